@@ -52,7 +52,7 @@ export class Census {
       readDue: (due) => this.#readDue(due),
       runTask: (host) => this.#withLease(host, (row) => this.#lookIfDue(row)),
       messages: {
-        dueTasksUnread: 'the census is not read',
+        dueTasksUnread: 'the due hosts were not read',
         taskFailed: 'the look at a host failed',
       },
       onError: (message, error) => onError(`census: ${message}`, error),
@@ -207,6 +207,7 @@ export class Census {
   async #postponeWord(host: string, scan: FinishedScan | null, day: number): Promise<void> {
     const { store } = this.#options;
     const lookAtMs = latestWordMs(store.now(), day);
+    // `silence` holds the id of the silent scan; it is empty after a look without a scan.
     await store.census.change(host, { silence: scan?.scanId ?? '', lookAtMs, begunDay: day });
   }
 

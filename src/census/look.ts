@@ -84,6 +84,7 @@ export class CensusLook {
   async run(isScan: boolean): Promise<CensusLookResult> {
     const { store, turns, onError } = this.#options;
     const { domain } = this.#row;
+    // All looks of the census share one rank, like the calls of one client.
     const blocks = new Set(['census']);
     const request = { origin: this.#origin, blocks, domain, withinMs: MAX_TURN_WAIT_MS };
     const work = (turn: OriginTurn) => {

@@ -55,7 +55,7 @@ export type RequestContext = {
   readonly userAgent: string;
   readonly answers: AnswerReader;
   /** Returns the reason not to send the next request, or null. If given, `ask` does not repeat a request. */
-  readonly findRefusal?: (() => string | null) | undefined;
+  readonly findReasonNotToAsk?: (() => string | null) | undefined;
 };
 
 type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
@@ -78,10 +78,17 @@ export async function ask<Value, Detail extends Serialized>(
   url: string,
   options: AskOptions<Value, Detail>,
 ): Promise<IndexAnswer<{ readonly status: number; readonly value: Value }>> {
-  const { deadline, findRefusal, answers, parser, detail, capBytes = DEFAULT_CAP_BYTES } = options;
+  const {
+    deadline,
+    findReasonNotToAsk,
+    answers,
+    parser,
+    detail,
+    capBytes = DEFAULT_CAP_BYTES,
+  } = options;
   const name = new URL(url).host;
   try {
-    const reason = findRefusal?.() ?? null;
+    const reason = findReasonNotToAsk?.() ?? null;
     if (reason !== null) return toFailure(`${name} was not asked: ${reason}`);
     for (let isRepeated = false; ; isRepeated = true) {
       const { statusCode: status, headers, body } = await send(url, options);
@@ -91,7 +98,7 @@ export async function ask<Value, Detail extends Serialized>(
       }
       const waitMs = readRetryAfter(headers);
       await body.dump();
-      const isLast = isRepeated || findRefusal || waitMs >= deadline.leftMs();
+      const isLast = isRepeated || findReasonNotToAsk || waitMs >= deadline.leftMs();
       if (isLast) return toBusyFailure(name, status, waitMs);
       await delay(waitMs, undefined, { signal: deadline.signal });
     }

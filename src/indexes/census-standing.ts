@@ -38,7 +38,7 @@ export function createCensusStanding(
   const now = () => snapshots.now();
   const otherSources = { ...sources, bazaarUrl: null, rpcUrl: null, solanaRpcUrl: null };
   let lastRequestMs = Number.NEGATIVE_INFINITY;
-  const findRefusal = () => {
+  const findReasonNotToAsk = () => {
     if (isBusy()) return 'paid scans come first';
     const sinceMs = now() - lastRequestMs;
     // A negative time means that the clock was set back.
@@ -46,7 +46,7 @@ export function createCensusStanding(
     lastRequestMs = now();
     return null;
   };
-  const standing = createStanding(otherSources, snapshots, LOOKUP_TIMEOUT_MS, findRefusal);
+  const standing = createStanding(otherSources, snapshots, LOOKUP_TIMEOUT_MS, findReasonNotToAsk);
 
   async function readImport<T>(
     origin: Origin,

@@ -40,11 +40,11 @@ export function createStanding(
   options: EcosystemOptions,
   snapshots: SnapshotCache,
   timeoutMs = LOOKUP_TIMEOUT_MS,
-  findRefusal?: RequestContext['findRefusal'],
+  findReasonNotToAsk?: RequestContext['findReasonNotToAsk'],
 ): RefreshingStanding {
   const { x402scanUrl, bazaarUrl, ecosystemUrl, rpcUrl, chainTurn } = options;
   const { userAgent, solanaRpcUrl = null, answers = createAnswerReader() } = options;
-  const shared = { userAgent, answers, findRefusal };
+  const shared = { userAgent, answers, findReasonNotToAsk };
   const cache = createResponseCache(snapshots);
   const askMerchant = createMerchantCache(() => snapshots.now());
   const sources = listSettlementSources(options, askMerchant);

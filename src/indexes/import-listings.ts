@@ -88,7 +88,7 @@ async function askPage(
         });
   const deadline = startDeadline(MAX_PAGE_MS, signal);
   // `importListings` itself waits for a busy index, so `ask` must not repeat the request.
-  const context = { deadline, userAgent, answers, findRefusal: () => null };
+  const context = { deadline, userAgent, answers, findReasonNotToAsk: () => null };
   const page = { parser: LISTING_PAGE_PARSER, detail: { source }, capBytes: MAX_PAGE_BYTES };
   const answer = await askOk(url, { ...context, ...page });
   if (signal?.aborted) return toFailure('the import was stopped');

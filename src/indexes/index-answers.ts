@@ -48,6 +48,7 @@ export type MerchantItem = PaidCounts & {
 export type MerchantPage = {
   /** Entries that pay the address. */
   readonly items: readonly MerchantItem[];
+  /** True if there may be a further page. */
   readonly isFull: boolean;
 };
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { judgePayment, readNonce, toMembers } from './judge-payment.ts';
+import { judgePayment, type Members, readNonce, toMembers } from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
 import { listEvmNames, listEvmNetworks } from './networks.ts';
 import { parseJsonBody } from './replies.ts';
@@ -51,7 +51,8 @@ export class TestFacilitator {
   /** Random text in EXTENSION-RESPONSES. If a seller's answer contains it, the seller has passed the header on. */
   readonly mark = randomBytes(12).toString('hex');
   readonly #silenceTimers = new Set<NodeJS.Timeout>();
-  #supportedCalls = 0;
+  /** Number of requests for `/supported`. */
+  supportedCalls = 0;
 
   constructor(options: FacilitatorOptions) {
     this.#options = options;
@@ -70,11 +71,6 @@ export class TestFacilitator {
     const { port } = this.#server.address() as AddressInfo; // it listens on TCP
     const { host } = this.#options;
     return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  }
-
-  /** Number of requests for `/supported`. */
-  get supportedCalls(): number {
-    return this.#supportedCalls;
   }
 
   /** Makes this step fail for one payment. */
@@ -119,7 +115,7 @@ export class TestFacilitator {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url?.split('?', 1)[0]?.replace(/\/+$/, '') ?? '';
     if (request.method === 'GET' && path.endsWith('/supported')) {
-      this.#supportedCalls += 1;
+      this.supportedCalls += 1;
       return send(response, 200, this.#describeSupport());
     }
     const step = (['verify', 'settle'] as const).find((name) => path.endsWith(`/${name}`));
@@ -139,8 +135,8 @@ export class TestFacilitator {
 
   async #answerStep(
     step: Step,
-    payload: Readonly<Record<string, unknown>>,
-    requirements: Readonly<Record<string, unknown>>,
+    payload: Members,
+    requirements: Members,
     fault: FacilitatorFault | null,
   ): Promise<object> {
     const judgement = await judgePayment({ payload, requirements });
@@ -196,19 +192,12 @@ export class TestFacilitator {
 
   #describeSupport(): object {
     const { networks } = this.#options;
-    const toKind = (x402Version: number) => (network: string) => ({
-      x402Version,
-      scheme: 'exact',
-      network,
-    });
-    return {
-      kinds: [
-        ...listEvmNetworks(networks).map(toKind(2)),
-        ...listEvmNames(networks).map(toKind(1)),
-      ],
-      extensions: SUPPORTED_EXTENSIONS,
-      signers: {},
-    };
+    const scheme = 'exact';
+    const kinds = [
+      ...listEvmNetworks(networks).map((network) => ({ x402Version: 2, scheme, network })),
+      ...listEvmNames(networks).map((network) => ({ x402Version: 1, scheme, network })),
+    ];
+    return { kinds, extensions: SUPPORTED_EXTENSIONS, signers: {} };
   }
 }
 

@@ -37,39 +37,32 @@ export async function judgePayment({
   payload,
   requirements,
 }: Readonly<Record<'payload' | 'requirements', Members>>): Promise<Judgement> {
-  const authorization = readAuthorization(payload);
   const nonce = readNonce(payload);
   const amount = toText(requirements['amount'] ?? requirements['maxAmountRequired']);
   const reason = findTermFault(payload, requirements, amount);
   if (reason !== null) return { reason, nonce };
   const signer = await recoverSigner(payload, requirements);
-  const from = toText(authorization['from']);
-  if (signer === null || signer.toLowerCase() !== from.toLowerCase()) {
+  const from = toText(readAuthorization(payload)['from']);
+  if (signer === null || signer.toLowerCase() !== from.toLowerCase())
     return { reason: 'invalid_exact_evm_payload_signature', nonce };
-  }
   return { payer: from, nonce, amount };
 }
 
 function findTermFault(payload: Members, requirements: Members, amount: string): string | null {
   const { to, value, validAfter, validBefore, nonce } = readAuthorization(payload);
   const network = toMembers(payload['accepted'])['network'] ?? payload['network'];
-  if (parseChainId(toText(network)) !== parseChainId(toText(requirements['network']))) {
+  if (parseChainId(toText(network)) !== parseChainId(toText(requirements['network'])))
     return 'network_mismatch';
-  }
   if (!/^0x[0-9a-f]{64}$/i.test(toText(nonce))) return 'invalid_payload';
-  if (toText(to).toLowerCase() !== toText(requirements['payTo']).toLowerCase()) {
+  if (toText(to).toLowerCase() !== toText(requirements['payTo']).toLowerCase())
     return 'invalid_exact_evm_payload_recipient_mismatch';
-  }
-  if (!/^[0-9]{1,78}$/.test(toText(value)) || toText(value) !== amount) {
+  if (!/^[0-9]{1,78}$/.test(toText(value)) || toText(value) !== amount)
     return 'invalid_exact_evm_payload_authorization_value';
-  }
   const nowSec = Date.now() / 1_000;
-  if (Number(toText(validBefore)) < nowSec + LEEWAY_SEC) {
+  if (Number(toText(validBefore)) < nowSec + LEEWAY_SEC)
     return 'invalid_exact_evm_payload_authorization_valid_before';
-  }
-  if (Number(toText(validAfter)) > nowSec) {
+  if (Number(toText(validAfter)) > nowSec)
     return 'invalid_exact_evm_payload_authorization_valid_after';
-  }
   return null;
 }
 
@@ -114,6 +107,6 @@ function toText(value: unknown): string {
 }
 
 function toHex(value: unknown): `0x${string}` | null {
-  const written = toText(value);
-  return /^0x[0-9a-f]*$/i.test(written) ? `0x${written.slice(2)}` : null;
+  const text = toText(value);
+  return /^0x[0-9a-f]*$/i.test(text) ? `0x${text.slice(2)}` : null;
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Members } from './judge-payment.ts';
 
 export type Step = 'verify' | 'settle';
 
@@ -7,16 +8,16 @@ export type FacilitatorCall = {
   readonly step: Step;
   readonly nonce: string;
   /** `paymentPayload` of the call. */
-  readonly payload: Readonly<Record<string, unknown>>;
+  readonly payload: Members;
   /** `paymentRequirements` of the call. */
-  readonly requirements: Readonly<Record<string, unknown>>;
+  readonly requirements: Members;
   /** True if verify found the payment valid, or settle succeeded. */
   readonly isAccepted: boolean;
 };
 
 export type LedgerSettlement = { readonly transaction: string; readonly amount: string };
 
-/** Records calls and settlements by nonce. It replaces a blockchain. */
+/** Records calls and settlements by nonce, in place of a blockchain. */
 export class Ledger {
   readonly #calls: FacilitatorCall[] = [];
   readonly #settlements = new Map<string, LedgerSettlement>();

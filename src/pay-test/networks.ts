@@ -5,17 +5,17 @@ const EVM_PREFIX = 'eip155:';
 
 /** Lists every known eip155 network, because middlewares refuse the wildcard "eip155:*". */
 export function listEvmNetworks(extraNetworks: readonly string[]): readonly string[] {
-  const known = [...V1_NETWORKS.values(), ...KNOWN_ASSETS.map(([network]) => network)];
-  return [...new Set([...known, ...extraNetworks.map(toCaip2)])].filter((network) =>
+  const knownNetworks = [...V1_NETWORKS.values(), ...KNOWN_ASSETS.map(([network]) => network)];
+  return [...new Set([...knownNetworks, ...extraNetworks.map(toCaip2)])].filter((network) =>
     network.startsWith(EVM_PREFIX),
   );
 }
 
 /** Lists the names that version 1 has for eip155 networks. */
 export function listEvmNames(extraNetworks: readonly string[]): readonly string[] {
-  const known = [...V1_NETWORKS].filter(([, network]) => network.startsWith(EVM_PREFIX));
+  const evmEntries = [...V1_NETWORKS].filter(([, network]) => network.startsWith(EVM_PREFIX));
   const extraNames = extraNetworks.filter((name) => !name.includes(':'));
-  return [...new Set([...known.map(([name]) => name), ...extraNames])];
+  return [...new Set([...evmEntries.map(([name]) => name), ...extraNames])];
 }
 
 /** Returns null for a network that is not eip155. */

@@ -33,15 +33,15 @@ export function hasPaidPart(paid: SellerAnswer, refusal: Buffer, version: 1 | 2)
   const paidText = paid.body.toString('utf8').trim();
   const paidJson = parseJsonBody(paid.body);
   const paidLeaves = isContainer(paidJson) ? readLeaves(paidJson) : null;
-  const searched = listSearchedMembers(root, version);
+  const parts = listSearchedMembers(root, version);
   // The loop also visits the parts that it adds.
-  for (const part of searched) {
+  for (const part of parts) {
     if (typeof part === 'string' && part !== '' && [paidText, paidJson].includes(part.trim()))
       return true;
     if (!isContainer(part)) continue;
     if (paidLeaves !== null && isPaidContent(paidLeaves, readLeaves(part))) return true;
     const inner = 'accepts' in part ? listSearchedMembers(part, version) : Object.values(part);
-    if (searched.length + inner.length <= MAX_PARTS) searched.push(...inner);
+    if (parts.length + inner.length <= MAX_PARTS) parts.push(...inner);
   }
   return false;
 }

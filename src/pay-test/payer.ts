@@ -27,7 +27,7 @@ export type Terms = {
 };
 
 export type SellerChallenge = {
-  readonly required: PaymentRequired;
+  readonly challenge: PaymentRequired;
   readonly version: 1 | 2;
   readonly terms: Terms;
   /** Null if no bazaar extension declares an example. */
@@ -56,7 +56,7 @@ export type Payment = {
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: PaymentPayload;
   /** The challenge that this payment answers. */
-  readonly required: Members;
+  readonly challenge: Members;
 };
 
 type Wallet = {
@@ -92,92 +92,86 @@ export class Payer {
       payTo: account.address,
       extra: { name: 'none', version: '1' },
     } as const;
-    const resource = { url: 'http://localhost/' };
-    const payload = await client.createPaymentPayload({
-      x402Version: 2,
-      resource,
-      accepts: [offer],
-    });
+    const challenge = { x402Version: 2, resource: { url: 'http://localhost/' }, accepts: [offer] };
+    const payload = await client.createPaymentPayload(challenge);
     await judgePayment({ payload: toMembers(payload), requirements: offer });
   }
 
-  /** Returns the challenge with its first offer that a pay-test can pay, or the reason that it has none. */
-  readOffer(answer: SellerAnswer): SellerChallenge | string {
+  /** Returns the challenge with its first offer that a pay-test can pay, or the reason why no offer can be paid. */
+  readPayableChallenge(answer: SellerAnswer): SellerChallenge | string {
     if (answer.status !== 402) return `answers ${answer.status} instead of 402`;
-    const required = this.readChallenge(answer);
-    if (required === null) return 'its 402 holds no challenge that the official client can read';
-    const offer = required.accepts.find(canPay);
+    const challenge = this.readChallenge(answer);
+    if (challenge === null) return 'its 402 holds no challenge that the official client can read';
+    const offer = challenge.accepts.find(isPayable);
     if (offer === undefined) return 'no offer is exact by EIP-3009 on an eip155 network';
     const { network, asset, payTo } = offer;
-    const amount = 'amount' in offer ? offer.amount : '';
-    const price = String(amount || toMembers(offer)['maxAmountRequired']);
+    const { amount, maxAmountRequired } = toMembers(offer);
+    const price = String(amount || maxAmountRequired);
     return {
-      required: { ...required, accepts: [offer] },
-      version: required.x402Version === 1 ? 1 : 2,
+      challenge: { ...challenge, accepts: [offer] },
+      version: challenge.x402Version === 1 ? 1 : 2,
       terms: { network, asset, payTo, amount: price },
-      example: readExample(toMembers(required)),
+      example: readExample(toMembers(challenge)),
     };
   }
 
   /** Returns null if the answer has no challenge that the official client can read. */
   readChallenge({ headers, body }: SellerAnswer): PaymentRequired | null {
     try {
-      const required = this.#client.getPaymentRequiredResponse(
+      const challenge = this.#client.getPaymentRequiredResponse(
         (name) => headers[name.toLowerCase()] ?? null,
         parseJsonBody(body),
       );
-      return Array.isArray(required.accepts) ? required : null;
+      return Array.isArray(challenge.accepts) ? challenge : null;
     } catch {
       return null;
     }
   }
 
   async sign(
-    { required, version, terms }: SellerChallenge,
+    { challenge, version, terms }: SellerChallenge,
     changes: Changes = {},
   ): Promise<Payment> {
     const { account, client } = openWallet();
-    const signed = await client.createPaymentPayload(required);
+    const basePayload = await client.createPaymentPayload(challenge);
     const isChanged = Object.keys(changes).length > 0;
-    const [offer] = required.accepts;
+    const [offer] = challenge.accepts;
     const extra = toMembers(offer?.extra);
-    const termsToSign = { ...terms, ...changes, extra, version };
-    const payload = isChanged ? await signChangedTerms(account, signed, termsToSign) : signed;
+    const newTerms = { ...terms, ...changes, extra, version };
+    const payload = isChanged
+      ? await signChangedTerms(account, basePayload, newTerms)
+      : basePayload;
     return {
       nonce: readNonce(toMembers(payload)),
       version,
       headers: client.encodePaymentSignatureHeader(payload),
       payload,
-      required: toMembers(required),
+      challenge: toMembers(challenge),
     };
   }
 }
 
-/** Signs other terms than the challenge has, and claims in the payload that they were accepted. */
+/** Signs changed terms. The payload claims that the buyer accepted these terms of the seller. */
 async function signChangedTerms(
   account: Wallet['account'],
   payload: PaymentPayload,
-  termsToSign: TermsToSign,
+  newTerms: TermsToSign,
 ): Promise<PaymentPayload> {
-  const { network, asset, payTo, amount, extra, version } = termsToSign;
-  const { validAfterSec, validBeforeSec } = termsToSign;
+  const { network, asset, payTo, amount, extra, version } = newTerms;
+  const { validAfterSec, validBeforeSec } = newTerms;
   const members = toMembers(payload);
   const innerPayload = toMembers(members['payload']);
   const oldAuthorization = toMembers(innerPayload['authorization']);
   const accepted = toMembers(members['accepted']);
   const nowSec = Math.floor(Date.now() / 1_000);
+  const toTime = (name: 'validAfter' | 'validBefore', sec: number | undefined) =>
+    String(sec === undefined ? oldAuthorization[name] : nowSec + sec);
   const authorization = {
     from: account.address,
     to: getAddress(payTo),
     value: amount,
-    validAfter:
-      validAfterSec === undefined
-        ? String(oldAuthorization['validAfter'])
-        : String(nowSec + validAfterSec),
-    validBefore:
-      validBeforeSec === undefined
-        ? String(oldAuthorization['validBefore'])
-        : String(nowSec + validBeforeSec),
+    validAfter: toTime('validAfter', validAfterSec),
+    validBefore: toTime('validBefore', validBeforeSec),
     nonce: `0x${randomBytes(32).toString('hex')}` as const,
   };
   const signature = await account.signTypedData({
@@ -206,7 +200,7 @@ async function signChangedTerms(
   } as unknown as PaymentPayload;
 }
 
-function canPay(offer: PaymentRequired['accepts'][number] | null): boolean {
+function isPayable(offer: PaymentRequired['accepts'][number] | null): boolean {
   if (offer === null) return false;
   const { assetTransferMethod = 'eip3009', name } = toMembers(offer.extra);
   return (
@@ -217,8 +211,8 @@ function canPay(offer: PaymentRequired['accepts'][number] | null): boolean {
   );
 }
 
-function readExample(required: Members): Example | null {
-  const bazaar = toMembers(toMembers(required['extensions'])['bazaar']);
+function readExample(challenge: Members): Example | null {
+  const bazaar = toMembers(toMembers(challenge['extensions'])['bazaar']);
   const { body, queryParams } = toMembers(toMembers(bazaar['info'])['input']);
   const query = Object.entries(toMembers(queryParams)).flatMap(([name, value]) =>
     [value].flat().map((item) => [name, toText(item)] as const),

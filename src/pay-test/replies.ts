@@ -1,3 +1,4 @@
+import { toMembers } from './judge-payment.ts';
 import type { SellerAnswer, SellerReply } from './seller-client.ts';
 
 /** The settlement header of an answer. */
@@ -20,33 +21,27 @@ export function isDelivery(reply: SellerReply): reply is SellerAnswer {
 export function readReceipt({ headers }: SellerAnswer): SellerReceipt | null {
   const encoded = RECEIPT_HEADERS.map((name) => headers[name]).find((value) => value !== undefined);
   if (encoded === undefined) return null;
-  try {
-    const value: unknown = JSON.parse(Buffer.from(encoded, 'base64').toString('utf8'));
-    if (typeof value !== 'object' || value === null) return null;
-    const members: Readonly<Record<string, unknown>> = { ...value };
-    const readText = (name: string) => (typeof members[name] === 'string' ? members[name] : '');
-    return {
-      success: members['success'] === true,
-      transaction: readText('transaction'),
-      network: readText('network'),
-      payer: readText('payer'),
-      reason: readText('errorReason'),
-    };
-  } catch {
-    return null;
-  }
+  const value = parseJsonBody(Buffer.from(encoded, 'base64'));
+  if (typeof value !== 'object' || value === null) return null;
+  const members = toMembers(value);
+  const readText = (name: string) => (typeof members[name] === 'string' ? members[name] : '');
+  return {
+    success: members['success'] === true,
+    transaction: readText('transaction'),
+    network: readText('network'),
+    payer: readText('payer'),
+    reason: readText('errorReason'),
+  };
 }
 
 /** True if the second answer equals the first byte for byte, and names the same transaction. */
 export function isRedelivery(first: SellerAnswer, second: SellerAnswer): boolean {
-  const [firstReceipt, secondReceipt] = [readReceipt(first), readReceipt(second)];
+  const transaction = readReceipt(first)?.transaction ?? '';
   return (
     second.status === first.status &&
     second.body.equals(first.body) &&
-    firstReceipt !== null &&
-    secondReceipt !== null &&
-    firstReceipt.transaction !== '' &&
-    firstReceipt.transaction === secondReceipt.transaction
+    transaction !== '' &&
+    readReceipt(second)?.transaction === transaction
   );
 }
 

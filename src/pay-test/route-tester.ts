@@ -58,8 +58,10 @@ export class RouteTester {
   readonly #client: SellerClient;
   readonly #payer: Payer;
   #example: Example | null = null;
-  #refusedExample: string | null = null;
-  #timeouts = 0;
+  /** "GET /weather?city=Bern: 422"; null if the seller accepts its own example. */
+  refusedExample: string | null = null;
+  /** Number of requests that were not answered in time. */
+  timeouts = 0;
   /** The good payment of T1; null before T1. */
   firstPayment: Payment | null = null;
   /** The 2xx answer to the good payment of T1; null if there was none. */
@@ -82,11 +84,6 @@ export class RouteTester {
     return this.facilitator.ledger;
   }
 
-  /** Number of requests that were not answered in time. */
-  get timeouts(): number {
-    return this.#timeouts;
-  }
-
   /** The path of the route, with those parameters of the example that the route does not set itself. */
   get path(): string {
     const { method, path } = this.route;
@@ -100,11 +97,6 @@ export class RouteTester {
       : `${path}${path.includes('?') ? '&' : '?'}${exampleParameters}`;
   }
 
-  /** "GET /weather?city=Bern: 422"; null if the seller accepts its own example. */
-  get refusedExample(): string | null {
-    return this.#refusedExample;
-  }
-
   /** Returns true if the reply refuses the example as bad input. Later requests then omit the example. */
   dropRefusedExample(reply: SellerReply): boolean {
     const { method, path, body } = this.route;
@@ -112,21 +104,17 @@ export class RouteTester {
       ? body === null && (this.#example?.body ?? null) !== null
       : this.path !== path;
     if (!wasSent || !reply.ok || !BAD_INPUT_STATUSES.includes(reply.status)) return false;
-    this.#refusedExample = `${method} ${this.path}: ${reply.status}`;
+    this.refusedExample = `${method} ${this.path}: ${reply.status}`;
     this.#example = NO_EXAMPLE;
     return true;
   }
 
   /** Requests the route, or a variant of the request. `changes.headers` may hold a payment. */
   async request(changes: Partial<Request> = {}): Promise<SellerReply> {
-    const { method } = this.route;
-    const path = changes.path ?? this.path;
-    const actualMethod = changes.method ?? method;
-    const body = hasBody(actualMethod)
-      ? (this.route.body ?? this.#example?.body ?? '{}')
-      : undefined;
-    const reply = await this.#client.send({ method, body, ...changes, path });
-    if (!reply.ok && reply.why === 'silent') this.#timeouts += 1;
+    const { method = this.route.method, path = this.path } = changes;
+    const body = hasBody(method) ? (this.route.body ?? this.#example?.body ?? '{}') : undefined;
+    const reply = await this.#client.send({ body, ...changes, method, path });
+    if (!reply.ok && reply.why === 'silent') this.timeouts += 1;
     return reply;
   }
 
@@ -136,10 +124,10 @@ export class RouteTester {
     const reply = await this.request();
     if (!reply.ok) throw new NoChallenge(`${name} gives no answer without a payment`);
     if (this.dropRefusedExample(reply)) return this.fetchChallenge();
-    const offer = this.#payer.readOffer(reply);
-    if (typeof offer === 'string') throw new NoChallenge(`${name}: ${offer}`);
-    if (offer.example === null || this.#example !== null) return offer;
-    this.#example = offer.example;
+    const challenge = this.#payer.readPayableChallenge(reply);
+    if (typeof challenge === 'string') throw new NoChallenge(`${name}: ${challenge}`);
+    if (challenge.example === null || this.#example !== null) return challenge;
+    this.#example = challenge.example;
     // The price may depend on the example.
     return this.fetchChallenge();
   }
@@ -147,9 +135,9 @@ export class RouteTester {
   /** Returns the `error` of a refusal's challenge; null if the refusal has no challenge of this version. */
   readError(reply: SellerReply, version: 1 | 2): string | null {
     if (!reply.ok || reply.status !== 402) return null;
-    const required = this.#payer.readChallenge(reply);
-    if (required?.x402Version !== version) return null;
-    return typeof required.error === 'string' ? required.error : '';
+    const challenge = this.#payer.readChallenge(reply);
+    if (challenge?.x402Version !== version) return null;
+    return typeof challenge.error === 'string' ? challenge.error : '';
   }
 
   /** Signs a payment for this route. Throws NoChallenge. */
@@ -161,10 +149,7 @@ export class RouteTester {
     { version, nonce, headers }: Payment,
     timeoutMs?: number,
   ): Promise<PaymentAttempt> {
-    const reply = await this.request({
-      headers,
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    });
+    const reply = await this.request({ headers, ...(timeoutMs !== undefined && { timeoutMs }) });
     const description = `${describeReply(reply)}, ${this.ledger.describe(nonce)}`;
     return { version, nonce, reply, isDelivered: isDelivery(reply), description };
   }
@@ -172,10 +157,8 @@ export class RouteTester {
   /** Signs a payment and sends it. Throws NoChallenge. */
   async signAndSend(changes: Changes = {}, misbehaviour?: Misbehaviour): Promise<PaymentAttempt> {
     const payment = await this.signPayment(changes);
-    if (misbehaviour !== undefined) {
-      const { step, fault } = misbehaviour;
-      this.facilitator.misbehave(step, payment.nonce, fault);
-    }
+    if (misbehaviour !== undefined)
+      this.facilitator.misbehave(misbehaviour.step, payment.nonce, misbehaviour.fault);
     return this.sendPayment(payment, misbehaviour?.timeoutMs);
   }
 }

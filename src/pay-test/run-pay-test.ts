@@ -58,7 +58,6 @@ async function raceWithAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<
   const onAbort = () => reject(signal.reason);
   if (signal.aborted) onAbort();
   signal.addEventListener('abort', onAbort, { once: true });
-  work.catch(() => undefined);
   try {
     return await Promise.race([work, aborted]);
   } finally {
@@ -67,32 +66,24 @@ async function raceWithAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<
 }
 
 async function startAndRun(options: PayTestOptions, cleanups: Cleanups): Promise<PayTestReport> {
-  const { facilitatorHost, facilitatorPort, networks, start, say } = options;
+  const { facilitatorHost: host, facilitatorPort: port, networks, start, say } = options;
   const timing = { ...DEFAULT_TIMING, ...options.timing };
   const target = await resolveTarget(options.target);
-  await resolveOwnAddresses(facilitatorHost.replace(/^\[|\]$/g, ''));
-  const facilitator = new TestFacilitator({
-    host: facilitatorHost,
-    port: facilitatorPort,
-    networks,
-    silenceMs: timing.silenceMs,
-  });
+  await resolveOwnAddresses(host.replace(/^\[|\]$/g, ''));
+  const { silenceMs } = timing;
+  const facilitator = new TestFacilitator({ host, port, networks, silenceMs });
   await facilitator.listen();
   cleanups.push(() => facilitator.close());
   const client = new SellerClient(target, timing.answerMs);
   cleanups.push(() => client.close());
 
+  const { variables, failingRoute } = options;
+  const { url: facilitatorUrl } = facilitator;
   const seller =
-    start === null
-      ? null
-      : new SellerProcess({
-          command: start,
-          variables: options.variables,
-          facilitatorUrl: facilitator.url,
-        });
+    start === null ? null : new SellerProcess({ command: start, variables, facilitatorUrl });
   if (seller === null) {
     say('Let the seller ask the facilitator (FACILITATOR_URL) at');
-    say(facilitator.url);
+    say(facilitatorUrl);
   } else {
     cleanups.push(() => seller.close());
     await seller.start(target, timing.startMs);
@@ -106,7 +97,7 @@ async function startAndRun(options: PayTestOptions, cleanups: Cleanups): Promise
     parts,
     seller,
     testers: routes.map((route) => new RouteTester(route, parts)),
-    failing: options.failingRoute === null ? null : new RouteTester(options.failingRoute, parts),
+    failingTester: failingRoute === null ? null : new RouteTester(failingRoute, parts),
     only: options.only,
     say,
   });

@@ -45,9 +45,9 @@ export class SellerClient {
     this.#target = target;
     this.#answerMs = answerMs;
     const pinnedLookup: LookupFunction = (_hostname, options, done) => {
-      const [first] = target.addresses;
+      const [{ address, family }] = target.addresses;
       if (options.all) done(null, [...target.addresses]);
-      else done(null, first.address, first.family);
+      else done(null, address, family);
     };
     // Each request has its own connection. If the seller closed a reused idle connection, we would see a hang-up.
     this.#agent = new Agent({
@@ -77,25 +77,24 @@ export class SellerClient {
         origin: this.#target.origin,
         path,
         method: method as 'GET', // undici's type lists only the usual methods
-        headers: { accept: 'application/json, */*;q=0.5', ...contentType(body), ...headers },
+        headers: { accept: 'application/json, */*;q=0.5', ...toContentType(body), ...headers },
         body: body ?? null,
         signal,
         headersTimeout: timeoutMs,
         bodyTimeout: timeoutMs,
       });
-      const bytes = await readUpTo(answer.body, MAX_BODY_BYTES);
       return {
         ok: true,
         status: answer.statusCode,
         headers: Object.fromEntries(
           Object.entries(answer.headers).map(([name, value]) => [name, String(value)]),
         ),
-        body: bytes,
+        body: await readUpTo(answer.body, MAX_BODY_BYTES),
         ms: elapsed(),
       };
     } catch {
       const [ms, why] = [elapsed(), signal.aborted ? 'silent' : 'broken'] as const;
-      // A process closes its connections shortly before it ends. After this wait, the caller sees that it has ended.
+      // A process closes its connections shortly before its end. After this wait, the caller sees the end.
       if (why === 'broken') await pause(WAIT_FOR_PROCESS_END_MS);
       return { ok: false, why, ms };
     }
@@ -106,7 +105,7 @@ export class SellerClient {
   }
 }
 
-function contentType(body: string | undefined): Readonly<Record<string, string>> {
+function toContentType(body: string | undefined): Readonly<Record<string, string>> {
   return body === undefined ? {} : { 'content-type': 'application/json' };
 }
 

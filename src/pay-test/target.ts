@@ -30,13 +30,13 @@ const systemLookup: NameLookup = async (hostname) => {
 
 /** Throws PayTestImpossible for public addresses. */
 export async function resolveTarget(
-  typed: string,
+  input: string,
   resolveName: NameLookup = systemLookup,
 ): Promise<Target> {
-  const url = URL.parse(typed.includes('://') ? typed : `http://${typed}`);
+  const url = URL.parse(input.includes('://') ? input : `http://${input}`);
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '') {
     throw new PayTestImpossible(
-      `${typed}: give the address of your seller, such as http://127.0.0.1:3000`,
+      `${input}: give the address of your seller, such as http://127.0.0.1:3000`,
     );
   }
   const hostname = url.hostname.replace(/^\[|\]$/g, '');

@@ -17,7 +17,7 @@ import { tryOwnTerms } from './trials/own-terms.ts';
 import { judgeCaching, tryFailedWork } from './trials/paid-answers.ts';
 import { judgeListing, tryExtensionResponses, tryRefusalReason } from './trials/passed-on.ts';
 import { tryPaths } from './trials/paths.ts';
-import { type FirstPaymentFinding, tryFirstPayment } from './trials/pays-and-delivers.ts';
+import { type FirstPaymentFlags, tryFirstPayment } from './trials/pays-and-delivers.ts';
 import { tryPendingSettle } from './trials/pending.ts';
 import { tryOtherResource, tryRace, tryReplay, tryStaleTimes } from './trials/used-payments.ts';
 
@@ -28,13 +28,13 @@ export type TrialRunOptions = {
   readonly seller: SellerProcess | null;
   readonly testers: readonly RouteTester[];
   /** The route of `--failing-route`. */
-  readonly failing: RouteTester | null;
+  readonly failingTester: RouteTester | null;
   readonly only: readonly TrialId[] | null;
   readonly say: (line: string) => void;
 };
 
 /** These trials follow T1. Some compare an answer with the paid answer of T1. */
-const ON_EACH_ROUTE = [
+const ROUTE_TRIALS = [
   ...(['T2', 'T3', 'T5', 'T7', 'T8', 'T9', 'T10', 'T11', 'T12', 'T13'] as const),
   ...(['T15', 'T16', 'T17', 'T18'] as const),
 ] as const;
@@ -57,28 +57,29 @@ class TrialRun {
   }
 
   async run(): Promise<PayTestReport> {
-    const { testers, failing } = this.#options;
+    const { testers } = this.#options;
     this.#announce();
-    // For each route with a challenge: the reason why only T1 can be judged, or null.
+    // Maps each route with a challenge to the reason why only T1 can be judged, or to null.
     const onlyT1Reasons = new Map<RouteTester, string | null>();
     for (const tester of testers) {
       const skipReason = await findSkipReason(tester);
       if (skipReason === null) onlyT1Reasons.set(tester, await this.#payOnce(tester));
-      else this.#addNotRun(tester, ['T1', ...ON_EACH_ROUTE], skipReason);
+      else this.#addNotRun(tester, ['T1', ...ROUTE_TRIALS], skipReason);
     }
     for (const [tester, onlyT1Reason] of onlyT1Reasons) await this.#tryRoute(tester, onlyT1Reason);
+    // T14 needs one route whose other trials can be judged.
     const reasons = [...onlyT1Reasons.values()];
     const [onlyT1Reason = null] = reasons.includes(null) ? [] : reasons;
-    if (this.#isWanted('T14')) await this.#tryFailedWork(failing, onlyT1Reason);
+    if (this.#isWanted('T14')) await this.#tryFailedWork(onlyT1Reason);
     const [first] = testers;
     if (first !== undefined) await this.#tryOutages(first, onlyT1Reasons.get(first) ?? null);
     return this.#toReport();
   }
 
   #announce(): void {
-    const { testers, failing, say } = this.#options;
+    const { testers, failingTester, say } = this.#options;
     const wantedIds = TRIAL_IDS.filter((id) => id === 'T1' || this.#isWanted(id));
-    const runs = countMaxRuns(wantedIds, testers.length, failing !== null);
+    const runs = countMaxRuns(wantedIds, testers.length, failingTester !== null);
     const names = testers.map(({ route }) => toRouteName(route)).join(', ');
     say(`Paying ${names}: handlers may run up to ${runs} times.`);
   }
@@ -100,21 +101,16 @@ class TrialRun {
 
   /** Runs T1. Resolves to the reason why no other trial can be judged, or to null. */
   async #payOnce(tester: RouteTester): Promise<string | null> {
-    let first: FirstPaymentFinding | null = null;
+    let flags: FirstPaymentFlags = { hasSkippedFacilitator: false, onlyT1Reason: null };
     const restarts = this.#restarts;
     await this.#runTrial('T1', tester, async () => {
-      first = await tryFirstPayment(tester);
-      return first;
+      const finding = await tryFirstPayment(tester);
+      flags = finding;
+      return finding;
     });
-    if (this.#isDown || this.#restarts > restarts) {
+    if (this.#isDown || this.#restarts > restarts)
       return 'a good payment ends the process of the seller';
-    }
-    const { hasSkippedFacilitator, onlyT1Reason } = {
-      hasSkippedFacilitator: false,
-      onlyT1Reason: null,
-      ...(first ?? {}),
-    };
-    if (!hasSkippedFacilitator) return onlyT1Reason;
+    if (!flags.hasSkippedFacilitator) return flags.onlyT1Reason;
     const { facilitator } = this.#options.parts;
     throw new PayTestImpossible(
       `${toRouteName(tester.route)} delivers without asking this facilitator: wrong variable, or another facilitator than ${facilitator.url}`,
@@ -122,12 +118,10 @@ class TrialRun {
   }
 
   async #tryRoute(tester: RouteTester, onlyT1Reason: string | null): Promise<void> {
-    if (onlyT1Reason !== null) {
-      this.#addNotRun(tester, ON_EACH_ROUTE, `${onlyT1Reason}, see T1`);
-      return;
-    }
-    const cheaper = this.#isWanted('T9') ? await this.#findCheaper(tester) : null;
-    const trials: Readonly<Record<(typeof ON_EACH_ROUTE)[number], () => Promise<TrialFinding>>> = {
+    if (onlyT1Reason !== null)
+      return this.#addNotRun(tester, ROUTE_TRIALS, `${onlyT1Reason}, see T1`);
+    const cheaper = this.#isWanted('T9') ? await this.#findCheaperRoute(tester) : null;
+    const trials: Readonly<Record<(typeof ROUTE_TRIALS)[number], () => Promise<TrialFinding>>> = {
       T2: () => tryOwnTerms(tester),
       T3: () => tryRefusedVerify(tester),
       T5: () => tryRefusedSettle(tester),
@@ -143,28 +137,30 @@ class TrialRun {
       T17: () => tryPendingSettle(tester),
       T18: () => tryExtensionResponses(tester),
     };
-    for (const id of ON_EACH_ROUTE) {
+    for (const id of ROUTE_TRIALS) {
       if (this.#isWanted(id)) await this.#runTrial(id, tester, trials[id]);
     }
   }
 
   /** Finds a route with a lower price, preferably in the same asset. */
-  async #findCheaper(tester: RouteTester): Promise<RouteTester | null> {
+  async #findCheaperRoute(tester: RouteTester): Promise<RouteTester | null> {
     const ownPrice = await findPrice(tester);
     if (ownPrice === null) return null;
     const others = await Promise.all(
       this.#options.testers.map(async (other) => ({ other, price: await findPrice(other) })),
     );
-    const lower = others.filter(({ price }) => price !== null && price.amount < ownPrice.amount);
-    return (lower.find(({ price }) => price?.asset === ownPrice.asset) ?? lower[0])?.other ?? null;
+    const cheaper = others.filter(({ price }) => price !== null && price.amount < ownPrice.amount);
+    const sameAsset = cheaper.find(({ price }) => price?.asset === ownPrice.asset);
+    return (sameAsset ?? cheaper[0])?.other ?? null;
   }
 
-  async #tryFailedWork(failing: RouteTester | null, onlyT1Reason: string | null): Promise<void> {
-    if (failing === null) {
+  async #tryFailedWork(onlyT1Reason: string | null): Promise<void> {
+    const tester = this.#options.failingTester;
+    if (tester === null) {
       const finding = notRun('name a route whose handler fails by --failing-route "GET /path"');
       this.#findings.push({ id: 'T14', route: null, ...finding });
-    } else if (onlyT1Reason !== null) this.#addNotRun(failing, ['T14'], `${onlyT1Reason}, see T1`);
-    else await this.#runTrial('T14', failing, () => tryFailedWork(failing));
+    } else if (onlyT1Reason !== null) this.#addNotRun(tester, ['T14'], `${onlyT1Reason}, see T1`);
+    else await this.#runTrial('T14', tester, () => tryFailedWork(tester));
   }
 
   async #tryOutages(tester: RouteTester, onlyT1Reason: string | null): Promise<void> {
@@ -173,10 +169,7 @@ class TrialRun {
     const skipReason = this.#isDown
       ? PROCESS_ENDED
       : (onlyT1Reason ?? (await findSkipReason(tester)));
-    if (skipReason !== null) {
-      this.#addNotRun(tester, wantedIds, skipReason);
-      return;
-    }
+    if (skipReason !== null) return this.#addNotRun(tester, wantedIds, skipReason);
     const runs = { T4: tryVerifyOutages, T6: trySettleOutages };
     const findings = await Promise.all(
       wantedIds.map(async (id) => ({ id, finding: await runOrSkip(() => runs[id](tester)) })),
@@ -192,10 +185,7 @@ class TrialRun {
     tester: RouteTester,
     trial: () => Promise<TrialFinding>,
   ): Promise<void> {
-    if (this.#isDown) {
-      this.#addNotRun(tester, [id], PROCESS_ENDED);
-      return;
-    }
+    if (this.#isDown) return this.#addNotRun(tester, [id], PROCESS_ENDED);
     const timeoutsBefore = tester.timeouts;
     let finding = await runOrSkip(trial);
     if (tester.timeouts > timeoutsBefore && (await this.#isAlive()))
@@ -206,10 +196,10 @@ class TrialRun {
   }
 
   #addFinding(id: TrialId, { route }: RouteTester, finding: TrialFinding, hasEnded: boolean): void {
-    const ended: Partial<TrialFinding> = hasEnded
+    const changes: Partial<TrialFinding> = hasEnded
       ? { status: 'fail', evidence: `${finding.evidence}; ${PROCESS_ENDED}` }
       : {};
-    this.#findings.push({ id, route: toRouteName(route), ...finding, ...ended });
+    this.#findings.push({ id, route: toRouteName(route), ...finding, ...changes });
   }
 
   #addNotRun({ route }: RouteTester, ids: readonly TrialId[], evidence: string): void {
@@ -267,12 +257,12 @@ async function findSkipReason(tester: RouteTester): Promise<string | null> {
 /** Catches only NoChallenge. */
 async function catchNoChallenge<T, U>(
   work: () => Promise<T>,
-  otherwise: (error: NoChallenge) => U,
+  onNoChallenge: (error: NoChallenge) => U,
 ) {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof NoChallenge) return otherwise(error);
+    if (error instanceof NoChallenge) return onNoChallenge(error);
     throw error;
   }
 }

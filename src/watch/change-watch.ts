@@ -61,11 +61,9 @@ export async function changeWatch(
     const state = trimDeliveries(updated.state);
     const textIds = new Set(listTextIds(state));
     const dropped = before === null ? [] : listTextIds(before).filter((id) => !textIds.has(id));
-    const lookAtMs = findNextDutyMs(state, timing);
-    const outcome = await store.watches.append(
-      toVersion(state, (version?.n ?? 0) + 1, { lookAtMs }),
-      { attempt: randomUUID(), texts: updated.texts ?? [], dropped },
-    );
+    const next = toVersion(state, (version?.n ?? 0) + 1, findNextDutyMs(state, timing));
+    const change = { attempt: randomUUID(), texts: updated.texts ?? [], dropped };
+    const outcome = await store.watches.append(next, change);
     if (outcome === 'won') return state;
     await pause(Math.random() * MAX_PAUSE_MS);
   }

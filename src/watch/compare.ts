@@ -21,39 +21,40 @@ export type Baseline = {
  */
 export function compare(
   before: Baseline | null,
-  suspicions: WatchState['suspicions'],
+  oldSuspicions: WatchState['suspicions'],
   look: LookResult,
   confirmAfterMs: number,
 ) {
   const lapses = findLapses(before?.facts ?? {}, look);
   const facts: Record<string, Fact> = { ...before?.facts, ...Object.fromEntries(lapses) };
-  const suspected = { ...suspicions };
+  const suspicions = { ...oldSuspicions };
   const events: WatchEvent[] = lapses.map(([, { value }]) => ({
     type: 'listing.lapsing',
     after: value,
   }));
   for (const [key, fact] of Object.entries(look.facts).filter(([name]) => !isListing(name))) {
-    const known = facts[key];
-    if (key.startsWith('check ') && isDecidedByScan(fact, known, suspected[key])) continue;
-    if (isNewRule(key, before, look) || known === undefined || known.mark === fact.mark) {
-      facts[key] = known?.mark === fact.mark ? { ...fact, by: known.by } : fact;
-      delete suspected[key];
+    const oldFact = facts[key];
+    if (key.startsWith('check ') && isDecidedByScan(fact, oldFact, suspicions[key])) continue;
+    if (isNewRule(key, before, look) || oldFact === undefined || oldFact.mark === fact.mark) {
+      facts[key] = oldFact?.mark === fact.mark ? { ...fact, by: oldFact.by } : fact;
+      delete suspicions[key];
       continue;
     }
-    const sinceMs = suspected[key]?.sinceMs;
+    const sinceMs = suspicions[key]?.sinceMs;
     const isConfirmed = sinceMs !== undefined && look.atMs - sinceMs >= confirmAfterMs;
-    if (fact.rank > known.rank && !isConfirmed) {
-      suspected[key] ??= { sinceMs: look.atMs, by: look.by };
+    if (fact.rank > oldFact.rank && !isConfirmed) {
+      suspicions[key] ??= { sinceMs: look.atMs, by: look.by };
       continue;
     }
-    events.push({ type: toEventType(key, known, fact), before: known.value, after: fact.value });
+    const type = toEventType(key, oldFact, fact);
+    events.push({ type, before: oldFact.value, after: fact.value });
     facts[key] = fact;
-    delete suspected[key];
+    delete suspicions[key];
   }
   const resources = look.resources ?? before?.resources ?? [];
   const checksVersion = look.checksVersion ?? before?.checksVersion ?? null;
-  const baseline: Baseline = { facts: dropGone(facts, resources), resources, checksVersion };
-  return { baseline, suspicions: suspected, events };
+  const baseline: Baseline = { facts: dropGoneFacts(facts, resources), resources, checksVersion };
+  return { baseline, suspicions, events };
 }
 
 function isListing(key: string): boolean {
@@ -61,9 +62,9 @@ function isListing(key: string): boolean {
 }
 
 /** Finds lapsing listings that the owner does not know. Older settlements, from an index that lags, are left out. */
-function findLapses(known: Facts, look: LookResult): readonly (readonly [string, Fact])[] {
+function findLapses(knownFacts: Facts, look: LookResult): readonly (readonly [string, Fact])[] {
   return Object.entries(look.facts).filter(
-    ([key, { mark }]) => isListing(key) && mark > (known[key]?.mark ?? ''),
+    ([key, { mark }]) => isListing(key) && mark > (knownFacts[key]?.mark ?? ''),
   );
 }
 
@@ -74,13 +75,13 @@ function isNewRule(key: string, before: Baseline | null, { checksVersion }: Look
 }
 
 /** A scan judges more resources than an hourly request. Only a scan may clear what a scan found or suspects. */
-function isDecidedByScan(fact: Fact, known?: Fact, suspicion?: Suspicion): boolean {
-  const isBetter = known?.by === 'scan' && fact.rank < known.rank;
+function isDecidedByScan(fact: Fact, oldFact?: Fact, suspicion?: Suspicion): boolean {
+  const isBetter = oldFact?.by === 'scan' && fact.rank < oldFact.rank;
   return fact.by === 'challenge' && (isBetter || suspicion?.by === 'scan');
 }
 
-function toEventType(key: string, known: Fact, fact: Fact): EventType {
-  const isWorse = fact.rank > known.rank;
+function toEventType(key: string, oldFact: Fact, fact: Fact): EventType {
+  const isWorse = fact.rank > oldFact.rank;
   if (key === 'grade') return 'grade.changed';
   if (key === 'payability') return 'payability.changed';
   if (key === 'reachable') return isWorse ? 'origin.unreachable' : 'origin.recovered';
@@ -89,7 +90,7 @@ function toEventType(key: string, known: Fact, fact: Fact): EventType {
 }
 
 /** Drops the terms of resources that the last scan did not find, and the oldest listings. */
-function dropGone(facts: Facts, resources: readonly WatchedResource[]): Facts {
+function dropGoneFacts(facts: Facts, resources: readonly WatchedResource[]): Facts {
   const terms = new Set(resources.map(({ method, path }) => `terms ${method} ${path}`));
   const listings = Object.keys(facts).filter(isListing);
   const oldest = new Set(listings.slice(0, -MAX_LISTINGS));

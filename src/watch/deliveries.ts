@@ -28,7 +28,7 @@ const MINUTE_MS = 60_000;
 const MAX_WATCHES_READ = 200;
 /** After this wait the delivery is postponed, so that other receivers get a turn. */
 const MAX_TURN_WAIT_MS = 5_000;
-/** A try waits for its receiver's network, takes up to 15 s, and stores its result. */
+/** Longer than a try, which waits for the receiver's network, takes up to 15 s, and stores its result. */
 const LEASE_MS = 45_000;
 
 /**
@@ -49,7 +49,7 @@ export async function deliverDue(options: DeliveriesOptions, receiver: string): 
       domain,
       withinMs: MAX_TURN_WAIT_MS,
     });
-    // A domain that spent much on handshakes may wait long. Other domains need not wait.
+    // This domain may wait long for its turn, because its handshakes took long. Other domains do not wait for it.
     if (turn === null) postponedDomains.add(domain);
     else await deliverInTurn(options, { host, receiver }, turn);
   }
@@ -86,22 +86,22 @@ async function deliver(
   const body = await store.watches.findText(delivery.id);
   // Another instance has just delivered this event.
   if (body === null) return 0;
-  let beganAt = performance.now();
+  let startMs = performance.now();
   const headers = signHeaders(secret, delivery.id, body, store.now());
   const outcome = await postWebhook({ url: webhook, body, headers }, async (addresses) => {
-    const isAdmitted = (await turn.admit(addresses)) && (await countWithinRate(store, receiver));
-    beganAt = performance.now();
+    const isAdmitted = (await turn.admit(addresses)) && (await takeRateSlot(store, receiver));
+    startMs = performance.now();
     return isAdmitted;
   });
   publishStep('event-sent');
   const result = await storeOutcome(options, watch, delivery, outcome);
   publishStep('delivery-stored');
-  if (result !== null) onDelivery(result, performance.now() - beganAt);
+  if (result !== null) onDelivery(result, performance.now() - startMs);
   return outcome.handshakeMs ?? 0;
 }
 
 /** Counts a try. Returns false if the receiver has reached its limit of this minute. */
-async function countWithinRate({ slots }: Store, receiver: string): Promise<boolean> {
+async function takeRateSlot({ slots }: Store, receiver: string): Promise<boolean> {
   const slot = await slots.take({
     scope: ['watch', 'minute', receiver],
     limit: DELIVERIES_PER_MINUTE,
@@ -160,8 +160,8 @@ type PostRequest = {
 };
 
 /**
- * Sends one try to an address that `admit` allows. Throws LimitReached if it allows none, and another error if the fault
- * is ours. Neither counts as a try.
+ * Sends one try to an address that `admit` allows. Throws LimitReached if `admit` allows no address, and another error if
+ * the fault is ours. A try that throws is not counted.
  */
 export type PostWebhook = (request: PostRequest, admit: AdmitAddresses) => Promise<PostOutcome>;
 
@@ -182,24 +182,23 @@ export type DeliveryResult = 'delivered' | 'retried' | 'failed' | 'ended';
 /** Returns the state after a try. The delivery succeeded, waits for a retry, or failed. A failure may end the watch. */
 function applyTry(
   state: WatchState,
-  previous: WebhookDelivery,
+  lastDelivery: WebhookDelivery,
   outcome: PostOutcome,
   { nowMs, timing }: { readonly nowMs: number; readonly timing: WatchTiming },
 ): { readonly state: WatchState; readonly result: DeliveryResult } {
-  const tries = previous.tries + 1;
-  const delivery = { ...previous, tries, lastTryAtMs: nowMs };
-  if (hasAccepted(state, previous, outcome)) {
+  const tries = lastDelivery.tries + 1;
+  const delivery = { ...lastDelivery, tries, lastTryAtMs: nowMs };
+  if (hasAccepted(state, lastDelivery, outcome)) {
     const next = withDelivery(state, { ...delivery, status: 'delivered' });
     return { state: { ...next, failedForMs: 0 }, result: 'delivered' };
   }
-  const failedForMs = state.failedForMs + (nowMs - (previous.lastTryAtMs ?? nowMs));
+  const failedForMs = state.failedForMs + (nowMs - (lastDelivery.lastTryAtMs ?? nowMs));
   const waitMs = timing.retryAfterMs[tries - 1];
   const nextTryAtMs = nowMs + Math.max(waitMs ?? 0, readRetryAfter(outcome, timing));
   const status = waitMs === undefined ? 'failed' : 'waiting';
   const next = { ...withDelivery(state, { ...delivery, status, nextTryAtMs }), failedForMs };
-  if (outcome.status === GONE_STATUS || failedForMs >= timing.giveUpAfterMs) {
+  if (outcome.status === GONE_STATUS || failedForMs >= timing.giveUpAfterMs)
     return { state: endWatch(next, nowMs), result: 'ended' };
-  }
   return { state: next, result: status === 'failed' ? 'failed' : 'retried' };
 }
 

@@ -42,7 +42,7 @@ const NO_OUTCOME: LookOutcome = { result: null, scan: null };
 const MAX_LOOK_WAIT_MS = 5_000;
 /** The verification file is read only once a day, so its turn may take longer. */
 const MAX_FILE_WAIT_MS = 30_000;
-/** Another reading of the file ends within 10 s and frees its slot after 10 s, so these tries outlast it. */
+/** These tries last longer than another reading of the file, which holds its slot for 10 s. */
 const MAX_FILE_TRIES = 15;
 const FILE_POLL_MS = 1_000;
 
@@ -56,15 +56,14 @@ export class Look {
     this.#watch = watch;
   }
 
-  /** Compares a scan that was published since the last look. Returns false if there is none. */
+  /** Compares a scan that was published since the last look. Returns false if there is no such scan. */
   async comparePublished(): Promise<boolean> {
     const { store, timing } = this.#options;
     const { host, scanId, scannedAtMs, baseline } = this.#watch;
     const record = await store.directory.get(host);
-    if (record === null || record.scanId === scanId || record.scannedAtMs <= scannedAtMs) {
+    if (record === null || record.scanId === scanId || record.scannedAtMs <= scannedAtMs)
       return false;
-    }
-    // A scan of an earlier day is not a baseline: the origin may have changed since.
+    // A scan of an earlier day cannot be the first baseline, because the origin may have changed.
     const isOld = toDay(record.scannedAtMs, timing) < toDay(store.now(), timing);
     if (baseline === null && isOld) return false;
     const result = await store.results.findPublished(host);
@@ -77,20 +76,19 @@ export class Look {
   /** Scans or asks the origin, and stores the new facts together with their events. */
   async run(): Promise<LookKind> {
     const { store, timing } = this.#options;
-    const { host, suspicions } = this.#watch;
+    const { host, suspicions, nextLookAtMs } = this.#watch;
     const nowMs = store.now();
-    const isSuspected = Object.values(suspicions).some(({ by }) => by === 'scan');
-    if (isSuspected || isScanDue(this.#watch, nowMs, timing)) {
+    const hasScanSuspicion = Object.values(suspicions).some(({ by }) => by === 'scan');
+    if (hasScanSuspicion || isScanDue(this.#watch, nowMs, timing)) {
       await this.#store(await this.#look((turn) => this.#scan(turn)), null);
       return 'scan';
     }
-    const isHourly =
-      findHourlyMs(host, (this.#watch.nextLookAtMs ?? 0) - 1, timing) === this.#watch.nextLookAtMs;
-    const resources = (await this.#baseline())?.value.resources ?? [];
-    const isAsking = resources.length > 0 && (isHourly || Object.keys(suspicions).length > 0);
+    const isHourly = findHourlyMs(host, (nextLookAtMs ?? 0) - 1, timing) === nextLookAtMs;
+    const resources = (await this.#readBaseline())?.value.resources ?? [];
+    const needsRequests = resources.length > 0 && (isHourly || Object.keys(suspicions).length > 0);
     const ask = (turn: OriginTurn) => this.#ask(resources, turn);
-    await this.#store(isAsking ? await this.#look(ask) : NO_OUTCOME, null);
-    return isAsking ? 'challenge' : 'none';
+    await this.#store(needsRequests ? await this.#look(ask) : NO_OUTCOME, null);
+    return needsRequests ? 'challenge' : 'none';
   }
 
   /** Renews the watch if the origin still serves the verification file. The file is read once a UTC day. */
@@ -117,10 +115,10 @@ export class Look {
     });
   }
 
-  /** Reads the file. Readings of a host begin 10 s apart, so the finding of another reading is used if there is one. */
+  /** Readings of a host begin at least 10 s apart. Meanwhile the finding of the last reading is used. */
   async #readFile(turn: OriginTurn): Promise<TurnResult<TokenFinding | null>> {
     const { store, wait = pause } = this.#options;
-    const origin = this.#origin();
+    const origin = this.#origin;
     for (let tries = 0; tries < MAX_FILE_TRIES; tries += 1) {
       const slot = await store.ownership.beginReading(origin.host);
       if (slot.taken) {
@@ -138,7 +136,7 @@ export class Look {
     const { domain, block, suspicions } = this.#watch;
     const isUrgent = Object.keys(suspicions).length > 0;
     const blocks = new Set([block]);
-    const origin = this.#origin();
+    const origin = this.#origin;
     return { kind: 'look', origin, blocks, domain, isUrgent, withinMs } as const;
   }
 
@@ -154,14 +152,14 @@ export class Look {
 
   async #scan(turn: OriginTurn): Promise<TurnResult<LookOutcome>> {
     const admit: AdmitAddresses = (addresses) => turn.admit(addresses);
-    const scan = await scanForFree(this.#origin(), { ...this.#options, admit });
+    const scan = await scanForFree(this.#origin, { ...this.#options, admit });
     return { result: { result: readScan(scan), scan }, handshakeMs: 0 };
   }
 
   async #ask(resources: Baseline['resources'], turn: OriginTurn): Promise<TurnResult<LookOutcome>> {
     const { askResources, store } = this.#options;
     const admit: AdmitAddresses = (addresses) => turn.admit(addresses);
-    const { answers, handshakeMs } = await askResources(this.#origin(), resources, admit);
+    const { answers, handshakeMs } = await askResources(this.#origin, resources, admit);
     return { result: { result: readAnswers(answers, store.now()), scan: null }, handshakeMs };
   }
 
@@ -174,7 +172,7 @@ export class Look {
     return { result, scan: null };
   }
 
-  async #baseline(): Promise<{ readonly text: string; readonly value: Baseline } | null> {
+  async #readBaseline(): Promise<{ readonly text: string; readonly value: Baseline } | null> {
     const { baseline } = this.#watch;
     const text = baseline === null ? null : await this.#options.store.watches.findText(baseline);
     // `#store` is the only writer of these texts.
@@ -186,7 +184,7 @@ export class Look {
     const { store, timing, siteUrl } = this.#options;
     const { result } = outcome;
     publishStep('look-seen');
-    const before = await this.#baseline();
+    const before = await this.#readBaseline();
     const { baseline: baselineId } = this.#watch;
     await this.#change((current) => {
       // Only one look has the lease. If another look changed the baseline, this look has lost the lease.
@@ -215,12 +213,12 @@ export class Look {
     if (changed !== null) this.#watch = changed;
   }
 
-  #origin(): Origin {
+  get #origin(): Origin {
     return parseOrigin(this.#watch.originUrl, this.#options.policy);
   }
 }
 
-/** Returns the members that describe the last scan. There are none if the look was not a scan, or showed nothing. */
+/** Returns the members that describe the last scan. Returns no members if the look was not a scan, or showed nothing. */
 function toScanMembers(
   state: WatchState,
   { result, scan }: LookOutcome,

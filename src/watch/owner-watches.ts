@@ -32,7 +32,7 @@ export type NewWatch = {
 
 export type WatchStatus = ReturnType<typeof toWatchStatus>;
 
-/** The operations of owners on their watches. Every method but `create` throws NotYourWatch. */
+/** The operations of owners on their watches. All methods except `create` throw NotYourWatch. */
 export type OwnerWatches = {
   /** Throws NotVerified, NotYourProof, OriginRefused, WatchJustChanged, TooManyWatches. */
   create(origin: Origin, client: Client, request: WatchRequest): Promise<NewWatch>;
@@ -76,11 +76,11 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       const { host, url: originUrl } = origin;
       const { tokenHash } = await requireOwner(store, host, client, listingKey);
       const replaced = await findWatch(store, host);
-      addChange(options, replaced);
+      addChange(options, replaced); // throws before the slower steps
       await requireAddress(receiver, options);
       const domain = await registrableDomain(origin);
       const place = { host, receiver: receiver.host, domain, client: client.key };
-      await refuseTooMany(store, { ...place, holdsPlace: keepsPlace(replaced, receiver.host) });
+      await refuseTooMany(store, { ...place, holdsPlace: canKeepPlace(replaced, receiver.host) });
       const nowMs = store.now();
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
       const agreement = newSecret();
@@ -95,7 +95,7 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       const event = { type: 'watch.started', more: { challenge: agreement, endsAt } } as const;
       await changeWatch(options, host, (before) => {
         const changes = addChange(options, before);
-        const holdsPlace = keepsPlace(before, receiver.host);
+        const holdsPlace = canKeepPlace(before, receiver.host);
         const state = { ...started, changes, holdsPlace, ...copyFindings(before, nowMs, timing) };
         const queued = addEvents(state, [event], { nowMs, siteUrl });
         const deliveries = [...queued.state.deliveries, ...copyWaitingEvents(before, nowMs)];
@@ -160,7 +160,7 @@ function addChange(
 }
 
 /** True if the same receiver has agreed to the replaced watch. The new watch then keeps that place. */
-function keepsPlace(before: WatchState | null, receiver: string): boolean {
+function canKeepPlace(before: WatchState | null, receiver: string): boolean {
   return before?.endedAtMs === null && before.holdsPlace && before.receiver === receiver;
 }
 

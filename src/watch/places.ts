@@ -7,7 +7,7 @@ const WATCHES_PER_DOMAIN = 5;
 const AGREED_PER_RECEIVER = 100;
 /** Limit for each client, and for each watched domain, at one receiver. */
 const PENDING_PER_RECEIVER = 3;
-/** Racing callers may exceed a limit, so more watches are read than it allows. */
+/** Racing callers may exceed a limit, so more watches are read than the limit allows. */
 const MAX_WATCHES_READ = 2 * AGREED_PER_RECEIVER;
 
 type PlaceRequest = Pick<WatchState, 'host' | 'receiver' | 'domain' | 'client' | 'holdsPlace'>;
@@ -16,23 +16,23 @@ type PlaceRequest = Pick<WatchState, 'host' | 'receiver' | 'domain' | 'client' |
  * Throws TooManyWatches if a new watch would exceed a limit. Callers that race all read the same count, and each of
  * them may exceed the limit by one watch.
  */
-export async function refuseTooMany(store: Store, wanted: PlaceRequest): Promise<void> {
-  const { receiver, domain, client, holdsPlace } = wanted;
-  if ((await findOthers(store, wanted, { domain })).length >= WATCHES_PER_DOMAIN) {
+export async function refuseTooMany(store: Store, request: PlaceRequest): Promise<void> {
+  const { receiver, domain, client, holdsPlace } = request;
+  if ((await findOthers(store, request, { domain })).length >= WATCHES_PER_DOMAIN) {
     throw new TooManyWatches(`${WATCHES_PER_DOMAIN} hosts of ${domain} are watched`);
   }
   if (holdsPlace) return;
-  if ((await findPlace(store, wanted)) === null) {
+  if ((await findPlace(store, request)) === null) {
     throw new TooManyWatches(`${receiver} has agreed to ${AGREED_PER_RECEIVER} watches`);
   }
   const pending = { receiver, holdsPlace: false };
-  for (const [filter, whose] of [
+  for (const [filter, ownerText] of [
     [{ ...pending, client }, 'of yours'],
     [{ ...pending, domain }, `of ${domain}`],
   ] as const) {
-    if ((await findOthers(store, wanted, filter)).length < PENDING_PER_RECEIVER) continue;
+    if ((await findOthers(store, request, filter)).length < PENDING_PER_RECEIVER) continue;
     throw new TooManyWatches(
-      `${PENDING_PER_RECEIVER} watches ${whose} wait for ${receiver} to agree`,
+      `${PENDING_PER_RECEIVER} watches ${ownerText} wait for ${receiver} to agree`,
     );
   }
 }
@@ -43,10 +43,10 @@ export async function refuseTooMany(store: Store, wanted: PlaceRequest): Promise
  */
 export async function findPlace(
   store: Store,
-  wanted: Pick<PlaceRequest, 'host' | 'receiver' | 'domain'>,
+  request: Pick<PlaceRequest, 'host' | 'receiver' | 'domain'>,
 ): Promise<{ readonly evicted: WatchState | null } | null> {
-  const { receiver, domain } = wanted;
-  const agreed = await findOthers(store, wanted, { receiver, holdsPlace: true });
+  const { receiver, domain } = request;
+  const agreed = await findOthers(store, request, { receiver, holdsPlace: true });
   if (agreed.length < AGREED_PER_RECEIVER) return { evicted: null };
   const byDomain = Map.groupBy(agreed, (watch) => watch.domain);
   const [largest = []] = [...byDomain.values()].toSorted((a, b) => b.length - a.length);
@@ -70,17 +70,17 @@ export class NotYourWatch extends ServiceError {
   constructor(host: string) {
     super(
       'not_your_watch',
-      `No watch of ${host} has this secret. POST /v1/watch answers a new one to the owner, and replaces the watch.`,
+      `No watch of ${host} has this secret. POST /v1/watch gives the owner a new secret, and replaces the watch.`,
     );
   }
 }
 
 export class TooManyWatches extends ServiceError {
-  /** `reached` names the limit: "5 hosts of example.com are watched". */
-  constructor(reached: string) {
+  /** `limit` is like "5 hosts of example.com are watched". */
+  constructor(limit: string) {
     super(
       'too_many_watches',
-      `${reached}, and that is the limit. End one with POST /v1/watch/stop, or give another webhook.`,
+      `${limit}, and that is the limit. End one with POST /v1/watch/stop, or give another webhook.`,
     );
   }
 }
@@ -89,7 +89,7 @@ export class WatchJustChanged extends ServiceError {
   constructor(host: string, limit: number, waitMs: number) {
     super(
       'rate_limited',
-      `The watch of ${host} was replaced within the last ten minutes. The last answer's secret is in force; wait as Retry-After says to replace it again.`,
+      `The watch of ${host} was replaced within the last ten minutes. Use the secret of the last answer, or wait as Retry-After says and replace the watch again.`,
       { limit, retryAfterSec: Math.max(1, Math.ceil(waitMs / 1_000)) },
     );
   }

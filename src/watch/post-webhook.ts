@@ -25,8 +25,8 @@ export function createPostWebhook({
   return async ({ url, body, headers }, admit) => {
     const client = createClient(options);
     try {
-      const address = validateUrl(url, options.policy);
-      const origin = toOrigin(address);
+      const webhook = validateUrl(url, options.policy);
+      const origin = toOrigin(webhook);
       const resolved = await client.resolveOrigin(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
       if (resolved.kind !== 'addresses') return NO_ANSWER;
@@ -34,7 +34,7 @@ export function createPostWebhook({
       const observation = await client.request({
         origin,
         method: 'POST',
-        path: `${address.pathname}${address.search}`,
+        path: `${webhook.pathname}${webhook.search}`,
         rpc: { body, headers },
         accept: 'application/json',
         capBytes: MAX_ANSWER_BYTES,

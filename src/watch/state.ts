@@ -75,7 +75,7 @@ export type WatchState = {
   /** Key and address block of the client that created the watch. */
   readonly client: string;
   readonly block: string;
-  /** The receiver has agreed to this watch or to the watch that it replaced. */
+  /** True if the receiver has agreed to this watch, or to the watch that this watch replaced. */
   readonly holdsPlace: boolean;
   /** The latest changes of the host's watch, oldest first. */
   readonly changes: readonly WatchChange[];
@@ -83,7 +83,7 @@ export type WatchState = {
   readonly agreedAtMs: number | null;
   readonly endsAtMs: number;
   readonly endedAtMs: number | null;
-  /** `watch.ending` is queued. */
+  /** True if `watch.ending` was queued. */
   readonly isEndTold: boolean;
   readonly nextLookAtMs: number | null;
   /** UTC days since the epoch: of the last full scan, and of the last reading of the verification file. */
@@ -136,17 +136,13 @@ export function listTextIds({ baseline, deliveries }: WatchState): readonly stri
   return baseline === null ? bodies : [...bodies, baseline];
 }
 
-export function toVersion(
-  state: WatchState,
-  n: number,
-  times: Pick<WatchVersion, 'lookAtMs'>,
-): WatchVersion {
+export function toVersion(state: WatchState, n: number, lookAtMs: number | null): WatchVersion {
   const { host, receiver, domain, client, holdsPlace, endedAtMs } = state;
   const next = endedAtMs === null ? findNextDelivery(state) : null;
   const sendAtMs = next?.nextTryAtMs ?? null;
   const isConfirming = Object.keys(state.suspicions).length > 0;
   const facts = { host, receiver, domain, client, holdsPlace, isConfirming };
-  return { ...facts, n, sendAtMs, endedAtMs, state, ...times };
+  return { ...facts, n, sendAtMs, endedAtMs, state, lookAtMs };
 }
 
 export function fromVersion({ state }: WatchVersion): WatchState {

@@ -34,7 +34,7 @@ export class Watching {
     this.#options = options;
     const { store, onError } = options;
     const { watches } = store;
-    const dueTasksUnread = 'watches are not read';
+    const dueTasksUnread = 'watch: the due work was not read';
     const now = () => store.now();
     this.#looks = new Rounds({
       ...{ now, onError, maxRunning: MAX_LOOKS },

@@ -57,7 +57,7 @@ function answerForX402(
 
 function formatSettings(message: string | null): string {
   if (message?.startsWith(SIGNED_UNSOUND_PREFIX))
-    return `of the offer that they take first, ${message}`;
+    return `default clients take an offer first that cannot be settled: ${message}`;
   return `default clients refuse, the official client says ${JSON.stringify(message ?? 'nothing')}`;
 }
 

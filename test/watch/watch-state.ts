@@ -53,6 +53,6 @@ export function waitingSince(atMs: number): WebhookDelivery {
 export async function storeWatch({ watches }: Store, state: WatchState, seen = '{}') {
   const bodies = state.deliveries.map(({ id }) => ({ id, text: `{"of":"${state.host}"}` }));
   const texts = state.baseline === null ? bodies : [...bodies, { id: state.baseline, text: seen }];
-  const version = toVersion(state, 1, { lookAtMs: findNextDutyMs(state, TIMING) });
+  const version = toVersion(state, 1, findNextDutyMs(state, TIMING));
   await watches.append(version, { attempt: randomUUID(), texts, dropped: [] });
 }

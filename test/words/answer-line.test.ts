@@ -91,7 +91,7 @@ describe('the answer line', () => {
     const words = 'clients sign it, facilitators refuse it: /accepts/0/extra/name is "USDC"';
     expect(answer(resource('nobody', 'refuses', '1', words))).toBe(`No: ${words}`);
     expect(answer(resource('settings', 'refuses', '1', words))).toBe(
-      `Only with settings: of the offer that they take first, ${words}`,
+      `Only with settings: default clients take an offer first that cannot be settled: ${words}`,
     );
     expect(answer(resource('unknown', 'refuses', '1', 'ERC-7710'))).toBe(
       'Not known: the specification allows this offer and the official client refuses it with "ERC-7710"',

@@ -29,7 +29,7 @@ export async function tryBadHeaders(
   const evidence = [...deliveries, ...serverErrors].join('; ');
   if (deliveries.length > 0) return { status: 'fail', evidence, isGift: true };
   if (serverErrors.length > 0) return { status: 'warn', evidence };
-  return { status: 'pass', evidence: 'no bad header is served, or answered by 5xx' };
+  return { status: 'pass', evidence: 'no bad header got the resource or a 5xx' };
 }
 
 type BadHeader = readonly [name: string, headers: Readonly<Record<string, string>>];
@@ -39,7 +39,7 @@ function listBadHeaders({ version, payload }: Payment): readonly BadHeader[] {
     name,
     { [PAYMENT_HEADERS[headerVersion]]: value },
   ];
-  const inVersion = (other: 1 | 2) => toBase64(JSON.stringify(toVersion(other, payload)));
+  const encodeAs = (target: 1 | 2) => toBase64(JSON.stringify(toVersion(target, payload)));
   return [
     toBadHeader('empty', ''),
     toBadHeader('100 KB', toBase64('x'.repeat(LONG_HEADER_CHARS)).slice(0, LONG_HEADER_CHARS)),
@@ -50,8 +50,8 @@ function listBadHeaders({ version, payload }: Payment): readonly BadHeader[] {
       'deep nesting',
       toBase64(`${'['.repeat(NESTING_DEPTH)}${']'.repeat(NESTING_DEPTH)}`),
     ),
-    toBadHeader("version 1 in version 2's place", inVersion(1), 2),
-    toBadHeader("version 2 in version 1's place", inVersion(2), 1),
+    toBadHeader("version 1 in version 2's place", encodeAs(1), 2),
+    toBadHeader("version 2 in version 1's place", encodeAs(2), 1),
   ];
 }
 

@@ -8,9 +8,9 @@ export async function tryRefusedVerify(tester: RouteTester): Promise<TrialFindin
     {},
     { step: 'verify', fault: 'refuse' },
   );
-  const isSettled = tester.ledger.listCalls(nonce, 'settle').length > 0;
+  const hasSettleCall = tester.ledger.listCalls(nonce, 'settle').length > 0;
   return {
-    status: isDelivered || isSettled ? 'fail' : 'pass',
+    status: isDelivered || hasSettleCall ? 'fail' : 'pass',
     evidence: `verify said isValid: false: ${description}`,
     isGift: isDelivered,
   };
@@ -25,9 +25,8 @@ export async function tryRefusedSettle(tester: RouteTester): Promise<TrialFindin
   const { paidAnswer } = tester;
   const evidence = `settle said success: false: ${description}`;
   if (!reply.ok || paidAnswer === null) return judgeGift(isDelivered, evidence);
-  if (isPaidBody(paidAnswer, reply.body)) {
+  if (isPaidBody(paidAnswer, reply.body))
     return judgeGift(true, `${evidence}, with the body of the resource`);
-  }
   const isPreview = !isDelivered && hasPaidPart(paidAnswer, reply.body, version);
   const suffix = isPreview ? ', with the resource inside the body of the refusal' : '';
   return judgeGift(isDelivered || isPreview, `${evidence}${suffix}`);

@@ -1,7 +1,8 @@
 import type { FacilitatorFault } from '../facilitator.ts';
+import type { Members } from '../judge-payment.ts';
 import type { Step } from '../ledger.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
-import { mergeFindings, type TrialFinding } from '../result.ts';
+import { judgeGift, mergeFindings, type TrialFinding } from '../result.ts';
 import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
 import { toTimeoutMs } from '../timing.ts';
 
@@ -30,7 +31,7 @@ async function tryOutage(
   const timeoutMs = toTimeoutMs(tester.timing);
   const send = () => tester.signAndSend({}, { step, fault, timeoutMs });
   const first = await send();
-  // The machine may be too slow for all faults at once, so after a timeout a new payment is sent once more.
+  // The machine may be too slow for all faults at once, so a second payment is sent after a timeout.
   const isSilent = !first.reply.ok && first.reply.why === 'silent';
   const attempt = isSilent ? await send() : first;
   const judge = step === 'verify' ? judgeVerifyOutage : judgeSettleOutage;
@@ -43,7 +44,7 @@ function judgeVerifyOutage(
   tester: RouteTester,
   { reply, isDelivered, description }: PaymentAttempt,
 ): TrialFinding {
-  if (isDelivered) return { status: 'fail', evidence: description, isGift: true };
+  if (isDelivered) return judgeGift(true, description);
   const isLate = reply.ms > tester.timing.patienceMs;
   return isLate
     ? { status: 'warn', evidence: `${description}, late` }
@@ -56,22 +57,18 @@ function judgeSettleOutage(
 ): TrialFinding {
   const calls = tester.ledger.listCalls(nonce, 'settle');
   const amounts = new Set(calls.map(({ requirements }) => readAmount(requirements)));
-  if (amounts.size > 1) {
+  if (amounts.size > 1)
     return { status: 'fail', evidence: `${description}, with another amount the second time` };
-  }
   if (isDelivery(reply)) {
-    return readReceipt(reply)?.success === true
-      ? {
-          status: 'fail',
-          evidence: `${description}, and a made-up settlement header`,
-          isGift: true,
-        }
+    const hasReceipt = readReceipt(reply)?.success === true;
+    return hasReceipt
+      ? judgeGift(true, `${description}, and a made-up settlement header`)
       : { status: 'warn', evidence: `${description}: delivered without a proof of settlement` };
   }
   const isLate = reply.ms > tester.timing.patienceMs;
   return { status: isLate ? 'fail' : 'pass', evidence: description };
 }
 
-function readAmount(requirements: Readonly<Record<string, unknown>>): unknown {
+function readAmount(requirements: Members): unknown {
   return requirements['amount'] ?? requirements['maxAmountRequired'];
 }

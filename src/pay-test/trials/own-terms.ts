@@ -1,4 +1,5 @@
 import { toCaip2 } from '../../parse/x402/networks.ts';
+import type { Members } from '../judge-payment.ts';
 import type { SellerChallenge, Terms } from '../payer.ts';
 import type { TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
@@ -10,7 +11,7 @@ const NETWORK_CHOICES = {
   2: ['eip155:84532', 'eip155:8453'],
 } as const;
 
-/** T2: the buyer signs for terms of their own, and claims in the payload that they were accepted. */
+/** T2: the buyer changes the seller's terms, signs the changed terms, and sends them as the accepted terms. */
 export async function tryOwnTerms(tester: RouteTester): Promise<TrialFinding> {
   const notes: string[] = [];
   let isGift = false;
@@ -40,30 +41,23 @@ function listVariants({
     choices.find((choice) => toCaip2(choice) !== toCaip2(terms.network)) ?? choices[0];
   const amount = terms.amount === '1' ? '2' : '1';
   const [asset, payTo] = [UNOWNED_ADDRESS, UNOWNED_ADDRESS];
-  // A payload of version 1 repeats only the signed value and recipient.
-  const others = version === 1 ? {} : { asset, network };
-  return [
+  const variants = [
     ['amount 1', { amount }],
     ['other recipient', { payTo }],
-    ...(version === 1
-      ? []
-      : ([
-          ['other asset', { asset }],
-          ['other network', { network }],
-        ] as const)),
-    ['all of them', { amount, payTo, ...others }],
+  ] as const;
+  // A payload of version 1 repeats only the signed value and recipient.
+  if (version === 1) return [...variants, ['all of them', { amount, payTo }]];
+  return [
+    ...variants,
+    ['other asset', { asset }],
+    ['other network', { network }],
+    ['all of them', { amount, payTo, asset, network }],
   ];
 }
 
 /** True if the seller sent the facilitator a term that the buyer changed. */
-function hasChangedTerm(
-  requirements: Readonly<Record<string, unknown>>,
-  changedTerms: Partial<Terms>,
-): boolean {
-  const sentTerms: typeof requirements = {
-    amount: requirements['maxAmountRequired'],
-    ...requirements,
-  };
+function hasChangedTerm(requirements: Members, changedTerms: Partial<Terms>): boolean {
+  const sentTerms: Members = { amount: requirements['maxAmountRequired'], ...requirements };
   return Object.entries(changedTerms).some(
     ([name, value]) =>
       toCaip2(String(sentTerms[name]).toLowerCase()) === toCaip2(value.toLowerCase()),

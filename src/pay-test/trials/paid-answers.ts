@@ -30,7 +30,7 @@ export async function tryFailedWork(tester: RouteTester): Promise<TrialFinding> 
   const evidence = `a good payment: ${description}`;
   const isSettled = tester.ledger.findSettlement(nonce) !== null;
   if (reply.ok && reply.status < 500) {
-    return notRun(`${evidence}: ${isSettled ? 'its handler works' : 'the handler did not fail'}`);
+    return notRun(`${evidence}: ${isSettled ? 'the handler works' : 'the handler did not fail'}`);
   }
   return { status: isSettled ? 'fail' : 'pass', evidence };
 }

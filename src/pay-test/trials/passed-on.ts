@@ -15,28 +15,28 @@ const REFUSALS = [
   ['settle refuses', 'settle'],
 ] as const;
 
-/** T15: an index lists the resource and bazaar extension of the challenge if the facilitator gets them. */
+/** T15: the facilitator must get the challenge's resource and bazaar extension, because indexes list what it gets. */
 export function judgeListing({ firstPayment, ledger }: RouteTester): TrialFinding {
   if (firstPayment === null) return notRun('the seller got no good payment');
   if (firstPayment.version === 1) return notRun(NOT_IN_VERSION_1);
-  if ((firstPayment.required['resource'] ?? null) === null)
+  if ((firstPayment.challenge['resource'] ?? null) === null)
     return notRun('the challenge has no resource');
   const calls = ledger.listCalls(firstPayment.nonce);
   if (calls.length === 0) return notRun('the seller did not call the facilitator');
-  const faults = [...new Set(calls.flatMap((call) => findDropped(firstPayment, call)))];
+  const faults = [...new Set(calls.flatMap((call) => findFaults(firstPayment, call)))];
   if (faults.length > 0) return { status: 'warn', evidence: faults.join('; ') };
   const steps = [...new Set(calls.map(({ step }) => step))].join(' and ');
   return { status: 'pass', evidence: `${steps} got the resource and the extensions` };
 }
 
-function findDropped({ required }: Payment, { step, payload }: FacilitatorCall): readonly string[] {
+function findFaults({ challenge }: Payment, { step, payload }: FacilitatorCall): readonly string[] {
   const faults: string[] = [];
   const { resource = null } = payload;
   if (resource === null) faults.push(`${step} got no paymentPayload.resource`);
-  else if (!isDeepStrictEqual(resource, required['resource'])) {
+  else if (!isDeepStrictEqual(resource, challenge['resource'])) {
     faults.push(`${step} got another paymentPayload.resource than the challenge has`);
   }
-  const { bazaar: declared } = toMembers(required['extensions']);
+  const { bazaar: declared } = toMembers(challenge['extensions']);
   const { bazaar } = toMembers(payload['extensions']);
   if (declared === undefined) return faults;
   if (bazaar === undefined) faults.push(`${step} got no paymentPayload.extensions.bazaar`);
@@ -68,17 +68,17 @@ export async function tryExtensionResponses(tester: RouteTester): Promise<TrialF
   if (version === 1) return notRun(NOT_IN_VERSION_1);
   const { facilitator } = tester;
   const notes: string[] = [];
-  let isLeaked = false;
+  let hasLeak = false;
   for (const [name, refusedStep] of REFUSALS) {
     const payment = await tester.signPayment();
     facilitator.extendAnswers(payment.nonce);
     if (refusedStep !== null) facilitator.misbehave(refusedStep, payment.nonce, 'refuse');
     const attempt = await tester.sendPayment(payment);
     const isLeak = isPassedOn(attempt.reply, facilitator);
-    isLeaked ||= isLeak;
+    hasLeak ||= isLeak;
     notes.push(`${name}: ${attempt.description}${isLeak ? ', with EXTENSION-RESPONSES' : ''}`);
   }
-  return { status: isLeaked ? 'warn' : 'pass', evidence: notes.join('; ') };
+  return { status: hasLeak ? 'warn' : 'pass', evidence: notes.join('; ') };
 }
 
 /** True if the answer has the header, or has its content in another header or in the body. */

@@ -11,7 +11,7 @@ export async function tryPaths(tester: RouteTester): Promise<TrialFinding> {
   const { paidAnswer } = tester;
   if (paidAnswer === null) return notRun('no paid body to compare with');
   const gifts: string[] = [];
-  const lengths: string[] = [];
+  const headLengths: string[] = [];
   const variants = listPathVariants(tester.route.method, tester.path, tester.origin);
   for (const [name, request] of variants) {
     const reply = await tester.request(request);
@@ -21,16 +21,16 @@ export async function tryPaths(tester: RouteTester): Promise<TrialFinding> {
       if (isPaidBody(paidAnswer, reply.body))
         gifts.push(`${reaction} with the body of the resource`);
     } else if (Number(reply.headers['content-length']) === paidAnswer.body.length) {
-      lengths.push(`HEAD: ${describeReply(reply)} with the length of the paid body`);
+      headLengths.push(`HEAD: ${describeReply(reply)} with the length of the paid body`);
     }
   }
-  const evidence = [...gifts, ...lengths].join('; ');
+  const evidence = [...gifts, ...headLengths].join('; ');
   if (gifts.length > 0) return { status: 'fail', evidence, isGift: true };
-  if (lengths.length > 0) return { status: 'warn', evidence };
+  if (headLengths.length > 0) return { status: 'warn', evidence };
   return { status: 'pass', evidence: `${variants.length} unpaid variants: none delivers` };
 }
 
-/** Requests that some routers take for `target`, the path with its query. */
+/** Lists requests that some routers treat as requests for `target`, which is the path with its query. */
 export function listPathVariants(
   method: string,
   target: string,

@@ -2,12 +2,14 @@ import { isDelivery, readReceipt, type SellerReceipt } from '../replies.ts';
 import type { TrialFinding, TrialStatus } from '../result.ts';
 import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
 
-export type FirstPaymentFinding = TrialFinding & {
+export type FirstPaymentFlags = {
   /** True if the seller delivered without a call to this facilitator. */
   readonly hasSkippedFacilitator: boolean;
   /** The reason why no other trial can be judged, or null. */
   readonly onlyT1Reason: string | null;
 };
+
+type FirstPaymentFinding = TrialFinding & FirstPaymentFlags;
 
 /** T1: a good payment is verified, settled once and answered with the resource. */
 export async function tryFirstPayment(tester: RouteTester): Promise<FirstPaymentFinding> {
@@ -43,9 +45,8 @@ function gradeReceipt(
 ): readonly [TrialStatus, string] {
   if (receipt === null) return ['fail', '; no settlement header that can be decoded'];
   const { success, transaction, network, payer } = receipt;
-  if (!success || transaction === '' || network === '') {
+  if (!success || transaction === '' || network === '')
     return ['fail', '; its settlement header lacks success, transaction or network'];
-  }
   if (transaction !== settledTransaction)
     return ['fail', '; this facilitator gave no such transaction'];
   return payer === '' ? ['warn', '; its settlement header names no payer'] : ['pass', ''];

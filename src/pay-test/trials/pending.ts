@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { FacilitatorCall } from '../ledger.ts';
 import { isPaidBody } from '../paid-body.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
-import { mergeFindings, notRun, type TrialFinding } from '../result.ts';
+import { judgeGift, mergeFindings, notRun, type TrialFinding } from '../result.ts';
 import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
 import { toTimeoutMs } from '../timing.ts';
 import { NOT_IN_VERSION_1 } from './passed-on.ts';
@@ -34,38 +35,28 @@ function judgePending(
 ): TrialFinding {
   const [firstCall, ...laterCalls] = tester.ledger.listCalls(nonce, 'settle');
   if (firstCall === undefined) return notRun(`${description}: nothing was settled`);
-  const hasOtherTerms = laterCalls.some(
-    (call) =>
-      !isDeepStrictEqual(
-        [call.payload, call.requirements],
-        [firstCall.payload, firstCall.requirements],
-      ),
-  );
-  if (hasOtherTerms) {
-    return {
-      status: 'fail',
-      evidence: `${description}, again with another payload or other terms`,
-    };
+  const pickTerms = ({ payload, requirements }: FacilitatorCall) => ({ payload, requirements });
+  const firstTerms = pickTerms(firstCall);
+  if (laterCalls.some((call) => !isDeepStrictEqual(pickTerms(call), firstTerms))) {
+    const evidence = `${description}, again with another payload or other terms`;
+    return { status: 'fail', evidence };
   }
   const receipt = reply.ok ? readReceipt(reply) : null;
   if (isDelivery(reply)) {
     if (tester.ledger.findSettlement(nonce) !== null)
       return { status: 'pass', evidence: description };
-    if (receipt?.success === true) {
-      const evidence = `${description}, and a settlement header that says success`;
-      return { status: 'fail', evidence, isGift: true };
-    }
-    if (tester.paidAnswer === null || isPaidBody(tester.paidAnswer, reply.body)) {
+    if (receipt?.success === true)
+      return judgeGift(true, `${description}, and a settlement header that says success`);
+    if (tester.paidAnswer === null || isPaidBody(tester.paidAnswer, reply.body))
       return {
         status: 'warn',
         evidence: `${description}: delivered without a proof of settlement`,
       };
-    }
   }
   const transaction = tester.ledger.getTransaction(nonce);
   const hasReason =
     receipt !== null && receipt.reason !== '' && receipt.transaction === transaction;
   if (hasReason) return { status: 'pass', evidence: `${description}, with reason and transaction` };
-  const missing = 'without reason and transaction in a settlement header: the buyer pays twice';
-  return { status: 'warn', evidence: `${description}, ${missing}` };
+  const problem = 'without reason and transaction in a settlement header: the buyer pays twice';
+  return { status: 'warn', evidence: `${description}, ${problem}` };
 }

@@ -31,23 +31,23 @@ export async function tryRace(tester: RouteTester): Promise<TrialFinding> {
     Array.from({ length: RACING_REQUESTS }, () => tester.sendPayment(payment)),
   );
   const deliveries = attempts.map(({ reply }) => reply).filter(isDelivery);
-  const distinct: SellerAnswer[] = [];
+  const distinctAnswers: SellerAnswer[] = [];
   for (const answer of deliveries) {
-    if (!distinct.some((other) => isRedelivery(other, answer))) distinct.push(answer);
+    if (!distinctAnswers.some((other) => isRedelivery(other, answer))) distinctAnswers.push(answer);
   }
-  const redeliveries = deliveries.length - distinct.length;
-  const verified = tester.ledger
+  const redeliveries = deliveries.length - distinctAnswers.length;
+  const verifiedCalls = tester.ledger
     .listCalls(payment.nonce, 'verify')
     .filter(({ isAccepted }) => isAccepted);
   const evidence = [
-    `the same header ${RACING_REQUESTS} times at once: ${formatCount(distinct.length, 'delivery', 'deliveries')}`,
+    `the same header ${RACING_REQUESTS} times at once: ${formatCount(distinctAnswers.length, 'delivery', 'deliveries')}`,
     ...(redeliveries > 0
       ? [`${formatCount(redeliveries, 'redelivery', 'redeliveries')} of it`]
       : []),
     tester.ledger.describe(payment.nonce),
-    ...(verified.length > 1 ? [`the handler may have run ${verified.length} times`] : []),
+    ...(verifiedCalls.length > 1 ? [`the handler may have run ${verifiedCalls.length} times`] : []),
   ].join(', ');
-  return judgeGift(distinct.length > 1, evidence);
+  return judgeGift(distinctAnswers.length > 1, evidence);
 }
 
 /** T9: sends a payment that was signed for a cheaper route. */
