@@ -46,11 +46,11 @@ export function explainOffer(pair: string): string {
   const row = findSchemeRow(scheme, network);
   const heading = `${scheme} on ${network}`;
   if (row === null || networkValidity === 'unknown') return `${heading}: unknown to this catalog\n`;
-  const { name, outdated = {}, network: idPattern } = NAMESPACES[row.namespace];
+  const { name, outdated: currentIds = {}, network: idPattern } = NAMESPACES[row.namespace];
   if (networkValidity === 'malformed') {
     return `${heading}: unknown to this catalog, because ids of ${name} networks have another form (${formatPattern(idPattern)})\n`;
   }
-  const currentId = outdated[network];
+  const currentId = currentIds[network];
   return [
     `${heading} (${toNetworkName(currentId ?? network)})`,
     '',
@@ -63,15 +63,15 @@ export function explainOffer(pair: string): string {
 function formatRow(row: SchemeRow): readonly string[] {
   const { namespace, judgedBy, client, requires, flows, amount, methods } = row;
   const { account, asset, source } = NAMESPACES[namespace];
-  const required = requires.filter(({ isOptional }) => isOptional !== true);
-  const optional = requires.filter(({ isOptional }) => isOptional === true);
+  const requiredMembers = requires.filter(({ isOptional }) => isOptional !== true);
+  const optionalMembers = requires.filter(({ isOptional }) => isOptional === true);
   const lines: readonly (readonly [string, string])[] = [
     ['judged by', JUDGE_TEXTS[judgedBy] + (client === null ? '' : ` (${client})`)],
     ['amount', amount === 'price' ? 'the price' : 'the most that the seller may charge'],
     ['asset', formatPattern(asset)],
     ['payTo', formatPattern(account)],
-    ['extra', required.map(formatMember).join('; ') || 'nothing is required'],
-    ['if present', optional.map(formatMember).join('; ')],
+    ['extra', requiredMembers.map(formatMember).join('; ') || 'nothing is required'],
+    ['if present', optionalMembers.map(formatMember).join('; ')],
     [
       'methods',
       methods?.map((method, index) => (index === 0 ? `${method} (default)` : method)).join(', ') ??
@@ -89,17 +89,17 @@ function formatFlows(flows: SchemeRow['flows']): string {
   return [`${first} (default)`, ...others].join(', ');
 }
 
-function formatSpecification(specification: Specification | null, reason: string): string {
-  if (specification === null) return reason;
+function formatSpecification(specification: Specification | null, fallback: string): string {
+  if (specification === null) return fallback;
   const { file, blob, commit, read } = specification;
   return `${file}, ${blob === null ? `commit ${commit ?? '?'}` : `blob ${blob}`}, read ${read}`;
 }
 
 function formatMember({ name, form, onlyBy, onlyIn, unlessAsset }: ExtraMember): string {
-  const by = onlyBy === undefined ? '' : ` (by ${onlyBy})`;
-  const within = onlyIn === undefined ? '' : ` (in ${onlyIn})`;
-  const except = unlessAsset === undefined ? '' : ` (except ${unlessAsset})`;
-  return `${name}: ${formatForm(form)}${by}${within}${except}`;
+  const byClause = onlyBy === undefined ? '' : ` (by ${onlyBy})`;
+  const inClause = onlyIn === undefined ? '' : ` (in ${onlyIn})`;
+  const exceptClause = unlessAsset === undefined ? '' : ` (except ${unlessAsset})`;
+  return `${name}: ${formatForm(form)}${byClause}${inClause}${exceptClause}`;
 }
 
 function formatForm(form: ExtraForm): string {

@@ -47,7 +47,7 @@ export type ScanCommandOptions = Thresholds & {
   /** Recording to judge instead of a scan. */
   readonly from: string | null;
   readonly offline: boolean;
-  /** URLs of blockchain nodes; null keeps those of the environment. */
+  /** URLs of blockchain nodes; null keeps the URLs of the environment. */
   readonly rpc: string | null;
   readonly solanaRpc: string | null;
   /** Null without `--mcp`. A null path means that the scan looks for the endpoint. */
@@ -105,7 +105,7 @@ async function scanOnce({ pool, options, streams }: ScanCall): Promise<0 | 1> {
     const parts = { engine, oracle, sources, options, streams };
     const outcome =
       subject.kind === 'recording'
-        ? await replay(subject.recording, engine)
+        ? await judgeWithTiming(subject.recording, engine)
         : await scanOrigin(subject, parts);
     return await printAndSave(outcome, await describeResource(subject, outcome, parts), parts);
   } finally {
@@ -137,7 +137,7 @@ function isOriginOf(input: string, recordedUrl: string): boolean {
   return parseOrigin(input, allowOrigin(recordedUrl, DEFAULT_POLICY)).url === recordedUrl;
 }
 
-/** Refuses `--mcp` with a catalog that sends no POST, by which tools are called. */
+/** Refuses `--mcp` with a catalog that sends no POST, because tools are called by POST. */
 function refuseMcpWithoutPost(subject: Subject, { catalog }: Engine): void {
   if (subject.kind !== 'origin' || subject.mcp === undefined || catalog.probing.post) return;
   throw new UsageError(`--mcp: catalog ${catalog.checksVersion} sends no POST; leave it out`);
@@ -186,8 +186,8 @@ async function describeResource(
   return describeNamedUrl({ url: `${origin.url}${resource}`, policy, engine, oracle, report });
 }
 
-/** Judges the recording; a timing without a scan counts only the judging. */
-async function replay(recording: Recording, engine: Engine): Promise<ScanOutcome> {
+/** Judges the recording. The timing counts only the judging, because no scan runs. */
+async function judgeWithTiming(recording: Recording, engine: Engine): Promise<ScanOutcome> {
   const startMs = performance.now();
   const judged = await judgeRecording(recording, engine);
   const judgeMs = performance.now() - startMs;

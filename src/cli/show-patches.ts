@@ -54,7 +54,7 @@ function choosePatchValues(checkId: string, { report, publicOrigin }: PatchedSel
   return publicOrigin === null ? placeholders : { ...placeholders, ...addressValues(publicOrigin) };
 }
 
-/** Lists the names of all stacks, and shows the patch for the first. */
+/** Lists the names of all stacks, and shows the patch for the first stack. */
 export function showStacks(checkId: string, seller: PatchedSeller): string {
   const reportHint = seller.report === null ? '--report FILE fills in your own values; ' : '';
   return [

@@ -89,28 +89,28 @@ function chooseKeySource(
   { keys }: ReturnType<typeof parse>,
   site: string | null,
 ): KeySource | null {
-  if (keys !== null) return { at: keys, isNamedByUser: true };
-  return site === null ? null : { at: `${site}${KEY_SET_PATH}`, isNamedByUser: false };
+  if (keys !== null) return { location: keys, isNamedByUser: true };
+  return site === null ? null : { location: `${site}${KEY_SET_PATH}`, isNamedByUser: false };
 }
 
 /** True if the site itself serves the keys. A report alone proves no site, because a report can name any site. */
-function isOfSite({ at }: KeySource, site: string): boolean {
-  const [keysUrl, siteUrl] = [URL.parse(at), URL.parse(site)];
+function isOfSite({ location }: KeySource, site: string): boolean {
+  const [keysUrl, siteUrl] = [URL.parse(location), URL.parse(site)];
   if (keysUrl === null || siteUrl === null || siteUrl.username !== '') return false;
-  return isWebAddress(at) && keysUrl.origin === siteUrl.origin;
+  return isWebAddress(location) && keysUrl.origin === siteUrl.origin;
 }
 
 /** Names the source of the keys, because anybody can sign reports for a site of their own. */
 function toKeysLine(source: KeySource, site: string | null): string {
-  const { at, isNamedByUser } = source;
+  const { location, isNamedByUser } = source;
   if (!isNamedByUser) {
-    return `keys of ${at}, which the report itself names: is this the scanner that you trust?`;
+    return `keys of ${location}, which the report itself names: is this the scanner that you trust?`;
   }
   // The user chose these keys, so they prove the signature, and the exit code does not depend on the site.
-  const isOfOtherSite = site !== null && isWebAddress(at) && !isOfSite(source, site);
+  const isOfOtherSite = site !== null && isWebAddress(location) && !isOfSite(source, site);
   return isOfOtherSite
-    ? `keys of ${at}, NOT proved site: they are not of ${site}`
-    : `keys of ${at}`;
+    ? `keys of ${location}, NOT proved site: they are not of ${site}`
+    : `keys of ${location}`;
 }
 
 function toProofLine(proofName: string, { isProved, message }: EnvelopeProof): string {
@@ -129,23 +129,23 @@ const NAME_KEYS_HINT = 'Name the key set that you trust: --keys URL|FILE.';
 
 type KeySource = {
   /** A URL, or a file. */
-  readonly at: string;
+  readonly location: string;
   /** False if the report named the URL, which then has to be public. */
   readonly isNamedByUser: boolean;
 };
 
 /** True for a URL, false for the name of a file. */
-function isWebAddress(at: string): boolean {
-  return WEB_ADDRESS.test(at);
+function isWebAddress(location: string): boolean {
+  return WEB_ADDRESS.test(location);
 }
 
 /** Throws UsageError and OriginRefused. */
 async function readKeys(source: KeySource): Promise<readonly VerificationKey[]> {
-  const text = isWebAddress(source.at)
+  const text = isWebAddress(source.location)
     ? await fetchText(source)
-    : await readText(source.at, `--keys ${source.at}`);
-  const keys = readKeySet(parseJson(text, source.at));
-  if (keys === null) throw new UsageError(`${source.at}: not a JWK Set ({"keys": […]})`);
+    : await readText(source.location, `--keys ${source.location}`);
+  const keys = readKeySet(parseJson(text, source.location));
+  if (keys === null) throw new UsageError(`${source.location}: not a JWK Set ({"keys": […]})`);
   return keys;
 }
 
@@ -156,14 +156,14 @@ async function fetchText(source: KeySource): Promise<string> {
     if (!(error instanceof OriginRefused) || source.isNamedByUser) throw error;
     const { message } = error;
     throw new UsageError(
-      `${source.at}, which the report names, is not requested: ${message} ${NAME_KEYS_HINT}`,
+      `${source.location}, which the report names, is not requested: ${message} ${NAME_KEYS_HINT}`,
     );
   }
 }
 
-async function requestKeys({ at, isNamedByUser }: KeySource): Promise<string> {
-  const policy = policyFor(at, isNamedByUser);
-  const { origin, path } = parsePreflightUrl(at, policy);
+async function requestKeys({ location, isNamedByUser }: KeySource): Promise<string> {
+  const policy = policyFor(location, isNamedByUser);
+  const { origin, path } = parsePreflightUrl(location, policy);
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
   try {
     const answer = await client.request({
@@ -174,19 +174,19 @@ async function requestKeys({ at, isNamedByUser }: KeySource): Promise<string> {
       capBytes: MAX_KEY_SET_BYTES,
       redirects: 'same-origin',
     });
-    if (!answer.ok) throw new UsageError(`${at}: ${answer.reason} (${answer.detail})`);
+    if (!answer.ok) throw new UsageError(`${location}: ${answer.reason} (${answer.detail})`);
     const { status, body } = answer.data;
-    if (status !== 200) throw new UsageError(`${at}: answers ${status} instead of a key set`);
+    if (status !== 200) throw new UsageError(`${location}: answers ${status} instead of a key set`);
     return body;
   } finally {
     client.close();
   }
 }
 
-function parseJson(text: string, at: string): unknown {
+function parseJson(text: string, location: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UsageError(`${at}: not JSON (${messageOf(error)})`);
+    throw new UsageError(`${location}: not JSON (${messageOf(error)})`);
   }
 }

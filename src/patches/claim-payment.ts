@@ -1,6 +1,6 @@
 import { cannotFix, type Patch, type Stack, toPatch } from './patch.ts';
 
-const JS_NONCE = [
+const JS_NONCE_LINES = [
   '/** For one process. If several processes sell, insert the nonce under a unique key of a database. */',
   'const claimed = new Set<string>();',
   '',
@@ -14,7 +14,7 @@ const JS_NONCE = [
   '}',
 ];
 
-const PYTHON_NONCE = [
+const PYTHON_NONCE_LINES = [
   '# For one process. If several processes sell, insert the nonce under a unique key of a database.',
   'claimed = set()',
   '',
@@ -32,7 +32,7 @@ export const CLAIM_PATCHES: Readonly<Record<Stack, Patch>> = {
   express: toPatch('claim-payment.ts', 'ts', [
     "import type { NextFunction, Request, Response } from 'express';",
     '',
-    ...JS_NONCE,
+    ...JS_NONCE_LINES,
     '',
     '/** Call app.use(claimPayment) before the payment middleware. */',
     'export function claimPayment(request: Request, response: Response, next: NextFunction): void {',
@@ -54,7 +54,7 @@ export const CLAIM_PATCHES: Readonly<Record<Stack, Patch>> = {
   hono: toPatch('claim-payment.ts', 'ts', [
     "import { createMiddleware } from 'hono/factory';",
     '',
-    ...JS_NONCE,
+    ...JS_NONCE_LINES,
     '',
     '/** Call app.use(claimPayment) before the payment middleware. */',
     'export const claimPayment = createMiddleware(async (c, next) => {',
@@ -72,7 +72,7 @@ export const CLAIM_PATCHES: Readonly<Record<Stack, Patch>> = {
   next: toPatch('lib/claim-payment.ts', 'ts', [
     "import { type NextRequest, NextResponse } from 'next/server';",
     '',
-    ...JS_NONCE,
+    ...JS_NONCE_LINES,
     '',
     'type Handler = (request: NextRequest) => Promise<Response>;',
     '',
@@ -98,7 +98,7 @@ export const CLAIM_PATCHES: Readonly<Record<Stack, Patch>> = {
     'from fastapi import Request',
     'from fastapi.responses import JSONResponse',
     '',
-    ...PYTHON_NONCE,
+    ...PYTHON_NONCE_LINES,
     '',
     '',
     '# app.middleware("http")(claim_payment) after the payment middleware, because the last one added is outermost.',
@@ -121,7 +121,7 @@ export const CLAIM_PATCHES: Readonly<Record<Stack, Patch>> = {
     'import json',
     'from threading import Lock',
     '',
-    ...PYTHON_NONCE,
+    ...PYTHON_NONCE_LINES,
     '',
     '',
     'class ClaimPayment:',

@@ -15,6 +15,7 @@ export const DOCUMENT_TOPICS = [
 ] as const;
 export type DocumentTopic = (typeof DOCUMENT_TOPICS)[number];
 
+/** Changes to the code of a seller. */
 const CODE_TOPICS = [
   'paid-route',
   'public-url',

@@ -38,7 +38,7 @@ export async function preflightUrl(
   }
   const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'blocked') return refusedPreflight(new OriginRefused('blocked_ip'));
-  if (resolved.kind === 'our-fault') return resolverFailed(resolved);
+  if (resolved.kind === 'our-fault') return toResolverFailure(resolved);
   const settings =
     method === 'GET'
       ? ({ method, redirects: 'same-origin' } as const)
@@ -67,9 +67,9 @@ export async function resolveForStranger(
   origin: Origin,
   { answerWithinMs, client }: Pick<StrangerOptions, 'answerWithinMs' | 'client'>,
 ): Promise<Extract<Resolution, { kind: 'addresses' }> | Preflight> {
-  const resolved = await withinTime(client.resolveOrigin(origin), answerWithinMs);
+  const resolved = await limitTime(client.resolveOrigin(origin), answerWithinMs);
   if (resolved?.kind === 'addresses') return resolved;
-  if (resolved?.kind === 'our-fault') return resolverFailed(resolved);
+  if (resolved?.kind === 'our-fault') return toResolverFailure(resolved);
   const evidence = `${origin.host}: its name gave no public address in time`;
   return toPreflight([{ code: 'unreachable', evidence }]);
 }
@@ -93,7 +93,7 @@ export async function askOnce(
     capBytes: MAX_ANSWER_BYTES,
   });
   if (!answer.ok) return unanswered(`${method} ${path}`, answer);
-  if (answer.data.status !== 402) return toPreflight([toUnpricedReason(method, path, answer.data)]);
+  if (answer.data.status !== 402) return toPreflight([toStatusReason(method, path, answer.data)]);
   const judgement = await judgeChallenge({ origin, method }, answer.data, engine);
   return verdictOn(judgement, { origin, maxPrice });
 }
@@ -103,12 +103,12 @@ export function unanswered(request: string, { reason, detail }: FailedObservatio
   return toPreflight([{ code, evidence: `${request}: ${reason}, ${detail}` }]);
 }
 
-function resolverFailed({ detail }: Extract<Resolution, { kind: 'our-fault' }>): Preflight {
+function toResolverFailure({ detail }: Extract<Resolution, { kind: 'our-fault' }>): Preflight {
   return notAsked(`the resolver here does not answer: ${detail}`);
 }
 
 /** Null if `work` takes longer than `ms`. */
-async function withinTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
+async function limitTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
   const timer = new AbortController();
   try {
     return await Promise.race([work, pause(ms, null, { signal: timer.signal })]);
@@ -117,7 +117,7 @@ async function withinTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
   }
 }
 
-function toUnpricedReason(method: HttpMethod, path: string, { status }: HttpData): PreflightReason {
+function toStatusReason(method: HttpMethod, path: string, { status }: HttpData): PreflightReason {
   const evidence = `${method} ${path}: status ${status}, not 402`;
   if (status >= 200 && status < 300) return { code: 'no_payment_asked', evidence };
   if (status === 404 || status === 410) return { code: 'not_found', evidence };

@@ -116,7 +116,7 @@ function findPriceReasons(
 ): readonly PreflightReason[] {
   if (maxPrice === null || payable.length === 0) return [];
   const overpriced = payable.filter((offer) => isOverpriced(offer, maxPrice) === true);
-  const unknown = payable.filter((offer) => isOverpriced(offer, maxPrice) === null);
+  const unpriced = payable.filter((offer) => isOverpriced(offer, maxPrice) === null);
   const formatPrices = (offers: readonly PricedOffer[]) =>
     offers.map(({ pointer, price, amount }) => `${pointer} ${price ?? amount}`).join(', ');
   const limit = `the limit is ${maxPrice}`;
@@ -130,8 +130,8 @@ function findPriceReasons(
       evidence: `${formatPrices(overpriced)}: ${limit}`,
     });
   }
-  if (unknown.length > 0) {
-    const evidence = `${formatPrices(unknown)}: the asset is not known here, and ${limit}`;
+  if (unpriced.length > 0) {
+    const evidence = `${formatPrices(unpriced)}: the asset is not known here, and ${limit}`;
     reasons.push({ code: 'price_unknown', evidence });
   }
   return reasons;
@@ -154,9 +154,9 @@ function findNetworkReasons(payable: readonly PricedOffer[]): readonly Preflight
 
 /** An upfront payment settles before the work, and x402 has no refund. */
 function findFlowReasons(payable: readonly PricedOffer[]): readonly PreflightReason[] {
-  const upfront = payable.filter(({ isUpfront }) => isUpfront);
-  if (upfront.length === 0) return [];
-  const pointers = upfront.map(({ pointer }) => pointer).join(', ');
+  const upfrontOffers = payable.filter(({ isUpfront }) => isUpfront);
+  if (upfrontOffers.length === 0) return [];
+  const pointers = upfrontOffers.map(({ pointer }) => pointer).join(', ');
   const evidence = `you pay before delivery, and no refund is known (upfront: ${pointers})`;
   return [{ code: 'pays_before_delivery', evidence }];
 }

@@ -43,7 +43,7 @@ function toLabel({ id, title, route }: TrialResult): string {
 
 function toText(report: PayTestReport): string {
   const { pass, warn, fail, not_run } = report.summary;
-  const statusLabel = (trial: TrialResult) =>
+  const toStatusLabel = (trial: TrialResult) =>
     trial.status.replace('_', ' ').toUpperCase().padEnd(7);
   return [
     toHeadline(report),
@@ -51,7 +51,7 @@ function toText(report: PayTestReport): string {
     '',
     ...sortWorstFirst(report).map((trial) => {
       const fix = isProblem(trial) ? ` Do: ${trial.fix}` : '';
-      return `${statusLabel(trial)} ${toLabel(trial)}: ${trial.evidence}.${fix}`;
+      return `${toStatusLabel(trial)} ${toLabel(trial)}: ${trial.evidence}.${fix}`;
     }),
     '',
   ].join('\n');

@@ -66,10 +66,10 @@ export function formatText(scan: PrintableScan): string {
       problemLines(problem, terminal),
     ),
     ...otherWayLines(report.otherWays ?? [], terminal),
-    ...skipLines(causes, terminal),
+    ...unevaluatedLines(causes, terminal),
     ...adviceLines(report.advice, terminal),
     ...indexedLines(report.indexed, terminal),
-    ...passLines(withStatus('pass'), terminal),
+    ...passedLines(withStatus('pass'), terminal),
     ...undeterminedLines(groupUndetermined(printed), terminal),
     ...(offline === null ? [] : ['', ...wrap(offline, columns, '  ', '    ')]),
   ];
@@ -119,7 +119,7 @@ function otherWayLines(ways: readonly OtherWay[], { columns, paint }: Terminal):
 }
 
 /** One line for all checks that one failure prevents; the score still counts each check as failed. */
-function skipLines(
+function unevaluatedLines(
   causes: ReadonlyMap<string, readonly CheckResult[]>,
   { columns, paint }: Terminal,
 ): readonly string[] {
@@ -159,7 +159,7 @@ function indexedLines(
   ];
 }
 
-function passLines(
+function passedLines(
   passed: readonly CheckResult[],
   { columns, paint }: Terminal,
 ): readonly string[] {

@@ -43,14 +43,14 @@ export type PreflightHook = (
 export function preflight(url: string, options?: PreflightOptions): Promise<Preflight>;
 export function preflight(options?: PreflightHookOptions): PreflightHook;
 export function preflight(
-  first: string | PreflightHookOptions = {},
+  urlOrOptions: string | PreflightHookOptions = {},
   options: PreflightOptions = {},
 ): Promise<Preflight> | PreflightHook {
-  if (typeof first === 'string') return preflightOnce(first, options);
+  if (typeof urlOrOptions === 'string') return preflightOnce(urlOrOptions, options);
   // A malformed price throws here, before the first payment.
-  readMaxPrice(first);
+  readMaxPrice(urlOrOptions);
   const getEngine = createSharedEngine();
-  return async (context) => decidePayment(context, first, await getEngine());
+  return async (context) => decidePayment(context, urlOrOptions, await getEngine());
 }
 
 /** Async, so that a malformed price rejects the promise. */
@@ -63,15 +63,15 @@ async function preflightOnce(url: string, options: PreflightOptions): Promise<Pr
  * threads end by themselves and keep no process alive, so nobody has to close the engine.
  */
 function createSharedEngine(): () => Promise<PreflightEngine> {
-  let shared: Promise<PreflightEngine> | null = null;
+  let sharedEngine: Promise<PreflightEngine> | null = null;
   return () => {
-    shared ??= startEngine(null)
+    sharedEngine ??= startEngine(null)
       .then((engine) => ({ ...engine, oracle: createOracle() }))
       .catch((error: unknown) => {
-        shared = null;
+        sharedEngine = null;
         throw error;
       });
-    return shared;
+    return sharedEngine;
   };
 }
 

@@ -64,18 +64,18 @@ function leaveToApplication(subject: string): Patch {
 
 /** Writes a location for each path. An unknown path gets a name that makes nginx refuse to start. */
 function writeLocations(routes: readonly PatchRoute[], lines: readonly string[]): Patch {
-  const matches = routes.map(({ template }) => {
+  const matchers = routes.map(({ template }) => {
     if (template === null) return '<the route>';
     if (hasParameters(template)) return `~ ${toRoutePattern(template)}`;
     return `= ${writeRoute(template, 'openapi')}`;
   });
-  const code = [...new Set(matches)].flatMap((match) => writeLocation(match, lines));
+  const code = [...new Set(matchers)].flatMap((matcher) => writeLocation(matcher, lines));
   return toPatch(FILE, 'nginx', code);
 }
 
-function writeLocation(match: string, lines: readonly string[]): string[] {
+function writeLocation(matcher: string, lines: readonly string[]): string[] {
   return [
-    `location ${match} {`,
+    `location ${matcher} {`,
     ...lines.map((line) => `    ${line}`),
     `    proxy_pass "${UPSTREAM_URL}";`,
     '}',
