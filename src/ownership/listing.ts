@@ -13,10 +13,9 @@ export type ListingRequest = {
 };
 
 /**
- * Changes how a host is listed. For an hour after the host's last confirm, the client that started the
- * token and callers with its listing key may change anything. Any other caller may only hide the host,
- * while the token is still served.
- * Throws NotVerified, NotYourProof, ConfirmLimit, ScannerFailed.
+ * Changes how a host is listed. For an hour after the host's last confirm, the client that started the token and
+ * callers with its listing key may change anything. Any other caller may only hide the host, while the token is still
+ * served. Throws NotVerified, NotYourProof, ConfirmLimit, ScannerFailed.
  */
 export async function changeListing(
   options: { readonly store: Store; readonly verification: Verification },

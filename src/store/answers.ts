@@ -5,9 +5,9 @@ import { findReferableReport, findReport } from './results.ts';
 import {
   cutIntoPieces,
   headersFromJson,
-  packAgainst,
+  packWithReport,
   toStoredJson,
-  unpackAgainst,
+  unpackWithReport,
 } from './stored-values.ts';
 import type { Row } from './tables.ts';
 
@@ -80,7 +80,7 @@ export function answersOn(context: StoreContext) {
           yield piece;
         }
       }
-      const content = report === null ? measure() : packAgainst(report, measure());
+      const content = report === null ? measure() : packWithReport(report, measure());
       const pieces = cutIntoPieces(content);
       const first = await pieces.next();
       const bytes = first.done ? new Uint8Array(0) : first.value;
@@ -176,7 +176,7 @@ async function* readBody(
   if (report === null) {
     throw new StoreError('corrupt', `the report ${row.reportOf} of an answer is gone (purged?)`);
   }
-  yield* unpackAgainst(report, content, bodySha256);
+  yield* unpackWithReport(report, content, bodySha256);
 }
 
 async function* readStoredBytes(

@@ -25,7 +25,7 @@ export async function publishOn(
   // A host that never answered a scan is neither listed nor counted.
   const isReached = history.reached || scan.reached !== false;
   if (tally !== undefined && isReached) await insertHostDay(context, scan, tally);
-  const before = history.seq;
+  const previousSeq = history.seq;
   await insertHistory(context, history, scan);
   await rebuildRecord(context, history);
   const isQuiet = scan.paidBy === 'census';
@@ -35,7 +35,7 @@ export async function publishOn(
   }
   // The record includes the scans of earlier rows. No writer reads a row for an hour, so such a scan can be removed.
   const olderThanAnHour = { scannedAtMs: { before: now() - RETENTION_MS.historyScan } };
-  await tables.history.set({ host, seq: before }, { scan: null }, olderThanAnHour);
+  await tables.history.set({ host, seq: previousSeq }, { scan: null }, olderThanAnHour);
 }
 
 /** Inserts the scan with the next number into the history of its host, unless the scan has a row. */

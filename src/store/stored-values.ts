@@ -77,7 +77,7 @@ export async function unpackReport(packed: Uint8Array): Promise<Buffer> {
  * Compresses an answer. The report that the answer repeats is the dictionary, so mainly the differences take space. A
  * dictionary has at most 32 KiB, so the parts of a longer report that are not in it take space again.
  */
-export async function* packAgainst(
+export async function* packWithReport(
   report: Uint8Array,
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -85,7 +85,7 @@ export async function* packAgainst(
 }
 
 /** Yields the body of a compressed answer in pieces, byte for byte. Throws StoreError `corrupt`. */
-export async function* unpackAgainst(
+export async function* unpackWithReport(
   report: Uint8Array,
   packed: AsyncIterable<Uint8Array>,
   bodySha256: string,

@@ -18,7 +18,7 @@ export type ChangeType = 'new' | 'grade_changed' | 'rescanned';
 
 /**
  * All tables of a store. Free-form JSON is stored as text, because a database may reserve characters of its member
- * names ("$", ".") or change its numbers.
+ * names ("$", ".") or change its numbers. By the random `attempt` a writer recognises its own row if it inserts again.
  */
 export const TABLES = {
   ...PAYMENT_TABLES,

@@ -90,12 +90,12 @@ export function watchesOn({ tables, now }: StoreContext) {
 
     /** Inserts a version. If it returns `lost`, the caller reads the newest version again, and decides again. */
     async append(
-      { host, n, state: value, ...times }: WatchVersion,
+      { host, n, state: value, ...columns }: WatchVersion,
       { attempt, texts, dropped }: WatchTextChange,
     ): Promise<InsertOutcome> {
       const state = toStoredJson(value, `the watch of ${host}`);
       for (const { id, text } of texts) await watchTexts.insert({ id, host, n, attempt, text });
-      const row = { ...times, host, n, attempt, atMs: now(), isCurrent: true, state };
+      const row = { ...columns, host, n, attempt, atMs: now(), isCurrent: true, state };
       const outcome = await watches.insertContended(row);
       if (outcome === 'lost') {
         await watchTexts.remove({ host, n, attempt });

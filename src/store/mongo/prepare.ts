@@ -58,21 +58,21 @@ const RECORD_INDEXES: readonly IndexDescription['key'][] = [
  */
 export function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> {
   const specs: readonly AnyTableSpec[] = Object.values({ ...TABLES, ...SHARING_TABLES });
-  return new Map(specs.map((spec) => [spec.name, tableIndexes(spec)]));
+  return new Map(specs.map((spec) => [spec.name, listTableIndexes(spec)]));
 }
 
-function tableIndexes(spec: AnyTableSpec): IndexDescription[] {
+function listTableIndexes(spec: AnyTableSpec): IndexDescription[] {
   const { name, key, unique = [], indexes = [] } = spec;
   // A key that is not stored as `_id` needs an index, because rows are looked up by its first column and sorted.
   const lookups = findIdColumn(spec) === null ? [key, ...indexes] : indexes;
   return [
-    ...unique.map((columns) => ({ key: ascending(columns), unique: true })),
-    ...lookups.map((columns) => ({ key: ascending(columns) })),
+    ...unique.map((columns) => ({ key: toAscendingKey(columns), unique: true })),
+    ...lookups.map((columns) => ({ key: toAscendingKey(columns) })),
     ...(name === TABLES.records.name ? RECORD_INDEXES.map((key) => ({ key })) : []),
   ];
 }
 
-function ascending(columns: readonly string[]): Readonly<Record<string, 1>> {
+function toAscendingKey(columns: readonly string[]): Readonly<Record<string, 1>> {
   return Object.fromEntries(columns.map((column) => [column, 1 as const]));
 }
 

@@ -67,12 +67,12 @@ async function assemble(
 ): Promise<Store> {
   const { owner = newInstanceId(), clock: testClock, timeScale = 1 } = options;
   const { onError = () => undefined } = options;
-  let closed = false;
+  let isClosed = false;
   const database = client.db(name);
   await prepareDatabase(database, location);
   const clock = testClock ? null : await startClock(database, location, onError);
   const now = clock?.now ?? testClock ?? Date.now;
-  const guard = createGuard(location, () => closed);
+  const guard = createGuard(location, () => isClosed);
   const open = (spec: AnyTableSpec) => mongoTable(database, spec, guard);
   const tables = openTables(TABLES, open);
   const sharingContext = { ...openTables(SHARING_TABLES, open), owner, timeScale, now };
@@ -100,11 +100,11 @@ async function assemble(
       await guard(() => database.command({ ping: 1 }, { timeoutMS: PING_TIMEOUT_MS }));
     },
     async close() {
-      if (closed) return;
+      if (isClosed) return;
       clock?.stop();
       // `leave` fails if the database is lost. Other instances then wait until this one counts as gone.
       await instances.leave().catch((error: unknown) => onError('not left', error));
-      closed = true;
+      isClosed = true;
       await client.close();
     },
   });

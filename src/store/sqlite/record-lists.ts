@@ -15,13 +15,13 @@ const ORDERS = {
 
 const ROW_ID_IN_LIST = 'r.rowid IN (SELECT value FROM json_each(?))';
 
-/** Is true if the row `o` is the newest one of its host. */
-const IS_LAST = `NOT EXISTS (SELECT 1 FROM owners AS later
+/** True if the row `o` of `owners` is the newest row of its host. */
+const IS_NEWEST = `NOT EXISTS (SELECT 1 FROM owners AS later
   WHERE later.host = o.host AND later.n > o.n)`;
 
 /** Selects the row ids of records that no list may show. */
 const HIDDEN_IDS_QUERY = `SELECT r.rowid AS id FROM owners o CROSS JOIN records r ON r.host = o.host
-    WHERE o.listed = 0 AND ${IS_LAST}
+    WHERE o.listed = 0 AND ${IS_NEWEST}
   UNION SELECT rowid FROM records INDEXED BY records_never_reached WHERE reached = 0`;
 
 /** Conditions on the records `r`. */
@@ -122,7 +122,7 @@ export function toSelection(
 function selectVerified({ conditions, values }: Selection, nowMs: number): Selection {
   return {
     from: 'owners o CROSS JOIN records r ON r.host = o.host',
-    conditions: ['o."confirmedAtMs" > ?', IS_LAST, ...conditions],
+    conditions: ['o."confirmedAtMs" > ?', IS_NEWEST, ...conditions],
     values: [toVerifiedSinceMs(nowMs), ...values],
     isNarrow: true,
   };

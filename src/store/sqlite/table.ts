@@ -51,14 +51,14 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
     return isUnsynced ? connection.runUnsynced(sql, ...values) : connection.run(sql, ...values);
   }
 
-  function select(result: string, where: Where<AnyRow>, options: RangeOptions<AnyRow>) {
+  function select(columnList: string, where: Where<AnyRow>, options: RangeOptions<AnyRow>) {
     const { order = [], limit } = options;
     const { sql, values } = toConditionSql(where);
     const orderTerms = order.map(
       ([column, direction]) => `${quoteName(column)} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
     );
     const orderBy = orderTerms.length > 0 ? ` ORDER BY ${orderTerms.join(', ')}` : '';
-    const text = `SELECT ${result} FROM ${name} WHERE ${sql}${orderBy}`;
+    const text = `SELECT ${columnList} FROM ${name} WHERE ${sql}${orderBy}`;
     if (limit === undefined) return connection.rows(text, ...values);
     return connection.rows(`${text} ${LIMIT}`, ...values, limit);
   }
