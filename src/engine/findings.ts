@@ -203,8 +203,8 @@ export function worst<Name extends string>(
   const worstFindings = all.filter(([outcome]) => outcome === name);
   const [first] = worstFindings;
   if (first === undefined) return null;
-  const affected = lists.filter((list) => list.some(([outcome]) => outcome === name)).length;
-  const evidence = `${affected} of ${lists.length}: ${listed(worstFindings.map(([, text]) => text))}`;
+  const affectedCount = lists.filter((list) => list.some(([outcome]) => outcome === name)).length;
+  const evidence = `${affectedCount} of ${lists.length}: ${listed(worstFindings.map(([, text]) => text))}`;
   return [first[0], evidence, first[2]];
 }
 

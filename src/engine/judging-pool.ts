@@ -123,8 +123,8 @@ export function selectObservations(
   seen: Partial<Observations>,
   names: readonly ObservationName[],
 ): Partial<Observations> {
-  const made = names.filter((name) => seen[name] !== undefined);
-  return Object.fromEntries(made.map((name) => [name, seen[name]]));
+  const madeNames = names.filter((name) => seen[name] !== undefined);
+  return Object.fromEntries(madeNames.map((name) => [name, seen[name]]));
 }
 
 const LIMIT_NAMES: Readonly<Record<Limit, string>> = {

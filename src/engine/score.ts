@@ -98,7 +98,7 @@ export const WEIGHTS: Readonly<Record<CategoryKey, number>> = {
   docs: 40,
   directory: 10,
 };
-/** Best first, each with its lowest score. F is below all of them. */
+/** Grades with their lowest scores, best first. F is below all of these scores. */
 export const GRADES = [
   ['A', 90],
   ['B', 80],

@@ -8,7 +8,7 @@ export const SIGNED_UNSOUND_PREFIX = 'clients sign it, facilitators refuse it';
 export const REFUSED_WHOLE_PREFIX = 'some clients sign it, others refuse the whole challenge';
 
 /**
- * Verdicts of a client with every scheme on one offer alone. `limited`: it signs only without the default
+ * Verdicts of a client with every scheme on one offer only. `limited`: it signs only without the default
  * spend controls. `refuses`: it does not sign, or nobody could settle its signature. `unsupported`: no
  * client has that scheme on that network.
  */

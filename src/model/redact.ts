@@ -1,6 +1,6 @@
 /** File URLs are excluded, because stack traces need them. */
 const URL_TEXT = /\b(?!file:)[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'`<>()\\]+/gi;
-/** Longer than a hash or a key; matches signatures and the calldata that holds them. */
+/** Matches text longer than a hash or a key, such as a signature, and calldata with a signature. */
 const LONG_HEX = /0x[0-9a-fA-F]{100,}/g;
 
 /**

@@ -42,17 +42,17 @@ export type ScanReport = {
   readonly scannedAt: string;
   /** One result for each check, in catalog order. */
   readonly results: readonly CheckResult[];
-  /** The official clients' verdicts on each paid resource; null in reports that predate them. */
+  /** The official clients' verdicts on each paid resource; null in reports that predate this member. */
   readonly payability: readonly ResourcePayability[] | null;
   /** The value of the best resource; null if no challenge was seen. */
   readonly payableBy: PayableBy | null;
   /** The official clients that tried the challenges. */
   readonly clients: readonly ClientVersion[];
-  /** Other protocols that sell here; absent in reports that predate them. */
+  /** Other protocols that the origin sells over; absent in reports that predate this member. */
   readonly otherWays?: readonly OtherWay[];
   /** Ungraded findings, in the order of ADVICE_IDS. */
   readonly advice: readonly Advice[];
-  /** Paid and free routes; null when they could not be read, absent in reports that predate them. */
+  /** Paid and free routes; null when they could not be read, absent in reports that predate this member. */
   readonly routes?: RouteFacts | null;
   /** Ungraded index entries of each paid resource; empty if no index is asked. */
   readonly indexed: readonly IndexedRow[];

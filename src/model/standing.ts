@@ -20,12 +20,12 @@ export type ChainOffer = {
   /** The offer's EIP-712 domain. */
   readonly name: string | null;
   readonly version: string | null;
-  /** True if the asset is in our table, so that its code and domain are not requested. */
+  /** True if the asset is in our table. Its code and domain are not requested then. */
   readonly isKnown: boolean;
 };
 
 export type Standing = {
-  /** True if no third party is asked, so that no recipient need be chosen. Default false. */
+  /** True if no third party is asked. No recipients are chosen then. Default false. */
   readonly isOff?: boolean;
   /** Asks about the origin during the first wave. Resolves within its own time limit and never rejects. */
   origin(origin: Origin): Promise<{

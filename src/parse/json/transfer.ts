@@ -49,7 +49,7 @@ export function pack(serialized: Serialized): Serialized {
 
 /**
  * Restores data and freezes every level. It decodes a long text of an object only when somebody reads the member,
- * so a thread that only passes the object on never decodes it. With `keepsForm`, the serialized form is kept, and
+ * so a thread that only passes the object on never decodes the text. With `keepsForm`, the serialized form is kept, and
  * `serialize` returns it for the restored object.
  */
 export function deserializeFrozen(serialized: Serialized, keepsForm = false): unknown {
@@ -117,7 +117,7 @@ function toDecodingGetter(shared: SharedArrayBuffer): PropertyDescriptor {
 }
 
 function serializeText(text: string): Serialized {
-  // UTF-8 cannot encode a lone surrogate, so a text with one is copied. Only recordings have such texts.
+  // UTF-8 cannot encode a lone surrogate, so a text with a lone surrogate is copied. Only recordings have such texts.
   if (text.length < MIN_SHARED_CHARS || !text.isWellFormed()) return text;
   const shared = allocateShared(Buffer.byteLength(text, 'utf8'));
   Buffer.from(shared).write(text, 'utf8');

@@ -30,7 +30,7 @@ export type BodyComparison = (answer: HttpObservation, soft404: HttpObservation)
 
 /**
  * Only two answers with a status of 2xx can be equal: an error status is not a soft 404. Pages repeat the requested
- * path, so it is removed from both bodies. Only the first MAX_COMPARED_CHARS of a body are compared, because the
+ * path, so the path is removed from both bodies. Only the first MAX_COMPARED_CHARS of a body are compared, because the
  * time of a search for a path grows with the length of the body times the length of the path.
  */
 export function createBodyComparison(): BodyComparison {

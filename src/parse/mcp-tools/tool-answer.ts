@@ -65,20 +65,20 @@ function readResult(result: JsonObject, toAnswer: AnswerMaker): ToolAnswerReadin
   const receipt = jsonObject(result['_meta'])['x402/payment-response'];
   const receipts = encodeHeader('payment-response', receipt);
   if (result['resultType'] === 'payment_required') {
-    const required = readChallengeValue(result['paymentRequired']);
-    const headers = [...receipts, ...encodeHeader('payment-required', required)];
+    const requiredChallenge = readChallengeValue(result['paymentRequired']);
+    const headers = [...receipts, ...encodeHeader('payment-required', requiredChallenge)];
     return { answer: toAnswer(402, '', headers), facts: { binding: 'extension', isError } };
   }
   const [first] = jsonList(result['content']);
   const text = jsonText(jsonObject(first)['text']) ?? '';
-  const structured = readChallengeValue(result['structuredContent']);
+  const structuredChallenge = readChallengeValue(result['structuredContent']);
   const textChallenge = parseChallengeText(text);
-  if (structured === undefined && textChallenge === undefined) {
+  if (structuredChallenge === undefined && textChallenge === undefined) {
     const errorStatus = VALIDATION_WORDS.test(text) ? 422 : 500;
     const answer = toAnswer(isError ? errorStatus : 200, text.slice(0, MAX_TEXT_CHARS), receipts);
     return { answer, facts: { binding: null, isError } };
   }
-  const headers = [...receipts, ...encodeHeader('payment-required', structured)];
+  const headers = [...receipts, ...encodeHeader('payment-required', structuredChallenge)];
   const answer = toAnswer(402, textChallenge === undefined ? '' : text, headers);
   return { answer, facts: { binding: 'tool-result', isError } };
 }

@@ -33,20 +33,20 @@ const MAX_CURSOR_CHARS = 1_024;
 
 export function readToolPage(result: JsonObject): ToolPage {
   const tools = jsonList(result['tools']).slice(0, MAX_TOOLS).map(jsonObject);
-  const paid = tools.flatMap((tool) => {
+  const paidTools = tools.flatMap((tool) => {
     const { isPaid, price } = readPaidTerms(tool);
     const name = jsonText(tool['name']);
     if (!isPaid || name === null || name.length > MAX_NAME_CHARS) return [];
     const isReadOnly = jsonObject(tool['annotations'])['readOnlyHint'] === true;
     return [{ name, price, isReadOnly, schema: tool['inputSchema'] }];
   });
-  const readOnly = paid.filter(({ isReadOnly }) => isReadOnly);
+  const readOnly = paidTools.filter(({ isReadOnly }) => isReadOnly);
   const cursor = jsonText(result['nextCursor']);
   return {
     callable: readOnly.map(({ name, price, schema }) => {
       return { name, price, arguments: toSampleArguments(schema) };
     }),
-    uncalled: paid.length - readOnly.length,
+    uncalled: paidTools.length - readOnly.length,
     listed: tools.length,
     nextCursor: cursor !== null && cursor.length <= MAX_CURSOR_CHARS ? cursor : null,
   };

@@ -28,7 +28,7 @@ export type Operation = Protocols & {
   readonly route: string;
   /** Path and query of a request: with the base path, and with values for all required parameters. */
   readonly requestPath: string;
-  /** True if the document declares no value for a parameter, so `requestPath` has a made-up one. */
+  /** True if the document declares no value for a parameter, so `requestPath` has a made-up value. */
   readonly isMadeUp: boolean;
   readonly hasPathParameters: boolean;
   readonly hasRequiredParameters: boolean;
@@ -95,11 +95,11 @@ export function readOperations(root: JsonObject, documentUrl: string): readonly 
 
 /** Members beside a `$ref` override the members of the `$ref`'s target. */
 function readPathItem(value: JsonValue | undefined, resolveRef: RefResolver): JsonObject {
-  const own = jsonObject(value);
-  if (own['$ref'] === undefined) return own;
-  const target = jsonObject(resolveRef(own));
+  const item = jsonObject(value);
+  if (item['$ref'] === undefined) return item;
+  const target = jsonObject(resolveRef(item));
   const names = [...HTTP_METHODS, 'parameters', 'servers'];
-  return Object.fromEntries(names.map((name) => [name, own[name] ?? target[name]]));
+  return Object.fromEntries(names.map((name) => [name, item[name] ?? target[name]]));
 }
 
 function toOperation(context: PathContext, method: string, source: JsonObject): Operation {
@@ -151,8 +151,8 @@ function createLoginTest(root: JsonObject, resolveRef: RefResolver): LoginTest {
   const isLoginScheme = (name: string): boolean => {
     const cached = results.get(name);
     if (cached !== undefined) return cached;
-    const declared = Object.hasOwn(schemes, name) ? resolveRef(schemes[name]) : {};
-    const { type, scheme } = jsonObject(declared);
+    const declaration = Object.hasOwn(schemes, name) ? resolveRef(schemes[name]) : {};
+    const { type, scheme } = jsonObject(declaration);
     const isX402 = /^x402$/i.test(name) || /^x402$/i.test(jsonText(scheme) ?? '');
     const isLogin = !isX402 && type !== 'apiKey';
     results.set(name, isLogin);

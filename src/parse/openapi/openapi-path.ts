@@ -63,8 +63,8 @@ export function toRequestPath(
   parameters: readonly JsonObject[],
   resolveRef: RefResolver,
 ): RequestPath {
-  const inPath = parameters.filter((parameter) => parameter['in'] === 'path');
-  const byName = new Map(inPath.map((parameter) => [parameter['name'], parameter]));
+  const pathParameters = parameters.filter((parameter) => parameter['in'] === 'path');
+  const byName = new Map(pathParameters.map((parameter) => [parameter['name'], parameter]));
   let isMadeUp = false;
   const toValue = (parameter: JsonObject): string => {
     const value = findDeclaredValue(parameter, resolveRef);

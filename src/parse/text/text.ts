@@ -5,7 +5,7 @@ const READ_CHARS_PER_KEPT_CHAR = 8;
 const BLANKS = /[\s\p{Zl}\p{Zp}]+/gu;
 /**
  * Matches characters that can carry hidden text: control, format (bidi and tag characters), unpaired
- * surrogates, unassigned and private code points, and those that render as nothing (variation selectors,
+ * surrogates, unassigned and private code points, and characters that render as nothing (variation selectors,
  * Hangul fillers).
  */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/gu;
@@ -30,14 +30,14 @@ export function escapeInvisible(text: string, maxChars: number): string {
   const points = Array.from(text.slice(0, maxChars * READ_CHARS_PER_KEPT_CHAR));
   const isBlankOrEnd = (index: number) => points[index] === ' ' || points[index] === undefined;
   const isCut = points.length > maxChars;
-  const shown = points
+  const shownText = points
     .slice(0, isCut ? maxChars - 1 : maxChars)
     .map((point, index) => {
       if (point !== ' ') return ESCAPED.test(point) ? toEscape(point) : point;
       return isBlankOrEnd(index - 1) || isBlankOrEnd(index + 1) ? toEscape(point) : point;
     })
     .join('');
-  return isCut ? `${shown}…` : shown;
+  return isCut ? `${shownText}…` : shownText;
 }
 
 /** Quotes the text as JSON does, with the escapes of `escapeInvisible`. */

@@ -59,7 +59,7 @@ function groupByTerms(offers: readonly Offer[]): ReadonlyMap<string, readonly Of
   return groups;
 }
 
-/** Returns null if one of the candidates, which have the terms of the offer, equals the offer in all members. */
+/** The candidates have the terms of the offer. Returns null if a candidate equals the offer in all members. */
 function compareOffer(candidates: readonly Offer[], offer: Offer): string | null {
   const differences = candidates.map(({ entry }) =>
     findDifference(entry, offer.entry, offer.pointer),

@@ -29,8 +29,9 @@ export function findChallengedResources(
     const challenges = findChallenges(resource, resources, read)
       // Clients read the header first.
       .toSorted((left, right) => Number(isInBody(left)) - Number(isInBody(right)));
-    const judged = resource.method === null ? removeEqualTerms(challenges) : challenges.slice(0, 1);
-    return judged
+    const judgedChallenges =
+      resource.method === null ? removeEqualTerms(challenges) : challenges.slice(0, 1);
+    return judgedChallenges
       .filter(({ reading }) => !isSignInOnly(reading.challenge))
       .map((first) => ({
         resource,
@@ -76,11 +77,13 @@ export function findJudgedProbes(
   resource: ResourceObservation,
   all: readonly ResourceObservation[],
 ): readonly Probe[] {
-  const first = resource.probes.filter(({ number, method }) => number === 1 && method !== 'HEAD');
-  if (resource.method === null) return first;
-  const own = first.filter(({ method }) => method === resource.method);
-  if (own.some(({ answer }) => answer.ok && answer.data.status === 402)) return own;
-  return first.filter(
+  const firstProbes = resource.probes.filter(
+    ({ number, method }) => number === 1 && method !== 'HEAD',
+  );
+  if (resource.method === null) return firstProbes;
+  const ownProbes = firstProbes.filter(({ method }) => method === resource.method);
+  if (ownProbes.some(({ answer }) => answer.ok && answer.data.status === 402)) return ownProbes;
+  return firstProbes.filter(
     ({ method }) =>
       method === resource.method ||
       !all.some((other) => other.method === method && other.path === resource.path),

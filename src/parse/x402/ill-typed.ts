@@ -1,6 +1,6 @@
 /**
  * Finds members whose type breaks the specification. The official Python client refuses a whole challenge for one
- * such member. The TypeScript client does not see all of them, because it reads only the members that it signs.
+ * ill-typed member. The TypeScript client overlooks some of these members, because it reads only what it signs.
  */
 import {
   isJsonList,

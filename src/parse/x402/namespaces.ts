@@ -40,7 +40,7 @@ const HEDERA_NUMBER = '0\\.0\\.[1-9][0-9]{0,18}';
 /** An EVM address, or a public key (Ed25519, ECDSA), raw or as DER. */
 const HEDERA_ALIAS =
   '(?:0\\.0\\.)?(?:0x)?(?:[0-9a-fA-F]{40}|[0-9a-fA-F]{64}|[0-9a-fA-F]{66}|302a300506032b6570032100[0-9a-fA-F]{64}|302d300706052b8104000a032200[0-9a-fA-F]{66})';
-/** The checksum is not tested, because the example of the specification has a wrong one. */
+/** The checksum is not tested, because the example of the specification has a wrong checksum. */
 const CONCORDIUM_ACCOUNT = new RegExp(`^${BASE58}{50}$`);
 /** Account ids of 2 to 64 characters; an implicit account is 64 hexadecimal digits. */
 const NEAR_ACCOUNT = /^(?=.{2,64}$)[a-z0-9]+(?:[-_][a-z0-9]+)*(?:\.[a-z0-9]+(?:[-_][a-z0-9]+)*)*$/;

@@ -34,7 +34,7 @@ export function findOtherChallenges(answer: HttpData): readonly OtherChallenge[]
 }
 
 function readHeader(value: string): readonly OtherChallenge[] {
-  // Quoted values may contain commas and parameters, so their indexes replace them before the search.
+  // Quoted values may contain commas and parameters, so each is replaced by its index before the search.
   const quotedValues: string[] = [];
   const header = value.replace(QUOTED_STRING, (_, text) => `"${quotedValues.push(text) - 1}"`);
   const schemes = [...header.matchAll(AUTH_SCHEME)];
