@@ -115,14 +115,14 @@ function toRow(
   const key = { index: entries.index, resource: shorten(resource.url), method };
   const noData = { listedAs: null, differences: [], reasons: [] };
   if (entries.resources === null) return { row: { ...key, ...noData, state: 'unknown' } };
-  const listed = findListed(entries.resources, observed.origin, paid);
-  if (listed !== null) {
-    const differences = challenged === null ? [] : findDifferences(challenged, method, listed, kit);
+  const entry = findEntry(entries.resources, observed.origin, paid);
+  if (entry !== null) {
+    const differences = challenged === null ? [] : findDifferences(challenged, method, entry, kit);
     const state = differences.length > 0 ? 'differs' : 'listed';
-    const listedAs = listed.resource === resource.url ? null : shorten(listed.resource);
-    const { lastSettledAt } = listed;
+    const listedAs = entry.resource === resource.url ? null : shorten(entry.resource);
+    const { lastSettledAt } = entry;
     const settled = lastSettledAt ? { lastSettledAt } : {};
-    const reasons = entries.readMs === null ? [] : findLapseReasons(listed, entries.readMs);
+    const reasons = entries.readMs === null ? [] : findLapseReasons(entry, entries.readMs);
     return { row: { ...key, state, listedAs, differences, ...settled, reasons } };
   }
   const otherUrl = entries.elsewhere.find((url) => isSamePath(url, resource));
@@ -139,7 +139,7 @@ function toRow(
 }
 
 /** Prefers an entry with the same method, then one without a method. */
-function findListed(
+function findEntry(
   resources: readonly ListedResource[],
   origin: Observations['origin'],
   { resource, method }: PaidResource,
@@ -166,10 +166,10 @@ function normalizePath(path: string): string {
 function findDifferences(
   { reading: { challenge } }: ChallengedResource,
   method: string,
-  listed: ListedResource,
+  entry: ListedResource,
   kit: Kit,
 ): readonly IndexedDifference[] {
-  const { terms } = listed;
+  const { terms } = entry;
   const differences = new Map<IndexedField, IndexedDifference>();
   const add = (field: IndexedField, live: string | null, indexed: string | null) => {
     if (live === null || indexed === null || differences.has(field)) return;
@@ -183,7 +183,7 @@ function findDifferences(
     add('description', description, terms.description);
   const input = digestDeclaration(findDeclaredInput(challenge.value));
   if (input !== terms.inputSchema) add('inputSchema', input, terms.inputSchema);
-  if (listed.method?.toUpperCase() !== method) add('method', method, listed.method);
+  if (entry.method?.toUpperCase() !== method) add('method', method, entry.method);
   const version = terms.x402Version;
   if (version !== challenge.version) {
     add('x402Version', String(challenge.version), version === null ? null : String(version));

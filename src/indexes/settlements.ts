@@ -50,15 +50,15 @@ function toFailedLookup(
   sources: readonly SettlementSource[],
   lookups: readonly Lookup<SettlementFacts>[],
 ): Lookup<SettlementFacts> {
-  const failed = lookups.filter((lookup) => lookup.state === 'failed');
-  if (failed.length === 0) {
+  const failures = lookups.filter((lookup) => lookup.state === 'failed');
+  if (failures.length === 0) {
     const source = listNames(sources.map(({ name }) => name));
     return { ...NO_RECIPIENT, source };
   }
   return {
     state: 'failed',
-    source: listNames(failed.map((lookup) => lookup.source)),
-    detail: [...new Set(failed.map((lookup) => lookup.detail))].join('; '),
+    source: listNames(failures.map((lookup) => lookup.source)),
+    detail: [...new Set(failures.map((lookup) => lookup.detail))].join('; '),
   };
 }
 
@@ -160,10 +160,10 @@ export async function lookUpHedged<T>(
 ): Promise<readonly Lookup<T>[]> {
   const [start, ...later] = startLookups;
   if (start === undefined) return [];
-  const lookup = start();
-  const early = await Promise.race([lookup, delay(headStartMs, null, { ref: false })]);
+  const pending = start();
+  const early = await Promise.race([pending, delay(headStartMs, null, { ref: false })]);
   if (early !== null && isEnough(early)) return [early];
   const others = lookUpHedged(later, isEnough, headStartMs);
-  const own = await lookup;
-  return isEnough(own) ? [own] : [own, ...(await others)];
+  const lookup = await pending;
+  return isEnough(lookup) ? [lookup] : [lookup, ...(await others)];
 }

@@ -28,7 +28,7 @@ export type FacilitatorOptions = {
 /** Holds back the answers of verify to one payment until enough calls have arrived. */
 type Barrier = {
   missingCalls: number;
-  readonly opened: Promise<void>;
+  readonly whenOpen: Promise<void>;
   readonly open: () => void;
   readonly timer: NodeJS.Timeout;
 };
@@ -47,7 +47,7 @@ export class TestFacilitator {
   });
   readonly #faults = new Map<string, FacilitatorFault>();
   readonly #barriers = new Map<string, Barrier>();
-  readonly #extendedNonces = new Set<string>();
+  readonly #noncesWithExtensions = new Set<string>();
   /** Random text in EXTENSION-RESPONSES. If a seller's answer contains it, the seller has passed the header on. */
   readonly mark = randomBytes(12).toString('hex');
   readonly #silenceTimers = new Set<NodeJS.Timeout>();
@@ -79,8 +79,8 @@ export class TestFacilitator {
   }
 
   /** Adds an EXTENSION-RESPONSES header to the answers about one payment. */
-  extendAnswers(nonce: string): void {
-    this.#extendedNonces.add(nonce);
+  addExtensionResponses(nonce: string): void {
+    this.#noncesWithExtensions.add(nonce);
   }
 
   /** Value of the header: base64 of JSON, as in section 7.2.1 of the specification of version 2. */
@@ -93,7 +93,7 @@ export class TestFacilitator {
   holdVerify(nonce: string, count: number, ms: number): void {
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, ms);
-    this.#barriers.set(nonce, { missingCalls: count, opened: promise, open: resolve, timer });
+    this.#barriers.set(nonce, { missingCalls: count, whenOpen: promise, open: resolve, timer });
   }
 
   async #waitForBarrier(nonce: string): Promise<void> {
@@ -101,7 +101,7 @@ export class TestFacilitator {
     if (barrier === undefined) return;
     barrier.missingCalls -= 1;
     if (barrier.missingCalls <= 0) barrier.open();
-    await barrier.opened;
+    await barrier.whenOpen;
     clearTimeout(barrier.timer);
   }
 
@@ -127,7 +127,7 @@ export class TestFacilitator {
     const fault = this.#faults.get(`${step} ${nonce}`) ?? null;
     const answer = await this.#answerStep(step, payload, requirements, fault);
     if (step === 'verify') await this.#waitForBarrier(nonce);
-    if (this.#extendedNonces.has(nonce)) {
+    if (this.#noncesWithExtensions.has(nonce)) {
       response.setHeader('EXTENSION-RESPONSES', this.extensionResponses);
     }
     this.#send(response, answer, fault);

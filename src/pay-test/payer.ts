@@ -42,13 +42,13 @@ export type Example = {
 };
 
 /** Terms and times to sign in place of those of the challenge. */
-export type Changes = Partial<Terms> & {
+export type TermChanges = Partial<Terms> & {
   /** Both times are seconds from now; the default is the time that the official client sets. */
   readonly validAfterSec?: number;
   readonly validBeforeSec?: number;
 };
 
-type TermsToSign = Terms & Changes & { readonly extra: Members; readonly version: 1 | 2 };
+type TermsToSign = Terms & TermChanges & { readonly extra: Members; readonly version: 1 | 2 };
 
 export type Payment = {
   readonly nonce: string;
@@ -130,7 +130,7 @@ export class Payer {
 
   async sign(
     { challenge, version, terms }: SellerChallenge,
-    changes: Changes = {},
+    changes: TermChanges = {},
   ): Promise<Payment> {
     const { account, client } = openWallet();
     const basePayload = await client.createPaymentPayload(challenge);

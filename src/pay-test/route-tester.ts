@@ -1,6 +1,6 @@
 import type { FacilitatorFault, TestFacilitator } from './facilitator.ts';
 import type { Step } from './ledger.ts';
-import type { Changes, Example, Payer, Payment, SellerChallenge } from './payer.ts';
+import type { Example, Payer, Payment, SellerChallenge, TermChanges } from './payer.ts';
 import { describeReply, isDelivery } from './replies.ts';
 import type { Request, SellerAnswer, SellerClient, SellerReply } from './seller-client.ts';
 import type { Timing } from './timing.ts';
@@ -61,7 +61,7 @@ export class RouteTester {
   /** "GET /weather?city=Bern: 422"; null if the seller accepts its own example. */
   refusedExample: string | null = null;
   /** Number of requests that were not answered in time. */
-  timeouts = 0;
+  timeoutCount = 0;
   /** The good payment of T1; null before T1. */
   firstPayment: Payment | null = null;
   /** The 2xx answer to the good payment of T1; null if there was none. */
@@ -114,7 +114,7 @@ export class RouteTester {
     const { method = this.route.method, path = this.path } = changes;
     const body = hasBody(method) ? (this.route.body ?? this.#example?.body ?? '{}') : undefined;
     const reply = await this.#client.send({ body, ...changes, method, path });
-    if (!reply.ok && reply.why === 'silent') this.timeouts += 1;
+    if (!reply.ok && reply.why === 'silent') this.timeoutCount += 1;
     return reply;
   }
 
@@ -141,7 +141,7 @@ export class RouteTester {
   }
 
   /** Signs a payment for this route. Throws NoChallenge. */
-  async signPayment(changes: Changes = {}): Promise<Payment> {
+  async signPayment(changes: TermChanges = {}): Promise<Payment> {
     return this.#payer.sign(await this.fetchChallenge(), changes);
   }
 
@@ -155,7 +155,10 @@ export class RouteTester {
   }
 
   /** Signs a payment and sends it. Throws NoChallenge. */
-  async signAndSend(changes: Changes = {}, misbehaviour?: Misbehaviour): Promise<PaymentAttempt> {
+  async signAndSend(
+    changes: TermChanges = {},
+    misbehaviour?: Misbehaviour,
+  ): Promise<PaymentAttempt> {
     const payment = await this.signPayment(changes);
     if (misbehaviour !== undefined)
       this.facilitator.misbehave(misbehaviour.step, payment.nonce, misbehaviour.fault);

@@ -115,7 +115,7 @@ async function findRoutesToPay(
     if (await isListening(target)) {
       const routes = await findRoutesOnce(options, target, parts);
       if (routes.length > 0) return routes;
-      // A seller has finished its start if it listens after `--start`, or has requested /supported.
+      // No route appears after the seller's start, which is over after `--start` or a request for /supported.
       if (seller !== null || parts.facilitator.supportedCalls > 0) break;
     }
     if (performance.now() > deadline) break;

@@ -37,23 +37,25 @@ export type ReportParts = Pick<PayTestReport, 'target' | 'facilitator' | 'routes
 /** Omits trials that `--only` does not name. T1 always runs, but its finding is omitted like that of other trials. */
 export function toPayTestReport(parts: ReportParts): PayTestReport {
   const { target, facilitator, routes, findings, isWanted } = parts;
-  const reported = findings
+  const reportedFindings = findings
     .filter(({ id }) => isWanted(id))
     .toSorted((a, b) => TRIAL_IDS.indexOf(a.id) - TRIAL_IDS.indexOf(b.id));
-  const count = (status: RouteFinding['status']) =>
-    reported.filter((finding) => finding.status === status).length;
+  const countStatus = (status: RouteFinding['status']) =>
+    reportedFindings.filter((finding) => finding.status === status).length;
   const firstPayments = findings.filter(({ id }) => id === 'T1');
-  const gifts = reported.filter(({ status, isGift }) => status === 'fail' && isGift === true);
+  const gifts = reportedFindings.filter(
+    ({ status, isGift }) => status === 'fail' && isGift === true,
+  );
   return {
     target,
     facilitator,
     routes,
-    trials: reported.map(toResult),
+    trials: reportedFindings.map(toResult),
     summary: {
-      pass: count('pass'),
-      warn: count('warn'),
-      fail: count('fail'),
-      not_run: count('not_run'),
+      pass: countStatus('pass'),
+      warn: countStatus('warn'),
+      fail: countStatus('fail'),
+      not_run: countStatus('not_run'),
       delivers:
         firstPayments.some(hasDelivered) && firstPayments.every(({ status }) => status !== 'fail'),
       gifts: new Set(gifts.map(({ id }) => id)).size,

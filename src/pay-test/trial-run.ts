@@ -186,9 +186,9 @@ class TrialRun {
     trial: () => Promise<TrialFinding>,
   ): Promise<void> {
     if (this.#isDown) return this.#addNotRun(tester, [id], PROCESS_ENDED);
-    const timeoutsBefore = tester.timeouts;
+    const timeoutsBefore = tester.timeoutCount;
     let finding = await runOrSkip(trial);
-    if (tester.timeouts > timeoutsBefore && (await this.#isAlive()))
+    if (tester.timeoutCount > timeoutsBefore && (await this.#isAlive()))
       finding = await runOrSkip(trial);
     const hasEnded = !(await this.#isAlive());
     this.#addFinding(id, tester, finding, hasEnded);

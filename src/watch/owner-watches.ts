@@ -75,17 +75,17 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       const { webhook, receiver } = readWebhook(webhookText, options.policy);
       const { host, url: originUrl } = origin;
       const { tokenHash } = await requireOwner(store, host, client, listingKey);
-      const replaced = await findWatch(store, host);
-      addChange(options, replaced); // throws before the slower steps
+      const oldWatch = await findWatch(store, host);
+      addChange(options, oldWatch); // throws before the slower steps
       await requireAddress(receiver, options);
       const domain = await registrableDomain(origin);
       const place = { host, receiver: receiver.host, domain, client: client.key };
-      await refuseTooMany(store, { ...place, holdsPlace: canKeepPlace(replaced, receiver.host) });
+      await refuseTooMany(store, { ...place, holdsPlace: canKeepPlace(oldWatch, receiver.host) });
       const nowMs = store.now();
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
       const agreement = newSecret();
       const endsAtMs = nowMs + timing.lifetimeMs;
-      const started = {
+      const newWatch = {
         ...NEW_WATCH,
         ...place,
         ...{ originUrl, webhook, secret, challenge: agreement, tokenHash, block: client.block },
@@ -96,7 +96,7 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       await changeWatch(options, host, (before) => {
         const changes = addChange(options, before);
         const holdsPlace = canKeepPlace(before, receiver.host);
-        const state = { ...started, changes, holdsPlace, ...copyFindings(before, nowMs, timing) };
+        const state = { ...newWatch, changes, holdsPlace, ...copyFindings(before, nowMs, timing) };
         const queued = addEvents(state, [event], { nowMs, siteUrl });
         const deliveries = [...queued.state.deliveries, ...copyWaitingEvents(before, nowMs)];
         return { ...queued, state: { ...queued.state, deliveries } };

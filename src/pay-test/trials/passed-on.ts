@@ -71,7 +71,7 @@ export async function tryExtensionResponses(tester: RouteTester): Promise<TrialF
   let hasLeak = false;
   for (const [name, refusedStep] of REFUSALS) {
     const payment = await tester.signPayment();
-    facilitator.extendAnswers(payment.nonce);
+    facilitator.addExtensionResponses(payment.nonce);
     if (refusedStep !== null) facilitator.misbehave(refusedStep, payment.nonce, 'refuse');
     const attempt = await tester.sendPayment(payment);
     const isLeak = isPassedOn(attempt.reply, facilitator);
