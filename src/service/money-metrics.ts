@@ -5,7 +5,7 @@ import type { PaymentEvent } from '../payment/settle/facilitator.ts';
 /** The parts of `Payments` that the gauges read at each scrape. */
 export type MoneySource = Pick<Payments, 'facilitator' | 'recovery' | 'unreadyReason'>;
 
-const BUCKETS_SEC = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
+const DURATION_BUCKETS_SEC = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const PAYMENT_STATES = ['claimed', 'computed', 'settling', 'unknown', 'settled'] as const;
 const WEI_PER_ETHER = 1e18;
 
@@ -20,7 +20,7 @@ export class MoneyMetrics {
   });
   readonly #sent = new Counter({
     name: 'payments_sent_total',
-    help: 'Settlements sent, repeated ones included, by outcome.',
+    help: 'Settlements sent, including repeated settlements, by outcome.',
     labelNames: ['outcome'],
     registers: this.#registers,
   });
@@ -44,19 +44,19 @@ export class MoneyMetrics {
     name: 'payments_facilitator_seconds',
     help: 'Time that the facilitator took, by call and outcome.',
     labelNames: ['call', 'outcome'],
-    buckets: BUCKETS_SEC,
+    buckets: DURATION_BUCKETS_SEC,
     registers: this.#registers,
   });
   readonly #nodeSeconds = new Histogram({
     name: 'payments_node_seconds',
     help: 'Time that the node behind RPC_URL took, by method and whether it failed.',
     labelNames: ['method', 'failed'],
-    buckets: BUCKETS_SEC,
+    buckets: DURATION_BUCKETS_SEC,
     registers: this.#registers,
   });
   readonly #purged = new Gauge({
     name: 'store_purged_timestamp_seconds',
-    help: 'Time of the last purge of the store, in seconds since the epoch; 0 before the first.',
+    help: 'Time of the last purge of the store, in seconds since the epoch; 0 before the first purge.',
     registers: this.#registers,
   });
 

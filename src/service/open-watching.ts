@@ -8,7 +8,7 @@ import {
   type WatchingOptions,
 } from '../watch/watching.ts';
 
-const BUCKETS_SEC = [0.1, 0.5, 1, 2.5, 5, 10, 15, 30];
+const DURATION_BUCKETS_SEC = [0.1, 0.5, 1, 2.5, 5, 10, 15, 30];
 
 export class WatchMetrics {
   readonly registry = new Registry();
@@ -22,7 +22,7 @@ export class WatchMetrics {
   readonly #deliverySeconds = new Histogram({
     name: 'watch_delivery_seconds',
     help: 'Time that an attempt to deliver an event took.',
-    buckets: BUCKETS_SEC,
+    buckets: DURATION_BUCKETS_SEC,
     registers: this.#registers,
   });
   readonly #looks = new Counter({

@@ -116,17 +116,19 @@ async function closeInOrder(service: RunningService, graceMs: number): Promise<v
   const { app, store, scanCoordinator, payments, lookers, stopTimers, disposables } = service;
   stopTimers();
   // `app.close` waits for requests, and requests wait for scans. So the app and the scans are closed at the same time.
-  const answered = app.close();
+  const appClosing = app.close();
   // `close` leaves busy connections open. The sweep closes them when they are idle.
   const sweeping = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
-  const stopped = Promise.all(lookers.map((looker) => looker.stop(graceMs)));
-  const settled = scanCoordinator.close(graceMs).then(async () => {
+  const lookersStopping = Promise.all(lookers.map((looker) => looker.stop(graceMs)));
+  const scansClosing = scanCoordinator.close(graceMs).then(async () => {
     // Calls whose scan has just ended still have to settle and be answered.
     const timeUp = pause(Math.min(graceMs, MAX_SETTLE_GRACE_MS), undefined, { ref: false });
-    await Promise.race([answered, timeUp]);
+    await Promise.race([appClosing, timeUp]);
     await payments.stop();
   });
-  await Promise.all([answered, settled, stopped]).finally(() => clearInterval(sweeping));
+  await Promise.all([appClosing, scansClosing, lookersStopping]).finally(() =>
+    clearInterval(sweeping),
+  );
   await store.instances.leave();
   await disposables.disposeAsync();
 }

@@ -22,7 +22,7 @@ const BACKUP: StoreFileCommand = {
 };
 
 const RESTORE: StoreFileCommand = {
-  usage: 'npm run restore -- FILE: name the backup that the store is made of.',
+  usage: 'npm run restore -- FILE: name the backup from which the store is created.',
   run(storeUrl, file) {
     const { hosts, payments } = restoreStore(storeUrl, file);
     return `${storeUrl} is restored from ${file}: ${hosts} hosts, ${payments} payments`;

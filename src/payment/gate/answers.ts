@@ -199,7 +199,7 @@ function isCausedByPayer(outcome: PurchaseOutcome): boolean {
   return error instanceof PaymentRefused || (error instanceof ServiceError && error.status < 500);
 }
 
-/** Reads the error that ended a call. After null, calls that waited for this call start again. */
+/** Reads the error that ended a call. If there was none, returns null, and the calls that waited start again. */
 export function readReleaseError({ data }: LedgerRow): ServiceError | PaymentRefused | null {
   // Only `toReleaseData` writes this document, and the store keeps it unchanged.
   const { refused, error } = data as {

@@ -90,7 +90,7 @@ export class FairShares {
     if (isIdle && this.#queues.get(payer) === queue) this.#queues.delete(payer);
   }
 
-  /** Returns the function that releases the share; null if there is no room. */
+  /** Returns the function that releases the share; null if a limit is reached. */
   async #tryTake(purchase: Purchase): Promise<(() => void) | null> {
     const { store, onError } = this.#deps;
     const { route, input, payer, call } = purchase;
@@ -100,6 +100,7 @@ export class FairShares {
       limit: MAX_COUNTED_SETTLEMENTS,
     });
     const { workLimit } = route;
+    // A call that shares running or finished work adds no computation, so it is not counted.
     const isShared = workLimit === undefined || (await workLimit.isShared(input, payer));
     const counts = isShared ? null : this.#findCounts(route);
     if (

@@ -181,7 +181,7 @@ export class PaymentGate {
         throw state.error;
       case 'paid': {
         const isBuyer = await hasBuyersIdentifier(this.#deps.store, purchase, key);
-        return this.#toPaidAnswer(purchase, state.delivery, isBuyer);
+        return this.#toPaidAnswer(purchase, state.delivery, { isBuyer, isRedelivered: true });
       }
     }
   }
@@ -216,7 +216,10 @@ export class PaymentGate {
     const outcome = await this.#inFlight.start(purchase, run);
     switch (outcome.kind) {
       case 'paid':
-        return this.#toPaidAnswer(purchase, outcome.delivery, true, false);
+        return this.#toPaidAnswer(purchase, outcome.delivery, {
+          isBuyer: true,
+          isRedelivered: false,
+        });
       case 'refused':
       case 'unknown':
         throw outcome.error;
@@ -241,8 +244,7 @@ export class PaymentGate {
   #toPaidAnswer(
     purchase: Purchase,
     delivery: PaidDelivery,
-    isBuyer: boolean,
-    isRedelivered = true,
+    { isBuyer, isRedelivered }: { readonly isBuyer: boolean; readonly isRedelivered: boolean },
   ): PaidAnswer {
     return toPaidAnswer(delivery, {
       hasLegacyHeader: purchase.payment.hasLegacyHeader,

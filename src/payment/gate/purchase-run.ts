@@ -13,7 +13,7 @@ import { type CallEnd, findCallEnd, toEndError, type WaitResult, withDeadline } 
 
 export type PurchaseRunOptions = {
   readonly deps: GateDeps;
-  /** Last read entry of the key, which was free then. If another writer claims the key first, this run is abandoned. */
+  /** Last read entry of the free key. If another writer claims the key before this run, the run is abandoned. */
   readonly entry: LedgerEntry | null;
   /** Links of the purchase's identifier when they were last read; null without an identifier. */
   readonly identifier: IdentifierState | null;
@@ -84,7 +84,7 @@ export class PurchaseRun<Input> {
     return await new Settlement(deps, this.#purchase, writer, delivery).run();
   }
 
-  /** Resolves to null if another call has bound the identifier since it was read. */
+  /** Resolves to null if another call has bound the identifier since its links were read. */
   async #claim(): Promise<LedgerWriter | null> {
     const { deps, entry, identifier } = this.#options;
     const { key, payer, request, payment, offer, scope } = this.#purchase;

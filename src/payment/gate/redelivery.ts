@@ -131,7 +131,7 @@ export function refuseRepeatedClaims(entry: LedgerEntry | null, nowMs: number): 
   );
 }
 
-/** The links of an identifier when they were read. Each link binds it to one key. */
+/** The links of an identifier when they were read. Each link binds the identifier to one key. */
 export type IdentifierState = {
   readonly nextLink: number;
   /** Key of the last link; null if there is no link. */
@@ -177,7 +177,7 @@ export async function readIdentifier(
   return { nextLink: last.n + 1, lastKey: last.key, liveKey };
 }
 
-/** Binds an identifier to a key. After false, another call was first, and the links must be read again. */
+/** Binds an identifier to a key. Returns false if another call was first. The links must then be read again. */
 export async function bindIdentifier(
   stores: Pick<Store, 'identifiers'>,
   scope: IdentifierScope,

@@ -48,6 +48,7 @@ export class Reconciler {
   };
   /** Looks that run now, by key. */
   readonly #looks = new Map<string, Promise<LedgerEntry | null>>();
+  /** Loops of looks in the background, by key. */
   readonly #watches = new Map<string, Promise<void>>();
   readonly #resends: Resends;
   /** Keys that were reported as overdue. */
@@ -120,11 +121,9 @@ export class Reconciler {
     let nextSendMs = Number.POSITIVE_INFINITY;
     let backoffMs = firstBackoffMs;
     for (;;) {
-      const waitStartMs = now();
+      const startMs = now();
       const untilDueMs = Math.min(
-        ...[nextSendMs, proofDueMs].map((dueMs) =>
-          dueMs > waitStartMs ? dueMs - waitStartMs : Infinity,
-        ),
+        ...[nextSendMs, proofDueMs].map((dueMs) => (dueMs > startMs ? dueMs - startMs : Infinity)),
       );
       const random = Math.random();
       await this.#pause(toNextLookMs({ backoffMs, firstBackoffMs, untilDueMs, random }));
@@ -141,7 +140,7 @@ export class Reconciler {
         maxBackoffMs = Math.min(lastBackoffMs, MAX_STORE_RETRY_MS);
       }
       // From `proofDueMs` on, the chain can prove the end. If this look was the first after it, quick looks follow.
-      const isProofDueNow = waitStartMs < proofDueMs && now() >= proofDueMs;
+      const isProofDueNow = startMs < proofDueMs && now() >= proofDueMs;
       backoffMs = isProofDueNow ? firstBackoffMs : Math.min(backoffMs * 2, maxBackoffMs);
     }
   }
@@ -167,8 +166,8 @@ export class Reconciler {
     if (entry === null || !isInDoubt(entry.last.state)) return this.#forgetEnded(key, entry);
     const writer = LedgerWriter.continueAfter(ledger, entry);
     try {
-      // Written before another send, because a refusal of the first send then proves nothing. After this step, a slow
-      // first writer can no longer release the key.
+      // After another send, a refusal of the first send proves nothing. So this step comes before it: a slow first
+      // writer can then no longer release the key.
       if (writer.state === 'settling' && !this.#unrecorded.has(key)) {
         const transaction = findTransaction(entry);
         await writer.write('unknown', { reason: 'taken over', transaction });

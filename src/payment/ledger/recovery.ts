@@ -133,7 +133,7 @@ export class Recovery {
     this.#publishRetries.delete(key);
   }
 
-  /** Asks the store about each instance once. Ours counts as dead, because `#isHandled` has skipped its open calls. */
+  /** Asks the store about each instance once. Our instance counts as dead: `#isHandled` has skipped its open calls. */
   #createDeathCheck(): (owner: InstanceId) => Promise<boolean> {
     const { store } = this.#options;
     const isDeadByBoot = new Map<string, Promise<boolean>>();
