@@ -40,7 +40,7 @@ export type PaymentsOptions = {
   readonly rpcTimeoutMs?: number | undefined;
   /** After a facilitator's success, the node must have the receipt within this time; default 5 s. */
   readonly receiptWithinMs?: number | undefined;
-  /** Default: a reader of its own. */
+  /** By default, the node gets its own reader. */
   readonly answers?: AnswerReader | undefined;
   /** Times of waits and retries. Tests shorten them. */
   readonly reconcileWithinMs?: number | undefined;

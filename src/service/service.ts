@@ -70,9 +70,10 @@ async function openParts(config: Config, disposables: AsyncDisposableStack): Pro
   disposables.defer(() => watching.stop());
   const isWatching = config.revision.offers.watch !== undefined;
   if (isWatching) publishedListeners.push((host) => watching.onPublished(host));
-  const census = await openCensusIfOn(config, scans);
-  disposables.defer(() => census?.stop());
-  if (census !== null) publishedListeners.push((host) => census.census.onPublished(host));
+  const openedCensus = await openCensusIfOn(config, scans);
+  disposables.defer(() => openedCensus?.stop());
+  if (openedCensus !== null)
+    publishedListeners.push((host) => openedCensus.census.onPublished(host));
   const app = await buildApp(config, {
     log,
     store,
@@ -83,14 +84,14 @@ async function openParts(config: Config, disposables: AsyncDisposableStack): Pro
     turns,
     payments,
     signingKey,
-    registries: [metrics.registry, ...(census === null ? [] : [census.registry])],
+    registries: [metrics.registry, ...(openedCensus === null ? [] : [openedCensus.registry])],
   });
   disposables.defer(() => app.close());
   await payments.start();
   if (isWatching) watching.start();
-  census?.start();
+  openedCensus?.start();
 
-  const lookers = [watching, ...(census === null ? [] : [census])];
+  const lookers = [watching, ...(openedCensus === null ? [] : [openedCensus])];
   const parts = { app, store, scanCoordinator, payments, lookers };
   const stopTimers = startTimers({ ...parts, standing: scans.standing });
   const runningService = { ...parts, stopTimers, disposables };

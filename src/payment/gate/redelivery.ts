@@ -114,7 +114,7 @@ export async function refusePrivateAnswer(
     throw new TooManyTries(
       `${MAX_WRONG_IDENTIFIERS} wrong payment identifiers were tried for this answer, so no identifier opens it any more. Sign a new payment for a new answer.`,
       GUESS_LIFETIME_MS / 1000,
-      true,
+      true, // charged
     );
   }
   if (!(await hasBuyersIdentifier(stores, purchase, key))) throw new AnswerPrivate();
@@ -127,7 +127,7 @@ export function refuseRepeatedClaims(entry: LedgerEntry | null, nowMs: number): 
   throw new TooManyTries(
     `This payment was tried ${MAX_CLAIMS_PER_KEY} times. Sign a new payment now, or send this one again after Retry-After.`,
     secondsUntil(entry.last.atMs + PURGED_AFTER_MS, nowMs),
-    false,
+    false, // not charged
   );
 }
 
@@ -171,7 +171,7 @@ export async function readIdentifier(
     throw new TooManyTries(
       `${MAX_UNPAID_LINKS} payments with this payment identifier ended unpaid. Take a new identifier now, or send this one after Retry-After.`,
       secondsUntil(last.atMs + PURGED_AFTER_MS, stores.now()),
-      false,
+      false, // not charged
     );
   }
   return { nextLink: last.n + 1, lastKey: last.key, liveKey };

@@ -27,7 +27,7 @@ export type RemoteOptions = {
   readonly cdpKey?: CdpKey | null;
   readonly verifyTimeoutMs?: number | undefined;
   readonly settleTimeoutMs?: number | undefined;
-  /** Default: a reader of its own. */
+  /** By default, the facilitator gets its own reader. */
   readonly answers?: AnswerReader | undefined;
 };
 
