@@ -59,7 +59,7 @@ export function toPaidOperation({ price }: PatchRoute) {
 
 export const SECURITY_SCHEMES = { x402: { type: 'http', scheme: 'x402' } } satisfies JsonDocument;
 
-function writeOpenApi({ origin, routes, free }: PatchValues): JsonDocument {
+function writeOpenApi({ origin, routes, freeOperations }: PatchValues): JsonDocument {
   const paths: Record<string, Record<string, JsonDocument>> = {};
   for (const route of routes) {
     const operation = { summary: route.description, ...toPaidOperation(route) };
@@ -67,11 +67,12 @@ function writeOpenApi({ origin, routes, free }: PatchValues): JsonDocument {
     const path = toOpenApiPath(route);
     paths[path] = { ...paths[path], [method]: { ...toParameters(route.template), ...operation } };
   }
-  for (const { method, template } of free) {
+  for (const { method, template } of freeOperations) {
     const path = writeRoute(template, 'openapi');
-    const operation = { security: [], responses: { 200: { description: 'OK' } } };
-    const key = method.toLowerCase();
-    paths[path] = { [key]: { ...toParameters(template), ...operation }, ...paths[path] };
+    const responses = { 200: { description: 'OK' } };
+    const operation = { ...toParameters(template), security: [], responses };
+    // A paid operation with the same method and path replaces the free operation.
+    paths[path] = { [method.toLowerCase()]: operation, ...paths[path] };
   }
   return {
     openapi: '3.1.0',

@@ -17,14 +17,14 @@ import { type RouteSyntax, writeRoute } from './route-template.ts';
 const SCHEME_CLASSES = { evm: 'ExactEvmScheme', svm: 'ExactSvmScheme' } as const;
 
 /** Imports of the SDK, without those of the middleware. */
-export function writeSdkImports(networks: readonly string[], { bazaar }: PaidExtras): string[] {
+export function writeSdkImports(networks: readonly string[], { hasBazaar }: PaidExtras): string[] {
   const machines = [...new Set(networks.map(toMachine))];
   return [
     "import { HTTPFacilitatorClient, x402ResourceServer } from '@x402/core/server';",
     ...machines.map(
       (machine) => `import { ${SCHEME_CLASSES[machine]} } from '@x402/${machine}/exact/server';`,
     ),
-    ...(bazaar
+    ...(hasBazaar
       ? [
           "import { bazaarResourceServerExtension, declareDiscoveryExtension } from '@x402/extensions/bazaar';",
         ]
@@ -32,12 +32,12 @@ export function writeSdkImports(networks: readonly string[], { bazaar }: PaidExt
   ];
 }
 
-export function writeSdkServer(networks: readonly string[], { bazaar }: PaidExtras): string[] {
+export function writeSdkServer(networks: readonly string[], { hasBazaar }: PaidExtras): string[] {
   const calls = [
     ...networks.map(
       (network) => `.register(${toJsString(network)}, new ${SCHEME_CLASSES[toMachine(network)]}())`,
     ),
-    ...(bazaar ? ['.registerExtension(bazaarResourceServerExtension)'] : []),
+    ...(hasBazaar ? ['.registerExtension(bazaarResourceServerExtension)'] : []),
   ];
   return [
     "const facilitator = new HTTPFacilitatorClient({ url: process.env['FACILITATOR_URL'] });",
@@ -51,7 +51,7 @@ export function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
-  { bazaar }: PaidExtras,
+  { hasBazaar }: PaidExtras,
 ): string[] {
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
@@ -61,7 +61,7 @@ export function writeSoldRoute(
     ...(resource === null ? [] : [`  resource: ${toJsString(resource)},`]),
     `  description: ${toJsString(description)},`,
     `  mimeType: ${toJsString(mimeType)},`,
-    ...(bazaar ? writeDiscovery(route) : []),
+    ...(hasBazaar ? writeDiscovery(route) : []),
     '} as const;',
   ];
 }

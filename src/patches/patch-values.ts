@@ -40,8 +40,8 @@ export type PatchValues = {
   readonly routes: readonly [PatchRoute, ...PatchRoute[]];
   /** Sign-in routes. The same middleware guards them, so a patch without these routes would leave them unguarded. */
   readonly signIns: readonly PatchRoute[];
-  /** Free operations; at least one. */
-  readonly free: readonly [FreeOperation, ...FreeOperation[]];
+  /** At least one. */
+  readonly freeOperations: readonly [FreeOperation, ...FreeOperation[]];
 };
 
 const PLACEHOLDER_ROUTE: PatchRoute = {
@@ -60,7 +60,7 @@ export const PLACEHOLDERS: PatchValues = {
   host: '<your-domain>',
   routes: [PLACEHOLDER_ROUTE],
   signIns: [],
-  free: [{ method: 'GET', template: [{ kind: 'text', text: '/<free route>' }] }],
+  freeOperations: [{ method: 'GET', template: [{ kind: 'text', text: '/<free route>' }] }],
 };
 
 /** Placeholders for an explanation without a report. S5 is about POST resources. */
@@ -103,7 +103,7 @@ export function readPatchValues(
     ...addressValues(publicOrigin),
     ...(first === undefined ? {} : { routes: [first, ...others] }),
     signIns: signIn.map(({ method, template }) => toSignInRoute(method, template)),
-    ...(firstFree === undefined ? {} : { free: [firstFree, ...otherFree] }),
+    ...(firstFree === undefined ? {} : { freeOperations: [firstFree, ...otherFree] }),
   };
 }
 

@@ -63,18 +63,18 @@ export type StackPatches = Readonly<Record<CodeTopic, (values: PatchValues) => P
 /** Extras of the code that guards paid routes. */
 export type PaidExtras = {
   /** True if a proxy in front of the stack ends TLS. */
-  readonly proxy?: boolean;
-  /** True to declare the bazaar extension. */
-  readonly bazaar?: boolean;
+  readonly isBehindProxy?: boolean;
+  /** True if the code declares the bazaar extension. */
+  readonly hasBazaar?: boolean;
 };
 
 /** Makes the patches of the topics that use the code of paid routes. */
 export function toPaidTopics(writePaidRoutes: (values: PatchValues, extras: PaidExtras) => Patch) {
   return {
     'paid-route': (values: PatchValues) => writePaidRoutes(values, {}),
-    'public-url': (values: PatchValues) => writePaidRoutes(values, { proxy: true }),
+    'public-url': (values: PatchValues) => writePaidRoutes(values, { isBehindProxy: true }),
     'head-guard': (values: PatchValues) => writePaidRoutes(values, {}),
-    bazaar: (values: PatchValues) => writePaidRoutes(values, { bazaar: true }),
+    bazaar: (values: PatchValues) => writePaidRoutes(values, { hasBazaar: true }),
   };
 }
 

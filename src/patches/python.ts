@@ -19,7 +19,7 @@ function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
-  { bazaar }: PaidExtras,
+  { hasBazaar }: PaidExtras,
 ): string[] {
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
@@ -34,7 +34,7 @@ function writeSoldRoute(
     ...(resource === null ? [] : [`    "resource": ${toPythonString(resource)},`]),
     `    "description": ${toPythonString(description)},`,
     `    "mimeType": ${toPythonString(mimeType)},`,
-    ...(bazaar ? writeDiscovery(route) : []),
+    ...(hasBazaar ? writeDiscovery(route) : []),
     '}',
   ];
 }
@@ -51,7 +51,7 @@ export function writeGuardedRoutes(
   const guarded = nameGuardedRoutes(values);
   return [
     `from x402 import x402ResourceServer${suffix}`,
-    ...(extras.bazaar
+    ...(extras.hasBazaar
       ? ['from x402.extensions.bazaar import OutputConfig, declare_discovery_extension']
       : []),
     `from x402.http import FacilitatorConfig, HTTPFacilitatorClient${suffix}`,

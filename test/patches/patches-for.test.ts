@@ -66,7 +66,7 @@ describe('values', () => {
         { method: 'GET', price: '0.01', network: 'eip155:8453', payTo: PAY_TO },
         { method: 'POST', price: '0.02', description: 'Weather, "now"' },
       ],
-      free: [{ method: 'GET', template: [{ kind: 'text', text: '/health' }] }],
+      freeOperations: [{ method: 'GET', template: [{ kind: 'text', text: '/health' }] }],
     });
   });
 

@@ -31,7 +31,7 @@ export const EXPRESS: StackPatches = {
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   return toPatch(FILE, 'ts', [
     ...writeGuardedApp('express', values, extras),
-    ...(extras.proxy ? ["app.set('trust proxy', 1); // one proxy, which ends TLS"] : []),
+    ...(extras.isBehindProxy ? ["app.set('trust proxy', 1); // one proxy, which ends TLS"] : []),
     '// Put this before express.json(), validation and the handlers. Express runs the GET handler for HEAD as well.',
     'app.use(paymentMiddleware(routes, server));',
   ]);

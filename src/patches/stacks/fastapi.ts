@@ -46,7 +46,7 @@ export const FASTAPI: StackPatches = {
 
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   return toPatch(FILE, 'python', [
-    ...(extras.proxy ? PROXY_COMMENT : []),
+    ...(extras.isBehindProxy ? PROXY_COMMENT : []),
     'import os',
     '',
     'from fastapi import FastAPI, Request',
@@ -63,7 +63,7 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
 }
 
 /** FastAPI generates the document. This code adds the payment members to each operation. */
-function writeOpenApi({ routes, free, origin }: PatchValues): string[] {
+function writeOpenApi({ routes, freeOperations, origin }: PatchValues): string[] {
   return [
     'from fastapi import FastAPI',
     '',
@@ -76,7 +76,7 @@ function writeOpenApi({ routes, free, origin }: PatchValues): string[] {
     '',
     '# Add these arguments to the decorators of your own handlers, and keep the payment middleware.',
     ...routes.flatMap((route, index) => writePaidStub(route, index)),
-    ...free.flatMap(({ method, template }, index) => [
+    ...freeOperations.flatMap(({ method, template }, index) => [
       '',
       '',
       `@app.${method.toLowerCase()}(${toPythonString(writeRoute(template, 'fastapi'))}, openapi_extra={"security": []})`,
@@ -93,7 +93,7 @@ function writeOpenApi({ routes, free, origin }: PatchValues): string[] {
 }
 
 function writePaidStub(route: PatchRoute, index: number): string[] {
-  const { responses, ...extra } = toPaidOperation(route);
+  const { responses, ...otherMembers } = toPaidOperation(route);
   const { template } = route;
   const path = template === null ? 'ROUTE' : toPythonString(writeRoute(template, 'fastapi'));
   return [
@@ -103,7 +103,7 @@ function writePaidStub(route: PatchRoute, index: number): string[] {
     `@app.${(route.method ?? 'GET').toLowerCase()}(`,
     `    ${path},`,
     `    responses={402: ${toPythonLiteral(responses[402])}},`,
-    `    openapi_extra=${toPythonLiteral(extra, '    ')},`,
+    `    openapi_extra=${toPythonLiteral(otherMembers, '    ')},`,
     ')',
     `def paid${index + 1}(${template === null ? '' : writeArguments(template)}):`,
     '    ...',

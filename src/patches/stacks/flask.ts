@@ -39,12 +39,12 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
     'import os',
     '',
     'from flask import Flask',
-    ...(extras.proxy ? ['from werkzeug.middleware.proxy_fix import ProxyFix'] : []),
+    ...(extras.isBehindProxy ? ['from werkzeug.middleware.proxy_fix import ProxyFix'] : []),
     ...writeGuardedRoutes('flask', values, extras),
     'app = Flask(__name__)',
     '# Flask runs the GET handler for HEAD as well.',
     'payment_middleware(app, routes, server)',
-    ...(extras.proxy
+    ...(extras.isBehindProxy
       ? [
           '# One proxy, which ends TLS.',
           'app.wsgi_app = ProxyFix(app.wsgi_app, x_proto=1, x_host=1)',

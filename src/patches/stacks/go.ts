@@ -105,7 +105,7 @@ function writePattern(routes: readonly PatchRoute[]): string {
 }
 
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
-  const { proxy, bazaar } = extras;
+  const { isBehindProxy, hasBazaar } = extras;
   const guarded = nameGuardedRoutes(values);
   const networks = listNetworks(values.routes);
   const machines = [...new Set(networks.map(toMachine))];
@@ -113,12 +113,12 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
     'package main',
     '',
     'import (',
-    ...(proxy ? ['\t"crypto/tls"'] : []),
+    ...(isBehindProxy ? ['\t"crypto/tls"'] : []),
     '\t"net/http"',
     '\t"os"',
     '\t"time"',
     '',
-    ...(bazaar ? [`\t"${MODULE}/extensions/bazaar"`] : []),
+    ...(hasBazaar ? [`\t"${MODULE}/extensions/bazaar"`] : []),
     `\tx402http "${MODULE}/http"`,
     `\tnethttpmw "${MODULE}/http/nethttp"`,
     ...machines.map((machine) => `\t${machine} "${MODULE}/mechanisms/${machine}/exact/server"`),
@@ -127,7 +127,7 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
     '// withPayments wraps the mux. Put it before anything that reads the body.',
     'func withPayments(mux http.Handler) http.Handler {',
     ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, extras)),
-    `\treturn ${proxy ? 'asPublic(' : ''}nethttpmw.X402Payment(nethttpmw.Config{`,
+    `\treturn ${isBehindProxy ? 'asPublic(' : ''}nethttpmw.X402Payment(nethttpmw.Config{`,
     '\t\t// List every route that you guard now. A route that is not in this list is free.',
     '\t\tRoutes: x402http.RoutesConfig{',
     ...guarded.flatMap(({ name, route }) => writeRouteEntries(route, name)),
@@ -142,9 +142,9 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
     ),
     '\t\t},',
     '\t\tTimeout: 30 * time.Second,',
-    `\t})(mux)${proxy ? ')' : ''}`,
+    `\t})(mux)${isBehindProxy ? ')' : ''}`,
     '}',
-    ...(proxy ? writeAsPublic(values) : []),
+    ...(isBehindProxy ? writeAsPublic(values) : []),
   ]);
 }
 
@@ -152,13 +152,13 @@ function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
-  { bazaar }: PaidExtras,
+  { hasBazaar }: PaidExtras,
 ): readonly string[] {
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
   const discoveryName = `discovery${name.replace('sold', '')}`;
   return [
-    ...(bazaar ? writeDiscovery(discoveryName, route) : []),
+    ...(hasBazaar ? writeDiscovery(discoveryName, route) : []),
     `\t${name} := x402http.RouteConfig{`,
     '\t\tAccepts: x402http.PaymentOptions{{',
     '\t\t\tScheme:  "exact",',
@@ -169,7 +169,7 @@ function writeSoldRoute(
     ...(resource === null ? [] : [`\t\tResource:    ${toGoString(resource)},`]),
     `\t\tDescription: ${toGoString(description)},`,
     `\t\tMimeType:    ${toGoString(mimeType)},`,
-    ...(bazaar
+    ...(hasBazaar
       ? [`\t\tExtensions:  map[string]interface{}{bazaar.BAZAAR.Key(): ${discoveryName}},`]
       : []),
     '\t}',

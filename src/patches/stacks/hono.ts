@@ -35,7 +35,7 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
     ...writeGuardedApp('hono', values, extras),
     '// Put this before validators and the handlers. Hono runs the GET handler for HEAD as well.',
     'app.use(paymentMiddleware(routes, server));',
-    ...(extras.proxy ? writePublicFetch(values) : []),
+    ...(extras.isBehindProxy ? writePublicFetch(values) : []),
   ]);
 }
 

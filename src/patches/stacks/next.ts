@@ -76,7 +76,7 @@ function writeRouteModule(
   return [
     ...writeSdkImports(networks, extras),
     "import { withX402 } from '@x402/next';",
-    `import { ${extras.proxy ? 'NextRequest' : 'type NextRequest'}, NextResponse } from 'next/server';`,
+    `import { ${extras.isBehindProxy ? 'NextRequest' : 'type NextRequest'}, NextResponse } from 'next/server';`,
     '',
     ...routes
       .filter(({ template }) => template === null)
@@ -89,23 +89,27 @@ function writeRouteModule(
     '}',
     ...routes.flatMap((route) => {
       const method = route.method ?? 'GET';
-      const sold = `sold${method}`;
-      const guarded = `withX402(handler, ${sold}, server)`;
+      const configName = `sold${method}`;
+      const guardedHandler = `withX402(handler, ${configName}, server)`;
       return [
         '',
-        ...writeSoldRoute(sold, route, values, extras),
-        ...(extras.proxy
-          ? writePublicHandler(method, guarded, values)
-          : [`export const ${method} = ${guarded};`]),
+        ...writeSoldRoute(configName, route, values, extras),
+        ...(extras.isBehindProxy
+          ? writePublicHandler(method, guardedHandler, values)
+          : [`export const ${method} = ${guardedHandler};`]),
       ];
     }),
   ];
 }
 
 /** The wrapper builds the URL of a route with parameters from the request, so the request needs the public origin. */
-function writePublicHandler(method: string, guarded: string, { origin }: PatchValues): string[] {
+function writePublicHandler(
+  method: string,
+  guardedHandler: string,
+  { origin }: PatchValues,
+): string[] {
   return [
-    `const guarded${method} = ${guarded};`,
+    `const guarded${method} = ${guardedHandler};`,
     '// Behind a proxy that ends TLS, requests say http.',
     `export function ${method}(request: NextRequest) {`,
     '  const { pathname, search } = request.nextUrl;',
@@ -114,7 +118,7 @@ function writePublicHandler(method: string, guarded: string, { origin }: PatchVa
   ];
 }
 
-/** The methods of one path share a file. A second route with the same method and path is dropped. */
+/** The methods of one path share a file. Each unknown path gets its own file. Drops a repeated method of a path. */
 function groupByFile(routes: readonly PatchRoute[]): readonly [string, readonly PatchRoute[]][] {
   const files = new Map<string, [string, PatchRoute[]]>();
   for (const [index, route] of routes.entries()) {
