@@ -74,7 +74,7 @@ function describeStrip(days: string, nowMs: number): string {
 export function describeDays({ today, payableDays, checkedDays }: Availability): string {
   if (checkedDays === 0) return 'Not checked yet.';
   const days = checkedDays === 1 ? '1 day that was' : `${checkedDays} days that were`;
-  const todayText = today === null ? 'nothing new in 36 hours' : today.replace('_', ' ');
+  const todayText = today === null ? 'no result in 36 hours' : today.replace('_', ' ');
   return `Payable on ${payableDays} of ${days} checked. Today: ${todayText}.`;
 }
 

@@ -64,13 +64,13 @@ function toWidth(score: number): number {
 
 export type HistoryScan = Pick<HistoryRow, 'grade' | 'score' | 'scannedAtMs' | 'checksVersion'>;
 
-const PLOT = { width: 600, top: 14, bottom: 154 } as const;
+const PLOT = { left: 10, width: 600, top: 14, bottom: 154 } as const;
 const HISTORY_SIZE = { width: 640, height: 180 } as const;
 
 /** Draws the score of each scan, oldest first. A dashed line marks a change of the catalog. */
 export function drawScoreHistory(scans: readonly HistoryScan[]): Markup {
   const step = scans.length > 1 ? PLOT.width / (scans.length - 1) : 0;
-  const toX = (index: number) => Math.round(10 + index * step);
+  const toX = (index: number) => Math.round(PLOT.left + index * step);
   const gradeLines = GRADES.map(
     ([grade, minScore]) =>
       markup`<line x1="0" y1="${toY(minScore)}" x2="${PLOT.width + 20}" y2="${toY(minScore)}" class="rule"/><text x="${HISTORY_SIZE.width - 14}" y="${toY(minScore) + 5}" class="soft">${grade}</text>`,
@@ -78,7 +78,7 @@ export function drawScoreHistory(scans: readonly HistoryScan[]): Markup {
   const catalogLines = scans.flatMap(({ checksVersion }, index) => {
     const previous = scans[index - 1];
     if (previous === undefined || previous.checksVersion === checksVersion) return [];
-    const x = Math.round(10 + (index - 0.5) * step);
+    const x = Math.round(PLOT.left + (index - 0.5) * step);
     return [
       markup`<line x1="${x}" y1="4" x2="${x}" y2="${PLOT.bottom}" class="catalog"><title>checks ${checksVersion}</title></line>`,
     ];

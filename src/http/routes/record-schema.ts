@@ -20,10 +20,10 @@ const signalsSchema = Type.Object({
   hasRecentSettlement: Type.Unsafe<true | null>({
     type: ['boolean', 'null'],
     description:
-      'True if a recent settlement was observed on chain. null means that none was observed; it does not prove that there was none.',
+      'True if a recent settlement was observed on chain. null means that no settlement was observed, which does not prove that there was none.',
   }),
   indexOwnershipVerified: Type.Boolean({
-    description: 'The ownership of the origin is verified in that index.',
+    description: 'The ownership of the origin is verified in such an index.',
   }),
   onEcosystemListing: Type.Boolean({
     description: "The origin is on the protocol's public ecosystem listing.",

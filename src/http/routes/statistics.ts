@@ -45,7 +45,7 @@ const statisticsSchema = Type.Object({
     { payable: countSchema, notPayable: countSchema, down: countSchema, notChecked: countSchema },
     {
       description:
-        'The hosts of the daily census by its result, on the last full day with at least 10 hosts. All counts are 0 if no day had so many.',
+        'The hosts of the daily census, counted by result, on the last full day with at least 10 hosts. All counts are 0 if no day had 10 hosts.',
     },
   ),
   checks: Type.Array(checkSchema),

@@ -65,7 +65,7 @@ describe('the report page', () => {
     expect(await page()).toContain('Payable on 3 of 4 days that were checked. Today: payable.');
     expect(await page()).toContain('not payable on 2026-08-31');
     service.advance(2 * DAY_MS);
-    expect(await page()).toContain('Today: nothing new in 36 hours.');
+    expect(await page()).toContain('Today: no result in 36 hours.');
   });
 });
 

@@ -53,7 +53,7 @@ export const checkRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   );
 };
 
-/** Pages that do not change. The scanner's User-Agent links to the first of them. */
+/** Pages that do not change. The scanner's User-Agent links to the first page. */
 export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, { config }) => {
   const { siteUrl, baseUrl, revision } = config;
   function addPage(path: string, template: string, view: Readonly<Record<string, unknown>>) {
