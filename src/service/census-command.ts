@@ -1,6 +1,6 @@
 /**
- * `npm run census -- --dry-run` reads the indexes and prints what a day would do; `-- --once --limit N` does the work
- * of one day for N origins, and ends.
+ * `npm run census -- --dry-run` reads the indexes and prints the work that a day of the census would do.
+ * `npm run census -- --once --limit N` does the work of one day for N origins, and ends.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
@@ -81,7 +81,7 @@ function readArguments(args: readonly string[]): { limit: number | null; isJson:
   return { limit: Number(limit), isJson };
 }
 
-/** Sends requests only to the indexes, and prints what a day would do. */
+/** Sends requests only to the indexes, and prints the work of one day. */
 async function runDry(config: Config, census: CensusConfig, isJson: boolean): Promise<void> {
   const answers = createAnswerReader();
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-census`);
@@ -126,28 +126,29 @@ class DayPlan {
     this.#sources.push({ source, origins: found.byHost.size, detail });
     this.#refused += found.refusedCount;
     for (const [host, { domain, resources }] of found.byHost) {
-      const known = this.#origins.get(host) ?? { domain, resources: new Set<string>() };
-      for (const { method, path } of resources) known.resources.add(`${method} ${path}`);
-      this.#origins.set(host, known);
+      const origin = this.#origins.get(host) ?? { domain, resources: new Set<string>() };
+      for (const { method, path } of resources) origin.resources.add(`${method} ${path}`);
+      this.#origins.set(host, origin);
     }
   }
 
   summarize(maxOrigins: number, excluded: ReadonlySet<string>) {
     const candidates = [...this.#origins].map(([host, { domain }]) => ({ host, domain }));
     const { hosts, leftOut } = chooseOrigins(candidates, { maxOrigins, excluded });
-    let resources = 0;
+    let resourceCount = 0;
     for (const host of hosts) {
-      resources += Math.min(this.#origins.get(host)?.resources.size ?? 0, MAX_RESOURCES);
+      resourceCount += Math.min(this.#origins.get(host)?.resources.size ?? 0, MAX_RESOURCES);
     }
     const scans = hosts.size / WEEK_DAYS;
-    const requests = (resources * (WEEK_DAYS - 1)) / WEEK_DAYS + scans * (REQUESTS_PER_SCAN + 1);
+    const requests =
+      (resourceCount * (WEEK_DAYS - 1)) / WEEK_DAYS + scans * (REQUESTS_PER_SCAN + 1);
     return {
       sources: this.#sources,
       origins: candidates.length,
       leftOut: { refusedListings: this.#refused, ...leftOut },
       asked: {
         origins: hosts.size,
-        resources,
+        resources: resourceCount,
         scansADay: Math.round(scans),
         requestsADay: Math.round(requests),
       },
@@ -200,14 +201,14 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
 
 /** Finds the hosts that have no word today, in the order in which the service would ask them. */
 async function findHostsWithoutWord({ census, now }: Store): Promise<readonly string[]> {
-  const found: { readonly host: string; readonly lookAtMs: number }[] = [];
+  const dueHosts: { readonly host: string; readonly lookAtMs: number }[] = [];
   for await (const rows of census.readBatches()) {
     for (const { host, lookAtMs, isChosen, wordAtMs } of rows) {
       const isDone = wordAtMs !== null && utcDay(wordAtMs) === utcDay(now());
-      if (isChosen && !isDone) found.push({ host, lookAtMs });
+      if (isChosen && !isDone) dueHosts.push({ host, lookAtMs });
     }
   }
-  return found.toSorted((a, b) => a.lookAtMs - b.lookAtMs).map(({ host }) => host);
+  return dueHosts.toSorted((a, b) => a.lookAtMs - b.lookAtMs).map(({ host }) => host);
 }
 
 /** Resolves to the number of hosts at which a limit prevented every look. */

@@ -38,8 +38,8 @@ export class NonceUseFinder {
     let fromBlock = first;
     while (fromBlock <= latest) {
       if (++calls > MAX_CALLS) throw new TooManyBlocks('more blocks than one search may ask for');
-      const end = fromBlock + this.#rangeBlocks - 1n;
-      const toBlock = end < latest ? end : latest;
+      const rangeEnd = fromBlock + this.#rangeBlocks - 1n;
+      const toBlock = rangeEnd < latest ? rangeEnd : latest;
       try {
         const use = await this.#findInRange(payment, fromBlock, toBlock);
         if (use !== null) return use;
@@ -50,8 +50,8 @@ export class NonceUseFinder {
           this.#rangeBlocks = MAX_RANGE_BLOCKS;
           throw error;
         }
-        const shorter = this.#rangeBlocks / 4n;
-        this.#rangeBlocks = shorter > MIN_RANGE_BLOCKS ? shorter : MIN_RANGE_BLOCKS;
+        const shorterRange = this.#rangeBlocks / 4n;
+        this.#rangeBlocks = shorterRange > MIN_RANGE_BLOCKS ? shorterRange : MIN_RANGE_BLOCKS;
       }
     }
     return null;

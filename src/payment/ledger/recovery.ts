@@ -125,9 +125,9 @@ export class Recovery {
     const { key } = entry;
     const { elapsedMs = () => performance.now() } = this.#options;
     const nowMs = elapsedMs();
-    const earlier = this.#publishRetries.get(key);
-    if (earlier !== undefined && earlier.dueMs > nowMs) return;
-    const waitMs = Math.min((earlier?.waitMs ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS);
+    const lastRetry = this.#publishRetries.get(key);
+    if (lastRetry !== undefined && lastRetry.dueMs > nowMs) return;
+    const waitMs = Math.min((lastRetry?.waitMs ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS);
     this.#publishRetries.set(key, { waitMs, dueMs: nowMs + waitMs });
     await publishSettled(this.#options.publish, writer, isUnproved(entry));
     this.#publishRetries.delete(key);

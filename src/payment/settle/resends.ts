@@ -11,7 +11,7 @@ export type ResendsOptions = {
   readonly findOffer: (request: string) => RouteOffer | null;
   /** False without a node. Then only another send shows how the payment ended. */
   readonly hasChain: boolean;
-  /** See `ReconcileTiming`. */
+  /** Times of the later sends, counted from the first send. */
   readonly resendAfterMs: readonly number[];
   /** Database time, ms. */
   readonly now: () => number;
@@ -21,7 +21,7 @@ export type ResendsOptions = {
 const LAST_SEND_SHARE = 0.75;
 
 /**
- * Computes the times of the later sends, ascending database times. They are spread over the validity, so that a
+ * Computes the database times of the later sends, in ascending order. The sends are spread over the validity, so that a
  * facilitator that is down for seconds or minutes gets at least one send after its return. `resendAfterMs` counts from
  * the first send. Its last member is also the latest time of any send.
  */
@@ -106,6 +106,7 @@ export class Resends {
     const outcome = await facilitator.settle({ payment, offer: findOffer(last.request) });
     const unsentStep = outcome.kind === 'not_sent' ? writer.step : null;
     this.#ownSends.set(key, { sentMs: performance.now(), unsentStep });
+    // Without a node, only the first known transaction is worth a step.
     const needsFacts = hasChain || (knownTransaction === null && outcome.kind === 'unclear');
     const newFacts = needsFacts ? toNewFacts(outcome, knownTransaction) : null;
     if (newFacts !== null) await writer.write('unknown', newFacts);
