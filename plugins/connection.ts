@@ -32,7 +32,7 @@ function findRange(ip: string): string {
   return ipaddr.isValid(ip) ? ipaddr.process(ip).range() : 'none';
 }
 
-/** The signal aborts when the client disconnects before its answer was written. */
+/** The signal aborts when the client disconnects before the answer was written. */
 export function createDisconnectSignal({ raw }: FastifyReply): AbortSignal {
   const disconnect = new AbortController();
   const onClose = () => {

@@ -34,7 +34,7 @@ export default fp(
         },
       },
       transform: ({ schema, url }) => ({ schema: withOpenApiMembers(schema), url }),
-      // Only operations with an offer have a tag; pages have none.
+      // Only operations with an offer have a tag. Pages have no tag.
       hideUntagged: true,
     });
   },

@@ -42,7 +42,7 @@ export default fp(
 
 /**
  * Collects the connections on which no request has arrived yet; browsers open such connections in advance. Node does not
- * count them as idle, so a server that stops would wait for them.
+ * count them as idle, so a server that stops would wait for these connections.
  */
 function collectUnusedSockets({ server }: FastifyInstance): ReadonlySet<Socket> {
   const unused = new Set<Socket>();

@@ -6,8 +6,8 @@ import { InvalidPath, MethodNotAllowed, NotFound } from '../src/model/errors.ts'
 export const MAX_PATH_CHARS = 512;
 
 /**
- * `toRoutableUrl` replaces a path by one of these, which have no route. A client cannot send them, because they
- * contain a space. The router itself would answer an undecodable path without our rate limits and headers.
+ * `toRoutableUrl` replaces a path by one of these, which have no route. A client cannot send these paths, because
+ * they contain a space. The router itself would answer an undecodable path without our rate limits and headers.
  */
 const UNKNOWN_PATH = '/path nowhere';
 const UNDECODABLE_PATH = '/path undecodable';

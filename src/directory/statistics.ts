@@ -12,14 +12,14 @@ export function toStatisticsDays(text: string | undefined): StatisticsDays {
   return STATISTICS_DAYS.find((days) => String(days) === text) ?? 7;
 }
 
-/** Every count is rounded down to a multiple of this, so that no count reveals a single seller. */
+/** Every count is rounded down to a multiple of this number, so that no count reveals a single seller. */
 export const ROUNDING = 5 as const;
 
 const UNIT = `host-days: a host counts once a UTC day, with the result of its first published scan of that day. Each count is rounded down to a multiple of ${ROUNDING}, so the counts of a group may add up to less than the total. A day is counted some minutes after its end. A day of fewer than ${MIN_ORIGINS_PER_BLOCK} host-days is counted together with later days, on the last of these days. Prices are in US dollars: the median price of each host, exact to 10 %. availability counts the hosts of the daily census, on the newest full day with at least ${MIN_ORIGINS_PER_BLOCK} hosts.`;
 
 const CHECK_STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 
-/** Statistics of sellers. They have only aggregates. */
+/** Totals over all sellers, without a fact about a single seller. */
 export type Statistics = Awaited<ReturnType<typeof readStatistics>>;
 
 export type CheckStatistics = Statistics['checks'][number];

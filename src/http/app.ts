@@ -218,7 +218,7 @@ async function registerRoutes(app: FastifyInstance, context: RouteContext): Prom
 export const SERVER_LIMITS = {
   /** Time in which a client must send a whole request. The answer may take longer. */
   requestTimeoutMs: 15_000,
-  /** Interval at which Node looks for slow requests. It closes a connection up to this time after the limit. */
+  /** Interval at which Node looks for slow requests. Node closes a connection up to this time after the limit. */
   checkIntervalMs: 5_000,
   /** Further connections are closed at once. An idle connection costs about 15 KiB. */
   maxConnections: 10_000,

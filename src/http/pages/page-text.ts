@@ -42,7 +42,7 @@ export function listCopyableRequests(
   ];
 }
 
-/** "payable 29 of 30 days": only days on which the census checked the origin count. */
+/** "payable 29 of 30 days". Days on which the census did not check the origin are not counted. */
 export function describePayableDays({
   payableDays,
   checkedDays,

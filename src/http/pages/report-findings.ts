@@ -110,7 +110,7 @@ function findCostliest(
 
 type RowOptions = {
   readonly points: number;
-  /** Id of the failed check because of which this check was not evaluated; null if it was evaluated. */
+  /** Id of the failed check that prevented the evaluation of this check; null if this check was evaluated. */
   readonly cause: string | null;
   readonly says: SentencesById;
   readonly maxBytes: number;

@@ -141,7 +141,7 @@ function toFindingsSection(report: ScanReport, { catalog, says, stack, isBrief }
 
 /**
  * The API counts undetermined checks as warnings, and checks that were not evaluated as failures. The page
- * counts each kind separately, because the scan saw nothing wrong in them.
+ * counts each kind separately, because the scan saw no fault in these checks.
  */
 function toCounts(
   { passCount, warnCount, failCount }: GradeSummary,

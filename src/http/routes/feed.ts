@@ -34,7 +34,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
         }),
         response: {
           200: {
-            description: 'Atom 1.0; the ids of its entries stay the same.',
+            description: 'Atom 1.0. The id of an entry stays the same.',
             content: { [ATOM_TYPE]: { schema: Type.String() } },
           },
           304: { description: 'The feed has not changed since the copy that the request names.' },

@@ -65,7 +65,7 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
         token: Type.String(),
         listingKey: Type.String({
           description:
-            'A secret. After the token is confirmed, it identifies you at POST /v1/listing.',
+            'A secret that identifies you at POST /v1/listing after the token is confirmed.',
         }),
         wellKnownPath: Type.String({ const: TOKEN_PATH }),
         instructions: Type.String(),
@@ -128,7 +128,7 @@ function registerRoute(app: FastifyInstance, parts: RouteContext, route: OwnerRo
   if (offer === undefined) return;
   const schema = { operationId: name, tags: ['ownership'], ...routeSchema };
   app.post<{ Body: OwnerBody }>(path, { config: { offer }, schema }, async (request, reply) => {
-    // Caches must not keep an answer: it has a secret, or a fact that can change at any time.
+    // Caches must not keep the answers, which hold a secret or a fact that can change at any time.
     reply.header('cache-control', 'no-store');
     const { url, ...listingRequest } = request.body;
     const client = toClient(request.ip, createDisconnectSignal(reply));

@@ -22,7 +22,7 @@ const preflightBody = Type.Object({
       type: 'string',
       enum: [...METHODS],
       description:
-        'The default is GET. For other methods the answer comes from stored reports: the service never sends them.',
+        'The default is GET. For other methods the answer comes from stored reports: the service never sends such requests.',
       documented: { example: 'GET' },
     }),
   ),

@@ -36,7 +36,7 @@ const summarySchema = Type.Object(
   },
   {
     description:
-      'The result of the last scan; its members are null if the origin was never scanned.',
+      'The result of the last scan. Grade, score, counts and time are null if the origin was never scanned.',
   },
 );
 
@@ -173,7 +173,7 @@ const healthSchema = Type.Object({
   store: Type.String({ description: 'Kind of database.' }),
 });
 
-/** Has no rate limit, because load balancers ask often, and from one address. */
+/** This route has no rate limit, because load balancers ask often, and from one address. */
 export const healthRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { config, catalog, store, scanCoordinator } = parts;
   const facts = {

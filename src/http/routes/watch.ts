@@ -18,7 +18,7 @@ const createBody = Type.Object({
   url: urlParameter,
   webhook: Type.String({
     description:
-      'The https URL to which the service posts events. Its answer to watch.started must agree to the watch.',
+      'The https URL to which the service posts events. The receiver agrees to the watch by its answer to watch.started.',
     documented: { ...OPENAPI_URL, example: 'https://hooks.example.com/x402' },
   }),
   listingKey: listingKeyParameter,
@@ -89,7 +89,7 @@ const SECRET_ROUTES: readonly SecretRoute[] = [
     offer: 'watchStop',
     summary: 'End a watch',
     description:
-      'The service stops its requests to the host and its events. It deletes the data of the watch after 30 days.',
+      'The service sends no more requests to the host, and no more events. It deletes the data of the watch after 30 days.',
     otherErrors: [],
     method: 'stop',
   },
@@ -114,7 +114,7 @@ export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (
           200: Type.Object({
             host: Type.String(),
             secret: Type.String({
-              description: 'The secret that signs the events. It is shown only here.',
+              description: 'The secret that signs the events. No other answer shows it.',
             }),
             endsAt: Type.String(),
             feedUrl: Type.String({ description: 'Atom feed of the published history.' }),

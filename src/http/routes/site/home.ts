@@ -136,7 +136,7 @@ function refuseOtherSites(
   { headers, host }: FastifyRequest,
   { config: { baseUrl, siteUrl } }: Pick<RouteContext, 'config'>,
 ): void {
-  // If the browser sends no Sec-Fetch-Site, Origin decides. It is "null" for a form on a page with `no-referrer`.
+  // If the browser sends no Sec-Fetch-Site, Origin decides. Origin is "null" for a form on a page with `no-referrer`.
   const { origin = 'null', 'sec-fetch-site': site = '' } = headers;
   const ownHosts = [host, new URL(baseUrl).host, new URL(siteUrl).host];
   const hasOwnOrigin = origin === 'null' || ownHosts.includes(URL.parse(origin)?.host ?? '');
