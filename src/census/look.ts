@@ -94,8 +94,8 @@ export class CensusLook {
     return withLease(store, ['census-domain', domain], LEASE_MS, async () => {
       try {
         return await runLook(turns, { kind: 'census', ...request }, work, {
-          refused: () => ({ ...NOT_CHECKED, word: 'down', isSilent: true }),
-          fault: NOT_CHECKED,
+          whenRefused: () => ({ ...NOT_CHECKED, word: 'down', isSilent: true }),
+          whenFault: NOT_CHECKED,
           onFault: (error) => onError('a look of the census failed', error),
         });
       } finally {

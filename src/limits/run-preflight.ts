@@ -96,7 +96,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
 
   return {
     /** Judges one URL. */
-    async askUrl({ url, method, maxPrice, client }: PreflightCall): Promise<Preflight> {
+    async judgeUrl({ url, method, maxPrice, client }: PreflightCall): Promise<Preflight> {
       let request: PreflightRequest;
       try {
         request = { ...parsePreflightUrl(url, policy), method, maxPrice };
@@ -118,7 +118,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
     },
 
     /** Judges the first URL that the origin's documents sell by GET. */
-    async askHost(origin: Origin, client: Client) {
+    async judgeHost(origin: Origin, client: Client) {
       const coolDownReason = await findCoolDownReason(origin);
       if (coolDownReason !== null) return { path: null, preflight: notAsked(coolDownReason) };
       const answer = await runInTurn(origin, client, (admit) => askHost(origin, admit));

@@ -69,8 +69,8 @@ export function createAskResources(options: AskResourcesOptions): AskResources {
         if (observation?.ok && observation.data.status === TOO_MANY_REQUESTS) break;
         answers.push({ ...resource, ...toResourceVerdict(preflight) });
       }
-      const inconclusive = resources.slice(answers.length);
-      for (const resource of inconclusive) answers.push({ ...resource, kind: 'unknown' });
+      const remainingResources = resources.slice(answers.length);
+      for (const resource of remainingResources) answers.push({ ...resource, kind: 'unknown' });
       return { answers, handshakeMs: client.stats().handshakeMs };
     } finally {
       client.close();

@@ -60,9 +60,9 @@ export async function withTurn<Result>(
 
 export type LookFallbacks<Result> = {
   /** The result if the guard refuses the origin. Buyers cannot reach such an origin. */
-  readonly refused: () => Result;
+  readonly whenRefused: () => Result;
   /** The result if the fault is ours. */
-  readonly fault: Result;
+  readonly whenFault: Result;
   readonly onFault: (error: unknown) => void;
 };
 
@@ -71,16 +71,16 @@ export async function runLook<Result>(
   turns: Pick<OriginTurns, 'enter'>,
   request: TurnRequest,
   work: (turn: OriginTurn) => Promise<TurnResult<Result>>,
-  { refused, fault, onFault }: LookFallbacks<Result>,
+  { whenRefused, whenFault, onFault }: LookFallbacks<Result>,
 ): Promise<Result> {
   try {
     return await withTurn(turns, request, work);
   } catch (error) {
     // Saturated: paid scans leave no capacity for free ones.
     if (error instanceof LimitReached || error instanceof Saturated) throw new LimitReached();
-    if (error instanceof OriginRefused) return refused();
+    if (error instanceof OriginRefused) return whenRefused();
     onFault(error);
-    return fault;
+    return whenFault;
   }
 }
 

@@ -144,8 +144,8 @@ export class Look {
   #look(work: (turn: OriginTurn) => Promise<TurnResult<LookOutcome>>): Promise<LookOutcome> {
     const { turns, onError } = this.#options;
     return runLook(turns, this.#turnRequest(MAX_LOOK_WAIT_MS), work, {
-      refused: () => this.#toUnreachable(),
-      fault: NO_OUTCOME,
+      whenRefused: () => this.#toUnreachable(),
+      whenFault: NO_OUTCOME,
       onFault: (error) => onError('a look failed', error),
     });
   }

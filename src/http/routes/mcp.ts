@@ -212,7 +212,7 @@ function createBackend(
       return explainOneCheck(id, catalog);
     },
     preflight: (url, method, maxPrice) =>
-      preflight.askUrl({ url, method, maxPrice, client: toClient(request.ip) }),
+      preflight.judgeUrl({ url, method, maxPrice, client: toClient(request.ip) }),
     validate: judgeGivenChallenge,
     async search({ q, category, sort = 'recent', payable, page = 0 }) {
       const query = { q, category, sort, payable, page, pageSize: SEARCH_PAGE_SIZE };

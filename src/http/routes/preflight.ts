@@ -57,7 +57,7 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
       },
     },
     async ({ body: { url, method = 'GET', maxPrice = null }, ip }) =>
-      preflight.askUrl({ url, method, maxPrice, client: toClient(ip) }),
+      preflight.judgeUrl({ url, method, maxPrice, client: toClient(ip) }),
   );
 };
 

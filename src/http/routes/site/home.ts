@@ -171,8 +171,8 @@ async function runPreflight(
   const call = { method: 'GET', maxPrice: null, client };
   const answer =
     path === null
-      ? await preflight.askHost(origin, client)
-      : { path, preflight: await preflight.askUrl({ url: `${origin.url}${path}`, ...call }) };
+      ? await preflight.judgeHost(origin, client)
+      : { path, preflight: await preflight.judgeUrl({ url: `${origin.url}${path}`, ...call }) };
   // The module is loaded at the first answer, because it imports the parsers of offers.
   const { toAnswerView } = await import('../../pages/answer-view.ts');
   const scanPrice = formatPrice(revision.offers.scan);
