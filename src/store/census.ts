@@ -57,8 +57,8 @@ export function censusOn(context: StoreContext) {
 
     /** Finds the hosts whose next look is due, the earliest look first. */
     async findDue({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
-      const due = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
-      const rows = await census.all(due, { order: [['lookAtMs', 'asc']], limit });
+      const whereDue = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
+      const rows = await census.all(whereDue, { order: [['lookAtMs', 'asc']], limit });
       return rows.map(({ host }) => host);
     },
 
@@ -141,9 +141,9 @@ async function foldWords({ tables, now }: StoreContext, host: string): Promise<v
   const words = await censusWords.all({ host, day: shownDays }, { order: [['day', 'asc']] });
   const letters = Array.from(UNCHECKED_LETTERS);
   for (const { day, word } of words) letters[SHOWN_DAYS - 1 - (today - day)] = DAY_LETTERS[word];
-  const newest = words.at(-1);
+  const newestWord = words.at(-1);
   const folded = {
-    ...(newest ? { word: newest.word, wordAtMs: newest.atMs } : {}),
+    ...(newestWord ? { word: newestWord.word, wordAtMs: newestWord.atMs } : {}),
     letters: letters.join(''),
     letterDay: today,
   };
@@ -258,8 +258,9 @@ export async function foldCensusDays(context: StoreContext, nowMs: number): Prom
     const sums = toStoredJson({ ...counts }, 'the words of a day');
     await censusSums.insertContended({ day, attempt: randomUUID(), sums });
   }
-  const old = { day: { before: utcDay(nowMs - RETENTION_MS.daySum) } };
-  return (await censusSums.removeInBatches(old)) + (await censusImports.removeInBatches(old));
+  const whereOld = { day: { before: utcDay(nowMs - RETENTION_MS.daySum) } };
+  const removedSums = await censusSums.removeInBatches(whereOld);
+  return removedSums + (await censusImports.removeInBatches(whereOld));
 }
 
 async function countWords(context: StoreContext, day: number): Promise<WordCounts> {

@@ -19,7 +19,7 @@ export class HostHistory {
   /** The smallest scan time of all rows up to `seq`. */
   firstSeenAtMs = Number.POSITIVE_INFINITY;
   /** The scan with the greatest time of all rows up to `seq`. */
-  newest: PublishedScan | null = null;
+  newestScan: PublishedScan | null = null;
   /** True if the origin answered in at least one scan up to `seq`. */
   reached = false;
 
@@ -38,7 +38,7 @@ export class HostHistory {
     if (record) {
       reader.seq = record.scanCount;
       reader.firstSeenAtMs = record.firstSeenAtMs;
-      reader.newest = publishedScanFromJson(record.scan);
+      reader.newestScan = publishedScanFromJson(record.scan);
       reader.reached = record.reached;
     }
     await reader.readNewRows();
@@ -62,7 +62,7 @@ export class HostHistory {
     if (scan === null) return;
     const added = publishedScanFromJson(scan);
     this.reached ||= added.reached !== false;
-    if (!this.newest || isNewer(added, this.newest)) this.newest = added;
+    if (!this.newestScan || isNewer(added, this.newestScan)) this.newestScan = added;
   }
 }
 
@@ -98,7 +98,7 @@ export type ChangesQuery = {
 type FoundChanges = { readonly changes: readonly DirectoryChange[]; readonly hasMore: boolean };
 
 /** More rows than wanted are read at a time, because some may belong to hosts that opted out. */
-const MIN_BATCH = 50;
+const MIN_BATCH_ROWS = 50;
 
 /**
  * The feed of published changes, in order. A writer inserts number n+1 only after it has read number n. A reader that
@@ -110,21 +110,21 @@ export function changesOn(context: StoreContext) {
      * Lists at most `limit` changes after `sinceMs` (exclusive), oldest first. Leaves out hosts that are opted out now.
      */
     async list({ sinceMs, limit }: ChangesQuery): Promise<FoundChanges> {
-      const visible: Row<'changes'>[] = [];
+      const listedRows: Row<'changes'>[] = [];
       // Opt-outs are read again after the rows, because an owner may have opted out meanwhile.
       for (let after = sinceMs; ; ) {
-        const wanted = Math.max(MIN_BATCH, limit + 1 - visible.length);
+        const batchRows = Math.max(MIN_BATCH_ROWS, limit + 1 - listedRows.length);
         const rows = await context.tables.changes.all(
           { changedAtMs: { after }, hidden: { not: true } },
-          { order: [['changedAtMs', 'asc']], limit: wanted },
+          { order: [['changedAtMs', 'asc']], limit: batchRows },
         );
         const optedOut = new Set(await findOptedOutHosts(context));
-        visible.push(...rows.filter((row) => !optedOut.has(row.host)));
+        listedRows.push(...rows.filter((row) => !optedOut.has(row.host)));
         after = rows.at(-1)?.changedAtMs ?? after;
         // A row beyond the limit shows that there are more.
-        if (rows.length < wanted || visible.length > limit) {
-          const listed = visible.filter((row) => !optedOut.has(row.host));
-          return { changes: listed.slice(0, limit).map(toChange), hasMore: visible.length > limit };
+        if (rows.length < batchRows || listedRows.length > limit) {
+          const changes = listedRows.filter((row) => !optedOut.has(row.host)).slice(0, limit);
+          return { changes: changes.map(toChange), hasMore: listedRows.length > limit };
         }
       }
     },
@@ -174,7 +174,7 @@ export async function announceListing(
   n: number,
 ): Promise<void> {
   const history = await HostHistory.read(context, host);
-  if (history.newest === null || !history.reached) return;
+  if (history.newestScan === null || !history.reached) return;
   await announce(context, history, { scanId: `listing ${n}`, isListing: true });
 }
 
@@ -206,7 +206,7 @@ async function appendChange(
     // The history is read after the feed's last change, so it holds every scan that the feed has announced. If this
     // writer then wins the next number, no other writer has announced a scan since that read.
     await history.readNewRows();
-    const { host, grade, score, checksVersion } = requireNewest(history);
+    const { host, grade, score, checksVersion } = requireNewestScan(history);
     const row: Row<'changes'> = {
       n: (lastOfFeed?.n ?? 0) + 1,
       attempt,
@@ -234,7 +234,7 @@ function toChangeMembers(last: Row<'changes'> | null, grade: Grade) {
   return { changeType: 'grade_changed', previousGrade, previousScore } as const;
 }
 
-export function requireNewest({ newest }: HostHistory): PublishedScan {
-  if (newest) return newest;
+export function requireNewestScan({ newestScan }: HostHistory): PublishedScan {
+  if (newestScan) return newestScan;
   throw new StoreError('corrupt', 'a history lost its rows; restore the store from a backup');
 }

@@ -150,8 +150,8 @@ export function historyOn({ tables }: StoreContext) {
   return {
     /** Lists the newest `limit` rows (default and maximum 400), the oldest of them first. */
     async list(host: string, limit = HISTORY_ROWS_PER_HOST): Promise<readonly HistoryRow[]> {
-      const newest = { order: orderByScan('desc'), limit: Math.min(limit, HISTORY_ROWS_PER_HOST) };
-      const rows = await tables.history.all({ host }, newest);
+      const range = { order: orderByScan('desc'), limit: Math.min(limit, HISTORY_ROWS_PER_HOST) };
+      const rows = await tables.history.all({ host }, range);
       return rows.map(toHistoryRow).reverse();
     },
   };

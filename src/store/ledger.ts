@@ -120,8 +120,8 @@ export function ledgerOn(context: StoreContext) {
 
     /** Counts the keys of this payer that were settled at or after `sinceMs`. Stops counting at `limit`. */
     async countSettled({ payer, sinceMs, limit }: PayerQuery & { readonly limit: number }) {
-      const settled = { payer, state: 'settled', atMs: { from: sinceMs } } as const;
-      return (await ledger.all(settled, { limit })).length;
+      const whereSettled = { payer, state: 'settled', atMs: { from: sinceMs } } as const;
+      return (await ledger.all(whereSettled, { limit })).length;
     },
 
     /** Records that an answer for this key was written to a client in full. The time of the first call stays. */

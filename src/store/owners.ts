@@ -103,8 +103,8 @@ export async function appendOwnerState(
 export async function purgeOwners(context: OwnersContext, nowMs: number): Promise<number> {
   const { owners } = context.tables;
   let removed = 0;
-  const expired = { confirmedAtMs: { upTo: toVerifiedSinceMs(nowMs) } };
-  for (const host of await findHostsByState(context, expired)) {
+  const whereExpired = { confirmedAtMs: { upTo: toVerifiedSinceMs(nowMs) } };
+  for (const host of await findHostsByState(context, whereExpired)) {
     const noProof = { confirmedAtMs: null, tokenHash: null, keyHash: null, client: null };
     const isExpired = ({ state }: NumberedState) =>
       state.confirmedAtMs !== null && state.confirmedAtMs <= toVerifiedSinceMs(nowMs);
@@ -112,8 +112,8 @@ export async function purgeOwners(context: OwnersContext, nowMs: number): Promis
       removed += 1;
     }
   }
-  const replaceable = { atMs: { upTo: nowMs - RETENTION_MS.replacedOwnerState } };
-  for await (const rows of owners.batches(replaceable, { order: [['n', 'asc']] })) {
+  const whereReplaceable = { atMs: { upTo: nowMs - RETENTION_MS.replacedOwnerState } };
+  for await (const rows of owners.batches(whereReplaceable, { order: [['n', 'asc']] })) {
     for (const { host, n } of rows) {
       const later = await owners.first({ host, n: { after: n } });
       if (later !== null) removed += await owners.remove({ n });

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { toCensusMembers } from './census.ts';
-import { announce, HostHistory, requireNewest } from './changes.ts';
+import { announce, HostHistory, requireNewestScan } from './changes.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { HISTORY_ROWS_PER_HOST } from './directory.ts';
 import { type PublishedScan, publishedScanToJson } from './published-scan.ts';
@@ -66,10 +66,10 @@ async function insertHistory(
 async function rebuildRecord({ tables }: StoreContext, history: HostHistory): Promise<void> {
   do {
     const { seq, firstSeenAtMs, reached } = history;
-    const newest = requireNewest(history);
-    const { host, scanId, scannedAtMs, grade, score, branding } = newest;
+    const newestScan = requireNewestScan(history);
+    const { host, scanId, scannedAtMs, grade, score, branding } = newestScan;
     const facts = { scanId, scannedAtMs, grade, score, category: branding.category };
-    const scan = publishedScanToJson(newest);
+    const scan = publishedScanToJson(newestScan);
     const members = { ...facts, firstSeenAtMs, scanCount: seq, reached, scan };
     const censusMembers = toCensusMembers(await tables.census.get(host));
     const isNew = await tables.records.insert({ host, ...members, ...censusMembers });

@@ -33,10 +33,10 @@ export async function purgeOn(
   const olderThan = (ageMs: number) => ({ upTo: nowMs - ageMs });
   const { unsentKey, ledgerKey } = RETENTION_MS;
   // Keys without a sent payment are purged first, because any caller can create them for free.
-  const released = { state: 'released', atMs: olderThan(unsentKey) } as const;
-  const unsent = await purgeLedger(context, nowMs, released);
-  const terminal = { state: { in: TERMINAL_STATES }, atMs: olderThan(ledgerKey) };
-  const finished = await purgeLedger(context, nowMs, terminal);
+  const whereReleased = { state: 'released', atMs: olderThan(unsentKey) } as const;
+  const unsent = await purgeLedger(context, nowMs, whereReleased);
+  const whereTerminal = { state: { in: TERMINAL_STATES }, atMs: olderThan(ledgerKey) };
+  const finished = await purgeLedger(context, nowMs, whereTerminal);
   await purgeMarkers(context, nowMs);
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
@@ -97,8 +97,8 @@ async function removeHistories(
 /** Purges markers of unfinished claims whose writer crashed before it wrote the claim, or after it finished the key. */
 async function purgeMarkers(context: StoreContext, nowMs: number): Promise<void> {
   const { ledgerOpen } = context.tables;
-  const old = { sinceMs: { upTo: nowMs - RETENTION_MS.abandonedMarker } };
-  for await (const markers of ledgerOpen.batches(old)) {
+  const whereOld = { sinceMs: { upTo: nowMs - RETENTION_MS.abandonedMarker } };
+  for await (const markers of ledgerOpen.batches(whereOld)) {
     const keys = markers.map((marker) => marker.key);
     const entries = await readHistories(context, keys);
     const lastSteps = new Map(entries.map((entry) => [entry.key, entry.last]));
@@ -116,9 +116,9 @@ const ROWS_PER_BATCH = 100;
 /** Purges answers that neither an unfinished nor a recently settled payment names. */
 export async function purgeAnswers(context: StoreContext, nowMs: number): Promise<number> {
   const { answers, answerChunks } = context.tables;
-  const old = { startedAtMs: { upTo: nowMs - RETENTION_MS.unpaidAnswer } };
+  const whereOld = { startedAtMs: { upTo: nowMs - RETENTION_MS.unpaidAnswer } };
   let purged = 0;
-  for await (const batch of answers.batches(old, { size: ROWS_PER_BATCH })) {
+  for await (const batch of answers.batches(whereOld, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((answer) => answer.answerId);
     const historiesById = await findHistoriesNaming(context, 'answerId', ids);
     const isNeeded = (id: string) =>
@@ -134,9 +134,9 @@ export async function purgeAnswers(context: StoreContext, nowMs: number): Promis
 /** Purges old results. Keeps those that an unfinished payment names, because it may still publish them. */
 export async function purgeResults(context: StoreContext, nowMs: number): Promise<number> {
   const { results } = context.tables;
-  const old = { scannedAtMs: { upTo: nowMs - RETENTION_MS.result } };
+  const whereOld = { scannedAtMs: { upTo: nowMs - RETENTION_MS.result } };
   let purged = 0;
-  for await (const batch of results.batches(old, { size: ROWS_PER_BATCH })) {
+  for await (const batch of results.batches(whereOld, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((result) => result.scanId);
     const historiesById = await findHistoriesNaming(context, 'scanId', ids);
     const isFree = (id: string) =>
@@ -149,8 +149,8 @@ export async function purgeResults(context: StoreContext, nowMs: number): Promis
 /** Purges old reports that belong to no stored result and to which no answer refers. */
 export async function purgeReports({ tables }: StoreContext, nowMs: number): Promise<void> {
   const { reports, results, answers } = tables;
-  const old = { scannedAtMs: { upTo: nowMs - RETENTION_MS.report } };
-  for await (const batch of reports.batches(old, { size: ROWS_PER_BATCH })) {
+  const whereOld = { scannedAtMs: { upTo: nowMs - RETENTION_MS.report } };
+  for await (const batch of reports.batches(whereOld, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((report) => report.scanId);
     const keptResults = await results.all({ scanId: { in: ids } });
     const keptAnswers = await answers.all({ reportOf: { in: ids } });

@@ -88,8 +88,8 @@ export function resultsOn(context: StoreContext) {
      * 504 may still pay for it.
      */
     async findUnpublished(host: string, sinceMs: number): Promise<ScanResult | null> {
-      const recent = { host, scannedAtMs: { from: sinceMs } };
-      const rows = await results.all(recent, { order: orderByScan('desc') });
+      const whereRecent = { host, scannedAtMs: { from: sinceMs } };
+      const rows = await results.all(whereRecent, { order: orderByScan('desc') });
       if (rows.length === 0) return null;
       const published = await changes.all({ scanId: { in: rows.map((row) => row.scanId) } });
       const publishedIds = new Set(published.map((change) => change.scanId));
@@ -168,8 +168,8 @@ export function snapshotsOn({ tables: { snapshots } }: StoreContext) {
     async put({ source, key, takenAtMs, data: value }: EcosystemSnapshot): Promise<void> {
       const data = toStoredJson(value, `the snapshot ${source} ${key}`);
       if (await snapshots.insert({ source, key, takenAtMs, data })) return;
-      const older = { takenAtMs: { upTo: takenAtMs } };
-      await snapshots.set({ source, key }, { takenAtMs, data }, older);
+      const whereOlder = { takenAtMs: { upTo: takenAtMs } };
+      await snapshots.set({ source, key }, { takenAtMs, data }, whereOlder);
     },
 
     async get(source: string, key: string): Promise<EcosystemSnapshot | null> {

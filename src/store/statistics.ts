@@ -71,10 +71,10 @@ export async function removeHostDays(
  */
 export async function foldDays(context: StatisticsContext, nowMs: number): Promise<number> {
   const { hostDays, daySums } = context.tables;
-  const finished = { day: { before: utcDay(nowMs - RETENTION_MS.lateRows) } };
+  const whereFinished = { day: { before: utcDay(nowMs - RETENTION_MS.lateRows) } };
   let removed = 0;
   for (;;) {
-    const oldest = await hostDays.first(finished, { order: [['day', 'asc']] });
+    const oldest = await hostDays.first(whereFinished, { order: [['day', 'asc']] });
     if (oldest === null) break;
     const { day } = oldest;
     const last = await findLastSum(context);

@@ -114,22 +114,22 @@ export function watchesOn({ tables, now }: StoreContext) {
 
     /** Finds hosts whose look is due. Confirming looks come first; of each kind, the earliest look comes first. */
     async findDueLooks({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
-      const due = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
+      const whereDue = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
       const order = [['lookAtMs', 'asc']] as const;
-      const confirming = await watches.all({ ...due, isConfirming: true }, { order, limit });
+      const confirming = await watches.all({ ...whereDue, isConfirming: true }, { order, limit });
       const remaining = { order, limit: limit - confirming.length };
       const others =
         remaining.limit > 0
-          ? await watches.all({ ...due, isConfirming: { not: true } }, remaining)
+          ? await watches.all({ ...whereDue, isConfirming: { not: true } }, remaining)
           : [];
       return (await selectCurrent([...confirming, ...others])).map(({ host }) => host);
     },
 
     /** Finds receivers with a due delivery, each once, the earliest delivery first. */
     async findDueReceivers({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
-      const due = { sendAtMs: { upTo: upToMs }, receiver: { notIn: except } };
+      const whereDue = { sendAtMs: { upTo: upToMs }, receiver: { notIn: except } };
       const receivers = new Set<string>();
-      for await (const rows of watches.batches(due, { order: [['sendAtMs', 'asc']] })) {
+      for await (const rows of watches.batches(whereDue, { order: [['sendAtMs', 'asc']] })) {
         for (const { receiver } of rows) if (receivers.size < limit) receivers.add(receiver);
         if (receivers.size === limit) break;
       }
@@ -141,8 +141,8 @@ export function watchesOn({ tables, now }: StoreContext) {
       receiver: string,
       { upToMs, limit }: Omit<DueOptions, 'except'>,
     ): Promise<readonly WatchVersion[]> {
-      const due = { receiver, sendAtMs: { upTo: upToMs } };
-      const rows = await watches.all(due, { order: [['sendAtMs', 'asc']], limit });
+      const whereDue = { receiver, sendAtMs: { upTo: upToMs } };
+      const rows = await watches.all(whereDue, { order: [['sendAtMs', 'asc']], limit });
       return (await selectCurrent(rows)).map(toVersion);
     },
 
@@ -154,8 +154,8 @@ export function watchesOn({ tables, now }: StoreContext) {
 
     /** Finds at most `limit` watches, in no order. */
     async findLive(selection: LiveWatches, limit: number): Promise<readonly WatchVersion[]> {
-      const live = { ...selection, isCurrent: true, endedAtMs: null };
-      return (await selectCurrent(await watches.all(live, { limit }))).map(toVersion);
+      const whereLive = { ...selection, isCurrent: true, endedAtMs: null };
+      return (await selectCurrent(await watches.all(whereLive, { limit }))).map(toVersion);
     },
   };
 }
@@ -170,10 +170,10 @@ function toVersion({ attempt, atMs, isCurrent, state, ...version }: Row<'watches
  */
 export async function purgeWatches({ tables }: StoreContext, nowMs: number): Promise<number> {
   const { watches, watchTexts } = tables;
-  const replaced = { isCurrent: false, atMs: { upTo: nowMs - RETENTION_MS.replacedWatch } };
-  let removed = await watches.removeInBatches(replaced);
-  const ended = { isCurrent: true, endedAtMs: { upTo: nowMs - ENDED_WATCH_KEPT_MS } };
-  for await (const rows of watches.batches(ended)) {
+  const whereReplaced = { isCurrent: false, atMs: { upTo: nowMs - RETENTION_MS.replacedWatch } };
+  let removed = await watches.removeInBatches(whereReplaced);
+  const whereEnded = { isCurrent: true, endedAtMs: { upTo: nowMs - ENDED_WATCH_KEPT_MS } };
+  for await (const rows of watches.batches(whereEnded)) {
     for (const { host, n } of rows) {
       const later = await watches.first({ host, n: { after: n } });
       await watchTexts.remove({ host, n: { upTo: n } });

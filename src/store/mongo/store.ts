@@ -90,10 +90,10 @@ async function assemble(
       limits: mongoLimits(database, guard, now),
       instances,
       async purge(nowMs) {
-        const silent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentInstance } };
-        const ended = { resetAtMs: { upTo: nowMs } };
-        const counters = await sharingContext.limits.removeInBatches(ended);
-        return counters + (await sharingContext.instances.removeInBatches(silent));
+        const whereSilent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentInstance } };
+        const whereEnded = { resetAtMs: { upTo: nowMs } };
+        const counters = await sharingContext.limits.removeInBatches(whereEnded);
+        return counters + (await sharingContext.instances.removeInBatches(whereSilent));
       },
     },
     async ping() {
