@@ -122,16 +122,16 @@ export function openCensus(config: Config, settings: CensusConfig, parts: OpenSc
   };
 }
 
-/** Reads a host's rows of the last import; null if the import is old or incomplete, or the host is not listed. */
+/** Reads a host's rows of the last import; null if the import is old or incomplete, or the census lacks the host. */
 async function readBazaarRows(store: Store, host: string): Promise<ImportedRows | null> {
-  const [last] = await store.census.findImports('bazaar');
+  const [lastImport] = await store.census.findImports('bazaar');
   const row = await store.census.get(host);
-  if (!last?.isComplete || row === null) return null;
-  if (last.day <= utcDay(store.now()) - MAX_IMPORT_AGE_DAYS) return null;
+  if (!lastImport?.isComplete || row === null) return null;
+  if (lastImport.day <= utcDay(store.now()) - MAX_IMPORT_AGE_DAYS) return null;
   const { sources, bazaar } = toListing(row.listing);
-  const isListed = sources.bazaar !== undefined && sources.bazaar >= last.day;
+  const isListed = sources.bazaar !== undefined && sources.bazaar >= lastImport.day;
   return {
     rows: isListed ? bazaar : [],
-    takenAtMs: Math.min(last.endedAtMs, (last.day + 1) * DAY_MS),
+    takenAtMs: Math.min(lastImport.endedAtMs, (lastImport.day + 1) * DAY_MS),
   };
 }

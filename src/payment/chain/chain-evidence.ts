@@ -34,7 +34,7 @@ export type ChainVerdict =
 export type KnownFacts = {
   /** Database time of the claim, ms. */
   readonly sinceMs: number;
-  /** Transaction that may have paid; null if the ledger has none. It is read first. */
+  /** Transaction that may have paid; null if the ledger has none. */
   readonly transaction: Hex | null;
 };
 

@@ -51,7 +51,7 @@ export class SignerAccount {
     if (oldestAgeMs > stuckAfterMs) {
       return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestAgeMs / 1000)} s; it is sent again by itself`;
     }
-    // If such a transaction settles a payment that we send again, our transaction reverts at our cost.
+    // If a transaction of an earlier process settles a payment that we send again, ours reverts at our cost.
     if (this.queue.inheritedCount > 0)
       return 'transactions of an earlier process are not mined yet';
     const balance = this.#balance;
