@@ -42,7 +42,7 @@ export function readCensusConfig(
   }
   if (CONTACT_EMAIL === undefined) {
     const accepted =
-      'whoever the census asks must be able to write to you: give an address such as census@scanner.example';
+      'give an address such as census@scanner.example, so that the owners of the requested hosts can write to you';
     throw new SettingError('CONTACT_EMAIL', undefined, accepted);
   }
   if (!EMAIL_PATTERN.test(CONTACT_EMAIL)) throw toSettingError('CONTACT_EMAIL', CONTACT_EMAIL);

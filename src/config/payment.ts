@@ -20,7 +20,7 @@ export type AssetConfig = {
   readonly version: string;
 };
 
-/** Nobody has the key of this address: money that somebody pays to it by mistake is lost. */
+/** Nobody has the key of this address, so money that is paid to this address is lost. */
 const MOCK_PAY_TO = '0x4020000000000000000000000000000000000402';
 
 type KnownAsset = readonly [address: `0x${string}`, name: string, version: string];
@@ -33,12 +33,12 @@ const KNOWN_ASSETS: Readonly<Record<string, KnownAsset>> = {
 
 /** Throws SettingError. */
 export function readPaymentConfig(settings: Settings, environment: Environment) {
-  const { PAYMENT_MODE: mode, SETTLEMENT_KEY: settlementKey } = settings;
+  const { PAYMENT_MODE: mode, SETTLEMENT_KEY: keyText } = settings;
   const facilitatorUrl = readWebAddress(settings, 'FACILITATOR_URL', 'any path');
   const rpcUrl = readWebAddress(settings, 'RPC_URL', 'any path');
   const isModeStated = (environment['PAYMENT_MODE'] ?? '') !== '';
   const paymentSetting = facilitatorUrl !== null ? 'FACILITATOR_URL' : 'SETTLEMENT_KEY';
-  if (!isModeStated && (facilitatorUrl !== null || settlementKey !== undefined)) {
+  if (!isModeStated && (facilitatorUrl !== null || keyText !== undefined)) {
     throw new SettingError(
       'PAYMENT_MODE',
       undefined,
@@ -51,7 +51,7 @@ export function readPaymentConfig(settings: Settings, environment: Environment) 
     requireSetting(settings, 'SETTLEMENT_KEY', mode);
   }
   const asset = readAsset(settings);
-  const key = readSettlementKey(settlementKey);
+  const settlementKey = readSettlementKey(keyText);
   return {
     mode,
     /** Checksummed. */
@@ -62,9 +62,9 @@ export function readPaymentConfig(settings: Settings, environment: Environment) 
     facilitatorUrl,
     cdpKey: readCdpKey(settings),
     rpcUrl,
-    settlementKey: key,
-    /** The address of `SETTLEMENT_KEY` in `local` mode. */
-    signer: key !== null && mode === 'local' ? deriveAddress(key) : null,
+    settlementKey,
+    /** The address of `SETTLEMENT_KEY`; null unless the mode is `local`. */
+    signer: settlementKey !== null && mode === 'local' ? deriveAddress(settlementKey) : null,
   };
 }
 

@@ -63,7 +63,7 @@ export async function preflightHost(
 }
 
 const NO_PAID_GET =
-  'neither /.well-known/x402 nor /openapi.json names something that a GET buys: paste the address of something it sells';
+  'neither /.well-known/x402 nor /openapi.json names something that a GET buys: paste the address of something that the host sells';
 
 function readDocument(
   origin: Origin,

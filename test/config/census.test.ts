@@ -89,7 +89,7 @@ describe('the scanner refuses to start, with one line that says why', () => {
     [
       'without CONTACT_EMAIL',
       withoutEmail,
-      'CONTACT_EMAIL is not set: whoever the census asks must be able to write to you: give an address such as census@scanner.example.',
+      'CONTACT_EMAIL is not set: give an address such as census@scanner.example, so that the owners of the requested hosts can write to you.',
     ],
     [
       'with a CONTACT_EMAIL that is not an address',

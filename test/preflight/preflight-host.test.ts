@@ -58,7 +58,9 @@ describe('a bare host', () => {
     const { preflight, path, requests } = await ask({ answers });
     expect(path).toBeNull();
     expect(preflight).toMatchObject({ verdict: 'caution', reasons: [{ code: 'not_asked' }] });
-    expect(preflight?.reasons[0]?.evidence).toContain('paste the address of something it sells');
+    expect(preflight?.reasons[0]?.evidence).toContain(
+      'paste the address of something that the host sells',
+    );
     expect(requests).toHaveLength(2);
   });
 

@@ -19,14 +19,14 @@ export function formatMarkdown({ report, printed }: PrintableScan): string {
       (result) => isProblem(result) && !isUndetermined(result) && !unevaluatedResults.has(result),
     )
     .toSorted((a, b) => rankStatus(a) - rankStatus(b));
-  const passed = printed.filter(({ status }) => status === 'pass').length;
+  const passedCount = printed.filter(({ status }) => status === 'pass').length;
   return [
     `# ${escapeMarkdown(report.origin)}: grade ${report.grade}, ${report.score}/100`,
     '',
     formatAnswer(toAnswerLine(report)),
     '',
     `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
-      `${passed} of ${printed.length} checks passed.${formatFailureCounts(causes, problems)} Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
+      `${passedCount} of ${printed.length} checks passed.${formatFailureCounts(causes, problems)} Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
     '',
     ...exhaustedLines(report).flatMap((line) => [line, '']),
     ...(problems.length === 0 ? ['Nothing to mend.'] : problemTable(problems)),
@@ -56,8 +56,8 @@ type Causes = ReadonlyMap<string, readonly CheckResult[]>;
 /** " 1 failed, 19 not evaluated because of it." */
 function formatFailureCounts(causes: Causes, problems: readonly CheckResult[]): string {
   if (causes.size === 0) return '';
-  const failed = problems.filter(({ status }) => status === 'fail').map(({ id }) => id);
-  return ` ${failed.length} failed, ${formatUnevaluated(causes, failed)}.`;
+  const failedIds = problems.filter(({ status }) => status === 'fail').map(({ id }) => id);
+  return ` ${failedIds.length} failed, ${formatUnevaluated(causes, failedIds)}.`;
 }
 
 /** One line for all checks that one failure prevents. */

@@ -47,8 +47,8 @@ export function formatText(scan: PrintableScan): string {
   const unevaluatedResults = new Set([...causes.values()].flat());
   const withStatus = (status: CheckResult['status']) =>
     judged.filter((result) => result.status === status && !unevaluatedResults.has(result));
-  const failed = withStatus('fail').map(({ id }) => id);
-  const unevaluatedNote = causes.size === 0 ? '' : `, ${formatUnevaluated(causes, failed)}`;
+  const failedIds = withStatus('fail').map(({ id }) => id);
+  const unevaluatedNote = causes.size === 0 ? '' : `, ${formatUnevaluated(causes, failedIds)}`;
   const undeterminedCount = printed.length - judged.length;
   const undeterminedNote = undeterminedCount === 0 ? '' : `, ${undeterminedCount} not determined`;
   const offline = offlineLine(printed);
@@ -59,7 +59,7 @@ export function formatText(scan: PrintableScan): string {
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,
-    `  ${failed.length} failed${unevaluatedNote}, ${withStatus('warn').length} warned, ${withStatus('pass').length} passed${undeterminedNote} · checks ${report.checksVersion} · ${report.scannedAt}`,
+    `  ${failedIds.length} failed${unevaluatedNote}, ${withStatus('warn').length} warned, ${withStatus('pass').length} passed${undeterminedNote} · checks ${report.checksVersion} · ${report.scannedAt}`,
     '',
     ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
     ...groupProblems([...withStatus('fail'), ...withStatus('warn')]).flatMap((problem) =>
