@@ -75,7 +75,7 @@ export function reportUrl(siteUrl: string, host: string): string {
 /** Rows of one page of the site. */
 export const PAGE_SIZE = 30;
 const RECORDS_PER_DOMAIN = 3;
-/** Limit of store pages that one front page reads. If one domain fills all of these, the front page is short. */
+/** Limit of pages that are read from the store for one front page. If one domain fills them, the front page is short. */
 const MAX_PAGES_READ = 10;
 
 export type FrontPage = { readonly count: number; readonly records: readonly DirectoryRecord[] };
