@@ -72,10 +72,10 @@ async function recordScan(
 ): Promise<Recording> {
   const folder = await mkdtemp(join(tmpdir(), 'x402-scan-'));
   try {
-    const file = join(folder, 'recording.json');
-    const report = ['--format', 'json', '--output', join(folder, 'report.json')];
-    await scanCommand([origin, ...flags, '--save', file, ...report], streams);
-    return await readRecording(file);
+    const recordingFile = join(folder, 'recording.json');
+    const reportFlags = ['--format', 'json', '--output', join(folder, 'report.json')];
+    await scanCommand([origin, ...flags, '--save', recordingFile, ...reportFlags], streams);
+    return await readRecording(recordingFile);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -102,6 +102,6 @@ async function judgeOutcomes(recording: Recording, engine: Engine): Promise<Map<
   return new Map(report.results.map(({ id, status, outcome }) => [id, `${status} ${outcome}`]));
 }
 
-function toKilobytes(length: number): string {
-  return `${(length / 1_000).toFixed(1)} kB`;
+function toKilobytes(chars: number): string {
+  return `${(chars / 1_000).toFixed(1)} kB`;
 }

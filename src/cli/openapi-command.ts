@@ -8,7 +8,7 @@ import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { gradeObservations } from '../scan/grade-observations.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { breakCommands } from './formatters/escapes.ts';
-import { findingText } from './formatters/findings.ts';
+import { toFindingText } from './formatters/findings.ts';
 import { readText, type Streams, write } from './io.ts';
 import { readSources } from './sources.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
@@ -33,7 +33,7 @@ export async function openapiCommand(args: readonly string[], { out }: Streams):
       for (const finding of findings) {
         const { id, title, status } = finding;
         const position = `${document.file}:${locate(finding)?.line ?? 1}`;
-        const text = `${position}: ${status} ${id} ${title}: ${findingText(finding)}\n`;
+        const text = `${position}: ${status} ${id} ${title}: ${toFindingText(finding)}\n`;
         await write(out, breakCommands(text));
         isFailed ||= status === 'fail' || failOn === 'warn';
       }
@@ -66,14 +66,14 @@ async function judgeDocument(text: string, engine: Engine): Promise<readonly Che
 
 /** Observations of an origin that serves this document and nothing else. */
 function toObservations(text: string): Observations {
-  const answer = (path: string, status: number, body: string): HttpObservation => ({
+  const toAnswer = (path: string, body: string): HttpObservation => ({
     ok: true,
     ms: 0,
     truncated: false,
     data: {
       url: `${EMPTY_OBSERVATIONS.origin.url}${path}`,
       method: 'GET',
-      status,
+      status: 200,
       headers: [['content-type', 'application/json']],
       body,
       firstByteMs: 0,
@@ -82,7 +82,7 @@ function toObservations(text: string): Observations {
   });
   return {
     ...EMPTY_OBSERVATIONS,
-    root: answer('/', 200, '{}'),
-    openapi: answer(DOCUMENT_PATH, 200, text),
+    root: toAnswer('/', '{}'),
+    openapi: toAnswer(DOCUMENT_PATH, text),
   };
 }

@@ -8,7 +8,7 @@ import { breakCommands, toPrintedJson } from './formatters/escapes.ts';
 import { type Streams, write } from './io.ts';
 import { parseChoice, readFlags, UsageError, usageLine } from './usage.ts';
 
-const METHOD = /^[A-Z]{3,7}$/;
+const METHOD_PATTERN = /^[A-Z]{3,7}$/;
 
 /** Returns exit code 0 for go, and for caution without --strict; 1 otherwise. Throws UsageError and OriginRefused. */
 export async function preflightCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
@@ -42,7 +42,7 @@ function parse(args: readonly string[]) {
   const [url, ...more] = positionals;
   if (url === undefined || more.length > 0) throw new UsageError(usageLine('preflight'));
   const method = (values.method ?? 'GET').toUpperCase();
-  if (!METHOD.test(method)) {
+  if (!METHOD_PATTERN.test(method)) {
     throw new UsageError(`--method ${JSON.stringify(values.method)}: give GET, POST, PUT, …`);
   }
   const maxPrice = values['max-price'] ?? null;

@@ -82,7 +82,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   <id> may also be "indexed", a trial of pay-test (T1 to T18), or the id of an advice.
   --report FILE            fill in the values of a report of scan --format json
   --stack NAME             print only the patch for this stack
-  --public-url URL         the public address to put into patches, after a scan of a local one
+  --public-url URL         the public address for patches, after a scan of a local address
   --offer SCHEME,NETWORK   for P3: how offers of this pair are judged, such as exact,hedera:mainnet`,
 
   diff: `usage: ${showCall('diff')} A.json B.json [--fail-on-regression] (reports of scan --format json)
@@ -101,7 +101,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   --only T1,T7             run only these trials
   --facilitator-port PORT  open the facilitator on this port; default: any free one
   --facilitator-host HOST  open it on this private address, for sellers in containers
-  --facilitator-env NAME   set this variable to the facilitator too; repeatable
+  --facilitator-env NAME   also set this variable to the facilitator's address; repeatable
   --network NAME           support a further eip155 network; repeatable
   --format FORMAT          ${FORMAT_NAMES.join(', ')} (default text)
   --output FILE            write the report there instead of standard output
@@ -135,7 +135,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   openapi: `usage: ${showCall('openapi')} FILE… [--fail-on fail|warn] [--checks-version V]
 
   Judges OpenAPI documents before you serve them (S1 to S4). Exit 1 if one fails.
-  --fail-on fail|warn      exit 1 for warnings too, with warn (default fail)
+  --fail-on fail|warn      exit 1 if a document fails (or warns); default fail
   --checks-version V       judge by this catalog instead of the newest`,
 
   verify: `usage: ${showCall('verify')} FILE [--keys URL|FILE] [--recording FILE]
@@ -162,7 +162,7 @@ export function readFlags<const T extends NonNullable<ParseArgsConfig['options']
   try {
     return parseArgs({ args: [...args], options, allowPositionals });
   } catch (error) {
-    // Node adds a hint how to pass a positional that starts with "-", which no command here accepts.
+    // Node adds a hint about positionals that start with "-". No command here accepts such positionals.
     const [problem] = messageOf(error).split(/\n|\. To specify /);
     throw new UsageError(`${problem} (${showCall(command)} --help lists the flags)`);
   }

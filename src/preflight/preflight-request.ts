@@ -11,11 +11,11 @@ export type PreflightRequest = {
   readonly maxPrice: string | null;
 };
 
-const PRICE = /^[0-9]{1,30}(?:\.[0-9]{1,30})?$/;
+const PRICE_PATTERN = /^[0-9]{1,30}(?:\.[0-9]{1,30})?$/;
 
 /** True for a price in whole units of the asset, such as "0.05". */
 export function isPrice(text: string): boolean {
-  return PRICE.test(text);
+  return PRICE_PATTERN.test(text);
 }
 
 /** Throws OriginRefused. */

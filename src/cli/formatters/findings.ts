@@ -75,7 +75,7 @@ export function isUndetermined({ basis }: Pick<CheckResult, 'basis'>): boolean {
 }
 
 /** Evidence and fix, as two sentences on one line. */
-export function findingText({ evidence, fix }: Pick<CheckResult, 'evidence' | 'fix'>): string {
+export function toFindingText({ evidence, fix }: Pick<CheckResult, 'evidence' | 'fix'>): string {
   const text = evidence.trimEnd();
   return `${text}${/[.!?…]$/.test(text) ? '' : '.'} ${fix}`;
 }

@@ -4,10 +4,10 @@ import type { FormatName } from '../usage.ts';
 import { toPrintedJson } from './escapes.ts';
 import {
   type Findings,
-  findingText,
   isProblem,
   isUndetermined,
   type PrintableScan,
+  toFindingText,
 } from './findings.ts';
 import { formatJunit } from './junit.ts';
 import { formatMarkdown } from './markdown.ts';
@@ -45,7 +45,7 @@ function toFindings({ report, printed, rules, locate }: PrintableScan): Findings
       ['score', String(score)],
       ['payableBy', payableBy ?? 'unknown'],
       ['answer', answer],
-      ...advice.map((entry) => [`advice/${entry.id}`, findingText(entry)] as const),
+      ...advice.map((entry) => [`advice/${entry.id}`, toFindingText(entry)] as const),
       ['checksVersion', checksVersion],
     ],
     fingerprintName: 'finding/v1',
@@ -63,7 +63,7 @@ function toFindings({ report, printed, rules, locate }: PrintableScan): Findings
       return {
         ...{ id, name, label: name, group: category, kind: outcome, identity: outcome, status },
         severity: status === 'fail' ? severity : 'info',
-        text: findingText(result),
+        text: toFindingText(result),
         location: isProblem({ status }) ? locate(result) : null,
         properties: { outcome, basis },
       };

@@ -6,7 +6,7 @@ import {
 } from '../../pay-test/result.ts';
 import type { FormatName } from '../usage.ts';
 import { breakCommands, toMarkdownCode, toPrintedJson } from './escapes.ts';
-import { type Findings, findingText, isProblem } from './findings.ts';
+import { type Findings, isProblem, toFindingText } from './findings.ts';
 import { formatJunit } from './junit.ts';
 import { formatCodeQuality, formatGithub } from './pipelines.ts';
 import { formatSarif } from './sarif.ts';
@@ -100,7 +100,7 @@ function toFindings(report: PayTestReport): Findings {
         group: route ?? 'pay-test',
         status: wasRun ? status : 'skipped',
         severity: status === 'fail' ? 'critical' : 'minor',
-        text: wasRun ? findingText(trial) : evidence,
+        text: wasRun ? toFindingText(trial) : evidence,
         location: null,
         identity: route ?? '',
         properties: { route },
