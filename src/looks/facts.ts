@@ -65,7 +65,7 @@ export function readScan(scan: FinishedScan): LookResult | null {
   entries.push(['grade', toFact({ grade, score }, grade, ALL_GRADES.indexOf(grade))]);
   if (reached) entries.push(...toPaymentFacts(report, resources));
   for (const result of report.results) {
-    // Such a check has no verdict, because it was not determined or its prerequisite failed.
+    // A check has no verdict if it was not determined or its prerequisite failed.
     if (result.basis === 'not_determined' || result.basis === 'not_evaluated') continue;
     entries.push([`check ${result.id}`, toCheckFact(result, 'scan')]);
   }
@@ -87,17 +87,20 @@ export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): L
   const entries: FactEntry[] = [['reachable', toReachableFact(isReached, 'challenge')]];
   const answered = conclusive.filter((answer) => answer.kind === 'answered');
   const areAllAnswered = answered.length === answers.length;
-  const best = PAYABLE_BY.find((name) => answered.some(({ payableBy }) => payableBy === name));
-  if (areAllAnswered && best) entries.push(['payability', toPayabilityFact(best, 'challenge')]);
+  const bestPayableBy = PAYABLE_BY.find((name) =>
+    answered.some(({ payableBy }) => payableBy === name),
+  );
+  if (areAllAnswered && bestPayableBy)
+    entries.push(['payability', toPayabilityFact(bestPayableBy, 'challenge')]);
   for (const { method, path, offers } of answered) {
     // The fact `payability` already says that nobody can pay.
-    if (offers.length === 0 && areAllAnswered && best === 'nobody') continue;
+    if (offers.length === 0 && areAllAnswered && bestPayableBy === 'nobody') continue;
     entries.push([`terms ${method} ${path}`, toTermsFact({ method, path }, offers, 'challenge')]);
   }
-  const invalid = answered.find(({ schemaOutcome }) => schemaOutcome !== null);
-  if (invalid?.schemaOutcome || areAllAnswered) {
-    const status = invalid ? 'fail' : 'pass';
-    const outcome = invalid?.schemaOutcome ?? 'valid';
+  const invalidAnswer = answered.find(({ schemaOutcome }) => schemaOutcome !== null);
+  if (invalidAnswer?.schemaOutcome || areAllAnswered) {
+    const status = invalidAnswer ? 'fail' : 'pass';
+    const outcome = invalidAnswer?.schemaOutcome ?? 'valid';
     entries.push(['check P3', toCheckFact({ id: 'P3', status, outcome }, 'challenge')]);
   }
   const facts = Object.fromEntries(entries);
@@ -109,13 +112,13 @@ function findChallenged({ payability }: ScanReport): readonly WatchedResource[] 
 }
 
 function toPaymentFacts(
-  { payability, payableBy, routes }: ScanReport,
+  { payability, payableBy: reportedPayableBy, routes }: ScanReport,
   resources: readonly WatchedResource[],
 ): FactEntry[] {
   // The report of an origin without a challenge has no `payableBy`.
-  const by = payableBy ?? 'nobody';
+  const payableBy = reportedPayableBy ?? 'nobody';
   const entries: FactEntry[] =
-    payability === null ? [] : [['payability', toPayabilityFact(by, 'scan')]];
+    payability === null ? [] : [['payability', toPayabilityFact(payableBy, 'scan')]];
   for (const { method, path } of resources) {
     const isSame = (other: Pick<ReportRoute, 'method' | 'path'>) =>
       other.method === method && other.path === path;
@@ -124,7 +127,7 @@ function toPaymentFacts(
     if (hasChallenged && route === undefined) continue;
     const offers = hasChallenged ? (route?.offers ?? []) : [];
     // The fact `payability` already says that nobody can pay.
-    if (offers.length === 0 && by === 'nobody') continue;
+    if (offers.length === 0 && payableBy === 'nobody') continue;
     entries.push([`terms ${method} ${path}`, toTermsFact({ method, path }, offers, 'scan')]);
   }
   return entries;

@@ -142,12 +142,12 @@ async function foldWords({ tables, now }: StoreContext, host: string): Promise<v
   const letters = Array.from(UNCHECKED_LETTERS);
   for (const { day, word } of words) letters[SHOWN_DAYS - 1 - (today - day)] = DAY_LETTERS[word];
   const newestWord = words.at(-1);
-  const folded = {
+  const members = {
     ...(newestWord ? { word: newestWord.word, wordAtMs: newestWord.atMs } : {}),
     letters: letters.join(''),
     letterDay: today,
   };
-  await census.set({ host }, folded);
+  await census.set({ host }, members);
   const row = await census.get(host);
   if (row) await records.set({ host }, toCensusMembers(row));
   await censusWords.remove({ host, day: { upTo: today - SHOWN_DAYS } });

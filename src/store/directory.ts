@@ -182,8 +182,8 @@ async function* readHistories(
   { tables }: StoreContext,
   records: readonly DirectoryRecord[],
 ): AsyncGenerator<ExportRecord> {
-  for (let at = 0; at < records.length; at += HOSTS_PER_BATCH) {
-    const batch = records.slice(at, at + HOSTS_PER_BATCH);
+  for (let start = 0; start < records.length; start += HOSTS_PER_BATCH) {
+    const batch = records.slice(start, start + HOSTS_PER_BATCH);
     const host = { in: batch.map((record) => record.host) };
     const rows = await tables.history.all({ host }, { order: orderByScan('asc') });
     const byHost = Map.groupBy(rows, (row) => row.host);

@@ -79,7 +79,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       return tokens.map((slot) => ({ ...toIssuedToken(slot), expiresAtMs: slot.expiresAtMs }));
     },
 
-    /** Counts the failed confirms in the last hour. `retryAtMs` is null while another one is allowed. */
+    /** Counts the failed confirms in the last hour. `retryAtMs` is null while another failure is allowed. */
     async countFailedConfirms(pair: HostAndClient) {
       const live = await slots.findLive(failedConfirmScope(pair));
       const isFull = live.length >= FAILED_CONFIRMS_PER_HOUR;
@@ -100,7 +100,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       return Math.max(0, ...live.map((slot) => slot.expiresAtMs));
     },
 
-    /** Takes the host's only slot for a reading. It is free again 10 s later, for all callers and instances. */
+    /** Takes the host's only slot for a reading. The slot is free again 10 s later, for all callers and instances. */
     beginReading: (host: string): Promise<LimitOutcome> =>
       takeSlot(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
 
@@ -124,7 +124,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
 
     /**
      * Records that this token proved control of the host, and returns the host's last proof. The proof has the time
-     * of the token's first confirm, so a repeated confirm extends nothing. It never replaces the proof of a token
+     * of the token's first confirm, so a repeated confirm extends nothing. A proof never replaces the proof of a token
      * that was first confirmed later.
      */
     async recordConfirm(

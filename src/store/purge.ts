@@ -64,12 +64,12 @@ async function purgeLedger(
   nowMs: number,
   selection: Where<Row<'ledger'>>,
 ): Promise<number> {
-  const seen = new Set<string>();
+  const handledKeys = new Set<string>();
   let purged = 0;
   const order = [['atMs', 'asc']] as const;
   for await (const rows of context.tables.ledger.batches(selection, { order })) {
-    const keys = rows.map((row) => row.key).filter((key) => !seen.has(key));
-    for (const key of keys) seen.add(key);
+    const keys = rows.map((row) => row.key).filter((key) => !handledKeys.has(key));
+    for (const key of keys) handledKeys.add(key);
     const expired = (await readHistories(context, keys)).filter((entry) =>
       isHistoryExpired(entry, nowMs),
     );
@@ -110,7 +110,7 @@ async function purgeMarkers(context: StoreContext, nowMs: number): Promise<void>
   }
 }
 
-/** Some of these rows hold bodies, so fewer are read at a time. */
+/** Rows with answers and reports are long, so fewer rows are read at a time. */
 const ROWS_PER_BATCH = 100;
 
 /** Purges answers that neither an unfinished nor a recently settled payment names. */

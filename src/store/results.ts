@@ -57,10 +57,10 @@ export function resultsOn(context: StoreContext) {
   }
 
   return {
-    /** Stores a result, unless one with the same scan id is stored. */
+    /** Stores a result, unless a result with the same scan id is stored. */
     async save({ scanId, host, scannedAtMs, submittedUrl, report }: ScanResult): Promise<void> {
       const packed = await packReport(toStoredJson(report, `the report of ${host}`));
-      // The report is stored first, so that every stored result has one.
+      // The report is stored first, so that every stored result has a report.
       await reports.insert({ scanId, scannedAtMs, report: packed });
       await results.insert({ scanId, host, scannedAtMs, submittedUrl });
     },
@@ -69,7 +69,7 @@ export function resultsOn(context: StoreContext) {
       return toResult(await results.get(scanId));
     },
 
-    /** Keeps the recording of a scan for an hour, unless one with the same scan id is stored. */
+    /** Keeps the recording of a scan for an hour, unless a recording with the same scan id is stored. */
     async keepRecording(scanId: string, { text }: StoredRecording): Promise<void> {
       const recording = text === null ? null : await packReport(text);
       await recordings.insert({ scanId, keptAtMs: now(), recording });
@@ -109,7 +109,7 @@ export function resultsOn(context: StoreContext) {
 
     /**
      * Notes that this payer asked for a scan and has not paid for it. A second call may turn the mark into a debt, and
-     * then sets `atMs` anew. A debt stays a debt.
+     * then renews `atMs`. A debt stays a debt.
      */
     async noteUnpaid(mark: Omit<Row<'unpaid'>, 'atMs'>): Promise<void> {
       const { payer, scanId, host, isDebt } = mark;

@@ -36,7 +36,7 @@ export type StoreInfo = {
   readonly kind: 'sqlite' | 'mongodb';
   /** For logs and `/health`: the path, or the servers and database, without credentials. */
   readonly location: string;
-  /** The process that uses the store. Its rows name it as their owner. */
+  /** The process that uses the store. The rows that it writes name it as `owner`. */
   readonly owner: InstanceId;
 };
 

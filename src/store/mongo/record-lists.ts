@@ -64,8 +64,8 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
 /** Selects the records that lists may show. */
 async function filterShown(context: ListsContext): Promise<Filter<StoredDocument>> {
   const optedOut = await findOptedOutHosts(context);
-  const reached = { reached: true };
-  return optedOut.length > 0 ? { ...reached, _id: { $nin: [...optedOut] } } : reached;
+  const whereReached = { reached: true };
+  return optedOut.length > 0 ? { ...whereReached, _id: { $nin: [...optedOut] } } : whereReached;
 }
 
 /** @param verifiedHosts selects only these hosts; null selects hosts with and without a proof */

@@ -5,7 +5,7 @@ import type { DirectoryQuery, HostPage, ListQuery, RecordLists } from '../contex
 import { toVerifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './connection.ts';
 
-/** Up to this many matches of a search are read and sorted. Of more matches, a page is read through a sorted index. */
+/** At most this many matches of a search are read and sorted. Pages of more matches are read through a sorted index. */
 const MAX_SORTED_MATCHES = 1_000;
 
 const ORDERS = {
@@ -89,11 +89,11 @@ function countRecords(connection: Connection, selection: Selection, hiddenIds: s
   if (isNarrow) {
     return Number(connection.value(countStatement(selectVisible(selection)), ...values, hiddenIds));
   }
-  const all = connection.value(countStatement(selection), ...values);
+  const matches = connection.value(countStatement(selection), ...values);
   const hiddenRecords = 'json_each(?) AS hidden CROSS JOIN records r ON r.rowid = hidden.value';
-  const hiddenCount = countStatement({ from: hiddenRecords, conditions });
-  const hiddenMatches = connection.value(hiddenCount, hiddenIds, ...values);
-  return Number(all) - Number(hiddenMatches);
+  const hiddenStatement = countStatement({ from: hiddenRecords, conditions });
+  const hiddenMatches = connection.value(hiddenStatement, hiddenIds, ...values);
+  return Number(matches) - Number(hiddenMatches);
 }
 
 export function toSelection(

@@ -91,11 +91,11 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
 
     async *batches(where, { size = BATCH_ROWS, ...options } = {}) {
       const ids = select('rowid AS id', where, options).map(({ id }) => id);
-      for (let at = 0; at < ids.length; at += size) {
+      for (let start = 0; start < ids.length; start += size) {
         const rows = connection.rows(
           `SELECT ${name}.* FROM json_each(?) AS wanted
              CROSS JOIN ${name} ON ${name}.rowid = wanted.value ORDER BY wanted.key`,
-          JSON.stringify(ids.slice(at, at + size)),
+          JSON.stringify(ids.slice(start, start + size)),
         );
         yield rows.map(toRow);
         await nextTurn();
@@ -104,9 +104,11 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
 
     async set(row, members, condition = {}) {
       const { sql, values } = toConditionSql({ ...condition, ...pickColumns(row, spec.key) });
-      const changed = columns.filter(({ column }) => column in members);
-      const assignments = changed.map((column) => `${quoteName(column.name)} = ?`).join(', ');
-      const parameters = [...toSqlValues(members, changed), ...values];
+      const changedColumns = columns.filter(({ column }) => column in members);
+      const assignments = changedColumns
+        .map((column) => `${quoteName(column.name)} = ?`)
+        .join(', ');
+      const parameters = [...toSqlValues(members, changedColumns), ...values];
       write(null, `UPDATE ${name} SET ${assignments} WHERE ${sql}`, parameters);
     },
 
