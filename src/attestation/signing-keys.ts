@@ -72,17 +72,17 @@ const BEFORE_FIRST_USE_MS = DAY_MS;
 const VALID_AHEAD_MS = 90 * DAY_MS;
 
 /**
- * Returns the key in use and the keys that were replaced in the last 90 days. `stored` is sorted by time, and the
- * last is in use. A key that was used twice is published once, from its first use to its last.
+ * Returns the key in use and the keys that were replaced in the last 90 days. `storedKeys` is sorted by time, and
+ * the last key is in use. A key that was used twice is published once, from its first use to its last.
  */
 export function toPublishedKeys(
-  stored: readonly StoredSigningKey[],
+  storedKeys: readonly StoredSigningKey[],
   nowMs: number,
 ): readonly PublishedKey[] {
   const todayMs = nowMs - (nowMs % DAY_MS);
   const byKid = new Map<string, PublishedKey>();
-  for (const [index, key] of stored.entries()) {
-    const untilMs = stored[index + 1]?.sinceMs ?? todayMs + DAY_MS + VALID_AHEAD_MS;
+  for (const [index, key] of storedKeys.entries()) {
+    const untilMs = storedKeys[index + 1]?.sinceMs ?? todayMs + DAY_MS + VALID_AHEAD_MS;
     if (untilMs <= nowMs - SIGNING_KEY_KEPT_MS) continue;
     const nbf = byKid.get(key.kid)?.nbf ?? toSeconds(key.sinceMs - BEFORE_FIRST_USE_MS);
     byKid.set(key.kid, toPublishedKey(key, nbf, toSeconds(untilMs)));

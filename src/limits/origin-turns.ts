@@ -139,9 +139,9 @@ export function createOriginTurns(options: OriginTurnsOptions): OriginTurns {
   };
 }
 
-/** Private suffixes count as public ones, so that each customer of a hosting provider has a domain. */
+/** Private suffixes count as public suffixes, so that each customer of a hosting provider has a domain. */
 export async function registrableDomain({ hostname }: Pick<Origin, 'hostname'>): Promise<string> {
-  // Loaded with the first request: the module holds the list of public suffixes.
+  // This module holds the list of public suffixes, so it is loaded with the first request.
   const { getDomain } = await import('tldts');
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
 }

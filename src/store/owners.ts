@@ -67,7 +67,7 @@ export function findVerifiedHosts(context: OwnersContext): Promise<readonly stri
   return findHostsByState(context, { confirmedAtMs: { after: toVerifiedSinceMs(context.now()) } });
 }
 
-/** Finds the greatest number of all hosts. It grows whenever an owner sets or proves something. */
+/** Finds the greatest row number of all hosts. It grows whenever an owner sets or proves something. */
 export async function findLastOwnerNumber({ tables }: OwnersContext): Promise<number> {
   return (await tables.owners.first({}, { order: [['n', 'desc']] }))?.n ?? 0;
 }

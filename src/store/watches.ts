@@ -38,7 +38,7 @@ type WatchTextChange = {
   readonly attempt: string;
   /** Texts that the version adds. */
   readonly texts: readonly WatchText[];
-  /** Ids of texts to which the version does not refer any more. */
+  /** Ids of texts to which the version no longer refers. */
   readonly dropped: readonly string[];
 };
 
