@@ -172,7 +172,7 @@ describe('the input pay-test', () => {
     const { port, codes, log, summary } = await run('sells-twice', { 'pay-test': 'fail' });
     expect(codes).toMatchObject({ scan: 0, stop: 0, 'pay-test': 1 });
     expect(log['pay-test']).toContain('--fail-on fail: T1, T7');
-    expect(summary).toContain('Delivers without payment: in 1 way.');
+    expect(summary).toContain('Gives away for nothing: 1 way.');
     expect(await isUp(port)).toBe(false);
   });
 

@@ -121,7 +121,7 @@ test.each([
   const job = await runJob('sells-twice', { gate: '', 'pay-test': payTest });
   expect({ code: job.code, log: job.log }).toMatchObject({
     code,
-    log: expect.stringContaining('Delivers without payment: in 1 way.'),
+    log: expect.stringContaining('Gives away for nothing: 1 way.'),
   });
   expect(job.log.includes('--fail-on fail: T1, T7')).toBe(payTest === 'fail');
 });

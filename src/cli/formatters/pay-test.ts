@@ -26,10 +26,10 @@ export function formatPayTest(report: PayTestReport, format: FormatName): string
   return FORMATS[format](report);
 }
 
-/** "Takes money and delivers: yes. Delivers without payment: in 2 ways." */
+/** "Takes money and delivers: yes. Gives away for nothing: 2 ways." */
 function toHeadline({ summary: { delivers, gifts } }: PayTestReport): string {
-  const wayCount = gifts === 0 ? 'never' : `in ${gifts} way${gifts === 1 ? '' : 's'}`;
-  return `Takes money and delivers: ${delivers ? 'yes' : 'no'}. Delivers without payment: ${wayCount}.`;
+  const wayCount = gifts === 0 ? 'no way' : `${gifts} way${gifts === 1 ? '' : 's'}`;
+  return `Takes money and delivers: ${delivers ? 'yes' : 'no'}. Gives away for nothing: ${wayCount}.`;
 }
 
 function sortWorstFirst({ trials }: PayTestReport): readonly TrialResult[] {

@@ -64,7 +64,7 @@ const availabilitySchema = Type.Unsafe({
     checkedDays: dayCountSchema('Days with a result other than not_checked.'),
     days: Type.String({
       pattern: `^[pnd-]{${SHOWN_DAYS}}$`,
-      description: `One letter for each UTC day, newest last: p payable, n not payable, d down, - not checked.`,
+      description: `One letter for each UTC day, newest last: p payable, n not payable, d down, - not checked or not yet.`,
     }),
   }),
   type: ['object', 'null'],

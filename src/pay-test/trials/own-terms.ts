@@ -42,7 +42,7 @@ function listVariants({
   const amount = terms.amount === '1' ? '2' : '1';
   const [asset, payTo] = [UNOWNED_ADDRESS, UNOWNED_ADDRESS];
   const variants = [
-    ['amount 1', { amount }],
+    [`amount ${amount}`, { amount }],
     ['other recipient', { payTo }],
   ] as const;
   // A payload of version 1 repeats only the signed value and recipient.

@@ -29,7 +29,7 @@ const REPORT: PayTestReport = {
   ],
   summary: { pass: 1, warn: 1, fail: 1, not_run: 1, delivers: true, gifts: 1 },
 };
-const SENTENCE = 'Takes money and delivers: yes. Delivers without payment: in 1 way.';
+const SENTENCE = 'Takes money and delivers: yes. Gives away for nothing: 1 way.';
 
 describe('a pay-test', () => {
   test('as text: prints the answer, the counts, the worst trial first', () => {
@@ -45,8 +45,8 @@ describe('a pay-test', () => {
   });
 
   test.each([
-    [0, false, 'Takes money and delivers: no. Delivers without payment: never.'],
-    [2, true, 'Takes money and delivers: yes. Delivers without payment: in 2 ways.'],
+    [0, false, 'Takes money and delivers: no. Gives away for nothing: no way.'],
+    [2, true, 'Takes money and delivers: yes. Gives away for nothing: 2 ways.'],
   ])('with gifts: %d and delivers: %s says "%s"', (gifts, delivers, sentence) => {
     const summary = { ...REPORT.summary, gifts, delivers };
     expect(formatPayTest({ ...REPORT, summary }, 'text')).toContain(sentence);

@@ -127,7 +127,9 @@ describe('/about-census', () => {
     await using service = await startApp();
     const page = await service.get('/about-census');
     expect(page.statusCode).toBe(200);
-    expect(page.body).toContain('This service runs no census.');
+    expect(page.body).toContain(
+      'This service runs no census. It requests an origin only if somebody asks for it.',
+    );
     expect((await service.get('/about-scanner')).body).toContain('href="/about-census"');
   });
 
