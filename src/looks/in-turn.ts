@@ -1,4 +1,4 @@
-/** A look is a free scan or some free requests. It needs a lease, a turn in the queue of free work, and a time of day. */
+/** A look is a free scan or free requests. It needs a lease, a turn in the queue of free work, and a time of day. */
 import { hash } from 'node:crypto';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';

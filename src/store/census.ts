@@ -169,7 +169,7 @@ export function toCensusMembers(row: Row<'census'> | null) {
     return { dayWords: null, payableUntilMs: null, payableWeekDays: null };
   }
   const { word, wordAtMs, letters, letterDay } = row;
-  // A week is the last seven letters. Each day without a new word shifts the oldest letter out of it.
+  // A week is the last seven letters. Each day without a new word shifts the oldest letter out of the week.
   const daysAhead = Array.from({ length: WEEK_DAYS }, (_, days) => days);
   const weekDays = daysAhead.filter((days) => isPayableWeek(shiftLetters(letters, days)));
   return {

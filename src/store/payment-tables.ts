@@ -55,7 +55,7 @@ export const STATE_RULES: Readonly<Record<LedgerState, StateRule>> = {
 
 /**
  * States whose steps need no sync of their own. The sync of `settling` also covers `claimed` and `computed`, and no
- * payment is sent before that sync. If a crash loses `published`, recovery finds `settled` and writes `published` again.
+ * payment is sent before that sync. If a crash loses `published`, recovery writes it again after `settled`.
  */
 const UNSYNCED_STATES: readonly LedgerState[] = ['claimed', 'computed', 'published'];
 

@@ -33,7 +33,7 @@ export async function publishOn(
   if (isLong) {
     await tables.history.remove({ host, seq: { upTo: history.seq - HISTORY_ROWS_PER_HOST } });
   }
-  // The record includes the scans of earlier rows. No writer reads a row for an hour, so such a scan can be removed.
+  // The record includes the scans of earlier rows. No publication takes an hour, so nobody still reads such a scan.
   const olderThanAnHour = { scannedAtMs: { before: now() - RETENTION_MS.historyScan } };
   await tables.history.set({ host, seq: previousSeq }, { scan: null }, olderThanAnHour);
 }

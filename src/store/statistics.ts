@@ -66,8 +66,8 @@ export async function removeHostDays(
 
 /**
  * Folds finished days into sums, oldest first, and removes their rows. The sum of a day is one row with the day as
- * its key, so the first instance to insert it decides. If a fold was interrupted after the insert, the next one only
- * removes the rows. A sum includes the previous sum if that was not a block.
+ * its key, so the first instance to insert it decides. If a fold was interrupted after the insert, the next fold only
+ * removes the rows. A sum includes the previous sum if the previous sum was not a block.
  */
 export async function foldDays(context: StatisticsContext, nowMs: number): Promise<number> {
   const { hostDays, daySums } = context.tables;
