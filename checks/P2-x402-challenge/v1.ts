@@ -65,7 +65,7 @@ export default defineCheck({
     if (challengedCount === 0)
       return judgeNoChallenge(failingResources, unchallenged, otherServers, kit);
 
-    const otherSales = kit.moreSold(resources);
+    const otherSales = kit.describeOtherSales(resources);
     const otherNote = otherSales === null ? '' : `; ${otherSales}`;
     const summary = `${challengedCount} of ${challengedCount + failingResources.length} paid resources asked for payment`;
     if (failingResources.length > 0) {

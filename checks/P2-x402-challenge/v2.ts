@@ -73,7 +73,7 @@ export default defineCheck({
     if (challengedCount === 0)
       return judgeNoChallenge(failingResources, withoutPost, otherServers, kit);
 
-    const otherSales = kit.moreSold(resources);
+    const otherSales = kit.describeOtherSales(resources);
     const otherNote = otherSales === null ? '' : `; ${otherSales}`;
     const summary = `${challengedCount} of ${challengedCount + failingResources.length} paid resources asked for payment`;
     if (failingResources.length > 0) {
@@ -155,7 +155,7 @@ function judgeNoChallenge(
 ): Result {
   const finding = judgeOther402(failingResources, kit);
   if (finding !== null) return finding;
-  // Only a recording under an older catalog has POST resources without a POST.
+  // Scans under older catalogs sent no POST, so only their recordings have such resources.
   if (withoutPost.length > 0) {
     return notSeen(
       'unseen',

@@ -26,7 +26,7 @@ export async function askX402scanOrigin(
   origin: Origin,
   context: RequestContext,
 ): Promise<IndexAnswer<IndexRow>> {
-  // A full page may list only other hosts whose names contain this host. A search for the URL finds fewer of them.
+  // The names of other hosts may contain this host, and may fill the page. The search for the URL matches fewer hosts.
   for (const search of [origin.host, origin.url]) {
     const input = { search, limit: MAX_ROWS };
     const reply = await askTrpc(base, 'public.origins.search', input, context, ORIGINS_PARSER);
@@ -66,7 +66,7 @@ function isRelated(candidate: string, hostname: string): boolean {
   return other === hostname || other.endsWith(`.${hostname}`) || hostname.endsWith(`.${other}`);
 }
 
-/** Counts settlements in the window that the index attributes to the origin. */
+/** Counts the settlements of the index's time window. The index says which settlements belong to the origin. */
 export async function askX402scanByOrigin(
   base: string,
   origin: Origin,
@@ -82,7 +82,7 @@ export async function askX402scanByOrigin(
   const own = rows.value.filter(
     ({ origins }) => origins === undefined || origins.some((one) => isSameOrigin(one, origin)),
   );
-  // If there is no row, the origin has no settlement or is unknown, so the facts have no window.
+  // Without rows, the origin may be unknown to the index. Then the window is 0 days, so that "no settlement" is not claimed.
   return { ok: true, value: toFacts(null, own) };
 }
 

@@ -163,9 +163,9 @@ function toText({ sources, origins, leftOut, asked }: DayPlanSummary): string {
       return `${source} lists ${listed} origins${end}`;
     }),
     `${origins} different origins`,
-    `left out: ${leftOut.excluded} by CENSUS_EXCLUDE, ${leftOut.domain} beyond 20 of a domain, ${leftOut.max} beyond CENSUS_MAX`,
+    `left out: ${leftOut.excluded} by CENSUS_EXCLUDE, ${leftOut.domain} of domains with more than 20 origins, ${leftOut.max} beyond CENSUS_MAX`,
     `left out: ${leftOut.refusedListings} listings that no scan may ask, such as http or private addresses`,
-    `asked: ${asked.origins} origins a day by ${asked.resources} resources, ${asked.scansADay} of them by a full scan`,
+    `asked each day: ${asked.origins} origins with ${asked.resources} resources, and ${asked.scansADay} full scans`,
     `about ${asked.requestsADay} requests a day; owners who opted out are left out as well`,
   ];
   return lines.join('\n');

@@ -4,7 +4,7 @@ import type { Grade } from '../model/report.ts';
 import { toAvailability } from './census.ts';
 import { findLastChange } from './changes.ts';
 import type { DirectoryQuery, StoreContext } from './context.ts';
-import { findLastOwnerNumber, findOwnerStates, toVerifiedUntilMs } from './owners.ts';
+import { findLastOwnerChangeNumber, findOwnerStates, toVerifiedUntilMs } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
 import { orderByScan } from './table.ts';
 import type { Row } from './tables.ts';
@@ -32,13 +32,13 @@ type RecordPage = { readonly count: number; readonly records: readonly Directory
 export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 'counts'>;
 
 /**
- * Versions of the rows from which lists of hosts are built. A cached answer is valid while both versions equal the
- * versions that were read before its rows.
+ * Versions of the rows from which lists of hosts are built. A cache reads both versions before the rows. Its answer is
+ * valid while neither version has changed.
  */
 export type DirectoryVersions = {
   /** Changes with each published scan, before `publish` returns. */
   readonly published: string;
-  /** Changes when an owner changes a setting or proves control, before that call returns. */
+  /** Changes when an owner changes a setting or proves control, before the owner's call returns. */
   readonly preferences: string;
 };
 
@@ -67,7 +67,7 @@ export function directoryOn(context: StoreContext) {
     async readVersions(): Promise<DirectoryVersions> {
       const [last, preferences] = await Promise.all([
         findLastChange(context),
-        findLastOwnerNumber(context),
+        findLastOwnerChangeNumber(context),
       ]);
       return { published: String(last?.n ?? 0), preferences: String(preferences) };
     },
@@ -189,7 +189,7 @@ async function* readHistories(
     const byHost = Map.groupBy(rows, (row) => row.host);
     for (const record of batch) {
       const rowsOfHost = byHost.get(record.host) ?? [];
-      // Rows that were added after the snapshot have greater numbers.
+      // `scanCount` is the number of the last row in the snapshot.
       const rowsOfSnapshot = rowsOfHost.filter(({ seq }) => seq <= record.scanCount);
       yield { ...record, history: rowsOfSnapshot.slice(-HISTORY_ROWS_PER_HOST).map(toHistoryRow) };
     }

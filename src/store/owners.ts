@@ -68,7 +68,7 @@ export function findVerifiedHosts(context: OwnersContext): Promise<readonly stri
 }
 
 /** Finds the greatest row number of all hosts. It grows whenever an owner sets or proves something. */
-export async function findLastOwnerNumber({ tables }: OwnersContext): Promise<number> {
+export async function findLastOwnerChangeNumber({ tables }: OwnersContext): Promise<number> {
   return (await tables.owners.first({}, { order: [['n', 'desc']] }))?.n ?? 0;
 }
 
@@ -85,7 +85,7 @@ export async function appendOwnerState(
   const attempt = randomUUID();
   for (;;) {
     // The last number is read before the state. A row written in between takes the number `n`, and our insert fails.
-    const n = (await findLastOwnerNumber(context)) + 1;
+    const n = (await findLastOwnerChangeNumber(context)) + 1;
     const current = await findOwnerState(context, host);
     const change = decideChange(current);
     if (change === null) return null;

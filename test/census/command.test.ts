@@ -156,7 +156,7 @@ describe('--dry-run', () => {
       'bazaar lists 32 origins',
       'x402scan lists 2 origins',
       '33 different origins',
-      'left out: 1 by CENSUS_EXCLUDE, 10 beyond 20 of a domain, 0 beyond CENSUS_MAX',
+      'left out: 1 by CENSUS_EXCLUDE, 10 of domains with more than 20 origins, 0 beyond CENSUS_MAX',
       'left out: 2 listings that no scan may ask, such as http or private addresses',
     ]);
   });

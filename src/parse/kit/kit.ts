@@ -161,7 +161,7 @@ export function createKit() {
     challenged: (resources: ResourceSet) => findChallengedResources(resources.probed, challenge),
     signIns: (resources: ResourceSet) => findSignIns(resources.probed, challenge),
     /** Counts resources that are sold only over another protocol: "2 more are sold over MPP: tempo"; null if none. */
-    moreSold: ({ probed }: ResourceSet) => {
+    describeOtherSales: ({ probed }: ResourceSet) => {
       const soldOverX402 = findChallengedResources(probed, challenge);
       return formatMoreSold(
         findOtherWays(probed),

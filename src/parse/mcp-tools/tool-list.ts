@@ -70,9 +70,9 @@ function parseRpcResponse(text: string, id: number): JsonObject | null {
   if (!parsed.ok || !isJsonObject(parsed.value)) return null;
   const message = parsed.value;
   // Servers omit the id if they refuse a request before they parse it.
-  const hasId = message['id'] === id || (message['id'] ?? null) === null;
+  const hasExpectedId = message['id'] === id || (message['id'] ?? null) === null;
   const isResponse = isJsonObject(message['result']) || isJsonObject(message['error']);
-  return hasId && isResponse ? message : null;
+  return hasExpectedId && isResponse ? message : null;
 }
 
 /** Yields the data of each server-sent event (HTML standard, 9.2.6). The last event may be unfinished. */
@@ -89,7 +89,7 @@ function* readEvents(body: string): Generator<string> {
 
 /**
  * The payment that an entry of tools/list declares. Neither x402 nor MCP defines a member for this declaration. Sellers
- * use the members below, and examples of SDKs use the description.
+ * declare it in the members below, and examples of SDKs in the description.
  */
 export type PaidTerms = {
   readonly isPaid: boolean;

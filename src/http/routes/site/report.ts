@@ -60,7 +60,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       const { toReportPage } = await importReportPage();
       const input = {
         host: origin.host,
-        // Hosts in SCAN_ALLOW_HOSTS may use http, and only the report has the scheme.
+        // A host in SCAN_ALLOW_HOSTS may use http. Only the report knows its scheme.
         summary: freshReport === null ? summary : { ...summary, origin: freshReport.origin },
         subScores: record?.subScores ?? null,
         checksVersion: record?.checksVersion ?? null,
