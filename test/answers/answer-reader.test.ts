@@ -8,8 +8,8 @@ import {
 
 const KIB = 1024;
 
-/** Says which process thread read the text, and how long it was. */
-const THREAD: AnswerParser<{ readonly isMain: boolean; readonly chars: number }> = {
+/** Reports whether the main thread read the text, and the length of the text. */
+const THREAD_PARSER: AnswerParser<{ readonly isMain: boolean; readonly chars: number }> = {
   module: new URL('./readings.ts', import.meta.url).href,
   exportName: 'readThread',
   parse: (text) => ({ isMain: true, chars: text.length }),
@@ -18,7 +18,7 @@ const THREAD: AnswerParser<{ readonly isMain: boolean; readonly chars: number }>
 const reader = createAnswerReader();
 afterAll(() => reader.close());
 
-async function* pieces(text: string, pieceBytes = 16 * KIB): AsyncGenerator<Uint8Array> {
+async function* splitText(text: string, pieceBytes = 16 * KIB): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }
@@ -31,13 +31,13 @@ describe('an answer', () => {
     [64 * KIB + 1, false],
     [900 * KIB, false],
   ])('with %d bytes is parsed on the serving thread: %s', async (bytes, isMain) => {
-    const read = await reader.read(pieces('x'.repeat(bytes)), KIB * KIB, THREAD, null);
+    const read = await reader.read(splitText('x'.repeat(bytes)), KIB * KIB, THREAD_PARSER, null);
     expect(read).toEqual({ isMain, chars: bytes });
   });
 
   test.each([1, 7, 70_000])('arrives whole in pieces of %d bytes', async (pieceBytes) => {
     const text = 'é€😀'.repeat(8_000);
-    const read = await reader.read(pieces(text, pieceBytes), KIB * KIB, THREAD, null);
+    const read = await reader.read(splitText(text, pieceBytes), KIB * KIB, THREAD_PARSER, null);
     expect(read.chars).toBe(text.length);
   });
 
@@ -54,14 +54,16 @@ describe('an answer', () => {
         isEnded = true;
       }
     }
-    await expect(reader.read(endless(), 16 * KIB, THREAD, null)).rejects.toThrow(AnswerTooLong);
+    await expect(reader.read(endless(), 16 * KIB, THREAD_PARSER, null)).rejects.toThrow(
+      AnswerTooLong,
+    );
     expect({ pieceCount, isEnded }).toEqual({ pieceCount: 17, isEnded: true });
   });
 
   test('without a size limit is read to its end', async () => {
     const chars = 20 * KIB * KIB;
     const text = 'x'.repeat(chars);
-    const read = await reader.read(pieces(text, KIB * KIB), Infinity, THREAD, null);
+    const read = await reader.read(splitText(text, KIB * KIB), Infinity, THREAD_PARSER, null);
     expect(read).toEqual({ isMain: false, chars });
   });
 });

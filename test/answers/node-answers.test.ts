@@ -45,13 +45,13 @@ describe('readNodeAnswer', () => {
   });
 
   test('drops pending logs, and logs that are not events of a token', () => {
-    const others = [
+    const droppedLogs = [
       log({ transactionHash: null }),
       log({ data: `${WORD}00` }),
       log({ topics: [WORD, `${WORD}00`] }),
       log({ topics: null }),
     ];
-    expect(read('eth_getLogs', others)).toEqual({ result: [] });
+    expect(read('eth_getLogs', droppedLogs)).toEqual({ result: [] });
   });
 
   test.each([[[7]], ['x'], [null]])('gives null if the list of logs is %j', (result) => {
@@ -99,7 +99,7 @@ test('contract code over the limit counts as code; any other answer over its lim
   );
 });
 
-test('an answer holds a result, an error of the node, or neither', () => {
+test('requireResult returns the result; it throws for an HTTP error, a missing answer and an error of the node', () => {
   expect(requireResult('eth_call', 200, { result: '0x' })).toBe('0x');
   expect(() => requireResult('eth_call', 502, { result: '0x' })).toThrow('eth_call: HTTP 502');
   expect(() => requireResult('eth_call', 200, null)).toThrow('eth_call: no JSON-RPC answer');

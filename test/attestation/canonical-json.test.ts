@@ -22,7 +22,7 @@ test('canonical JSON writes numbers, strings and member order as RFC 8785, secti
   ]);
 });
 
-test('lone surrogates become U+FFFD in strings and names, and undefined members are left out', () => {
+test('lone surrogates become U+FFFD, undefined members are left out, and `__proto__` and `toJSON` are kept', () => {
   expect(toCanonicalJson({ 'a\ud800': 'b\udc00c', none: undefined })).toBe(
     '{"a\ufffd":"b\ufffdc"}',
   );

@@ -12,33 +12,35 @@ test('the thumbprint of the example key is the one in RFC 8037, appendix A.3', (
 });
 
 test('later instances on a store use the key that the first instance made', async () => {
-  await using parts = openParts();
-  const { keys } = parts;
-  const opened = await Promise.all(Array.from({ length: 20 }, () => openSigningKey(keys, null)));
-  expect(new Set(opened.map(({ kid }) => kid)).size).toBe(1);
+  await using keyStore = openKeyStore();
+  const { keys } = keyStore;
+  const openedKeys = await Promise.all(
+    Array.from({ length: 20 }, () => openSigningKey(keys, null)),
+  );
+  expect(new Set(openedKeys.map(({ kid }) => kid)).size).toBe(1);
   const [stored, ...others] = await keys.list();
   expect(others).toEqual([]);
-  expect(toSigningKey(createPrivateKey(stored?.privateKey ?? '')).kid).toBe(opened[0]?.kid);
+  expect(toSigningKey(createPrivateKey(stored?.privateKey ?? '')).kid).toBe(openedKeys[0]?.kid);
 });
 
-test('a configured key is used but never stored, and without it the next instance makes a new key', async () => {
-  await using parts = openParts();
-  const { keys } = parts;
-  const made = await openSigningKey(keys, null);
-  const given = await openSigningKey(keys, CONFIGURED_KEY);
-  expect(await openSigningKey(keys, CONFIGURED_KEY)).toEqual(given);
-  const again = await openSigningKey(keys, null);
-  expect(new Set([made.kid, given.kid, again.kid]).size).toBe(3);
+test('the private part of a configured key is not stored, and a later instance without it makes a new key', async () => {
+  await using keyStore = openKeyStore();
+  const { keys } = keyStore;
+  const firstKey = await openSigningKey(keys, null);
+  const configuredKey = await openSigningKey(keys, CONFIGURED_KEY);
+  expect(await openSigningKey(keys, CONFIGURED_KEY)).toEqual(configuredKey);
+  const nextKey = await openSigningKey(keys, null);
+  expect(new Set([firstKey.kid, configuredKey.kid, nextKey.kid]).size).toBe(3);
   expect(
     (await keys.list()).map(({ n, kid, privateKey }) => [n, kid, privateKey !== null]),
   ).toEqual([
-    [1, made.kid, true],
-    [2, given.kid, false],
-    [3, again.kid, true],
+    [1, firstKey.kid, true],
+    [2, configuredKey.kid, false],
+    [3, nextKey.kid, true],
   ]);
 });
 
-function openParts() {
+function openKeyStore() {
   const store = openSqlite(MEMORY);
   return { keys: store.signingKeys, [Symbol.asyncDispose]: () => store.close() };
 }

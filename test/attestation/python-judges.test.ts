@@ -14,9 +14,9 @@ const SCRIPT = fileURLToPath(
 const PACKAGES = ['securesystemslib==1.6.0', 'cryptography==50.0.2', 'in-toto-attestation==0.9.3'];
 const judges = await ensurePythonJudges(PACKAGES);
 
-async function judge(python: string, given: object) {
+async function judge(python: string, input: object) {
   const child = spawn(python, [SCRIPT], { stdio: 'pipe' });
-  child.stdin.end(JSON.stringify(given));
+  child.stdin.end(JSON.stringify(input));
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { out, err };
 }

@@ -22,12 +22,12 @@ function adviceOn(challenge: JsonObject, otherMethods = 0) {
   return advise({ origin, resources: resources([resource({ get })], { otherMethods }) });
 }
 
-const flowing = (paymentFlow: JsonValue) => ({
+const withPaymentFlow = (paymentFlow: JsonValue) => ({
   extra: { name: 'USD Coin', version: '2', paymentFlow },
 });
-const offering = (...changes: readonly JsonObject[]) =>
+const adviseOnOffers = (...changes: readonly JsonObject[]) =>
   adviceOn({ accepts: changes.map((change) => offer(change)) }).map(({ id }) => id);
-const extending = (extensions: JsonObject) => adviceOn({ extensions }).map(({ id }) => id);
+const adviseOnExtensions = (extensions: JsonObject) => adviceOn({ extensions }).map(({ id }) => id);
 
 describe('advice', () => {
   it('is empty for a seller without faults', () => {
@@ -42,18 +42,18 @@ describe('advice', () => {
     [SEPOLIA, ['testnet-only']],
     [PERMIT2, ['needs-allowance']],
     [{ scheme: 'upto', extra: { facilitatorAddress: PAY_TO } }, ['needs-allowance']],
-    [flowing('upfront'), ['pays-before-delivery']],
-    [flowing('authorization'), []],
-    [flowing(['upfront']), []],
+    [withPaymentFlow('upfront'), ['pays-before-delivery']],
+    [withPaymentFlow('authorization'), []],
+    [withPaymentFlow(['upfront']), []],
     [{ amount: '$5' }, []],
     [{ network: { toString: 1 } }, []],
   ])('on an offer with %j: %j', (change, ids) => {
-    expect(offering(change)).toEqual(ids);
+    expect(adviseOnOffers(change)).toEqual(ids);
   });
 
   it('is absent for a testnet or an allowance if the seller also offers an alternative', () => {
-    expect(offering({}, SEPOLIA)).toEqual([]);
-    expect(offering({}, PERMIT2)).toEqual([]);
+    expect(adviseOnOffers({}, SEPOLIA)).toEqual([]);
+    expect(adviseOnOffers({}, PERMIT2)).toEqual([]);
     const accepts = [offer(PERMIT2)];
     const extensions = { eip2612GasSponsoring: { info: {} } };
     expect(adviceOn({ accepts, extensions })).toEqual([]);
@@ -64,18 +64,18 @@ describe('advice', () => {
       'offer-receipt': { info: { offers: [{ format: 'eip712', acceptIndex: 0, payload }] } },
     });
     const terms = { scheme: 'exact', amount: '10000', payTo: PAY_TO.toLowerCase() };
-    expect(extending(signed(terms))).toEqual([]);
-    expect(extending(signed({ ...terms, amount: '1' }))).toEqual(['signed-offer-differs']);
-    expect(extending(signed({ ...terms, network: 'base' }))).toEqual([]);
+    expect(adviseOnExtensions(signed(terms))).toEqual([]);
+    expect(adviseOnExtensions(signed({ ...terms, amount: '1' }))).toEqual(['signed-offer-differs']);
+    expect(adviseOnExtensions(signed({ ...terms, network: 'base' }))).toEqual([]);
     const body = Buffer.from(JSON.stringify({ amount: '1' })).toString('base64url');
     const jws = { format: 'jws', signature: `e30.${body}.sig` };
-    expect(extending({ 'offer-receipt': { info: { offers: [jws] } } })).toEqual([
+    expect(adviseOnExtensions({ 'offer-receipt': { info: { offers: [jws] } } })).toEqual([
       'signed-offer-differs',
     ]);
   });
 
   it('compares sign-ins with the scanned host', () => {
-    const signIn = (info: JsonObject) => extending({ 'sign-in-with-x': { info } });
+    const signIn = (info: JsonObject) => adviseOnExtensions({ 'sign-in-with-x': { info } });
     expect(signIn({ domain: 'seller.example', uri: 'https://seller.example/weather' })).toEqual([]);
     expect(signIn({ domain: 'shop.example' })).toEqual(['sign-in-elsewhere']);
     expect(signIn({ domain: 'seller.example', uri: 'https://shop.example' })).toEqual([
@@ -83,8 +83,8 @@ describe('advice', () => {
     ]);
   });
 
-  it('names required identifiers, and methods that the scan did not ask', () => {
-    expect(extending({ 'payment-identifier': { info: { required: true } } })).toEqual([
+  it('names required payment identifiers, and counts paid operations that the scan did not request', () => {
+    expect(adviseOnExtensions({ 'payment-identifier': { info: { required: true } } })).toEqual([
       'identifier-required',
     ]);
     expect(adviceOn({}, 3)).toMatchObject([
@@ -92,13 +92,13 @@ describe('advice', () => {
     ]);
   });
 
-  it('names each id once in a fixed order, with every place where it was seen', () => {
+  it('names each id once in a fixed order, with every place of the fault', () => {
     const all = adviceOn(
       { accepts: [offer({ ...SEPOLIA, amount: '7' }), offer({ ...SEPOLIA, amount: '5' })] },
       1,
     );
     expect(all.map(({ id }) => id)).toEqual(
-      ADVICE_IDS.filter((id) => all.some((one) => one.id === id)),
+      ADVICE_IDS.filter((id) => all.some((advice) => advice.id === id)),
     );
     expect(all[1]).toMatchObject({
       id: 'under-facilitator-minimum',

@@ -17,16 +17,20 @@ import {
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
-const OPEN = { 'access-control-allow-origin': '*' };
+const ALLOW_ALL_SITES = { 'access-control-allow-origin': '*' };
 /** Headers for a script of another site, and whether the script can read the challenge. */
 const SELLERS: readonly (readonly [name: string, headers: Headers, isReadable: boolean])[] = [
-  ['no CORS', {}, false],
-  ['allows all, exposes nothing', OPEN, false],
-  ['exposes it', { ...OPEN, 'access-control-expose-headers': 'X-Other, Payment-Required' }, true],
-  ['exposes all', { ...OPEN, 'access-control-expose-headers': '*' }, true],
+  ['sends no CORS headers', {}, false],
+  ['allows all sites, and exposes no header', ALLOW_ALL_SITES, false],
   [
-    'exposes it on two lines',
-    { ...OPEN, 'access-control-expose-headers': ['X-Other', 'PAYMENT-REQUIRED'] },
+    'exposes the challenge header',
+    { ...ALLOW_ALL_SITES, 'access-control-expose-headers': 'X-Other, Payment-Required' },
+    true,
+  ],
+  ['exposes all headers', { ...ALLOW_ALL_SITES, 'access-control-expose-headers': '*' }, true],
+  [
+    'exposes the challenge header on the second of two lines',
+    { ...ALLOW_ALL_SITES, 'access-control-expose-headers': ['X-Other', 'PAYMENT-REQUIRED'] },
     true,
   ],
   ['allows another site', { 'access-control-allow-origin': 'https://other.example' }, false],
@@ -41,7 +45,7 @@ const SELLERS: readonly (readonly [name: string, headers: Headers, isReadable: b
   [
     'names credentials, which no script sends',
     {
-      ...OPEN,
+      ...ALLOW_ALL_SITES,
       'access-control-allow-credentials': 'true',
       'access-control-expose-headers': '*',
     },
@@ -49,14 +53,17 @@ const SELLERS: readonly (readonly [name: string, headers: Headers, isReadable: b
   ],
 ];
 
-describe('hidden-from-browsers', () => {
-  test.each(SELLERS)('%s', (_, headers, isReadable) => {
-    expect(idsOf(challenge402(undefined, { headers }))).toEqual(
-      isReadable ? [] : ['hidden-from-browsers'],
-    );
-  });
+describe('the advice hidden-from-browsers', () => {
+  test.each(SELLERS)(
+    'is given unless a script can read the challenge: a seller that %s',
+    (_, headers, isReadable) => {
+      expect(idsOf(challenge402(undefined, { headers }))).toEqual(
+        isReadable ? [] : ['hidden-from-browsers'],
+      );
+    },
+  );
 
-  test('an echoed origin is allowed', () => {
+  test('is absent if the seller echoes the origin of the script', () => {
     const headers = {
       'access-control-allow-origin': BROWSER_ORIGIN,
       'access-control-expose-headers': 'PAYMENT-REQUIRED',
@@ -64,12 +71,12 @@ describe('hidden-from-browsers', () => {
     expect(idsOf(challenge402(undefined, { headers }))).toEqual([]);
   });
 
-  test('an answer that asks for no payment gets no advice', () => {
+  test('is absent for an answer that asks for no payment', () => {
     expect(idsOf(answer(200, {}))).toEqual([]);
   });
 });
 
-describe.skipIf(browserUnavailable() !== null)('a browser', () => {
+describe.skipIf(browserUnavailable() !== null)('a real browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await startBrowser();
@@ -77,8 +84,8 @@ describe.skipIf(browserUnavailable() !== null)('a browser', () => {
   afterAll(() => browser.close());
 
   test.each(SELLERS)(
-    'a real browser can read the challenge if and only if there is no advice: %s',
-    async (_, headers, readable) => {
+    'can read the challenge if and only if there is no advice: a seller that %s',
+    async (_, headers, isReadable) => {
       await using seller = await serve(402, {
         ...headers,
         'payment-required': encodeChallenge({}),
@@ -95,19 +102,19 @@ describe.skipIf(browserUnavailable() !== null)('a browser', () => {
         seller.url,
       );
       await page.close();
-      expect(header !== null).toBe(readable);
+      expect(header !== null).toBe(isReadable);
     },
   );
 });
 
-describe('an answer to a page view:', () => {
+describe('the advice on an answer to a page view:', () => {
   const fetched = challenge402(undefined, {
-    headers: { ...OPEN, 'access-control-expose-headers': '*', vary: 'Accept' },
+    headers: { ...ALLOW_ALL_SITES, 'access-control-expose-headers': '*', vary: 'Accept' },
   });
   const header = { 'payment-required': encodeChallenge({}) };
 
   test.each([
-    ['the same answer', fetched, []],
+    ['the same answer as to a script', fetched, []],
     ['a paywall with its challenge', html(402, 'Pay', { ...header, vary: 'Accept' }), []],
     [
       'a paywall without its challenge',
@@ -116,7 +123,7 @@ describe('an answer to a page view:', () => {
     ],
     ['a paywall that is not a 402', html(200, 'Pay', { vary: '*' }), ['paywall-without-challenge']],
     ['a firewall', html(403, 'Go away', { vary: 'accept' }), []],
-    ['another type without Vary', html(402, 'Pay', header), ['varies-unsaid']],
+    ['HTML instead of JSON without Vary', html(402, 'Pay', header), ['varies-unsaid']],
   ] as const)('%s', (_, opened, ids) => {
     expect(idsOf(fetched, opened)).toEqual(ids);
   });

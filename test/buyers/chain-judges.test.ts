@@ -14,9 +14,9 @@ import { needs } from '../fixtures/needs.ts';
 import { challengeV2, offer } from '../fixtures/observations/build-observations.ts';
 import { KNOWN_PAIRS } from '../fixtures/observations/known-pairs.ts';
 
-/** The rule holds though the client signs. The key is the member that breaks the rule. */
+/** Reasons why a rule holds though the client signs. Each key is the member that breaks the rule. */
 const LENIENT: Readonly<Record<string, string>> = {
-  'extra/paymentFlow': 'the buyer around the scheme filters by the flow',
+  'extra/paymentFlow': 'the buyer filters offers by payment flow before the client sees them',
   maxTimeoutSeconds: 'the specification has it as a number',
   'extra/areFeesSponsored': 'any value that is not falsy counts as true',
   asset: 'the client for Algorand pays USDC where it cannot read the asset',
@@ -26,7 +26,7 @@ const LENIENT: Readonly<Record<string, string>> = {
 const PRINTED_RECIPIENT = 'GBHEGW3KWOY2OFH767EDALFGCUTBOEVBDQMCKU4APMDLQNBW5QV3W3KO';
 const RECIPIENT = 'GDVEU3DD4KOFECV66VIHWEZOYX4ZKR3WV27L464SIIPOU2IUI3JCZA57';
 
-const missing = await missingPackage();
+const missing = await findMissingPackage();
 const clients = new Map<string, ChainClient>();
 beforeAll(async () => {
   if (missing !== null) return;
@@ -41,7 +41,7 @@ afterAll(async () => {
 });
 
 /** Null if every package is installed in the version that the page of networks names. */
-async function missingPackage(): Promise<string | null> {
+async function findMissingPackage(): Promise<string | null> {
   for (const { name, version } of TEST_CLIENTS) {
     const manifest = new URL(`../../node_modules/${name}/package.json`, import.meta.url);
     const text = await readFile(manifest, 'utf8').catch(() => null);
@@ -51,35 +51,38 @@ async function missingPackage(): Promise<string | null> {
   return null;
 }
 
-const CHANGES = KNOWN_PAIRS.filter(({ name }) => /Stellar|Algorand/.test(name)).flatMap(
-  ({ name, offer: own, alsoSound = [], wrong }) =>
+const JUDGED_OFFERS = KNOWN_PAIRS.filter(({ name }) => /Stellar|Algorand/.test(name)).flatMap(
+  ({ name, offer: pairOffer, alsoSound = [], wrong }) =>
     [['as its specification prints it', {}] as const, ...alsoSound, ...wrong].map(
-      ([how, change]) => [name, how, { ...offer(), ...own, ...change }] as const,
+      ([variant, change]) => [name, variant, { ...offer(), ...pairOffer, ...change }] as const,
     ),
 );
 
-function faultsOf(one: JsonObject): readonly string[] {
-  const [parsed] = parseChallenge(challengeV2({ accepts: [one] }), 'header')?.offers ?? [];
+function findFaultyMembers(judgedOffer: JsonObject): readonly string[] {
+  const [parsed] = parseChallenge(challengeV2({ accepts: [judgedOffer] }), 'header')?.offers ?? [];
   if (parsed === undefined) throw new TypeError('no offer');
   return findOfferFaults(parsed, 2).map(({ pointer }) => pointer.replace('/accepts/0/', ''));
 }
 
 describe('the official client of the network', needs(missing), () => {
-  it.each(CHANGES)('%s: %s', async (pair, _, one) => {
-    const paid = one.payTo === PRINTED_RECIPIENT ? { ...one, payTo: RECIPIENT } : one;
-    const words = await clients.get(pair)?.judge(paid);
-    const faults = faultsOf(one as JsonObject);
-    if (words !== null) {
-      expect([faults.length > 0, words]).toEqual([true, words]);
+  it.each(JUDGED_OFFERS)('agrees with our rules on %s: %s', async (pair, _, judgedOffer) => {
+    const signable =
+      judgedOffer.payTo === PRINTED_RECIPIENT ? { ...judgedOffer, payTo: RECIPIENT } : judgedOffer;
+    const refusal = await clients.get(pair)?.judge(signable);
+    const faults = findFaultyMembers(judgedOffer as JsonObject);
+    if (refusal !== null) {
+      expect([faults.length > 0, refusal]).toEqual([true, refusal]);
       return;
     }
     expect(faults.filter((member) => LENIENT[member] === undefined)).toEqual([]);
   });
 
-  it('accepts the recipient that the specification for Stellar prints, though its client refuses it', async () => {
+  it('refuses the recipient that the specification for Stellar prints, but our rules accept it', async () => {
     const printed = KNOWN_PAIRS.find(({ name }) => name === 'exact on Stellar')?.offer;
-    const one = { ...offer(), ...printed };
-    expect(await clients.get('exact on Stellar')?.judge(one)).toContain('Unsupported address');
-    expect(faultsOf(one)).toEqual([]);
+    const judgedOffer = { ...offer(), ...printed };
+    expect(await clients.get('exact on Stellar')?.judge(judgedOffer)).toContain(
+      'Unsupported address',
+    );
+    expect(findFaultyMembers(judgedOffer)).toEqual([]);
   });
 });

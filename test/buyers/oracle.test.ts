@@ -14,22 +14,26 @@ const STELLAR = {
   extra: { areFeesSponsored: true },
 };
 const OTHER_TOKEN = '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42';
-const ZERO = `0x${'0'.repeat(40)}`;
+const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const DOMAIN = { name: 'USD Coin', version: '2' };
 
-const noSockets = new URL('./no-sockets.mjs', import.meta.url).href;
-const oracle = createOracle({ execArgv: ['--import', noSockets], cpuMs: 20_000, wallMs: 60_000 });
+const noSocketsUrl = new URL('./no-sockets.mjs', import.meta.url).href;
+const oracle = createOracle({
+  execArgv: ['--import', noSocketsUrl],
+  cpuMs: 20_000,
+  wallMs: 60_000,
+});
 afterAll(() => oracle.close());
 
-async function said(challenges: ListedChallenges) {
+async function tryFirst(challenges: ListedChallenges) {
   const { resources } = await oracle.tryChallenges(challenges);
-  const [first] = resources;
-  if (first === undefined) throw new Error('nothing was said');
-  return first;
+  const [resource] = resources;
+  if (resource === undefined) throw new Error('no resource was judged');
+  return resource;
 }
 
-async function verdicts(...changes: readonly (JsonObject | null)[]) {
-  const { payableBy, offers } = await said(offering(...changes));
+async function tryOffers(...changes: readonly (JsonObject | null)[]) {
+  const { payableBy, offers } = await tryFirst(offering(...changes));
   return [payableBy, ...offers.map(({ verdict }) => verdict)];
 }
 
@@ -51,9 +55,9 @@ describe('a single offer:', () => {
       'settings',
       'signs',
     ],
-    ['a scheme of its own', { scheme: 'barter' }, 'unknown', 'unsupported'],
+    ['a scheme that nobody knows', { scheme: 'barter' }, 'unknown', 'unsupported'],
     ['a network without a client', STELLAR, 'unknown', 'unsupported'],
-    ['its asset on another network', { network: 'stellar:pubnet' }, 'nobody', 'unsupported'],
+    ['the asset of Base on Stellar', { network: 'stellar:pubnet' }, 'nobody', 'unsupported'],
     ['a network that nobody knows', { network: 'valueof:x' }, 'unknown', 'unsupported'],
     ['ERC-7710', { extra: { assetTransferMethod: 'erc7710' } }, 'unknown', 'unsupported'],
     [
@@ -65,7 +69,7 @@ describe('a single offer:', () => {
     ['a network that does not exist', { network: 'eip155:base-mainnet' }, 'nobody', 'refuses'],
     ['a name of version 1', { network: 'base' }, 'nobody', 'refuses'],
   ])('%s', async (_, change, payableBy, verdict) => {
-    expect(await verdicts(change)).toEqual([payableBy, verdict]);
+    expect(await tryOffers(change)).toEqual([payableBy, verdict]);
   });
 
   it.each<readonly [string, JsonObject, words: RegExp]>([
@@ -73,7 +77,7 @@ describe('a single offer:', () => {
     ['upto without facilitatorAddress', { scheme: 'upto' }, /requires facilitatorAddress/],
     [
       'batch-settlement without receiverAuthorizer',
-      { scheme: 'batch-settlement', extra: { ...DOMAIN, receiverAuthorizer: ZERO } },
+      { scheme: 'batch-settlement', extra: { ...DOMAIN, receiverAuthorizer: ZERO_ADDRESS } },
       /non-zero extra.receiverAuthorizer/,
     ],
     ['auth-capture, no extra', { scheme: 'auth-capture' }, /'captureAuthorizer' is required/],
@@ -82,7 +86,7 @@ describe('a single offer:', () => {
     ['solana:mainnet', { ...SOLANA, network: 'solana:mainnet' }, /Unsupported SVM network/],
     ['an asset by its symbol', { asset: 'USDC' }, /Address "USDC" is invalid/],
   ])('%s is refused in the words of the client', async (_, change, words) => {
-    const { payableBy, offers } = await said(offering(change));
+    const { payableBy, offers } = await tryFirst(offering(change));
     expect(payableBy).toBe('nobody');
     expect(offers[0]).toMatchObject({ verdict: 'refuses', words: expect.stringMatching(words) });
     expect([...(offers[0]?.words ?? '')].length).toBeLessThanOrEqual(200);
@@ -90,24 +94,24 @@ describe('a single offer:', () => {
 });
 
 describe('a whole challenge:', () => {
-  it('an offer that survives the filters hides those behind it', async () => {
-    expect(await verdicts({ extra: {} }, {})).toEqual(['settings', 'refuses', 'signs']);
-    expect(await verdicts({}, { extra: {} })).toEqual(['default', 'signs', 'refuses']);
+  it('only the first offer that the filters keep must be payable by default clients', async () => {
+    expect(await tryOffers({ extra: {} }, {})).toEqual(['settings', 'refuses', 'signs']);
+    expect(await tryOffers({}, { extra: {} })).toEqual(['default', 'signs', 'refuses']);
   });
 
   it('offers that the filters remove do no harm', async () => {
-    expect(await verdicts({ asset: OTHER_TOKEN }, {})).toEqual(['default', 'limited', 'signs']);
-    expect(await verdicts({ scheme: 'barter' }, {})).toEqual(['default', 'unsupported', 'signs']);
+    expect(await tryOffers({ asset: OTHER_TOKEN }, {})).toEqual(['default', 'limited', 'signs']);
+    expect(await tryOffers({ scheme: 'barter' }, {})).toEqual(['default', 'unsupported', 'signs']);
   });
 
   it('default clients cannot pay a challenge with an entry that is not an offer, in any position', async () => {
-    expect(await verdicts({}, null)).toEqual(['settings', 'signs', 'refuses']);
-    expect(await verdicts(null)).toEqual(['nobody', 'refuses']);
+    expect(await tryOffers({}, null)).toEqual(['settings', 'signs', 'refuses']);
+    expect(await tryOffers(null)).toEqual(['nobody', 'refuses']);
   });
 
   it('version 1 is read from the body, version 2 only from the header', async () => {
-    expect(await said(inBody(challengeV1()))).toMatchObject({ payableBy: 'default' });
-    expect(await said(inBody(challengeV2()))).toMatchObject({
+    expect(await tryFirst(inBody(challengeV1()))).toMatchObject({ payableBy: 'default' });
+    expect(await tryFirst(inBody(challengeV2()))).toMatchObject({
       payableBy: 'nobody',
       words: 'Invalid payment required response',
       offers: [{ verdict: 'signs' }],
@@ -125,7 +129,7 @@ describe('a whole challenge:', () => {
     ['a resource without an address', { resource: { description: 'Weather' } }, '/resource/url'],
     ['an address that is not text', { resource: { url: 7 } }, '/resource/url'],
   ])('with %s counts as refused, whatever a client signs', async (_, change, member) => {
-    const { payableBy, words } = await said(inHeader(challengeV2(change)));
+    const { payableBy, words } = await tryFirst(inHeader(challengeV2(change)));
     expect(payableBy).toBe('nobody');
     if (member !== '/x402Version') expect(words).toContain(`${member} is `);
   });
@@ -137,35 +141,39 @@ describe('a whole challenge:', () => {
     ['a description that is not text', { resource: { url: 'https://a.example', description: 5 } }],
     ['tags that are not a list', { resource: { url: 'https://a.example', tags: 'weather' } }],
   ])('with %s is still payable', async (_, change) => {
-    expect(await said(inHeader(challengeV2(change)))).toMatchObject({ payableBy: 'default' });
+    expect(await tryFirst(inHeader(challengeV2(change)))).toMatchObject({ payableBy: 'default' });
   });
 
   it('a hostile challenge does not break the oracle', async () => {
     for (const value of [{ toString: 1 }, { __proto__: null }, '1'.repeat(400), '\ud800', []]) {
       for (const member of ['amount', 'network', 'asset', 'payTo', 'extra', 'scheme']) {
-        const { payableBy, offers } = await said(offering({ [member]: value }));
+        const { payableBy, offers } = await tryFirst(offering({ [member]: value }));
         expect(offers).toHaveLength(1);
         expect(['nobody', 'unknown', 'settings', 'default']).toContain(payableBy);
       }
     }
     const accepts = Array.from({ length: 200 }, () => ({}));
-    const many = await said(inHeader(challengeV2({ accepts })));
+    const many = await tryFirst(inHeader(challengeV2({ accepts })));
     expect(many.offers).toHaveLength(64);
   });
 });
 
 it('the same challenge gets the same verdict', async () => {
-  const other = createOracle();
+  const secondOracle = createOracle();
   try {
-    const once = await other.tryChallenges(offering(SOLANA, { amount: '5000000' }));
-    expect(await oracle.tryChallenges(offering(SOLANA, { amount: '5000000' }))).toEqual(once);
-    expect(once.clients.map(({ name }) => name)).toEqual(['@x402/core', '@x402/evm', '@x402/svm']);
+    const verdict = await secondOracle.tryChallenges(offering(SOLANA, { amount: '5000000' }));
+    expect(await oracle.tryChallenges(offering(SOLANA, { amount: '5000000' }))).toEqual(verdict);
+    expect(verdict.clients.map(({ name }) => name)).toEqual([
+      '@x402/core',
+      '@x402/evm',
+      '@x402/svm',
+    ]);
   } finally {
-    await other.close();
+    await secondOracle.close();
   }
 });
 
-it('a challenge that takes too long is ended twice and reported, and the next one is tried as usual', async () => {
+it('a challenge that takes too long is tried twice and then refused; later challenges are tried as usual', async () => {
   const hasty = createOracle({ cpuMs: 0, scanMs: 60_000 });
   const patient = createOracle({ idleMs: 1 });
   try {
@@ -201,33 +209,35 @@ it('no challenge is tried once the scan has spent its time for clients', async (
 
 it('a caller that aborts is released at once, while its challenge is tried or waits', async () => {
   const busy = createOracle({ cpuMs: 20_000, wallMs: 60_000 });
-  const gone = new AbortController();
+  const caller = new AbortController();
   try {
-    const tried = busy.tryChallenges(offering({ amount: '9' }), gone.signal);
-    const waits = busy.tryChallenges(offering({ amount: '10' }), gone.signal);
-    const stays = busy.tryChallenges(offering({ amount: '11' }));
-    const left = expect(Promise.all([tried, waits])).rejects.toThrow('the caller left');
-    gone.abort(new Error('the caller left'));
-    await left;
-    expect((await stays).resources).toMatchObject([{ payableBy: 'default' }]);
+    const runningTry = busy.tryChallenges(offering({ amount: '9' }), caller.signal);
+    const waitingTry = busy.tryChallenges(offering({ amount: '10' }), caller.signal);
+    const otherTry = busy.tryChallenges(offering({ amount: '11' }));
+    const rejection = expect(Promise.all([runningTry, waitingTry])).rejects.toThrow(
+      'the caller left',
+    );
+    caller.abort(new Error('the caller left'));
+    await rejection;
+    expect((await otherTry).resources).toMatchObject([{ payableBy: 'default' }]);
   } finally {
     await busy.close();
   }
 });
 
-it('more challenges than may wait are refused', async () => {
+it('a challenge is refused if no more challenges may wait', async () => {
   const narrow = createOracle({ maxWaiting: 1, cpuMs: 20_000, wallMs: 60_000 });
   try {
-    const asked = ['12', '13', '14'].map((amount) => narrow.tryChallenges(offering({ amount })));
-    const said = await Promise.allSettled(asked);
-    expect(said.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
-    await expect(asked[2]).rejects.toBeInstanceOf(PoolSaturated);
+    const tries = ['12', '13', '14'].map((amount) => narrow.tryChallenges(offering({ amount })));
+    const outcomes = await Promise.allSettled(tries);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    await expect(tries[2]).rejects.toBeInstanceOf(PoolSaturated);
   } finally {
     await narrow.close();
   }
 });
 
-it('a package that cannot load is our fault', async () => {
+it('a client package that cannot load counts as our fault', async () => {
   const broken = createOracle({ execArgv: ['--import', 'data:text/javascript,throw new Error()'] });
   try {
     await expect(broken.tryChallenges(offering({}))).rejects.toThrow(EngineFault);

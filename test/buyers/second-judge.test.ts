@@ -62,13 +62,13 @@ const OFFERS: readonly (readonly [name: string, offers: readonly (Members | null
   ],
   ['batch-settlement without its authorizer', [{ scheme: 'batch-settlement' }]],
   ['an unknown scheme', [{ scheme: 'barter' }]],
-  ['a number for a text behind a good offer', [{}, { amount: 5 }]],
-  ['no entry behind a good offer', [{}, null]],
+  ['an amount that is a number behind a good offer', [{}, { amount: 5 }]],
+  ['a null behind a good offer', [{}, null]],
   ['a bad amount behind a good offer', [{}, { amount: '$1' }]],
   ['an unknown scheme in front of a good offer', [{ scheme: 'barter' }, {}]],
 ];
 
-const AROUND: readonly (readonly [name: string, change: Members])[] = [
+const CHALLENGE_CHANGES: readonly (readonly [name: string, change: Members])[] = [
   ['an error that is not text', { error: 402 }],
   ['a list of extensions', { extensions: [] }],
   ['a resource that is its address', { resource: 'https://shop.example' }],
@@ -77,14 +77,16 @@ const AROUND: readonly (readonly [name: string, change: Members])[] = [
   ['a version of the future', { x402Version: 3 }],
 ];
 
-/** The rule holds though the Python client signs. */
+/** Reasons why a check fails an offer that the Python client signs. Each key is an outcome. */
 const LENIENT: Readonly<Record<string, string>> = {
   'no-domain': 'facilitators refuse terms without a domain, and so does the client for TypeScript',
   'wrong-domain': 'the token refuses a signature under another domain',
-  'wrong-version': 'the client for TypeScript knows no such version, and its words are told',
+  'wrong-version':
+    'the client for TypeScript knows no such version, and the evidence quotes its refusal',
   'bad-resource-url': 'a resource that has no address cannot be bought again',
 };
-const HAS_CLIENT = /"scheme":"(?:exact|upto|batch-settlement)","network":"(?:eip155|solana):/;
+const HAS_PYTHON_CLIENT =
+  /"scheme":"(?:exact|upto|batch-settlement)","network":"(?:eip155|solana):/;
 
 const python = await startPythonClient();
 let engine: EngineUnderTest;
@@ -96,25 +98,25 @@ afterAll(async () => {
   if ('judge' in python) await python[Symbol.asyncDispose]();
 });
 
-async function bothSay(make: (origin: string) => object) {
+async function judgeTwice(make: (origin: string) => object) {
   if ('unavailable' in python) throw new Error(python.unavailable);
-  const selling: Answering = ({ method, origin }, usual) =>
+  const sendChallenge: Answering = ({ method, origin }, usual) =>
     method === 'GET' || usual.status === 402 ? challengeAnswer(make(origin)) : usual;
-  await using seller = await startCraftedSeller({ answers: { '/weather': selling } });
+  await using seller = await startCraftedSeller({ answers: { '/weather': sendChallenge } });
   const outcome = await engine.scan(seller.url);
   const header = Buffer.from(JSON.stringify(make(seller.url))).toString('base64');
-  const says = await python.judge({ header, body: '{}' });
-  return { says, results: ['P3', 'P6', 'P7'].map((id) => resultOf(outcome, id)) };
+  const pythonVerdict = await python.judge({ header, body: '{}' });
+  return { pythonVerdict, results: ['P3', 'P6', 'P7'].map((id) => resultOf(outcome, id)) };
 }
 
 async function expectAgreement(make: (origin: string) => object): Promise<void> {
-  const { says, results } = await bothSay(make);
+  const { pythonVerdict, results } = await judgeTwice(make);
   const [p3] = results;
-  const evidence = `Python says ${says.unlimited}; P3 ${p3?.outcome}: ${p3?.evidence}`;
+  const evidence = `Python pythonVerdict ${pythonVerdict.unlimited}; P3 ${p3?.outcome}: ${p3?.evidence}`;
   // The Python package cannot judge schemes that it has no client for.
-  const isJudged = HAS_CLIENT.test(JSON.stringify(make('')));
-  if (says.unlimited !== null && isJudged) expect(p3?.status, evidence).not.toBe('pass');
-  if (says.default !== null) return;
+  const isJudged = HAS_PYTHON_CLIENT.test(JSON.stringify(make('')));
+  if (pythonVerdict.unlimited !== null && isJudged) expect(p3?.status, evidence).not.toBe('pass');
+  if (pythonVerdict.default !== null) return;
   const failed = results.filter(({ id, status, outcome }) => {
     // Clients do not compare the price with other documents.
     if (id === 'P6' && outcome === 'mismatch') return false;
@@ -124,14 +126,14 @@ async function expectAgreement(make: (origin: string) => object): Promise<void> 
 }
 
 describe('x402 for Python', needs('unavailable' in python ? python.unavailable : null), () => {
-  it.each(OFFERS)('%s', async (_, offers) => {
+  it.each(OFFERS)('agrees with P3 on %s', async (_, offers) => {
     await expectAgreement((origin) => ({
       ...challengeOf(WEATHER, origin),
       accepts: offers.map((change) => change && { ...offerOf(WEATHER), ...change }),
     }));
   });
 
-  it.each(AROUND)('%s', async (_, change) => {
+  it.each(CHALLENGE_CHANGES)('agrees with P3 on a challenge with %s', async (_, change) => {
     await expectAgreement((origin) => ({ ...challengeOf(WEATHER, origin), ...change }));
   });
 
@@ -143,25 +145,30 @@ describe('x402 for Python', needs('unavailable' in python ? python.unavailable :
       const { challenged } = listChallenges(recording.observations.resources);
       for (const { method, path, answer } of challenged) {
         const header = answer.headers.map(([, value]) => value).join(', ') || null;
-        const says = await python.judge({ header, body: answer.body });
+        const pythonVerdict = await python.judge({ header, body: answer.body });
         const { status, evidence } = resultOf({ report }, 'P3');
-        const text = `${name} ${method} ${path}: Python says ${says.unlimited}; ${evidence}`;
+        const text = `${name} ${method} ${path}: Python pythonVerdict ${pythonVerdict.unlimited}; ${evidence}`;
         // P4 fails a challenge that is only in the body.
         const isUnread = header === null && !answer.body.includes('"x402Version":1');
-        if (says.unlimited !== null && !isUnread) expect(status, text).not.toBe('pass');
+        if (pythonVerdict.unlimited !== null && !isUnread) expect(status, text).not.toBe('pass');
         judged.push(text);
       }
     }
     expect(judged.length).toBeGreaterThan(5);
   });
 
-  const printed = SPEC_EXAMPLES.map((one, index) => [`${index} ${one.source}`, one] as const);
-  it.each(printed)('%s', async (_, example) => {
-    const isOld = JSON.stringify(example).includes('maxAmountRequired');
-    const accepts = 'offer' in example ? [example.offer] : example.challenge['accepts'];
-    if (isOld || !Array.isArray(accepts) || accepts.length === 0) return;
-    await expectAgreement((origin) =>
-      'offer' in example ? { ...challengeOf(WEATHER, origin), accepts } : example.challenge,
-    );
-  });
+  const specExamples = SPEC_EXAMPLES.map(
+    (example, index) => [`${index} ${example.source}`, example] as const,
+  );
+  it.each(specExamples)(
+    'agrees with P3 on the example of the specification: %s',
+    async (_, example) => {
+      const isOld = JSON.stringify(example).includes('maxAmountRequired');
+      const accepts = 'offer' in example ? [example.offer] : example.challenge['accepts'];
+      if (isOld || !Array.isArray(accepts) || accepts.length === 0) return;
+      await expectAgreement((origin) =>
+        'offer' in example ? { ...challengeOf(WEATHER, origin), accepts } : example.challenge,
+      );
+    },
+  );
 });

@@ -12,27 +12,27 @@ beforeAll(() => {
 afterAll(() => oracle.close());
 
 it.each(UNSETTLED_OFFERS)('no client can pay $name', async ({ change }) => {
-  const [one] = (await oracle.tryChallenges(offering(change))).resources;
-  expect([one?.payableBy, one?.offers[0]?.verdict]).toEqual(['nobody', 'refuses']);
+  const [resource] = (await oracle.tryChallenges(offering(change))).resources;
+  expect([resource?.payableBy, resource?.offers[0]?.verdict]).toEqual(['nobody', 'refuses']);
 });
 
 it.each(EXTREME_OFFERS)('a client signs $name', async ({ change }) => {
-  const [one] = (await oracle.tryChallenges(offering(change))).resources;
-  expect(one?.offers[0]?.words ?? 'signs').not.toContain('facilitators refuse it');
-  expect(one?.payableBy).not.toBe('nobody');
+  const [resource] = (await oracle.tryChallenges(offering(change))).resources;
+  expect(resource?.offers[0]?.words ?? 'signs').not.toContain('facilitators refuse it');
+  expect(resource?.payableBy).not.toBe('nobody');
 });
 
 it.each(KNOWN_PAIRS)(
-  'a fault makes $name payable by nobody, and the sound form is not',
+  'with a fault, nobody can pay $name; without a fault, the verdict is not "nobody"',
   async (pair) => {
     const { offer, alsoSound = [], wrong } = pair;
     for (const [name, change] of [['printed', {}] as const, ...alsoSound]) {
-      const [one] = (await oracle.tryChallenges(offering({ ...offer, ...change }))).resources;
-      expect([name, one?.payableBy]).not.toEqual([name, 'nobody']);
+      const [resource] = (await oracle.tryChallenges(offering({ ...offer, ...change }))).resources;
+      expect([name, resource?.payableBy]).not.toEqual([name, 'nobody']);
     }
     for (const [name, change] of wrong) {
-      const [one] = (await oracle.tryChallenges(offering({ ...offer, ...change }))).resources;
-      expect([name, one?.payableBy]).toEqual([name, 'nobody']);
+      const [resource] = (await oracle.tryChallenges(offering({ ...offer, ...change }))).resources;
+      expect([name, resource?.payableBy]).toEqual([name, 'nobody']);
     }
   },
 );
@@ -40,7 +40,7 @@ it.each(KNOWN_PAIRS)(
 it.each(NAMED_OFFERS)(
   'who can pay %s is unknown, because no client judges it',
   async (_, offer) => {
-    const [one] = (await oracle.tryChallenges(offering(offer))).resources;
-    expect([one?.payableBy, one?.offers[0]?.verdict]).toEqual(['unknown', 'unsupported']);
+    const [resource] = (await oracle.tryChallenges(offering(offer))).resources;
+    expect([resource?.payableBy, resource?.offers[0]?.verdict]).toEqual(['unknown', 'unsupported']);
   },
 );

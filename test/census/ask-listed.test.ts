@@ -1,4 +1,4 @@
-/** Sellers on real sockets count the requests of a look. */
+/** The census looks at listed resources of sellers on real sockets, which count its requests. */
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createOracle } from '../../src/buyers/create-oracle.ts';
 import { type AskListedRequest, createAskListed } from '../../src/census/ask-listed.ts';
@@ -30,8 +30,8 @@ afterAll(async () => {
 const GET = { method: 'GET', path: WEATHER.path } as const;
 const POST = { method: 'POST', path: SUMMARY.path } as const;
 
-/** Looks at a seller that gives these answers; `asked` lists the requests that it got, in order. */
-async function ask(
+/** Looks at a seller that gives these answers; `requestLines` lists the requests that it got, in order. */
+async function lookAt(
   answers: CraftedOptions['answers'] = {},
   { places = 99, ...question }: Partial<AskListedRequest> & { readonly places?: number } = {},
 ) {
@@ -44,30 +44,33 @@ async function ask(
     createClient: createProbeClient,
     userAgent: 'x402-conformance-scanner/0 (+https://scanner.example/about-census)',
   });
-  let left = places;
-  const admit = async () => {
-    left -= 1;
-    return left >= 0;
+  let placesLeft = places;
+  const takePlace = async () => {
+    placesLeft -= 1;
+    return placesLeft >= 0;
   };
-  const whole = { resources: [GET], allowed: {}, robotsPaths: [], ...question };
-  const answer = await askListed(parseOrigin(seller.url, policy), whole, admit);
-  const asked = seller.requests.map(({ method, path }) => `${method} ${path}`);
+  const request = { resources: [GET], allowed: {}, robotsPaths: [], ...question };
+  const answer = await askListed(parseOrigin(seller.url, policy), request, takePlace);
+  const requestLines = seller.requests.map(({ method, path }) => `${method} ${path}`);
   return {
     ...answer,
-    asked,
+    requestLines,
     requests: seller.requests,
     word: toDayWord(answer.signs),
-    places: places - left,
+    places: places - placesLeft,
   };
 }
 
-const to = (status: number, location: string): CraftedAnswer => ({ status, headers: { location } });
+const redirectTo = (status: number, location: string): CraftedAnswer => ({
+  status,
+  headers: { location },
+});
 const robots = (...lines: string[]): CraftedAnswer => ({ status: 200, body: lines.join('\n') });
 
 describe('a resource', () => {
-  test('is asked once, as listed, under the name of the census', async () => {
-    const { asked, requests, word } = await ask();
-    expect(asked).toEqual(['GET /weather']);
+  test('is requested once, as listed, under the name of the census', async () => {
+    const { requestLines, requests, word } = await lookAt();
+    expect(requestLines).toEqual(['GET /weather']);
     expect(word).toBe('payable');
     expect(requests[0]?.headers['user-agent']).toBe(
       'x402-conformance-scanner/0 (+https://scanner.example/about-census)',
@@ -76,7 +79,7 @@ describe('a resource', () => {
   });
 
   test('that is listed with POST gets an empty object as body', async () => {
-    const { requests, word } = await ask({}, { resources: [POST] });
+    const { requests, word } = await lookAt({}, { resources: [POST] });
     expect(requests).toMatchObject([{ method: 'POST', path: '/summaries', body: '{}' }]);
     expect(word).toBe('payable');
   });
@@ -90,52 +93,55 @@ describe('a resource', () => {
     ['400', { status: 400 }, 'not_checked'],
     ['500', { status: 500 }, 'down'],
     ['503', { status: 503 }, 'down'],
-  ])('that answers %s', async (_, answer, word) => {
-    const result = await ask({ '*': answer });
+  ])('that answers %s gets the word of its status', async (_, answer, word) => {
+    const result = await lookAt({ '*': answer });
     expect(result.word).toBe(word);
-    expect(result.asked).toEqual(['GET /weather']);
+    expect(result.requestLines).toEqual(['GET /weather']);
   });
 
-  test('whose challenge pays nobody is not payable', async () => {
+  test('whose challenge has an invalid recipient is not payable', async () => {
     const challenge = challengeOf(WEATHER, 'https://shop.example');
     const accepts = challenge.accepts.map((offer) => ({ ...offer, payTo: '0x0' }));
-    const { word } = await ask({ '/weather': challengeAnswer({ ...challenge, accepts }) });
+    const { word } = await lookAt({ '/weather': challengeAnswer({ ...challenge, accepts }) });
     expect(word).toBe('not_payable');
   });
 });
 
 describe('a redirect', () => {
-  const sold = challengeAnswer(challengeOf(WEATHER, 'https://shop.example'));
-  const posted = challengeAnswer(challengeOf(SUMMARY, 'https://shop.example'));
+  const weatherChallenge = challengeAnswer(challengeOf(WEATHER, 'https://shop.example'));
+  const summaryChallenge = challengeAnswer(challengeOf(SUMMARY, 'https://shop.example'));
 
   test.each([301, 302, 307, 308])('by %d is followed once on the same origin', async (status) => {
-    const { asked, word } = await ask({ '/weather': to(status, '/new'), '/new': sold });
-    expect(asked).toEqual(['GET /weather', 'GET /new']);
+    const { requestLines, word } = await lookAt({
+      '/weather': redirectTo(status, '/new'),
+      '/new': weatherChallenge,
+    });
+    expect(requestLines).toEqual(['GET /weather', 'GET /new']);
     expect(word).toBe('payable');
   });
 
   test('after a redirect is not followed', async () => {
-    const { asked, word } = await ask({
-      '/weather': to(302, '/new'),
-      '/new': to(302, '/newer'),
-      '/newer': sold,
+    const { requestLines, word } = await lookAt({
+      '/weather': redirectTo(302, '/new'),
+      '/new': redirectTo(302, '/newer'),
+      '/newer': weatherChallenge,
     });
-    expect(asked).toEqual(['GET /weather', 'GET /new']);
+    expect(requestLines).toEqual(['GET /weather', 'GET /new']);
     expect(word).toBe('not_payable');
   });
 
   test.each(['https://elsewhere.example/weather', 'http://127.0.0.1:1/weather', '//10.0.0.1/'])(
     'to another origin is not followed: %s',
     async (location) => {
-      const { asked, word } = await ask({ '/weather': to(302, location) });
-      expect(asked).toEqual(['GET /weather']);
+      const { requestLines, word } = await lookAt({ '/weather': redirectTo(302, location) });
+      expect(requestLines).toEqual(['GET /weather']);
       expect(word).toBe('not_payable');
     },
   );
 
   test.each([307, 308])('of a POST by %d keeps method and body', async (status) => {
-    const answers = { '/summaries': to(status, '/new'), '/new': posted };
-    const { requests, word } = await ask(answers, { resources: [POST] });
+    const answers = { '/summaries': redirectTo(status, '/new'), '/new': summaryChallenge };
+    const { requests, word } = await lookAt(answers, { resources: [POST] });
     expect(requests).toMatchObject([
       { method: 'POST', path: '/summaries', body: '{}' },
       { method: 'POST', path: '/new', body: '{}' },
@@ -144,53 +150,57 @@ describe('a redirect', () => {
   });
 
   test.each([301, 302, 303])('of a POST by %d is not followed', async (status) => {
-    const answers = { '/summaries': to(status, '/new'), '/new': posted };
-    const { asked, word } = await ask(answers, { resources: [POST] });
-    expect(asked).toEqual(['POST /summaries']);
+    const answers = { '/summaries': redirectTo(status, '/new'), '/new': summaryChallenge };
+    const { requestLines, word } = await lookAt(answers, { resources: [POST] });
+    expect(requestLines).toEqual(['POST /summaries']);
     expect(word).toBe('not_payable');
   });
 
   test('of a POST is followed only once', async () => {
-    const answers = { '/summaries': to(307, '/new'), '/new': to(307, '/newer'), '/newer': posted };
-    const { asked, word } = await ask(answers, { resources: [POST] });
-    expect(asked).toEqual(['POST /summaries', 'POST /new']);
+    const answers = {
+      '/summaries': redirectTo(307, '/new'),
+      '/new': redirectTo(307, '/newer'),
+      '/newer': summaryChallenge,
+    };
+    const { requestLines, word } = await lookAt(answers, { resources: [POST] });
+    expect(requestLines).toEqual(['POST /summaries', 'POST /new']);
     expect(word).toBe('not_payable');
   });
 });
 
 describe('429', () => {
-  const later = (retryAfter?: string): CraftedAnswer => ({
+  const tooManyRequests = (retryAfter?: string): CraftedAnswer => ({
     status: 429,
     headers: retryAfter === undefined ? {} : { 'retry-after': retryAfter },
   });
 
   test.each<readonly [string, string | undefined, number | null]>([
-    ['at once', '0', 0],
-    ['in an hour', '3600', 3_600_000],
-    ['some time', undefined, null],
-  ])('ends the look, and nothing is asked again %s', async (_, retryAfter, restMs) => {
-    const { asked, word, ...answer } = await ask(
-      { '/weather': later(retryAfter) },
+    ['with Retry-After 0', '0', 0],
+    ['with Retry-After 3600', '3600', 3_600_000],
+    ['without Retry-After', undefined, null],
+  ])('%s ends the look after one request', async (_, retryAfter, restMs) => {
+    const { requestLines, word, ...answer } = await lookAt(
+      { '/weather': tooManyRequests(retryAfter) },
       { resources: [GET, POST] },
     );
-    expect(asked).toEqual(['GET /weather']);
+    expect(requestLines).toEqual(['GET /weather']);
     expect(word).toBe('not_checked');
     expect(answer.restMs).toBe(restMs);
   });
 
-  test('after a payable resource leaves the word, and its Retry-After is obeyed', async () => {
-    const answers = { '/summaries': later('60') };
-    const { word, restMs } = await ask(answers, { resources: [GET, POST] });
+  test('after a payable resource does not change the word "payable", and its Retry-After is obeyed', async () => {
+    const answers = { '/summaries': tooManyRequests('60') };
+    const { word, restMs } = await lookAt(answers, { resources: [GET, POST] });
     expect(word).toBe('payable');
     expect(restMs).toBe(60_000);
   });
 
   test('for robots.txt prevents the look, and any scan', async () => {
-    const { asked, word, restMs, allowed } = await ask(
-      { '/robots.txt': later() },
+    const { requestLines, word, restMs, allowed } = await lookAt(
+      { '/robots.txt': tooManyRequests() },
       { robotsPaths: ['/weather'] },
     );
-    expect(asked).toEqual(['GET /robots.txt']);
+    expect(requestLines).toEqual(['GET /robots.txt']);
     expect(word).toBe('not_checked');
     expect(allowed).toBeNull();
     expect(restMs).toBe(0);
@@ -198,16 +208,16 @@ describe('429', () => {
 
   test('is not the only status with Retry-After: a 503 is obeyed too', async () => {
     const busy = { status: 503, headers: { 'retry-after': '120' } };
-    const { asked, word, restMs } = await ask({ '*': busy }, { resources: [GET, POST] });
-    expect(asked).toEqual(['GET /weather', 'POST /summaries']);
+    const { requestLines, word, restMs } = await lookAt({ '*': busy }, { resources: [GET, POST] });
+    expect(requestLines).toEqual(['GET /weather', 'POST /summaries']);
     expect(word).toBe('down');
     expect(restMs).toBe(120_000);
   });
 });
 
 describe('robots.txt', () => {
-  const ask2 = (answer: CraftedAnswer, more: Partial<AskListedRequest> = {}) =>
-    ask(
+  const lookWithRobots = (answer: CraftedAnswer, more: Partial<AskListedRequest> = {}) =>
+    lookAt(
       { '/robots.txt': answer },
       { resources: [GET, POST], robotsPaths: ['/weather', '/summaries'], ...more },
     );
@@ -233,76 +243,88 @@ describe('robots.txt', () => {
     ['no group of other robots', robots('User-agent: otherbot', 'Disallow: /'), [true, true]],
     ['no file', { status: 404 }, [true, true]],
     ['no rule if the file answers 403', { status: 403 }, [true, true]],
-  ])('%s decides', async (_, answer, [weather, summaries]) => {
-    const { allowed, asked } = await ask2(answer);
+  ])('is obeyed: %s decides', async (_, answer, [weather, summaries]) => {
+    const { allowed, requestLines } = await lookWithRobots(answer);
     expect(allowed).toEqual({ '/weather': weather, '/summaries': summaries });
-    expect(asked).toEqual([
+    expect(requestLines).toEqual([
       'GET /robots.txt',
       ...(weather ? ['GET /weather'] : []),
       ...(summaries ? ['POST /summaries'] : []),
     ]);
   });
 
-  test('that refuses all leaves nothing to say', async () => {
-    const { asked, word } = await ask2(robots('User-agent: *', 'Disallow: /'));
-    expect(asked).toEqual(['GET /robots.txt']);
+  test('that refuses all paths leaves the word not_checked', async () => {
+    const { requestLines, word } = await lookWithRobots(robots('User-agent: *', 'Disallow: /'));
+    expect(requestLines).toEqual(['GET /robots.txt']);
     expect(word).toBe('not_checked');
   });
 
-  test.each([500, 503])('that answers %d lets the last answer stand', async (status) => {
-    const known = await ask2({ status }, { allowed: { '/weather': false, '/summaries': true } });
-    expect(known.allowed).toBeNull();
-    expect(known.asked).toEqual(['GET /robots.txt', 'POST /summaries']);
-    const unknown = await ask2({ status });
-    expect(unknown.asked).toEqual(['GET /robots.txt', 'GET /weather', 'POST /summaries']);
-  });
+  test.each([500, 503])(
+    'that answers %d leaves the rules of the last look in force',
+    async (status) => {
+      const withRules = await lookWithRobots(
+        { status },
+        { allowed: { '/weather': false, '/summaries': true } },
+      );
+      expect(withRules.allowed).toBeNull();
+      expect(withRules.requestLines).toEqual(['GET /robots.txt', 'POST /summaries']);
+      const withoutRules = await lookWithRobots({ status });
+      expect(withoutRules.requestLines).toEqual([
+        'GET /robots.txt',
+        'GET /weather',
+        'POST /summaries',
+      ]);
+    },
+  );
 
   test('that was read before is not requested', async () => {
-    const { asked, allowed } = await ask(
+    const { requestLines, allowed } = await lookAt(
       {},
       { resources: [GET, POST], allowed: { '/weather': false, '/summaries': true } },
     );
-    expect(asked).toEqual(['POST /summaries']);
+    expect(requestLines).toEqual(['POST /summaries']);
     expect(allowed).toBeNull();
   });
 
   test('is followed behind one redirect on the same origin', async () => {
-    const { asked, allowed } = await ask(
+    const { requestLines, allowed } = await lookAt(
       {
-        '/robots.txt': to(301, '/rules.txt'),
+        '/robots.txt': redirectTo(301, '/rules.txt'),
         '/rules.txt': robots('User-agent: *', 'Disallow: /weather'),
       },
       { robotsPaths: ['/weather'] },
     );
-    expect(asked).toEqual(['GET /robots.txt', 'GET /rules.txt']);
+    expect(requestLines).toEqual(['GET /robots.txt', 'GET /rules.txt']);
     expect(allowed).toEqual({ '/weather': false });
   });
 });
 
-describe('a place', () => {
+describe('a place, the permission for one request,', () => {
   test('is taken for each request', async () => {
-    const { places } = await ask({}, { resources: [GET, POST], robotsPaths: ['/weather'] });
+    const { places } = await lookAt({}, { resources: [GET, POST], robotsPaths: ['/weather'] });
     expect(places).toBe(3);
   });
 
   test('that is missing prevents the request', async () => {
-    await expect(ask({}, { places: 0 })).rejects.toThrow(LimitReached);
-    await expect(ask({}, { places: 0, robotsPaths: ['/weather'] })).rejects.toThrow(LimitReached);
+    await expect(lookAt({}, { places: 0 })).rejects.toThrow(LimitReached);
+    await expect(lookAt({}, { places: 0, robotsPaths: ['/weather'] })).rejects.toThrow(
+      LimitReached,
+    );
   });
 
   test('that is missing for a later request ends the look with the answers so far', async () => {
-    const { asked, word } = await ask({}, { resources: [GET, POST], places: 1 });
-    expect(asked).toEqual(['GET /weather']);
+    const { requestLines, word } = await lookAt({}, { resources: [GET, POST], places: 1 });
+    expect(requestLines).toEqual(['GET /weather']);
     expect(word).toBe('payable');
   });
 });
 
-describe('a name', () => {
+describe('a host name', () => {
   const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['nowhere.invalid:443']) };
-  const askNowhere = (code: string) =>
+  const lookNowhere = (code: string) =>
     createAskListed({
       ...{ engine, policy, userAgent: 'test' },
-      createClient: (options) => createProbeClient({ ...options, resolver: nowhere(code) }),
+      createClient: (options) => createProbeClient({ ...options, resolver: failingResolver(code) }),
     })(
       parseOrigin('https://nowhere.invalid', policy),
       { resources: [GET], allowed: {}, robotsPaths: [] },
@@ -310,16 +332,16 @@ describe('a name', () => {
     );
 
   test.each(['ENOTFOUND', 'EAI_AGAIN'])('without an address counts as silent: %s', async (code) => {
-    const { signs } = await askNowhere(code);
+    const { signs } = await lookNowhere(code);
     expect(signs).toEqual([{ status: null, reason: 'dns', payableBy: null }]);
   });
 
   test('that our own resolver cannot look up is our fault', async () => {
-    await expect(askNowhere('ECONNREFUSED')).rejects.toThrow('the resolver of this host failed');
+    await expect(lookNowhere('ECONNREFUSED')).rejects.toThrow('the resolver of this host failed');
   });
 });
 
-function nowhere(code: string) {
+function failingResolver(code: string) {
   const fail = () => Promise.reject(Object.assign(new Error(code), { code }));
   return { resolve4: fail, resolve6: fail, lookup: fail };
 }

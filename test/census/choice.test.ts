@@ -9,7 +9,7 @@ import { readExcluded, readLines } from '../../src/config/census.ts';
 
 const NO_DOMAINS: ReadonlySet<string> = new Set();
 
-function candidates(count: number, domainOf: (n: number) => string): readonly Candidate[] {
+function makeCandidates(count: number, domainOf: (n: number) => string): readonly Candidate[] {
   return Array.from({ length: count }, (_, n) => ({
     host: `h${n}.${domainOf(n)}`,
     domain: domainOf(n),
@@ -28,25 +28,25 @@ describe('of one registrable domain', () => {
     [20, 20, 0],
     [21, 20, 1],
     [500, 20, 480],
-  ])('%d origins: %d are asked', (count, asked, left) => {
-    const { hosts, leftOut } = choose(candidates(count, () => 'farm.com'));
-    expect(hosts.size).toBe(asked);
-    expect(leftOut).toEqual({ excluded: 0, domain: left, max: 0 });
+  ])('%d origins: %d are chosen, %d are left out', (count, chosenCount, leftOutCount) => {
+    const { hosts, leftOut } = choose(makeCandidates(count, () => 'farm.com'));
+    expect(hosts.size).toBe(chosenCount);
+    expect(leftOut).toEqual({ excluded: 0, domain: leftOutCount, max: 0 });
   });
 
   test('the hosts with the lowest hash are chosen, in any order of the list', () => {
-    const all = candidates(100, () => 'farm.com');
+    const all = makeCandidates(100, () => 'farm.com');
     const expected = new Set(byHash(all).slice(0, 20));
     expect(choose(all).hosts).toEqual(expected);
     expect(choose(all.toReversed()).hosts).toEqual(expected);
     expect(choose(all.toSorted((a, b) => a.host.localeCompare(b.host))).hosts).toEqual(expected);
   });
 
-  test('the host with the next hash is chosen if one of them is gone', () => {
-    const all = candidates(100, () => 'farm.com');
-    const [first = '', ...others] = byHash(all);
-    const left = all.filter(({ host }) => host !== first);
-    expect(choose(left).hosts).toEqual(new Set(others.slice(0, 20)));
+  test('the host with the next hash is chosen if the host with the lowest hash is not listed any more', () => {
+    const all = makeCandidates(100, () => 'farm.com');
+    const [lowest = '', ...others] = byHash(all);
+    const remaining = all.filter(({ host }) => host !== lowest);
+    expect(choose(remaining).hosts).toEqual(new Set(others.slice(0, 20)));
   });
 });
 
@@ -54,15 +54,21 @@ test.each([
   [29, 29, 1],
   [30, 30, 0],
   [31, 30, 0],
-])('with room for %d of 30 origins, %d are asked', (max, asked, left) => {
-  const all = candidates(30, (n) => `shop-${n}.com`);
-  const { hosts, leftOut } = choose(all, max);
-  expect(hosts).toEqual(new Set(byHash(all).slice(0, asked)));
-  expect(leftOut.max).toBe(left);
-});
+])(
+  'with room for %d of 30 origins, %d are chosen and %d left out',
+  (max, chosenCount, leftOutCount) => {
+    const all = makeCandidates(30, (n) => `shop-${n}.com`);
+    const { hosts, leftOut } = choose(all, max);
+    expect(hosts).toEqual(new Set(byHash(all).slice(0, chosenCount)));
+    expect(leftOut.max).toBe(leftOutCount);
+  },
+);
 
 test('hosts beyond 20 of a domain are left out before CENSUS_MAX applies', () => {
-  const all = [...candidates(60, () => 'farm.com'), ...candidates(10, (n) => `shop-${n}.com`)];
+  const all = [
+    ...makeCandidates(60, () => 'farm.com'),
+    ...makeCandidates(10, (n) => `shop-${n}.com`),
+  ];
   const { hosts, leftOut } = choose(all, 25);
   expect(hosts.size).toBe(25);
   expect(leftOut).toEqual({ excluded: 0, domain: 40, max: 5 });
@@ -81,15 +87,15 @@ describe('CENSUS_EXCLUDE leaves out', () => {
     ['a host at one port', 'a.shop.com:8443', ['a.shop.com', 'b.shop.com', 'notshop.com']],
     ['a registrable domain', 'shop.com', ['notshop.com']],
     ['no host by a part of its name', 'hop.com', all.map(({ host }) => host)],
-  ])('%s', (_, entry, left) => {
+  ])('%s', (_, entry, keptHosts) => {
     const { hosts, leftOut } = choose(all, 10, new Set([entry]));
-    expect([...hosts].toSorted()).toEqual(left.toSorted());
-    expect(leftOut.excluded).toBe(all.length - left.length);
+    expect([...hosts].toSorted()).toEqual(keptHosts.toSorted());
+    expect(leftOut.excluded).toBe(all.length - keptHosts.length);
   });
 });
 
 describe('a file of entries', () => {
-  async function fileOf(text: string): Promise<string> {
+  async function writeListFile(text: string): Promise<string> {
     const folder = await mkdtemp(join(tmpdir(), 'census-list-'));
     onTestFinished(() => rm(folder, { recursive: true, force: true }));
     const path = join(folder, 'list.txt');
@@ -98,7 +104,9 @@ describe('a file of entries', () => {
   }
 
   test('has one entry in each line, and comments', async () => {
-    const path = await fileOf('# who wrote to us\r\nShop.COM.  # by mail\n\n  b.shop.com\n#\n');
+    const path = await writeListFile(
+      '# who wrote to us\r\nShop.COM.  # by mail\n\n  b.shop.com\n#\n',
+    );
     expect(await readLines(path)).toEqual(['Shop.COM.', 'b.shop.com']);
     expect(await readExcluded(path)).toEqual(new Set(['shop.com', 'b.shop.com']));
   });

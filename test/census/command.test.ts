@@ -39,9 +39,12 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-const SITE = { CONTACT_EMAIL: 'census@scanner.example', SITE_URL: 'https://scanner.example.com' };
+const SITE_SETTINGS = {
+  CONTACT_EMAIL: 'census@scanner.example',
+  SITE_URL: 'https://scanner.example.com',
+};
 
-describe('exit code 2', () => {
+describe('the census command ends with exit code 2', () => {
   test.each([
     [[]],
     [['--dry-run', '--once']],
@@ -49,28 +52,28 @@ describe('exit code 2', () => {
     [['--once', '--limit', '3', '--json']],
     [['--twice']],
     [['today']],
-  ])('with the usage: %j', async (args) => {
-    const { code, out, err } = await census(args, { ...SITE, CENSUS_FILE: COMMAND });
+  ])('and prints the usage if its arguments are %j', async (args) => {
+    const { code, out, err } = await census(args, { ...SITE_SETTINGS, CENSUS_FILE: COMMAND });
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toMatch(USAGE);
   });
 
   test.each([[['--once']], [['--once', '--limit', '0']], [['--once', '--limit', 'all']]])(
-    'without a number of origins: %j',
+    'if --once has no valid number of origins: %j',
     async (args) => {
-      const { code, err } = await census(args, { ...SITE, CENSUS_FILE: COMMAND });
+      const { code, err } = await census(args, { ...SITE_SETTINGS, CENSUS_FILE: COMMAND });
       expect(code).toBe(2);
       expect(err).toBe('--once needs --limit N, the number of origins: from 1 to 999999.\n');
     },
   );
 
-  test('without an index', async () => {
-    const { code, err } = await census(['--dry-run'], SITE);
+  test('if no index is set', async () => {
+    const { code, err } = await census(['--dry-run'], SITE_SETTINGS);
     expect(code).toBe(2);
     expect(err).toBe('No index to ask: set CENSUS=bazaar,x402scan, or CENSUS_FILE.\n');
   });
 
-  test('with a setting that is not accepted, in one line', async () => {
+  test('if a setting is refused, and prints one line', async () => {
     const { code, err } = await census(['--dry-run'], { CENSUS_FILE: COMMAND });
     expect(code).toBe(2);
     expect(err).toMatch(/^CONTACT_EMAIL is not set: .*\n$/);
@@ -80,7 +83,7 @@ describe('exit code 2', () => {
     const index = await startStandIn(() => ({ status: 500, json: {} }));
     onTestFinished(() => index.close());
     const { code, err } = await census(['--dry-run'], {
-      ...SITE,
+      ...SITE_SETTINGS,
       CENSUS: 'bazaar',
       BAZAAR_URL: index.url,
     });
@@ -92,10 +95,10 @@ describe('exit code 2', () => {
     const folder = await newFolder();
     const path = join(folder, 'scanner.db');
     const store = openSqlite(path);
-    const listed = join(folder, 'listed.txt');
-    await writeFile(listed, 'shop.example.com\n');
+    const listFile = join(folder, 'listed.txt');
+    await writeFile(listFile, 'shop.example.com\n');
     const { code, out, err } = await census(['--once', '--limit', '1'], {
-      ...{ ...SITE, CENSUS_FILE: listed, STORE_URL: `sqlite:${path}` },
+      ...{ ...SITE_SETTINGS, CENSUS_FILE: listFile, STORE_URL: `sqlite:${path}` },
     });
     await store.close();
     expect({ code, out }).toEqual({ code: 2, out: '' });
@@ -105,14 +108,17 @@ describe('exit code 2', () => {
 });
 
 describe('--dry-run', () => {
-  async function listed() {
+  async function startListed() {
     const folder = await newFolder();
     const farm = Array.from({ length: 30 }, (_, n) => `https://h${n}.farm.com/paid`);
     const urls = [...farm, 'https://shop.com/a', 'https://shop.com/b', 'https://shop.com/c'];
-    const odd = ['http://plain.com/a', 'https://10.0.0.1/a', 'https://unwanted.com/a'];
+    const leftOutUrls = ['http://plain.com/a', 'https://10.0.0.1/a', 'https://unwanted.com/a'];
     const index = await startStandIn(({ pathname }) => {
       if (pathname.endsWith('/discovery/resources')) {
-        const items = [...urls, ...odd].map((resource) => ({ ...bazaarItem(null), resource }));
+        const items = [...urls, ...leftOutUrls].map((resource) => ({
+          ...bazaarItem(null),
+          resource,
+        }));
         return { json: { items, pagination: { total: items.length } } };
       }
       const items = [resourceRow('https://shop.com/a'), resourceRow('https://other.com/a')];
@@ -125,14 +131,19 @@ describe('--dry-run', () => {
     return {
       ...{ index, store },
       settings: {
-        ...{ ...SITE, CENSUS: 'bazaar,x402scan', BAZAAR_URL: index.url, X402SCAN_URL: index.url },
+        ...{
+          ...SITE_SETTINGS,
+          CENSUS: 'bazaar,x402scan',
+          BAZAAR_URL: index.url,
+          X402SCAN_URL: index.url,
+        },
         ...{ CENSUS_EXCLUDE: exclude, CENSUS_MAX: '22', STORE_URL: `sqlite:${store}` },
       },
     };
   }
 
-  test('prints what a day would do, and opens no store', async () => {
-    const { settings, store, index } = await listed();
+  test('with --json prints what a day would do, and opens no store', async () => {
+    const { settings, store, index } = await startListed();
     const { code, out, err } = await census(['--dry-run', '--json'], settings);
     expect(err).toBe('');
     expect(code).toBe(0);
@@ -149,8 +160,8 @@ describe('--dry-run', () => {
     expect(existsSync(store)).toBe(false);
   });
 
-  test('says the same in words', async () => {
-    const { settings } = await listed();
+  test('without --json prints the same in sentences', async () => {
+    const { settings } = await startListed();
     const { out } = await census(['--dry-run'], settings);
     expect(out.split('\n').slice(0, 5)).toEqual([
       'bazaar lists 32 origins',
@@ -162,28 +173,28 @@ describe('--dry-run', () => {
   });
 });
 
-test('--once gives an origin its word, and the service shows it afterwards', async () => {
+test('--once gives an origin its word, and the service shows this word afterwards', async () => {
   const folder = await newFolder();
   const seller = await startCraftedSeller();
   onTestFinished(() => seller[Symbol.asyncDispose]());
   const { host } = new URL(seller.url);
-  const listed = join(folder, 'listed.txt');
-  await writeFile(listed, `# ours\n${seller.url}\n`);
+  const listFile = join(folder, 'listed.txt');
+  await writeFile(listFile, `# ours\n${seller.url}\n`);
   const settings = {
     STORE_URL: `sqlite:${join(folder, 'scanner.db')}`,
     SCAN_ALLOW_HOSTS: host,
   };
-  const wanted = { ...SITE, CENSUS_FILE: listed, ...settings };
-  const { code, out, err } = await census(['--once', '--limit', '5'], wanted);
+  const allSettings = { ...SITE_SETTINGS, CENSUS_FILE: listFile, ...settings };
+  const { code, out, err } = await census(['--once', '--limit', '5'], allSettings);
   expect({ code, out, err }).toEqual({ code: 0, out: '1 origins: 1 payable\n', err: '' });
   expect(
     seller.requests.some(({ headers }) => String(headers['user-agent']).includes('/about-census')),
   ).toBe(true);
 
-  const again = await census(['--once', '--limit', '5'], wanted);
-  expect(again.out).toBe('0 origins: each has its word of today\n');
+  const secondRun = await census(['--once', '--limit', '5'], allSettings);
+  expect(secondRun.out).toBe('0 origins: each has its word of today\n');
 
-  const asked = seller.requests.length;
+  const requestCount = seller.requests.length;
   const service = await startInstance(settings);
   onTestFinished(() => service.kill());
   const { json } = await service.get(`/v1/project?host=${encodeURIComponent(host)}`);
@@ -192,5 +203,5 @@ test('--once gives an origin its word, and the service shows it afterwards', asy
     availability: { today: 'payable', payableDays: 1, checkedDays: 1 },
   });
   // The census of the service is off by default, so it sent no request.
-  expect(seller.requests).toHaveLength(asked);
+  expect(seller.requests).toHaveLength(requestCount);
 });

@@ -14,43 +14,43 @@ import {
   resources,
 } from '../fixtures/observations/build-observations.ts';
 
-const answered = (status: number): ResourceSign => ({ status, reason: null, payableBy: null });
-const challenged = (payableBy: PayableBy): ResourceSign => ({ ...answered(402), payableBy });
-const silent = (reason: FailureReason): ResourceSign => ({ ...NO_SIGN, reason });
+const answerSign = (status: number): ResourceSign => ({ status, reason: null, payableBy: null });
+const challengeSign = (payableBy: PayableBy): ResourceSign => ({ ...answerSign(402), payableBy });
+const silentSign = (reason: FailureReason): ResourceSign => ({ ...NO_SIGN, reason });
 const NO_SIGN: ResourceSign = { status: null, reason: null, payableBy: null };
 
-describe('one resource', () => {
+describe('the word of one resource is that of', () => {
   test.each<readonly [string, ResourceSign, DayWord]>([
-    ['a challenge that default clients sign', challenged('default'), 'payable'],
-    ['a challenge that clients sign with settings', challenged('settings'), 'not_payable'],
-    ['a challenge that nobody can pay', challenged('nobody'), 'not_payable'],
-    ['a challenge that no client of ours can judge', challenged('unknown'), 'not_checked'],
-    ['402 of another protocol', answered(402), 'not_payable'],
-    ['200', answered(200), 'not_payable'],
-    ['204', answered(204), 'not_payable'],
-    ['a redirect that is not followed', answered(302), 'not_payable'],
-    ['399', answered(399), 'not_payable'],
-    ['400', answered(400), 'not_checked'],
-    ['401', answered(401), 'not_checked'],
-    ['403', answered(403), 'not_checked'],
-    ['404', answered(404), 'not_payable'],
-    ['405', answered(405), 'not_payable'],
-    ['410', answered(410), 'not_payable'],
-    ['422', answered(422), 'not_checked'],
-    ['429', answered(429), 'not_checked'],
-    ['499', answered(499), 'not_checked'],
-    ['500', answered(500), 'down'],
-    ['503', answered(503), 'down'],
-    ['no address', silent('dns'), 'down'],
-    ['a refused connection', silent('refused'), 'down'],
-    ['no answer in time', silent('timeout'), 'down'],
-    ['a connection that is cut', silent('reset'), 'down'],
-    ['an expired certificate', silent('tls-expired'), 'down'],
-    ['a malformed answer', silent('malformed'), 'down'],
-    ['redirects in a circle', silent('redirect-loop'), 'not_payable'],
-    ['a redirect that the guard refuses', silent('redirect-refused'), 'not_payable'],
-    ['a limit of ours', silent('budget'), 'not_checked'],
-    ['a request that waits for a Retry-After', silent('rate-limited'), 'not_checked'],
+    ['a challenge that default clients sign', challengeSign('default'), 'payable'],
+    ['a challenge that clients sign with settings', challengeSign('settings'), 'not_payable'],
+    ['a challenge that nobody can pay', challengeSign('nobody'), 'not_payable'],
+    ['a challenge that no client of ours can judge', challengeSign('unknown'), 'not_checked'],
+    ['402 of another protocol', answerSign(402), 'not_payable'],
+    ['200', answerSign(200), 'not_payable'],
+    ['204', answerSign(204), 'not_payable'],
+    ['a redirect that is not followed', answerSign(302), 'not_payable'],
+    ['399', answerSign(399), 'not_payable'],
+    ['400', answerSign(400), 'not_checked'],
+    ['401', answerSign(401), 'not_checked'],
+    ['403', answerSign(403), 'not_checked'],
+    ['404', answerSign(404), 'not_payable'],
+    ['405', answerSign(405), 'not_payable'],
+    ['410', answerSign(410), 'not_payable'],
+    ['422', answerSign(422), 'not_checked'],
+    ['429', answerSign(429), 'not_checked'],
+    ['499', answerSign(499), 'not_checked'],
+    ['500', answerSign(500), 'down'],
+    ['503', answerSign(503), 'down'],
+    ['no address', silentSign('dns'), 'down'],
+    ['a refused connection', silentSign('refused'), 'down'],
+    ['no answer in time', silentSign('timeout'), 'down'],
+    ['a connection that is cut', silentSign('reset'), 'down'],
+    ['an expired certificate', silentSign('tls-expired'), 'down'],
+    ['a malformed answer', silentSign('malformed'), 'down'],
+    ['redirects in a circle', silentSign('redirect-loop'), 'not_payable'],
+    ['a redirect that the guard refuses', silentSign('redirect-refused'), 'not_payable'],
+    ['a limit of ours', silentSign('budget'), 'not_checked'],
+    ['a request that waits for a Retry-After', silentSign('rate-limited'), 'not_checked'],
     ['no request', NO_SIGN, 'not_checked'],
   ])('%s', (_, sign, word) => {
     expect(toDayWord([sign])).toBe(word);
@@ -61,14 +61,14 @@ test('without a request the word is not_checked', () => {
   expect(toDayWord([])).toBe('not_checked');
 });
 
-const OF_WORD: Readonly<Record<DayWord, ResourceSign>> = {
-  payable: challenged('default'),
-  down: answered(500),
-  not_payable: answered(404),
-  not_checked: answered(401),
+const SIGN_OF_WORD: Readonly<Record<DayWord, ResourceSign>> = {
+  payable: challengeSign('default'),
+  down: answerSign(500),
+  not_payable: answerSign(404),
+  not_checked: answerSign(401),
 };
 
-describe('two resources, in either order', () => {
+describe('the word of two resources, in either order, with the words', () => {
   test.each<readonly [DayWord, DayWord, DayWord]>([
     ['payable', 'payable', 'payable'],
     ['payable', 'down', 'payable'],
@@ -80,9 +80,9 @@ describe('two resources, in either order', () => {
     ['not_payable', 'not_payable', 'not_payable'],
     ['not_payable', 'not_checked', 'not_payable'],
     ['not_checked', 'not_checked', 'not_checked'],
-  ])('%s and %s: %s', (one, other, word) => {
-    expect(toDayWord([OF_WORD[one], OF_WORD[other]])).toBe(word);
-    expect(toDayWord([OF_WORD[other], OF_WORD[one]])).toBe(word);
+  ])('%s and %s: %s', (oneWord, otherWord, word) => {
+    expect(toDayWord([SIGN_OF_WORD[oneWord], SIGN_OF_WORD[otherWord]])).toBe(word);
+    expect(toDayWord([SIGN_OF_WORD[otherWord], SIGN_OF_WORD[oneWord]])).toBe(word);
   });
 });
 
@@ -92,8 +92,8 @@ describe('a scan', () => {
     payability: { clients: [], resources: [], silent: [] },
     ...changes,
   });
-  const paid = (path: string, get: ReturnType<typeof answer>) => resource({ path, get });
-  const judged = (path: string, payableBy: PayableBy) => ({
+  const resourceWith = (path: string, get: ReturnType<typeof answer>) => resource({ path, get });
+  const payabilityOf = (path: string, payableBy: PayableBy) => ({
     payability: {
       clients: [],
       resources: [{ method: 'GET', path, payableBy, words: null, offers: [] }],
@@ -102,21 +102,21 @@ describe('a scan', () => {
   });
 
   test('is payable if default clients sign for one of its resources, even if a later resource fails', () => {
-    const probed = [resource({ path: '/a' }), paid('/b', answer(429))];
-    const seen = scanOf({ resources: resources(probed), ...judged('/a', 'default') });
-    expect(toScanDayWord(seen)).toBe('payable');
+    const probed = [resource({ path: '/a' }), resourceWith('/b', answer(429))];
+    const observations = scanOf({ resources: resources(probed), ...payabilityOf('/a', 'default') });
+    expect(toScanDayWord(observations)).toBe('payable');
   });
 
   test.each<readonly [PayableBy, DayWord]>([
     ['settings', 'not_payable'],
     ['nobody', 'not_payable'],
     ['unknown', 'not_checked'],
-  ])('whose challenge is %s is %s', (payableBy, word) => {
-    const seen = scanOf({
+  ])('whose challenge is payable by "%s" has the word %s', (payableBy, word) => {
+    const observations = scanOf({
       resources: resources([resource({ path: '/a' })]),
-      ...judged('/a', payableBy),
+      ...payabilityOf('/a', payableBy),
     });
-    expect(toScanDayWord(seen)).toBe(word);
+    expect(toScanDayWord(observations)).toBe(word);
   });
 
   test.each<readonly [string, number, DayWord]>([
@@ -125,26 +125,29 @@ describe('a scan', () => {
     ['is private', 401, 'not_checked'],
     ['is broken', 500, 'down'],
   ])('whose only resource %s', (_, status, word) => {
-    expect(toScanDayWord(scanOf({ resources: resources([paid('/a', answer(status))]) }))).toBe(
-      word,
-    );
+    expect(
+      toScanDayWord(scanOf({ resources: resources([resourceWith('/a', answer(status))]) })),
+    ).toBe(word);
   });
 
   test('of an origin that gave no answer at all is down', () => {
-    const gone = failure('refused');
-    const { origin, probing, resources: _, ...seen } = perfectSeller();
-    const nothing = Object.fromEntries(
-      Object.entries(seen).map(([name, value]) => [name, 'ok' in Object(value) ? gone : value]),
+    const refused = failure('refused');
+    const { origin, probing, resources: _, ...answers } = perfectSeller();
+    const refusedAnswers = Object.fromEntries(
+      Object.entries(answers).map(([name, value]) => [
+        name,
+        'ok' in Object(value) ? refused : value,
+      ]),
     );
     const silentScan = scanOf({
-      ...nothing,
+      ...refusedAnswers,
       openapiAlternates: [],
-      resources: resources([resource({ path: '/a', get: gone, head: [], post: [] })]),
+      resources: resources([resource({ path: '/a', get: refused, head: [], post: [] })]),
     });
     expect(toScanDayWord(silentScan)).toBe('down');
   });
 
-  test('that found nothing for sale is not payable if the site answers', () => {
+  test('that found nothing for sale is not payable if the site answers, and down if the site fails', () => {
     expect(toScanDayWord(scanOf({ resources: resources([]) }))).toBe('not_payable');
     const broken = scanOf({ resources: resources([]), root: html(502, '') });
     expect(toScanDayWord(broken)).toBe('down');

@@ -15,20 +15,20 @@ import { DAY_MS, HOUR_MS, hostsBetween, START_MS, startCensus } from './census-r
 const answers = createAnswerReader();
 afterAll(() => answers.close());
 
-const NO_EXCLUDED = { file: null, exclude: null, maxOrigins: 100, contactEmail: 'a@b.example' };
+const BASE_CONFIG = { file: null, exclude: null, maxOrigins: 100, contactEmail: 'a@b.example' };
 
 /** Two indexes, whose lists the test changes, and the imports of one service. */
 async function startImports(config: Partial<CensusConfig> = {}) {
   const lists = { bazaar: [] as string[], x402scan: [] as string[] };
-  const world = { lists, broken: false, until: Promise.resolve() };
+  const indexState = { lists, broken: false, answersAfter: Promise.resolve() };
   const index = await startStandIn(async ({ pathname, searchParams }): Promise<Said> => {
-    await world.until;
+    await indexState.answersAfter;
     if (!pathname.endsWith('/discovery/resources')) {
       const items = lists.x402scan.map((url) => resourceRow(url, { method: 'POST' }));
       return { json: trpc({ items, total_count: items.length, page: 0 }) };
     }
     const offset = Number(searchParams.get('offset'));
-    if (world.broken && offset > 0) return { status: 500, json: {} };
+    if (indexState.broken && offset > 0) return { status: 500, json: {} };
     const items = lists.bazaar.slice(offset, offset + 2).map((resource) => ({
       ...bazaarItem(null),
       resource,
@@ -49,19 +49,19 @@ async function startImports(config: Partial<CensusConfig> = {}) {
           { name: 'bazaar', url: index.url },
           { name: 'x402scan', url: index.url },
         ],
-        ...NO_EXCLUDED,
+        ...BASE_CONFIG,
         ...config,
       },
     });
   const imports = newImports();
   return {
-    ...{ rig, world, lists, index, troubles, imports, newImports },
+    ...{ rig, indexState, lists, index, troubles, imports, newImports },
     /** The import of the next day. */
     async nextDay() {
       rig.clock.nowMs = (rig.today() + 1) * DAY_MS + DAY_MS - 1_000;
       await imports.runDue();
     },
-    async chosen(): Promise<readonly string[]> {
+    async listChosen(): Promise<readonly string[]> {
       const hosts: string[] = [];
       for await (const rows of rig.store.census.readBatches()) {
         hosts.push(...rows.filter(({ isChosen }) => isChosen).map(({ host }) => host));
@@ -72,7 +72,7 @@ async function startImports(config: Partial<CensusConfig> = {}) {
   };
 }
 
-async function fileOf(text: string): Promise<string> {
+async function writeListFile(text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'census-import-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'list.txt');
@@ -95,12 +95,12 @@ test('each source is read at once, and then once a UTC day', async () => {
   expect(index.asked).toHaveLength(4);
 });
 
-test('an origin of both indexes is kept once, with two resources and the days of each', async () => {
-  const { rig, lists, imports, chosen, resources } = await startImports();
+test('an origin that both indexes list is kept once, with two resources and the day of each index', async () => {
+  const { rig, lists, imports, listChosen, resources } = await startImports();
   lists.bazaar.push('https://shop.com/a', 'https://other.com/a');
   lists.x402scan.push('https://shop.com/b', 'https://shop.com/c');
   await imports.runDue();
-  expect(await chosen()).toEqual(['other.com', 'shop.com']);
+  expect(await listChosen()).toEqual(['other.com', 'shop.com']);
   expect(imports.originCount).toBe(2);
   expect(await resources('shop.com')).toEqual([
     { method: 'GET', path: '/a', source: 'bazaar' },
@@ -113,7 +113,7 @@ test('an origin of both indexes is kept once, with two resources and the days of
   });
 });
 
-test('the first look of an origin is today if its second of the day is still to come, else tomorrow', async () => {
+test('the first look at an origin is today if its time of day is still to come, else tomorrow', async () => {
   const { rig, lists, imports } = await startImports();
   const [early = '', late = ''] = [...hostsBetween(1, 2, 1), ...hostsBetween(22, 23, 1)];
   lists.bazaar.push(`https://${early}/a`, `https://${late}/a`);
@@ -126,14 +126,15 @@ test('the first look of an origin is today if its second of the day is still to 
 
 describe('an import that breaks off', () => {
   test('adds the pages that it read, and keeps the known origins', async () => {
-    const { world, lists, imports, nextDay, chosen, resources, troubles } = await startImports();
+    const { indexState, lists, imports, nextDay, listChosen, resources, troubles } =
+      await startImports();
     lists.bazaar.push('https://a.com/1', 'https://b.com/1', 'https://c.com/1');
     await imports.runDue();
-    expect(await chosen()).toEqual(['a.com', 'b.com', 'c.com']);
-    world.broken = true;
+    expect(await listChosen()).toEqual(['a.com', 'b.com', 'c.com']);
+    indexState.broken = true;
     lists.bazaar.splice(0, 3, 'https://new.com/1', 'https://b.com/2', 'https://late.com/1');
     await nextDay();
-    expect(await chosen()).toEqual(['a.com', 'b.com', 'c.com', 'new.com']);
+    expect(await listChosen()).toEqual(['a.com', 'b.com', 'c.com', 'new.com']);
     expect(await resources('b.com')).toEqual([
       { method: 'GET', path: '/1', source: 'bazaar' },
       { method: 'GET', path: '/2', source: 'bazaar' },
@@ -142,27 +143,27 @@ describe('an import that breaks off', () => {
     expect(imports.failedDays.get('bazaar')).toBe(1);
     await nextDay();
     expect(imports.failedDays.get('bazaar')).toBe(2);
-    world.broken = false;
+    indexState.broken = false;
     await nextDay();
     expect(imports.failedDays.get('bazaar')).toBe(0);
     expect(await resources('b.com')).toEqual([{ method: 'GET', path: '/2', source: 'bazaar' }]);
   });
 });
 
-test('CENSUS_EXCLUDE is read at each import, and its hosts are requested no more', async () => {
-  const exclude = await fileOf('');
-  const { rig, lists, imports, nextDay, chosen } = await startImports({ exclude });
+test('CENSUS_EXCLUDE is read at each import, and the hosts that it names get no more requests', async () => {
+  const exclude = await writeListFile('');
+  const { rig, lists, imports, nextDay, listChosen } = await startImports({ exclude });
   lists.bazaar.push('https://a.shop.com/1', 'https://b.shop.com/1', 'https://other.com/1');
   await imports.runDue();
-  expect(await chosen()).toHaveLength(3);
+  expect(await listChosen()).toHaveLength(3);
   await writeFile(exclude, 'shop.com # wrote a mail\n');
   await nextDay();
-  expect(await chosen()).toEqual(['other.com']);
+  expect(await listChosen()).toEqual(['other.com']);
   await rig.passDays(1);
   expect(new Set(rig.askedHosts())).toEqual(new Set(['other.com']));
   await writeFile(exclude, '');
   await nextDay();
-  expect(await chosen()).toHaveLength(3);
+  expect(await listChosen()).toHaveLength(3);
 });
 
 test('20 origins of a domain are kept, and the others have no row', async () => {
@@ -172,12 +173,12 @@ test('20 origins of a domain are kept, and the others have no row', async () => 
   await imports.runDue();
   expect(imports.originCount).toBe(21);
   let rows = 0;
-  for await (const some of rig.store.census.readBatches()) rows += some.length;
+  for await (const batch of rig.store.census.readBatches()) rows += batch.length;
   expect(rows).toBe(21);
 });
 
 test('a file is read like an index', async () => {
-  const file = await fileOf(
+  const file = await writeListFile(
     'shop.com # an origin\nhttps://other.com/paid?x=1\nhttp://plain.com/\n',
   );
   const { rig, imports, resources } = await startImports({ indexes: [], file });
@@ -190,21 +191,22 @@ test('a file is read like an index', async () => {
 });
 
 test('two instances on one store read each source once, and choose the same origins', async () => {
-  const { rig, world, lists, index, imports, newImports, chosen, troubles } = await startImports();
+  const { rig, indexState, lists, index, imports, newImports, listChosen, troubles } =
+    await startImports();
   for (let n = 0; n < 60; n += 1) lists.x402scan.push(`https://h${n}.farm.com/1`);
   lists.bazaar.push('https://one.farm.com/1', 'https://two.farm.com/1');
-  const other = newImports();
+  const otherImports = newImports();
   const answering = Promise.withResolvers<void>();
-  world.until = answering.promise;
+  indexState.answersAfter = answering.promise;
   const running = imports.runDue();
   await expect.poll(() => index.asked).toHaveLength(1);
-  await other.runDue();
+  await otherImports.runDue();
   expect(index.asked).toHaveLength(1);
   answering.resolve();
   await running;
-  await other.runDue();
+  await otherImports.runDue();
   expect(index.asked).toHaveLength(2);
   expect(await rig.store.census.findImports('bazaar')).toHaveLength(1);
-  expect(await chosen()).toHaveLength(20);
+  expect(await listChosen()).toHaveLength(20);
   expect(troubles).toEqual([]);
 });

@@ -10,32 +10,34 @@ import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
 import type { MerchantItem } from '../../src/indexes/index-answers.ts';
 
 const HOST = 'shop.com';
-const URL = `https://${HOST}`;
-const NEVER = toListing(null);
-const TODAY: ImportFacts = { source: 'bazaar', day: 100, isComplete: true };
+const SHOP_URL = `https://${HOST}`;
+const NO_LISTING = toListing(null);
+const TODAY_IMPORT: ImportFacts = { source: 'bazaar', day: 100, isComplete: true };
 
 /** Pairs of a method and a path, as an index lists them. */
-async function found(...listed: readonly (readonly [string | null, string])[]) {
+async function findOrigin(...listed: readonly (readonly [string | null, string])[]) {
   const origins = new FoundOrigins(DEFAULT_POLICY);
-  await origins.add(listed.map(([method, path]) => ({ url: URL + path, method, bazaar: null })));
+  await origins.add(
+    listed.map(([method, path]) => ({ url: SHOP_URL + path, method, bazaar: null })),
+  );
   const origin = origins.byHost.get(HOST);
   if (origin === undefined) throw new Error('nothing was found');
   return origin;
 }
 
-async function lines(...listed: readonly string[]) {
+async function readLines(...listed: readonly string[]) {
   const origins = new FoundOrigins(DEFAULT_POLICY);
   for (const line of listed) await origins.addLine(line);
   return origins;
 }
 
-const pathsOf = ({ resources }: ReturnType<typeof toListing>) =>
+const listRequests = ({ resources }: ReturnType<typeof toListing>) =>
   resources.map(({ method, path }) => `${method} ${path}`);
 
 describe('the resources of an origin', () => {
   test('are the first two listed ones; the method is GET if none is listed', async () => {
-    const origin = await found([null, '/a'], ['post', '/b?city=Rome'], ['GET', '/c']);
-    expect(mergeListing(NEVER, origin, TODAY)).toEqual({
+    const origin = await findOrigin([null, '/a'], ['post', '/b?city=Rome'], ['GET', '/c']);
+    expect(mergeListing(NO_LISTING, origin, TODAY_IMPORT)).toEqual({
       sources: { bazaar: 100 },
       resources: [
         { method: 'GET', path: '/a', source: 'bazaar' },
@@ -48,60 +50,78 @@ describe('the resources of an origin', () => {
   test.each(['PUT', 'DELETE', 'PATCH', 'HEAD'])(
     'leave out resources with the method %s',
     async (method) => {
-      const origin = await found([method, '/a'], ['GET', '/b']);
-      expect(pathsOf(mergeListing(NEVER, origin, TODAY))).toEqual(['GET /b']);
+      const origin = await findOrigin([method, '/a'], ['GET', '/b']);
+      expect(listRequests(mergeListing(NO_LISTING, origin, TODAY_IMPORT))).toEqual(['GET /b']);
     },
   );
 
   test.each(['/users/:id', '/users/{id}', '/users/%7Bid%7D', '/:city/now'])(
     'leave out a path that a buyer fills in: %s',
     async (path) => {
-      const origin = await found(['GET', path], ['GET', '/b']);
-      expect(pathsOf(mergeListing(NEVER, origin, TODAY))).toEqual(['GET /b']);
+      const origin = await findOrigin(['GET', path], ['GET', '/b']);
+      expect(listRequests(mergeListing(NO_LISTING, origin, TODAY_IMPORT))).toEqual(['GET /b']);
     },
   );
 
   test.each(['/time/12:30', '/a:b'])('keep a path with a colon elsewhere: %s', async (path) => {
-    expect(pathsOf(mergeListing(NEVER, await found(['GET', path]), TODAY))).toEqual([
-      `GET ${path}`,
-    ]);
+    expect(
+      listRequests(mergeListing(NO_LISTING, await findOrigin(['GET', path]), TODAY_IMPORT)),
+    ).toEqual([`GET ${path}`]);
   });
 });
 
 describe('the same two resources', () => {
   test('stay while they are listed, in any order', async () => {
-    const first = mergeListing(NEVER, await found(['GET', '/a'], ['GET', '/b']), TODAY);
-    const later = await found(['GET', '/d'], ['GET', '/b'], ['POST', '/a'], ['GET', '/a']);
-    expect(pathsOf(mergeListing(first, later, { ...TODAY, day: 101 }))).toEqual([
-      'GET /a',
-      'GET /b',
-    ]);
+    const firstListing = mergeListing(
+      NO_LISTING,
+      await findOrigin(['GET', '/a'], ['GET', '/b']),
+      TODAY_IMPORT,
+    );
+    const laterOrigin = await findOrigin(
+      ['GET', '/d'],
+      ['GET', '/b'],
+      ['POST', '/a'],
+      ['GET', '/a'],
+    );
+    expect(
+      listRequests(mergeListing(firstListing, laterOrigin, { ...TODAY_IMPORT, day: 101 })),
+    ).toEqual(['GET /a', 'GET /b']);
   });
 
   test('lose a resource that is no longer listed', async () => {
-    const first = mergeListing(NEVER, await found(['GET', '/a'], ['GET', '/b']), TODAY);
-    const later = await found(['GET', '/c'], ['GET', '/b']);
-    expect(pathsOf(mergeListing(first, later, { ...TODAY, day: 101 }))).toEqual([
-      'GET /b',
-      'GET /c',
-    ]);
+    const firstListing = mergeListing(
+      NO_LISTING,
+      await findOrigin(['GET', '/a'], ['GET', '/b']),
+      TODAY_IMPORT,
+    );
+    const laterOrigin = await findOrigin(['GET', '/c'], ['GET', '/b']);
+    expect(
+      listRequests(mergeListing(firstListing, laterOrigin, { ...TODAY_IMPORT, day: 101 })),
+    ).toEqual(['GET /b', 'GET /c']);
   });
 
   test('stay if the import broke off', async () => {
-    const first = mergeListing(NEVER, await found(['GET', '/a'], ['GET', '/b']), TODAY);
-    const broken = { ...TODAY, day: 101, isComplete: false };
-    expect(pathsOf(mergeListing(first, await found(['GET', '/c']), broken))).toEqual([
-      'GET /a',
-      'GET /b',
-    ]);
+    const firstListing = mergeListing(
+      NO_LISTING,
+      await findOrigin(['GET', '/a'], ['GET', '/b']),
+      TODAY_IMPORT,
+    );
+    const broken = { ...TODAY_IMPORT, day: 101, isComplete: false };
+    expect(
+      listRequests(mergeListing(firstListing, await findOrigin(['GET', '/c']), broken)),
+    ).toEqual(['GET /a', 'GET /b']);
   });
 
-  test('stay if another source lists others', async () => {
-    const first = mergeListing(NEVER, await found(['GET', '/a'], ['GET', '/b']), TODAY);
-    const other = { source: 'x402scan', day: 101, isComplete: true } as const;
-    const merged = mergeListing(first, await found(['GET', '/c']), other);
-    expect(pathsOf(merged)).toEqual(['GET /a', 'GET /b']);
-    expect(merged.sources).toEqual({ bazaar: 100, x402scan: 101 });
+  test('stay if another source lists other resources', async () => {
+    const firstListing = mergeListing(
+      NO_LISTING,
+      await findOrigin(['GET', '/a'], ['GET', '/b']),
+      TODAY_IMPORT,
+    );
+    const otherImport = { source: 'x402scan', day: 101, isComplete: true } as const;
+    const merged = mergeListing(firstListing, await findOrigin(['GET', '/c']), otherImport);
+    expect(listRequests(merged)).toEqual(['GET /a', 'GET /b']);
+    expect(merged.sources).toEqual({ bazaar: 100, x402scanImport: 101 });
   });
 });
 
@@ -111,18 +131,20 @@ test('rows of the Bazaar are those of its newest import', async () => {
     terms: { x402Version: 2, offers: [] } as unknown as MerchantItem['terms'],
   });
   const origins = new FoundOrigins(DEFAULT_POLICY);
-  await origins.add([{ url: `${URL}/a`, method: null, bazaar: row(`${URL}/a`) }]);
+  await origins.add([{ url: `${SHOP_URL}/a`, method: null, bazaar: row(`${SHOP_URL}/a`) }]);
   const origin = origins.byHost.get(HOST);
   if (origin === undefined) throw new Error('nothing was found');
-  const first = mergeListing(NEVER, origin, TODAY);
-  expect(first.bazaar).toHaveLength(1);
-  const x402scan = { source: 'x402scan', day: 100, isComplete: true } as const;
-  const second = mergeListing(first, await found(['GET', '/a']), x402scan);
-  expect(second.bazaar).toHaveLength(1);
-  expect(mergeListing(second, await found(['GET', '/a']), TODAY).bazaar).toEqual([]);
+  const firstListing = mergeListing(NO_LISTING, origin, TODAY_IMPORT);
+  expect(firstListing.bazaar).toHaveLength(1);
+  const x402scanImport = { source: 'x402scan', day: 100, isComplete: true } as const;
+  const secondListing = mergeListing(firstListing, await findOrigin(['GET', '/a']), x402scanImport);
+  expect(secondListing.bazaar).toHaveLength(1);
+  expect(mergeListing(secondListing, await findOrigin(['GET', '/a']), TODAY_IMPORT).bazaar).toEqual(
+    [],
+  );
 });
 
-describe('a line of a file', () => {
+describe('a line of a file names an origin, and a resource if it has a path:', () => {
   test.each([
     ['shop.com', []],
     ['https://shop.com', []],
@@ -130,7 +152,7 @@ describe('a line of a file', () => {
     ['https://shop.com/a?b=1', [{ method: 'GET', path: '/a?b=1' }]],
     ['shop.com/a', [{ method: 'GET', path: '/a' }]],
   ])('%s', async (line, resources) => {
-    const origins = await lines(line);
+    const origins = await readLines(line);
     expect([...origins.byHost.keys()]).toEqual([HOST]);
     expect(origins.byHost.get(HOST)?.resources).toEqual(resources);
     expect(origins.refusedCount).toBe(0);
@@ -138,7 +160,7 @@ describe('a line of a file', () => {
 });
 
 test('listings that the guard refuses are counted, and left out', async () => {
-  const origins = await lines(
+  const origins = await readLines(
     'http://shop.com',
     'https://10.1.2.3/paid',
     'https://user@shop.com',
@@ -151,8 +173,8 @@ test('listings that the guard refuses are counted, and left out', async () => {
   expect(origins.refusedCount).toBe(7);
 });
 
-test('hosts have their registrable domain; customers of a hosting provider do not share one', async () => {
-  const origins = await lines('a.shop.co.uk', 'b.shop.co.uk', 'a.github.io', 'b.github.io');
+test('hosts of a company share its registrable domain; customers of a hosting provider share no domain', async () => {
+  const origins = await readLines('a.shop.co.uk', 'b.shop.co.uk', 'a.github.io', 'b.github.io');
   expect([...origins.byHost.values()].map(({ domain }) => domain)).toEqual([
     ...['shop.co.uk', 'shop.co.uk'],
     ...['a.github.io', 'b.github.io'],

@@ -14,7 +14,7 @@ import {
   startCensus,
 } from './census-rig.ts';
 
-test('each host gets a word a day at its second, from one look', async () => {
+test('each host gets one word a day, from one look at its fixed second of the day', async () => {
   const rig = startCensus();
   const hosts = hostsBetween(1, 23, 12);
   for (const host of hosts) await rig.list(host);
@@ -22,9 +22,9 @@ test('each host gets a word a day at its second, from one look', async () => {
   const firstDay = rig.today();
   await rig.passDays(3);
   for (const host of hosts) {
-    const [first] = rig.asked.filter((one) => one.host === host);
-    expect(Math.abs((first?.atMs ?? 0) - lookTimeMs(host, firstDay))).toBeLessThan(10_000);
-    expect(rig.askedHosts().filter((one) => one === host)).toHaveLength(3);
+    const [firstLook] = rig.asked.filter((look) => look.host === host);
+    expect(Math.abs((firstLook?.atMs ?? 0) - lookTimeMs(host, firstDay))).toBeLessThan(10_000);
+    expect(rig.askedHosts().filter((name) => name === host)).toHaveLength(3);
     for (let day = firstDay; day < firstDay + 3; day += 1) {
       expect(await rig.word(host, day)).toBe(host === hosts[0] ? 'not_payable' : 'payable');
     }
@@ -34,7 +34,7 @@ test('each host gets a word a day at its second, from one look', async () => {
   expect(rig.troubles).toEqual([]);
 });
 
-test('a look asks for the listed resources, and robots.txt only until it is known', async () => {
+test('a look asks for the listed resources, and for robots.txt only until its rules are known', async () => {
   const rig = startCensus();
   await rig.list(HOST, { resources: [{ method: 'POST', path: '/ask' }] });
   await rig.passDays(2);
@@ -68,7 +68,7 @@ test('a day that passed without a look is not_checked', async () => {
   expect(await rig.word(HOST, day + 1)).toBe('payable');
 });
 
-test('a look that begins in the last second of a day gives that day its word, and the next day its own', async () => {
+test('a look that begins in the last second of a day gives this day its word, and the next day needs a look of its own', async () => {
   const [host = ''] = hostsBetween(23.99, 24, 1);
   const rig = startCensus();
   await rig.list(host);
@@ -87,26 +87,28 @@ test('a look that begins in the last second of a day gives that day its word, an
   expect(rig.asked).toHaveLength(2);
 });
 
-test('a look that kill -9 cuts off is not_checked, and nobody is asked twice', async () => {
+test('a host whose look kill -9 cuts off is not_checked, and no host is requested twice', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'census-cut-'));
   onTestFinished(() => rm(folder, { recursive: true, force: true }));
   const path = join(folder, 'scanner.db');
   const hosts = hostsBetween(11, 13, 3);
-  const killed = startCensus(path);
-  for (const host of hosts) await killed.list(host);
-  const [first = ''] = hosts.toSorted((a, b) => lookTimeMs(a, 0) - lookTimeMs(b, 0));
-  killed.during = () => new Promise(() => undefined);
-  killed.clock.nowMs = lookTimeMs(first, killed.today());
-  await killed.census.tick();
-  await expect.poll(() => killed.askedHosts()).toEqual([first]);
-  await killed.store.close();
+  const killedRig = startCensus(path);
+  for (const host of hosts) await killedRig.list(host);
+  const [earliestHost = ''] = hosts.toSorted((a, b) => lookTimeMs(a, 0) - lookTimeMs(b, 0));
+  killedRig.during = () => new Promise(() => undefined);
+  killedRig.clock.nowMs = lookTimeMs(earliestHost, killedRig.today());
+  await killedRig.census.tick();
+  await expect.poll(() => killedRig.askedHosts()).toEqual([earliestHost]);
+  await killedRig.store.close();
 
-  const rig = startCensus(path, killed.clock.nowMs + HOUR_MS);
+  const rig = startCensus(path, killedRig.clock.nowMs + HOUR_MS);
   await rig.passUntil(START_MS + DAY_MS - 1);
-  expect(rig.askedHosts().toSorted()).toEqual(hosts.filter((host) => host !== first).toSorted());
-  expect(await rig.word(first)).toBe('not_checked');
-  await rig.passTo(first, rig.today() + 1);
-  expect(await rig.word(first)).toBe('payable');
+  expect(rig.askedHosts().toSorted()).toEqual(
+    hosts.filter((host) => host !== earliestHost).toSorted(),
+  );
+  expect(await rig.word(earliestHost)).toBe('not_checked');
+  await rig.passTo(earliestHost, rig.today() + 1);
+  expect(await rig.word(earliestHost)).toBe('payable');
   await rig.store.close();
 });
 
@@ -114,22 +116,23 @@ describe('Retry-After', () => {
   test.each([
     ['0 s', 0, 1],
     ['36 hours', 36 * HOUR_MS, 2],
-    ['100 days, as 30', 100 * DAY_MS, 30],
-  ])('is kept: %s', async (_, restMs, days) => {
+    ['100 days, shortened to 30', 100 * DAY_MS, 30],
+  ])('is obeyed: %s', async (_, restMs, daysUntilLook) => {
     const rig = startCensus();
     await rig.list(HOST);
     const firstDay = rig.today();
-    const busy = { status: 429, reason: null, payableBy: null } as const;
-    rig.answer = () => (rig.asked.length === 1 ? { signs: [busy], restMs } : {});
-    for (let day = firstDay; day <= firstDay + days; day += 1) {
+    const rateLimited = { status: 429, reason: null, payableBy: null } as const;
+    rig.answer = () => (rig.asked.length === 1 ? { signs: [rateLimited], restMs } : {});
+    for (let day = firstDay; day <= firstDay + daysUntilLook; day += 1) {
       rig.clock.nowMs = Math.max(rig.clock.nowMs, lookTimeMs(HOST, day) + (day - firstDay) * 1_000);
       await rig.settle();
     }
     expect(rig.asked).toHaveLength(2);
     expect(await rig.word(HOST)).toBe('payable');
     // Words are kept for 30 days.
-    if (days < 30) expect(await rig.word(HOST, firstDay)).toBe('not_checked');
-    if (days > 1) expect(await rig.word(HOST, firstDay + days - 1)).toBe('not_checked');
+    if (daysUntilLook < 30) expect(await rig.word(HOST, firstDay)).toBe('not_checked');
+    if (daysUntilLook > 1)
+      expect(await rig.word(HOST, firstDay + daysUntilLook - 1)).toBe('not_checked');
   });
 
   test('that robots.txt sends ends a scan before it begins', async () => {
@@ -142,8 +145,8 @@ describe('Retry-After', () => {
   });
 });
 
-describe('an owner', () => {
-  test('who opts out gets no further request, until they list the host again', async () => {
+describe('a host', () => {
+  test('whose owner opts out gets no request until the owner lists the host again', async () => {
     const rig = startCensus();
     await rig.list(HOST);
     const day = rig.today();
@@ -158,7 +161,7 @@ describe('an owner', () => {
     expect(await rig.word(HOST, day + 2)).toBe('payable');
   });
 
-  test('of a host that no index lists for 30 days gets no request, and the host is deleted 30 days later', async () => {
+  test('that no index lists for 30 days gets no request, and is deleted 30 days later', async () => {
     const rig = startCensus();
     const day = rig.today();
     await rig.list(HOST, { lastDay: day - 30 });
@@ -215,7 +218,7 @@ describe('a scan of the same day', () => {
   });
 });
 
-test('a redirect that leads in a circle is an answer: its word needs no later look', async () => {
+test('a redirect in a circle counts as an answer, so the host gets its word at once', async () => {
   const rig = startCensus();
   await rig.list(HOST);
   rig.answer = () => ({ signs: [{ status: null, reason: 'redirect-loop', payableBy: null }] });
@@ -223,7 +226,7 @@ test('a redirect that leads in a circle is an answer: its word needs no later lo
   expect(await rig.word(HOST)).toBe('not_payable');
 });
 
-test('our own failure gives no host the word down', async () => {
+test('a failure of our own gives the host the word not_checked, not down', async () => {
   const rig = startCensus();
   await rig.list(HOST);
   rig.answer = () => {

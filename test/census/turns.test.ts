@@ -15,7 +15,7 @@ async function lookAtAll(
     if (address !== undefined) rig.addresses.set(host, { address, family: 4 });
   }
   rig.during = async (host) => {
-    order.push(`begins ${host}`);
+    order.push(`looksPerSecond ${host}`);
     for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
     order.push(`ends ${host}`);
   };
@@ -29,7 +29,7 @@ async function lookAtAll(
 
 const HOSTS = hostsBetween(11, 13, 6);
 
-test('at most four hosts with nothing in common are looked at at a time', async () => {
+test('at most four looks run at a time, if the hosts share neither domain nor network', async () => {
   const { rig } = await lookAtAll(HOSTS, {});
   expect(rig.asked).toHaveLength(HOSTS.length);
   expect(rig.mostAtOnce).toBeGreaterThan(1);
@@ -39,30 +39,30 @@ test('at most four hosts with nothing in common are looked at at a time', async 
 test.each([
   ['registrable domain', { domain: 'shops.com' }],
   ['/24', { address: '198.51.100.7' }],
-])('one look at a time to a %s', async (_, options) => {
+])('at most one look runs at a time for each %s', async (_, options) => {
   const { rig, order } = await lookAtAll(HOSTS, options);
   expect(rig.asked).toHaveLength(HOSTS.length);
   expect(rig.mostAtOnce).toBe(1);
-  for (let at = 0; at < order.length; at += 2) {
-    expect(order[at + 1]).toBe(order[at]?.replace('begins', 'ends'));
+  for (let index = 0; index < order.length; index += 2) {
+    expect(order[index + 1]).toBe(order[index]?.replace('begins', 'ends'));
   }
   for (const host of HOSTS) expect(await rig.word(host)).toBe('payable');
 });
 
-test('after a stop at most four looks begin in a second, and all within the day', async () => {
+test('after a pause of the census, at most four overdue looks begin in a second, and all hosts get their word', async () => {
   const rig = startCensus();
   const hosts = hostsBetween(1, 20, 40);
   for (const host of hosts) await rig.list(host);
   rig.clock.nowMs = START_MS + 21 * HOUR_MS;
-  const begins: number[] = [];
+  const looksPerSecond: number[] = [];
   for (let second = 0; second < 12; second += 1) {
-    const before = rig.asked.length;
+    const earlierLooks = rig.asked.length;
     await rig.settle();
     await rig.settle();
-    begins.push(rig.asked.length - before);
+    looksPerSecond.push(rig.asked.length - earlierLooks);
     rig.clock.nowMs += 1_001;
   }
-  expect(Math.max(...begins)).toBe(4);
+  expect(Math.max(...looksPerSecond)).toBe(4);
   expect(rig.asked).toHaveLength(hosts.length);
   for (const host of hosts) expect(await rig.word(host)).toBe('payable');
 });
@@ -72,16 +72,16 @@ describe('two instances on one store', () => {
     const rig = startCensus();
     const hosts = hostsBetween(0.1, 23.9, 60);
     for (const host of hosts) await rig.list(host);
-    const other = rig.addInstance();
+    const otherInstance = rig.addInstance();
     rig.during = () => new Promise(setImmediate);
     const endMs = START_MS + 24 * HOUR_MS - 60_000;
     while (rig.clock.nowMs < endMs) {
       rig.clock.nowMs = Math.min(endMs, rig.clock.nowMs + 600_000);
-      await Promise.all([rig.census.tick(), other.tick()]);
-      await Promise.all([rig.census.idle(), other.idle()]);
+      await Promise.all([rig.census.tick(), otherInstance.tick()]);
+      await Promise.all([rig.census.idle(), otherInstance.idle()]);
     }
     const counts = Map.groupBy(rig.askedHosts(), (host) => host);
-    expect(Math.max(...[...counts.values()].map((asked) => asked.length))).toBe(1);
+    expect(Math.max(...[...counts.values()].map((looks) => looks.length))).toBe(1);
     const words = await Promise.all(hosts.map((host) => rig.word(host)));
     expect(new Set(words)).toEqual(new Set(['payable']));
     expect(rig.troubles).toEqual([]);
@@ -91,35 +91,35 @@ describe('two instances on one store', () => {
     const rig = startCensus();
     const [host = ''] = HOSTS;
     await rig.list(host);
-    const other = rig.addInstance();
-    const asking = Promise.withResolvers<void>();
-    rig.during = () => asking.promise;
+    const otherInstance = rig.addInstance();
+    const lookEnds = Promise.withResolvers<void>();
+    rig.during = () => lookEnds.promise;
     rig.clock.nowMs = START_MS + 23 * HOUR_MS;
     await rig.census.tick();
     await expect.poll(() => rig.askedHosts()).toEqual([host]);
-    await other.tick();
-    await other.idle();
+    await otherInstance.tick();
+    await otherInstance.idle();
     expect(rig.askedHosts()).toEqual([host]);
-    asking.resolve();
+    lookEnds.resolve();
     await rig.census.idle();
     rig.clock.nowMs += 5_000;
-    await other.tick();
-    await other.idle();
+    await otherInstance.tick();
+    await otherInstance.idle();
     expect(rig.askedHosts()).toEqual([host]);
     expect(await rig.word(host)).toBe('payable');
   });
 });
 
-test('at most eight looks have begun at a time, so a crash cuts off no more than eight', async () => {
+test('at most eight looks are unfinished at a time, so a crash cuts off at most eight looks', async () => {
   const rig = startCensus();
   const hosts = hostsBetween(1, 20, 30);
   for (const host of hosts) await rig.list(host);
   rig.wait = runPendingTurns;
-  // Each look gives its place back between two requests.
-  rig.between = async (admit) => {
+  // Each look returns its place between two requests, so other looks can begin.
+  rig.between = async (takePlace) => {
     for (;;) {
       await runPendingTurns();
-      await admit();
+      await takePlace();
     }
   };
   rig.clock.nowMs = START_MS + 21 * HOUR_MS;

@@ -1,4 +1,4 @@
-/** The weekly scan: its day, what it publishes, and how it gives way to paying callers. */
+/** The census scans each host once a week, publishes the scan, and lets paid scans go first. */
 import { describe, expect, test } from 'vitest';
 import { isScanDue, lookTimeMs } from '../../src/census/plan.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
@@ -46,7 +46,7 @@ describe('a weekly scan', () => {
     expect(await rig.word(HOST)).toBe('payable');
   });
 
-  test('of an origin without listed resources is the first look, and names its resources', async () => {
+  test('of an origin without listed resources replaces the first look, and adds the resources that it finds', async () => {
     const rig = startCensus();
     await rig.list(HOST, { resources: [] });
     await rig.store.census.change(HOST, { scannedDay: null });
@@ -68,7 +68,7 @@ describe('a weekly scan', () => {
   });
 });
 
-test('a scan of the census is published as its own', async () => {
+test('a scan of the census is published as paid by the census', async () => {
   const rig = startCensus();
   await rig.list(HOST, { isScanDue: true });
   await rig.passTo(HOST);
@@ -79,49 +79,54 @@ test('a scan of the census is published as its own', async () => {
   expect(await rig.store.results.findPublished(HOST)).toMatchObject({ paidBy: 'census' });
 });
 
-test('the changes list a new host and a changed grade, and no other scan of the census', async () => {
+test('the changes list a new host and a changed grade, but not the other scans of the census', async () => {
   const rig = startCensus();
   await rig.list(HOST, { isScanDue: true });
   const grades: readonly Grade[] = ['A', 'A', 'B', 'B'];
-  const told: string[][] = [];
+  const changeTypes: string[][] = [];
   const firstDay = rig.today();
   for (const [week, grade] of grades.entries()) {
     rig.scanner.will(HOST, { observations: PAYABLE_SELLER, grade });
     await rig.store.census.change(HOST, { scannedDay: firstDay + 7 * week - 7 });
     await rig.passTo(HOST, firstDay + 7 * week);
     const { changes } = await rig.store.changes.list({ sinceMs: 0, limit: 10 });
-    told.push(changes.map(({ changeType }) => changeType));
+    changeTypes.push(changes.map(({ changeType }) => changeType));
   }
   expect(rig.scanner.began).toHaveLength(4);
-  expect(told).toEqual([['new'], ['new'], ['new', 'grade_changed'], ['new', 'grade_changed']]);
+  expect(changeTypes).toEqual([
+    ['new'],
+    ['new'],
+    ['new', 'grade_changed'],
+    ['new', 'grade_changed'],
+  ]);
   expect((await rig.store.directory.get(HOST))?.scanCount).toBe(4);
 });
 
-describe('a weekly scan gives way', () => {
-  test('to a paid scan, and begins after it', async () => {
+describe('a weekly scan', () => {
+  test('waits until a paid scan has ended', async () => {
     const rig = startCensus();
     await rig.list(HOST, { isScanDue: true });
-    const paid = Promise.withResolvers<void>();
-    rig.scanner.will('paid.com', { until: paid.promise });
-    const scanned = rig.scan('paid.com', true);
+    const paidScanEnds = Promise.withResolvers<void>();
+    rig.scanner.will('paid.com', { until: paidScanEnds.promise });
+    const paidScan = rig.scan('paid.com', true);
     await expect.poll(() => rig.scanner.began).toEqual(['paid.com']);
     await rig.passTo(HOST);
     expect(rig.scanner.began).toEqual(['paid.com']);
     expect(rig.asked).toEqual([]);
-    paid.resolve();
-    await scanned;
+    paidScanEnds.resolve();
+    await paidScan;
     rig.clock.nowMs += 5_000;
     await rig.settle();
     expect(rig.scanner.began).toEqual(['paid.com', HOST]);
     expect(await rig.word(HOST)).toBe('payable');
   });
 
-  test('to a scan of another instance, without a request', async () => {
+  test('waits for a scan by another instance, and sends no request', async () => {
     const rig = startCensus();
     await rig.list(HOST, { isScanDue: true });
     rig.clock.nowMs = lookTimeMs(HOST, rig.today());
     const lease = await rig.store.slots.lease(['scan', HOST], 90_000);
-    for (let again = 0; again < 3; again += 1) {
+    for (let attempt = 0; attempt < 3; attempt += 1) {
       await rig.passTo(HOST);
       rig.clock.nowMs += 5_000;
     }
@@ -131,22 +136,22 @@ describe('a weekly scan gives way', () => {
     expect(rig.scanner.began).toEqual([HOST]);
   });
 
-  test('but a look runs beside a paid scan', async () => {
+  test('is the only work that waits: a look runs during a paid scan', async () => {
     const rig = startCensus();
     await rig.list(HOST);
-    const paid = Promise.withResolvers<void>();
-    rig.scanner.will('paid.com', { until: paid.promise });
-    const scanned = rig.scan('paid.com', true);
+    const paidScanEnds = Promise.withResolvers<void>();
+    rig.scanner.will('paid.com', { until: paidScanEnds.promise });
+    const paidScan = rig.scan('paid.com', true);
     await expect.poll(() => rig.scanner.began).toEqual(['paid.com']);
     await rig.passTo(HOST);
     expect(await rig.word(HOST)).toBe('payable');
-    paid.resolve();
-    await scanned;
+    paidScanEnds.resolve();
+    await paidScan;
   });
 });
 
 describe('robots.txt', () => {
-  test('is read with each weekly scan, and refuses it if no listed path is left', async () => {
+  test('is read before each weekly scan, and prevents the scan if it allows no listed path', async () => {
     const rig = startCensus();
     await rig.list(HOST, { isScanDue: true });
     rig.robots = () => ({ allowed: { [WEATHER.path]: false } });
@@ -156,7 +161,7 @@ describe('robots.txt', () => {
     ]);
     expect(rig.scanner.began).toEqual([]);
     expect(await rig.word(HOST)).toBe('not_checked');
-    // Its rules hold on the days without a scan.
+    // The rules of robots.txt also hold on the days without a scan.
     await rig.store.census.change(HOST, { scannedDay: rig.today() + 90 });
     await rig.passTo(HOST, rig.today() + 1);
     expect(rig.asked[1]?.question).toMatchObject({
@@ -165,7 +170,7 @@ describe('robots.txt', () => {
     });
   });
 
-  test('that does not answer leaves its last answer in force', async () => {
+  test('that does not answer leaves its last rules in force', async () => {
     const rig = startCensus();
     await rig.list(HOST, { isScanDue: true });
     await rig.store.census.change(HOST, { robots: { [WEATHER.path]: false } });
@@ -176,7 +181,7 @@ describe('robots.txt', () => {
   });
 });
 
-test('a name that resolves to a blocked address is down, once later looks have decided', async () => {
+test('a host that resolves to a blocked address is down once later looks show that our network works', async () => {
   const rig = startCensus();
   await rig.list(HOST, { isScanDue: true });
   rig.scanner.will(HOST, { failure: new OriginRefused('blocked_ip') });
@@ -187,13 +192,13 @@ test('a name that resolves to a blocked address is down, once later looks have d
   expect(await rig.word(HOST)).toBe('down');
 });
 
-test('a scan that met our own outage is repeated on the next day', async () => {
+test('a scan during an outage of our own network is repeated on the next day', async () => {
   const rig = startCensus();
   const hosts = hostsBetween(11, 13, 16);
   const firstDay = rig.today();
-  // It is due on the next day only because the scan of the first day does not count.
-  const host = hosts.find((one) => !isDue(one, firstDay, firstDay + 1)) ?? '';
-  for (const one of hosts) await rig.list(one, { isScanDue: one === host });
+  // A counted scan on the first day would not be due again on the next day.
+  const host = hosts.find((name) => !isDue(name, firstDay, firstDay + 1)) ?? '';
+  for (const name of hosts) await rig.list(name, { isScanDue: name === host });
   rig.answer = () => (rig.today() === firstDay ? { signs: [SILENT] } : {});
   rig.scanner.will(host, { observations: UNREACHED_SELLER });
   await rig.passUntil(rig.clock.nowMs + DAY_MS);

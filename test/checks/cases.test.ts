@@ -9,7 +9,7 @@ import { createKit } from '../../src/parse/kit/kit.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
 /** Evidence names a fact only if it has a path, a number or a quoted value. */
-const FACT = /[/\d"]/;
+const HAS_FACT = /[/\d"]/;
 
 type Folder = {
   /** File URL, ending in a slash. */
@@ -19,7 +19,7 @@ type Folder = {
   readonly cases: readonly CheckCase[];
 };
 
-// Lint holds the structure of a folder: its files, the README, each outcome in both.
+// Lint checks that each folder has its files, and that its cases and README name each outcome.
 const discovered = await discoverChecks();
 const folders = await Promise.all(
   [...Map.groupBy(discovered, ({ folder }) => folder)].map(
@@ -37,24 +37,28 @@ it('finds checks to test', () => {
 });
 
 describe.each(folders)('$name', ({ checks, cases }) => {
-  it('has no two cases with one name or one content', () => {
-    expect(duplicates(cases.map((one) => one.name))).toEqual([]);
-    const contents = cases.map((one) => JSON.stringify([one.versions ?? 'all', one.seen]));
+  it('has no two cases with the same name or the same observations', () => {
+    expect(duplicates(cases.map((checkCase) => checkCase.name))).toEqual([]);
+    const contents = cases.map((checkCase) =>
+      JSON.stringify([checkCase.versions ?? 'all', checkCase.seen]),
+    );
     expect(duplicates(contents)).toEqual([]);
   });
 
   for (const check of checks) {
-    const mine = cases.filter((one) => one.versions?.includes(check.version) ?? true);
+    const ownCases = cases.filter(
+      (checkCase) => checkCase.versions?.includes(check.version) ?? true,
+    );
 
-    it.each(mine)(`v${check.version}: $name`, (one) => {
-      const seen = observed(check, one);
-      const before = JSON.stringify(seen);
-      const raw = check.evaluate(deepFreeze(seen), createKit());
-      expect(JSON.stringify(seen)).toBe(before);
-      expect(raw.evidence.length).toBeLessThanOrEqual(MAX_EVIDENCE_CHARS);
-      const verdict = readVerdict(raw, check.outcomes);
+    it.each(ownCases)(`v${check.version}: $name`, (checkCase) => {
+      const observations = pickNeeded(check, checkCase);
+      const before = JSON.stringify(observations);
+      const rawVerdict = check.evaluate(deepFreeze(observations), createKit());
+      expect(JSON.stringify(observations)).toBe(before);
+      expect(rawVerdict.evidence.length).toBeLessThanOrEqual(MAX_EVIDENCE_CHARS);
+      const verdict = readVerdict(rawVerdict, check.outcomes);
 
-      const { status, outcome, basis = 'measured', evidence = [] } = one.expect;
+      const { status, outcome, basis = 'measured', evidence = [] } = checkCase.expect;
       expect(pick(verdict), verdict.evidence).toEqual({ status, outcome, basis });
       for (const part of evidence) expect(verdict.evidence).toContain(part);
       expectWellWritten(verdict);
@@ -68,11 +72,14 @@ async function importDefault<T>(url: string): Promise<T> {
   return module.default;
 }
 
-/** Gives a check only the observations that it declares, as a scan does. */
-function observed(check: CheckDefinition, one: CheckCase): Parameters<typeof check.evaluate>[0] {
-  const all = { ...perfectSeller(), ...one.seen };
+/** Returns only the observations that the check declares in `needs`, as a scan does. */
+function pickNeeded(
+  check: CheckDefinition,
+  checkCase: CheckCase,
+): Parameters<typeof check.evaluate>[0] {
+  const all = { ...perfectSeller(), ...checkCase.seen };
   const needed = check.needs.map((name) => [name, all[name]]);
-  // fromEntries forgets which members it was given; `needs` lists them.
+  // The type of `fromEntries` loses the member names; `needs` guarantees them.
   return JSON.parse(JSON.stringify(Object.fromEntries(needed))) as typeof all;
 }
 
@@ -81,7 +88,7 @@ function pick({ status, outcome, basis }: Verdict) {
 }
 
 function expectWellWritten({ evidence, fix, basis }: Verdict): void {
-  expect(evidence).toMatch(FACT);
+  expect(evidence).toMatch(HAS_FACT);
   expect(evidence).not.toMatch(/undefined|\[object|NaN/);
   expect(evidence.startsWith('Not applicable: ')).toBe(basis === 'not_applicable');
   expect(fix).toMatch(/^[A-Z][^\n\r]{10,}[.]$/);

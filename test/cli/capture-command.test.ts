@@ -1,4 +1,4 @@
-/** `capture` writes a recording without secrets and long texts. Each check gives the same result on it. */
+/** `capture` writes a recording without secrets and long texts. Each check gives the same result on the shortened recording. */
 import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-const readSaved = async (name: string) => readFile(join(folder, name), 'utf8');
+const readFromFolder = async (name: string) => readFile(join(folder, name), 'utf8');
 
 async function replayOutcomes(recording: string): Promise<unknown> {
   const { streams, written } = collector();
   await scanCommand(['--from', join(folder, recording), '--format', 'json'], streams);
   const { grade, score, results } = JSON.parse(written());
-  return [grade, score, results.map((one: { outcome: string }) => one.outcome)];
+  return [grade, score, results.map((result: { outcome: string }) => result.outcome)];
 }
 
 test('capture removes secrets, foreign headers and long texts, and keeps the verdict', async () => {
@@ -46,16 +46,16 @@ test('capture removes secrets, foreign headers and long texts, and keeps the ver
     },
   });
   const { streams, written } = collector();
-  const whole = join(folder, 'whole.json');
+  const wholeFile = join(folder, 'whole.json');
   const flags = ['--allow-private', '--offline'];
   await scanCommand(
-    [seller.url, ...flags, '--save', whole, '--output', join(folder, 'r')],
+    [seller.url, ...flags, '--save', wholeFile, '--output', join(folder, 'r')],
     streams,
   );
-  const small = join(folder, 'small.json');
-  expect(await captureCommand(['--from', whole, '--output', small], streams)).toBe(0);
+  const smallFile = join(folder, 'small.json');
+  expect(await captureCommand(['--from', wholeFile, '--output', smallFile], streams)).toBe(0);
 
-  const [before, after] = [await readSaved('whole.json'), await readSaved('small.json')];
+  const [before, after] = [await readFromFolder('whole.json'), await readFromFolder('small.json')];
   for (const secret of [...SECRETS, 'trace-0815']) {
     expect(before).toContain(secret);
     expect(after).not.toContain(secret);

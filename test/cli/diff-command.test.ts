@@ -35,13 +35,13 @@ describe('diff', () => {
       const { report, ...rest } = printable({ printed: [PASSED] });
       return FORMATS.json({ ...rest, report: { ...report, otherWays } });
     };
-    const way = { method: 'GET', path: '/a', protocol: 'MPP', methods: ['tempo'] } as const;
-    const before = await save('a.json', reportWith([way]));
+    const mppWay = { method: 'GET', path: '/a', protocol: 'MPP', methods: ['tempo'] } as const;
+    const before = await save('a.json', reportWith([mppWay]));
     const after = await save(
       'b.json',
       reportWith([
-        { ...way, methods: ['tempo', 'stripe'] },
-        { ...way, protocol: 'L402', methods: [] },
+        { ...mppWay, methods: ['tempo', 'stripe'] },
+        { ...mppWay, protocol: 'L402', methods: [] },
       ]),
     );
     const lines = await diff(before, after);
@@ -51,15 +51,15 @@ describe('diff', () => {
     expect((await diff(older, after)).join('\n')).not.toContain('L402');
   });
 
-  test('names the checks whose status or outcome moved', async () => {
+  test('names the checks whose status or outcome changed', async () => {
     const before = await save('a.json', report(FAILED, PASSED, WARNED, result('P8')));
-    const fixed = { ...FAILED, status: 'pass', outcome: 'reachable' } as const;
-    const other = { ...WARNED, outcome: 'no-links', evidence: 'other' };
-    const after = await save('b.json', report(fixed, PASSED, other, result('D1')));
-    const head = 'https://api.example.com 2026-08-20T12:00:00.000Z by 2026-08-14.2: F 0';
+    const fixedP1 = { ...FAILED, status: 'pass', outcome: 'reachable' } as const;
+    const changedS7 = { ...WARNED, outcome: 'no-links', evidence: 'other' };
+    const after = await save('b.json', report(fixedP1, PASSED, changedS7, result('D1')));
+    const header = 'https://api.example.com 2026-08-20T12:00:00.000Z by 2026-08-14.2: F 0';
     expect(await diff(before, after)).toEqual([
-      head,
-      head,
+      header,
+      header,
       '4 moved:',
       '  P1 Check p1 (check-p1): fail (refused) -> pass (reachable)',
       '  S7 Check s7 (check-s7): warn (no-summary) -> warn (no-links)',
@@ -69,16 +69,16 @@ describe('diff', () => {
     ]);
   });
 
-  test('says that no check moved if only evidence differs', async () => {
+  test('prints "No check moved." if only evidence differs', async () => {
     const before = await save('a.json', report(FAILED));
     const after = await save('b.json', report({ ...FAILED, evidence: 'other words' }));
     expect((await diff(before, after)).at(2)).toBe('No check moved.');
   });
 
   test('prints no terminal command from a report', async () => {
-    const evil = { ...FAILED, title: '\u001b[2J\u001b[31mx\nP9 forged', outcome: 'o\u202e' };
+    const hostile = { ...FAILED, title: '\u001b[2J\u001b[31mx\nP9 forged', outcome: 'o\u202e' };
     const before = await save('a.json', report(FAILED));
-    const lines = await diff(before, await save('b.json', report(evil)));
+    const lines = await diff(before, await save('b.json', report(hostile)));
     expect(lines).toHaveLength(5);
     expect(lines[3]).toBe(
       '  P1 [2J[31mx P9 forged ([2J[31mx P9 forged): fail (refused) -> fail (o)',
@@ -97,7 +97,7 @@ describe('diff', () => {
   });
 
   test.each([[[]], [['a.json']], [['a.json', 'b.json', 'c.json']]])(
-    'refuses %j, which is not two files',
+    'refuses %j, because it needs two files',
     async (files) => {
       await expect(diffCommand(files, collector().streams)).rejects.toThrow('usage');
     },
@@ -110,7 +110,7 @@ describe('--fail-on-regression', () => {
     payableBy?: string | null;
     printed?: readonly CheckResult[];
   };
-  const saved = (name: string, { grade = 'B', payableBy, printed = [PASSED] }: ReportFields) =>
+  const saveReport = (name: string, { grade = 'B', payableBy, printed = [PASSED] }: ReportFields) =>
     save(
       name,
       JSON.stringify({
@@ -121,10 +121,10 @@ describe('--fail-on-regression', () => {
     );
 
   async function run(before: ReportFields, after: ReportFields) {
-    const files = [await saved('a.json', before), await saved('b.json', after)];
+    const files = [await saveReport('a.json', before), await saveReport('b.json', after)];
     const { streams, complained } = collector();
     const code = await diffCommand([...files, '--fail-on-regression'], streams);
-    return { code, said: complained() };
+    return { code, errorOutput: complained() };
   }
 
   const failed: CheckResult = { ...PASSED, status: 'fail' };
@@ -139,14 +139,17 @@ describe('--fail-on-regression', () => {
       'payableBy default -> settings',
     ],
     ['a check', {}, { printed: [failed] }, 'S1 pass -> fail'],
-  ])('exits 1 if %s got worse', async (_what, before, after, said) => {
-    expect(await run(before, after)).toEqual({ code: 1, said: `--fail-on-regression: ${said}\n` });
+  ])('exits 1 if %s got worse', async (_what, before, after, regression) => {
+    expect(await run(before, after)).toEqual({
+      code: 1,
+      errorOutput: `--fail-on-regression: ${regression}\n`,
+    });
   });
 
   test.each<[string, ReportFields, ReportFields]>([
-    ['nothing moved', {}, {}],
+    ['nothing changed', {}, {}],
     [
-      'all rose',
+      'all values became better',
       { grade: 'F', payableBy: 'nobody', printed: [failed] },
       { grade: 'A', payableBy: 'default' },
     ],
@@ -154,6 +157,6 @@ describe('--fail-on-regression', () => {
     ['the older report has no payableBy', {}, { payableBy: 'nobody' }],
     ['a check is new', {}, { printed: [PASSED, result('P8', { status: 'fail' })] }],
   ])('exits 0 if %s', async (_what, before, after) => {
-    expect(await run(before, after)).toEqual({ code: 0, said: '' });
+    expect(await run(before, after)).toEqual({ code: 0, errorOutput: '' });
   });
 });

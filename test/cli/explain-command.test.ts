@@ -49,8 +49,8 @@ describe('explain', () => {
     }
     expect(await explain('P3', '--offer', 'upto,eip155:8453')).toContain('(@x402/evm)');
     expect(await explain('P3', '--offer', 'exact,sui:35834a8a')).toContain('does not judge it');
-    const long = 'algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=';
-    expect(await explain('P3', '--offer', `exact,${long}`)).toContain(
+    const outdatedId = 'algorand:SGO1GKSzyE7IEPItTxCByw9x8FmnrCDexi9/cOUJOiI=';
+    expect(await explain('P3', '--offer', `exact,${outdatedId}`)).toContain(
       'an outdated id: write algorand',
     );
   });
@@ -81,22 +81,22 @@ describe('explain', () => {
       const call = explainCommand(['P3', '--offer', pair], collector().streams);
       await expect(call).rejects.toThrow(UsageError);
     }
-    const other = explainCommand(['P6', '--offer', 'exact,eip155:1'], collector().streams);
-    await expect(other).rejects.toThrow('only P3 judges offers by scheme and network');
+    const wrongCheck = explainCommand(['P6', '--offer', 'exact,eip155:1'], collector().streams);
+    await expect(wrongCheck).rejects.toThrow('only P3 judges offers by scheme and network');
   });
 
-  test('accepts an id in lower case', async () => {
+  test('accepts the id of a check in lower case', async () => {
     expect(await explain('s10')).toBe(await explain('S10'));
   });
 
-  test('lists the stacks that have a patch, and prints the patch for the first', async () => {
+  test('lists the stacks that have a patch, and prints the patch for the first stack', async () => {
     const text = await explain('P6');
     expect(text).toContain('\nPATCH\n\nStacks: express, hono, next, fastapi, flask, go, nginx (');
     expect(text).toContain("'GET /<route>': { price: '<price>'");
     expect(await explain('D1')).not.toContain('PATCH');
   });
 
-  test('prints only the patch for a given stack, with the values of a report', async () => {
+  test('prints only the patch if a stack is given, and fills it with the values of a report', async () => {
     const text = await explain('p3', '--stack', 'fastapi', '--report', await saveReport());
     expect(text.split('\n')[0]).toMatch(/^P3 for fastapi\. /);
     expect(text).toContain('"resource": "https://api.example.com/summaries"');
@@ -110,8 +110,8 @@ describe('explain', () => {
     expect(text.split('\n')[0]).toMatch(/^T7 replay /);
     for (const heading of ['WHY', 'FIX', 'PATCH']) expect(text).toContain(`\n${heading}\n`);
     expect(await explain('T7', '--stack', 'go')).toContain('claimed.LoadOrStore');
-    const own = await explain('T2', '--stack', 'hono', '--report', await saveReport());
-    expect(own).toContain("'GET /weather': sold1");
+    const patch = await explain('T2', '--stack', 'hono', '--report', await saveReport());
+    expect(patch).toContain("'GET /weather': sold1");
     expect(await explain('T6', '--stack', 'flask')).toContain('only the middleware can fix this');
   });
 
@@ -122,23 +122,26 @@ describe('explain', () => {
     'http://[fd00::1]:80',
     'http://seller:3000',
     'https://shop.internal',
-  ])('prints no patch with %s, which buyers cannot reach', async (origin) => {
-    const args = ['--report', await saveReport(new URL(origin).origin)];
-    for (const id of ['S1', 'S6', 'S7', 'S8', 'P3', 'S11', 'P1']) {
-      const text = await explain(id, '--stack', 'express', ...args);
-      expect(text).not.toContain(new URL(origin).hostname);
-      const given = [...args, '--public-url', 'https://shop.example.org/'];
-      expect(await explain(id, '--stack', 'express', ...given)).not.toContain(
-        '<https://your-domain>',
+  ])(
+    'prints --public-url or a placeholder instead of %s, which buyers cannot reach',
+    async (origin) => {
+      const args = ['--report', await saveReport(new URL(origin).origin)];
+      for (const id of ['S1', 'S6', 'S7', 'S8', 'P3', 'S11', 'P1']) {
+        const text = await explain(id, '--stack', 'express', ...args);
+        expect(text).not.toContain(new URL(origin).hostname);
+        const publicArgs = [...args, '--public-url', 'https://shop.example.org/'];
+        expect(await explain(id, '--stack', 'express', ...publicArgs)).not.toContain(
+          '<https://your-domain>',
+        );
+      }
+      const patch = await explain('S6', '--stack', 'flask', ...args);
+      expect(patch).toContain('<https://your-domain>/weather');
+      const publicUrl = ['--public-url', 'https://shop.example.org'];
+      expect(await explain('S6', '--stack', 'flask', ...args, ...publicUrl)).toContain(
+        '"https://shop.example.org/weather"',
       );
-    }
-    const own = await explain('S6', '--stack', 'flask', ...args);
-    expect(own).toContain('<https://your-domain>/weather');
-    const given = ['--public-url', 'https://shop.example.org'];
-    expect(await explain('S6', '--stack', 'flask', ...args, ...given)).toContain(
-      '"https://shop.example.org/weather"',
-    );
-  });
+    },
+  );
 
   test.each([
     ['no.json', 'cannot be read as JSON'],

@@ -36,7 +36,7 @@ test('JSON has the members and the order of a report of the service, and adds su
   ]);
 });
 
-test('JSON has only the printed results, and keeps evidence to the letter', () => {
+test('JSON has only the printed results, and keeps evidence unchanged', () => {
   const scan = printable({ printed: [HOSTILE] });
   expect(JSON.parse(FORMATS.json(scan)).results).toEqual([HOSTILE]);
 });

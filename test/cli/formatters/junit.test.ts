@@ -3,15 +3,16 @@ import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { HOSTILE, printable, result } from '../printable.ts';
 import { readXml, type XmlElement } from './read-xml.ts';
 
-const suiteOf = (xml: string): XmlElement => {
+const readSuite = (xml: string): XmlElement => {
   const [suite] = readXml(xml).children;
   if (suite === undefined) throw new Error('no suite');
   return suite;
 };
-const casesOf = (xml: string) => suiteOf(xml).children.filter(({ name }) => name === 'testcase');
+const readTestCases = (xml: string) =>
+  readSuite(xml).children.filter(({ name }) => name === 'testcase');
 
 describe('JUnit', () => {
-  test('counts failures, and undetermined checks as skipped', () => {
+  test('counts failed checks as failures, and undetermined checks as skipped', () => {
     const suites = readXml(FORMATS.junit(printable()));
     const counts = { tests: '5', failures: '2', skipped: '1' };
     expect(Object.fromEntries(suites.attributes)).toMatchObject(counts);
@@ -23,12 +24,14 @@ describe('JUnit', () => {
   });
 
   test('has one case for each check, with evidence and fix', () => {
-    const cases = casesOf(FORMATS.junit(printable())).map(({ attributes, children: [child] }) => [
-      attributes.get('name'),
-      child?.name,
-      child?.attributes.get('type'),
-      child?.attributes.get('message') ?? child?.text,
-    ]);
+    const cases = readTestCases(FORMATS.junit(printable())).map(
+      ({ attributes, children: [child] }) => [
+        attributes.get('name'),
+        child?.name,
+        child?.attributes.get('type'),
+        child?.attributes.get('message') ?? child?.text,
+      ],
+    );
     expect(cases).toEqual([
       ['P1 check-p1', 'failure', 'refused', 'GET /: connection refused. Start the server.'],
       [
@@ -48,8 +51,8 @@ describe('JUnit', () => {
     ]);
   });
 
-  test('has grade, score and who can pay as properties', () => {
-    const [properties] = suiteOf(FORMATS.junit(printable())).children;
+  test('has grade, score and payableBy as properties', () => {
+    const [properties] = readSuite(FORMATS.junit(printable())).children;
     const pairs = properties?.children.map(({ attributes }) => [
       attributes.get('name'),
       attributes.get('value'),
@@ -64,9 +67,11 @@ describe('JUnit', () => {
   });
 
   test.each(['fail', 'warn'] as const)(
-    'stays well formed around hostile evidence (%s)',
+    'stays well formed around the hostile evidence of a %s',
     (status) => {
-      const [testCase] = casesOf(FORMATS.junit(printable({ printed: [{ ...HOSTILE, status }] })));
+      const [testCase] = readTestCases(
+        FORMATS.junit(printable({ printed: [{ ...HOSTILE, status }] })),
+      );
       const child = testCase?.children[0];
       const text = child?.attributes.get('message') ?? child?.text;
       expect(text).toBe(`${HOSTILE.evidence}. ${HOSTILE.fix}`);
@@ -75,7 +80,7 @@ describe('JUnit', () => {
 
   test('drops characters that XML cannot hold', () => {
     const evidence = 'a\u0000b\u001b[31mc\ud800d\uffffe';
-    const [testCase] = casesOf(
+    const [testCase] = readTestCases(
       FORMATS.junit(printable({ printed: [result('S1', { status: 'fail', evidence })] })),
     );
     expect(testCase?.children[0]?.attributes.get('message')).toBe('ab[31mcde. Keep S1 as it is.');
@@ -92,6 +97,6 @@ test.each([
   '<a>& b</a>',
   '<a>]]></a>',
   '<a>\u0001</a>',
-])('the reader of these tests refuses %j', (xml) => {
+])('the XML reader of these tests refuses %j', (xml) => {
   expect(() => readXml(`<?xml version="1.0" encoding="UTF-8"?>\n${xml}`)).toThrow();
 });

@@ -30,11 +30,11 @@ function render(markdown: string): {
 }
 
 describe('the report as Markdown', () => {
-  test('names the budgets that were used up', () => {
+  test('names the parts that were not judged because a budget was used up', () => {
     const { report, ...rest } = printable();
     expect(formatMarkdown({ report, ...rest })).not.toContain('Not judged');
-    const spent = formatMarkdown({ report: { ...report, exhausted: ['origin'] }, ...rest });
-    expect(spent).toContain('\n\nNot judged: its documents take more processor time');
+    const exhausted = formatMarkdown({ report: { ...report, exhausted: ['origin'] }, ...rest });
+    expect(exhausted).toContain('\n\nNot judged: its documents take more processor time');
   });
 
   test('has the grade, the counts and a table of findings, failures first', () => {
@@ -61,13 +61,13 @@ describe('the report as Markdown', () => {
     ]);
   });
 
-  test('names the checks that --offline left out, once', () => {
-    const offline = ['D1', 'D2', 'D3'].map((id) => ({
+  test('names the checks that --offline left out in one line', () => {
+    const undetermined = ['D1', 'D2', 'D3'].map((id) => ({
       ...OPEN,
       id,
-      evidence: `index of ${id}: not asked, offline (0 requests)`,
+      evidence: `index of ${id}: not asked, undetermined (0 requests)`,
     }));
-    const markdown = formatMarkdown(printable({ printed: [PASSED, ...offline] }));
+    const markdown = formatMarkdown(printable({ printed: [PASSED, ...undetermined] }));
     expect(markdown).toContain('\nNot checked because of --offline: D1 to D3\n');
     expect(markdown).not.toContain('Not determined:');
   });
@@ -78,7 +78,7 @@ describe('the report as Markdown', () => {
     expect(render(markdown).tags).not.toContain('table');
   });
 
-  test('renders hostile evidence to the letter: without markup, links or further cells', () => {
+  test('renders hostile evidence unchanged: without markup, links or further cells', () => {
     const { tags, cells } = render(formatMarkdown(printable({ printed: [HOSTILE] })));
     expect(cells).toEqual(['fail', 'P3 Check p3 (check-p3)', HOSTILE.evidence, HOSTILE.fix]);
     // The heading may link to the origin. Texts of the origin must not become links.
