@@ -121,7 +121,7 @@ describe('the same two resources', () => {
     const otherImport = { source: 'x402scan', day: 101, isComplete: true } as const;
     const merged = mergeListing(firstListing, await findOrigin(['GET', '/c']), otherImport);
     expect(listRequests(merged)).toEqual(['GET /a', 'GET /b']);
-    expect(merged.sources).toEqual({ bazaar: 100, x402scanImport: 101 });
+    expect(merged.sources).toEqual({ bazaar: 100, x402scan: 101 });
   });
 });
 

@@ -102,7 +102,7 @@ test('the changes list a new host and a changed grade, but not the other scans o
   expect((await rig.store.directory.get(HOST))?.scanCount).toBe(4);
 });
 
-describe('a weekly scan', () => {
+describe('a due weekly scan', () => {
   test('waits until a paid scan has ended', async () => {
     const rig = startCensus();
     await rig.list(HOST, { isScanDue: true });
