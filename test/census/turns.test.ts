@@ -15,7 +15,7 @@ async function lookAtAll(
     if (address !== undefined) rig.addresses.set(host, { address, family: 4 });
   }
   rig.during = async (host) => {
-    order.push(`looksPerSecond ${host}`);
+    order.push(`begins ${host}`);
     for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
     order.push(`ends ${host}`);
   };

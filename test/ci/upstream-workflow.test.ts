@@ -75,25 +75,25 @@ describe('a comparison', () => {
 describe('the issue', () => {
   const fakeGh = (openIssue: string) =>
     `if [ "$2" = list ]; then echo "${openIssue}"; else echo "$*" >> "$LOG"; fi`;
-  const ISSUE_STEP = 'Open, update or close the issue';
+  const issueStep = 'Open, update or close the issue';
 
   it.each([
     [
       'is opened if the tables differ',
       '',
       'a differs',
-      /^ISSUE_STEP create --title The tables differ .* --body-file/,
+      /^issue create --title The tables differ .* --body-file/,
     ],
     [
       'is updated if it is open and the tables differ',
       '7',
       'a differs',
-      /^ISSUE_STEP edit 7 --body-file/,
+      /^issue edit 7 --body-file/,
     ],
-    ['is closed if the tables agree again', '7', '', /^ISSUE_STEP close 7 /],
+    ['is closed if the tables agree again', '7', '', /^issue close 7 /],
     ['is not opened if the tables agree', '', '', /^$/],
   ])('%s', async (_, openIssue, differences, expected) => {
-    const step = await runStep(ISSUE_STEP, { fakeGh: fakeGh(openIssue) }, differences);
+    const step = await runStep(issueStep, { gh: fakeGh(openIssue) }, differences);
     expect(step.isDone).toBe(true);
     expect(step.log).toMatch(expected);
     expect(step.log.trim().split('\n')).toHaveLength(1);

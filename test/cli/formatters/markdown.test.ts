@@ -65,7 +65,7 @@ describe('the report as Markdown', () => {
     const undetermined = ['D1', 'D2', 'D3'].map((id) => ({
       ...OPEN,
       id,
-      evidence: `index of ${id}: not asked, undetermined (0 requests)`,
+      evidence: `index of ${id}: not asked, offline (0 requests)`,
     }));
     const markdown = formatMarkdown(printable({ printed: [PASSED, ...undetermined] }));
     expect(markdown).toContain('\nNot checked because of --offline: D1 to D3\n');
