@@ -4,7 +4,7 @@ import { toCheckLabel } from '../words/check-phrases.ts';
 
 const MAX_LINE_CHARS = 500;
 
-/** Best first; an unknown grade never counts as a regression. */
+/** Best first. An unknown grade never counts as a regression. */
 const GRADES = ['A', 'B', 'C', 'D', 'F'];
 const STATUSES = ['pass', 'warn', 'fail'];
 const PAYABLE_BY = ['default', 'settings', 'nobody'];
@@ -52,24 +52,20 @@ export function findRegressions(before: ComparedReport, after: ComparedReport): 
   const checks = after.results.flatMap((current) => {
     const previous = before.results.find((cell) => cell.id === current.id);
     if (previous === undefined || current.basis === 'not_determined') return [];
-    return hasFallen(STATUSES, previous.status, current.status)
-      ? [`${cleanText(current.id, MAX_LINE_CHARS)} ${previous.status} -> ${current.status}`]
-      : [];
+    const label = cleanText(current.id, MAX_LINE_CHARS);
+    return listRegression(label, STATUSES, previous.status, current.status);
   });
   return [
-    ...(hasFallen(GRADES, before.grade, after.grade)
-      ? [`grade ${before.grade} -> ${after.grade}`]
-      : []),
-    ...(hasFallen(PAYABLE_BY, before.payableBy, after.payableBy)
-      ? [`payableBy ${before.payableBy} -> ${after.payableBy}`]
-      : []),
+    ...listRegression('grade', GRADES, before.grade, after.grade),
+    ...listRegression('payableBy', PAYABLE_BY, before.payableBy, after.payableBy),
     ...checks,
   ];
 }
 
-function hasFallen(order: readonly unknown[], before: unknown, after: unknown): boolean {
+/** Returns one line if the value got worse, otherwise none. `order` has the best value first. */
+function listRegression<T>(label: string, order: readonly T[], before: T, after: T): string[] {
   const [from, to] = [order.indexOf(before), order.indexOf(after)];
-  return from >= 0 && to > from;
+  return from >= 0 && to > from ? [`${label} ${before} -> ${after}`] : [];
 }
 
 /** Lists one line per report and per changed check, safe to print on a terminal. */

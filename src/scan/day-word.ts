@@ -5,9 +5,9 @@ import type { HttpObservation, Observations, ResourceObservation } from '../mode
 import type { PayableBy } from '../model/payability.ts';
 import { hasAnswered, hasOnly429 } from './finished-scan.ts';
 
-/** One resource's answer to an unpaid request, as far as the word of the day depends on it. */
+/** The facts of a resource's answer to an unpaid request that decide the word of the day. */
 export type ResourceSign = {
-  /** Null without an answer. */
+  /** Null if there was no answer. */
   readonly status: number | null;
   /** Reason why there was no answer. */
   readonly reason: FailureReason | null;
@@ -21,8 +21,8 @@ const OUR_LIMITS: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited'
 const FAILED_REDIRECTS: ReadonlySet<FailureReason> = new Set(['redirect-loop', 'redirect-refused']);
 const PAYMENT_REQUIRED = 402;
 const SERVER_ERROR = 500;
-/** Statuses of a path at which nobody can buy anything. */
-const NOTHING_SOLD: ReadonlySet<number> = new Set([404, 405, 410]);
+/** Statuses of a path that sells nothing. */
+const NOT_SOLD_STATUSES: ReadonlySet<number> = new Set([404, 405, 410]);
 
 /** `payable` if default clients sign for one resource; `down` only if every resource is silent or broken. */
 export function toDayWord(signs: readonly ResourceSign[]): DayWord {
@@ -40,7 +40,7 @@ function toResourceWord({ status, reason, payableBy }: ResourceSign): DayWord {
   }
   if (status >= SERVER_ERROR) return 'down';
   // A 402 without payability holds no x402 challenge, so nobody can pay it.
-  const isConclusive = status < 400 || status === PAYMENT_REQUIRED || NOTHING_SOLD.has(status);
+  const isConclusive = status < 400 || status === PAYMENT_REQUIRED || NOT_SOLD_STATUSES.has(status);
   return isConclusive ? 'not_payable' : 'not_checked';
 }
 
@@ -50,14 +50,14 @@ function toChallengeWord(payableBy: PayableBy): DayWord {
 }
 
 /** An origin is `not_payable` if it answers but sells nothing that a scan can find. */
-export function toScanDayWord(seen: Observations): DayWord {
-  if (!hasAnswered(seen)) return 'down';
-  const signs = seen.resources.probed
+export function toScanDayWord(observations: Observations): DayWord {
+  if (!hasAnswered(observations)) return 'down';
+  const signs = observations.resources.probed
     .filter(({ declaredPaid, probes }) => declaredPaid || probes.some(isPaymentRequired))
-    .map((resource) => toResourceSign(resource, seen));
+    .map((resource) => toResourceSign(resource, observations));
   if (signs.length > 0) return toDayWord(signs);
-  if (hasOnly429(seen)) return 'not_checked';
-  return seen.root.ok ? toDayWord([toSign(seen.root)]) : 'not_checked';
+  const { root } = observations;
+  return root.ok && !hasOnly429(observations) ? toDayWord([toSign(root)]) : 'not_checked';
 }
 
 function toResourceSign(resource: ResourceObservation, { payability }: Observations): ResourceSign {
@@ -65,7 +65,7 @@ function toResourceSign(resource: ResourceObservation, { payability }: Observati
     ({ method, path }) => path === resource.path && method === (resource.method ?? method),
   );
   if (judged !== undefined) return { status: PAYMENT_REQUIRED, reason: null, ...judged };
-  const { method = null, probes } = resource;
+  const { method, probes } = resource;
   const sameMethod = probes.filter((probe) => probe.method === (method ?? 'GET'));
   const [first] = sameMethod.length > 0 ? sameMethod : probes;
   return first === undefined ? NOT_ASKED : toSign(first.answer);

@@ -1,4 +1,4 @@
-/** Finds the payees, offers and challenges to ask third parties and clients about. Pure; runs on a worker. */
+/** Lists the payees, offers and challenges that a scan asks indexes, chains and clients about. Runs on a worker. */
 
 import { type ListedChallenges, listChallenges } from '../buyers/list-challenges.ts';
 import type { Observations } from '../model/observations.ts';
@@ -35,9 +35,8 @@ function findPayees(challenged: readonly ChallengedResource[], kit: Kit): readon
   for (const { reading } of challenged) {
     for (const { network, payTo } of reading.challenge.offers) {
       if (typeof network !== 'string' || typeof payTo !== 'string') continue;
-      const addressState = kit.address(network, payTo);
-      if (addressState === 'ok')
-        payees.set(`${network} ${payTo.toLowerCase()}`, { network, address: payTo });
+      if (kit.address(network, payTo) !== 'ok') continue;
+      payees.set(`${network} ${payTo.toLowerCase()}`, { network, address: payTo });
     }
   }
   return [...payees.values()].slice(0, MAX_PAYEES);
@@ -57,13 +56,13 @@ function findChainOffers(
         continue;
       }
       if (kit.address(network, asset) !== 'ok' || kit.address(network, payTo) !== 'ok') continue;
-      const domain = jsonObject(extra);
+      const eip712Domain = jsonObject(extra);
       const offer = {
         network: kit.caip2(network),
         asset,
         payTo,
-        name: jsonText(domain['name'])?.slice(0, MAX_TEXT_CHARS) ?? null,
-        version: jsonText(domain['version'])?.slice(0, MAX_TEXT_CHARS) ?? null,
+        name: jsonText(eip712Domain['name'])?.slice(0, MAX_TEXT_CHARS) ?? null,
+        version: jsonText(eip712Domain['version'])?.slice(0, MAX_TEXT_CHARS) ?? null,
         isKnown: kit.asset(network, asset) !== null,
       };
       if (offers.size < MAX_OFFERS) offers.set(JSON.stringify(offer), offer);

@@ -34,27 +34,27 @@ type BrandingSources = Pick<
 
 export type OriginDescription = Remarks & {
   readonly branding: Branding;
-  /** Null if they could not be read within limits. */
+  /** Null if the routes could not be read within limits. */
   readonly routes: RouteFacts | null;
 };
 
 export function describeOrigin(
-  seen: BrandingSources & RouteSources & AdviceObservations,
+  sources: BrandingSources & RouteSources & AdviceObservations,
   kit: Kit,
 ): OriginDescription {
   return {
-    branding: extractBranding(seen, kit),
-    ...remark(seen, kit),
-    routes: findRoutes(seen, kit),
+    branding: extractBranding(sources, kit),
+    ...remark(sources, kit),
+    routes: findRoutes(sources, kit),
   };
 }
 
-/** Reads name, description, category and icons. They are unverified, cleaned and cut. */
-export function extractBranding(seen: BrandingSources, kit: Kit): Branding {
-  const page = isPage(seen.root, kit) ? kit.html(seen.root.data.body) : null;
-  const card = readJsonObject('/.well-known/agent-card.json', seen.agentCard, seen, kit);
-  const manifest = readJsonObject('/.well-known/x402', seen.manifest, seen, kit);
-  const openapi = kit.openapi(seen);
+/** Reads name, description, category and icons. Texts are cleaned and cut. Nothing is verified. */
+export function extractBranding(sources: BrandingSources, kit: Kit): Branding {
+  const page = isPage(sources.root, kit) ? kit.html(sources.root.data.body) : null;
+  const card = readJsonObject('/.well-known/agent-card.json', sources.agentCard, sources, kit);
+  const manifest = readJsonObject('/.well-known/x402', sources.manifest, sources, kit);
+  const openapi = kit.openapi(sources);
   const info =
     openapi.state === 'found' ? jsonObject(jsonObject(openapi.facts.document)['info']) : {};
   return {
@@ -63,7 +63,7 @@ export function extractBranding(seen: BrandingSources, kit: Kit): Branding {
       info['title'],
       page?.meta.get('og:site_name'),
       page?.title,
-      seen.origin.host,
+      sources.origin.host,
     ]),
     description: findText(MAX_DESCRIPTION_CHARS, [
       card['description'],
@@ -77,8 +77,8 @@ export function extractBranding(seen: BrandingSources, kit: Kit): Branding {
       info['x-category'],
       info['category'],
     ]),
-    iconUrl: findIcon(seen),
-    ogImageUrl: toHttpsUrl(page?.meta.get('og:image') ?? null, seen.origin.url),
+    iconUrl: findIcon(sources),
+    ogImageUrl: toHttpsUrl(page?.meta.get('og:image'), sources.origin.url),
   };
 }
 
@@ -118,10 +118,9 @@ function findIcon({ icons, origin }: BrandingSources): string | null {
   return icon === undefined ? null : toHttpsUrl(icon.path, origin.url);
 }
 
-/** Returns null for `javascript:`, `data:` and http. */
-function toHttpsUrl(reference: string | null | undefined, base: string): string | null {
-  if (!reference || !URL.canParse(reference, base)) return null;
-  const url = new URL(reference, base);
-  if (url.protocol !== 'https:' || url.username !== '' || url.password !== '') return null;
+/** Returns an absolute `https:` URL. Returns null for every other scheme, and for a URL with credentials. */
+function toHttpsUrl(reference: string | undefined, base: string): string | null {
+  const url = reference ? URL.parse(reference, base) : null;
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') return null;
   return url.href.length <= MAX_ICON_URL_CHARS ? url.href : null;
 }

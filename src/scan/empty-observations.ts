@@ -1,11 +1,6 @@
 import type { HttpObservation, Observations } from '../model/observations.ts';
 
-const NO_ANSWER: HttpObservation = {
-  ok: false,
-  reason: 'refused',
-  detail: 'nobody was asked',
-  ms: 0,
-};
+const NO_ANSWER: HttpObservation = { ok: false, reason: 'refused', detail: 'not asked', ms: 0 };
 const OFF = { state: 'off', why: 'offline' } as const;
 
 /** Observations of an origin that was not asked. Every member is present and empty. */

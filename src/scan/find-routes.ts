@@ -1,5 +1,5 @@
 /** Collects paid routes from documents, indexes and answers. Pure; runs on a worker. */
-import type { HttpObservation, Observations, ResourceObservation } from '../model/observations.ts';
+import type { Observations, ResourceObservation } from '../model/observations.ts';
 import type { FreeRoute, ReportOffer, ReportRoute, RouteFacts } from '../model/report.ts';
 import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
@@ -8,8 +8,9 @@ import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import { findPathOnOrigin } from '../probe/plan/declared-requests.ts';
+import { readIndexedResources, readManifestEntries } from '../probe/plan/find-resources.ts';
 
-/** A longer list is marked incomplete, because a patch for some routes leaves the others without a price. */
+/** A longer list is cut and marked incomplete. A patch made from it would leave some routes without a price. */
 const MAX_PAID_ROUTES = 100;
 /** Entries read per document. Each is compared with all templates. */
 const MAX_ENTRIES_READ = 200;
@@ -41,49 +42,50 @@ export type RouteSources = Pick<
   | 'x402scan'
 >;
 
-export function findRoutes(seen: RouteSources, kit: Kit): RouteFacts {
-  const openapi = kit.openapi(seen);
+export function findRoutes(sources: RouteSources, kit: Kit): RouteFacts {
+  const openapi = kit.openapi(sources);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
   const localOperations = operations.filter(({ elsewhere }) => elsewhere === null);
   const soldOperations = localOperations.filter(({ paid, signIn }) => paid && !signIn);
+  const manifestEntries = readManifestEntries(kit.manifest(sources));
   const routes = new RouteDrafts(localOperations);
   for (const { method, route, requestPath } of soldOperations) {
     routes.add({ method, template: removeQuery(route), path: requestPath, challenge: null });
   }
-  for (const { target, method } of readManifestEntries(seen, kit)) {
-    const path = findPathOnOrigin(seen.origin.url, target, kit);
+  for (const { target, method } of manifestEntries.slice(0, MAX_ENTRIES_READ)) {
+    const path = findPathOnOrigin(sources.origin.url, target, kit);
     if (path !== null) routes.addDeclared(removeQuery(path), method);
   }
-  const signIns = kit.signIns(seen.resources);
-  for (const resource of seen.resources.probed) {
+  const signIns = kit.signIns(sources.resources);
+  const indexedResources = readIndexedResources(sources);
+  for (const resource of sources.resources.probed) {
     if (resource.tool === undefined && !signIns.includes(resource)) {
       for (const challenge of findChallenges(resource, kit))
         routes.addChallenged(resource, challenge);
     }
   }
-  for (const { resource, method } of readIndexedResources(seen)) {
-    const path = findPathOnOrigin(seen.origin.url, resource, kit);
-    const isProbed = seen.resources.probed.some((resource) => resource.path === path);
+  for (const { resource, method } of indexedResources.slice(0, MAX_ENTRIES_READ)) {
+    const path = findPathOnOrigin(sources.origin.url, resource, kit);
+    const isProbed = sources.resources.probed.some((resource) => resource.path === path);
     if (path !== null && !isProbed) routes.addCalled(removeQuery(path), method);
   }
-  const paid = routes.listDrafts();
+  const drafts = routes.listDrafts();
   return {
-    paid: paid.slice(0, MAX_PAID_ROUTES).map((draft) => toPaidRoute(draft, kit)),
+    paid: drafts.slice(0, MAX_PAID_ROUTES).map((draft) => toPaidRoute(draft, kit)),
     signIn: [
-      ...localOperations.filter(({ paid: isPaid, signIn }) => isPaid && signIn).map(toFreeRoute),
+      ...localOperations.filter(({ paid, signIn }) => paid && signIn).map(toFreeRoute),
       ...signIns.map(({ method, template }) => ({ method: method ?? 'GET', template })),
     ]
       .filter(isShowable)
       .filter(isFirstOccurrence)
       .slice(0, MAX_FREE_ROUTES),
     free: localOperations
-      .filter((operation) => {
-        return !operation.paid && !operation.hasOwnSecurity && !routes.isSold(operation);
-      })
+      .filter(({ paid, hasOwnSecurity }) => !paid && !hasOwnSecurity)
+      .filter((operation) => !routes.isSold(operation))
       .map(toFreeRoute)
       .filter(isShowable)
       .slice(0, MAX_FREE_ROUTES),
-    isComplete: paid.length <= MAX_PAID_ROUTES && seen.resources.planFailure === undefined,
+    isComplete: drafts.length <= MAX_PAID_ROUTES && sources.resources.planFailure === undefined,
   };
 }
 
@@ -121,11 +123,11 @@ class RouteDrafts {
     this.add({ method, template, path, challenge: null });
   }
 
-  /** Finds or adds the route of an address that somebody called. Its template is null if no document declares one. */
+  /** Finds or adds the route of an address that was called. Its template is null if no document declares a template. */
   addCalled(path: string, calledMethod: string | null): Draft {
     const method = calledMethod?.toUpperCase() ?? null;
-    const known = this.#find(path, method);
-    if (known !== undefined) return known;
+    const existing = this.#find(path, method);
+    if (existing !== undefined) return existing;
     const draft = { method, template: this.#findTemplate(path), path, challenge: null };
     this.add(draft);
     return draft;
@@ -178,27 +180,11 @@ function removeQuery(path: string): string {
 }
 
 function findChallenges({ probes }: ResourceObservation, kit: Kit): readonly RouteChallenge[] {
-  return probes
-    .filter(({ method, number, answer }) => number === 1 && method !== 'HEAD' && is402(answer))
-    .map(({ method, answer }) => ({
-      method,
-      challenge: answer.ok ? kit.challenge(answer.data).challenge : null,
-    }));
-}
-
-function is402(answer: HttpObservation): boolean {
-  return answer.ok && answer.data.status === 402;
-}
-
-function readManifestEntries(seen: RouteSources, kit: Kit) {
-  const manifest = kit.manifest(seen);
-  if (manifest.state !== 'found' || manifest.facts.shape === 'unknown') return [];
-  return manifest.facts.entries.slice(0, MAX_ENTRIES_READ);
-}
-
-function readIndexedResources({ x402scan }: RouteSources) {
-  if (x402scan.state !== 'seen') return [];
-  return x402scan.data.resources.filter(({ deprecated }) => !deprecated).slice(0, MAX_ENTRIES_READ);
+  return probes.flatMap(({ method, number, answer }) => {
+    const is402 = answer.ok && answer.data.status === 402;
+    if (number !== 1 || method === 'HEAD' || !is402) return [];
+    return [{ method, challenge: kit.challenge(answer.data).challenge }];
+  });
 }
 
 function toFreeRoute({ method, route }: Operation): FreeRoute {

@@ -38,7 +38,6 @@ export type FinishedScan = {
 type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
   Partial<Pick<FinishedScan, 'reached' | 'rateLimited' | 'dayWord' | 'observationsSha256'>>;
 
-/** Only this function makes the stored document, so the document is read without validation. */
 export function toStoredReport(scan: FinishedScan): JsonObject {
   const { report, branding, signals, reached, rateLimited, dayWord, observationsSha256 } = scan;
   return { report, branding, signals, reached, rateLimited, dayWord, observationsSha256 };
@@ -107,30 +106,32 @@ const ANSWERED_REASONS: ReadonlySet<string> = new Set([
   'redirect-refused',
 ]);
 
-/** False if the origin answered no request. Its host may be a typing error, which no list should show. */
-export function hasAnswered(seen: Observations): boolean {
-  return listAnswers(seen).some((answer) => answer.ok || ANSWERED_REASONS.has(answer.reason));
+/** False if the origin answered no request. Its host may then be a typing error, which no list should show. */
+export function hasAnswered(observations: Observations): boolean {
+  return listAnswers(observations).some(
+    (answer) => answer.ok || ANSWERED_REASONS.has(answer.reason),
+  );
 }
 
 /** True if the origin answered only with 429, so that the scan learned nothing about it. */
-export function hasOnly429(seen: Observations): boolean {
-  const statuses = listAnswers(seen).flatMap((answer) => (answer.ok ? [answer.data.status] : []));
-  return statuses.length > 0 && statuses.every((status) => status === 429);
+export function hasOnly429(observations: Observations): boolean {
+  const answers = listAnswers(observations).filter((answer) => answer.ok);
+  return answers.length > 0 && answers.every(({ data }) => data.status === 429);
 }
 
-function listAnswers(seen: Observations): readonly HttpObservation[] {
+function listAnswers(observations: Observations): readonly HttpObservation[] {
   return [
-    seen.root,
-    seen.soft404,
-    seen.openapi,
-    ...seen.openapiAlternates.map(({ answer }) => answer),
-    seen.manifest,
-    seen.manifestJson,
-    seen.llmsTxt,
-    seen.agentCard,
-    seen.agentJson,
-    seen.robots,
-    ...seen.resources.probed.flatMap(({ probes }) => probes.map(({ answer }) => answer)),
+    observations.root,
+    observations.soft404,
+    observations.openapi,
+    ...observations.openapiAlternates.map(({ answer }) => answer),
+    observations.manifest,
+    observations.manifestJson,
+    observations.llmsTxt,
+    observations.agentCard,
+    observations.agentJson,
+    observations.robots,
+    ...observations.resources.probed.flatMap(({ probes }) => probes.map(({ answer }) => answer)),
   ];
 }
 

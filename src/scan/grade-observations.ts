@@ -21,8 +21,8 @@ export type GradeOptions = {
 };
 
 /**
- * Runs checks and readers, and scores their results; equal observations give the same report, byte for
- * byte. Throws BrokenChecks when a check throws on every input.
+ * Runs checks and readers, and scores their results. Equal observations give the same report, byte for
+ * byte. Throws BrokenChecks if a check fails even on an origin without answers.
  */
 export async function gradeObservations(
   observations: Observations,
@@ -31,15 +31,10 @@ export async function gradeObservations(
   options: GradeOptions = {},
 ): Promise<Omit<ScanOutcome, 'timing' | 'observations'>> {
   const { catalog, checks, pool, withBranding = true } = engine;
-  const {
-    account = pool.openScan('replay'),
-    exhausted: recordedExhausted = [],
-    signal,
-    deadline,
-  } = options;
-  for (const name of recordedExhausted) account[name].exhaust();
+  const { account = pool.openScan('replay'), signal, deadline } = options;
+  for (const name of options.exhausted ?? []) account[name].exhaust();
   const work = { pool, account, signal, deadline };
-  const [origin, indexed, verdicts] = await Promise.all([
+  const [description, indexed, verdicts] = await Promise.all([
     describeOrigin(observations, work),
     readIndexed(observations, work),
     runChecks({ ...work, catalog, checks, observations }),
@@ -49,7 +44,7 @@ export async function gradeObservations(
     await tryChecks({ catalog, checks, pool });
   }
   const results = toResults(verdicts, account);
-  const { advice, otherWays, routes } = origin;
+  const { advice, otherWays, routes } = description;
   const summary = toSummary(observations.payability, otherWays);
   const { score, grade, subScores } = SCORINGS[catalog.scoring](results, summary.payableBy);
   const exhausted = account.findExhausted();
@@ -68,21 +63,19 @@ export async function gradeObservations(
     results,
     ...(exhausted.length > 0 ? { exhausted } : {}),
   };
-  const branding = withBranding ? origin.branding : toPlainBranding(observations.origin.host);
+  const branding = withBranding ? description.branding : toPlainBranding(observations.origin.host);
   return { report, branding, signals: toSignals(results, observations.x402scan) };
 }
 
-/** True if a check or the plan failed. If that also fails on an empty origin, it is our defect. */
+/** True if a check or the plan failed. It may be our defect, or a document that no check can read. */
 function mayBeBroken(verdicts: readonly CheckVerdict[], { resources }: Observations): boolean {
   const isFault = verdicts.some(({ verdict }) => verdict.outcome === 'fault');
   return isFault || resources.planFailure !== undefined;
 }
 
 function toSignals(results: readonly CheckResult[], x402scan: Lookup<IndexedOrigin>): Signals {
-  const isPassed = (id: string): boolean =>
-    results.some(
-      (result) => result.id === id && result.status === 'pass' && result.basis === 'measured',
-    );
+  const passes = results.filter(({ status, basis }) => status === 'pass' && basis === 'measured');
+  const isPassed = (id: string) => passes.some((result) => result.id === id);
   return {
     registeredIndex: isPassed('D1'),
     // An unobserved settlement does not prove that there is none, so interface spec 2.3 has no false here.

@@ -37,7 +37,7 @@ export type ScanRunOptions = JoinOptions & {
    * Finds a scan that already finished for this caller, perhaps on another instance. It is called under the
    * lease, so that no instance repeats a scan.
    */
-  readonly finishedBefore?: (() => Promise<FinishedScan | null>) | undefined;
+  readonly findEarlierScan?: (() => Promise<FinishedScan | null>) | undefined;
   /**
    * Replaces the service's own scanner. Such a scan is separate: it uses no other caller's result, and no
    * other caller gets its result.
@@ -118,16 +118,15 @@ export class InFlightScans {
     if (this.isFull(options.isFree)) return Promise.reject(new Saturated());
 
     const { promise, resolve } = Promise.withResolvers<FinishedScan>();
-    const noCallers = { scanId: null, listeners: [], withRecording: false, isFree: true };
-    const scan: InFlightScan = { finished: promise, ...noCallers };
+    const initialState = { scanId: null, listeners: [], withRecording: false, isFree: true };
+    const scan: InFlightScan = { finished: promise, ...initialState };
     addCaller(scan, options);
     this.#scans.set(key, scan);
-    const started = this.#scanOnceAmongInstances(origin, options, scan).finally(() =>
-      this.#scans.delete(key),
-    );
-    // Every caller may have left when it fails, so the rejection is handled here.
-    started.catch((error: unknown) => this.#options.onError?.(error));
-    resolve(started);
+    const remove = () => this.#scans.delete(key);
+    const result = this.#scanOnceAmongInstances(origin, options, scan).finally(remove);
+    // Every caller may have left when the scan fails, so the rejection is handled here.
+    result.catch((error: unknown) => this.#options.onError?.(error));
+    resolve(result);
     promise.catch(() => undefined);
     return promise;
   }
@@ -164,17 +163,17 @@ export class InFlightScans {
   async #scanUnderLease(
     lease: Slot,
     origin: Origin,
-    { submittedUrl = origin.url, finishedBefore, scanner: ownScanner }: ScanRunOptions,
+    { submittedUrl = origin.url, findEarlierScan, scanner: ownScanner }: ScanRunOptions,
     scan: InFlightScan,
   ): Promise<FinishedScan> {
     const { scanner, store } = this.#options;
     try {
-      const earlierScan = await finishedBefore?.();
+      const earlierScan = await findEarlierScan?.();
       if (earlierScan) return earlierScan;
       const scanId = randomUUID();
       scan.scanId = scanId;
       for (const onScan of scan.listeners) onScan(scanId);
-      // Not earlier than the lease, because waiting instances look for results since its start.
+      // Not earlier than the lease. Waiting instances take no result that is older than the lease.
       const scannedAtMs = Math.max(store.now(), lease.takenAtMs);
       const scannedAt = new Date(scannedAtMs).toISOString();
       const outcome = await (ownScanner ?? scanner).scan(origin, {
@@ -257,9 +256,9 @@ export class InFlightScans {
             (await results.findPublished(origin.host)));
       if (result !== null && result.scannedAtMs >= sinceMs) {
         const finished = fromStoredReport(result);
-        const hasRequestedParts =
+        const hasNeededRecording =
           !scan.withRecording || (await results.findRecording(finished.scanId)) !== null;
-        if (finished.origin === origin.url && hasRequestedParts) return finished;
+        if (finished.origin === origin.url && hasNeededRecording) return finished;
       }
       if (!isRunning) return null;
       await pause(POLL_INTERVAL_MS, undefined, { signal: this.#abandonment.signal });
@@ -267,6 +266,7 @@ export class InFlightScans {
   }
 }
 
+/** True if the directory has a published record of the host. */
 export async function hasRecord(store: Store, { host }: Origin): Promise<boolean> {
   return (await store.directory.get(host)) !== null;
 }

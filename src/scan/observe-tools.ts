@@ -1,7 +1,7 @@
 /**
  * Probes the paid tools of an MCP endpoint if the command line asks for it: finds the endpoint, lists its
- * tools, and calls each tool once that is declared paid and read-only. It sends no payment. The hosted
- * service never does this.
+ * tools, and calls each tool that is declared paid and read-only once. It sends no payment. The hosted
+ * service never calls tools.
  */
 
 import type { Origin } from '../guard/origin.ts';
@@ -9,7 +9,7 @@ import type { HttpObservation, PathAnswer, ResourceObservation } from '../model/
 import type { PaidTool, ToolPage } from '../parse/mcp-tools/tool-list.ts';
 import { headerValue } from '../parse/text/http-header.ts';
 import { cleanText, quoteText } from '../parse/text/text.ts';
-import type { CachedRequest, RequestCache } from '../probe/client/request-cache.ts';
+import type { RequestCache } from '../probe/client/request-cache.ts';
 import {
   createMcpMessages,
   type EndpointClues,
@@ -43,6 +43,7 @@ type Session = {
   readonly era: McpEra;
   readonly messages: McpMessages;
 };
+type ToolClues = EndpointClues['observations'];
 type ToolList = Omit<ToolPage, 'nextCursor'>;
 
 const READ_MODULE: WorkModule<typeof import('../probe/plan/read-mcp.ts')> = new URL(
@@ -75,16 +76,14 @@ export class ToolObserver {
     this.#work = work;
   }
 
-  async observe(first: EndpointClues['first'], { path }: McpOptions): Promise<ToolObservations> {
-    const endpoints = path === null ? await this.#findEndpoints(first) : [path];
+  async observe(observations: ToolClues, { path }: McpOptions): Promise<ToolObservations> {
+    const endpoints = path === null ? await this.#findEndpoints(observations) : [path];
     for (const endpoint of endpoints) {
       const session = await this.#openSession(endpoint);
       if (session === null) continue;
       const { callable, uncalled, listed } = await this.#listTools(session);
       const paid = callable.length + uncalled;
-      this.#looked.push(
-        `MCP at ${cleanText(endpoint, MAX_SHOWN_CHARS)}: ${listed} tools, ${paid} declared paid`,
-      );
+      this.#noteResult(endpoint, `${listed} tools, ${paid} declared paid`);
       const chosen = callable.slice(0, MAX_CALLED_TOOLS);
       const resources = await Promise.all(chosen.map((tool) => this.#callTool(session, tool)));
       return { resources, declared: paid, uncalled, looked: this.#looked, endpoint };
@@ -94,47 +93,38 @@ export class ToolObserver {
     return { resources, declared, uncalled: 0, looked: this.#looked, endpoint: null };
   }
 
-  async #findEndpoints(first: EndpointClues['first']): Promise<readonly string[]> {
+  #noteResult(endpoint: string, result: string): void {
+    this.#looked.push(`MCP at ${cleanText(endpoint, MAX_SHOWN_CHARS)}: ${result}`);
+  }
+
+  async #findEndpoints(all: ToolClues): Promise<readonly string[]> {
     const documents = await Promise.all(
-      MCP_DOCUMENTS.map(
-        async (path): Promise<PathAnswer> => ({
-          path,
-          answer: await this.#cache.ask({
-            method: 'GET',
-            path,
-            capBytes: DOCUMENT_CAP_BYTES,
-            accept: ACCEPT_JSON,
-            redirects: 'same-origin',
-          }),
-        }),
-      ),
+      MCP_DOCUMENTS.map(async (path): Promise<PathAnswer> => {
+        const get = { method: 'GET', path, accept: ACCEPT_JSON, redirects: 'same-origin' } as const;
+        return { path, answer: await this.#cache.ask({ ...get, capBytes: DOCUMENT_CAP_BYTES }) };
+      }),
     );
-    const { origin, soft404, agentCard, agentJson, manifest, manifestJson, llmsTxt } = first;
-    const clues = { origin, soft404, agentCard, agentJson, manifest, manifestJson, llmsTxt };
-    const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'findEndpoints', {
-      first: clues,
-      documents,
-    });
+    const { origin, soft404, agentCard, agentJson, manifest, manifestJson, llmsTxt } = all;
+    // Only these observations are sent to the worker.
+    const observations = { origin, soft404, agentCard, agentJson, manifest, manifestJson, llmsTxt };
+    const clues = { observations, documents };
+    const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'findEndpoints', clues);
     return result.ok ? result.output : [];
   }
 
   /** Tries the current revision first, then the older one, in the order that MCP prescribes. */
   async #openSession(endpoint: string): Promise<Session | null> {
     const messages = createMcpMessages();
-    const discovered = await this.#exchange(endpoint, messages.discover(), 'readDiscovery');
-    if (discovered.output) return { endpoint, era: discovered.output, messages };
-    // A second request would not help if the first found no page or no answer.
-    const { answer } = discovered;
-    const opened = isOtherThanMcp(answer)
-      ? discovered
+    const discovery = await this.#exchange(endpoint, messages.discover(), 'readDiscovery');
+    if (discovery.era) return { endpoint, era: discovery.era, messages };
+    // `initialize` would not help if the endpoint did not answer, does not exist or asks for a payment.
+    const { answer, era } = isOtherThanMcp(discovery.answer)
+      ? discovery
       : await this.#exchange(endpoint, messages.initialize(), 'readInitialization');
-    const era = opened.output ?? null;
     if (era === null) {
-      this.#looked.push(
-        `MCP at ${cleanText(endpoint, MAX_SHOWN_CHARS)}: ${describe(opened.answer)}`,
-      );
-      if (opened.answer.ok && opened.answer.data.status === 402) {
-        this.#paidEndpoints.push(this.#toResource(endpoint, opened.answer));
+      this.#noteResult(endpoint, describe(answer));
+      if (answer.ok && answer.data.status === 402) {
+        this.#paidEndpoints.push(this.#toResource(endpoint, answer));
       }
       return null;
     }
@@ -149,9 +139,7 @@ export class ToolObserver {
       const message = messages.listTools(era, cursor);
       const page: ToolPage | null = await this.#readPage(endpoint, message);
       if (page === null) {
-        this.#looked.push(
-          `MCP at ${cleanText(endpoint, MAX_SHOWN_CHARS)}: tools/list: ${UNREADABLE}`,
-        );
+        this.#noteResult(endpoint, `tools/list: ${UNREADABLE}`);
         break;
       }
       pages.push(page);
@@ -176,12 +164,12 @@ export class ToolObserver {
     tool: PaidTool,
   ): Promise<ResourceObservation> {
     const message = messages.callTool(era, tool.name, tool.arguments);
-    const sent = await this.#post(endpoint, message, CALL_CAP_BYTES);
-    const response = { answer: sent, id: message.id };
+    const httpAnswer = await this.#post(endpoint, message, CALL_CAP_BYTES);
+    const response = { answer: httpAnswer, id: message.id };
     const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'readCall', response);
     const { answer, facts } = result.ok
       ? result.output
-      : { answer: toUnread(sent), facts: { binding: null, isError: null } };
+      : { answer: toUnreadableAnswer(httpAnswer), facts: { binding: null, isError: null } };
     const extension = era.kind === 'legacy' ? 'nobody' : era.hasExtension ? 'both' : 'client';
     return {
       ...this.#toResource(`${endpoint}#${encodeURIComponent(tool.name)}`, answer),
@@ -205,23 +193,22 @@ export class ToolObserver {
     endpoint: string,
     message: SentMessage,
     reader: 'readDiscovery' | 'readInitialization',
-  ): Promise<{ readonly answer: HttpObservation; readonly output: McpEra | null }> {
+  ): Promise<{ readonly answer: HttpObservation; readonly era: McpEra | null }> {
     const answer = await this.#post(endpoint, message, DOCUMENT_CAP_BYTES);
     const response = { answer, id: message.id };
     const result = await runOnWorker(this.#work, 'origin', READ_MODULE, reader, response);
-    return { answer, output: result.ok ? result.output : null };
+    return { answer, era: result.ok ? result.output : null };
   }
 
   #post(endpoint: string, { body, headers }: SentMessage, capBytes: number) {
-    const ask: CachedRequest = {
+    return this.#cache.ask({
       method: 'POST',
       path: endpoint,
       rpc: { body, headers },
       capBytes,
       accept: ACCEPT_RPC,
       redirects: 'none',
-    };
-    return this.#cache.ask(ask);
+    });
   }
 }
 
@@ -241,6 +228,6 @@ function describe(answer: HttpObservation): string {
   return `${status}${to}, no MCP server`;
 }
 
-function toUnread({ ms }: HttpObservation): HttpObservation {
+function toUnreadableAnswer({ ms }: HttpObservation): HttpObservation {
   return { ok: false, reason: 'malformed', detail: UNREADABLE, ms };
 }

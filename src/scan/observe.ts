@@ -9,7 +9,7 @@ import { askAsBrowser, askIcons, askIconsByGet, followLinks } from '../probe/sec
 import { planForCensus } from './census-plan.ts';
 import type { McpOptions, ToolObservations } from './observe-tools.ts';
 import type { ScanWork } from './origin-work.ts';
-import { describeChallenges, NO_CHALLENGES, type Planned, readPlan } from './readers.ts';
+import { describeChallenges, NO_CHALLENGES, type PlanResult, readPlan } from './readers.ts';
 import type { CensusInstructions } from './scanner.ts';
 
 export type ScanStage = 'documents' | 'resources' | 'details';
@@ -43,7 +43,7 @@ export async function gatherDocuments(scan: GatheringScan): Promise<Documents> {
   return { origin, ...fixed, ...indexes };
 }
 
-type PlannedRequests = Planned & { readonly tools: ToolObservations | null };
+type PlannedRequests = PlanResult & { readonly tools: ToolObservations | null };
 
 /** Derives the further requests from the documents. With `mcp`, also calls the tools of an endpoint. */
 export async function planRequests(
@@ -51,12 +51,12 @@ export async function planRequests(
   scan: GatheringScan,
 ): Promise<PlannedRequests> {
   const { origin, cache, work, mcp, census } = scan;
-  const isReachable = Object.values(documents).some((seen) => 'ok' in seen && seen.ok);
-  const answer = await readPlan(documents, isReachable, work);
-  const isCensus = census !== undefined && isReachable && answer.planFailure === undefined;
+  const isReachable = Object.values(documents).some((member) => 'ok' in member && member.ok);
+  const documentPlan = await readPlan(documents, isReachable, work);
+  const isCensus = census !== undefined && isReachable && documentPlan.planFailure === undefined;
   const planned = isCensus
-    ? { plan: await planForCensus(answer.plan, documents, census, work) }
-    : answer;
+    ? { plan: await planForCensus(documentPlan.plan, documents, census, work) }
+    : documentPlan;
   if (mcp === undefined || !isReachable) return { ...planned, tools: null };
   const { ToolObserver } = await import('./observe-tools.ts');
   const tools = await new ToolObserver(origin, cache, work).observe(documents, mcp);
@@ -102,7 +102,7 @@ export async function gatherPlanned(
   };
 }
 
-/** Adds tools to the resources. Removes their endpoint unless it answered 402, as documents may list it. */
+/** Adds tools to the resources. Documents may list their endpoint; it is removed unless it answered 402. */
 function addTools(resources: ResourceSet, tools: ToolObservations | null): ResourceSet {
   if (tools === null) return resources;
   const probed = resources.probed.filter(
@@ -111,13 +111,13 @@ function addTools(resources: ResourceSet, tools: ToolObservations | null): Resou
       probes.some(({ answer }) => answer.ok && answer.data.status === 402),
   );
   const droppedCount = resources.probed.length - probed.length;
-  const isKnown = (path: string) => probed.some((resource) => resource.path === path);
-  const added = tools.resources.filter(({ path }) => !isKnown(path));
-  const knownCount = tools.resources.length - added.length;
+  const isProbed = (path: string) => probed.some((resource) => resource.path === path);
+  const added = tools.resources.filter(({ path }) => !isProbed(path));
+  const repeatedCount = tools.resources.length - added.length;
   return {
     ...resources,
     probed: [...probed, ...added],
-    declared: resources.declared - droppedCount + tools.declared - knownCount,
+    declared: resources.declared - droppedCount + tools.declared - repeatedCount,
     looked: [...resources.looked, ...tools.looked],
     ...(tools.uncalled > 0 ? { uncalledTools: tools.uncalled } : {}),
   };
@@ -129,15 +129,15 @@ async function askAboutChallenges(
   { origin, standing, oracle, work }: GatheringScan,
 ): Promise<Pick<Observations, 'settlements' | 'bazaar' | 'chain' | 'payability'>> {
   const { isOff = false, onChain } = standing;
-  const isAsked = oracle !== undefined || onChain !== undefined || !isOff;
-  const described = isAsked ? await describeChallenges(resources, work) : NO_CHALLENGES;
-  const payees = isOff ? [] : described.payees;
+  const needsChallenges = oracle !== undefined || onChain !== undefined || !isOff;
+  const challenges = needsChallenges ? await describeChallenges(resources, work) : NO_CHALLENGES;
+  const payees = isOff ? [] : challenges.payees;
   const isSold = resources.probed.length > 0;
   const [settlements, chain, bazaar, payability] = await Promise.all([
     standing.settlements(origin, payees),
-    described.chainOffers.length > 0 ? (onChain?.(described.chainOffers) ?? []) : [],
+    challenges.chainOffers.length > 0 ? (onChain?.(challenges.chainOffers) ?? []) : [],
     isSold ? standing.listings?.(payees, origin) : undefined,
-    oracle?.tryChallenges(described.listed, work.signal) ?? null,
+    oracle?.tryChallenges(challenges.listed, work.signal) ?? null,
   ]);
   return {
     settlements,

@@ -29,8 +29,8 @@ export type WorkResult<Output> =
 export type Reader<Exports, Name extends keyof Exports & string> = {
   readonly module: WorkModule<Exports>;
   readonly exportName: Name;
-  /** The observations that it receives. Nothing else is sent to the worker. */
-  readonly needs: Readonly<Record<keyof SeenBy<Exports[Name]>, true>>;
+  /** The observations that the function reads. No others are sent to the worker. */
+  readonly needs: Readonly<Record<keyof ObservationsFor<Exports[Name]>, true>>;
   readonly budget: BudgetName;
 };
 
@@ -38,16 +38,16 @@ export type Reader<Exports, Name extends keyof Exports & string> = {
 export function readOnWorker<Exports, Name extends keyof Exports & string>(
   work: ScanWork,
   { module, exportName, needs, budget }: Reader<Exports, Name>,
-  seen: SeenBy<Exports[Name]> & Partial<Observations>,
+  observations: ObservationsFor<Exports[Name]> & Partial<Observations>,
 ): Promise<WorkResult<OutputOf<Exports[Name]>>> {
   const names = Object.keys(needs) as ObservationName[]; // Object.keys loses the key type
   const reader = { module: module.href, exportName, needs: names, budget };
   return runWithinLimits(work, budget, (signal) =>
-    work.pool.runReader(reader, seen, work.account, signal),
+    work.pool.runReader(reader, observations, work.account, signal),
   );
 }
 
-/** Runs a function of a module. Rejects if the fault is ours, or with the caller's reason. */
+/** Runs a function of a module. Rejects if the pool fails, or with the reason of `signal`. */
 export function runOnWorker<Exports, Name extends keyof Exports & string>(
   work: ScanWork,
   budget: BudgetName,
@@ -64,9 +64,9 @@ async function runWithinLimits<Output>(
   budget: BudgetName,
   run: (signal: AbortSignal) => Promise<unknown>,
 ): Promise<WorkResult<Output>> {
-  const ends = [signal, deadline].filter((end) => end !== undefined);
+  const signals = [signal, deadline].filter((each) => each !== undefined);
   try {
-    const output = await run(AbortSignal.any(ends));
+    const output = await run(AbortSignal.any(signals));
     return { ok: true, output: output as Output }; // the function's return value, cloned as plain data
   } catch (error) {
     if (error instanceof TaskLimitExceeded) return { ok: false, why: 'limits' };
@@ -78,5 +78,7 @@ async function runWithinLimits<Output>(
 }
 
 type InputOf<Work> = Work extends (input: infer Input) => unknown ? Input : never;
-type SeenBy<Read> = Read extends (seen: infer Seen, kit: Kit) => unknown ? Seen : never;
+type ObservationsFor<Read> = Read extends (needed: infer Needed, kit: Kit) => unknown
+  ? Needed
+  : never;
 type OutputOf<Work> = Work extends (...input: never) => infer Output ? Output : never;

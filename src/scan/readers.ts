@@ -53,16 +53,16 @@ const EMPTY_PLAN: Plan = {
 /** Plan for an origin that did not answer. It has no request. */
 const SILENT_PLAN: Plan = { ...EMPTY_PLAN, icons: { ...EMPTY_PLAN.icons, paths: [] } };
 
-export type Planned = { readonly plan: Plan; readonly planFailure?: string };
+export type PlanResult = { readonly plan: Plan; readonly planFailure?: string };
 
-/** Makes the plan. An unreachable origin has no further requests, and an unreadable origin only its icon. */
+/** Makes the plan. An origin that did not answer gets no request, and an unreadable origin only one for its icon. */
 export async function readPlan(
-  first: FirstWave,
+  firstWave: FirstWave,
   isReachable: boolean,
   work: ScanWork,
-): Promise<Planned> {
+): Promise<PlanResult> {
   if (!isReachable) return { plan: SILENT_PLAN };
-  const result = await readOnWorker(work, PLAN_READER, first);
+  const result = await readOnWorker(work, PLAN_READER, firstWave);
   if (result.ok) return { plan: result.output };
   // If the budget is spent, no check will be judged, so the origin gets no more requests.
   const plan = work.account.origin.isSpent() ? SILENT_PLAN : EMPTY_PLAN;
@@ -115,12 +115,13 @@ const ORIGIN_READER: Reader<typeof import('./describe-origin.ts'), 'describeOrig
 
 /** Describes the origin. If its documents exceed the limits, the description has only the host. */
 export async function describeOrigin(
-  seen: Observations,
+  observations: Observations,
   work: ScanWork,
 ): Promise<OriginDescription> {
-  const result = await readOnWorker(work, ORIGIN_READER, seen);
+  const result = await readOnWorker(work, ORIGIN_READER, observations);
   if (result.ok) return result.output;
-  return { branding: toPlainBranding(seen.origin.host), advice: [], otherWays: [], routes: null };
+  const branding = toPlainBranding(observations.origin.host);
+  return { branding, advice: [], otherWays: [], routes: null };
 }
 
 /** Branding for an origin whose documents could not be read, or are not shown. */
@@ -141,18 +142,18 @@ const LISTINGS_READER: Reader<typeof import('../indexes/compare-listings.ts'), '
     budget: 'standing',
     needs: { origin: true, resources: true, x402scan: true, settlements: true, bazaar: true },
   };
-const VALIDATE_MODULE: WorkModule<typeof import('../indexes/validate-declarations.ts')> = new URL(
+const VALIDATOR: WorkModule<typeof import('../indexes/validate-declarations.ts')> = new URL(
   '../indexes/validate-declarations.ts',
   import.meta.url,
 );
 
-/** Reads index rows: none if nothing is sold, no index is asked, or the answers exceed the limits. */
+/** Reads the rows of indexes. Returns none if nothing is sold, no index is asked, or a limit is exceeded. */
 export async function readIndexed(
-  seen: Observations,
+  observations: Observations,
   work: ScanWork,
 ): Promise<readonly IndexedRow[]> {
-  if (seen.resources.probed.length === 0) return [];
-  const result = await readOnWorker(work, LISTINGS_READER, seen);
+  if (observations.resources.probed.length === 0) return [];
+  const result = await readOnWorker(work, LISTINGS_READER, observations);
   return result.ok ? addInvalidDeclarations(result.output, work) : [];
 }
 
@@ -163,20 +164,14 @@ async function addInvalidDeclarations(
 ): Promise<readonly IndexedRow[]> {
   const declared = rows.flatMap(({ declaration }) => declaration ?? []);
   if (declared.length === 0) return rows.map(({ row }) => row);
-  const declarations = rows.map(({ declaration }) => declaration ?? VALID_PLACEHOLDER);
-  const validation = await runOnWorker(
-    work,
-    'standing',
-    VALIDATE_MODULE,
-    'validateDeclarations',
-    declarations,
-  );
+  const input = rows.map(({ declaration }) => declaration ?? VALID_PLACEHOLDER);
+  const validation = await runOnWorker(work, 'standing', VALIDATOR, 'validateDeclarations', input);
+  const errors = validation.ok ? validation.output : [];
   return rows.map(({ row, declaration }, index) => {
-    const error =
-      declaration === undefined || !validation.ok ? null : (validation.output[index] ?? null);
+    const error = declaration === undefined ? null : (errors[index] ?? null);
     if (error === null) return row;
     const reasons = [...row.reasons, toReason('invalid_bazaar_extension', error)].toSorted(
-      (one, other) => INDEXED_REASONS.indexOf(one.code) - INDEXED_REASONS.indexOf(other.code),
+      (a, b) => INDEXED_REASONS.indexOf(a.code) - INDEXED_REASONS.indexOf(b.code),
     );
     return { ...row, reasons };
   });

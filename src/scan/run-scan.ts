@@ -1,4 +1,4 @@
-/** Turns an origin into a graded report, without any host, store or payment. */
+/** Turns an origin into a graded report. Knows no store and no payment. */
 
 import type { Oracle } from '../buyers/create-oracle.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
@@ -94,19 +94,14 @@ async function runScan(
   const session = await openScan(options, signal);
   try {
     const client = await chooseClient(origin, session.client, hasRecord);
-    const scan = {
-      ...options,
-      ...session,
-      origin,
-      census,
-      cache: new RequestCache(client, origin),
-    };
+    const cache = new RequestCache(client, origin);
+    const scan = { ...options, ...session, origin, census, cache };
     const documents = await gatherDocuments(scan);
     const planned = await planRequests(documents, scan);
     const observations = await gatherPlanned(documents, planned, scan);
     const limits = session.startJudging();
     const graded = await gradeObservations(observations, session.scannedAt, options, limits);
-    throwIfUnserved(limits.account);
+    throwIfOverloaded(limits.account);
     return { ...graded, timing: session.timing(), observations };
   } catch (error) {
     throw signal?.aborted ? error : toFailure(error);
@@ -119,16 +114,16 @@ async function runScan(
 async function openScan(options: ScannerOptions, signal: AbortSignal | undefined) {
   const { catalog, pool, gatherDeadlineMs = GATHER_DEADLINE_MS } = options;
   const scannedAt = new Date().toISOString();
-  const began = performance.now();
-  const sinceStartMs = () => performance.now() - began;
+  const startedAt = performance.now();
+  const sinceStartMs = () => performance.now() - startedAt;
   const gatherDeadline = createDeadline(gatherDeadlineMs);
   const planDeadline = createDeadline(gatherDeadlineMs + PLAN_EXTRA_MS);
   const deadlines = [gatherDeadline, planDeadline];
   let gatherMs = 0;
   // The threads load while the first documents are requested.
   pool.start();
-  const ends = [gatherDeadline.signal, ...(signal ? [signal] : [])];
-  const client = await openClient(options, AbortSignal.any(ends));
+  const signals = [gatherDeadline.signal, ...(signal ? [signal] : [])];
+  const client = await openClient(options, AbortSignal.any(signals));
   const account = pool.openScan();
   return {
     scannedAt,
@@ -155,8 +150,8 @@ async function openScan(options: ScannerOptions, signal: AbortSignal | undefined
   };
 }
 
-/** If a scan timed out with almost no work done, our queue delayed it. */
-function throwIfUnserved(account: ScanAccount): void {
+/** Throws if a scan timed out after almost no work. Our own queue has then delayed it. */
+function throwIfOverloaded(account: ScanAccount): void {
   if (!account.origin.isSpent() || !account.isLight()) return;
   throw new ScannerFailure(
     'The scan did not get its turn in time: this instance is overloaded. Try again later.',
@@ -183,7 +178,7 @@ async function record(
 
 async function openClient(options: ScannerOptions, signal?: AbortSignal): Promise<ProbeClient> {
   const { policy, userAgent, resolver, limits, extraCa } = options;
-  // A replay sends no request, and services probe on a thread of their own.
+  // Loaded on demand, because a replay sends no request, and the service passes `createClient`.
   const createClient =
     options.createClient ?? (await import('../probe/client/client.ts')).createProbeClient;
   return createClient({
@@ -197,10 +192,7 @@ async function openClient(options: ScannerOptions, signal?: AbortSignal): Promis
 }
 
 /** True if the guard refuses the host. Throws ScannerFailure if that cannot be determined. */
-async function isBlocked(
-  client: Pick<ProbeClient, 'resolveOrigin'>,
-  origin: Origin,
-): Promise<boolean> {
+async function isBlocked(client: ProbeClient, origin: Origin): Promise<boolean> {
   const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'our-fault') {
     throw new ScannerFailure(`Our resolver does not answer: ${resolved.detail}. Try again later.`);

@@ -30,8 +30,7 @@ export function createScanCoordinator(options: ScanCoordinatorOptions) {
       try {
         await scanner.admit(origin);
       } catch (error) {
-        const isAdmitted = error instanceof OriginRefused && (await hasRecord(store, origin));
-        if (!isAdmitted) throw error;
+        if (!(error instanceof OriginRefused) || !(await hasRecord(store, origin))) throw error;
       }
     },
     /**
@@ -45,7 +44,7 @@ export function createScanCoordinator(options: ScanCoordinatorOptions) {
     async findRecording({ scanId, keepRecording }: FinishedScan): Promise<StoredRecording | null> {
       return (await store.results.findRecording(scanId)) ?? (await keepRecording?.()) ?? null;
     },
-    /** Publishes a finished scan to cache, directory and changes. Idempotent. By default a payer paid for it. */
+    /** Publishes a finished scan to cache, directory and changes. Idempotent. `paidBy` is `payer` by default. */
     async publish(scanId: string, paidBy?: PaidBy): Promise<void> {
       const result = await store.results.findByScan(scanId);
       if (result === null) throw new Error(`Scan ${scanId} is not stored: nothing to publish.`);

@@ -11,7 +11,6 @@ export type OriginScanOptions = {
    * By default such a scan is refused.
    */
   readonly hasRecord?: boolean | undefined;
-  /** Only the census sets it. */
   readonly census?: CensusInstructions | undefined;
 };
 

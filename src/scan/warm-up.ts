@@ -23,7 +23,7 @@ export type ScanEngine = {
 
 /**
  * Loads every check and parser before the first scan, and measures the workers' speed. Throws
- * BrokenChecks as `tryChecks`.
+ * BrokenChecks if a check is broken.
  */
 export async function warmUp(engine: ScanEngine): Promise<void> {
   await tryChecks(engine);
@@ -38,16 +38,15 @@ export async function tryChecks({ catalog, checks, pool }: ScanEngine): Promise<
   const { threads } = pool.readLoad();
   await Promise.all(
     Array.from({ length: threads }, async () => {
-      const account = pool.openScan('replay');
-      const work = { pool, account };
-      const [judged, { planFailure }] = await Promise.all([
+      const work = { pool, account: pool.openScan('replay') };
+      const [verdicts, { planFailure }] = await Promise.all([
         runChecks({ ...work, catalog, checks, observations: EMPTY_OBSERVATIONS }),
         readPlan(EMPTY_OBSERVATIONS, true, work),
         describeChallenges(EMPTY_OBSERVATIONS.resources, work),
         describeOrigin(EMPTY_OBSERVATIONS, work),
       ]);
-      // Reads each check's own verdict, because a failed prerequisite would hide it in a report.
-      const broken = judged
+      // Reads the verdicts, because a report hides the verdict of a check whose prerequisite failed.
+      const broken = verdicts
         .filter(({ verdict: { outcome } }) => outcome === 'fault' || outcome === 'limits')
         .map(({ entry }) => entry.id);
       if (planFailure !== undefined) broken.push('the plan');
@@ -61,12 +60,12 @@ export async function tryChecks({ catalog, checks, pool }: ScanEngine): Promise<
  * broken, `onBroken` is called once, and every task of the process rejects. After any other error the next
  * task tries again.
  */
-export function warmPool(parts: ScanEngine, onBroken: (fault: BrokenChecks) => void): Pool {
-  const { pool } = parts;
+export function warmPool(engine: ScanEngine, onBroken: (fault: BrokenChecks) => void): Pool {
+  const { pool } = engine;
   let warming: Promise<void> | null = null;
 
   function ensureWarm(): Promise<void> {
-    warming ??= warmUp(parts).catch((error: unknown) => {
+    warming ??= warmUp(engine).catch((error: unknown) => {
       if (error instanceof BrokenChecks) onBroken(error);
       else warming = null;
       throw error;
@@ -78,7 +77,7 @@ export function warmPool(parts: ScanEngine, onBroken: (fault: BrokenChecks) => v
     ...pool,
     start(modules) {
       const starting = pool.start(modules);
-      // Each task reports the error itself.
+      // If this fails, each task rejects with the same error.
       ensureWarm().catch(() => undefined);
       return starting;
     },

@@ -96,9 +96,9 @@ test('a scan that another instance has just finished is not repeated', async () 
   await using parts = setUp();
   const { coordinator, scanner } = parts;
   const before = await coordinator.run(SHOP);
-  const again = await coordinator.run(SHOP, { finishedBefore: async () => before });
+  const again = await coordinator.run(SHOP, { findEarlierScan: async () => before });
   expect(again).toBe(before);
-  expect((await coordinator.run(SHOP, { finishedBefore: async () => null })).scanId).not.toBe(
+  expect((await coordinator.run(SHOP, { findEarlierScan: async () => null })).scanId).not.toBe(
     before.scanId,
   );
   expect(scanner.began).toHaveLength(2);

@@ -71,9 +71,8 @@ export function findLinks(wave: FirstWave, kit: Kit): LinkPlan {
 
 /** Fragments, mail addresses and templates ("/users/{id}") are not addresses to open. */
 function isFollowable(target: string, originUrl: string): boolean {
-  if (target.startsWith('#') || target.includes('{') || !URL.canParse(target, originUrl))
-    return false;
-  return /^https?:$/.test(new URL(target, originUrl).protocol);
+  if (target.startsWith('#') || target.includes('{')) return false;
+  return /^https?:$/.test(URL.parse(target, originUrl)?.protocol ?? '');
 }
 
 /** Returns GET if a document declares GET or no document declares a method. Otherwise returns POST or null. */

@@ -77,7 +77,7 @@ export const PAYMENT_EXTENSION = 'org.x402/payment';
 
 /** Observations that may name the paths at which an origin speaks MCP. */
 export type EndpointClues = {
-  readonly first: Pick<
+  readonly observations: Pick<
     Observations,
     'origin' | 'soft404' | 'agentCard' | 'agentJson' | 'manifest' | 'manifestJson' | 'llmsTxt'
   >;
@@ -93,18 +93,18 @@ const MAX_VALUES = 2_000;
 const MCP_PATH = /(?:^|\/)mcp\/?$/i;
 
 /** Returns paths on this origin, the likeliest first. */
-export function findEndpoints({ first, documents }: EndpointClues): readonly string[] {
+export function findEndpoints({ observations, documents }: EndpointClues): readonly string[] {
   const kit = createKit();
-  const { agentCard, agentJson, manifest, manifestJson } = first;
+  const { agentCard, agentJson, manifest, manifestJson } = observations;
   const addresses = [
     ...documents.flatMap(({ answer }) => findAddresses(answer, kit)),
     ...[agentCard, agentJson, manifest, manifestJson]
       .flatMap((answer) => findAddresses(answer, kit))
       .filter(isMcpAddress),
-    ...findLlmsAddresses(first, kit).filter(isMcpAddress),
+    ...findLlmsAddresses(observations, kit).filter(isMcpAddress),
   ];
   const paths = [...addresses, USUAL_PATH].flatMap((address) => {
-    const url = kit.sameOrigin(first.origin.url, address);
+    const url = kit.sameOrigin(observations.origin.url, address);
     return url === null ? [] : [url.pathname + url.search];
   });
   return [...new Set(paths)].slice(0, MAX_ENDPOINTS);
@@ -133,7 +133,7 @@ function findAddresses(answer: HttpObservation, kit: Kit): readonly string[] {
 }
 
 function findLlmsAddresses(
-  { llmsTxt, soft404 }: EndpointClues['first'],
+  { llmsTxt, soft404 }: EndpointClues['observations'],
   kit: Kit,
 ): readonly string[] {
   const reading = kit.document('/llms.txt', llmsTxt, soft404);

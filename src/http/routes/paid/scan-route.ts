@@ -87,7 +87,7 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
           return toAnswer(report, 'hit', input);
         }
       }
-      const runOptions = { submittedUrl, onScan, withRecording, finishedBefore: findUnpaid };
+      const runOptions = { submittedUrl, onScan, withRecording, findEarlierScan: findUnpaid };
       const run = () => scanCoordinator.run(origin, runOptions);
       const firstScan = await (runningScan ?? run());
       // A joined scan may have no recording, if the caller who started the scan did not ask for a recording.
