@@ -1,4 +1,4 @@
-/** Commands print texts of strangers. No text may give a command to a pipeline or a terminal. */
+/** Our commands print texts of strangers. These texts must not control a pipeline or a terminal. */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,8 +19,8 @@ const RECORDING = new URL(
   '../fixtures/origins/recorded/express-v2-as-it-comes.json',
   import.meta.url,
 );
-const EVIL = '##vso[task.setvariable variable=a]b ##[error]c ::stop-commands::d';
-const COMMAND = /^[\s\u0085]*::|##\w*\[/m;
+const HOSTILE = '##vso[task.setvariable variable=a]b ##[error]c ::stop-commands::d';
+const PIPELINE_COMMAND = /^[\s\u0085]*::|##\w*\[/m;
 const INVISIBLE = /[\p{Cc}\p{Cf}]/u;
 
 let folder: string;
@@ -29,11 +29,11 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('preflight prints no terminal command, as text and as JSON', async () => {
+test('preflight prints no pipeline command, as text and as JSON', async () => {
   await using seller = await startCraftedSeller({
     answers: {
       'GET /weather': ({ origin }) => {
-        const offer = { ...offerOf(WEATHER), payTo: EVIL, network: EVIL };
+        const offer = { ...offerOf(WEATHER), payTo: HOSTILE, network: HOSTILE };
         return challengeAnswer({ ...challengeOf(WEATHER, origin), accepts: [offer] });
       },
     },
@@ -44,12 +44,12 @@ test('preflight prints no terminal command, as text and as JSON', async () => {
     await preflightCommand(args, streams);
     const text = written();
     expect(text).toContain('task.setvariable');
-    expect(text).not.toMatch(COMMAND);
-    if (format === 'json') expect(JSON.parse(text).terms.offers[0].payTo).toBe(EVIL);
+    expect(text).not.toMatch(PIPELINE_COMMAND);
+    if (format === 'json') expect(JSON.parse(text).terms.offers[0].payTo).toBe(HOSTILE);
   }
 });
 
-test('diff prints no terminal command', async () => {
+test('diff prints no pipeline command', async () => {
   const save = async (name: string, title: string) => {
     const file = join(folder, name);
     await writeFile(
@@ -59,14 +59,14 @@ test('diff prints no terminal command', async () => {
     return file;
   };
   const { streams, written } = collector();
-  await diffCommand([await save('a.json', 'a'), await save('b.json', EVIL)], streams);
+  await diffCommand([await save('a.json', 'a'), await save('b.json', HOSTILE)], streams);
   const text = written();
   expect(text).toContain('task.setvariable');
-  expect(text).not.toMatch(COMMAND);
+  expect(text).not.toMatch(PIPELINE_COMMAND);
 });
 
-describe('a recording with a payability that no scan would have written', () => {
-  const words = `\u001b]0;PWN\u0007 \u202e${EVIL}\n::error::e`;
+describe('a recording with a hostile payability', () => {
+  const words = `\u001b]0;PWN\u0007 \u202e${HOSTILE}\n::error::e`;
   async function replay(file: string, format: string): Promise<string> {
     const { streams, written } = collector();
     expect(await scanCommand(['--from', file, '--format', format], streams)).toBe(0);
@@ -96,29 +96,29 @@ describe('a recording with a payability that no scan would have written', () => 
   }
 
   test.each(['text', 'json', 'sarif', 'junit', 'markdown', 'codequality'])(
-    'prints no terminal command as %s',
+    'leads to no pipeline or terminal command in the format %s',
     async (format) => {
       const stdout = await replay(await hostileRecording(), format);
-      expect(stdout).not.toMatch(COMMAND);
+      expect(stdout).not.toMatch(PIPELINE_COMMAND);
       expect(stdout.replaceAll('\n', '')).not.toMatch(INVISIBLE);
       const isJson = ['json', 'sarif'].includes(format);
       if (isJson) expect(JSON.stringify(JSON.parse(stdout))).not.toContain('\\u001b');
     },
   );
 
-  test('is printed unchanged if a scan wrote it', async () => {
+  test('is unlike a recording of a real scan, whose payability is printed unchanged', async () => {
     const stdout = await replay(fileURLToPath(RECORDING), 'json');
     const recorded = JSON.parse(await readFile(RECORDING, 'utf8')).observations.payability;
     expect(JSON.parse(stdout).payability ?? null).toEqual(recorded?.resources ?? null);
   });
 });
 
-test('an error message holds no terminal command', async () => {
+test('an error message has no pipeline or terminal command', async () => {
   const file = join(folder, 'not.json');
-  await writeFile(file, `\u001b[2J${EVIL}`);
+  await writeFile(file, `\u001b[2J${HOSTILE}`);
   const { code, stderr } = await runCli(['scan', '--from', file]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^[^\n]+\n$/);
-  expect(stderr).not.toMatch(COMMAND);
+  expect(stderr).not.toMatch(PIPELINE_COMMAND);
   expect(stderr.trimEnd()).not.toMatch(INVISIBLE);
 });

@@ -20,7 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-/** Modules that the main thread loaded: packages by name, our own modules by path. */
+/** Returns packages by name, our own modules by path, and the number of worker threads. */
 async function runCommand(...args: readonly string[]) {
   const file = join(folder, 'loaded.json');
   const running = run(
@@ -40,41 +40,43 @@ async function runCommand(...args: readonly string[]) {
 async function readLoaded(file: string) {
   const urls: readonly string[] = JSON.parse(await readFile(file, 'utf8'));
   const paths = urls.filter((url) => url.startsWith('file:')).map((url) => fileURLToPath(url));
-  const [packaged, own] = [true, false].map((is) =>
-    paths.filter((path) => path.includes('node_modules') === is),
+  const [packaged, ownPaths] = [true, false].map((isPackaged) =>
+    paths.filter((path) => path.includes('node_modules') === isPackaged),
   );
   const packages = new Set(
     packaged?.map((path) => /node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1]),
   );
   return {
     packages: [...packages].sort(),
-    own: own?.map((path) => path.slice(ROOT.length)) ?? [],
+    ownPaths: ownPaths?.map((path) => path.slice(ROOT.length)) ?? [],
     threads: urls.filter((url) => url.startsWith('thread:')).length,
   };
 }
 
 test('--help loads no package and at most seven modules', async () => {
-  const { packages, own } = await runCommand('--help');
+  const { packages, ownPaths } = await runCommand('--help');
   expect(packages).toEqual([]);
-  expect(own.length).toBeLessThanOrEqual(7);
-  expect(own.filter((path) => path.startsWith('src/parse/x402/'))).toEqual([]);
+  expect(ownPaths.length).toBeLessThanOrEqual(7);
+  expect(ownPaths.filter((path) => path.startsWith('src/parse/x402/'))).toEqual([]);
 });
 
-test('a replay loads the judging modules, and no probing module', async () => {
-  const { packages, own } = await runCommand('scan', '--offline', '--from', RECORDING);
-  const chain = packages.filter((name) => name === 'viem' || name?.startsWith('@x402/'));
-  const service = packages.filter((name) => name === 'mongodb' || name === 'fastify');
-  const client = packages.filter((name) => name === 'undici');
-  expect([chain, service, client]).toEqual([[], [], []]);
-  expect(own).not.toContain('src/probe/client/client.ts');
-  expect(own.filter((path) => path.startsWith('src/parse/kit/'))).toEqual([]);
+test('a replay of a recording loads no probing module, chain library or server', async () => {
+  const { packages, ownPaths } = await runCommand('scan', '--offline', '--from', RECORDING);
+  const chainPackages = packages.filter((name) => name === 'viem' || name?.startsWith('@x402/'));
+  const servicePackages = packages.filter((name) => name === 'mongodb' || name === 'fastify');
+  const clientPackages = packages.filter((name) => name === 'undici');
+  expect([chainPackages, servicePackages, clientPackages]).toEqual([[], [], []]);
+  expect(ownPaths).not.toContain('src/probe/client/client.ts');
+  expect(ownPaths.filter((path) => path.startsWith('src/parse/kit/'))).toEqual([]);
 });
 
-test('explain loads only its own check, and no probing module', async () => {
-  const { packages, own } = await runCommand('explain', 'P6');
+test('explain loads only the check that it explains, and no probing module', async () => {
+  const { packages, ownPaths } = await runCommand('explain', 'P6');
   expect(selectNetworkPackages(packages)).toEqual([]);
-  expect(own.filter((path) => path.startsWith('checks/') && !path.includes('/P6-'))).toEqual([]);
-  expect(own.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
+  expect(ownPaths.filter((path) => path.startsWith('checks/') && !path.includes('/P6-'))).toEqual(
+    [],
+  );
+  expect(ownPaths.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
 });
 
 /** Packages that request chains, indexes and stores, run official clients, or recover signatures. */
@@ -92,9 +94,9 @@ test('diff compares two reports without an engine', async () => {
     ],
     { cwd: ROOT },
   );
-  const { packages, own, threads } = await runCommand('diff', report, report);
+  const { packages, ownPaths, threads } = await runCommand('diff', report, report);
   expect([selectNetworkPackages(packages), threads]).toEqual([[], 0]);
-  expect(own.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
+  expect(ownPaths.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
 });
 
 test('a preflight that the guard refuses loads no chain library and sends nothing', async () => {
@@ -110,7 +112,7 @@ test('mcp loads no chain library before a tool is called', async () => {
   expect(packages).not.toContain('viem');
 });
 
-/** Runs `work` against a service, stops the service, and returns what it loaded. */
+/** Runs `work` against a service, stops the service, and returns the modules that it loaded. */
 async function runService(work: (instance: InstanceProcess) => Promise<void>) {
   const file = join(folder, 'service.json');
   const instance = await startInstance({
@@ -127,8 +129,8 @@ async function runService(work: (instance: InstanceProcess) => Promise<void>) {
   return await readLoaded(file);
 }
 
-test('a service that answers only free calls has one thread, and loads no scanning module', async () => {
-  const { packages, own, threads } = await runService(async (instance) => {
+test('a service that answers only free calls starts no worker thread, and loads no scanning module', async () => {
+  const { packages, ownPaths, threads } = await runService(async (instance) => {
     for (const path of [
       '/health',
       '/v1/status?url=https://api.example.com',
@@ -138,12 +140,14 @@ test('a service that answers only free calls has one thread, and loads no scanni
       expect((await instance.get(path)).status).toBe(200);
     }
   });
-  const scanning = ['src/engine/judging-pool', 'src/scan/observe', 'src/scan/run-scan'];
-  expect(own.filter((path) => scanning.some((start) => path.startsWith(start)))).toEqual([]);
-  const unused = ['zod', 'badge-maker', 'marked'];
+  const scanningModules = ['src/engine/judging-pool', 'src/scan/observe', 'src/scan/run-scan'];
+  expect(
+    ownPaths.filter((path) => scanningModules.some((start) => path.startsWith(start))),
+  ).toEqual([]);
+  const unusedPackages = ['zod', 'badge-maker', 'marked'];
   const sdk = packages.filter((name) => name?.startsWith('@modelcontextprotocol/'));
   expect(selectNetworkPackages(packages)).toEqual(['@x402/core', '@x402/extensions']);
-  expect(packages.filter((name) => unused.includes(name ?? ''))).toEqual([]);
+  expect(packages.filter((name) => unusedPackages.includes(name ?? ''))).toEqual([]);
   expect([sdk, threads]).toEqual([[], 0]);
 });
 

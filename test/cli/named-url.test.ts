@@ -60,18 +60,18 @@ test.each([
 
 test('a named resource does not change the grade, and JSON output does not request it', async () => {
   await using seller = await startShop();
-  const grade = (text: string) => /[A-F] {2}\d+\/100/.exec(text)?.[0];
-  const named = await scan(`${seller.url}/hidden`);
-  const asked = seller.requests.filter(({ path }) => path === '/hidden').length;
-  expect(asked).toBe(1);
-  const plain = await scan(seller.url);
-  expect(grade(named)).toBe(grade(plain));
-  expect(plain).not.toContain('which you named');
+  const readGrade = (text: string) => /[A-F] {2}\d+\/100/.exec(text)?.[0];
+  const namedReport = await scan(`${seller.url}/hidden`);
+  const requestCount = seller.requests.filter(({ path }) => path === '/hidden').length;
+  expect(requestCount).toBe(1);
+  const plainReport = await scan(seller.url);
+  expect(readGrade(namedReport)).toBe(readGrade(plainReport));
+  expect(plainReport).not.toContain('which you named');
   const [namedJson, plainJson] = await Promise.all([
     scan(`${seller.url}/hidden`, '--format', 'json'),
     scan(seller.url, '--format', 'json'),
   ]);
-  const payabilityOf = (json: string) => JSON.parse(json).payability;
-  expect(payabilityOf(namedJson)).toEqual(payabilityOf(plainJson));
-  expect(seller.requests.filter(({ path }) => path === '/hidden')).toHaveLength(asked);
+  const readPayability = (json: string) => JSON.parse(json).payability;
+  expect(readPayability(namedJson)).toEqual(readPayability(plainJson));
+  expect(seller.requests.filter(({ path }) => path === '/hidden')).toHaveLength(requestCount);
 });

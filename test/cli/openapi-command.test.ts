@@ -1,4 +1,4 @@
-/** `openapi FILE` runs S1 to S4 on a file, before anybody serves it. */
+/** `openapi FILE` runs the checks S1 to S4 on a file that no server serves yet. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -50,9 +50,9 @@ test('a correct document has no finding', async () => {
 
 test('a finding names the file and the line', async () => {
   const { contact: _, ...info } = CORRECT_DOCUMENT.info;
-  const warned = await run({ ...CORRECT_DOCUMENT, info });
-  expect(warned.code).toBe(0);
-  expect(warned.lines).toEqual([
+  const result = await run({ ...CORRECT_DOCUMENT, info });
+  expect(result.code).toBe(0);
+  expect(result.lines).toEqual([
     expect.stringMatching(/^openapi\.json:3: warn S1 openapi-present: .*\/info\/contact/),
   ]);
   expect(await run({ ...CORRECT_DOCUMENT, info }, '--fail-on', 'warn')).toMatchObject({ code: 1 });
@@ -68,7 +68,7 @@ test('a failed check makes the command exit with 1', async () => {
   ]);
 });
 
-test('a file that is not OpenAPI fails once, and its consequences are not listed', async () => {
+test('a file that is not OpenAPI fails S1, and the checks that depend on S1 are not listed', async () => {
   const { code, lines } = await run('{');
   expect(code).toBe(1);
   expect(lines).toEqual([expect.stringMatching(/^openapi\.json:1: fail S1 /)]);
@@ -78,6 +78,6 @@ test.each([
   [[], 'usage: '],
   [['a.json', '--fail-on', 'pass'], 'usage: '],
   [['--nonsense', 'a.json'], "Unknown option '--nonsense'"],
-])('%j is refused', async (args, words) => {
+])('openapi refuses the arguments %j', async (args, words) => {
   await expect(openapiCommand(args, collector().streams)).rejects.toThrow(words);
 });

@@ -58,6 +58,6 @@ test.each([
   [['--fail-on', 'pass'], 'is not one of fail, warn'],
   [['--loud'], 'lists the flags'],
 ])('pay-test refuses %j', (args, words) => {
-  const positional = args[0]?.startsWith('--') ? [SELLER] : [];
-  expect(() => parsePayTest([...positional, ...args])).toThrow(words);
+  const addressArgs = args[0]?.startsWith('--') ? [SELLER] : [];
+  expect(() => parsePayTest([...addressArgs, ...args])).toThrow(words);
 });

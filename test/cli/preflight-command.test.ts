@@ -25,8 +25,8 @@ describe('preflight', () => {
     });
     expect(report.termsDigest).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(code).toBe(0);
-    const again = await preflight(url, '--allow-private');
-    expect(again.report.termsDigest).toBe(report.termsDigest);
+    const secondRun = await preflight(url, '--allow-private');
+    expect(secondRun.report.termsDigest).toBe(report.termsDigest);
     expect(seller.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
       'GET /weather',
       'GET /weather',
@@ -41,7 +41,7 @@ describe('preflight', () => {
     expect(seller.requests).toMatchObject([{ method: 'POST', body: '{}' }]);
   });
 
-  const testnet = (origin: string) => {
+  const testnetChallenge = (origin: string) => {
     const challenge = challengeOf(WEATHER, origin);
     const offer = {
       ...offerOf(WEATHER),
@@ -52,7 +52,7 @@ describe('preflight', () => {
     return challengeAnswer({ ...challenge, accepts: [offer] });
   };
 
-  const upfront = (origin: string) => {
+  const upfrontChallenge = (origin: string) => {
     const challenge = challengeOf(WEATHER, origin);
     const resource = { ...challenge.resource, url: `${origin}/upfront` };
     const extra = { name: 'USD Coin', version: '2', paymentFlow: 'upfront' };
@@ -60,23 +60,26 @@ describe('preflight', () => {
     return challengeAnswer({ ...challenge, resource, accepts });
   };
 
-  test('reports another protocol, with or without x402', async () => {
+  test('reports that a resource also, or only, sells over another protocol', async () => {
     await using seller = await startCraftedSeller({
       answers: {
         'GET /mpp': { status: 402, headers: { 'www-authenticate': MPP_HEADER }, body: {} },
         'GET /weather': ({ origin }) => {
-          const usual = challengeAnswer(challengeOf(WEATHER, origin));
-          return { ...usual, headers: { ...usual.headers, 'www-authenticate': MPP_HEADER } };
+          const x402Answer = challengeAnswer(challengeOf(WEATHER, origin));
+          return {
+            ...x402Answer,
+            headers: { ...x402Answer.headers, 'www-authenticate': MPP_HEADER },
+          };
         },
       },
     });
-    const way = { protocol: 'MPP', methods: ['tempo'] };
-    const alone = await preflight(`${seller.url}/mpp`, '--allow-private');
-    expect(alone.report.otherWays).toEqual([{ method: 'GET', path: '/mpp', ...way }]);
-    expect(alone.report.reasons[0].evidence).toContain('over MPP (tempo), not x402');
-    const both = await preflight(`${seller.url}/weather`, '--allow-private');
-    expect(both.report).toMatchObject({ verdict: 'go', reasons: [] });
-    expect(both.report.otherWays).toEqual([{ method: 'GET', path: '/weather', ...way }]);
+    const mppWay = { protocol: 'MPP', methods: ['tempo'] };
+    const mppOnly = await preflight(`${seller.url}/mpp`, '--allow-private');
+    expect(mppOnly.report.otherWays).toEqual([{ method: 'GET', path: '/mpp', ...mppWay }]);
+    expect(mppOnly.report.reasons[0].evidence).toContain('over MPP (tempo), not x402');
+    const mppAndX402 = await preflight(`${seller.url}/weather`, '--allow-private');
+    expect(mppAndX402.report).toMatchObject({ verdict: 'go', reasons: [] });
+    expect(mppAndX402.report.otherWays).toEqual([{ method: 'GET', path: '/weather', ...mppWay }]);
     const { streams, written } = collector();
     await preflightCommand([`${seller.url}/weather`, '--allow-private'], streams);
     expect(written()).toContain('  other way to pay: MPP (tempo)\n');
@@ -93,20 +96,20 @@ describe('preflight', () => {
     ['/upfront', [], 'caution', 'pays_before_delivery', 0],
     ['/nowhere', [], 'no-go', 'not_found', 1],
   ] as const)(
-    'says of %s with flags %j: %s because of %s; exit %i',
+    'for %s with flags %j says %s because of %s, and exits with %i',
     async (path, flags, verdict, reason, exit) => {
       await using seller = await startCraftedSeller({
         answers: {
-          'GET /testnet': ({ origin }) => testnet(origin),
+          'GET /testnet': ({ origin }) => testnetChallenge(origin),
           'GET /empty': { status: 402, body: 'Pay!' },
           'GET /mpp': { status: 402, headers: { 'www-authenticate': MPP_HEADER }, body: {} },
-          'GET /upfront': ({ origin }) => upfront(origin),
+          'GET /upfront': ({ origin }) => upfrontChallenge(origin),
           'GET /nowhere': { status: 404 },
         },
       });
       const { code, report } = await preflight(`${seller.url}${path}`, '--allow-private', ...flags);
       expect(report.verdict).toBe(verdict);
-      expect(report.reasons.map((one: { code: string }) => one.code)).toContain(reason);
+      expect(report.reasons.map(({ code }: { code: string }) => code)).toContain(reason);
       expect(code).toBe(exit);
     },
   );

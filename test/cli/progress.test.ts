@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createProgress } from '../../src/cli/io.ts';
 
-function run(isTTY: boolean): string {
+function showProgress(isTTY: boolean): string {
   const stream = new PassThrough();
   // Progress reads only `isTTY` of the stream, and writes to it.
   const progress = createProgress(
@@ -14,7 +14,7 @@ function run(isTTY: boolean): string {
 }
 
 test('a terminal shows progress in one line that is removed at the end', () => {
-  const output = run(true);
+  const output = showProgress(true);
   expect(output).toContain('reading documents …');
   expect(output).toContain('asking for paid resources …');
   expect(output).not.toContain('\n');
@@ -22,5 +22,5 @@ test('a terminal shows progress in one line that is removed at the end', () => {
 });
 
 test('an output that is not a terminal shows no progress', () => {
-  expect(run(false)).toBe('');
+  expect(showProgress(false)).toBe('');
 });

@@ -5,27 +5,27 @@ import { runCli } from './run-cli.ts';
 
 const README = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
 /** This line ends the report in the README. The report that the command prints is longer. */
-const CUT = '\n  …\n';
+const END_OF_EXCERPT = '\n  …\n';
 
-/** Arguments of the first scan of the README, up to its comment. */
-function firstScan(): readonly string[] {
+/** Returns the arguments of the first scan command in the README, without the comment behind it. */
+function readFirstScanArgs(): readonly string[] {
   const [, args = ''] = /^npm run -s scan -- (.+?) +#/m.exec(README) ?? [];
   return args.split(' ');
 }
 
 test('the README shows the report that its first command prints', async () => {
   const [, block = ''] = /\n\n```\n([^`]*?)```\n/.exec(README) ?? [];
-  expect(block).toContain(CUT);
-  const { code, stdout } = await runCli(['scan', ...firstScan()]);
+  expect(block).toContain(END_OF_EXCERPT);
+  const { code, stdout } = await runCli(['scan', ...readFirstScanArgs()]);
   expect(code).toBe(0);
   expect(stdout.trimStart()).toMatch(/^Yes: /);
-  expect(stdout.startsWith(`\n${block.slice(0, block.indexOf(CUT))}`)).toBe(true);
+  expect(stdout.startsWith(`\n${block.slice(0, block.indexOf(END_OF_EXCERPT))}`)).toBe(true);
 });
 
 test('each flag in the README is a flag of the command', async () => {
   const { stdout } = await runCli(['scan', '--help']);
   const table = README.split('| flag | does |')[1]?.split('\n\n')[0] ?? '';
-  const listed = [...table.matchAll(/`(--[a-z-]+)/g)].map(([, flag]) => flag);
-  expect(listed.length).toBeGreaterThan(10);
-  expect(listed.filter((flag) => flag !== undefined && !stdout.includes(flag))).toEqual([]);
+  const listedFlags = [...table.matchAll(/`(--[a-z-]+)/g)].map(([, flag]) => flag);
+  expect(listedFlags.length).toBeGreaterThan(10);
+  expect(listedFlags.filter((flag) => flag !== undefined && !stdout.includes(flag))).toEqual([]);
 });

@@ -50,7 +50,8 @@ async function expectRefusal(
 }
 
 describe('a refused origin:', () => {
-  const FLAG = 'Add --allow-private to allow http, private and loopback addresses, on any port.';
+  const FLAG_ADVICE =
+    'Add --allow-private to allow http, private and loopback addresses, on any port.';
 
   test.each([
     'http://localhost:PORT/weather',
@@ -58,12 +59,12 @@ describe('a refused origin:', () => {
     'http://[::1]:PORT',
     'https://10.0.0.1',
     'http://api.internal',
-  ])('%s is refused with the flag that would allow it', async (origin) => {
-    const typed = origin.replace('PORT', String(port));
-    expect(await expectRefusal(['scan', typed])).toContain(FLAG);
+  ])('%s is refused, and the message names the flag that would allow it', async (origin) => {
+    const originArg = origin.replace('PORT', String(port));
+    expect(await expectRefusal(['scan', originArg])).toContain(FLAG_ADVICE);
     const { streams, written } = collector();
-    expect(await preflightCommand([typed], streams)).toBe(1);
-    expect(written()).toContain(FLAG);
+    expect(await preflightCommand([originArg], streams)).toBe(1);
+    expect(written()).toContain(FLAG_ADVICE);
   });
 
   test.each(['ftp://127.0.0.1', 'https://user@127.0.0.1', 'https://a..b'])(
@@ -96,7 +97,7 @@ describe('a refused origin:', () => {
     ['https://', 'https URL'],
     ['', 'https URL'],
     ['https://a b.example.com', 'space'],
-  ])('%j is refused with its reason', async (origin, words) => {
+  ])('%j is refused, and the message contains "%s"', async (origin, words) => {
     await expect(scanCommand([origin], collector().streams)).rejects.toThrow(words);
   });
 
@@ -104,8 +105,8 @@ describe('a refused origin:', () => {
     '%j is refused with --allow-private too',
     async (origin) => {
       const input = origin.replace('PORT', String(port));
-      const run = scanCommand([input, '--allow-private'], collector().streams);
-      await expect(run).rejects.toThrow(OriginRefused);
+      const scanRun = scanCommand([input, '--allow-private'], collector().streams);
+      await expect(scanRun).rejects.toThrow(OriginRefused);
     },
   );
 });
@@ -114,7 +115,7 @@ describe('a call that is refused before any request:', () => {
   const scan = (...flags: readonly string[]) =>
     expectRefusal(['scan', `http://127.0.0.1:${port}`, '--allow-private', ...flags]);
 
-  test('a format that does not exist; the message lists the formats', async () => {
+  test('an unknown format; the message lists the formats', async () => {
     expect(await scan('--format', 'nonsense')).toBe(
       '--format "nonsense" is not one of text, json, sarif, junit, markdown, github, codequality\n',
     );
@@ -130,7 +131,7 @@ describe('a call that is refused before any request:', () => {
     );
   });
 
-  test('an impossible setting; the message names it', async () => {
+  test('a setting with an invalid URL; the message names the setting', async () => {
     const origin = `http://127.0.0.1:${port}`;
     const line = await expectRefusal(['scan', origin, '--allow-private'], {
       X402SCAN_URL: 'nonsense',
@@ -146,7 +147,7 @@ describe('a call that is refused before any request:', () => {
     expect(await expectRefusal(['scan', 'diff', 'a.json'])).toContain('usage');
   });
 
-  test('a recording of another schema; the message names the member', async () => {
+  test('a recording of another schema version; the message names the member /schemaVersion', async () => {
     const file = join(folder, 'foreign.json');
     await writeFile(
       file,
@@ -156,7 +157,7 @@ describe('a call that is refused before any request:', () => {
     expect(line).toContain(`${file}: no recording of schema version 2 (/schemaVersion `);
   });
 
-  test('a recording with line breaks; the message is one line with the advice', async () => {
+  test('a file with line breaks as recording; the message is one line, and advises --save', async () => {
     const file = join(folder, 'lines.json');
     await writeFile(file, 'x\ny\n');
     expect(await expectRefusal(['scan', '--from', file])).toMatch(
@@ -166,7 +167,7 @@ describe('a call that is refused before any request:', () => {
 
   test.each([
     ['missing', null, 'cannot be read'],
-    ['cut', '{"half":', 'not JSON'],
+    ['truncated', '{"half":', 'not JSON'],
     ['empty', '{}', "(/ must have required property 'format')"],
     ['no time', JSON.stringify({ ...UNKNOWN_RECORDING, schemaVersion: 1 }), '(/scannedAt '],
     [
@@ -174,7 +175,7 @@ describe('a call that is refused before any request:', () => {
       JSON.stringify({ ...UNKNOWN_RECORDING, schemaVersion: 1, scannedAt: '2026-08-20T12:00:00Z' }),
       '(/observations ',
     ],
-  ])('a recording that cannot be read (%s); the message says why', async (name, text, words) => {
+  ])('an unreadable recording (%s); the message names the fault', async (name, text, words) => {
     const file = join(folder, `${name}.json`);
     if (text !== null) await writeFile(file, text);
     await expect(scanCommand(['--from', file], collector().streams)).rejects.toThrow(words);
@@ -195,7 +196,7 @@ describe('--help', () => {
   ])('%j succeeds, and prints the help of this command', async (args, words) => {
     const { code, stdout, stderr } = await runCli(args);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const command = args.find((one) => one !== 'scan' && !one.startsWith('-')) ?? 'scan';
+    const command = args.find((arg) => arg !== 'scan' && !arg.startsWith('-')) ?? 'scan';
     expect(stdout).toMatch(new RegExp(`^usage: npm run (?:scan -- )?${command} `));
     expect(stdout).toContain(words);
   });

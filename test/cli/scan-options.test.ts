@@ -4,7 +4,7 @@ import { UsageError } from '../../src/cli/usage.ts';
 
 const ORIGIN = 'https://api.example.com';
 
-function refuseOptions(...args: string[]): string {
+function expectRefusal(...args: string[]): string {
   try {
     parseScanOptions(args);
   } catch (error) {
@@ -41,7 +41,7 @@ describe('the flags of scan', () => {
   });
 
   test('accept a resource after the origin', () => {
-    const named = [
+    const resourcePaths = [
       [ORIGIN],
       [`${ORIGIN}/`],
       [`${ORIGIN}/weather`],
@@ -50,7 +50,15 @@ describe('the flags of scan', () => {
       [`${ORIGIN}/mcp`, '--mcp'],
       [`${ORIGIN}/weather`, '--from', 'scan.json'],
     ].map((args) => parseScanOptions(args).resource);
-    expect(named).toEqual([null, null, '/weather', '/weather?city=Paris', '/?q=1', null, null]);
+    expect(resourcePaths).toEqual([
+      null,
+      null,
+      '/weather',
+      '/weather?city=Paris',
+      '/?q=1',
+      null,
+      null,
+    ]);
   });
 
   test('accept the MCP endpoint as an argument or as the path of the origin', () => {
@@ -62,11 +70,11 @@ describe('the flags of scan', () => {
       ['api.example.com/tools/mcp?a=1', '--mcp'],
     ].map((args) => parseScanOptions(args).mcp?.path);
     expect(endpoints).toEqual([null, null, '/tools/mcp', '/tools/mcp', '/tools/mcp?a=1']);
-    expect(refuseOptions(ORIGIN, '--mcp', '/a', '/b')).toContain('one endpoint');
-    expect(refuseOptions(ORIGIN, '/a')).toContain('one origin');
+    expect(expectRefusal(ORIGIN, '--mcp', '/a', '/b')).toContain('one endpoint');
+    expect(expectRefusal(ORIGIN, '/a')).toContain('one origin');
   });
 
-  test('work together, before and after the origin', () => {
+  test('can all be given in one command, before and after the origin', () => {
     const args =
       '--allow-private --format sarif --output o.json --min-grade B --min-payable settings --fail-on warn --only P1,s* ' +
       `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --rpc http://node.example --solana-rpc=http://sol.example --mcp --timing ` +
@@ -99,9 +107,9 @@ describe('the flags of scan', () => {
   });
 
   test('need an origin or a recording', () => {
-    expect(refuseOptions()).toContain('an origin is missing');
+    expect(expectRefusal()).toContain('an origin is missing');
     expect(parseScanOptions(['--from', 'f.json'])).toMatchObject({ origin: null, from: 'f.json' });
-    expect(refuseOptions(ORIGIN, 'https://b.example')).toContain(
+    expect(expectRefusal(ORIGIN, 'https://b.example')).toContain(
       'one origin at a time: 2 were given',
     );
   });
@@ -121,6 +129,6 @@ describe('the flags of scan', () => {
     [['--format'], '--format'],
     [['--output', '--timing'], '--output'],
   ])('refuse %j with a message that contains "%s"', (args, words) => {
-    expect(refuseOptions(ORIGIN, ...args)).toContain(words);
+    expect(expectRefusal(ORIGIN, ...args)).toContain(words);
   });
 });

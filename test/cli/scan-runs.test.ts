@@ -19,14 +19,14 @@ const TIMEOUT_MS = 240_000;
 let seller: CraftedSeller;
 let folder: string;
 let recording: string;
-/** The scan that made the recording. */
-let live: CliRun;
+/** The run of the command that made the recording. */
+let liveRun: CliRun;
 beforeAll(async () => {
   // Only S7 fails on this seller: it has no /llms.txt.
   seller = await startCraftedSeller({ answers: { '/llms.txt': { status: 404 } } });
   folder = await mkdtemp(join(tmpdir(), 'scan-runs-'));
   recording = join(folder, 'recording.json');
-  live = await scan('--format', 'json', '--save', recording);
+  liveRun = await scan('--format', 'json', '--save', recording);
 }, TIMEOUT_MS);
 afterAll(async () => {
   await seller?.[Symbol.asyncDispose]();
@@ -46,8 +46,8 @@ async function runInProcess(...args: readonly string[]): Promise<CliRun> {
 
 describe('a finished scan', () => {
   test('prints the report, and nothing else without a terminal', () => {
-    expect({ code: live.code, stderr: live.stderr }).toEqual({ code: 0, stderr: '' });
-    const report = JSON.parse(live.stdout);
+    expect({ code: liveRun.code, stderr: liveRun.stderr }).toEqual({ code: 0, stderr: '' });
+    const report = JSON.parse(liveRun.stdout);
     expect(report).toMatchObject({
       origin: seller.url,
       cache: 'miss',
@@ -93,10 +93,12 @@ describe('a finished scan', () => {
       'roundTrips',
     ]);
     expect(json.timing.requests).toBeGreaterThan(10);
-    const shown = await scan('--timing');
-    expect(shown.stdout).toMatch(/^\n {2}(?:Yes|Partly|No|Only|Not)\b.*\n\n {2}[A-F] {2}\d+\/100/s);
-    expect(shown.stdout).not.toContain('\u001b');
-    expect(shown.stderr).toMatch(
+    const textRun = await scan('--timing');
+    expect(textRun.stdout).toMatch(
+      /^\n {2}(?:Yes|Partly|No|Only|Not)\b.*\n\n {2}[A-F] {2}\d+\/100/s,
+    );
+    expect(textRun.stdout).not.toContain('\u001b');
+    expect(textRun.stderr).toMatch(
       /^gathered in \d+ ms, judged in \d+ ms, \d+ ms in all; \d+ requests, \d+ round trips deep\n$/,
     );
   });
@@ -104,25 +106,25 @@ describe('a finished scan', () => {
 
 describe('a recording', () => {
   test.each(CATALOGS)(
-    'gives the same bytes each time by catalog %s',
+    'judged by catalog %s gives the same bytes each time',
     { timeout: TIMEOUT_MS },
     async (version) => {
       const flags = ['--format', 'json', '--checks-version', version];
-      const [first, second] = [await replay(...flags), await replay(...flags)];
-      expect(first).toEqual(second);
-      expect({ code: first.code, stderr: first.stderr }).toEqual({ code: 0, stderr: '' });
-      const report = JSON.parse(first.stdout);
+      const [firstRun, secondRun] = [await replay(...flags), await replay(...flags)];
+      expect(firstRun).toEqual(secondRun);
+      expect({ code: firstRun.code, stderr: firstRun.stderr }).toEqual({ code: 0, stderr: '' });
+      const report = JSON.parse(firstRun.stdout);
       expect(report).toMatchObject({ checksVersion: version, origin: seller.url });
-      expect(report.scannedAt).toBe(JSON.parse(live.stdout).scannedAt);
+      expect(report.scannedAt).toBe(JSON.parse(liveRun.stdout).scannedAt);
       expect(report.results).toHaveLength(25);
     },
   );
 
-  test('accepts its own origin as an argument, and refuses another', async () => {
-    const named = await runCli(['scan', seller.url, '--from', recording, '--only', 'S7']);
-    expect(named.code).toBe(0);
-    const other = await runCli(['scan', 'https://api.example.com', '--from', recording]);
-    expect(other).toEqual({
+  test('accepts its own origin as an argument, and refuses another origin', async () => {
+    const sameOrigin = await runCli(['scan', seller.url, '--from', recording, '--only', 'S7']);
+    expect(sameOrigin.code).toBe(0);
+    const otherOrigin = await runCli(['scan', 'https://api.example.com', '--from', recording]);
+    expect(otherOrigin).toEqual({
       code: 2,
       stdout: '',
       stderr: `--from ${recording}: this is a scan of ${seller.url}, not of https://api.example.com\n`,
@@ -131,7 +133,7 @@ describe('a recording', () => {
 });
 
 describe('thresholds', () => {
-  test('that are missed make the command exit 1 after a whole report', async () => {
+  test('that are missed make the command exit with 1 after it printed the whole report', async () => {
     const { code, stdout, stderr } = await replay(
       '--format',
       'json',
@@ -159,9 +161,9 @@ describe('thresholds', () => {
       'json',
     );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const whole = JSON.parse(live.stdout);
+    const wholeReport = JSON.parse(liveRun.stdout);
     const report = JSON.parse(stdout);
-    expect(report).toMatchObject({ grade: whole.grade, score: whole.score });
+    expect(report).toMatchObject({ grade: wholeReport.grade, score: wholeReport.score });
     expect(report.results.map(({ id }: { id: string }) => id)).toEqual([
       ...['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8'],
       ...['D1', 'D2', 'D3', 'D4', 'D5'],
@@ -169,22 +171,22 @@ describe('thresholds', () => {
   });
 
   test('apply to the grade', async () => {
-    expect(JSON.parse(live.stdout).grade).toBe('A');
+    expect(JSON.parse(liveRun.stdout).grade).toBe('A');
     expect((await runInProcess('--from', recording, '--min-grade', 'A')).code).toBe(0);
-    const worse = join(folder, 'worse.json');
-    const saved = JSON.parse(await readFile(recording, 'utf8'));
-    const gone = { ok: false, reason: 'refused', detail: 'connection refused', ms: 1 };
-    saved.observations.openapi = gone;
-    saved.observations.resources.probed = [];
-    await writeFile(worse, JSON.stringify(saved));
-    const { code, stdout, stderr } = await runInProcess('--from', worse, '--min-grade', 'D');
+    const worseFile = join(folder, 'worse.json');
+    const worseRecording = JSON.parse(await readFile(recording, 'utf8'));
+    const refusedConnection = { ok: false, reason: 'refused', detail: 'connection refused', ms: 1 };
+    worseRecording.observations.openapi = refusedConnection;
+    worseRecording.observations.resources.probed = [];
+    await writeFile(worseFile, JSON.stringify(worseRecording));
+    const { code, stdout, stderr } = await runInProcess('--from', worseFile, '--min-grade', 'D');
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'grade F is below D\n' });
     expect(stdout).toContain('  F  ');
   });
 });
 
 describe('files', () => {
-  test('are written whole although a threshold is missed, and nothing is printed', async () => {
+  test('are written whole even if a threshold is missed, and the report is not printed', async () => {
     const output = join(folder, 'report.sarif');
     const run = await replay('--format', 'sarif', '--output', output, '--fail-on', 'fail');
     expect(run).toEqual({ code: 1, stdout: '', stderr: '--fail-on fail: S7\n' });
@@ -192,8 +194,8 @@ describe('files', () => {
     expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
-  test('that cannot be written make a finished scan exit 2 with one line', async () => {
-    const before = seller.requests.length;
+  test('that cannot be written make the command exit with 2 and one line after the scan', async () => {
+    const earlierRequests = seller.requests.length;
     const saved = join(folder, 'saved.json');
     const output = join(folder, 'missing', 'report.json');
     const { code, stdout, stderr } = await scan('--output', output, '--save', saved);
@@ -202,13 +204,13 @@ describe('files', () => {
       stdout: '',
       stderr: `--output ${output}: cannot be written (its folder does not exist: create it first)\n`,
     });
-    expect(seller.requests.length).toBeGreaterThan(before + 10);
+    expect(seller.requests.length).toBeGreaterThan(earlierRequests + 10);
     // The observations are saved, and `--from` can judge them.
     expect(JSON.parse(await readFile(saved, 'utf8'))).toMatchObject({ schemaVersion: 2 });
   });
 });
 
-test('a reader that closes the pipe early is not a failure', async () => {
+test('scan exits with 0 if the reader of its output closes the pipe early', async () => {
   const child = spawn(process.execPath, ['src/cli/main.ts', 'scan', '--from', recording], {
     cwd: ROOT,
     env: { PATH: process.env['PATH'] },
@@ -219,9 +221,12 @@ test('a reader that closes the pipe early is not a failure', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test.each(['junit', 'markdown', 'text', 'sarif'])('%s is printed whole', async (format) => {
-  const { code, stdout, stderr } = await runInProcess('--from', recording, '--format', format);
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout.endsWith('\n')).toBe(true);
-  expect(stdout).toContain('llms-txt');
-});
+test.each(['junit', 'markdown', 'text', 'sarif'])(
+  'a report in the format %s is printed whole',
+  async (format) => {
+    const { code, stdout, stderr } = await runInProcess('--from', recording, '--format', format);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.endsWith('\n')).toBe(true);
+    expect(stdout).toContain('llms-txt');
+  },
+);

@@ -17,9 +17,9 @@ describe('--only', () => {
   });
 
   test.each([['X*'], ['P9'], ['P1', 'S11'], ['P10*']])('refuses %j', (...only) => {
-    const unknown = only.at(-1);
+    const unknownPattern = only.at(-1);
     expect(() => refuseUnknownPattern(only, RESULTS)).toThrow(
-      `--only ${unknown}: no such check; there are P1, P2, S1, S10, S2, D1`,
+      `--only ${unknownPattern}: no such check; there are P1, P2, S1, S10, S2, D1`,
     );
   });
 

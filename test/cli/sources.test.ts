@@ -38,9 +38,9 @@ test.each([
   ],
   ['the line of an entry of a list', '/openapi.json#/paths/~1weather/get/tags/1 is "b"', 10],
   ['the nearest line above a missing member', '/openapi.json#/info/contact: missing', 3],
-  ['the first line if no part of it exists', '/openapi.json#/components/x: 0, none', 1],
+  ['the first line if no part of the pointer exists', '/openapi.json#/components/x: 0, none', 1],
   ['the first line if no pointer is given', '2 of 2 free operations in /openapi.json', 1],
-])('a location is %s', async (_place, evidence, line) => {
+])('a location is %s', async (_location, evidence, line) => {
   const sources = await readSources([`/openapi.json=${file}`]);
   expect(sources.locate({ id: 'S4', evidence })).toEqual({ file, line });
 });
@@ -60,16 +60,16 @@ test('a location is the first line of a source that is not JSON', async () => {
 test.each([
   ['openapi.json', 'give PATH=FILE'],
   ['/openapi.json=/nowhere/openapi.json', 'cannot be read'],
-])('%s is refused: %s', async (pair, why) => {
+])('--source %s is refused: %s', async (pair, why) => {
   await expect(readSources([pair])).rejects.toThrow(why);
 });
 
 test('a location is the first line of the source of "/" if no other source fits', async () => {
-  const rest = join(folder, 'workflow.yml');
-  await writeFile(rest, 'on: push\n');
-  const sources = await readSources([`/openapi.json=${file}`, `/=${rest}`]);
+  const workflowFile = join(folder, 'workflow.yml');
+  await writeFile(workflowFile, 'on: push\n');
+  const sources = await readSources([`/openapi.json=${file}`, `/=${workflowFile}`]);
   expect(sources.locate({ id: 'P2', evidence: 'GET /weather: 200' })).toEqual({
-    file: rest,
+    file: workflowFile,
     line: 1,
   });
   expect(sources.locate({ id: 'S1', evidence: '/openapi.json' })).toEqual({ file, line: 1 });

@@ -12,7 +12,7 @@ import { settle, transfer } from '../indexes/pay.ts';
 import type { StandIn } from '../indexes/stand-in.ts';
 import { runCli } from './run-cli.ts';
 
-const SCAN_MS = 120_000;
+const TIMEOUT_MS = 120_000;
 const ALL_SOURCES_OFF = { X402SCAN_URL: '', BAZAAR_URL: '', ECOSYSTEM_URL: '', RPC_URL: '' };
 
 type DirectoryResult = {
@@ -67,30 +67,33 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
     return JSON.parse(stdout);
   }
 
-  test('is measured with all sources, and stays when they stop', {
-    timeout: SCAN_MS,
+  test('is measured with all sources, and is read from the cache after the sources stopped', {
+    timeout: TIMEOUT_MS,
   }, async () => {
-    const before = await scan();
-    expect(directoryLines(before)).toEqual([
+    const measured = await scan();
+    expect(directoryLines(measured)).toEqual([
       'D1 pass measured',
       'D2 pass measured',
       'D3 pass measured',
       'D4 pass measured',
       'D5 pass measured',
     ]);
-    expect(before).toMatchObject({ grade: 'A', score: 100, subScores: { standing: 100 } });
+    expect(measured).toMatchObject({ grade: 'A', score: 100, subScores: { standing: 100 } });
 
     await ageCacheBy(2 * 86_400_000);
     await sources.close();
     const fromCache = await scan();
-    expect(directoryLines(fromCache)).toEqual(directoryLines(before));
-    expect(fromCache).toMatchObject({ grade: 'A', score: 100, subScores: before.subScores });
-    for (const { evidence } of standingOf(fromCache)) expect(evidence).toMatch(/\(4[89] h old\)/);
+    expect(directoryLines(fromCache)).toEqual(directoryLines(measured));
+    expect(fromCache).toMatchObject({ grade: 'A', score: 100, subScores: measured.subScores });
+    for (const { evidence } of selectDirectoryResults(fromCache))
+      expect(evidence).toMatch(/\(4[89] h old\)/);
   });
 
-  test('falls back to the Bazaar, then to the chain', { timeout: SCAN_MS }, async () => {
-    const bazaar = await scan({ X402SCAN_URL: '' });
-    expect(directoryLines(bazaar)).toEqual([
+  test('uses the Bazaar if x402scan is off, and the chain if the Bazaar is off too', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const bazaarReport = await scan({ X402SCAN_URL: '' });
+    expect(directoryLines(bazaarReport)).toEqual([
       'D1 warn not_determined',
       'D2 warn not_determined',
       'D3 pass measured',
@@ -98,28 +101,34 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
       'D5 pass measured',
     ]);
     // The score ignores checks that are not determined.
-    expect(bazaar).toMatchObject({ score: 100, subScores: { standing: 100 } });
-    expect(evidenceOf(bazaar, 'D4')).toContain('30 settlements of 6 payers in 30 days: Bazaar');
+    expect(bazaarReport).toMatchObject({ score: 100, subScores: { standing: 100 } });
+    expect(findEvidence(bazaarReport, 'D4')).toContain(
+      '30 settlements of 6 payers in 30 days: Bazaar',
+    );
 
-    const logs = await scan({ X402SCAN_URL: '', BAZAAR_URL: '' });
-    expect(directoryLines(logs).slice(2)).toEqual([
+    const chainReport = await scan({ X402SCAN_URL: '', BAZAAR_URL: '' });
+    expect(directoryLines(chainReport).slice(2)).toEqual([
       'D3 pass measured',
       'D4 warn measured',
       'D5 pass measured',
     ]);
-    expect(evidenceOf(logs, 'D4')).toContain('1 settlements of 1 payers in 30 days: chain logs');
-    expect(logs.subScores.standing).toBe(standingScore(logs));
+    expect(findEvidence(chainReport, 'D4')).toContain(
+      '1 settlements of 1 payers in 30 days: chain logs',
+    );
+    expect(chainReport.subScores.standing).toBe(computeStanding(chainReport));
   });
 
-  test('is left out of the score if sources are off', { timeout: SCAN_MS }, async () => {
-    const unlisted = await scan({ ECOSYSTEM_URL: '' });
-    expect(directoryLines(unlisted)[4]).toBe('D5 warn not_determined');
-    expect(unlisted.subScores.standing).toBe(100);
+  test('is left out of the score if sources are off', { timeout: TIMEOUT_MS }, async () => {
+    const withoutEcosystem = await scan({ ECOSYSTEM_URL: '' });
+    expect(directoryLines(withoutEcosystem)[4]).toBe('D5 warn not_determined');
+    expect(withoutEcosystem.subScores.standing).toBe(100);
 
     sources.forget();
-    const off = await scan(ALL_SOURCES_OFF);
-    expect(standingOf(off).every(({ basis }) => basis === 'not_determined')).toBe(true);
-    expect(off).toMatchObject({ grade: 'A', score: 100, subScores: { standing: null } });
+    const offReport = await scan(ALL_SOURCES_OFF);
+    expect(selectDirectoryResults(offReport).every(({ basis }) => basis === 'not_determined')).toBe(
+      true,
+    );
+    expect(offReport).toMatchObject({ grade: 'A', score: 100, subScores: { standing: null } });
     expect(sources.asked).toEqual([]);
   });
 
@@ -129,24 +138,30 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
     expect(files.length).toBeGreaterThan(3);
     for (const name of files) {
       const file = join(folder, name);
-      const kept = JSON.parse(await readFile(file, 'utf8'));
-      await writeFile(file, JSON.stringify({ ...kept, takenAtMs: kept.takenAtMs - ms }));
+      const cachedAnswer = JSON.parse(await readFile(file, 'utf8'));
+      await writeFile(
+        file,
+        JSON.stringify({ ...cachedAnswer, takenAtMs: cachedAnswer.takenAtMs - ms }),
+      );
     }
   }
 });
 
-const standingOf = ({ results }: Report) => results.filter(({ id }) => id.startsWith('D'));
+const selectDirectoryResults = ({ results }: Report) =>
+  results.filter(({ id }) => id.startsWith('D'));
 const directoryLines = (report: Report) =>
-  standingOf(report).map(({ id, status, basis }) => `${id} ${status} ${basis}`);
-const evidenceOf = ({ results }: Report, id: string) =>
+  selectDirectoryResults(report).map(({ id, status, basis }) => `${id} ${status} ${basis}`);
+const findEvidence = ({ results }: Report, id: string) =>
   results.find((result) => result.id === id)?.evidence;
 
 /** Computes the sub-score from the report by the published rule. */
-function standingScore(report: Report): number {
+function computeStanding(report: Report): number {
   const points: Record<string, number> = { critical: 20, major: 10, minor: 4 };
   const earned: Record<string, number> = { pass: 1, warn: 0.5, fail: 0 };
-  const determined = standingOf(report).filter(({ basis }) => basis !== 'not_determined');
-  const sum = (share: (cell: DirectoryResult) => number) =>
-    determined.reduce((total, cell) => total + (points[cell.severity] ?? 0) * share(cell), 0);
-  return Math.floor((100 * sum(({ status }) => earned[status] ?? 0)) / sum(() => 1));
+  const determined = selectDirectoryResults(report).filter(
+    ({ basis }) => basis !== 'not_determined',
+  );
+  const sumWeights = (share: (result: DirectoryResult) => number) =>
+    determined.reduce((total, result) => total + (points[result.severity] ?? 0) * share(result), 0);
+  return Math.floor((100 * sumWeights(({ status }) => earned[status] ?? 0)) / sumWeights(() => 1));
 }

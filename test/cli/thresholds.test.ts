@@ -9,8 +9,8 @@ function listMissed(
   grade: Grade = 'B',
 ) {
   const report = { ...printable().report, grade };
-  const none = { minGrade: null, minPayable: null, failOn: null };
-  return listMissedThresholds(report, printed, { ...none, ...thresholds });
+  const noThresholds = { minGrade: null, minPayable: null, failOn: null };
+  return listMissedThresholds(report, printed, { ...noThresholds, ...thresholds });
 }
 
 describe('thresholds', () => {
@@ -23,7 +23,7 @@ describe('thresholds', () => {
     ['B', []],
     ['C', []],
     ['D', []],
-  ] as const)('--min-grade %s on grade B gives %j', (minGrade, lines) => {
+  ] as const)('with --min-grade %s print %j for grade B', (minGrade, lines) => {
     expect(listMissed({ minGrade })).toEqual(lines);
   });
 
@@ -35,22 +35,25 @@ describe('thresholds', () => {
     ['unknown', 'settings', false],
     ['nobody', 'settings', false],
     [null, 'settings', false],
-  ] as const)('payableBy %s meets --min-payable %s: %s', (payableBy, minPayable, isEnough) => {
-    const report = { ...printable().report, payableBy };
-    const lines = listMissedThresholds(report, [PASSED], {
-      minGrade: null,
-      minPayable,
-      failOn: null,
-    });
-    const line = `payable by ${payableBy ?? 'nobody'} is below ${minPayable}`;
-    expect(lines).toEqual(isEnough ? [] : [line]);
-  });
+  ] as const)(
+    'with payableBy %s and --min-payable %s are met: %s',
+    (payableBy, minPayable, isEnough) => {
+      const report = { ...printable().report, payableBy };
+      const lines = listMissedThresholds(report, [PASSED], {
+        minGrade: null,
+        minPayable,
+        failOn: null,
+      });
+      const line = `payable by ${payableBy ?? 'nobody'} is below ${minPayable}`;
+      expect(lines).toEqual(isEnough ? [] : [line]);
+    },
+  );
 
-  test('an F is below every grade', () => {
+  test('of each grade are missed by an F', () => {
     expect(listMissed({ minGrade: 'D' }, [PASSED], 'F')).toEqual(['grade F is below D']);
   });
 
-  test('--fail-on fail counts failures and checks that were not evaluated, never warnings', () => {
+  test('with --fail-on fail are missed by failures and unevaluated checks, not by warnings', () => {
     const printed = [PASSED, WARNED, OPEN];
     expect(listMissed({ failOn: 'fail' }, printed)).toEqual([]);
     expect(listMissed({ failOn: 'fail' }, [...printed, FAILED, UNEVALUATED])).toEqual([
@@ -58,14 +61,14 @@ describe('thresholds', () => {
     ]);
   });
 
-  test('--fail-on warn counts warnings too, but not undetermined checks', () => {
+  test('with --fail-on warn are also missed by warnings, but not by undetermined checks', () => {
     expect(listMissed({ failOn: 'warn' }, [PASSED, OPEN])).toEqual([]);
     expect(listMissed({ failOn: 'warn' }, [OPEN, WARNED, FAILED])).toEqual([
       '--fail-on warn: S7, P1',
     ]);
   });
 
-  test('print one line each', () => {
+  test('that are missed print one line each', () => {
     expect(listMissed({ minGrade: 'A', failOn: 'fail' }, [FAILED])).toHaveLength(2);
   });
 });

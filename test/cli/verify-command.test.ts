@@ -36,16 +36,19 @@ beforeAll(async () => {
     LOG_LEVEL: 'trace',
   });
   const { headers } = await newPurchase('scan');
-  const bought = await instance.post(
+  const purchase = await instance.post(
     '/v1/scan',
     { url: seller.url, include: ['recording'] },
     headers,
   );
-  expect([bought.status, bought.json['error']]).toEqual([200, undefined]);
-  recording = JSON.stringify(bought.json['recording']);
-  const asked = `/v1/attestation?url=${encodeURIComponent(seller.url)}`;
-  await vi.waitFor(async () => expect((await instance.get(asked)).status).toBe(200), WAIT_OPTIONS);
-  envelope = JSON.parse((await instance.get(asked)).body);
+  expect([purchase.status, purchase.json['error']]).toEqual([200, undefined]);
+  recording = JSON.stringify(purchase.json['recording']);
+  const attestationPath = `/v1/attestation?url=${encodeURIComponent(seller.url)}`;
+  await vi.waitFor(
+    async () => expect((await instance.get(attestationPath)).status).toBe(200),
+    WAIT_OPTIONS,
+  );
+  envelope = JSON.parse((await instance.get(attestationPath)).body);
   keys = JSON.parse((await instance.get('/.well-known/jwks.json')).body);
   files.envelope = await save('envelope.json', envelope);
   files.recording = await save('recording.json', recording);
@@ -79,12 +82,12 @@ async function verify(...args: readonly string[]) {
 const SIGNING_KEY = makeSigningKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const WAIT_OPTIONS = { timeout: 30_000 };
 const ALL_PROVED = ['proved signature', 'proved time', 'proved recording'];
-const statement = () => JSON.parse(Buffer.from(envelope.payload, 'base64').toString());
+const decodeStatement = () => JSON.parse(Buffer.from(envelope.payload, 'base64').toString());
 
 describe('verify', () => {
   test('proves the report of a sold scan with key set and recording', async () => {
-    const { keys: at, recording: seen } = files;
-    const byFile = await verify(files.envelope, '--keys', at, '--recording', seen);
+    const { keys: keysFile, recording: recordingFile } = files;
+    const byFile = await verify(files.envelope, '--keys', keysFile, '--recording', recordingFile);
     expect([byFile.code, byFile.proofs]).toEqual([0, ALL_PROVED]);
     expect(byFile.text).toContain(seller.url);
     expect(byFile.text).toContain(keys.keys[0]?.kid);
@@ -100,7 +103,7 @@ describe('verify', () => {
     await scanCommand(['--from', files.recording, '--format', 'json'], streams);
     const { results, grade, score, scannedAt } = JSON.parse(written());
     expect({ results, grade, score, scannedAt }).toEqual({
-      ...pick(statement().predicate.report, ['results', 'grade', 'score', 'scannedAt']),
+      ...pick(decodeStatement().predicate.report, ['results', 'grade', 'score', 'scannedAt']),
     });
   });
 
@@ -126,8 +129,8 @@ describe('verify', () => {
     const [signature] = envelope.signatures;
     const sig = signature?.sig ?? '';
     // The base64 text of 64 bytes ends in "x==", and four bits of x are padding.
-    const last = sig.charAt(85);
-    const sameBytesCharacter = String.fromCharCode(last.charCodeAt(0) + 1);
+    const lastCharacter = sig.charAt(85);
+    const sameBytesCharacter = String.fromCharCode(lastCharacter.charCodeAt(0) + 1);
     const changed = [
       {
         ...envelope,
@@ -137,8 +140,12 @@ describe('verify', () => {
       { ...envelope, signatures: [{ ...signature, keyid: 'another' }] },
       { ...envelope, payload: `${envelope.payload} ` },
     ];
-    for (const one of changed) {
-      const { code, proofs } = await verify(await save('c.json', one), '--keys', files.keys);
+    for (const changedEnvelope of changed) {
+      const { code, proofs } = await verify(
+        await save('c.json', changedEnvelope),
+        '--keys',
+        files.keys,
+      );
       expect([code, proofs[0]]).toEqual([1, 'NOT proved signature']);
     }
   });
@@ -162,13 +169,13 @@ describe('verify', () => {
     }
   });
 
-  test('does not prove a recording with another time or with used-up budgets', async () => {
+  test('does not prove a recording that has another time, or whose budgets are used up', async () => {
     const value = JSON.parse(recording);
-    const later = { ...value, scannedAt: '2026-01-01T00:00:00.000Z' };
-    const spent = { ...value, exhausted: ['origin'] };
+    const otherTime = { ...value, scannedAt: '2026-01-01T00:00:00.000Z' };
+    const usedUp = { ...value, exhausted: ['origin'] };
     for (const [changed, says] of [
-      [later, /^the recording is of 2026-01-01T00:00:00.000Z, the report of /],
-      [spent, /^judged again, P1, .* differ$/],
+      [otherTime, /^the recording is of 2026-01-01T00:00:00.000Z, the report of /],
+      [usedUp, /^judged again, P1, .* differ$/],
     ] as const) {
       const file = await save('other.json', changed);
       const run = await verify(files.envelope, '--keys', files.keys, '--recording', file);
@@ -195,9 +202,9 @@ describe('verify', () => {
     }
   });
 
-  test('requires a key that was in use when the scan began', async () => {
+  test('proves the time only if the key was in use when the scan began', async () => {
     const [key] = keys.keys;
-    const second = Date.parse(statement().predicate.report.scannedAt) / 1_000;
+    const second = Date.parse(decodeStatement().predicate.report.scannedAt) / 1_000;
     for (const [times, code, says] of [
       [{ nbf: second, exp: second + 0.001 }, 0, /was in use at/],
       [{ nbf: second + 0.001 }, 1, /^the key was in use from .* on, after/],
@@ -214,10 +221,17 @@ describe('verify', () => {
 
   test('does not prove a future scan, or results that the catalog does not give', async () => {
     const key = makeSigningKey();
-    const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
-    const keySet = await save('own-keys.json', { keys: [own] });
-    const signed = async (change: (statement: StatementJson) => void) => {
-      const changed: StatementJson = statement();
+    const keyEntry = {
+      kty: 'OKP',
+      crv: 'Ed25519',
+      x: key.publicKey,
+      kid: key.kid,
+      nbf: 0,
+      exp: 1e11,
+    };
+    const keySet = await save('own-keys.json', { keys: [keyEntry] });
+    const signed = async (change: (decodeStatement: StatementJson) => void) => {
+      const changed: StatementJson = decodeStatement();
       change(changed);
       const file = await save('own.json', signEnvelope(toCanonicalJson(changed), key));
       return verify(file, '--keys', keySet, '--recording', files.recording);
@@ -247,26 +261,38 @@ describe('verify', () => {
 
   test('proves a site only with keys from that site', async () => {
     const key = makeSigningKey();
-    const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
-    const keySet = await save('stranger.json', { keys: [own] });
+    const keyEntry = {
+      kty: 'OKP',
+      crv: 'Ed25519',
+      x: key.publicKey,
+      kid: key.kid,
+      nbf: 0,
+      exp: 1e11,
+    };
+    const keySet = await save('stranger.json', { keys: [keyEntry] });
     const stranger = await startCraftedSeller({
-      answers: { '/.well-known/jwks.json': { status: 200, body: { keys: [own] } } },
+      answers: { '/.well-known/jwks.json': { status: 200, body: { keys: [keyEntry] } } },
     });
-    const from = `${stranger.url}/.well-known/jwks.json`;
-    const { host: strange } = new URL(stranger.url);
-    for (const site of ['https://trusted.example.com', `http://trusted.example.com@${strange}`]) {
-      const signed = { ...statement(), predicateType: `${site}/attestations/scan/v1` };
+    const strangerKeys = `${stranger.url}/.well-known/jwks.json`;
+    const { host: strangerHost } = new URL(stranger.url);
+    for (const site of [
+      'https://trusted.example.com',
+      `http://trusted.example.com@${strangerHost}`,
+    ]) {
+      const signed = { ...decodeStatement(), predicateType: `${site}/attestations/scan/v1` };
       const file = await save('named.json', signEnvelope(toCanonicalJson(signed), key));
       const byFile = await verify(file, '--keys', keySet);
       expect(byFile.code).toBe(0);
       expect(byFile.text).toContain(`says that it is by ${site}`);
-      const byUrl = await verify(file, '--keys', from);
-      expect(byUrl.text).toContain(`keys of ${from}, NOT proved site: they are not of ${site}`);
+      const byUrl = await verify(file, '--keys', strangerKeys);
+      expect(byUrl.text).toContain(
+        `keys of ${strangerKeys}, NOT proved site: they are not of ${site}`,
+      );
       for (const { text } of [byFile, byUrl]) expect(text).not.toMatch(/, by /);
     }
-    const signed = { ...statement(), predicateType: `${stranger.url}/attestations/scan/v1` };
+    const signed = { ...decodeStatement(), predicateType: `${stranger.url}/attestations/scan/v1` };
     const honest = await save('honest.json', signEnvelope(toCanonicalJson(signed), key));
-    const { code, text } = await verify(honest, '--keys', from);
+    const { code, text } = await verify(honest, '--keys', strangerKeys);
     expect([code, text]).toEqual([0, expect.stringContaining(`, by ${stranger.url}\n`)]);
     expect(text).not.toContain('NOT proved');
     await stranger[Symbol.asyncDispose]();
@@ -276,11 +302,18 @@ describe('verify', () => {
     'does not prove a subject that is not the origin of the report: %j',
     async (name) => {
       const key = makeSigningKey();
-      const own = { kty: 'OKP', crv: 'Ed25519', x: key.publicKey, kid: key.kid, nbf: 0, exp: 1e11 };
-      const changed = statement();
+      const keyEntry = {
+        kty: 'OKP',
+        crv: 'Ed25519',
+        x: key.publicKey,
+        kid: key.kid,
+        nbf: 0,
+        exp: 1e11,
+      };
+      const changed = decodeStatement();
       changed.subject[0].name = name;
       const file = await save('subject.json', signEnvelope(toCanonicalJson(changed), key));
-      const keySet = await save('subject-keys.json', { keys: [own] });
+      const keySet = await save('subject-keys.json', { keys: [keyEntry] });
       const { code, proofs, text } = await verify(file, '--keys', keySet);
       expect([code, proofs]).toEqual([1, ['NOT proved subject']]);
       expect(text).not.toMatch(/\d+\/100/);
@@ -294,7 +327,7 @@ describe('verify', () => {
   });
 
   test('refuses bad usage, missing files and a file without an envelope in one line', async () => {
-    const report = await save('report.json', statement().predicate.report);
+    const report = await save('report.json', decodeStatement().predicate.report);
     const key = makeSigningKey();
     const keySet = await save('k.json', {
       keys: [{ kty: 'OKP', crv: 'Ed25519', x: key.publicKey }],
@@ -317,10 +350,10 @@ describe('verify', () => {
 
   test('prints no terminal command from an envelope', async () => {
     const key = makeSigningKey();
-    const changed = statement();
-    const loud = '\u001b[2J::set-output name=x::y\nproved  recording: all';
-    changed.predicate.report.origin = loud;
-    changed.subject[0].name = loud;
+    const changed = decodeStatement();
+    const hostile = '\u001b[2J::set-output name=x::y\nproved  recording: all';
+    changed.predicate.report.origin = hostile;
+    changed.subject[0].name = hostile;
     const keySet = await save('k2.json', {
       keys: [{ kty: 'OKP', crv: 'Ed25519', x: key.publicKey, nbf: 0, exp: 1e11 }],
     });

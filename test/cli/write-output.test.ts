@@ -44,9 +44,9 @@ test('replaces the target of a link, not the link', async () => {
 
 test('says in one line that the folder is missing, and creates none', async () => {
   const file = join(folder, 'missing', 'report.json');
-  const written = writeOutput('--output', file, 'x');
-  await expect(written).rejects.toThrow(UsageError);
-  await expect(written).rejects.toThrow(
+  const writing = writeOutput('--output', file, 'x');
+  await expect(writing).rejects.toThrow(UsageError);
+  await expect(writing).rejects.toThrow(
     `--output ${file}: cannot be written (its folder does not exist: create it first)`,
   );
   expect(await readdir(folder)).toEqual([]);
@@ -78,8 +78,8 @@ test('keeps the old file if the new file cannot be written', async () => {
 });
 
 const missingUser = process.getuid?.() === 0 ? 'a user other than root' : null;
-describe('without permission', needs(missingUser), () => {
-  test('says that this user may not write there', async () => {
+describe('--output in a folder without write permission', needs(missingUser), () => {
+  test('is refused, and the message says that this user may not write there', async () => {
     await chmod(folder, 0o500);
     await expect(writeOutput('--output', join(folder, 'x'), 'x')).rejects.toThrow(
       'this user may not write there',
@@ -89,7 +89,7 @@ describe('without permission', needs(missingUser), () => {
 });
 
 const missingPipes = process.platform === 'win32' ? 'named pipes' : null;
-describe('a pipe', needs(missingPipes), () => {
+describe('a named pipe', needs(missingPipes), () => {
   test('is written to, and stays a pipe', async () => {
     const pipe = join(folder, 'pipe');
     execFileSync('mkfifo', [pipe]);

@@ -24,7 +24,7 @@ function getRefusal(environment: Environment): string {
     if (error instanceof SettingError) return error.message;
     throw error;
   }
-  throw new Error('nothing was refused');
+  throw new Error('the settings were accepted');
 }
 
 describe('a census', () => {
@@ -35,7 +35,7 @@ describe('a census', () => {
     },
   );
 
-  test('reads the indexes that are named', () => {
+  test('reads the indexes that CENSUS names', () => {
     expect(loadConfig(CENSUS_ON).census).toEqual({
       indexes: [
         { name: 'bazaar', url: 'https://api.cdp.coinbase.com' },

@@ -23,7 +23,7 @@ function getRefusal(environment: Environment): string {
     if (error instanceof SettingError) return error.message;
     throw error;
   }
-  throw new Error('nothing was refused');
+  throw new Error('the settings were accepted');
 }
 
 test('without settings, each value is the default that the contract names', () => {
@@ -217,7 +217,7 @@ describe('a configuration that would give scans away by mistake is refused', () 
     expect(getRefusal(environment)).toMatch(line);
   });
 
-  test('is accepted with the setting that confirms it', () => {
+  test('is accepted if another setting confirms it', () => {
     const explicitMock = { FACILITATOR_URL: 'https://f.example', PAYMENT_MODE: 'mock' };
     expect(loadConfig(explicitMock).payment.mode).toBe('mock');
     const production = { NODE_ENV: 'production', ALLOW_MOCK_PAYMENTS: '1' };

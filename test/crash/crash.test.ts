@@ -3,15 +3,17 @@ import { diagonal, playCell } from './matrix.ts';
 import { playRandomKills } from './random-kills.ts';
 import { Rig } from './rig.ts';
 
-/** The short run; `npm run test:crash` has every pair and hundreds of kills. */
-describe('killed in the middle of a paid call, the service keeps its promises', () => {
+/** A short run. `npm run test:crash` runs every pair of failpoint and retry, and hundreds of kills. */
+describe('the service keeps its payment promises if it is killed in the middle of a paid call', () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await Rig.open();
   });
   afterAll(() => rig?.[Symbol.asyncDispose]());
 
-  test.each(diagonal())('at $failpoint; $retry', (cell) => playCell(rig, cell));
+  test.each(diagonal())('at $failpoint, and the buyer retries with $retry', (cell) =>
+    playCell(rig, cell),
+  );
 
   test('at random points', () => playRandomKills(rig, { kills: 4, seed: 20260814 }), 120_000);
 });

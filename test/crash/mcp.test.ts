@@ -27,8 +27,10 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.[Symbol.asyncDispose]());
 
-describe('killed while it sells a scan over MCP, the service keeps its promises', () => {
-  test.each(CELLS)('at $failpoint; $retry, $ways', (cell) => playCell(rig, cell));
+describe('the service keeps its payment promises if it is killed while it sells a scan over MCP', () => {
+  test.each(CELLS)('at $failpoint; retry: $retry; transports: $ways', (cell) =>
+    playCell(rig, cell),
+  );
 });
 
 const environment = await ensurePythonEnv();
@@ -51,28 +53,28 @@ describe('a Python MCP client whose seller is killed', needs(unavailable), () =>
           privateKey: payer.privateKey,
         });
       await rig.arm({ name, n: 1 });
-      const [first] = await Promise.all([call().catch(() => null), rig.died()]);
-      assert.equal(first, null, `a whole answer from a process that died at ${name}`);
+      const [firstAnswer] = await Promise.all([call().catch(() => null), rig.died()]);
+      assert.equal(firstAnswer, null, `a whole answer from a process that died at ${name}`);
       await rig.start();
-      const again = await callUntilCertain(call);
-      assert.deepEqual([again.isError, again.payment?.success], [false, true]);
+      const secondAnswer = await callUntilCertain(call);
+      assert.deepEqual([secondAnswer.isError, secondAnswer.payment?.success], [false, true]);
       await rig.quiet();
       checkChargedOnce(rig, { payer });
     },
   );
 
   test('causes one settlement for each scan that it bought', () => {
-    const bought = PAYMENT_STEPS.length;
+    const scanCount = PAYMENT_STEPS.length;
     const otherNonces = new Set<string>(rig.calls.map(({ payment }) => payment.signed.nonce));
     const mcpTransfers = rig.record.transfers.filter(({ nonce }) => !otherNonces.has(nonce));
-    assert.equal(mcpTransfers.length, bought);
+    assert.equal(mcpTransfers.length, scanCount);
   });
 });
 
-type Bought = Awaited<ReturnType<ReturnType<typeof startPythonMcpBuyer>['buy']>>;
+type PurchaseAnswer = Awaited<ReturnType<ReturnType<typeof startPythonMcpBuyer>['buy']>>;
 
 /** Repeats the call until the service knows whether the first payment was settled. */
-async function callUntilCertain(call: () => Promise<Bought>): Promise<Bought> {
+async function callUntilCertain(call: () => Promise<PurchaseAnswer>): Promise<PurchaseAnswer> {
   for (let attemptsLeft = 100; ; attemptsLeft -= 1) {
     const answer = await call();
     if (attemptsLeft === 0 || !answer.text.includes('settlement_unknown')) return answer;

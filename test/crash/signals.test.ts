@@ -12,7 +12,7 @@ import { needs } from '../fixtures/needs.ts';
 const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
 const isLinux = process.platform === 'linux';
 
-function childrenOf(pid: number): readonly number[] {
+function listChildren(pid: number): readonly number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return text === '' ? [] : text.split(' ').map(Number);
 }
@@ -44,8 +44,8 @@ test.each([
     const exited = once(main, 'exit');
     try {
       await once(createInterface({ input: main.stdout }), 'line');
-      await expect.poll(() => childrenOf(main.pid ?? 0).length).toBeGreaterThan(0);
-      const children = childrenOf(main.pid ?? 0);
+      await expect.poll(() => listChildren(main.pid ?? 0).length).toBeGreaterThan(0);
+      const children = listChildren(main.pid ?? 0);
       main.kill(signal);
       expect(await exited).toEqual([code, null]);
       await expect.poll(() => children.filter(isRunning)).toEqual([]);

@@ -14,34 +14,37 @@ type Service = {
   readonly networks: readonly string[] | Readonly<Record<string, { ipv4_address: string }>>;
 };
 
-function read(path: string): string {
+function readProjectFile(path: string): string {
   return readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 }
 
-const { services } = parse(read('compose.yaml'), { merge: true }) as {
+const { services } = parse(readProjectFile('compose.yaml'), { merge: true }) as {
   services: Readonly<Record<string, Service>>;
 };
-const nginx = read('deploy/nginx.conf');
+const nginx = readProjectFile('deploy/nginx.conf');
 
 /** Fills in `${NAME:-default}` in the settings of an instance, as compose does. */
-function environmentOf(host: string, given: Readonly<Record<string, string>>) {
-  const settings = Object.entries(services[host]?.environment ?? {});
+function readEnvironment(instance: string, variables: Readonly<Record<string, string>>) {
+  const settings = Object.entries(services[instance]?.environment ?? {});
   return Object.fromEntries(
     settings.map(([name, value]) => [
       name,
-      value.replace(/\$\{(\w+):-([^}]*)\}/g, (_, key: string, or: string) => given[key] ?? or),
+      value.replace(
+        /\$\{(\w+):-([^}]*)\}/g,
+        (_, key: string, fallback: string) => variables[key] ?? fallback,
+      ),
     ]),
   );
 }
 
-/** Settings that the Docker image makes. */
-const IMAGE = { NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '4021' };
+/** Settings that the Docker image sets. */
+const IMAGE_SETTINGS = { NODE_ENV: 'production', HOST: '0.0.0.0', PORT: '4021' };
 
 describe('compose.yaml', () => {
-  test.each(INSTANCES)('%s takes mock payments only with ALLOW_MOCK_PAYMENTS=1', (host) => {
-    const settings = (given: Record<string, string>) => ({
-      ...IMAGE,
-      ...environmentOf(host, given),
+  test.each(INSTANCES)('%s takes mock payments only with ALLOW_MOCK_PAYMENTS=1', (instance) => {
+    const settings = (variables: Record<string, string>) => ({
+      ...IMAGE_SETTINGS,
+      ...readEnvironment(instance, variables),
     });
     expect(() => loadConfig(settings({}))).toThrow('ALLOW_MOCK_PAYMENTS=1');
     const config = loadConfig(settings({ ALLOW_MOCK_PAYMENTS: '1' }));
@@ -50,28 +53,31 @@ describe('compose.yaml', () => {
   });
 
   test('both instances have equal settings except for their settlement keys', () => {
-    const [one, other] = INSTANCES.map((host) => environmentOf(host, {}));
-    const names = Object.keys(one ?? {});
-    expect(Object.keys(other ?? {})).toEqual(names);
+    const [settings1, settings2] = INSTANCES.map((instance) => readEnvironment(instance, {}));
+    const names = Object.keys(settings1 ?? {});
+    expect(Object.keys(settings2 ?? {})).toEqual(names);
     const keys = { SETTLEMENT_KEY_1: 'a', SETTLEMENT_KEY_2: 'b' };
-    const [first, second] = INSTANCES.map((host) => environmentOf(host, keys));
-    expect(names.filter((name) => first?.[name] !== second?.[name])).toEqual(SETTINGS_PER_INSTANCE);
+    const [withKey1, withKey2] = INSTANCES.map((instance) => readEnvironment(instance, keys));
+    expect(names.filter((name) => withKey1?.[name] !== withKey2?.[name])).toEqual(
+      SETTINGS_PER_INSTANCE,
+    );
   });
 
   test('the instances trust only the address of the balancer', () => {
     const networks = services['balancer']?.networks;
     const address = networks && 'inner' in networks ? networks['inner'].ipv4_address : 'none';
     const { trustProxy } = loadConfig({
-      ...IMAGE,
-      ...environmentOf('scanner-1', { ALLOW_MOCK_PAYMENTS: '1' }),
+      ...IMAGE_SETTINGS,
+      ...readEnvironment('scanner-1', { ALLOW_MOCK_PAYMENTS: '1' }),
     });
     expect(trustProxy).toEqual([address]);
   });
 });
 
 describe('deploy/nginx.conf', () => {
-  test('lists both instances, and waits longer than a scan that another instance takes over', () => {
-    for (const host of INSTANCES) expect(nginx).toContain(`server ${host}:${IMAGE.PORT} `);
+  test('lists both instances, and waits long enough for a scan that another instance takes over', () => {
+    for (const instance of INSTANCES)
+      expect(nginx).toContain(`server ${instance}:${IMAGE_SETTINGS.PORT} `);
     const seconds = Number(/proxy_read_timeout (\d+)s;/.exec(nginx)?.[1]);
     expect(seconds).toBeGreaterThanOrEqual(Math.max(150, MAX_SCAN_SECONDS + MAX_SILENCE_SECONDS));
   });
@@ -87,7 +93,7 @@ describe('deploy/nginx.conf', () => {
       .map((line) => line.replace(/#.*/, '').trim())
       .filter((line) => line !== '');
     expect(lines.filter((line) => !/[;{}]$/.test(line))).toEqual([]);
-    const count = (mark: string) => nginx.split(mark).length;
+    const count = (character: string) => nginx.split(character).length;
     expect(count('{')).toBe(count('}'));
   });
 });

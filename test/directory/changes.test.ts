@@ -7,12 +7,12 @@ import { startApp } from '../fixtures/service/start-app.ts';
 const SITE = 'https://scanner.example';
 
 describe('interface spec 4.2: the query of the changes feed', () => {
-  test('takes an instant and a limit, which is 100 by default', () => {
+  test('accepts an instant and a limit; the limit is 100 by default', () => {
     const since = '2026-09-01T00:00:00Z';
     const sinceMs = Date.parse(since);
     expect(parseChangesQuery({ since })).toEqual({ sinceMs, limit: 100 });
-    for (const edge of ['1970-01-01T00:00:00Z', '9998-12-31T23:59:59.999Z']) {
-      expect(parseChangesQuery({ since: edge }).sinceMs).toBe(Date.parse(edge));
+    for (const limitInstant of ['1970-01-01T00:00:00Z', '9998-12-31T23:59:59.999Z']) {
+      expect(parseChangesQuery({ since: limitInstant }).sinceMs).toBe(Date.parse(limitInstant));
     }
     expect(parseChangesQuery({ since, limit: '1' })).toEqual({ sinceMs, limit: 1 });
     expect(parseChangesQuery({ since, limit: '1000' })).toEqual({ sinceMs, limit: 1000 });
@@ -55,8 +55,8 @@ test('interface spec 4.2: a change is new, rescanned or grade_changed, and has t
   const page = await listChanges(service.store, parseChangesQuery({ since }), SITE);
   const at = (seconds: number) => new Date(Date.parse(since) + 1 + seconds * 1_000).toISOString();
   const common = { checksVersion: '2026-08-14.2' };
-  const ofA = { ...common, host: 'a.example.com', reportUrl: `${SITE}/o/a.example.com` };
-  const ofB = { ...common, host: 'b.example.com', reportUrl: `${SITE}/o/b.example.com` };
+  const changeOfA = { ...common, host: 'a.example.com', reportUrl: `${SITE}/o/a.example.com` };
+  const changeOfB = { ...common, host: 'b.example.com', reportUrl: `${SITE}/o/b.example.com` };
   expect(page).toEqual({
     since,
     count: 4,
@@ -66,11 +66,11 @@ test('interface spec 4.2: a change is new, rescanned or grade_changed, and has t
     disclaimer: expect.stringContaining('conformance only'),
     provenance: expect.stringContaining('unverified'),
     changes: [
-      { ...ofA, changeType: 'new', changedAt: at(1), grade: 'B', score: 82 },
-      { ...ofA, changeType: 'rescanned', changedAt: at(2), grade: 'B', score: 85 },
-      { ...ofB, changeType: 'new', changedAt: at(3), grade: 'A', score: 95 },
+      { ...changeOfA, changeType: 'new', changedAt: at(1), grade: 'B', score: 82 },
+      { ...changeOfA, changeType: 'rescanned', changedAt: at(2), grade: 'B', score: 85 },
+      { ...changeOfB, changeType: 'new', changedAt: at(3), grade: 'A', score: 95 },
       {
-        ...ofA,
+        ...changeOfA,
         changeType: 'grade_changed',
         changedAt: at(4),
         grade: 'A',
@@ -87,14 +87,14 @@ test('pages by nextSince hold each change once, even if all were published in on
   const hosts = Array.from({ length: 7 }, (_value, index) => `shop${index}.example.com`);
   for (const host of hosts) await service.publish(host);
   let since = new Date(service.now() - 1).toISOString();
-  const seen: string[] = [];
+  const listedHosts: string[] = [];
   for (let hasMore = true; hasMore; ) {
     const query = parseChangesQuery({ since, limit: '3' });
     const page = await listChanges(service.store, query, SITE);
-    seen.push(...page.changes.map(({ host }) => host));
+    listedHosts.push(...page.changes.map(({ host }) => host));
     ({ hasMore, nextSince: since } = page);
   }
-  expect(seen).toEqual(hosts);
-  const rest = await listChanges(service.store, parseChangesQuery({ since }), SITE);
-  expect(rest).toMatchObject({ count: 0, hasMore: false, nextSince: since, changes: [] });
+  expect(listedHosts).toEqual(hosts);
+  const lastPage = await listChanges(service.store, parseChangesQuery({ since }), SITE);
+  expect(lastPage).toMatchObject({ count: 0, hasMore: false, nextSince: since, changes: [] });
 });

@@ -11,10 +11,10 @@ async function readExport(service: TestApp, limit?: number) {
 
 test('interface spec 2.3 and 4.2: the export has every record with its history, oldest first', async () => {
   await using service = await startApp();
-  const first = new Date(service.now()).toISOString();
+  const firstScanAt = new Date(service.now()).toISOString();
   await service.publish('a.example.com', { grade: 'B', score: 82 });
   service.advance(60_000);
-  const second = new Date(service.now()).toISOString();
+  const secondScanAt = new Date(service.now()).toISOString();
   await service.publish('a.example.com', { grade: 'A', score: 91 });
   await service.publish('b.example.com', { grade: 'F', score: 3 });
 
@@ -22,7 +22,7 @@ test('interface spec 2.3 and 4.2: the export has every record with its history, 
   expect(document).toMatchObject({
     count: 2,
     truncated: false,
-    exportedAt: second,
+    exportedAt: secondScanAt,
     disclaimer: expect.any(String),
     provenance: expect.any(String),
   });
@@ -30,11 +30,11 @@ test('interface spec 2.3 and 4.2: the export has every record with its history, 
   const { gradeHistory, firstSeenAt, scanCount, ...record } = project;
   expect(record).toEqual((await service.get('/v1/directory?q=a.example.com')).json().projects[0]);
   expect({ gradeHistory, firstSeenAt, scanCount }).toEqual({
-    firstSeenAt: first,
+    firstSeenAt: firstScanAt,
     scanCount: 2,
     gradeHistory: [
-      { grade: 'B', score: 82, scannedAt: first, checksVersion: '2026-08-14.2' },
-      { grade: 'A', score: 91, scannedAt: second, checksVersion: '2026-08-14.2' },
+      { grade: 'B', score: 82, scannedAt: firstScanAt, checksVersion: '2026-08-14.2' },
+      { grade: 'A', score: 91, scannedAt: secondScanAt, checksVersion: '2026-08-14.2' },
     ],
   });
 });
@@ -53,7 +53,7 @@ test('an export over the limit says that it is truncated, and has the hosts scan
   expect((await readExport(service, 3)).document.truncated).toBe(false);
 });
 
-test('the export omits opted-out hosts, and without any other host it is a document of zero projects', async () => {
+test('the export omits opted-out hosts, and has zero projects if no other host is listed', async () => {
   await using service = await startApp();
   await service.publish('a.example.com');
   await service.store.listing.set('a.example.com', { listed: false });

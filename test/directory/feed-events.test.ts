@@ -7,10 +7,10 @@ function row(scannedAtMs: number, more: Partial<HistoryRow> = {}): HistoryRow {
   return { scanId, grade: 'B', score: 84, scannedAtMs, checksVersion: '2026-08-14.2', ...more };
 }
 
-const kindsOf = (firstSeenAtMs: number, history: readonly HistoryRow[]) =>
+const listKinds = (firstSeenAtMs: number, history: readonly HistoryRow[]) =>
   findFeedEvents(firstSeenAtMs, history).map(({ kind, atMs }) => `${kind} ${atMs}`);
 
-test('a scan without payability is not reported as a change of payability', () => {
+test('a scan without a payability is no event; only a changed payability is an event', () => {
   const rows = [
     row(1),
     row(2, { payableBy: 'default' }),
@@ -18,10 +18,10 @@ test('a scan without payability is not reported as a change of payability', () =
     row(4, { payableBy: 'default' }),
     row(5, { payableBy: 'nobody' }),
   ];
-  expect(kindsOf(1, rows)).toEqual(['payability 5', 'first-seen 1']);
+  expect(listKinds(1, rows)).toEqual(['payability 5', 'first-seen 1']);
 });
 
 test('the feed has the first scan even if its history row was deleted', () => {
-  expect(kindsOf(1, [row(7), row(8, { grade: 'A' })])).toEqual(['grade 8', 'first-seen 1']);
+  expect(listKinds(1, [row(7), row(8, { grade: 'A' })])).toEqual(['grade 8', 'first-seen 1']);
   expect(findFeedEvents(1, [])).toEqual([{ kind: 'first-seen', atMs: 1, text: 'first scan' }]);
 });

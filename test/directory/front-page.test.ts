@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { readFrontPage } from '../../src/directory/project.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
-test('the front page shows three hosts of one registrable domain, and searches and the API show all', async () => {
+test('the front page shows three hosts of one registrable domain; searches and the API show all hosts', async () => {
   await using service = await startApp();
   await service.publish('early.example.org');
   for (let n = 0; n < 60; n += 1) {

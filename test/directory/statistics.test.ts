@@ -35,7 +35,7 @@ const tally = fc
     ...(price === null ? [] : [`price ${price}`]),
   ]);
 
-async function statisticsOf(tallies: readonly (readonly string[])[]) {
+async function computeStatistics(tallies: readonly (readonly string[])[]) {
   const counts = new Map<string, number>();
   for (const name of tallies.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
   const store = {
@@ -47,37 +47,37 @@ async function statisticsOf(tallies: readonly (readonly string[])[]) {
 }
 
 /** Reads the statistics of every possible period, without their time. */
-async function answersOf(store: Store): Promise<readonly Statistics[]> {
+async function readAllPeriods(store: Store): Promise<readonly Statistics[]> {
   const answers = STATISTICS_DAYS.map((days) => readStatistics(store, days, CHECKS));
   return (await Promise.all(answers)).map((answer) => ({ ...answer, asOf: '' }));
 }
 
 /** Groups of counts that add up to the number of origins. */
-function groupsOf({ grades, payableBy, checks }: Statistics) {
+function listGroups({ grades, payableBy, checks }: Statistics) {
   return [grades, payableBy, ...checks.map(({ id, ...group }) => group)];
 }
 
 /** Every count of an answer, by name. */
-function countsOf(answer: Statistics): ReadonlyMap<string, number> {
+function listCounts(answer: Statistics): ReadonlyMap<string, number> {
   const { origins, grades, payableBy, checks, offers, prices } = answer;
-  const named = (group: string, counts: Readonly<Record<string, number>>) =>
+  const toNamedCounts = (group: string, counts: Readonly<Record<string, number>>) =>
     Object.entries(counts).map(([name, count]) => [`${group} ${name}`, count] as const);
   return new Map([
     ['origins', origins],
-    ...named('grade', grades),
-    ...named('payable', payableBy),
-    ...checks.flatMap(({ id, ...group }) => named(`check ${id}`, group)),
-    ...named('scheme', offers.byScheme),
-    ...named('price', { count: prices.count }),
+    ...toNamedCounts('grade', grades),
+    ...toNamedCounts('payable', payableBy),
+    ...checks.flatMap(({ id, ...group }) => toNamedCounts(`check ${id}`, group)),
+    ...toNamedCounts('scheme', offers.byScheme),
+    ...toNamedCounts('price', { count: prices.count }),
   ]);
 }
 
 test('every count is rounded down to a multiple of five, and schemes with a count of 0 are left out', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(tally, { maxLength: 40 }), async (tallies) => {
-      const { counts, answer } = await statisticsOf(tallies);
+      const { counts, answer } = await computeStatistics(tallies);
       const priced = tallies.flat().filter((name) => name.startsWith('price ')).length;
-      for (const [name, count] of countsOf(answer)) {
+      for (const [name, count] of listCounts(answer)) {
         const exact = name === 'price count' ? priced : (counts.get(name) ?? 0);
         expect([name, count]).toEqual([name, Math.floor(exact / 5) * 5]);
       }
@@ -88,17 +88,20 @@ test('every count is rounded down to a multiple of five, and schemes with a coun
   );
 });
 
-test('subtracting the counts of a group leaves a range of at least four values for each true count', async () => {
+test('a caller who subtracts the counts of a group still has at least four possible values for each true count', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(tally, { minLength: 10, maxLength: 40 }), async (tallies) => {
-      const { answer } = await statisticsOf(tallies);
-      for (const group of groupsOf(answer)) {
-        const shown = Object.values(group);
-        const sum = shown.reduce((all, count) => all + count, 0);
+      const { answer } = await computeStatistics(tallies);
+      for (const group of listGroups(answer)) {
+        const shownCounts = Object.values(group);
+        const sum = shownCounts.reduce((all, count) => all + count, 0);
         // A caller knows only that the true counts add up to between `origins` and `origins + 4`.
-        for (const count of shown) {
+        for (const count of shownCounts) {
           const highest = Math.min(count + 4, answer.origins + 4 - (sum - count));
-          const lowest = Math.max(count, answer.origins - (sum - count) - 4 * (shown.length - 1));
+          const lowest = Math.max(
+            count,
+            answer.origins - (sum - count) - 4 * (shownCounts.length - 1),
+          );
           expect(highest).toBe(count + 4);
           expect([count, count + 3, count + 4]).toContain(lowest);
         }
@@ -115,16 +118,16 @@ const day = fc.record({
 
 type Day = typeof day extends fc.Arbitrary<infer T> ? T : never;
 
-/** Publishes the hosts of one day, opts one out, and purges. Returns how many origins the day adds. */
-async function liveThrough(store: Store, clock: TestClock, { tallies, optOutIndex }: Day) {
-  const before = await answersOf(store);
-  for (const [n, one] of tallies.entries()) {
-    await store.publish(publishedScan({ host: `h${n}.com`, scannedAtMs: clock.now() }), one);
-    expect(await answersOf(store)).toEqual(before);
+/** Publishes the hosts of one day, opts a host out, and purges. Returns how many origins the day adds. */
+async function simulateDay(store: Store, clock: TestClock, { tallies, optOutIndex }: Day) {
+  const answersBefore = await readAllPeriods(store);
+  for (const [n, counters] of tallies.entries()) {
+    await store.publish(publishedScan({ host: `h${n}.com`, scannedAtMs: clock.now() }), counters);
+    expect(await readAllPeriods(store)).toEqual(answersBefore);
   }
   const hasOptOut = optOutIndex !== null && optOutIndex < tallies.length;
   if (hasOptOut) await store.listing.set(`h${optOutIndex}.com`, { listed: false });
-  expect(await answersOf(store)).toEqual(before);
+  expect(await readAllPeriods(store)).toEqual(answersBefore);
   clock.advance(DAY_MS);
   await store.purge(clock.now());
   if (hasOptOut) await store.listing.set(`h${optOutIndex}.com`, { listed: true });
@@ -137,12 +140,14 @@ test('statistics change only at the daily purge, which adds batches of at least 
       const clock = new TestClock();
       const store = openSqlite(MEMORY, { clock: clock.now });
       try {
-        let waiting = 0;
-        for (const one of days) {
-          waiting += await liveThrough(store, clock, one);
-          const [yesterday] = await answersOf(store);
-          expect(yesterday?.origins).toBe(waiting < 10 ? 0 : waiting - (waiting % 5));
-          if (waiting >= 10) waiting = 0;
+        let uncountedOrigins = 0;
+        for (const oneDay of days) {
+          uncountedOrigins += await simulateDay(store, clock, oneDay);
+          const [yesterday] = await readAllPeriods(store);
+          expect(yesterday?.origins).toBe(
+            uncountedOrigins < 10 ? 0 : uncountedOrigins - (uncountedOrigins % 5),
+          );
+          if (uncountedOrigins >= 10) uncountedOrigins = 0;
         }
       } finally {
         await store.close();
@@ -153,27 +158,39 @@ test('statistics change only at the daily purge, which adds batches of at least 
 });
 
 test('price percentiles use the nearest rank', async () => {
-  const priced = (price: number, hosts: number) =>
+  const hostsWithPrice = (price: number, hosts: number) =>
     Array.from({ length: hosts }, () => [`price ${price}`]);
-  const at = async (...tallies: string[][][]) => (await statisticsOf(tallies.flat())).answer.prices;
-  expect(await at(priced(0.01, 9), priced(5, 1))).toEqual({
+  const computePrices = async (...tallies: string[][][]) =>
+    (await computeStatistics(tallies.flat())).answer.prices;
+  expect(await computePrices(hostsWithPrice(0.01, 9), hostsWithPrice(5, 1))).toEqual({
     p10: 0.01,
     p50: 0.01,
     p90: 0.01,
     count: 10,
   });
-  expect(await at(priced(10, 7), priced(2, 7), priced(1, 56))).toMatchObject({ p50: 1, p90: 2 });
-  expect(await at(priced(0.5, 5))).toMatchObject({ p10: 0.5, p50: 0.5, p90: 0.5 });
-  expect(await at(priced(0.5, 4))).toEqual({ p10: null, p50: null, p90: null, count: 0 });
+  expect(
+    await computePrices(hostsWithPrice(10, 7), hostsWithPrice(2, 7), hostsWithPrice(1, 56)),
+  ).toMatchObject({ p50: 1, p90: 2 });
+  expect(await computePrices(hostsWithPrice(0.5, 5))).toMatchObject({
+    p10: 0.5,
+    p50: 0.5,
+    p90: 0.5,
+  });
+  expect(await computePrices(hostsWithPrice(0.5, 4))).toEqual({
+    p10: null,
+    p50: null,
+    p90: null,
+    count: 0,
+  });
 });
 
 test('networks are sorted by name, so that their order reveals no counts', async () => {
-  const selling = (network: string, hosts: number) =>
+  const hostsSellingOn = (network: string, hosts: number) =>
     Array.from({ length: hosts }, () => [`network ${network}`]);
-  const { answer } = await statisticsOf([
-    ...selling('eip155:8453', 9),
-    ...selling('eip155:137', 5),
-    ...selling('eip155:10', 4),
+  const { answer } = await computeStatistics([
+    ...hostsSellingOn('eip155:8453', 9),
+    ...hostsSellingOn('eip155:137', 5),
+    ...hostsSellingOn('eip155:10', 4),
   ]);
   expect(Object.entries(answer.offers.byNetwork)).toEqual([
     ['eip155:137', 5],

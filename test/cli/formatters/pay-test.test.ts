@@ -29,13 +29,13 @@ const REPORT: PayTestReport = {
   ],
   summary: { pass: 1, warn: 1, fail: 1, not_run: 1, delivers: true, gifts: 1 },
 };
-const SENTENCE = 'Takes money and delivers: yes. Gives away for nothing: 1 way.';
+const ANSWER = 'Takes money and delivers: yes. Gives away for nothing: 1 way.';
 
-describe('a pay-test', () => {
-  test('as text: prints the answer, the counts, the worst trial first', () => {
+describe('the report of a pay-test', () => {
+  test('as text: prints the answer, the counts, and the trials with the worst first', () => {
     const lines = formatPayTest({ ...REPORT, trials: REPORT.trials.slice(2) }, 'text').split('\n');
     expect(lines).toEqual([
-      SENTENCE,
+      ANSWER,
       'http://127.0.0.1:3000: 1 failed, 1 warned, 1 passed, 1 not run',
       '',
       'WARN    T11 paths, GET /w: seen. Do: Mend it.',
@@ -47,10 +47,13 @@ describe('a pay-test', () => {
   test.each([
     [0, false, 'Takes money and delivers: no. Gives away for nothing: no way.'],
     [2, true, 'Takes money and delivers: yes. Gives away for nothing: 2 ways.'],
-  ])('with gifts: %d and delivers: %s says "%s"', (gifts, delivers, sentence) => {
-    const summary = { ...REPORT.summary, gifts, delivers };
-    expect(formatPayTest({ ...REPORT, summary }, 'text')).toContain(sentence);
-  });
+  ])(
+    'with %d gifts (unpaid deliveries) and delivers: %s says "%s"',
+    (gifts, delivers, sentence) => {
+      const summary = { ...REPORT.summary, gifts, delivers };
+      expect(formatPayTest({ ...REPORT, summary }, 'text')).toContain(sentence);
+    },
+  );
 
   test('as JSON: prints the report', () => {
     expect(JSON.parse(formatPayTest(REPORT, 'json'))).toEqual(REPORT);
@@ -61,7 +64,7 @@ describe('a pay-test', () => {
     expect(run.tool.driver.rules.map((rule: { id: string }) => rule.id)).toEqual(
       REPORT.trials.map(({ id }) => id),
     );
-    expect(run.properties.answer).toBe(SENTENCE);
+    expect(run.properties.answer).toBe(ANSWER);
     expect(run.results).toMatchObject([
       {
         ruleId: 'T7',
@@ -83,7 +86,7 @@ describe('a pay-test', () => {
 
   test('as Markdown: shows the evidence as code', () => {
     const text = formatPayTest(REPORT, 'markdown');
-    expect(text.split('\n')[0]).toBe(`**${SENTENCE}**`);
+    expect(text.split('\n')[0]).toBe(`**${ANSWER}**`);
     expect(text.split('\n')[4]).toMatch(
       /^\| fail \| T7 replay \| <code>GET \/w<\/code> \| <code>200/,
     );

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { FAILED, HOSTILE, OPEN, PASSED, printable, result, WARNED } from '../printable.ts';
 
-const place = { file: 'docs/open,api.json', line: 7 };
-const locate = ({ id }: { id: string }) => (id === 'S7' ? place : null);
+const location = { file: 'docs/open,api.json', line: 7 };
+const locate = ({ id }: { id: string }) => (id === 'S7' ? location : null);
 
-test('each finding is an annotation, at its line if a source is given; so is the grade', () => {
+test('GitHub gets an annotation for each finding, at its line if a source is given, and one for the grade', () => {
   const text = FORMATS.github(printable({ printed: [FAILED, PASSED, WARNED, OPEN], locate }));
   expect(text.split('\n')).toEqual([
     '::error title=P1 check-p1::GET /: connection refused. Start the server.',
@@ -17,8 +17,8 @@ test('each finding is an annotation, at its line if a source is given; so is the
 });
 
 test('evidence in an annotation cannot begin a command', () => {
-  const evil = result('P3', { status: 'fail', evidence: 'a\n::set-output name=x::1\r100%' });
-  const lines = FORMATS.github(printable({ printed: [evil] }))
+  const hostile = result('P3', { status: 'fail', evidence: 'a\n::set-output name=x::1\r100%' });
+  const lines = FORMATS.github(printable({ printed: [hostile] }))
     .trimEnd()
     .split('\n');
   expect(lines).toHaveLength(2);
@@ -40,9 +40,9 @@ test('each finding is a Code Quality violation, with a fingerprint that does not
     severity: 'info',
     location: { path: 'docs/open,api.json', lines: { begin: 7 } },
   });
-  const again = { ...FAILED, evidence: 'GET /: connection reset' };
-  const [other] = JSON.parse(FORMATS.codequality(printable({ printed: [again] })));
-  expect(other.fingerprint).toBe(violations[0].fingerprint);
+  const changedFailure = { ...FAILED, evidence: 'GET /: connection reset' };
+  const [violation] = JSON.parse(FORMATS.codequality(printable({ printed: [changedFailure] })));
+  expect(violation.fingerprint).toBe(violations[0].fingerprint);
 });
 
 test('SARIF names file and region if a source is given, else the origin', () => {

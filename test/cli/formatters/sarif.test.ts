@@ -6,8 +6,8 @@ import { HOSTILE, PASSED, printable, RESULTS } from '../printable.ts';
 
 const text = Type.String({ minLength: 1 });
 const message = Type.Object({ text });
-/** SARIF 2.1.0, sections 3.13, 3.14, 3.19, 3.27 and 3.49: members that we write. */
-const sarif = Type.Object({
+/** Members of SARIF 2.1.0 that we write; see sections 3.13, 3.14, 3.19, 3.27 and 3.49. */
+const SARIF_SCHEMA = Type.Object({
   $schema: Type.String({ format: 'uri' }),
   version: Type.Literal('2.1.0'),
   runs: Type.Array(
@@ -47,12 +47,12 @@ const sarif = Type.Object({
   ),
 });
 const validate = new Ajv({ formats: { uri: (value: string) => URL.canParse(value) } }).compile(
-  sarif,
+  SARIF_SCHEMA,
 );
 
 type Finding = { ruleId: string; level: string; message: { text: string } };
 
-function runOf(scan = printable()) {
+function formatRun(scan = printable()) {
   const log = JSON.parse(FORMATS.sarif(scan));
   expect({ errors: validate(log) ? null : validate.errors }).toEqual({ errors: null });
   return log.runs[0];
@@ -60,11 +60,15 @@ function runOf(scan = printable()) {
 
 describe('SARIF', () => {
   test('has a rule for each check, and a result for each finding', () => {
-    const { tool, results, properties } = runOf();
+    const { tool, results, properties } = formatRun();
     expect(tool.driver.rules.map(({ id }: { id: string }) => id)).toEqual(
       RESULTS.map(({ id }) => id),
     );
-    const findings = results.map((one: Finding) => [one.ruleId, one.level, one.message.text]);
+    const findings = results.map((finding: Finding) => [
+      finding.ruleId,
+      finding.level,
+      finding.message.text,
+    ]);
     expect(findings).toEqual([
       ['P1', 'error', 'GET /: connection refused. Start the server.'],
       ['P2', 'error', 'Not evaluated, see P1: connection refused. Correct what P1 names.'],
@@ -73,34 +77,34 @@ describe('SARIF', () => {
     expect(properties).toMatchObject({ origin: 'https://api.example.com', grade: 'F', score: 0 });
   });
 
-  test('describes a rule by the sentence of its check', () => {
-    const [first, second] = runOf().tool.driver.rules;
-    expect(first.shortDescription.text).toBe('The origin answers over HTTPS.');
-    expect(second.shortDescription.text).toBe(RESULTS[1]?.title);
+  test('describes a rule with the description of its check, else with the title', () => {
+    const [firstRule, secondRule] = formatRun().tool.driver.rules;
+    expect(firstRule.shortDescription.text).toBe('The origin answers over HTTPS.');
+    expect(secondRule.shortDescription.text).toBe(RESULTS[1]?.title);
   });
 
   test('points each result to its rule', () => {
-    const { tool, results } = runOf();
+    const { tool, results } = formatRun();
     for (const { ruleId, ruleIndex } of results) {
       expect(tool.driver.rules[ruleIndex].id).toBe(ruleId);
     }
   });
 
-  test('identifies a finding by check and outcome, so that its evidence may change', () => {
-    const [first] = runOf().results;
-    expect(first.partialFingerprints).toEqual({ 'finding/v1': 'P1/refused' });
-    expect(first.locations[0].physicalLocation.artifactLocation.uri).toBe(
+  test('has a fingerprint of check and outcome, which does not depend on the evidence', () => {
+    const [firstResult] = formatRun().results;
+    expect(firstResult.partialFingerprints).toEqual({ 'finding/v1': 'P1/refused' });
+    expect(firstResult.locations[0].physicalLocation.artifactLocation.uri).toBe(
       'https://api.example.com/',
     );
   });
 
   test('has an empty list of results if nothing fails', () => {
-    expect(runOf(printable({ printed: [PASSED] })).results).toEqual([]);
+    expect(formatRun(printable({ printed: [PASSED] })).results).toEqual([]);
   });
 
   test('keeps hostile evidence as text', () => {
-    const [first] = runOf(printable({ printed: [HOSTILE] })).results;
-    const text = first.message.text.replaceAll(/\\([\\[\]])/g, '$1');
+    const [firstResult] = formatRun(printable({ printed: [HOSTILE] })).results;
+    const text = firstResult.message.text.replaceAll(/\\([\\[\]])/g, '$1');
     expect(text).toBe(`${HOSTILE.evidence}. ${HOSTILE.fix}`);
   });
 });

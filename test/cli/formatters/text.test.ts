@@ -12,7 +12,7 @@ import {
   WARNED,
 } from '../printable.ts';
 
-const LONG = result('P6', {
+const LONG_RESULT = result('P6', {
   status: 'warn',
   evidence: 'one two three four five six seven eight nine ten '.repeat(8).trim(),
   fix: 'Do this and that and then the other thing, and all of it before the week is over.',
@@ -56,32 +56,34 @@ describe('the report as text', () => {
   test('prints one SKIP line for all checks that were not evaluated because of one check', () => {
     const unevaluated = (cause: string, ids: readonly string[]) =>
       ids.map((id) => ({ ...UNEVALUATED, id, evidence: `Not evaluated, see ${cause}: refused` }));
-    const unreached = unevaluated('P1', ['P2', 'P3', 'P4', 'S1', 'S2', 'S4']);
-    const one = formatText(printable({ printed: [FAILED, ...unreached, PASSED] }));
-    expect(one).toContain('\n  1 failed, 6 not evaluated because of it, 0 warned, 1 passed · ');
-    expect(one.split('\n').slice(7, 13).join('\n')).toBe(`\
+    const unevaluatedByP1 = unevaluated('P1', ['P2', 'P3', 'P4', 'S1', 'S2', 'S4']);
+    const oneCause = formatText(printable({ printed: [FAILED, ...unevaluatedByP1, PASSED] }));
+    expect(oneCause).toContain(
+      '\n  1 failed, 6 not evaluated because of it, 0 warned, 1 passed · ',
+    );
+    expect(oneCause.split('\n').slice(7, 13).join('\n')).toBe(`\
   FAIL P1 Check p1 (check-p1, critical)
     seen  GET /: connection refused
     do    Start the server.
 
   SKIP P2 to P4, S1, S2, S4: not evaluated because of P1
 `);
-    const document = { ...FAILED, id: 'S1', title: 'check-s1' };
-    const several = [
+    const failedS1 = { ...FAILED, id: 'S1', title: 'check-s1' };
+    const resultsOfTwoCauses = [
       FAILED,
       ...unevaluated('P1', ['P2']),
-      document,
+      failedS1,
       ...unevaluated('S1', ['S2', 'S3']),
     ];
-    const two = formatText(printable({ printed: several }));
-    expect(two).toContain(
+    const twoCauses = formatText(printable({ printed: resultsOfTwoCauses }));
+    expect(twoCauses).toContain(
       '\n  2 failed, 1 not evaluated because of P1, 2 not evaluated because of S1, 0 warned',
     );
-    expect(two).toContain('\n  SKIP P2: not evaluated because of P1\n');
-    expect(two).toContain('\n  SKIP S2, S3: not evaluated because of S1\n');
+    expect(twoCauses).toContain('\n  SKIP P2: not evaluated because of P1\n');
+    expect(twoCauses).toContain('\n  SKIP S2, S3: not evaluated because of S1\n');
   });
 
-  test('prints a fault, and a check that depends on it, without a SKIP line', () => {
+  test('prints no SKIP line for a fault of ours and a check that depends on the faulty check', () => {
     const fault = {
       ...UNEVALUATED,
       id: 'P1',
@@ -94,27 +96,29 @@ describe('the report as text', () => {
     expect(text).not.toContain('SKIP');
   });
 
-  test('names the checks that --offline left out, once', () => {
-    const offline = ['D1', 'D2', 'D3', 'D4', 'D5'].map((id) => ({
+  test('names the checks that --offline left out in one line', () => {
+    const undetermined = ['D1', 'D2', 'D3', 'D4', 'D5'].map((id) => ({
       ...OPEN,
       id,
       evidence: `index of ${id}: not asked, offline (0 requests)`,
     }));
-    const text = formatText(printable({ printed: [PASSED, ...offline] }));
+    const text = formatText(printable({ printed: [PASSED, ...undetermined] }));
     expect(text).toMatch(/\n\n {2}Not checked because of --offline: D1 to D5\n$/);
     expect(text).not.toContain('NOT DETERMINED');
-    const few = offline.filter(({ id }) => id !== 'D3');
-    expect(formatText(printable({ printed: few }))).toContain('--offline: D1, D2, D4, D5\n');
+    const fewUndetermined = undetermined.filter(({ id }) => id !== 'D3');
+    expect(formatText(printable({ printed: fewUndetermined }))).toContain(
+      '--offline: D1, D2, D4, D5\n',
+    );
   });
 
-  test('names the budgets that were used up', () => {
+  test('names the parts that were not judged because a budget was used up', () => {
     const { report, ...rest } = printable({ printed: [FAILED] });
     expect(formatText({ report, ...rest })).not.toContain('Not judged');
-    const spent = formatText({
+    const exhausted = formatText({
       report: { ...report, exhausted: ['origin', 'standing'] },
       ...rest,
     });
-    expect(spent.replaceAll(/\s+/g, ' ')).toMatch(
+    expect(exhausted.replaceAll(/\s+/g, ' ')).toMatch(
       /Not judged: its documents take .* Not judged: the answers of third parties .* FAIL P1/,
     );
   });
@@ -125,26 +129,26 @@ describe('the report as text', () => {
 
   test('is coloured on request, with the same text', () => {
     const scan = printable({ printed: [FAILED, WARNED, PASSED] });
-    const painted = formatText({ ...scan, hasColours: true });
-    expect(painted).toContain('\u001b[31m');
-    expect(stripVTControlCharacters(painted)).toBe(formatText(scan));
+    const coloured = formatText({ ...scan, hasColours: true });
+    expect(coloured).toContain('\u001b[31m');
+    expect(stripVTControlCharacters(coloured)).toBe(formatText(scan));
     expect(stripVTControlCharacters(formatText(scan))).toBe(formatText(scan));
   });
 
   test.each([40, 60, 80, 100])('wraps to %i columns, and loses no word', (columns) => {
-    const printed = [LONG, { ...LONG, status: 'pass' as const }];
+    const printed = [LONG_RESULT, { ...LONG_RESULT, status: 'pass' as const }];
     const text = formatText(printable({ printed, columns }));
     const body = text.split('\n').slice(7);
     for (const line of body) expect(line.length).toBeLessThanOrEqual(columns);
     expect(text.match(/ten/g)).toHaveLength(16);
-    expect(text.replaceAll(/\s+/g, ' ')).toContain(LONG.evidence);
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(LONG_RESULT.evidence);
   });
 
   test.each([
     [10, 40],
     [1_000, 110],
-  ])('at %i columns is laid out for %i', (columns, expected) => {
-    const scan = printable({ printed: [LONG] });
+  ])('in a terminal of %i columns is laid out for %i columns', (columns, expected) => {
+    const scan = printable({ printed: [LONG_RESULT] });
     expect(formatText({ ...scan, columns })).toBe(formatText({ ...scan, columns: expected }));
   });
 

@@ -16,8 +16,8 @@ const COMMANDS = [
   '###[error]',
   '##VSO[x]',
 ];
-/** Long text of commands. At some width each command begins a line. */
-const COMMAND_TEXT = COMMANDS.flatMap((one) => ['x'.repeat(36), one]).join(' ');
+/** Long text with all commands. For each command there is a width at which it begins a line. */
+const COMMAND_TEXT = COMMANDS.flatMap((command) => ['x'.repeat(36), command]).join(' ');
 const RUNNER_COMMAND = /^[\s\u0085]*::|##\w*\[/m;
 
 function hostileScan(columns: number, results: readonly CheckResult[]) {
@@ -59,17 +59,17 @@ const RESULTS = [
 test.each(Object.keys(FORMATS).map((name) => [name]))(
   '%s contains no command for the runner',
   (name) => {
-    const format = Object.entries(FORMATS).find(([one]) => one === name)?.[1] ?? FORMATS.json;
+    const format = Object.entries(FORMATS).find(([key]) => key === name)?.[1] ?? FORMATS.json;
     for (let columns = 40; columns <= 110; columns += 1) {
-      const own = name === 'github' ? /^::(?:error|warning|notice) [^\n]*$/gm : /$^/g;
+      const ownCommands = name === 'github' ? /^::(?:error|warning|notice) [^\n]*$/gm : /$^/g;
       const text = format(hostileScan(columns, RESULTS));
-      expect(text.replaceAll(own, '')).not.toMatch(/^[\s\u0085]*::/m);
+      expect(text.replaceAll(ownCommands, '')).not.toMatch(/^[\s\u0085]*::/m);
       expect(text).not.toMatch(/##\w*\[/);
     }
   },
 );
 
-test('JSON and JUnit keep the values to the letter', () => {
+test('JSON, SARIF and JUnit keep the values unchanged', () => {
   const scan = hostileScan(100, RESULTS);
   expect(JSON.parse(FORMATS.json(scan))).toMatchObject({
     results: RESULTS,
@@ -78,14 +78,16 @@ test('JSON and JUnit keep the values to the letter', () => {
   const { runs } = JSON.parse(FORMATS.sarif(scan));
   expect(runs[0].properties.payability).toEqual(scan.report.payability);
   const [suite] = readXml(FORMATS.junit(scan)).children;
-  const [failed] = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
-  expect(failed?.children[0]?.attributes.get('message')).toBe(`${COMMAND_TEXT}. Keep P3 as it is.`);
+  const [firstCase] = suite?.children.filter(({ name }) => name === 'testcase') ?? [];
+  expect(firstCase?.children[0]?.attributes.get('message')).toBe(
+    `${COMMAND_TEXT}. Keep P3 as it is.`,
+  );
 });
 
-test('the answer in Markdown mentions nobody and links nowhere', () => {
+test('the answer in Markdown has no mention of a user and no link', () => {
   const { report, ...rest } = hostileScan(100, []);
   const words = '@acme/sec https://evil.example/x www.evil.example a@b.example #12 [x](//y)';
-  const payability = report.payability.map((one) => ({ ...one, offers: [], words }));
+  const payability = report.payability.map((resource) => ({ ...resource, offers: [], words }));
   const [, , line = ''] = formatMarkdown({ ...rest, report: { ...report, payability } }).split(
     '\n',
   );
@@ -94,11 +96,11 @@ test('the answer in Markdown mentions nobody and links nowhere', () => {
 });
 
 test('SARIF and Code Quality have no link in a message', () => {
-  const evil = result('P3', { status: 'fail', evidence: '[here](https://evil.example) \\[x]' });
+  const hostile = result('P3', { status: 'fail', evidence: '[here](https://evil.example) \\[x]' });
   const escaped = '\\[here\\](https://evil.example) \\\\\\[x\\]';
-  const { runs } = JSON.parse(FORMATS.sarif(printable({ printed: [evil] })));
+  const { runs } = JSON.parse(FORMATS.sarif(printable({ printed: [hostile] })));
   expect(runs[0].results[0].message.text).toContain(escaped);
-  const [violation] = JSON.parse(FORMATS.codequality(printable({ printed: [evil] })));
+  const [violation] = JSON.parse(FORMATS.codequality(printable({ printed: [hostile] })));
   expect(violation.description).toContain(escaped);
 });
 

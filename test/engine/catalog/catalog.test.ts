@@ -62,7 +62,7 @@ describe('the catalogs that we ship', () => {
     ]);
   });
 
-  // In the folder that we ship this is not checked, because its digest is pinned.
+  // The copy has no pinned digests, so `loadCatalog` checks the schema.
   test('all match their schema', async () => {
     for (const version of await listCatalogs()) {
       await expect(loadCatalog(version, { folder, checks })).resolves.toBeDefined();
@@ -72,7 +72,7 @@ describe('the catalogs that we ship', () => {
   test.each([
     ['2026-07-25.1', false, ['P2@1', 'S5@1']],
     ['2026-08-14.2', true, ['P2@2', 'S5@2']],
-  ])('%s loads: post %s, %j', async (version, post, revised) => {
+  ])('%s has probing.post %s and the implementations %j', async (version, post, revisedImpls) => {
     const catalog = await loadCatalog(version, { checks });
     expect(catalog).toMatchObject({
       checksVersion: version,
@@ -81,7 +81,7 @@ describe('the catalogs that we ship', () => {
     });
     expect(catalog.checks).toHaveLength(25);
     const impls = catalog.checks.map(({ impl }) => impl);
-    expect(impls).toEqual(expect.arrayContaining(revised));
+    expect(impls).toEqual(expect.arrayContaining(revisedImpls));
     expect(catalog.categories.map(({ key, count }) => [key, count])).toEqual([
       ['protocol', 8],
       ['docs', 12],
@@ -101,7 +101,7 @@ describe('a catalog is refused, and the message names its file and fault', () =>
     ['a different title', withCheck('P1', { title: 'reachable' }), 'P1 is "reachable" here'],
     ['a wrong digest', withCheck('P1', { digest: `sha256:${'0'.repeat(64)}` }), 'the file of P1@1'],
     [
-      'a count that is wrong',
+      'a wrong count of checks',
       withCheck('S7', { category: 'protocol' }),
       'protocol says 8 checks and has 9',
     ],
@@ -132,13 +132,13 @@ describe('a catalog is refused, and the message names its file and fault', () =>
     await expect(loading).rejects.toThrow('There are: 2026-07-25.1, 2026-08-14.2');
   });
 
-  test('a path is not accepted as a version', async () => {
+  test('a path instead of a version', async () => {
     await expect(loadCatalog('../package', { folder, checks })).rejects.toThrow('does not exist');
   });
 });
 
 describe('a published catalog', () => {
-  test('must not change by a single space', async () => {
+  test('is refused if a single space was added', async () => {
     const text = await readFile(join(path, `${VERSION}.json`), 'utf8');
     const published = { catalogs: { [VERSION]: fileDigest(text) } };
     await writeFile(join(path, 'published.json'), JSON.stringify(published));
@@ -149,7 +149,7 @@ describe('a published catalog', () => {
     );
   });
 
-  test('must be listed in a readable form', async () => {
+  test('must be listed in a published.json of the right form', async () => {
     await writeFile(join(path, 'published.json'), '{"catalogs": {"x": 1}}');
     await expect(loadCatalog(VERSION, { folder, checks })).rejects.toThrow(
       'published.json must be',

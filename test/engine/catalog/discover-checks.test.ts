@@ -16,13 +16,13 @@ function discover() {
   return discoverChecks(pathToFileURL(`${folder}/`));
 }
 
-async function put(path: string, text: string): Promise<void> {
+async function writeCheckFile(path: string, text: string): Promise<void> {
   await mkdir(join(folder, path, '..'), { recursive: true });
   await writeFile(join(folder, path), text);
 }
 
-/** A check file; `changes` replaces members. */
-function check(changes: Readonly<Record<string, unknown>> = {}): string {
+/** Returns the source of a check file. `changes` replaces members of its definition. */
+function checkSource(changes: Readonly<Record<string, unknown>> = {}): string {
   const members = {
     id: 'A1',
     version: 1,
@@ -40,17 +40,18 @@ function check(changes: Readonly<Record<string, unknown>> = {}): string {
 }
 
 describe('a folder of checks', () => {
-  test('has the digests of the built sources', async () => {
-    await put('A1-first/v1.js', check());
-    await put('digests.json', JSON.stringify({ 'A1-first/v1.js': 'sha256:source' }));
+  test('gives the digests of digests.json if the checks are built', async () => {
+    await writeCheckFile('A1-first/v1.js', checkSource());
+    await writeCheckFile('digests.json', JSON.stringify({ 'A1-first/v1.js': 'sha256:source' }));
     expect(await discover()).toMatchObject([{ impl: 'A1@1', digest: 'sha256:source' }]);
   });
 
   test('gives every version of each check, with the facts that a catalog needs', async () => {
-    await put('README.md', 'Not a check.');
-    await put('B2-second-check/v1.ts', check({ id: 'B2', requires: ['A1'] }));
-    for (const version of [10, 9]) await put(`A1-first/v${version}.ts`, check({ version }));
-    await put('A1-first/cases.ts', 'throw new Error("no implementation");');
+    await writeCheckFile('README.md', 'Not a check.');
+    await writeCheckFile('B2-second-check/v1.ts', checkSource({ id: 'B2', requires: ['A1'] }));
+    for (const version of [10, 9])
+      await writeCheckFile(`A1-first/v${version}.ts`, checkSource({ version }));
+    await writeCheckFile('A1-first/cases.ts', 'throw new Error("no implementation");');
 
     const checks = await discover();
     expect(checks.map(({ impl, title }) => `${impl} ${title}`)).toEqual([
@@ -69,8 +70,12 @@ describe('a folder of checks', () => {
 
   test('gives a digest that ignores line ends, and changes with one more character', async () => {
     const digests: (string | undefined)[] = [];
-    for (const text of [check(), check().replaceAll('\n', '\r\n'), `${check()} `]) {
-      await put('A1-first/v1.ts', text);
+    for (const text of [
+      checkSource(),
+      checkSource().replaceAll('\n', '\r\n'),
+      `${checkSource()} `,
+    ]) {
+      await writeCheckFile('A1-first/v1.ts', text);
       digests.push((await discover())[0]?.digest);
     }
 
@@ -82,41 +87,41 @@ describe('a folder of checks', () => {
 
 describe('a check that breaks the contract is refused, with file and reason', () => {
   test.each([
-    ['a folder without a title', 'A1/v1.ts', check(), 'must be named like'],
-    ['another id', 'A2-other/v1.ts', check(), 'id is "A1", the folder says "A2"'],
-    ['another version', 'A1-first/v2.ts', check(), 'version is 1, the file says 2'],
+    ['a folder without a title', 'A1/v1.ts', checkSource(), 'must be named like'],
+    ['another id', 'A2-other/v1.ts', checkSource(), 'id is "A1", the folder says "A2"'],
+    ['another version', 'A1-first/v2.ts', checkSource(), 'version is 1, the file says 2'],
     ['no default export', 'A1-first/v1.ts', 'export const check = 1;', 'must be defineCheck'],
     ['no evaluate', 'A1-first/v1.ts', 'export default { id: "A1" };', 'must be defineCheck'],
     ['a syntax error', 'A1-first/v1.ts', 'export default {', 'cannot be loaded'],
     [
       'an unknown prerequisite',
       'A1-first/v1.ts',
-      check({ requires: ['Z9'] }),
+      checkSource({ requires: ['Z9'] }),
       'A1 requires Z9: no such check',
     ],
-    ['requiring itself', 'A1-first/v1.ts', check({ requires: ['A1'] }), 'A1 requires itself'],
+    ['requiring itself', 'A1-first/v1.ts', checkSource({ requires: ['A1'] }), 'A1 requires itself'],
   ])('%s', async (_, path, text, message) => {
-    await put(path, text);
-    const found = discover();
-    await expect(found).rejects.toBeInstanceOf(CheckModuleError);
-    await expect(found).rejects.toThrow(message);
+    await writeCheckFile(path, text);
+    const discovering = discover();
+    await expect(discovering).rejects.toBeInstanceOf(CheckModuleError);
+    await expect(discovering).rejects.toThrow(message);
   });
 
-  test('one id in two folders', async () => {
-    await put('A1-first/v1.ts', check());
-    await put('A1-second/v1.ts', check());
+  test('an id with two folders', async () => {
+    await writeCheckFile('A1-first/v1.ts', checkSource());
+    await writeCheckFile('A1-second/v1.ts', checkSource());
     await expect(discover()).rejects.toThrow('A1 has two folders');
   });
 
   test('prerequisites in a circle', async () => {
-    await put('A1-first/v1.ts', check({ requires: ['B2'] }));
-    await put('B2-second/v1.ts', check({ id: 'B2', requires: ['A1'] }));
+    await writeCheckFile('A1-first/v1.ts', checkSource({ requires: ['B2'] }));
+    await writeCheckFile('B2-second/v1.ts', checkSource({ id: 'B2', requires: ['A1'] }));
     await expect(discover()).rejects.toThrow('B2 requires itself, directly or through others');
   });
 
-  test('the message lists every breach, not only the first', async () => {
-    await put('A1-first/v1.ts', check({ id: 'A2' }));
-    await put('B2-second/v1.ts', check({ id: 'B3' }));
+  test('two bad checks: the message lists both', async () => {
+    await writeCheckFile('A1-first/v1.ts', checkSource({ id: 'A2' }));
+    await writeCheckFile('B2-second/v1.ts', checkSource({ id: 'B3' }));
     await expect(discover()).rejects.toThrow(/A1-first\/v1\.ts.*B2-second\/v1\.ts/s);
   });
 });

@@ -12,12 +12,12 @@ let check: DiscoveredCheck;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'explain-'));
-  const plain = named(await fixtureChecks(), 'needs-broken');
-  check = { ...plain, folder: pathToFileURL(`${folder}/`).href };
+  const needsBroken = named(await fixtureChecks(), 'needs-broken');
+  check = { ...needsBroken, folder: pathToFileURL(`${folder}/`).href };
 });
 afterEach(() => rm(folder, { recursive: true }));
 
-function catalog() {
+function createCatalog() {
   return { checksVersion: '2026-01-01.1', checks: entriesOf([check]) };
 }
 
@@ -38,7 +38,7 @@ test('a check is explained by its catalog entry, its definition and its README',
       { heading: 'Fix', text: 'Do.' },
     ],
   };
-  await expect(explainCheck('X14', catalog(), [check])).resolves.toEqual(explanation);
+  await expect(explainCheck('X14', createCatalog(), [check])).resolves.toEqual(explanation);
 });
 
 test('a heading inside a fenced example starts no section', () => {
@@ -54,5 +54,5 @@ test.each([
   ['a check that the catalog does not have', 'X15', 'has no check X15'],
   ['a check without a README', 'X14', 'README.md cannot be read'],
 ])('%s is refused', async (_, id, message) => {
-  await expect(explainCheck(id, catalog(), [check])).rejects.toThrow(message);
+  await expect(explainCheck(id, createCatalog(), [check])).rejects.toThrow(message);
 });
