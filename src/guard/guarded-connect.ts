@@ -11,7 +11,7 @@ import { connectTls } from './tls-handshake.ts';
 
 export type DialTarget = Address & { readonly port: number; readonly signal: AbortSignal };
 
-/** Opens a TCP connection to an IP literal; rejects with the socket's error. */
+/** Opens a TCP connection to an IP literal. Rejects with the socket's error. */
 export type Connector = (target: DialTarget) => Promise<Socket>;
 
 export type GuardedTarget = {
@@ -28,7 +28,7 @@ export type GuardedTarget = {
   readonly processorTime: ProcessorTime;
   /** Called once an address has accepted the connection. */
   readonly onDialled?: () => void;
-  /** If given, TLS starts after this. A parallel connection waits for the first one. */
+  /** If given, TLS starts after this promise. Parallel connections wait for the TLS of the first connection. */
   readonly beforeTls?: Promise<void> | undefined;
 };
 

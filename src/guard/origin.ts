@@ -7,7 +7,7 @@ export type { CanonicalHost, Origin } from '../model/observation.ts';
 
 export type OriginPolicy = {
   readonly allowedPorts: readonly number[];
-  /** Exact `host:port` exceptions. For them http, any port, single labels, loopback and private are allowed. */
+  /** Exact `host:port` exceptions. They may use http, any port, a single label, and a loopback or private address. */
   readonly allowHosts: ReadonlySet<string>;
 };
 

@@ -52,6 +52,7 @@ export type Work = {
   readonly mayReturnPromise?: boolean;
 };
 
+/** Work that the pool attempts until it succeeds or fails twice. */
 export type Task = {
   /** Names the task in error messages. */
   readonly name: string;
@@ -73,14 +74,15 @@ export type Job = Work & {
 /** Loads modules into a thread before a task needs them. */
 export type LoadJob = { readonly kind: 'load'; readonly modules: readonly string[] };
 
-/** `threw`: the function threw an error. `trouble`: the thread failed, and its input was not the cause. */
+/** `threw`: the function threw an error. `thread-failed`: the thread failed, and its input was not the cause. */
 export type JobFailure =
   | { readonly kind: 'limit'; readonly limit: Limit }
-  | { readonly kind: 'threw' | 'trouble'; readonly detail: string };
+  | { readonly kind: 'threw' | 'thread-failed'; readonly detail: string };
 
 /** Processor time that an attempt used. */
 type Cost = { readonly cpuMs: number };
 
+/** The result of an attempt that succeeded. */
 export type JobResult = Cost & { readonly kind: 'done'; readonly output: unknown };
 export type JobAnswer = JobResult | (JobFailure & Cost);
 

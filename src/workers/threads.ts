@@ -109,7 +109,7 @@ export function openThreads(options: ThreadsOptions): Threads {
       piscina.threads.find((thread) => thread.threadId === id),
     );
     attempts.set(ticket, running);
-    const abandon = () => running.fail({ kind: 'trouble', detail: 'given up' });
+    const abandon = () => running.fail({ kind: 'thread-failed', detail: 'given up' });
     signal.addEventListener('abort', abandon, { once: true });
     try {
       const answer = piscina.run(job, { signal: running.killSignal });
@@ -219,16 +219,17 @@ function startAttempt(
   };
 }
 
-const NEVER_STARTED: JobFailure = { kind: 'trouble', detail: 'the thread did not start' };
+const NEVER_STARTED: JobFailure = { kind: 'thread-failed', detail: 'the thread did not start' };
 
 function toExpiryFailure(expiry: Expiry): JobFailure {
-  if (expiry === 'starved') return { kind: 'trouble', detail: 'the thread got no processor time' };
+  if (expiry === 'starved')
+    return { kind: 'thread-failed', detail: 'the thread got no processor time' };
   return { kind: 'limit', limit: 'time' };
 }
 
 function toBootFailure(error: Error): JobFailure {
   const failure = toJobFailure(error);
-  return failure.kind === 'threw' ? { ...failure, kind: 'trouble' } : failure;
+  return failure.kind === 'threw' ? { ...failure, kind: 'thread-failed' } : failure;
 }
 
 /** An error that ends a thread during a task, such as an unhandled rejection, counts as an error of the task. */
@@ -236,7 +237,7 @@ function toJobFailure(error: unknown): JobFailure {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'limit', limit: 'memory' };
   const detail = error instanceof Error ? error.message : typeof error;
-  return { kind: code === 'ERR_WORKER_INIT_FAILED' ? 'trouble' : 'threw', detail };
+  return { kind: code === 'ERR_WORKER_INIT_FAILED' ? 'thread-failed' : 'threw', detail };
 }
 
 /**

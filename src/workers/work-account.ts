@@ -10,24 +10,25 @@ export type WorkAccount = {
   /** Marks the budget as spent, for example when the time of the scan is over. */
   exhaust(): void;
   /** Call it when a first try runs out of time. Later tasks of the account then go directly to the slow threads. */
-  markHeavy(): void;
-  isHeavy(): boolean;
+  sendToSlowThreads(): void;
+  needsSlowThreads(): boolean;
 };
 
 /**
- * The accounts of one scan. Documents of the origin and data of third parties have separate budgets. Neither side can
- * therefore use up the budget of the other.
+ * The accounts of one scan. Documents of the origin and data of third parties have separate budgets. Neither side
+ * can then use up the budget of the other.
  */
 export type ScanAccount = Readonly<Record<BudgetName, WorkAccount>> & {
   /** The key of the scan in the caches of the workers. */
   readonly key: string;
+  /** True if the scan has used so little processor time that, if it is late, our queue has delayed it. */
   isLight(): boolean;
   /** Finds the budgets that are spent. */
   findExhausted(): readonly BudgetName[];
 };
 
 export type ScanBudgets = Readonly<Record<BudgetName, number>> & {
-  /** A scan counts as light while it has used less processor time. */
+  /** A scan is light while it has used less processor time than this. */
   readonly lightMs: number;
 };
 
@@ -47,11 +48,11 @@ export function openScanAccount(
   function openAccount(budgetMs: number): WorkAccount {
     let usedMs = 0;
     let isExhausted = false;
-    let isMarkedHeavy = false;
+    let isSentToSlow = false;
     const remainingMs = () => (isExhausted ? 0 : budgetMs * scale() - usedMs);
     return {
       scanUsedMs: () => scanUsedMs,
-      remainingMs: remainingMs,
+      remainingMs,
       isSpent: () => remainingMs() < MIN_REMAINING_MS,
       charge(ms) {
         usedMs += ms;
@@ -60,10 +61,10 @@ export function openScanAccount(
       exhaust() {
         isExhausted = true;
       },
-      markHeavy() {
-        isMarkedHeavy = true;
+      sendToSlowThreads() {
+        isSentToSlow = true;
       },
-      isHeavy: () => isMarkedHeavy,
+      needsSlowThreads: () => isSentToSlow,
     };
   }
   const accounts = { origin: openAccount(budgets.origin), standing: openAccount(budgets.standing) };

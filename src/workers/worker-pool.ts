@@ -28,7 +28,7 @@ const DEFAULTS = {
   originMs: 5_000,
   /** Budget of processor time for all tasks of one scan that read data of third parties. */
   standingMs: 2_500,
-  /** A scan counts as light while it has used less processor time. */
+  /** A scan is light while it has used less processor time than this. A light scan that is late was delayed by us. */
   lightMs: 500,
   /** Limit of elapsed time for one try. */
   wallMs: 10_000,
@@ -102,7 +102,7 @@ export function createWorkerPool(options: PoolOptions = {}) {
   return {
     /** Boots all threads for first tries, and loads `modules` on them. Resolves at the end. */
     start: (modules: readonly string[] = []): Promise<void> => quick.start(modules),
-    /** Opens the budgets of one scan. A replay has no limits, because its recording says which budgets were spent. */
+    /** Opens the budgets of one scan. A replay has no limits: its recording states the budgets that the scan spent. */
     openScan(kind: 'scan' | 'replay' = 'scan'): ScanAccount {
       scanCount += 1;
       const key = String(scanCount);
@@ -192,7 +192,7 @@ export function createTaskRunner({ quick, slow }: TryThreads, limits: TaskLimits
       const { name, account } = task;
       const signal = AbortSignal.any([closing.signal, ...(task.signal ? [task.signal] : [])]);
       const throwIfRepeated = createRepeatGuard(name);
-      let isLong = account.isHeavy();
+      let isLong = account.needsSlowThreads();
       for (;;) {
         if (account.isSpent()) throw new TaskLimitExceeded(name, 'budget');
         const answer = await attempt(task, isLong, signal);
@@ -200,7 +200,7 @@ export function createTaskRunner({ quick, slow }: TryThreads, limits: TaskLimits
         const needsLongTry =
           !isLong && task.cpuMs === undefined && isFirstTryShorter() && isOutOfTime(answer);
         if (needsLongTry) {
-          account.markHeavy();
+          account.sendToSlowThreads();
           await limits.beforeLongTry();
         } else throwIfRepeated(answer);
         isLong = true;

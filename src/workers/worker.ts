@@ -31,7 +31,7 @@ async function perform(job: Job | LoadJob): Promise<JobResult> {
   try {
     modules = await Promise.all(job.modules.map(load));
   } catch (error) {
-    return await reportFailure(ticket, { kind: 'trouble', detail: toDetail(error) }, 0);
+    return await reportFailure(ticket, { kind: 'thread-failed', detail: toDetail(error) }, 0);
   }
   const cpu = readThreadCpu();
   const beganMs = performance.now();
@@ -40,7 +40,7 @@ async function perform(job: Job | LoadJob): Promise<JobResult> {
   try {
     const output = await callTask(job, modules);
     const cpuMs = usedMs();
-    // An unhandled rejection is thrown before this resolves. It then fails this task and not the next one.
+    // Node throws an unhandled rejection of this task before the next turn, so that no later task fails by it.
     await nextTurn();
     return { kind: 'done', output, cpuMs };
   } catch (error) {

@@ -13,7 +13,7 @@ import { createTaskRunner } from '../../src/workers/worker-pool.ts';
 const CUT: JobAnswer = { kind: 'limit', limit: 'time', cpuMs: 1 };
 const MEMORY: JobAnswer = { kind: 'limit', limit: 'memory', cpuMs: 1 };
 const THREW: JobAnswer = { kind: 'threw', detail: 'broken', cpuMs: 1 };
-const TROUBLE: JobAnswer = { kind: 'trouble', detail: 'no thread', cpuMs: 1 };
+const THREAD_FAILURE: JobAnswer = { kind: 'thread-failed', detail: 'no thread', cpuMs: 1 };
 const DONE: JobAnswer = { kind: 'done', output: 'done', cpuMs: 1 };
 
 /** A runner on threads that give these answers, and its events in order. */
@@ -68,8 +68,8 @@ test.each([
   ['too long', [CUT, CUT, CUT], TaskLimitExceeded],
   ['too much memory', [MEMORY, MEMORY], TaskLimitExceeded],
   ['a throw', [THREW, THREW], TaskFault],
-  ['a thread of ours', [TROUBLE, TROUBLE], EngineFault],
-  ['failures of three kinds', [MEMORY, TROUBLE, THREW, THREW], TaskFault],
+  ['a thread of ours', [THREAD_FAILURE, THREAD_FAILURE], EngineFault],
+  ['failures of three kinds', [MEMORY, THREAD_FAILURE, THREW, THREW], TaskFault],
 ])('%s twice is final', async (_, answers, error) => {
   const { runner, events } = runnerOn(answers);
   await expect(runner.run(task())).rejects.toBeInstanceOf(error);

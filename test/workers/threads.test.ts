@@ -74,7 +74,7 @@ test('a thread that ends after its caller gave up fails no other task', async ()
 
 test.each([
   ['for want of memory', outOfMemory(), { kind: 'limit', limit: 'memory' }],
-  ['otherwise', new Error('no such entry'), { kind: 'trouble', detail: 'no such entry' }],
+  ['otherwise', new Error('no such entry'), { kind: 'thread-failed', detail: 'no such entry' }],
 ])(
   'a thread that ends as it boots, %s, fails the task that waits for it',
   async (_, error, failure) => {
