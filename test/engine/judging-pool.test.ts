@@ -18,19 +18,19 @@ const LIMITS = { cpuMs: 500, wallMs: 50_000 };
 
 let checks: FixtureChecks;
 let pool: Pool;
-const stray: Error[] = [];
+const taskErrors: Error[] = [];
 
 beforeAll(async () => {
   checks = await fixtureChecks();
-  pool = createPool({ ...LIMITS, threads: 2, onError: (error) => stray.push(error) });
+  pool = createPool({ ...LIMITS, threads: 2, onError: (error) => taskErrors.push(error) });
 });
 afterAll(() => pool.close());
 
-/** Judges with a budget of its own, like a separate scan. */
-function judge(title: string, seen?: Partial<Observations>, signal?: AbortSignal) {
+/** Runs one check of the fixtures as if it were a scan of its own. */
+function judge(title: string, observations?: Partial<Observations>, signal?: AbortSignal) {
   const check = named(checks, title);
   const needed = check.definition.needs.map((name) => [name, SELLER[name]]);
-  return pool.runCheck(check, seen ?? Object.fromEntries(needed), pool.openScan(), signal);
+  return pool.runCheck(check, observations ?? Object.fromEntries(needed), pool.openScan(), signal);
 }
 
 describe('a check that behaves', () => {
@@ -73,10 +73,10 @@ describe('a check that exceeds its limits', () => {
     ['endless-loop', 'CPU time'],
     ['endless-memory', 'memory'],
     ['endless-stack', 'stack depth'],
-  ])('%s gets a finding that says so', async (title, what) => {
+  ])('%s gets a finding that names the exceeded limit', async (title, resourceName) => {
     const verdict = await judge(title);
     expect(verdict).toMatchObject({ status: 'fail', basis: 'measured', outcome: 'limits' });
-    expect(verdict.evidence).toContain(`twice too much ${what} for origin (`);
+    expect(verdict.evidence).toContain(`twice too much ${resourceName} for origin (`);
   });
 
   test('is not ended while its CPU time is below the limit', async () => {
@@ -90,16 +90,16 @@ describe('a check that fails', () => {
     ['thenable', 'promise'],
     ['floating-rejection', 'left behind'],
     ['foreign-outcome', 'unlisted'],
-  ])('%s twice loses only its own result, and is logged', async (title, why) => {
+  ])('%s in both attempts loses only its own result, and is logged', async (title, why) => {
     const verdict = await judge(title);
     expect(verdict).toMatchObject({ status: 'fail', basis: 'not_evaluated', outcome: 'fault' });
     expect(verdict.evidence).toMatch(/the fault is ours: .* broke on origin \(\d+ bytes\)$/);
-    expect(stray.at(-1)).toBeInstanceOf(TaskFault);
-    expect(stray.at(-1)?.message).toContain(why);
+    expect(taskErrors.at(-1)).toBeInstanceOf(TaskFault);
+    expect(taskErrors.at(-1)?.message).toContain(why);
     await expect(judge('plain')).resolves.toMatchObject({ outcome: 'seen' });
   });
 
-  test("on third parties' answers is not determined", async () => {
+  test('and needs answers of third parties is not determined', async () => {
     const broken = named(checks, 'throws');
     const check = { ...broken, definition: { ...broken.definition, needs: ['origin', 'listing'] } };
     const { origin, listing } = SELLER;
@@ -116,7 +116,7 @@ describe('a check that fails', () => {
     await expect(pool.runCheck(check, {}, pool.openScan())).rejects.toBeInstanceOf(EngineFault);
   });
 
-  test('once loses nothing', async () => {
+  test('only in the first attempt gets its result from the second attempt', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'fails-once-'));
     const url = pathToFileURL(join(folder, 'mark')).href;
     try {
@@ -127,10 +127,10 @@ describe('a check that fails', () => {
     }
   });
 
-  test('by a timer that throws after the verdict harms neither the process nor the next check', async () => {
-    const before = stray.length;
+  test('in a timer after its verdict harms neither the process nor the next check', async () => {
+    const before = taskErrors.length;
     await expect(judge('late-timer')).resolves.toMatchObject({ outcome: 'seen' });
-    await expect.poll(() => stray.length, { timeout: 30_000 }).toBeGreaterThan(before);
+    await expect.poll(() => taskErrors.length, { timeout: 30_000 }).toBeGreaterThan(before);
     await expect(judge('plain')).resolves.toMatchObject({ outcome: 'seen' });
   });
 });
@@ -144,7 +144,7 @@ describe('a task of any module', () => {
     ]);
   });
 
-  test('is refused data that is not plain', async () => {
+  test('rejects if its input is not plain data', async () => {
     const input = new Map();
     await expect(pool.run({ module: TASKS, exportName: 'sorted', input })).rejects.toThrow(
       'Only plain data',
@@ -157,17 +157,20 @@ describe('a task of any module', () => {
     await expect(endless).rejects.toMatchObject({ limit: 'time' });
   });
 
-  test.each(['asynchronous', 'absent', 'unspeakable'])('%s is our fault', async (exportName) => {
-    await expect(pool.run({ module: TASKS, exportName, input: null })).rejects.toBeInstanceOf(
-      TaskFault,
-    );
-  });
+  test.each(['asynchronous', 'absent', 'unspeakable'])(
+    'with the export "%s", which cannot be run, is our fault',
+    async (exportName) => {
+      await expect(pool.run({ module: TASKS, exportName, input: null })).rejects.toBeInstanceOf(
+        TaskFault,
+      );
+    },
+  );
 
   test('sees no setting of the process', async () => {
     const settings = await pool.run({ module: TASKS, exportName: 'settings', input: null });
-    // If the host keeps compiled code, its threads get this setting.
-    const kept = getCompileCacheDir() === undefined ? [] : ['NODE_COMPILE_CACHE'];
-    expect(settings).toEqual(kept);
+    // If the process keeps compiled code, its threads get this setting.
+    const expectedSettings = getCompileCacheDir() === undefined ? [] : ['NODE_COMPILE_CACHE'];
+    expect(settings).toEqual(expectedSettings);
   });
 });
 
@@ -178,104 +181,114 @@ describe('a caller that gives up', () => {
   });
 
   test('while it runs frees the thread at once', async () => {
-    const gone = new AbortController();
-    const running = judge('endless-loop', undefined, gone.signal);
+    const caller = new AbortController();
+    const running = judge('endless-loop', undefined, caller.signal);
     const refused = expect(running).rejects.toThrow('scan over');
     await expect.poll(() => pool.readLoad().running).toBe(1);
-    gone.abort(new Error('scan over'));
+    caller.abort(new Error('scan over'));
     await refused;
     expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
     await expect(judge('plain')).resolves.toMatchObject({ outcome: 'seen' });
   });
 
-  test('while it waits leaves the queue, and those behind it move up', async () => {
-    const small = createPool({ ...LIMITS, threads: 1 });
+  test('while it waits leaves the queue, and the tasks behind it move up', async () => {
+    const smallPool = createPool({ ...LIMITS, threads: 1 });
     try {
       const plain = named(checks, 'plain');
-      const seen = { origin: SELLER.origin };
-      const scan = small.openScan();
-      const first = small.runCheck(named(checks, 'waits'), seen, scan);
-      const gone = new AbortController();
-      const second = small.runCheck(plain, seen, scan, gone.signal);
-      const third = small.runCheck(plain, seen, scan);
-      expect(small.readLoad()).toMatchObject({ threads: 1, running: 1, waiting: 2 });
-      gone.abort(new Error('left the queue'));
-      await expect(second).rejects.toThrow('left the queue');
-      expect(small.readLoad()).toMatchObject({ running: 1, waiting: 1 });
-      await expect(Promise.all([first, third])).resolves.toHaveLength(2);
-      expect(small.readLoad()).toMatchObject({ threads: 1, running: 0, waiting: 0 });
+      const observations = { origin: SELLER.origin };
+      const scan = smallPool.openScan();
+      const firstRun = smallPool.runCheck(named(checks, 'waits'), observations, scan);
+      const caller = new AbortController();
+      const abortedRun = smallPool.runCheck(plain, observations, scan, caller.signal);
+      const lastRun = smallPool.runCheck(plain, observations, scan);
+      expect(smallPool.readLoad()).toMatchObject({ threads: 1, running: 1, waiting: 2 });
+      caller.abort(new Error('left the queue'));
+      await expect(abortedRun).rejects.toThrow('left the queue');
+      expect(smallPool.readLoad()).toMatchObject({ running: 1, waiting: 1 });
+      await expect(Promise.all([firstRun, lastRun])).resolves.toHaveLength(2);
+      expect(smallPool.readLoad()).toMatchObject({ threads: 1, running: 0, waiting: 0 });
     } finally {
-      await small.close();
+      await smallPool.close();
     }
   });
 });
 
 describe('a pool', () => {
   test('refuses more tasks than may wait', async () => {
-    const small = createPool({ ...LIMITS, threads: 1, maxWaiting: 1 });
+    const smallPool = createPool({ ...LIMITS, threads: 1, maxWaiting: 1 });
     try {
       const plain = named(checks, 'plain');
-      const seen = { origin: SELLER.origin };
-      const scan = small.openScan();
-      const judged = [1, 2, 3].map(() => small.runCheck(plain, seen, scan));
-      const outcomes = await Promise.allSettled(judged);
+      const observations = { origin: SELLER.origin };
+      const scan = smallPool.openScan();
+      const checkRuns = [1, 2, 3].map(() => smallPool.runCheck(plain, observations, scan));
+      const outcomes = await Promise.allSettled(checkRuns);
       expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
-      await expect(judged[2]).rejects.toBeInstanceOf(PoolSaturated);
+      await expect(checkRuns[2]).rejects.toBeInstanceOf(PoolSaturated);
     } finally {
-      await small.close();
+      await smallPool.close();
     }
   });
 
   test('that is closed ends running and waiting tasks, and takes no more', async () => {
-    const small = createPool({ ...LIMITS, threads: 1 });
-    const seen = { origin: SELLER.origin };
-    const scan = small.openScan();
-    const running = small.runCheck(named(checks, 'endless-loop'), seen, scan);
-    const waiting = small.runCheck(named(checks, 'plain'), seen, scan);
+    const smallPool = createPool({ ...LIMITS, threads: 1 });
+    const observations = { origin: SELLER.origin };
+    const scan = smallPool.openScan();
+    const running = smallPool.runCheck(named(checks, 'endless-loop'), observations, scan);
+    const waiting = smallPool.runCheck(named(checks, 'plain'), observations, scan);
     const ended = Promise.allSettled([running, waiting]);
-    await small.close();
+    await smallPool.close();
     expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(running).rejects.toThrow('was closed');
-    await expect(small.runCheck(named(checks, 'plain'), seen, scan)).rejects.toThrow('was closed');
+    await expect(smallPool.runCheck(named(checks, 'plain'), observations, scan)).rejects.toThrow(
+      'was closed',
+    );
   });
 });
 
 describe('the threads of a pool', () => {
   const plain = () => named(checks, 'plain');
-  const seen = { origin: SELLER.origin };
+  const observations = { origin: SELLER.origin };
 
-  test('start with the first task, and end after a while without any', async () => {
-    const resting = createPool({ ...LIMITS, threads: 2, idleMs: 1 });
+  test('start with the first task, and end after a while without tasks', async () => {
+    const shortIdlePool = createPool({ ...LIMITS, threads: 2, idleMs: 1 });
     try {
-      expect(resting.readLoad().alive).toBe(0);
+      expect(shortIdlePool.readLoad().alive).toBe(0);
       for (const _ of ['first', 'after a rest']) {
-        const verdict = await resting.runCheck(plain(), seen, resting.openScan());
+        const verdict = await shortIdlePool.runCheck(
+          plain(),
+          observations,
+          shortIdlePool.openScan(),
+        );
         expect(verdict.outcome).toBe('seen');
-        await expect.poll(() => resting.readLoad().alive).toBe(0);
+        await expect.poll(() => shortIdlePool.readLoad().alive).toBe(0);
       }
     } finally {
-      await resting.close();
+      await shortIdlePool.close();
     }
   });
 
   test('stay while they work, however short their idle time is', async () => {
-    const resting = createPool({ ...LIMITS, threads: 1, idleMs: 1 });
+    const shortIdlePool = createPool({ ...LIMITS, threads: 1, idleMs: 1 });
     try {
-      const working = resting.runCheck(named(checks, 'waits'), seen, resting.openScan());
+      const working = shortIdlePool.runCheck(
+        named(checks, 'waits'),
+        observations,
+        shortIdlePool.openScan(),
+      );
       await expect(working).resolves.toMatchObject({ status: 'pass' });
     } finally {
-      await resting.close();
+      await shortIdlePool.close();
     }
   });
 
   test('boot before a task needs them', async () => {
-    const early = createPool({ ...LIMITS, threads: 2 });
+    const startedPool = createPool({ ...LIMITS, threads: 2 });
     try {
-      const started = early.start();
-      expect(early.readLoad()).toMatchObject({ alive: 2, running: 0 });
+      const started = startedPool.start();
+      expect(startedPool.readLoad()).toMatchObject({ alive: 2, running: 0 });
       await started;
     } finally {
-      await early.close();
+      await startedPool.close();
     }
   });
 });

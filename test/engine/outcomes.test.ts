@@ -40,13 +40,13 @@ function check(found: Found<Name>) {
   });
 }
 
-function evaluated(found: Found<Name>) {
+function evaluateWith(found: Found<Name>) {
   return check(found).evaluate(perfectSeller(), createKit());
 }
 
 describe('a finding gets from its row of the table', () => {
   test('its status, basis and fix', () => {
-    expect(evaluated(['wrong', 'GET /: 500'])).toEqual({
+    expect(evaluateWith(['wrong', 'GET /: 500'])).toEqual({
       status: 'fail',
       basis: 'measured',
       outcome: 'wrong',
@@ -56,28 +56,28 @@ describe('a finding gets from its row of the table', () => {
   });
 
   test('its fix, unless the check gives another', () => {
-    expect(evaluated(['wrong', 'GET /: 500', 'Turn it on.']).fix).toBe('Turn it on.');
+    expect(evaluateWith(['wrong', 'GET /: 500', 'Turn it on.']).fix).toBe('Turn it on.');
   });
 
   test('the first words of its evidence if it is not applicable', () => {
-    expect(evaluated(['none', '0 of 2']).evidence).toBe('Not applicable: 0 of 2');
+    expect(evaluateWith(['none', '0 of 2']).evidence).toBe('Not applicable: 0 of 2');
   });
 
-  test('its order', () => {
+  test('the order of its outcomes', () => {
     expect(check(['right', '1']).outcomes).toEqual(['none', 'wrong', 'right']);
   });
 
-  test('no name that the table does not have', () => {
+  test('an error if the table has no row of its name', () => {
     // @ts-expect-error A typo does not compile.
     const typo: Found<Name> = ['wrnog', 'GET /: 500'];
-    expect(() => evaluated(typo)).toThrow('"wrnog" is not in the check\'s list');
+    expect(() => evaluateWith(typo)).toThrow('"wrnog" is not in the check\'s list');
     // @ts-expect-error An inherited name does not compile.
-    expect(() => evaluated(['toString', 'GET /'])).toThrow('"toString"');
+    expect(() => evaluateWith(['toString', 'GET /'])).toThrow('"toString"');
   });
 });
 
 describe('the worst of many findings', () => {
-  test('is the first of the table that occurs; the others are left out', () => {
+  test('has the first outcome of the table that occurs, and evidence of this outcome only', () => {
     const found: Found<Name>[][] = [
       [['right', 'a']],
       [['wrong', 'b', 'Own fix.']],
@@ -88,12 +88,12 @@ describe('the worst of many findings', () => {
     expect(worst(OUTCOMES, [[], []])).toBeNull();
   });
 
-  test('shows three, and counts the rest', () => {
+  test('shows three pieces of evidence, and counts the rest', () => {
     expect(listed(['a', 'b', 'c'])).toBe('a; b; c');
     expect(listed(['a', 'b', 'c', 'd', 'e'])).toBe('a; b; c; 2 more');
   });
 
-  const ask = (probed: Parameters<typeof resources>[0], found: readonly Found<Name>[]) =>
+  const findWorst = (probed: Parameters<typeof resources>[0], found: readonly Found<Name>[]) =>
     worstOf(
       OUTCOMES,
       resources(probed),
@@ -103,8 +103,8 @@ describe('the worst of many findings', () => {
     );
 
   test('names the request of each finding', () => {
-    const two = [resource(), resource({ path: '/other' })];
-    expect(ask(two, [['wrong', '/accepts: []']])).toEqual([
+    const twoResources = [resource(), resource({ path: '/other' })];
+    expect(findWorst(twoResources, [['wrong', '/accepts: []']])).toEqual([
       'wrong',
       '2 of 2: GET /weather /accepts: []; GET /other /accepts: []',
       undefined,
@@ -112,12 +112,12 @@ describe('the worst of many findings', () => {
   });
 
   test('counts the judged resources if nothing is wrong', () => {
-    const silent = resource({ path: '/other', get: answer(200), head: answer(200) });
-    expect(ask([resource(), silent], [])).toEqual(['right', '1 of 2 resources']);
+    const unpaid = resource({ path: '/other', get: answer(200), head: answer(200) });
+    expect(findWorst([resource(), unpaid], [])).toEqual(['right', '1 of 2 resources']);
   });
 
   test('is not determined if the scan saw no challenge', () => {
-    const found = ask([resource({ get: answer(200), head: answer(200) })], []);
+    const found = findWorst([resource({ get: answer(200), head: answer(200) })], []);
     expect(found).toMatchObject({ basis: 'not_determined', outcome: 'unseen' });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { readVerdict } from '../../src/engine/on-thread.ts';
 
 const OUTCOMES = ['seen'];
-const GOOD = {
+const VALID_VERDICT = {
   status: 'fail',
   basis: 'measured',
   outcome: 'seen',
@@ -12,54 +12,61 @@ const GOOD = {
 
 describe('a verdict that keeps to the contract', () => {
   test.each([
-    ['measured', GOOD],
+    ['measured', VALID_VERDICT],
     [
       'not applicable',
-      { ...GOOD, status: 'pass', basis: 'not_applicable', evidence: 'Not applicable: x' },
+      { ...VALID_VERDICT, status: 'pass', basis: 'not_applicable', evidence: 'Not applicable: x' },
     ],
-    ['not determined', { ...GOOD, status: 'warn', basis: 'not_determined', outcome: 'offline' }],
-    ['not evaluated', { ...GOOD, basis: 'not_evaluated', outcome: 'prerequisite-failed' }],
+    [
+      'not determined',
+      { ...VALID_VERDICT, status: 'warn', basis: 'not_determined', outcome: 'offline' },
+    ],
+    ['not evaluated', { ...VALID_VERDICT, basis: 'not_evaluated', outcome: 'prerequisite-failed' }],
   ])('%s is accepted unchanged', (_, verdict) => {
     expect(readVerdict(verdict, OUTCOMES)).toEqual(verdict);
   });
 
   test('loses members that are not part of a verdict', () => {
-    expect(readVerdict({ ...GOOD, note: 'more' }, OUTCOMES)).toEqual(GOOD);
+    expect(readVerdict({ ...VALID_VERDICT, note: 'more' }, OUTCOMES)).toEqual(VALID_VERDICT);
   });
 
   test.each([
     [500, 500],
     [501, 500],
-  ])('evidence of %i characters is cut to %i', (length, kept) => {
-    const { evidence } = readVerdict({ ...GOOD, evidence: 'x'.repeat(length) }, OUTCOMES);
-    expect(evidence).toHaveLength(kept);
+  ])('evidence of %i characters is cut to %i', (length, keptLength) => {
+    const { evidence } = readVerdict({ ...VALID_VERDICT, evidence: 'x'.repeat(length) }, OUTCOMES);
+    expect(evidence).toHaveLength(keptLength);
     expect(evidence.endsWith('…')).toBe(length > 500);
   });
 });
 
 describe('a verdict that breaks the contract is refused with the name of the fault', () => {
   test.each([
-    ['nothing', undefined, 'not an object'],
-    ['a promise', Promise.resolve(GOOD), 'must be synchronous'],
-    ['an unknown basis', { ...GOOD, basis: 'guessed' }, 'basis "guessed"'],
-    ['a basis from the prototype', { ...GOOD, basis: 'toString' }, 'basis "toString"'],
-    ['an unknown status', { ...GOOD, status: 'maybe' }, 'Status "maybe"'],
+    ['undefined', undefined, 'not an object'],
+    ['a promise', Promise.resolve(VALID_VERDICT), 'must be synchronous'],
+    ['an unknown basis', { ...VALID_VERDICT, basis: 'guessed' }, 'basis "guessed"'],
+    ['a basis from the prototype', { ...VALID_VERDICT, basis: 'toString' }, 'basis "toString"'],
+    ['an unknown status', { ...VALID_VERDICT, status: 'maybe' }, 'Status "maybe"'],
     [
       'a pass that was not evaluated',
-      { ...GOOD, status: 'pass', basis: 'not_evaluated' },
+      { ...VALID_VERDICT, status: 'pass', basis: 'not_evaluated' },
       'Status "pass"',
     ],
-    ['a fail that was not determined', { ...GOOD, basis: 'not_determined' }, 'Status "fail"'],
-    ['an outcome of another check', { ...GOOD, outcome: 'no-h1' }, '"no-h1" is not in'],
-    ['no evidence', { ...GOOD, evidence: '' }, 'without evidence'],
-    ['invisible evidence', { ...GOOD, evidence: '\u200b\u202e ' }, 'without evidence'],
     [
-      'not applicable without saying so',
-      { ...GOOD, status: 'pass', basis: 'not_applicable' },
+      'a fail that was not determined',
+      { ...VALID_VERDICT, basis: 'not_determined' },
+      'Status "fail"',
+    ],
+    ['an outcome of another check', { ...VALID_VERDICT, outcome: 'no-h1' }, '"no-h1" is not in'],
+    ['no evidence', { ...VALID_VERDICT, evidence: '' }, 'without evidence'],
+    ['invisible evidence', { ...VALID_VERDICT, evidence: '\u200b\u202e ' }, 'without evidence'],
+    [
+      'not applicable without these words in the evidence',
+      { ...VALID_VERDICT, status: 'pass', basis: 'not_applicable' },
       'must start with',
     ],
-    ['no fix', { ...GOOD, fix: ' ' }, 'fix must be one line'],
-    ['a fix of two lines', { ...GOOD, fix: 'Do.\nThen do.' }, 'fix must be one line'],
+    ['no fix', { ...VALID_VERDICT, fix: ' ' }, 'fix must be one line'],
+    ['a fix of two lines', { ...VALID_VERDICT, fix: 'Do.\nThen do.' }, 'fix must be one line'],
   ])('%s', (_, verdict, message) => {
     expect(() => readVerdict(verdict, OUTCOMES)).toThrow(message);
   });

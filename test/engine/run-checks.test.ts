@@ -53,18 +53,18 @@ describe('a scan with checks that never end', () => {
     expect(limited.every(({ status, basis }) => status === 'fail' && basis === 'measured')).toBe(
       true,
     );
-    const rest = results.filter(({ outcome }) => outcome !== 'limits');
-    expect(rest.map(({ status, outcome }) => `${status} ${outcome}`)).toEqual(
+    const unlimited = results.filter(({ outcome }) => outcome !== 'limits');
+    expect(unlimited.map(({ status, outcome }) => `${status} ${outcome}`)).toEqual(
       Array.from({ length: 22 }, () => 'pass seen'),
     );
   });
 
-  test('among twenty scans at once lets each end with all of its results, in catalog order', async () => {
+  test('runs at once with nineteen other scans, and each scan gets all its results in catalog order', async () => {
     const plain = copies(named(fixtures, 'plain'), 25);
     const hostile = [...plain.slice(0, 24), ...pick('endless-stack')];
     const scans = Array.from({ length: 20 }, (_, at) => (at % 5 === 0 ? hostile : plain));
-    const all = await Promise.all(scans.map((checks) => judge(checks)));
-    for (const [at, results] of all.entries()) {
+    const resultsOfScans = await Promise.all(scans.map((checks) => judge(checks)));
+    for (const [at, results] of resultsOfScans.entries()) {
       expect(results.map(({ id }) => id)).toEqual(scans[at]?.map(({ id }) => id));
       expect(results.slice(0, 24).every(({ outcome }) => outcome === 'seen')).toBe(true);
       expect(results[24]?.outcome).toBe(at % 5 === 0 ? 'limits' : 'seen');
@@ -74,7 +74,7 @@ describe('a scan with checks that never end', () => {
 });
 
 describe('a scan with a broken check', () => {
-  test('loses that check and those that require it, and no other', async () => {
+  test('loses this check and the checks that require it, and no others', async () => {
     const broken = { ...named(fixtures, 'throws'), id: 'X13', impl: 'X13@1' };
     const results = await judge([broken, ...pick('needs-broken', 'plain')]);
     expect(results).toMatchObject([
@@ -86,7 +86,7 @@ describe('a scan with a broken check', () => {
     expect(faults.at(-1)?.message).toMatch(/^X13@1 threw twice: .*a defect of ours/s);
   });
 
-  test('whose thread does not work is our fault, and leaves nothing running', async () => {
+  test('whose module cannot be loaded is our fault, and no task is left running', async () => {
     const nowhere = new URL('./none.ts', import.meta.url).href;
     const broken = { ...named(fixtures, 'plain'), id: 'X13', impl: 'X13@1', url: nowhere };
     const judged = judge([...pick('endless-loop'), broken, ...pick('plain')]);
@@ -95,7 +95,7 @@ describe('a scan with a broken check', () => {
     expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
   });
 
-  test('whose module is missing is our fault too', async () => {
+  test('that is in the catalog but not among the loaded checks rejects', async () => {
     const [plain] = pick('plain');
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(plain ? [plain] : []) };
     const judged = runChecks({ catalog, checks: [], observations, pool, account: pool.openScan() });
@@ -103,57 +103,72 @@ describe('a scan with a broken check', () => {
   });
 });
 
-test('an aborted run rejects with the reason, and leaves nothing running', async () => {
-  const gone = new AbortController();
-  const judged = judge(pick('endless-loop', 'plain', 'endless-memory'), gone.signal);
+test('an aborted run rejects with the reason, and leaves no task running', async () => {
+  const caller = new AbortController();
+  const judged = judge(pick('endless-loop', 'plain', 'endless-memory'), caller.signal);
   const refused = expect(judged).rejects.toThrow('shutting down');
   await expect.poll(() => pool.readLoad().running).toBeGreaterThan(0);
-  gone.abort(new Error('shutting down'));
+  caller.abort(new Error('shutting down'));
   await refused;
   expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
 });
 
 describe('a scan that spends its processor time', () => {
-  /** The plain check on the data of a third party. */
-  function standing(): DiscoveredCheck {
+  /** Returns the plain check as a check on the answer of a third party. */
+  function createStandingCheck(): DiscoveredCheck {
     const plain = named(fixtures, 'plain');
     const definition = { ...plain.definition, needs: ['origin', 'listing'] as const };
     return { ...plain, id: 'D1', impl: 'D1@1', definition };
   }
 
-  test.each(['first', 'last'])('has no check judged, if the endless one is the %s', async (at) => {
-    await using small = disposable(createPool({ ...LIMITS, originMs: 300 }));
-    const [endless, plain] = pick('endless-loop', 'plain');
-    if (!endless || !plain) throw new Error('the fixtures are not there');
-    const others = [...copies(plain, 5), standing(), ...pick('fails', 'needs-broken')];
-    const checks = at === 'first' ? [endless, ...others] : [...others, endless];
-    const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
-    const account = small.pool.openScan();
-    const judged = await runChecks({ catalog, checks, observations, pool: small.pool, account });
-    const results = toResults(judged, account);
+  test.each(['first', 'last'])(
+    'has no check of the origin judged, even if the endless check is the %s',
+    async (at) => {
+      await using limitedPool = toDisposable(createPool({ ...LIMITS, originMs: 300 }));
+      const [endless, plain] = pick('endless-loop', 'plain');
+      if (!endless || !plain) throw new Error('the fixtures are not there');
+      const others = [...copies(plain, 5), createStandingCheck(), ...pick('fails', 'needs-broken')];
+      const checks = at === 'first' ? [endless, ...others] : [...others, endless];
+      const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
+      const account = limitedPool.pool.openScan();
+      const judged = await runChecks({
+        catalog,
+        checks,
+        observations,
+        pool: limitedPool.pool,
+        account,
+      });
+      const results = toResults(judged, account);
 
-    expect(account.findExhausted()).toEqual(['origin']);
-    for (const { id, status, basis, outcome, evidence } of results) {
-      if (id === 'D1') expect({ status, outcome }).toEqual({ status: 'pass', outcome: 'seen' });
-      else {
-        expect({ status, basis, outcome }).toEqual({
-          status: 'fail',
-          basis: 'measured',
-          outcome: 'limits',
-        });
-        expect(evidence).toContain('all the processor time that a scan has');
+      expect(account.findExhausted()).toEqual(['origin']);
+      for (const { id, status, basis, outcome, evidence } of results) {
+        if (id === 'D1') expect({ status, outcome }).toEqual({ status: 'pass', outcome: 'seen' });
+        else {
+          expect({ status, basis, outcome }).toEqual({
+            status: 'fail',
+            basis: 'measured',
+            outcome: 'limits',
+          });
+          expect(evidence).toContain('all the processor time that a scan has');
+        }
       }
-    }
-  });
+    },
+  );
 
-  test('on the data of third parties has the other checks judged', async () => {
+  test('on answers of third parties still has its other checks judged', async () => {
     const endless = named(fixtures, 'endless-loop');
     const definition = { ...endless.definition, needs: ['origin', 'listing'] as const };
-    const checks = [{ ...endless, definition }, standing(), ...pick('plain')];
-    await using small = disposable(createPool({ ...LIMITS, standingMs: 300 }));
+    const checks = [{ ...endless, definition }, createStandingCheck(), ...pick('plain')];
+    await using limitedPool = toDisposable(createPool({ ...LIMITS, standingMs: 300 }));
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
-    const account = small.pool.openScan();
-    const judged = await runChecks({ catalog, checks, observations, pool: small.pool, account });
+    const account = limitedPool.pool.openScan();
+    const judged = await runChecks({
+      catalog,
+      checks,
+      observations,
+      pool: limitedPool.pool,
+      account,
+    });
     expect(account.findExhausted()).toEqual(['standing']);
     expect(toResults(judged, account)).toMatchObject([
       { status: 'warn', basis: 'not_determined', outcome: 'limits' },
@@ -162,7 +177,7 @@ describe('a scan that spends its processor time', () => {
     ]);
   });
 
-  test('or its wall-clock time still has all results', async () => {
+  test('or reaches its deadline still has all results', async () => {
     const deadline = new AbortController();
     const checks = pick('endless-loop', 'plain', 'fails');
     const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
@@ -187,7 +202,7 @@ describe('a scan that spends its processor time', () => {
   });
 });
 
-function disposable(pool: Pool) {
+function toDisposable(pool: Pool) {
   return { pool, [Symbol.asyncDispose]: () => pool.close() };
 }
 
@@ -224,14 +239,14 @@ describe('a check whose prerequisite failed', () => {
     expect(results[0]?.evidence).toMatch(/^Not evaluated, see X13: .*within limits/);
   });
 
-  test('names the first of two causes in its own order of prerequisites', async () => {
+  test('names the failed prerequisite that it lists first', async () => {
     const broken = { ...named(fixtures, 'fails'), id: 'X1', impl: 'X1@1' };
     const results = await judge([...pick('fails', 'needs-broken'), broken]);
     expect(results[1]?.evidence).toMatch(/^Not evaluated, see X1:/);
   });
 });
 
-test('has every member that a report shows', async () => {
+test('a result has every member that a report shows', async () => {
   const [result] = await judge(pick('plain'));
   expect(result).toEqual({
     id: 'X1',

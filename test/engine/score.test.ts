@@ -13,30 +13,30 @@ const NOT_EVALUATED: Finding = { status: 'fail', basis: 'not_evaluated' };
 const NOT_DETERMINED: Finding = { status: 'warn', basis: 'not_determined' };
 const NOT_APPLICABLE: Finding = { status: 'pass', basis: 'not_applicable' };
 
-/** Every check of the catalog passes but those named. */
+/** Every check of the catalog passes except the checks in `findings`. */
 function report(findings: Readonly<Record<string, Finding>> = {}): readonly Scored[] {
   return catalog.checks.map(({ id, category, severity }) => {
     const { status, basis } = findings[id] ?? PASS;
-    // The catalog's schema limits both to these words.
+    // The schema of the catalog limits category and severity to the words of these types.
     return { id, category: category as CategoryKey, severity: severity as Severity, status, basis };
   });
 }
 
-function all(category: string, finding: Finding): Record<string, Finding> {
+function findingsOfCategory(category: string, finding: Finding): Record<string, Finding> {
   const checks = catalog.checks.filter((check) => check.category === category);
   return Object.fromEntries(checks.map(({ id }) => [id, finding]));
 }
 
-const OFFLINE = all('directory', NOT_DETERMINED);
+const NO_STANDING = findingsOfCategory('directory', NOT_DETERMINED);
 
-describe('the cap by who can pay', () => {
+describe('the cap of the score by payableBy', () => {
   test.each([
     ['nobody', 49, 'F'],
     ['unknown', 100, 'A'],
     ['settings', 100, 'A'],
     ['default', 100, 'A'],
     [null, 100, 'A'],
-  ] as const)('%s: at most %i', (payableBy, score, grade) => {
+  ] as const)('%s is %i', (payableBy, score, grade) => {
     expect(scoreResults(report(), payableBy)).toMatchObject({ score, grade });
     expect(scoreResults(report({ P1: FAIL }), payableBy).score).toBe(0);
   });
@@ -58,8 +58,8 @@ describe('the worked examples of the published scoring', () => {
     });
   });
 
-  test('everything passes, offline: 9000 / 90', () => {
-    expect(scoreResults(report(OFFLINE))).toEqual({
+  test('everything passes, and no check of the directory is determined', () => {
+    expect(scoreResults(report(NO_STANDING))).toEqual({
       score: 100,
       grade: 'A',
       subScores: { protocol: 100, docs: 100, standing: null },
@@ -68,8 +68,8 @@ describe('the worked examples of the published scoring', () => {
 
   test.each([
     ['with standing', {}, 100],
-    ['without standing', OFFLINE, null],
-  ])('P4 fails and S7 warns, %s: 93, capped at 89', (_, base, standing) => {
+    ['without standing', NO_STANDING, null],
+  ])('P4 fails and S7 warns, %s: the score 93 is capped at 89', (_, base, standing) => {
     expect(scoreResults(report({ ...base, P4: FAIL, S7: WARN }))).toEqual({
       score: 89,
       grade: 'B',
@@ -78,7 +78,7 @@ describe('the worked examples of the published scoring', () => {
   });
 });
 
-describe('a score with caps:', () => {
+describe('the score', () => {
   test.each([
     ['an unreachable origin', { P1: FAIL }, 0, 'F'],
     ['a critical fail', { P3: FAIL }, 49, 'F'],
@@ -86,28 +86,32 @@ describe('a score with caps:', () => {
     ['a critical warn', { P2: WARN }, 89, 'B'],
     ['a major fail of protocol', { P8: FAIL }, 89, 'B'],
     ['a critical check not determined', { P3: NOT_DETERMINED }, 100, 'A'],
-    ['a major fail of docs does not cap', { S1: FAIL }, 95, 'A'],
-    ['a protocol-major warn does not cap', { P8: WARN }, 97, 'A'],
-    ['not applicable counts as a pass', { S5: NOT_APPLICABLE }, 100, 'A'],
-  ] as const)('%s', (_, findings, score, grade) => {
+    ['a major fail of docs, which sets no cap', { S1: FAIL }, 95, 'A'],
+    ['a major warn of protocol, which sets no cap', { P8: WARN }, 97, 'A'],
+    ['a check that is not applicable, which counts as a pass', { S5: NOT_APPLICABLE }, 100, 'A'],
+  ] as const)('of a report with %s', (_, findings, score, grade) => {
     expect(scoreResults(report(findings))).toMatchObject({ score, grade });
   });
 
-  test('a perfect newcomer that no index knows keeps an A', () => {
-    const newcomer = { ...all('directory', WARN), D1: FAIL };
+  test('of a perfect newcomer that no index knows keeps an A', () => {
+    const newcomer = { ...findingsOfCategory('directory', WARN), D1: FAIL };
     expect(scoreResults(report(newcomer))).toMatchObject({ grade: 'A' });
   });
 
-  test('valid payments without any document get a D', () => {
-    expect(scoreResults(report({ ...all('docs', FAIL), ...OFFLINE }))).toMatchObject({
+  test('of valid payments without any document is a D', () => {
+    expect(
+      scoreResults(report({ ...findingsOfCategory('docs', FAIL), ...NO_STANDING })),
+    ).toMatchObject({
       score: 55,
       grade: 'D',
     });
   });
 
-  test('no determined check gives a score of 0, not a division by zero', () => {
-    const none = report(Object.fromEntries(catalog.checks.map(({ id }) => [id, NOT_DETERMINED])));
-    expect(scoreResults(none)).toEqual({
+  test('is 0 if no check is determined, instead of a division by zero', () => {
+    const undetermined = report(
+      Object.fromEntries(catalog.checks.map(({ id }) => [id, NOT_DETERMINED])),
+    );
+    expect(scoreResults(undetermined)).toEqual({
       score: 0,
       grade: 'F',
       subScores: { protocol: null, docs: null, standing: null },
@@ -134,14 +138,19 @@ describe('for any findings', () => {
   const finding = fc.constantFrom(PASS, WARN, FAIL, NOT_EVALUATED, NOT_DETERMINED, NOT_APPLICABLE);
   const findings = fc
     .array(finding, { minLength: catalog.checks.length, maxLength: catalog.checks.length })
-    .map((list) => Object.fromEntries(catalog.checks.map(({ id }, at) => [id, list[at] ?? PASS])));
+    .map((list) =>
+      Object.fromEntries(catalog.checks.map(({ id }, index) => [id, list[index] ?? PASS])),
+    );
   const someId = fc.constantFrom(...catalog.checks.map(({ id }) => id));
 
   test('score and sub-scores are integers from 0 to 100, and the grade follows from the score', () => {
     fc.assert(
-      fc.property(findings, (given) => {
-        const { score, grade, subScores } = scoreResults(report(given));
-        for (const value of [score, ...Object.values(subScores).filter((one) => one !== null)]) {
+      fc.property(findings, (findingsById) => {
+        const { score, grade, subScores } = scoreResults(report(findingsById));
+        for (const value of [
+          score,
+          ...Object.values(subScores).filter((subScore) => subScore !== null),
+        ]) {
           expect(Number.isInteger(value) && value >= 0 && value <= 100).toBe(true);
         }
         expect(grade).toBe(toGrade(score));
@@ -152,14 +161,14 @@ describe('for any findings', () => {
   test('a critical failure gives an F, and any protocol-major failure excludes an A', () => {
     const measured = fc.constantFrom(PASS, WARN, NOT_DETERMINED, NOT_APPLICABLE);
     fc.assert(
-      fc.property(fc.constantFrom('P1', 'P2', 'P3'), findings, (id, given) => {
-        expect(scoreResults(report({ ...given, [id]: FAIL })).score).toBeLessThanOrEqual(49);
+      fc.property(fc.constantFrom('P1', 'P2', 'P3'), findings, (id, findingsById) => {
+        expect(scoreResults(report({ ...findingsById, [id]: FAIL })).score).toBeLessThanOrEqual(49);
       }),
     );
     fc.assert(
-      fc.property(fc.constantFrom('P4', 'P5', 'P6', 'P7', 'P8'), measured, (id, other) => {
-        const given = { ...all('docs', other), [id]: FAIL };
-        expect(scoreResults(report(given)).score).toBeLessThanOrEqual(89);
+      fc.property(fc.constantFrom('P4', 'P5', 'P6', 'P7', 'P8'), measured, (id, docsFinding) => {
+        const findingsById = { ...findingsOfCategory('docs', docsFinding), [id]: FAIL };
+        expect(scoreResults(report(findingsById)).score).toBeLessThanOrEqual(89);
       }),
     );
   });
@@ -172,20 +181,25 @@ describe('for any findings', () => {
       [FAIL, NOT_APPLICABLE],
     ] as const;
     fc.assert(
-      fc.property(findings, someId, fc.constantFrom(...steps), (given, id, [worse, better]) => {
-        const before = scoreResults(report({ ...given, [id]: worse })).score;
-        const after = scoreResults(report({ ...given, [id]: better })).score;
-        expect(after).toBeGreaterThanOrEqual(before);
-      }),
+      fc.property(
+        findings,
+        someId,
+        fc.constantFrom(...steps),
+        (findingsById, id, [worse, better]) => {
+          const worseScore = scoreResults(report({ ...findingsById, [id]: worse })).score;
+          const betterScore = scoreResults(report({ ...findingsById, [id]: better })).score;
+          expect(betterScore).toBeGreaterThanOrEqual(worseScore);
+        },
+      ),
     );
   });
 
   test('the order of results does not matter', () => {
     fc.assert(
-      fc.property(findings, fc.integer({ min: 1, max: 24 }), (given, at) => {
-        const results = report(given);
-        const turned = [...results.slice(at), ...results.slice(0, at)];
-        expect(scoreResults(turned)).toEqual(scoreResults(results));
+      fc.property(findings, fc.integer({ min: 1, max: 24 }), (findingsById, index) => {
+        const results = report(findingsById);
+        const rotated = [...results.slice(index), ...results.slice(0, index)];
+        expect(scoreResults(rotated)).toEqual(scoreResults(results));
       }),
     );
   });

@@ -15,7 +15,7 @@ import {
 
 const observations = perfectSeller();
 const HOSTILE_SCANS = 8;
-/** The threads of the pool use the same cores as the measured scan. */
+/** The threads of the pool and the measured scan share these processor cores. */
 const CORES = 2;
 
 let fixtures: FixtureChecks;
@@ -38,20 +38,24 @@ async function scan(title: string, signal?: AbortSignal) {
 
 test('a good scan beside eight endless ones takes at most twice its usual time plus two seconds', async () => {
   await scan('plain');
-  const alone = await scan('plain');
-  const enough = new AbortController();
-  const hostile = Array.from({ length: HOSTILE_SCANS }, () => scan('endless-loop', enough.signal));
+  const aloneRun = await scan('plain');
+  const endOfHostile = new AbortController();
+  const hostile = Array.from({ length: HOSTILE_SCANS }, () =>
+    scan('endless-loop', endOfHostile.signal),
+  );
   const ended = Promise.allSettled(hostile);
   await expect.poll(() => pool.readLoad().waiting).toBeGreaterThan(100);
 
-  // The first run meets the longest queue, and later runs meet endless scans that burn.
-  for (let time = 0; time < 3; time += 1) {
-    const before = slowdown();
-    const beside = await scan('plain');
-    expect(beside.results).toEqual(alone.results);
-    expect(beside.ms).toBeLessThan(2 * alone.ms + 2_000 * CORES * Math.max(before, slowdown()));
+  // The first run meets the longest queue. Later runs meet scans that use processor time.
+  for (let repetition = 0; repetition < 3; repetition += 1) {
+    const slowdownBefore = slowdown();
+    const besideRun = await scan('plain');
+    expect(besideRun.results).toEqual(aloneRun.results);
+    expect(besideRun.ms).toBeLessThan(
+      2 * aloneRun.ms + 2_000 * CORES * Math.max(slowdownBefore, slowdown()),
+    );
   }
-  enough.abort(new Error('seen enough'));
+  endOfHostile.abort(new Error('the measurement is over'));
   await ended;
   expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
 }, 240_000);

@@ -23,9 +23,9 @@ import {
 } from './golden-table.ts';
 import { type RecordedOrigin, recordedOrigins } from './recorded-origins.ts';
 
-const UPDATE = process.env['UPDATE_GOLDEN'] === '1';
-const REPORTS = new URL('./reports/', import.meta.url);
-const TABLE = new URL('./table.golden.json', import.meta.url);
+const IS_UPDATE = process.env['UPDATE_GOLDEN'] === '1';
+const REPORTS_FOLDER = new URL('./reports/', import.meta.url);
+const TABLE_URL = new URL('./table.golden.json', import.meta.url);
 
 const versions = await listCatalogs();
 const origins = await recordedOrigins();
@@ -33,10 +33,10 @@ const origins = await recordedOrigins();
 let checks: readonly DiscoveredCheck[];
 let pool: Pool;
 let published: Published;
-/** The reason why UPDATE_GOLDEN may not write; null if it may. */
-let refused = '';
+/** The reason why UPDATE_GOLDEN=1 must not write; empty if it may write. */
+let refusal = '';
 /** Keys are catalog and origin. The tests of reports fill this map for the table. */
-const judged = new Map<string, Map<string, ScanReport>>();
+const judgedReports = new Map<string, Map<string, ScanReport>>();
 const catalogs = new Map<string, Catalog>();
 
 beforeAll(async () => {
@@ -44,10 +44,12 @@ beforeAll(async () => {
   published = await readPublished(CATALOG_FOLDER);
   pool = createPool();
   for (const version of versions) catalogs.set(version, await loadCatalog(version, { checks }));
-  const before = await readFile(TABLE, 'utf8').catch(() => null);
+  const oldTable = await readFile(TABLE_URL, 'utf8').catch(() => null);
   // Decide before writing, because a refused update must not change any golden file.
-  if (UPDATE && before !== null) {
-    refused = explainChanges(forbiddenChanges(parseTable(before), await tableNow(), isPinned));
+  if (IS_UPDATE && oldTable !== null) {
+    refusal = explainChanges(
+      forbiddenChanges(parseTable(oldTable), await computeTable(), isPinned),
+    );
   }
 });
 afterAll(() => pool.close());
@@ -66,10 +68,11 @@ describe.each(versions)('under catalog %s', (version) => {
   });
 
   test('no golden report belongs to a removed origin', async () => {
-    const folder = new URL(`${version}/`, REPORTS);
+    const folder = new URL(`${version}/`, REPORTS_FOLDER);
     const expected = origins.map(({ name }) => `${name}.golden.json`);
     for (const file of await readdir(folder).catch(() => [])) {
-      if (UPDATE && !expected.includes(file)) await rm(new URL(encodeURIComponent(file), folder));
+      if (IS_UPDATE && !expected.includes(file))
+        await rm(new URL(encodeURIComponent(file), folder));
       else expect(expected).toContain(file);
     }
   });
@@ -77,17 +80,17 @@ describe.each(versions)('under catalog %s', (version) => {
 
 describe('the table of all cells', () => {
   test('is unchanged: no cell moves without a new version of its check', async () => {
-    const now = await tableNow();
+    const now = await computeTable();
     const text = `${JSON.stringify(now, null, 2)}\n`;
-    if (UPDATE) {
-      expect(refused).toBe('');
-      await writeFile(TABLE, text);
+    if (IS_UPDATE) {
+      expect(refusal).toBe('');
+      await writeFile(TABLE_URL, text);
       return;
     }
-    const before = await readFile(TABLE, 'utf8').catch(() => null);
-    if (before === null) throw new Error('There is no golden table: run with UPDATE_GOLDEN=1.');
-    expect(explainChanges(tableChanges(parseTable(before), now))).toBe('');
-    expect(parseTable(before).recordings).toEqual(now.recordings);
+    const oldTable = await readFile(TABLE_URL, 'utf8').catch(() => null);
+    if (oldTable === null) throw new Error('There is no golden table: run with UPDATE_GOLDEN=1.');
+    expect(explainChanges(tableChanges(parseTable(oldTable), now))).toBe('');
+    expect(parseTable(oldTable).recordings).toEqual(now.recordings);
   });
 });
 
@@ -100,18 +103,19 @@ async function judgeRecorded({ name, recording }: RecordedOrigin, version: strin
     checks,
     pool,
   });
-  const reports = judged.get(version) ?? new Map<string, ScanReport>();
-  judged.set(version, reports.set(name, outcome.report));
+  const reports = judgedReports.get(version) ?? new Map<string, ScanReport>();
+  judgedReports.set(version, reports.set(name, outcome.report));
   return outcome;
 }
 
-async function tableNow(): Promise<GoldenTable> {
+async function computeTable(): Promise<GoldenTable> {
   const cells: GoldenTable['cells'] = {};
   for (const version of versions) {
     const columns: Record<string, Record<string, string>> = {};
     for (const origin of origins) {
       const report =
-        judged.get(version)?.get(origin.name) ?? (await judgeRecorded(origin, version)).report;
+        judgedReports.get(version)?.get(origin.name) ??
+        (await judgeRecorded(origin, version)).report;
       for (const [at, { impl }] of (catalogs.get(version)?.checks ?? []).entries()) {
         const result = report.results[at];
         if (result) columns[impl] = { ...columns[impl], [origin.name]: cellOf(result) };
@@ -125,17 +129,17 @@ async function tableNow(): Promise<GoldenTable> {
   };
 }
 
-/** A cell is final once its catalog is published. */
+/** The cells of a published catalog must not change. */
 function isPinned(catalog: string): boolean {
   return Object.hasOwn(published.catalogs, catalog);
 }
 
 function reportUrl(version: string, name: string): URL {
-  return new URL(`${version}/${encodeURIComponent(name)}.golden.json`, REPORTS);
+  return new URL(`${version}/${encodeURIComponent(name)}.golden.json`, REPORTS_FOLDER);
 }
 
 async function readGolden(url: URL, now: string): Promise<string> {
-  if (UPDATE && refused === '') {
+  if (IS_UPDATE && refusal === '') {
     await mkdir(new URL('./', url), { recursive: true });
     await writeFile(url, now);
   }

@@ -8,7 +8,7 @@ import {
 } from '../../src/guard/origin.ts';
 
 describe('parseAllowHosts', () => {
-  test('reads exact entries into the form that origins are compared in', () => {
+  test('returns each exact host:port in canonical form', () => {
     const list = 'LOCALHOST:3000, [0:0::1]:8443,,seller:80 ';
     expect([...parseAllowHosts(list)]).toEqual(['localhost:3000', '[::1]:8443', 'seller:80']);
     expect(parseAllowHosts('').size).toBe(0);
@@ -30,7 +30,7 @@ describe('parseAllowHosts', () => {
 
 describe('allowOrigin', () => {
   test.each(['http://127.0.0.1:3000/x', 'https://localhost', '[::1]:3000', 'http://10.0.0.1'])(
-    'lets only %s through',
+    'returns a policy that allows only %s',
     (input) => {
       const policy = allowOrigin(input, DEFAULT_POLICY);
       expect(parseOrigin(input, policy).url).toBeTruthy();
@@ -40,7 +40,7 @@ describe('allowOrigin', () => {
   );
 
   test.each(['http://u@127.0.0.1', 'ftp://127.0.0.1', 'http://127.0.0.1:99999', 'a b', ''])(
-    'still refuses %j',
+    'refuses %j',
     (input) => {
       expect(() => allowOrigin(input, DEFAULT_POLICY)).toThrow(OriginRefused);
     },

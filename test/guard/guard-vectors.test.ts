@@ -28,7 +28,7 @@ for (const vector of textVectors('url')) {
       expect(validateUrl(vector.input)).toBeInstanceOf(URL);
       return;
     }
-    const refusal = refusalOf(vector.input);
+    const refusal = findRefusal(vector.input);
     expect(refusal).toBeInstanceOf(OriginRefused);
     expect(refusal).toMatchObject({ code: 'invalid_url', reason: vector.reason });
   });
@@ -42,12 +42,12 @@ for (const vector of textVectors('secondary')) {
 
 for (const vector of textVectors('config')) {
   test(titleOf(vector), () => {
-    const own = vector.input.replace('OWN_BASE_URL', 'scanner.example.com');
-    expect(parseOrigin(own).url).toBe('https://scanner.example.com');
+    const input = vector.input.replace('OWN_BASE_URL', 'scanner.example.com');
+    expect(parseOrigin(input).url).toBe('https://scanner.example.com');
   });
 }
 
-function refusalOf(input: string): unknown {
+function findRefusal(input: string): unknown {
   try {
     return validateUrl(input);
   } catch (error) {

@@ -5,8 +5,11 @@ import { isBlockedAddress } from '../../src/guard/address.ts';
 import { OriginRefused, type RefusalReason } from '../../src/guard/errors.ts';
 import { DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../../src/guard/origin.ts';
 
-const ports = (...allowedPorts: number[]): OriginPolicy => ({ ...DEFAULT_POLICY, allowedPorts });
-const allowing = (...hosts: string[]): OriginPolicy => ({
+const allowPorts = (...allowedPorts: number[]): OriginPolicy => ({
+  ...DEFAULT_POLICY,
+  allowedPorts,
+});
+const withAllowedHosts = (...hosts: string[]): OriginPolicy => ({
   ...DEFAULT_POLICY,
   allowHosts: new Set(hosts),
 });
@@ -25,19 +28,23 @@ describe('an accepted origin', () => {
     expect(parseOrigin(input).url).toBe(url);
   });
 
-  test('that is a plain name equals what the URL parser gives, or is refused for the same reason', () => {
+  test('that is a plain name gives the same result without the URL parser as with it', () => {
     const label = fc.oneof(
       fc.stringMatching(/^[a-z0-9-]{1,64}$/),
       fc.constantFrom('xn--mnchen-3ya', 'xn--a', 'xn--', 'com', 'local', '0x7f', '127', '1e3', 'a'),
     );
-    const outcome = (input: string, policy: OriginPolicy) => {
+    const parseOutcome = (input: string, policy: OriginPolicy) => {
       try {
         return parseOrigin(input, policy);
       } catch (error) {
         return error instanceof OriginRefused ? error.reason : error;
       }
     };
-    const policies = [DEFAULT_POLICY, ports(8443), allowing('a.com:443', 'shop.local:443')];
+    const policies = [
+      DEFAULT_POLICY,
+      allowPorts(8443),
+      withAllowedHosts('a.com:443', 'shop.local:443'),
+    ];
     fc.assert(
       fc.property(
         fc.array(label, { minLength: 1, maxLength: 5 }),
@@ -46,9 +53,9 @@ describe('an accepted origin', () => {
         fc.constantFrom(...policies),
         (labels, scheme, slash, policy) => {
           const host = labels.join('.');
-          // parseOrigin drops the query; because of it the text is not a plain name, and the URL parser reads it.
-          const parsed = outcome(`https://${host}/?`, policy);
-          expect(outcome(`${scheme}${host}${slash}`, policy)).toEqual(parsed);
+          // With a query the text is not a plain name, so parseOrigin uses the URL parser, and then drops the query.
+          const parsed = parseOutcome(`https://${host}/?`, policy);
+          expect(parseOutcome(`${scheme}${host}${slash}`, policy)).toEqual(parsed);
         },
       ),
       { numRuns: 2_000 },
@@ -65,8 +72,8 @@ describe('an accepted origin', () => {
     });
   });
 
-  test('on another port, if the policy allows it, has it in host and URL', () => {
-    const origin = parseOrigin('https://example.com:8443/x', ports(443, 8443));
+  test('on another port that the policy allows has this port in host and URL', () => {
+    const origin = parseOrigin('https://example.com:8443/x', allowPorts(443, 8443));
     expect(origin).toMatchObject({ host: 'example.com:8443', port: 8443 });
     expect(origin.url).toBe('https://example.com:8443');
   });
@@ -96,13 +103,15 @@ describe('a refused origin has a message with the remedy', () => {
   });
 
   test("on a port outside the policy: the message lists the policy's ports", () => {
-    expect(() => parseOrigin('https://example.com:81', ports(443, 8443))).toThrow(/port 443, 8443/);
+    expect(() => parseOrigin('https://example.com:81', allowPorts(443, 8443))).toThrow(
+      /port 443, 8443/,
+    );
   });
 
   test('is accepted with 2,048 characters, and refused with one more', () => {
-    const ofLength = (length: number) => 'https://example.com/'.padEnd(length, 'a');
-    expect(parseOrigin(ofLength(2_048)).host).toBe('example.com');
-    expect(() => parseOrigin(ofLength(2_049))).toThrow(/2048/);
+    const urlOfLength = (length: number) => 'https://example.com/'.padEnd(length, 'a');
+    expect(parseOrigin(urlOfLength(2_048)).host).toBe('example.com');
+    expect(() => parseOrigin(urlOfLength(2_049))).toThrow(/2048/);
   });
 
   test('is accepted with a label of 63 characters, and refused with one more', () => {
@@ -113,7 +122,7 @@ describe('a refused origin has a message with the remedy', () => {
 
 describe('exceptions of the policy', () => {
   test('may be http, loopback, single-label and on any port', () => {
-    const policy = allowing('127.0.0.1:3000', 'seller:80', '[::1]:8443');
+    const policy = withAllowedHosts('127.0.0.1:3000', 'seller:80', '[::1]:8443');
     expect(parseOrigin('http://127.0.0.1:3000/x', policy)).toMatchObject({
       url: 'http://127.0.0.1:3000',
       scheme: 'http',
@@ -123,19 +132,19 @@ describe('exceptions of the policy', () => {
     expect(parseOrigin('https://[::1]:8443', policy).hostname).toBe('::1');
   });
 
-  test('are exact: another port or host is judged as usual', () => {
-    const policy = allowing('127.0.0.1:3000');
+  test('are exact, so another port or host is refused as usual', () => {
+    const policy = withAllowedHosts('127.0.0.1:3000');
     for (const input of ['http://127.0.0.1:3001', 'http://127.0.0.2:3000', 'https://127.0.0.1']) {
       expect(() => parseOrigin(input, policy)).toThrow(OriginRefused);
     }
   });
 
   test('have https as the default of a bare host', () => {
-    expect(parseOrigin('127.0.0.1:3000', allowing('127.0.0.1:3000')).scheme).toBe('https');
+    expect(parseOrigin('127.0.0.1:3000', withAllowedHosts('127.0.0.1:3000')).scheme).toBe('https');
   });
 
   test('do not allow user information', () => {
-    const policy = allowing('127.0.0.1:3000');
+    const policy = withAllowedHosts('127.0.0.1:3000');
     expect(() => parseOrigin('http://x@127.0.0.1:3000', policy)).toThrow(OriginRefused);
   });
 });

@@ -22,7 +22,7 @@ describe('answers of name servers', () => {
     expect(resolution.kind).toBe('addresses');
   });
 
-  test('a blocked address names its block', async () => {
+  test('a blocked address blocks the host, and the reason names the address block', async () => {
     const resolution = await resolveWith({ v4: ['1.1.1.1', '10.0.0.1'], v6: NO_RECORDS });
     expect(resolution).toEqual({
       kind: 'blocked',
@@ -31,10 +31,13 @@ describe('answers of name servers', () => {
     });
   });
 
-  test('16 addresses are accepted, 17 are not', async () => {
-    const many = (count: number) => Array.from({ length: count }, (_, index) => `1.1.1.${index}`);
-    expect((await resolveWith({ v4: many(16), v6: NO_RECORDS })).kind).toBe('addresses');
-    expect(await resolveWith({ v4: many(16), v6: ['2606:4700:4700::1111'] })).toMatchObject({
+  test('16 addresses are accepted, and 17 addresses are refused', async () => {
+    const createAddresses = (count: number) =>
+      Array.from({ length: count }, (_, index) => `1.1.1.${index}`);
+    expect((await resolveWith({ v4: createAddresses(16), v6: NO_RECORDS })).kind).toBe('addresses');
+    expect(
+      await resolveWith({ v4: createAddresses(16), v6: ['2606:4700:4700::1111'] }),
+    ).toMatchObject({
       kind: 'blocked',
       reason: '17 addresses, at most 16 are accepted',
     });
@@ -51,14 +54,14 @@ describe('errors of name servers', () => {
     ['ECONNREFUSED', 'ECONNREFUSED', 'our-fault'],
     ['ENODATA', 'ECONNREFUSED', 'our-fault'],
     ['ECANCELLED', 'ETIMEOUT', 'our-fault'],
-  ])('%s and %s: %s', async (v4, v6, kind) => {
+  ])('%s for IPv4 and %s for IPv6: %s', async (v4, v6, kind) => {
     const resolution = await resolveWith({ v4: dnsError(v4), v6: dnsError(v6) });
     expect(resolution.kind).toBe(kind);
   });
 });
 
-describe('a host that needs no name server', () => {
-  test('as an IP literal is its own answer', async () => {
+describe('a host name', () => {
+  test('that is an IP literal resolves to itself', async () => {
     const literal = parseOrigin('https://[2606:4700:4700::1111]');
     const resolution = await resolveHost(literal, DEFAULT_POLICY, noResolver());
     expect(resolution).toEqual({
@@ -67,19 +70,19 @@ describe('a host that needs no name server', () => {
     });
   });
 
-  test('as a literal is judged, even if the caller did not validate it', async () => {
+  test('that is a blocked IP literal is blocked, even if the caller did not validate it', async () => {
     const literal = { ...parseOrigin('https://1.1.1.1'), hostname: '127.0.0.1' };
     expect((await resolveHost(literal, DEFAULT_POLICY, noResolver())).kind).toBe('blocked');
   });
 
-  test('as an exception is looked up like any local name, and may be loopback', async () => {
+  test('that SCAN_ALLOW_HOSTS allows is looked up by the system, and may be loopback', async () => {
     const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['localhost:3000']) };
     const origin = parseOrigin('http://localhost:3000', policy);
     const resolution = await resolveHost(origin, policy, systemResolver());
     expect(resolution.kind === 'addresses' && resolution.addresses.length).toBeGreaterThan(0);
   });
 
-  test('as an exception without an address is unreachable', async () => {
+  test('that SCAN_ALLOW_HOSTS allows is unreachable if it has no address', async () => {
     const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['gone:3000']) };
     const resolver = { ...noResolver(), lookup: () => Promise.reject(dnsError('ENOTFOUND')) };
     const origin = parseOrigin('http://gone:3000', policy);

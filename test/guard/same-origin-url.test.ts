@@ -44,7 +44,7 @@ describe('sameOriginUrl', () => {
     expect(sameOriginUrl(seller, 'a.md', base)?.pathname).toBe('/docs/a.md');
   });
 
-  test('keeps the http links of an http exception, and drops https ones', () => {
+  test('keeps the http links of an allowed http origin, and drops its https links', () => {
     const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['127.0.0.1:3000']) };
     const local = parseOrigin('http://127.0.0.1:3000', policy);
     expect(sameOriginUrl(local, '/x')?.href).toBe('http://127.0.0.1:3000/x');
@@ -53,7 +53,7 @@ describe('sameOriginUrl', () => {
 });
 
 describe('resolveReference', () => {
-  test('judges a reference with an authority as it is written', () => {
+  test('checks the host of a reference that names its own host', () => {
     const base = new URL('https://seller.example.com/a');
     expect(() => resolveReference('//user@other.com/', base, DEFAULT_POLICY)).toThrow(
       expect.objectContaining({ reason: 'userinfo' }),

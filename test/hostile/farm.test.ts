@@ -1,4 +1,4 @@
-/** Each origin of the fault farm gets a report of 25 results, one of which names its fault. */
+/** The farm has origins with one fault each. A report has 25 results, and one of them names the fault. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openProbeThread, type ProbeThread } from '../../src/probe/client/probe-thread.ts';
@@ -8,7 +8,7 @@ import { WAITING_KINDS } from './farm-origin.ts';
 import { SHORT_CLOCKS } from './short-clocks.ts';
 import { withFarmTable } from './table.ts';
 
-/** The origins are scanned in parallel, so requests to an origin that does answer may wait too. */
+/** The origins are scanned in parallel, so a request to an origin that answers may also wait. */
 const PATIENT_CLOCKS = { ...SHORT_CLOCKS, requestTimeoutMs: 3_000 };
 
 let farm: RunningFarm;

@@ -10,13 +10,13 @@ it('a scan of origins that name other addresses connects to none of them, in any
   await using farm = await startFarm(ORIGINS);
   await using scanner = await startScanProcess();
   const urls = [...farm.urls.values()];
-  const asked = { ca: farm.ca, patient: farm.good, own: urls, toRest: true };
-  const result = await scanner.play({ ...asked, urls });
+  const scanOptions = { ca: farm.ca, patient: farm.good, own: urls, toRest: true };
+  const result = await scanner.play({ ...scanOptions, urls });
   expect(result.scans.map(({ cells }) => cells.length)).toEqual(urls.map(() => 25));
   expect(result.outside).toEqual([]);
 
   const [url = ''] = farm.good;
   const port = new URL(url).port;
-  const { outside } = await scanner.play({ ...asked, urls: [url] });
+  const { outside } = await scanner.play({ ...scanOptions, urls: [url] });
   expect(outside[0]).toBe(`127.0.0.1, port ${port}`);
 });

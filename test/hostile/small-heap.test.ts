@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import { FARM, startFarm } from './farm.ts';
 import { startScanProcess } from './processes.ts';
 
-const BOMBS = FARM.filter(({ name }) => /2 MiB|five million|once|thousandth/.test(name));
+const HUGE_ANSWERS = FARM.filter(({ name }) => /2 MiB|five million|once|thousandth/.test(name));
 
-it('a scanner with a small heap scans huge answers, chunked or compressed, without a failure', async () => {
-  expect(BOMBS.length).toBeGreaterThanOrEqual(8);
-  await using farm = await startFarm(BOMBS);
+it('a scanner with a small heap scans origins with huge answers, chunked or compressed, without a failure', async () => {
+  expect(HUGE_ANSWERS.length).toBeGreaterThanOrEqual(8);
+  await using farm = await startFarm(HUGE_ANSWERS);
   await using scanner = await startScanProcess(['--max-old-space-size=1024']);
   const urls = [...farm.urls.values()];
   const result = await scanner.play({ urls, ca: farm.ca, patient: [], own: urls, toRest: true });

@@ -1,4 +1,4 @@
-/** While the shared database is down, callers get 503 and nobody is charged. */
+/** While the shared database is down, callers get 503, and no payment is charged. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
@@ -15,26 +15,28 @@ const database = 'uri' in mongo ? mongo.process : undefined;
 const mongoUri = 'uri' in mongo ? mongo.uri : '';
 const POLL_OPTIONS = { timeout: 50_000, interval: 250 };
 
-function findMissing(): string | null {
+function findMissingTool(): string | null {
   if ('unavailable' in mongo) return mongo.unavailable;
   return database === undefined ? 'the server of MONGODB_URI is not ours to kill' : null;
 }
 
-describe('while the database is down and instances run', needs(findMissing()), () => {
-  const undo = new AsyncDisposableStack();
+describe('while the database is down and an instance runs', needs(findMissingTool()), () => {
+  const cleanup = new AsyncDisposableStack();
   let fleet: Fleet;
   let instance: InstanceProcess;
 
   beforeAll(async () => {
-    fleet = undo.use(await startFleet({ mongoUri, sellers: 2, settings: { RATE_LIMIT: 'off' } }));
+    fleet = cleanup.use(
+      await startFleet({ mongoUri, sellers: 2, settings: { RATE_LIMIT: 'off' } }),
+    );
     instance = await fleet.start();
   });
   afterAll(async () => {
-    await undo.disposeAsync();
+    await cleanup.disposeAsync();
     if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
   });
 
-  test('no caller is invited to pay or charged, and sales resume when the database is back', async () => {
+  test('no caller gets a 402 or is charged, and the instance sells again when the database is back', async () => {
     const seller = sellerOf(fleet, 0);
     const purchase = await newPurchase('scan');
     expect((await instance.get('/health')).status).toBe(200);
@@ -48,17 +50,17 @@ describe('while the database is down and instances run', needs(findMissing()), (
       store: 'mongodb',
     });
     // The service checks the database once a second, so it may still answer 402 at first.
-    const invite = () => instance.post('/v1/scan', { url: seller.url });
-    await expect.poll(async () => (await invite()).status, POLL_OPTIONS).toBe(503);
-    const [invitation, changes, paid] = await Promise.all([
-      invite(),
+    const requestUnpaid = () => instance.post('/v1/scan', { url: seller.url });
+    await expect.poll(async () => (await requestUnpaid()).status, POLL_OPTIONS).toBe(503);
+    const [unpaidAnswer, changesAnswer, paidAnswer] = await Promise.all([
+      requestUnpaid(),
       instance.get('/v1/changes?since=2026-08-14T00:00:00Z'),
       buyScan(instance, seller, purchase),
     ]);
-    for (const answer of [invitation, changes, paid]) {
+    for (const answer of [unpaidAnswer, changesAnswer, paidAnswer]) {
       const { status, headers, json } = answer;
       // Only the database knows whether this payment was charged before.
-      const charged = answer === paid ? null : false;
+      const charged = answer === paidAnswer ? null : false;
       expect({ status, ...json }).toMatchObject({
         status: 503,
         error: 'store_unavailable',
@@ -72,8 +74,8 @@ describe('while the database is down and instances run', needs(findMissing()), (
     await database?.restart();
     await expect.poll(async () => (await instance.get('/health')).status, POLL_OPTIONS).toBe(200);
     expect(await stepsOf(fleet, purchase, 'claimed')).toBe(0);
-    const bought = await buyScan(instance, seller, purchase);
-    expect(bought.status).toBe(200);
+    const laterAnswer = await buyScan(instance, seller, purchase);
+    expect(laterAnswer.status).toBe(200);
     expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
   });
 
@@ -95,8 +97,8 @@ describe('while the database is down and instances run', needs(findMissing()), (
     await database?.restart();
     await expect.poll(async () => (await instance.get('/health')).status, POLL_OPTIONS).toBe(200);
     expect(await stepsOf(fleet, purchase, 'settling')).toBe(0);
-    const bought = await buyScan(instance, seller, purchase);
-    expect(bought.status).toBe(200);
+    const laterAnswer = await buyScan(instance, seller, purchase);
+    expect(laterAnswer.status).toBe(200);
     expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
     await expect.poll(() => unfinishedKeys(fleet), POLL_OPTIONS).toBe(0);
   });

@@ -17,11 +17,11 @@ const mongo = await startMongoServer();
 const mongoUri = 'uri' in mongo ? mongo.uri : '';
 const OTHER_PAY_TO = '0x3333333333333333333333333333333333333333';
 const OTHER_CATALOG = '2026-07-25.1';
-/** Much longer than a failed start takes. */
+/** A failed start takes much less time. */
 const MAX_START_MS = 30_000;
 
 /** Starts an instance that must exit with code 1, and returns the only line that it prints. */
-async function refusalOf(settings: Settings): Promise<string> {
+async function readRefusal(settings: Settings): Promise<string> {
   const instance = await launchInstance(settings);
   const code = await instance.exited;
   expect({ code, out: instance.out() }).toEqual({ code: 1, out: '' });
@@ -31,28 +31,28 @@ async function refusalOf(settings: Settings): Promise<string> {
 }
 
 describe('an instance that joins a store', needs('uri' in mongo ? null : mongo.unavailable), () => {
-  const undo = new AsyncDisposableStack();
+  const cleanup = new AsyncDisposableStack();
   let fleet: Fleet;
-  let member: InstanceProcess;
+  let runningInstance: InstanceProcess;
 
   beforeAll(async () => {
-    fleet = undo.use(await startFleet({ mongoUri, sellers: 0 }));
-    member = await fleet.start();
+    fleet = cleanup.use(await startFleet({ mongoUri, sellers: 0 }));
+    runningInstance = await fleet.start();
   });
   afterAll(async () => {
-    await undo.disposeAsync();
+    await cleanup.disposeAsync();
     if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
   });
 
   test('does not start with other settings than a live instance, and names the difference', async () => {
-    const [payTo, catalog] = await Promise.all([
-      refusalOf({ ...fleet.settings, PAY_TO: OTHER_PAY_TO }),
-      refusalOf({ ...fleet.settings, CHECKS_VERSION: OTHER_CATALOG }),
+    const [payToRefusal, catalogRefusal] = await Promise.all([
+      readRefusal({ ...fleet.settings, PAY_TO: OTHER_PAY_TO }),
+      readRefusal({ ...fleet.settings, CHECKS_VERSION: OTHER_CATALOG }),
     ]);
-    expect(payTo).toContain(`payTo "${TERMS.payTo}", this one "${OTHER_PAY_TO}"`);
-    expect(catalog).toContain(`this one "${OTHER_CATALOG}"`);
-    for (const line of [payTo, catalog]) expect(line).toContain('STORE_URL');
-    expect((await member.get('/health')).status).toBe(200);
+    expect(payToRefusal).toContain(`payTo "${TERMS.payTo}", this one "${OTHER_PAY_TO}"`);
+    expect(catalogRefusal).toContain(`this one "${OTHER_CATALOG}"`);
+    for (const line of [payToRefusal, catalogRefusal]) expect(line).toContain('STORE_URL');
+    expect((await runningInstance.get('/health')).status).toBe(200);
   });
 
   test('does not start with the settlement key of a live instance', async () => {
@@ -63,47 +63,49 @@ describe('an instance that joins a store', needs('uri' in mongo ? null : mongo.u
       RPC_URL: `http://127.0.0.1:${await freePort()}`,
       SETTLEMENT_KEY: key,
     };
-    const holder = await fleet.start(settings);
-    const line = await refusalOf({ ...fleet.settings, ...settings });
+    const keyHolder = await fleet.start(settings);
+    const line = await readRefusal({ ...fleet.settings, ...settings });
     expect(line).toContain(`already sends settlements from ${privateKeyToAddress(key)}`);
     expect(line).not.toContain(key);
     // An instance that stops in good order frees its key at once.
-    await holder.kill('SIGTERM');
-    expect(await holder.exited).toBe(0);
-    const heir = await fleet.start(settings);
-    await heir.kill('SIGTERM');
+    await keyHolder.kill('SIGTERM');
+    expect(await keyHolder.exited).toBe(0);
+    const nextInstance = await fleet.start(settings);
+    await nextInstance.kill('SIGTERM');
   });
 
   test('may have other settings once the last instance has stopped', async () => {
-    await member.kill('SIGTERM');
-    const changed = await fleet.start({ PAY_TO: OTHER_PAY_TO });
-    expect((await changed.get('/health')).status).toBe(200);
+    await runningInstance.kill('SIGTERM');
+    const nextInstance = await fleet.start({ PAY_TO: OTHER_PAY_TO });
+    expect((await nextInstance.get('/health')).status).toBe(200);
   });
 });
 
 describe('a missing database at the start', () => {
   test('is reported within 30 s if nothing listens', async () => {
     const port = await freePort();
-    const began = performance.now();
-    const line = await refusalOf({ STORE_URL: `mongodb://user:secret@127.0.0.1:${port}/scanner` });
-    expect(performance.now() - began).toBeLessThan(MAX_START_MS);
+    const startedMs = performance.now();
+    const line = await readRefusal({
+      STORE_URL: `mongodb://user:secret@127.0.0.1:${port}/scanner`,
+    });
+    expect(performance.now() - startedMs).toBeLessThan(MAX_START_MS);
     expect(line).toContain(`127.0.0.1:${port}`);
     expect(line).not.toContain('secret');
   });
 
   test('is reported within 30 s if a listener stays silent', async () => {
-    const silent = createServer((socket) => socket.on('error', () => undefined));
-    silent.listen(0, '127.0.0.1');
-    await once(silent, 'listening');
-    const address = silent.address();
+    const silentListener = createServer((socket) => socket.on('error', () => undefined));
+    silentListener.listen(0, '127.0.0.1');
+    await once(silentListener, 'listening');
+    const address = silentListener.address();
     if (address === null || typeof address === 'string') throw new Error('no port');
     try {
-      const began = performance.now();
-      const line = await refusalOf({ STORE_URL: `mongodb://127.0.0.1:${address.port}/scanner` });
-      expect(performance.now() - began).toBeLessThan(MAX_START_MS);
+      const startedMs = performance.now();
+      const line = await readRefusal({ STORE_URL: `mongodb://127.0.0.1:${address.port}/scanner` });
+      expect(performance.now() - startedMs).toBeLessThan(MAX_START_MS);
       expect(line).toContain(`127.0.0.1:${address.port}`);
     } finally {
-      silent.close();
+      silentListener.close();
     }
   });
 });

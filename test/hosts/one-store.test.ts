@@ -34,64 +34,66 @@ const BEHIND_PROXY = { TRUST_PROXY: '127.0.0.0/8', RATE_LIMIT: 'off' };
 const UNPAID_ANSWERS_PER_MINUTE = 60;
 
 describe('two instances that settle on a chain', needs(mongoMissing ?? chainUnavailable()), () => {
-  const undo = new AsyncDisposableStack();
+  const cleanup = new AsyncDisposableStack();
   let chain: TestChain;
   let pair: Pair;
 
   beforeAll(async () => {
     chain = await startChain();
-    undo.defer(() => chain[Symbol.asyncDispose]());
+    cleanup.defer(() => chain[Symbol.asyncDispose]());
     const local = { PAYMENT_MODE: 'local', RPC_URL: chain.rpcUrl };
     const settings = { ...BEHIND_PROXY, ...local };
-    const fleet = undo.use(await startFleet({ mongoUri, sellers: 2, settings }));
+    const fleet = cleanup.use(await startFleet({ mongoUri, sellers: 2, settings }));
     const [one, other] = await Promise.all([
       fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() }),
       fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() }),
     ]);
     pair = { fleet, one: await untilSelling(one), other: await untilSelling(other) };
   });
-  afterAll(() => undo.disposeAsync());
+  afterAll(() => cleanup.disposeAsync());
 
   const newKey = async () => (await chain.newPayer(priceOf('scan'))).privateKey;
 
   test('share one scan among ten payers of one origin, and charge each once', async () => {
-    const before = await chain.balanceOf(TERMS.payTo);
+    const balanceBefore = await chain.balanceOf(TERMS.payTo);
     const purchases = await expectOneScanForTenPayers(pair, sellerOf(pair.fleet, 0), newKey);
-    expect((await chain.balanceOf(TERMS.payTo)) - before).toBe(10n * priceOf('scan'));
+    expect((await chain.balanceOf(TERMS.payTo)) - balanceBefore).toBe(10n * priceOf('scan'));
     for (const { address } of purchases) expect(await chain.balanceOf(address)).toBe(0n);
   });
 
-  test('make one sale of one payment sent to both at once', async () => {
-    const before = await chain.balanceOf(TERMS.payTo);
+  test('make one sale if both get the same payment at once', async () => {
+    const balanceBefore = await chain.balanceOf(TERMS.payTo);
     const { address } = await expectOneSaleOfOneHeader(pair, sellerOf(pair.fleet, 1), newKey);
-    expect((await chain.balanceOf(TERMS.payTo)) - before).toBe(priceOf('scan'));
+    expect((await chain.balanceOf(TERMS.payTo)) - balanceBefore).toBe(priceOf('scan'));
     expect(await chain.balanceOf(address)).toBe(0n);
   });
 });
 
 describe('two instances on one store', needs(mongoMissing), () => {
   const SELLERS = 6;
-  const undo = new AsyncDisposableStack();
+  const cleanup = new AsyncDisposableStack();
   let pair: Pair;
-  let owned: TokenOrigin;
+  let ownedOrigin: TokenOrigin;
 
   beforeAll(async () => {
-    owned = undo.use(await startTokenOrigin());
+    ownedOrigin = cleanup.use(await startTokenOrigin());
     const folder = await mkdtemp(join(tmpdir(), 'hosts-'));
-    undo.defer(() => rm(folder, { recursive: true, force: true }));
+    cleanup.defer(() => rm(folder, { recursive: true, force: true }));
     const certificates = join(folder, 'ca.pem');
-    await writeFile(certificates, owned.ca);
+    await writeFile(certificates, ownedOrigin.ca);
     const settings = {
       ...BEHIND_PROXY,
       RATE_LIMIT: 'on',
       NODE_EXTRA_CA_CERTS: certificates,
     };
-    const alsoAllow = [owned.host];
-    const fleet = undo.use(await startFleet({ mongoUri, sellers: SELLERS, settings, alsoAllow }));
+    const alsoAllow = [ownedOrigin.host];
+    const fleet = cleanup.use(
+      await startFleet({ mongoUri, sellers: SELLERS, settings, alsoAllow }),
+    );
     const [one, other] = await Promise.all([fleet.start(), fleet.start()]);
     pair = { fleet, one, other };
   });
-  afterAll(() => undo.disposeAsync());
+  afterAll(() => cleanup.disposeAsync());
 
   const noKey = async () => undefined;
 
@@ -99,7 +101,7 @@ describe('two instances on one store', needs(mongoMissing), () => {
     await expectOneScanForTenPayers(pair, sellerOf(pair.fleet, 0), noKey);
   });
 
-  test('make one sale of one payment sent to both at once', async () => {
+  test('make one sale if both get the same payment at once', async () => {
     await expectOneSaleOfOneHeader(pair, sellerOf(pair.fleet, 1), noKey);
   });
 
@@ -111,10 +113,10 @@ describe('two instances on one store', needs(mongoMissing), () => {
     const publishing = publishAll().finally(() => {
       isPublishing = false;
     });
-    const seen = await readChanges(one, since, () => isPublishing);
+    const listedChanges = await readChanges(one, since, () => isPublishing);
     await publishing;
-    expect(seen.map(({ host }) => host).sort()).toEqual(published.sort());
-    const instants = seen.map(({ changedAt }) => changedAt);
+    expect(listedChanges.map(({ host }) => host).sort()).toEqual(published.sort());
+    const instants = listedChanges.map(({ changedAt }) => changedAt);
     expect(instants).toEqual([...new Set(instants)].sort());
 
     /** Publishes four origins at once, twice, at the instance that nobody reads from. */
@@ -132,39 +134,39 @@ describe('two instances on one store', needs(mongoMissing), () => {
     }
   });
 
-  test('count the requests of one caller together', async () => {
+  test('share one rate limit for the requests of one caller', async () => {
     const { one, other } = pair;
     const from = { 'x-forwarded-for': '203.0.113.77' };
     let answered = 0;
-    let lastLeft = Number.POSITIVE_INFINITY;
+    let lastRemaining = Number.POSITIVE_INFINITY;
     for (let n = 0; n < 3 * UNPAID_ANSWERS_PER_MINUTE; n += 1) {
       const instance = n % 2 === 0 ? one : other;
       const { status, headers } = await instance.post('/v1/scan', {}, from);
-      const left = Number(headers.get('ratelimit-remaining'));
+      const remaining = Number(headers.get('ratelimit-remaining'));
       // The number of remaining requests rose, so another minute has begun.
-      if (left > lastLeft) answered = 0;
-      lastLeft = left;
+      if (remaining > lastRemaining) answered = 0;
+      lastRemaining = remaining;
       if (status === 429) break;
       expect(status).toBe(402);
       answered += 1;
-      expect(left).toBe(UNPAID_ANSWERS_PER_MINUTE - answered);
+      expect(remaining).toBe(UNPAID_ANSWERS_PER_MINUTE - answered);
     }
     expect(answered).toBe(UNPAID_ANSWERS_PER_MINUTE);
   });
 
-  test('confirm a verification that the other one began, and both accept it', async () => {
+  test('confirm a verification that the other instance began, and both accept the verification', async () => {
     const { one, other, fleet } = pair;
-    const started = await one.post('/v1/verify/start', { url: owned.url });
-    expect(started.status).toBe(200);
-    owned.serve(String(started.json['token']));
-    const confirmed = await other.post('/v1/verify/confirm', { url: owned.url });
-    expect(confirmed.json).toMatchObject({ host: owned.host, verified: true });
-    const hidden = await one.post('/v1/listing', { url: owned.url, listed: false });
-    expect(hidden.status).toBe(200);
-    expect((await fleet.store.listing.get(owned.host)).settings.listed).toBe(false);
+    const startAnswer = await one.post('/v1/verify/start', { url: ownedOrigin.url });
+    expect(startAnswer.status).toBe(200);
+    ownedOrigin.serve(String(startAnswer.json['token']));
+    const confirmAnswer = await other.post('/v1/verify/confirm', { url: ownedOrigin.url });
+    expect(confirmAnswer.json).toMatchObject({ host: ownedOrigin.host, verified: true });
+    const listingAnswer = await one.post('/v1/listing', { url: ownedOrigin.url, listed: false });
+    expect(listingAnswer.status).toBe(200);
+    expect((await fleet.store.listing.get(ownedOrigin.host)).settings.listed).toBe(false);
   });
 
-  test('stop independently: a stopping instance ends its sale first, and the other delivers it again', async () => {
+  test('stop independently: a stopping instance first ends its sale, and the other instance delivers the result again', async () => {
     const { fleet, one, other } = pair;
     const seller = sellerOf(fleet, 5);
     seller.hold();
@@ -181,24 +183,24 @@ describe('two instances on one store', needs(mongoMissing), () => {
   });
 });
 
-type SeenChange = { readonly host: string; readonly changedAt: string };
+type ListedChange = { readonly host: string; readonly changedAt: string };
 
 /** Buys pages of two changes until the publisher is done and no change is left. */
 async function readChanges(
   instance: InstanceProcess,
-  begin: string,
+  firstSince: string,
   isPublishing: () => boolean,
-): Promise<readonly SeenChange[]> {
-  const seen: SeenChange[] = [];
-  let since = begin;
+): Promise<readonly ListedChange[]> {
+  const changes: ListedChange[] = [];
+  let since = firstSince;
   for (;;) {
     const wasPublishing = isPublishing();
     const { headers, client } = await newPurchase('changes');
     const query = `since=${encodeURIComponent(since)}&limit=2`;
     const answer = await instance.get(`/v1/changes?${query}`, { ...client, ...headers });
     expect(answer.status).toBe(200);
-    seen.push(...(answer.json['changes'] as SeenChange[])); // as `src/directory/changes.ts` types them
+    changes.push(...(answer.json['changes'] as ListedChange[])); // as `src/directory/changes.ts` types them
     since = String(answer.json['nextSince']);
-    if (!wasPublishing && answer.json['hasMore'] === false) return seen;
+    if (!wasPublishing && answer.json['hasMore'] === false) return changes;
   }
 }

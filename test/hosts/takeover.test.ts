@@ -17,7 +17,7 @@ vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
 const mongoUri = 'uri' in mongo ? mongo.uri : '';
-const missing = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
+const missingTool = 'uri' in mongo ? chainUnavailable() : mongo.unavailable;
 
 /** Number of instances that start and die at the same time. */
 const MAX_RUNNING = 2;
@@ -29,105 +29,112 @@ type BrokenSale = {
   readonly seller: HeldSeller;
   readonly purchase: Purchase;
   /** The answer that the payer got to the first call. */
-  readonly first: InstanceAnswer | 'hung up';
+  readonly firstAnswer: InstanceAnswer | 'hung up';
   readonly exitCode: number | null;
 };
 
-describe('when an instance is killed during a sale, another ends it', needs(missing), () => {
-  const undo = new AsyncDisposableStack();
-  const sales = new Map<PaymentStep, BrokenSale>();
-  const retries = new Map<PaymentStep, PromiseSettledResult<InstanceAnswer>>();
-  let chain: TestChain;
-  let fleet: Fleet;
-  let survivor: InstanceProcess;
-  let earnedBefore: bigint;
+describe(
+  'when an instance is killed during a sale, another instance ends the sale',
+  needs(missingTool),
+  () => {
+    const cleanup = new AsyncDisposableStack();
+    const sales = new Map<PaymentStep, BrokenSale>();
+    const retries = new Map<PaymentStep, PromiseSettledResult<InstanceAnswer>>();
+    let chain: TestChain;
+    let fleet: Fleet;
+    let survivor: InstanceProcess;
+    let earnedBefore: bigint;
 
-  beforeAll(async () => {
-    chain = await startChain();
-    undo.defer(() => chain[Symbol.asyncDispose]());
-    const settings = { NODE_ENV: 'test', RATE_LIMIT: 'off', PAYMENT_MODE: 'local' };
-    const local = { ...settings, RPC_URL: chain.rpcUrl };
-    const sellers = PAYMENT_STEPS.length;
-    fleet = undo.use(await startFleet({ mongoUri, sellers, settings: local }));
-    earnedBefore = await chain.balanceOf(TERMS.payTo);
+    beforeAll(async () => {
+      chain = await startChain();
+      cleanup.defer(() => chain[Symbol.asyncDispose]());
+      const settings = { NODE_ENV: 'test', RATE_LIMIT: 'off', PAYMENT_MODE: 'local' };
+      const localSettings = { ...settings, RPC_URL: chain.rpcUrl };
+      const sellers = PAYMENT_STEPS.length;
+      fleet = cleanup.use(await startFleet({ mongoUri, sellers, settings: localSettings }));
+      earnedBefore = await chain.balanceOf(TERMS.payTo);
 
-    const waiting = [...PAYMENT_STEPS.entries()];
-    const breakNext = async (): Promise<void> => {
-      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-        const [n, failpoint] = next;
-        sales.set(failpoint, await breakSale(failpoint, sellerOf(fleet, n)));
+      const pendingSteps = [...PAYMENT_STEPS.entries()];
+      const breakNext = async (): Promise<void> => {
+        for (let step = pendingSteps.shift(); step !== undefined; step = pendingSteps.shift()) {
+          const [n, failpoint] = step;
+          sales.set(failpoint, await breakSale(failpoint, sellerOf(fleet, n)));
+        }
+      };
+      await Promise.all(Array.from({ length: MAX_RUNNING }, breakNext));
+      survivor = await fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() });
+      await untilSelling(survivor);
+
+      // The retries run in parallel, because each waits until the dead instance counts as dead.
+      const retryResults = await Promise.allSettled(
+        [...sales.values()].map(({ seller, purchase }) => buyScan(survivor, seller, purchase)),
+      );
+      for (const [index, failpoint] of [...sales.keys()].entries()) {
+        const retry = retryResults[index];
+        if (retry !== undefined) retries.set(failpoint, retry);
       }
-    };
-    await Promise.all(Array.from({ length: MAX_RUNNING }, breakNext));
-    survivor = await fleet.start({ SETTLEMENT_KEY: await chain.newFundedKey() });
-    await untilSelling(survivor);
+    }, 400_000);
 
-    // In parallel: each retry waits until the dead instance counts as gone.
-    const tried = await Promise.allSettled(
-      [...sales.values()].map(({ seller, purchase }) => buyScan(survivor, seller, purchase)),
-    );
-    for (const [index, failpoint] of [...sales.keys()].entries()) {
-      const retry = tried[index];
-      if (retry !== undefined) retries.set(failpoint, retry);
-    }
-  }, 400_000);
-
-  afterAll(async () => {
-    await undo.disposeAsync();
-    if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
-  });
-
-  /** Buys a scan from a new instance that dies at the failpoint. */
-  async function breakSale(failpoint: PaymentStep, seller: HeldSeller): Promise<BrokenSale> {
-    const { privateKey } = await chain.newPayer(priceOf('scan'));
-    const purchase = await newPurchase('scan', privateKey);
-    const instance = await fleet.start({
-      SETTLEMENT_KEY: await chain.newFundedKey(),
-      X402_TEST_FAILPOINT: failpoint,
+    afterAll(async () => {
+      await cleanup.disposeAsync();
+      if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
     });
-    await untilSelling(instance);
-    const first = await buyScan(instance, seller, purchase).catch(() => 'hung up' as const);
-    return { failpoint, seller, purchase, first, exitCode: await instance.exited };
-  }
 
-  function saleAt(failpoint: PaymentStep) {
-    const sale = sales.get(failpoint);
-    const retry = retries.get(failpoint);
-    if (sale === undefined || retry === undefined) throw new Error(`no sale broke at ${failpoint}`);
-    if (retry.status === 'rejected') throw retry.reason;
-    return { ...sale, retried: retry.value };
-  }
-
-  test.each(PAYMENT_STEPS)(
-    'killed at "%s": the same payment buys one report from the other instance',
-    async (name) => {
-      const { seller, purchase, first, exitCode, retried } = saleAt(name);
-      // The instance died, and its payer got no whole answer.
-      expect({ first, exitCode }).toEqual({ first: 'hung up', exitCode: null });
-
-      expect({ status: retried.status, body: retried.json['error'] }).toEqual({ status: 200 });
-      expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
-      expect(await chain.balanceOf(purchase.address)).toBe(0n);
-      // The survivor used the results of the dead instance, and did not scan the seller again.
-      expect(seller.scans()).toBe(1);
-
-      expectRedelivery(await buyScan(survivor, seller, purchase), retried);
-      expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
-    },
-  );
-
-  test('the settled sum equals the sum of the answered sales', async () => {
-    const earned = (await chain.balanceOf(TERMS.payTo)) - earnedBefore;
-    expect(earned).toBe(priceOf('scan') * BigInt(PAYMENT_STEPS.length));
-  });
-
-  test('every sold scan is published once', async () => {
-    for (const { seller, purchase } of sales.values()) {
-      await expect
-        .poll(() => stepsOf(fleet, purchase, 'published'), { timeout: MAX_PUBLISH_MS })
-        .toBe(1);
-      const status = await survivor.get(`/v1/status?url=${encodeURIComponent(seller.url)}`);
-      expect(status.json).toMatchObject({ known: true, fresh: true });
+    /** Buys a scan from a new instance that dies at the failpoint. */
+    async function breakSale(failpoint: PaymentStep, seller: HeldSeller): Promise<BrokenSale> {
+      const { privateKey } = await chain.newPayer(priceOf('scan'));
+      const purchase = await newPurchase('scan', privateKey);
+      const instance = await fleet.start({
+        SETTLEMENT_KEY: await chain.newFundedKey(),
+        X402_TEST_FAILPOINT: failpoint,
+      });
+      await untilSelling(instance);
+      const firstAnswer = await buyScan(instance, seller, purchase).catch(() => 'hung up' as const);
+      return { failpoint, seller, purchase, firstAnswer, exitCode: await instance.exited };
     }
-  });
-});
+
+    function findSale(failpoint: PaymentStep) {
+      const sale = sales.get(failpoint);
+      const retry = retries.get(failpoint);
+      if (sale === undefined || retry === undefined)
+        throw new Error(`no sale broke at ${failpoint}`);
+      if (retry.status === 'rejected') throw retry.reason;
+      return { ...sale, retryAnswer: retry.value };
+    }
+
+    test.each(PAYMENT_STEPS)(
+      'killed at "%s": the same payment buys one report from the other instance',
+      async (name) => {
+        const { seller, purchase, firstAnswer, exitCode, retryAnswer } = findSale(name);
+        // The instance died, and its payer got no whole answer.
+        expect({ firstAnswer, exitCode }).toEqual({ firstAnswer: 'hung up', exitCode: null });
+
+        expect({ status: retryAnswer.status, body: retryAnswer.json['error'] }).toEqual({
+          status: 200,
+        });
+        expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+        expect(await chain.balanceOf(purchase.address)).toBe(0n);
+        // The survivor used the results of the dead instance, and did not scan the seller again.
+        expect(seller.scans()).toBe(1);
+
+        expectRedelivery(await buyScan(survivor, seller, purchase), retryAnswer);
+        expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+      },
+    );
+
+    test('the settled sum equals the sum of the answered sales', async () => {
+      const earned = (await chain.balanceOf(TERMS.payTo)) - earnedBefore;
+      expect(earned).toBe(priceOf('scan') * BigInt(PAYMENT_STEPS.length));
+    });
+
+    test('every sold scan is published once', async () => {
+      for (const { seller, purchase } of sales.values()) {
+        await expect
+          .poll(() => stepsOf(fleet, purchase, 'published'), { timeout: MAX_PUBLISH_MS })
+          .toBe(1);
+        const status = await survivor.get(`/v1/status?url=${encodeURIComponent(seller.url)}`);
+        expect(status.json).toMatchObject({ known: true, fresh: true });
+      }
+    });
+  },
+);

@@ -22,7 +22,7 @@ async function sendLines(...lines: readonly string[]) {
   return { status: Number(head.split(' ')[1]), head: head.toLowerCase(), body };
 }
 
-describe('the Host header', () => {
+describe('the Host header:', () => {
   test.each([
     ['no Host header', ['GET /v1/checks HTTP/1.1']],
     ['two Host headers', ['GET /v1/checks HTTP/1.1', 'Host: a.example', 'Host: b.example']],
@@ -76,7 +76,7 @@ describe('a body with a content encoding', () => {
     expect((await post('/v1/verify/start', 'identity', BODY)).statusCode).toBe(200);
   });
 
-  test('is not read if the call is unpaid: the answer is 402', async () => {
+  test('is not read if the call is unpaid, and the answer is 402', async () => {
     expect((await post('/v1/scan', 'gzip', gzipSync(BODY))).statusCode).toBe(402);
   });
 });

@@ -99,7 +99,7 @@ describe.each(FREE_POSTS)('interface spec 4 and 7: POST %s refuses', (path) => {
   });
 });
 
-test('a listing setting that is not a boolean is refused, also a database operator', async () => {
+test('a listing setting that is not a boolean is refused, even if it is a database operator', async () => {
   const url = 'shop.example.com';
   for (const settings of [
     { listed: 'false' },
@@ -198,16 +198,20 @@ describe('over a raw connection', () => {
     '/v1%2Fchecks',
     '/v1%5cchecks',
     '/v1\\checks',
-  ])('a path that a proxy may read as another one is 404: %s', async (path) => {
+  ])('a path that a proxy may read as another path is 404: %s', async (path) => {
     const answer = await send(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 404 [\s\S]*"error":"not_found"/);
   });
 
   test('bytes that are not HTTP and headers over 32 KiB get stable error codes', async () => {
-    const garbage = await send('this is no request\r\n\r\n');
-    expect(garbage).toMatch(/^HTTP\/1.1 400 [\s\S]*"error":"invalid_http"[\s\S]*"charged":false/);
-    const long = await send(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(40_000)}\r\n\r\n`);
-    expect(long).toMatch(/^HTTP\/1.1 431 [\s\S]*"error":"headers_too_large"/);
+    const garbageAnswer = await send('this is no request\r\n\r\n');
+    expect(garbageAnswer).toMatch(
+      /^HTTP\/1.1 400 [\s\S]*"error":"invalid_http"[\s\S]*"charged":false/,
+    );
+    const longHeaderAnswer = await send(
+      `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(40_000)}\r\n\r\n`,
+    );
+    expect(longHeaderAnswer).toMatch(/^HTTP\/1.1 431 [\s\S]*"error":"headers_too_large"/);
   });
 });
 

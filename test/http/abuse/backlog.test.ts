@@ -8,7 +8,7 @@ import { startInstance } from '../../hosts/instance-process.ts';
 
 const CONNECTIONS = 1_000;
 
-/** Linux caps the backlog that a process may ask for. */
+/** Returns what the machine lacks: Linux limits the backlog of a process. Null if nothing is missing. */
 function backlogUnavailable(): string | null {
   try {
     const maxBacklog = Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
@@ -20,8 +20,8 @@ function backlogUnavailable(): string | null {
   }
 }
 
-describe('1,000 connections to a service that is busy', needs(backlogUnavailable()), () => {
-  test('all connect while it is busy, and the last one gets an answer afterwards', async () => {
+describe('1,000 connections to a paused service', needs(backlogUnavailable()), () => {
+  test('are all established while the service is paused; afterwards the last connection gets an answer', async () => {
     const instance = await startInstance({ PAYMENT_MODE: 'mock', STORE_URL: 'sqlite::memory:' });
     const sockets: Socket[] = [];
     try {
@@ -32,9 +32,9 @@ describe('1,000 connections to a service that is busy', needs(backlogUnavailable
       // With a shorter backlog the kernel would drop the first packet of the connections that do not fit.
       await Promise.all(sockets.map((socket) => once(socket, 'connect')));
       instance.wake();
-      const [last] = sockets.slice(-1);
-      last?.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
-      const [answer] = last === undefined ? [] : await once(last, 'data');
+      const [lastSocket] = sockets.slice(-1);
+      lastSocket?.write('GET /health HTTP/1.1\r\nHost: x\r\n\r\n');
+      const [answer] = lastSocket === undefined ? [] : await once(lastSocket, 'data');
       expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
     } finally {
       instance.wake();

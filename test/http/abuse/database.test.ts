@@ -1,4 +1,4 @@
-/** The service still reads from a database that it cannot write: its disk is full, or it is locked. */
+/** The service still reads from a database that it cannot write, because the disk is full or a lock is held. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,20 +12,20 @@ import { type Answer, startApp, type TestApp } from '../../fixtures/service/star
 import { newPayer } from '../../payment/payer.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'x402-disk-'));
-const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', folder]).status === 0;
+const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'none', folder]).status === 0;
 
 afterAll(() => {
-  if (mounted) spawnSync('umount', [folder]);
+  if (isMounted) spawnSync('umount', [folder]);
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts verifications until one is refused, at most a thousand. */
+/** Starts verifications, at most a thousand, until the service refuses a start. */
 async function startUntilRefused(service: TestApp): Promise<Answer> {
   for (let n = 0; n < 1_000; n += 1) {
     const answer = await service.post('/v1/verify/start', { url: `s${n}.example.com` });
     if (answer.statusCode !== 200) return answer;
   }
-  throw new Error('nothing was refused');
+  throw new Error('all verifications were accepted');
 }
 
 function expectUnavailable(answer: Answer): void {
@@ -34,35 +34,41 @@ function expectUnavailable(answer: Answer): void {
   expect(answer.headers['retry-after']).toBe('10');
 }
 
-/** Expects answers that need no store, or only what was stored before. */
+/** Expects the usual answers to calls that only read. */
 async function expectReadsServed(service: TestApp): Promise<void> {
   expect((await service.get('/v1/checks')).statusCode).toBe(200);
   const status = await service.get('/v1/status?url=shop.example.com');
   expect(status.json()).toMatchObject({ known: true, grade: 'A' });
 }
 
-describe('a full disk', needs(mounted ? null : 'a disk to fill (mount -t tmpfs, as root)'), () => {
-  test('refuses writes with a clear error, serves reads, and takes writes again once space is free', async () => {
-    const file = join(folder, 'scanner.db');
-    await using service = await startApp({
-      environment: { RATE_LIMIT: 'off' },
-      openStore: async (clock) => openSqlite(file, { clock }),
-    });
-    await service.publish('shop.example.com');
-    const { token } = (await service.post('/v1/verify/start', { url: 'shop.example.com' })).json();
-    const filler = join(folder, 'filler');
-    expect(() => writeFileSync(filler, Buffer.alloc(8 << 20))).toThrow('ENOSPC');
+describe(
+  'a full disk',
+  needs(isMounted ? null : 'a disk to fill (mount -t tmpfs, as root)'),
+  () => {
+    test('refuses writes with a clear error, serves reads, and accepts writes again once space is free', async () => {
+      const file = join(folder, 'scanner.db');
+      await using service = await startApp({
+        environment: { RATE_LIMIT: 'off' },
+        openStore: async (clock) => openSqlite(file, { clock }),
+      });
+      await service.publish('shop.example.com');
+      const { token } = (
+        await service.post('/v1/verify/start', { url: 'shop.example.com' })
+      ).json();
+      const filler = join(folder, 'filler');
+      expect(() => writeFileSync(filler, Buffer.alloc(8 << 20))).toThrow('ENOSPC');
 
-    expectUnavailable(await startUntilRefused(service));
-    await expectReadsServed(service);
-    rmSync(filler);
-    service.challenges.set('shop.example.com', { kind: 'served', text: token });
-    const confirmed = await service.post('/v1/verify/confirm', { url: 'shop.example.com' });
-    expect(confirmed.json()).toMatchObject({ verified: true });
-    const again = await service.post('/v1/verify/start', { url: 'other.example.com' });
-    expect(again.statusCode).toBe(200);
-  });
-});
+      expectUnavailable(await startUntilRefused(service));
+      await expectReadsServed(service);
+      rmSync(filler);
+      service.challenges.set('shop.example.com', { kind: 'served', text: token });
+      const confirmAnswer = await service.post('/v1/verify/confirm', { url: 'shop.example.com' });
+      expect(confirmAnswer.json()).toMatchObject({ verified: true });
+      const nextStart = await service.post('/v1/verify/start', { url: 'other.example.com' });
+      expect(nextStart.statusCode).toBe(200);
+    });
+  },
+);
 
 describe('a database that may not grow', () => {
   test('refuses writes with a clear error, and serves reads', async () => {
@@ -120,8 +126,8 @@ describe('a locked database', () => {
     } finally {
       lockHolder.exec('ROLLBACK');
     }
-    const sold = await buy();
-    expect(sold.statusCode).toBe(200);
-    expect(sold.json()).toMatchObject({ charged: true });
+    const saleAnswer = await buy();
+    expect(saleAnswer.statusCode).toBe(200);
+    expect(saleAnswer.json()).toMatchObject({ charged: true });
   });
 });

@@ -9,13 +9,13 @@ import { toPreflight } from '../../../src/preflight/result.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { startSelling } from '../routes/paid/selling.ts';
 
-type World = {
+type FakeNetwork = {
   /** The address to which a host resolves. */
   addressOf(host: string): string;
 };
 
-/** Fakes origins that record who dials them, and a clock that only the test moves. */
-function startWorld({ addressOf }: World) {
+/** Records the hosts that the service dials, and replaces the clock by one that only the test moves. */
+function startFakeNetwork({ addressOf }: FakeNetwork) {
   const dialled: string[] = [];
   let clockMoved = Promise.withResolvers<void>();
   const resolve = (host: string): Address[] => [{ address: addressOf(host), family: 4 }];
@@ -33,7 +33,7 @@ function startWorld({ addressOf }: World) {
     dialled,
     options: { askSeller, fetchToken, wait: () => clockMoved.promise },
     async advance(service: TestApp, ms: number): Promise<void> {
-      for (let past = 0; past < ms; past += 50) {
+      for (let elapsedMs = 0; elapsedMs < ms; elapsedMs += 50) {
         service.advance(50);
         clockMoved.resolve();
         clockMoved = Promise.withResolvers<void>();
@@ -70,45 +70,47 @@ test.each([
   ['names of one address', (n: number) => `https://shop${n}.dev`],
   ['names of one domain', (n: number) => `https://n${n}.victim.dev`],
 ])(
-  '%s are dialled at most twice a second, by routes, tools and confirms together',
+  '%s get at most two connections a second from all preflights, tools and confirms together',
   async (_case, url) => {
     const isOneDomain = url(0).includes('victim');
-    const world = startWorld({
+    const network = startFakeNetwork({
       addressOf: (host) => (isOneDomain ? `198.51.${host.charCodeAt(1)}.7` : '198.51.100.7'),
     });
-    await using service = await startApp(world.options);
-    // Loads the SDK, which takes many turns of the event loop.
+    await using service = await startApp(network.options);
+    // The first tool call loads the SDK, which takes many turns of the event loop.
     await preflightTool(service, 'https://127.0.0.1');
-    const asks = [preflight, preflightTool, confirm];
-    const answers = Array.from({ length: 9 }, (_value, n) => asks[n % 3]?.(service, url(n)));
+    const calls = [preflight, preflightTool, confirm];
+    const answers = Array.from({ length: 9 }, (_value, n) => calls[n % 3]?.(service, url(n)));
     await runPendingTurns();
-    expect(world.dialled).toHaveLength(2);
-    await world.advance(service, 1_000);
-    expect(world.dialled).toHaveLength(4);
-    await world.advance(service, 3_000);
+    expect(network.dialled).toHaveLength(2);
+    await network.advance(service, 1_000);
+    expect(network.dialled).toHaveLength(4);
+    await network.advance(service, 3_000);
     const bodies = (await Promise.all(answers)).map((answer) => answer?.body ?? '');
     expect(bodies.filter((body) => body.includes('not_asked')).length).toBeGreaterThan(0);
     // A confirm is never refused. It waits for its turn.
     expect(bodies.filter((body) => body.includes('"mismatch"'))).toHaveLength(3);
     const notAskedCount = bodies.filter((body) => body.includes('not_asked')).length;
-    expect(world.dialled).toHaveLength(9 - notAskedCount);
+    expect(network.dialled).toHaveLength(9 - notAskedCount);
   },
 );
 
 test('free requests open one connection a second while a paid scan runs', async () => {
-  const world = startWorld({ addressOf: (host) => `198.51.${host.charCodeAt(4)}.7` });
-  const until = Promise.withResolvers<void>();
-  await using selling = await startSelling('0.3.0', world.options);
-  const { app } = selling;
-  app.scanner.will('honest.dev', { grade: 'A', until: until.promise });
-  const paid = selling.scan('https://honest.dev', await selling.header(50_000n));
+  const network = startFakeNetwork({ addressOf: (host) => `198.51.${host.charCodeAt(4)}.7` });
+  const scanEnd = Promise.withResolvers<void>();
+  await using sellingApp = await startSelling('0.3.0', network.options);
+  const { app } = sellingApp;
+  app.scanner.will('honest.dev', { grade: 'A', until: scanEnd.promise });
+  const paidScan = sellingApp.scan('https://honest.dev', await sellingApp.header(50_000n));
   await expect.poll(() => app.scanner.began).toEqual(['honest.dev']);
-  const flood = Array.from({ length: 12 }, (_value, n) => preflight(app, `https://shop${n}.dev`));
+  const freeCalls = Array.from({ length: 12 }, (_value, n) =>
+    preflight(app, `https://shop${n}.dev`),
+  );
   await runPendingTurns();
-  expect(world.dialled).toHaveLength(1);
-  await world.advance(app, 1_100);
-  expect(world.dialled.length).toBeLessThanOrEqual(2);
-  await Promise.all(flood);
-  until.resolve();
-  expect((await paid).json()).toMatchObject({ grade: 'A', charged: true });
+  expect(network.dialled).toHaveLength(1);
+  await network.advance(app, 1_100);
+  expect(network.dialled.length).toBeLessThanOrEqual(2);
+  await Promise.all(freeCalls);
+  scanEnd.resolve();
+  expect((await paidScan).json()).toMatchObject({ grade: 'A', charged: true });
 });

@@ -4,23 +4,23 @@ import { startApp } from '../../fixtures/service/start-app.ts';
 import { connectRaw } from './raw-client.ts';
 
 test('a confirm whose client has disconnected fetches nothing', async () => {
-  const clientGone = Promise.withResolvers<void>();
-  let fetches = 0;
+  const clientLeft = Promise.withResolvers<void>();
+  let fetchCount = 0;
   await using service = await startApp({
     // No waiting fetch may begin before the client has disconnected.
     wait: async (ms) => {
-      await clientGone.promise;
+      await clientLeft.promise;
       service.advance(ms);
     },
     fetchToken: async () => {
-      fetches += 1;
+      fetchCount += 1;
       return { kind: 'served', text: 'nothing of ours' };
     },
   });
   const url = 'shop.example.com';
   await service.post('/v1/verify/start', { url });
   await service.post('/v1/verify/confirm', { url });
-  expect(fetches).toBe(1);
+  expect(fetchCount).toBe(1);
 
   const port = Number(new URL(await service.app.listen({ host: '127.0.0.1', port: 0 })).port);
   const client = await connectRaw(port);
@@ -33,8 +33,8 @@ test('a confirm whose client has disconnected fetches nothing', async () => {
   const countConnections = () =>
     new Promise((resolve) => service.app.server.getConnections((_error, n) => resolve(n)));
   await expect.poll(countConnections).toBe(0);
-  clientGone.resolve();
-  const next = await service.post('/v1/verify/confirm', { url });
-  expect(next.json().reason).toBe('mismatch');
-  expect(fetches).toBe(2);
+  clientLeft.resolve();
+  const secondConfirm = await service.post('/v1/verify/confirm', { url });
+  expect(secondConfirm.json().reason).toBe('mismatch');
+  expect(fetchCount).toBe(2);
 });

@@ -9,7 +9,7 @@ const CONNECTIONS = 5_000;
 const OPEN_FILES = 2 * CONNECTIONS + 500;
 const CHILD = fileURLToPath(new URL('./idle-connections-child.ts', import.meta.url));
 
-function filesUnavailable(): string | null {
+function findMissingFileLimit(): string | null {
   const { status, stdout } = spawnSync('sh', ['-c', 'ulimit -Hn'], { encoding: 'utf8' });
   const hardLimit = stdout?.trim();
   if (status !== 0) return 'a POSIX shell';
@@ -17,10 +17,10 @@ function filesUnavailable(): string | null {
   return `${OPEN_FILES} open files (ulimit -Hn is ${hardLimit})`;
 }
 
-describe('5,000 idle connections', needs(filesUnavailable()), () => {
-  test('take some KiB each, and every other client gets an answer', () => {
+describe('5,000 idle connections', needs(findMissingFileLimit()), () => {
+  test('take little memory, and every other client gets an answer', () => {
     const command = `ulimit -n ${OPEN_FILES} && exec "$0" "$1" "$2"`;
-    const printed = execFileSync(
+    const output = execFileSync(
       'sh',
       ['-c', command, process.execPath, CHILD, String(CONNECTIONS)],
       {
@@ -29,10 +29,14 @@ describe('5,000 idle connections', needs(filesUnavailable()), () => {
         env: { ...process.env, NODE_OPTIONS: '', NODE_NO_WARNINGS: '1' },
       },
     );
-    const { held, statuses, grownMiB } = JSON.parse(printed.trim().split('\n').at(-1) ?? '');
-    expect(held).toBeGreaterThanOrEqual(CONNECTIONS);
+    const {
+      held: openConnections,
+      statuses,
+      grownMiB,
+    } = JSON.parse(output.trim().split('\n').at(-1) ?? '');
+    expect(openConnections).toBeGreaterThanOrEqual(CONNECTIONS);
     expect(statuses).toEqual([200, 200, 200]);
-    // The memory of both ends counts.
+    // The process holds both ends of each connection, so the memory of both ends counts.
     expect(grownMiB).toBeLessThan(400);
   }, 180_000);
 });

@@ -29,21 +29,23 @@ describe.each([
       `POST /v1/verify/start HTTP/1.1\r\nHost: x\r\n${proxyHeader}Content-Type: application/json\r\nConnection: close\r\n${framing}`,
     );
   /** A JSON body with a URL, padded to this number of bytes. */
-  const bodyOf = (bytes: number) => {
+  const createBody = (bytes: number) => {
     const body = JSON.stringify({ url: 'shop.example.com', filler: '' });
     return body.replace('""', `"${'x'.repeat(bytes - body.length)}"`);
   };
   const withLength = (body: string) => `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-  const chunked = (body: string) =>
+  const inOneChunk = (body: string) =>
     `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 
   test.each([
     ['a body', withLength],
-    ['a body in chunks', chunked],
-  ])('%s of 4 KiB is read, and one byte more is 413', async (_case, toFraming) => {
-    expect(await post(toFraming(bodyOf(BODY_BYTES)))).toMatch(/^HTTP\/1\.1 200 [\s\S]*"token"/);
-    const over = await post(toFraming(bodyOf(BODY_BYTES + 1)));
-    expect(over).toMatch(/^HTTP\/1\.1 413 [\s\S]*"error":"body_too_large"[\s\S]*"charged":false/);
+    ['a body in chunks', inOneChunk],
+  ])('%s of 4 KiB is read, and a body with one more byte is 413', async (_case, toFraming) => {
+    expect(await post(toFraming(createBody(BODY_BYTES)))).toMatch(/^HTTP\/1\.1 200 [\s\S]*"token"/);
+    const tooLargeAnswer = await post(toFraming(createBody(BODY_BYTES + 1)));
+    expect(tooLargeAnswer).toMatch(
+      /^HTTP\/1\.1 413 [\s\S]*"error":"body_too_large"[\s\S]*"charged":false/,
+    );
   });
 
   test('a length over the limit is refused before the body is sent', async () => {
@@ -51,47 +53,52 @@ describe.each([
   });
 
   test('a request with two lengths, or a length and chunks, is refused', async () => {
-    const two = await post('Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}');
-    expect(two).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_http"/);
-    const both = await post('Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n');
-    expect(both).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_http"/);
+    const twoLengths = await post('Content-Length: 2\r\nContent-Length: 3\r\n\r\n{}');
+    expect(twoLengths).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_http"/);
+    const lengthAndChunks = await post(
+      'Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    );
+    expect(lengthAndChunks).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_http"/);
   });
 
   test('headers of 30 KiB are read, and headers of 33 KiB are 431', async () => {
-    const ofBytes = (bytes: number) => `X-Long: ${'a'.repeat(bytes)}\r\n`;
-    expect(await get('/v1/checks', ofBytes(30 * 1_024))).toMatch(/^HTTP\/1\.1 200 /);
-    const over = await get('/v1/checks', ofBytes(33 * 1_024));
-    expect(over).toMatch(/^HTTP\/1\.1 431 [\s\S]*"error":"headers_too_large"/);
+    const createHeader = (bytes: number) => `X-Long: ${'a'.repeat(bytes)}\r\n`;
+    expect(await get('/v1/checks', createHeader(30 * 1_024))).toMatch(/^HTTP\/1\.1 200 /);
+    const tooLargeAnswer = await get('/v1/checks', createHeader(33 * 1_024));
+    expect(tooLargeAnswer).toMatch(/^HTTP\/1\.1 431 [\s\S]*"error":"headers_too_large"/);
   });
 
-  test('many small headers count together', async () => {
-    const ofCount = (count: number) =>
+  test('100 small headers are read, and 8,000 small headers are 431', async () => {
+    const createHeaders = (count: number) =>
       Array.from({ length: count }, (_value, n) => `X-${n}: a\r\n`).join('');
-    expect(await get('/v1/checks', ofCount(100))).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await get('/v1/checks', ofCount(8_000))).toMatch(/^HTTP\/1\.1 431 /);
+    expect(await get('/v1/checks', createHeaders(100))).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await get('/v1/checks', createHeaders(8_000))).toMatch(/^HTTP\/1\.1 431 /);
   });
 
-  test('a search of 253 characters is answered, and one more character is 400', async () => {
+  test('a search of 253 characters is answered, and a search of 254 characters is 400', async () => {
     const q = 'a'.repeat(253);
     expect(await get(`/v1/directory?q=${q}`)).toMatch(/^HTTP\/1\.1 200 /);
-    const over = await get(`/v1/directory?q=${q}a`);
-    expect(over).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_parameter"/);
+    const tooLargeAnswer = await get(`/v1/directory?q=${q}a`);
+    expect(tooLargeAnswer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"error":"invalid_parameter"/);
   });
 
-  test('a URL of 2,048 characters is parsed, and one more character is 400', async () => {
-    const ofLength = (length: number) => `https://shop.example.com/${'a'.repeat(length - 25)}`;
-    expect(ofLength(2_048)).toHaveLength(2_048);
-    expect(await get(`/v1/status?url=${ofLength(2_048)}`)).toMatch(/^HTTP\/1\.1 200 /);
-    const over = await get(`/v1/status?url=${ofLength(2_049)}`);
-    expect(over).toMatch(/^HTTP\/1\.1 400 [\s\S]*"reason":"not_a_string_or_too_long"/);
+  test('a URL of 2,048 characters is parsed, and a URL of 2,049 characters is 400', async () => {
+    const createUrl = (length: number) => `https://shop.example.com/${'a'.repeat(length - 25)}`;
+    expect(createUrl(2_048)).toHaveLength(2_048);
+    expect(await get(`/v1/status?url=${createUrl(2_048)}`)).toMatch(/^HTTP\/1\.1 200 /);
+    const tooLargeAnswer = await get(`/v1/status?url=${createUrl(2_049)}`);
+    expect(tooLargeAnswer).toMatch(/^HTTP\/1\.1 400 [\s\S]*"reason":"not_a_string_or_too_long"/);
   });
 
   test('a query of thousands of parameters is answered, and delays no other request', async () => {
     const parameters = Array.from({ length: 4_000 }, (_value, n) => `p${n}=`).join('&');
     expect(parameters.length).toBeLessThan(32 * 1_024);
-    const [long, other] = await Promise.all([get(`/v1/checks?${parameters}`), get('/health')]);
-    expect(long).toMatch(/^HTTP\/1\.1 200 /);
-    expect(other).toMatch(/^HTTP\/1\.1 200 /);
+    const [longAnswer, healthAnswer] = await Promise.all([
+      get(`/v1/checks?${parameters}`),
+      get('/health'),
+    ]);
+    expect(longAnswer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(healthAnswer).toMatch(/^HTTP\/1\.1 200 /);
   });
 
   test.each([

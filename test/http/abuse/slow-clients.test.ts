@@ -40,20 +40,20 @@ describe.each([
     expect(client.socket.destroyed || client.socket.readableEnded).toBe(true);
   });
 
-  test('a client that sends one byte at a time has the same time limit', async () => {
+  test('a client that sends one byte at a time gets the same error after the same time', async () => {
     const client = await connectRaw(port);
     client.send(`${HEAD}${proxyHeader}`);
-    const drip = setInterval(() => client.send('X'), 20);
+    const byteTimer = setInterval(() => client.send('X'), 20);
     const answer = await client.answer;
-    clearInterval(drip);
+    clearInterval(byteTimer);
     expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   });
 
   test('two hundred slow clients at the same time delay no other client', async () => {
-    const slow = await Promise.all(Array.from({ length: 200 }, () => connectRaw(port)));
-    for (const client of slow) client.send(`${HEAD}${proxyHeader}`);
+    const slowClients = await Promise.all(Array.from({ length: 200 }, () => connectRaw(port)));
+    for (const client of slowClients) client.send(`${HEAD}${proxyHeader}`);
     expect(await isAlive()).toBe(true);
-    const answers = await Promise.all(slow.map(({ answer }) => answer));
+    const answers = await Promise.all(slowClients.map(({ answer }) => answer));
     expect(new Set(answers.map((answer) => answer.slice(0, 12)))).toEqual(
       new Set(['HTTP/1.1 408']),
     );
@@ -64,9 +64,9 @@ describe.each([
     const client = await connectRaw(port);
     const { socket } = client;
     socket.pause();
-    const ask = `GET /openapi.json HTTP/1.1\r\nHost: x\r\n${proxyHeader}`;
-    client.send(`${ask}\r\n`.repeat(20));
-    client.send(`${ask}Connection: close\r\n\r\n`);
+    const requestHead = `GET /openapi.json HTTP/1.1\r\nHost: x\r\n${proxyHeader}`;
+    client.send(`${requestHead}\r\n`.repeat(20));
+    client.send(`${requestHead}Connection: close\r\n\r\n`);
     for (let count = 0; count < 5; count += 1) expect(await isAlive()).toBe(true);
     socket.resume();
     const answers = (await client.answer).match(/HTTP\/1\.1 200 OK/g);
@@ -82,25 +82,25 @@ describe.each([
     expect(await isAlive()).toBe(true);
   });
 
-  test('connections beyond the limit are closed, and those within it are served', async () => {
+  test('connections beyond the limit are closed, and connections within the limit are served', async () => {
     await using limited = await startApp({ environment, limits: { maxConnections: 3 } });
     const limitedPort = Number(
       new URL(await limited.app.listen({ host: '127.0.0.1', port: 0 })).port,
     );
     const clients = await Promise.all([1, 2, 3].map(() => connectRaw(limitedPort)));
-    const over = await connectRaw(limitedPort);
-    expect(await over.answer).toBe('');
-    const [first] = clients;
-    first?.send(`GET /health HTTP/1.1\r\nHost: x\r\n${proxyHeader}Connection: close\r\n\r\n`);
-    expect(await first?.answer).toMatch(/^HTTP\/1\.1 200 /);
+    const extraClient = await connectRaw(limitedPort);
+    expect(await extraClient.answer).toBe('');
+    const [firstClient] = clients;
+    firstClient?.send(`GET /health HTTP/1.1\r\nHost: x\r\n${proxyHeader}Connection: close\r\n\r\n`);
+    expect(await firstClient?.answer).toMatch(/^HTTP\/1\.1 200 /);
     for (const { socket } of clients) socket.destroy();
     const countConnections = () =>
       new Promise((resolve) =>
         limited.app.server.getConnections((_error, count) => resolve(count)),
       );
     await expect.poll(countConnections).toBe(0);
-    const again = await connectRaw(limitedPort);
-    again.send(`GET /health HTTP/1.1\r\nHost: x\r\n${proxyHeader}Connection: close\r\n\r\n`);
-    expect(await again.answer).toMatch(/^HTTP\/1\.1 200 /);
+    const laterClient = await connectRaw(limitedPort);
+    laterClient.send(`GET /health HTTP/1.1\r\nHost: x\r\n${proxyHeader}Connection: close\r\n\r\n`);
+    expect(await laterClient.answer).toMatch(/^HTTP\/1\.1 200 /);
   });
 });
