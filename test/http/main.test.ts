@@ -92,21 +92,21 @@ test('a started service prints its address, store and catalog, answers, and stop
 });
 
 test('a second process on the same store exits and says why in one line', async () => {
-  const first = start({ PORT: String(await freePort()), LOG_LEVEL: 'silent' });
-  await waitUntilListening(first);
-  const second = start({ PORT: String(await freePort()), LOG_LEVEL: 'silent' });
-  expect(await second.exited).toBe(1);
-  expect(second.err().trim().split('\n')).toHaveLength(1);
-  expect(second.err()).toContain('scanner.db');
+  const firstRun = start({ PORT: String(await freePort()), LOG_LEVEL: 'silent' });
+  await waitUntilListening(firstRun);
+  const secondRun = start({ PORT: String(await freePort()), LOG_LEVEL: 'silent' });
+  expect(await secondRun.exited).toBe(1);
+  expect(secondRun.err().trim().split('\n')).toHaveLength(1);
+  expect(secondRun.err()).toContain('scanner.db');
 });
 
 test('a port in use is reported in one line', async () => {
   const port = String(await freePort());
-  const first = start({ PORT: port, LOG_LEVEL: 'silent' });
-  await waitUntilListening(first);
-  const second = start({ PORT: port, LOG_LEVEL: 'silent', STORE_URL: 'sqlite:./other.db' });
-  expect(await second.exited).toBe(1);
-  expect(second.err()).toMatch(
+  const firstRun = start({ PORT: port, LOG_LEVEL: 'silent' });
+  await waitUntilListening(firstRun);
+  const secondRun = start({ PORT: port, LOG_LEVEL: 'silent', STORE_URL: 'sqlite:./other.db' });
+  expect(await secondRun.exited).toBe(1);
+  expect(secondRun.err()).toMatch(
     /EADDRINUSE.*another process listens there\. Stop it, or set PORT\.\n$/,
   );
 });
@@ -119,8 +119,8 @@ test('a bad setting in .env stops the start with one line, unless the environmen
     'PORT="abc" is not accepted: give a port from 1 to 65535, or 0 for any free one if BASE_URL is set.\n',
   );
   expect(run.out()).toBe('');
-  const overridden = start({ PORT: String(await freePort()) });
-  await waitUntilListening(overridden);
+  const runWithValidPort = start({ PORT: String(await freePort()) });
+  await waitUntilListening(runWithValidPort);
 });
 
 test('a misspelt setting is ignored, and a warning suggests the right name', async () => {

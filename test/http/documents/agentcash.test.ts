@@ -25,13 +25,13 @@ async function findComplaints(origin: string): Promise<string[]> {
     return getWarningsForOpenAPI(openApi).map(({ code }) => code);
   }
   const routes = checkL2ForOpenAPI(openApi);
-  const general = [
+  const documentWarnings = [
     ...getWarningsForOpenAPI(openApi),
     ...getWarningsForL2(routes),
     ...getWarningsForL4(checkL4ForOpenAPI(openApi)),
     ...(await getWarningsForFavicon(origin)).unwrapOr([]),
   ].map(({ code }) => code);
-  const ofRoutes = routes.routes.map(async ({ path, method, authMode }) => {
+  const routeComplaints = routes.routes.map(async ({ path, method, authMode }) => {
     const probe = (await getProbe(origin + path)).unwrapOr([]);
     const warnings = getWarningsForL3(getL3(openApi, probe, path, method)).map(({ code }) => code);
     if (authMode !== 'paid') return warnings.map((code) => `${path} ${code}`);
@@ -45,7 +45,7 @@ async function findComplaints(origin: string): Promise<string[]> {
     const verdict = answer.status === 402 && valid ? [] : [`answers ${answer.status}`];
     return [...warnings, ...codes, ...verdict].map((code) => `${path} ${code}`);
   });
-  return [...general, ...(await Promise.all(ofRoutes)).flat()];
+  return [...documentWarnings, ...(await Promise.all(routeComplaints)).flat()];
 }
 
 /** AgentCash only warns of this missing input schema, because the export takes no input. */
@@ -56,7 +56,7 @@ test.each([
   ['0.3.0', EXPORT_WARNINGS],
 ] as const)(
   'AgentCash finds no errors in revision %s, only the warnings %j',
-  async (revision, known) => {
+  async (revision, expectedWarnings) => {
     const port = await freePort();
     const origin = `http://127.0.0.1:${port}`;
     await using service = await startApp({
@@ -64,6 +64,6 @@ test.each([
       environment: { BASE_URL: origin, SITE_URL: origin, RATE_LIMIT: 'off' },
     });
     await service.app.listen({ host: '127.0.0.1', port });
-    expect(await findComplaints(origin)).toEqual(known);
+    expect(await findComplaints(origin)).toEqual(expectedWarnings);
   },
 );

@@ -53,14 +53,14 @@ describe.each(['0.1.0', '0.3.0'] as const)('in revision %s', (revision) => {
   });
 
   test('documents name preflight and the tools for agents if the revision has them', async () => {
-    const has = revision === '0.3.0';
+    const hasAgentTools = revision === '0.3.0';
     for (const path of ['/llms.txt', '/llms-full.txt']) {
       const { body } = await service.get(path);
-      expect(body.includes(`](${BASE}/mcp)`)).toBe(has);
-      expect(body.includes('POST /v1/preflight')).toBe(has);
+      expect(body.includes(`](${BASE}/mcp)`)).toBe(hasAgentTools);
+      expect(body.includes('POST /v1/preflight')).toBe(hasAgentTools);
     }
-    expect((await service.get('/discovery')).body.includes('/v1/preflight')).toBe(has);
-    expect((await service.get('/mcp')).statusCode).toBe(has ? 405 : 404);
+    expect((await service.get('/discovery')).body.includes('/v1/preflight')).toBe(hasAgentTools);
+    expect((await service.get('/mcp')).statusCode).toBe(hasAgentTools ? 405 : 404);
   });
 
   test('interface spec 2.9: /discovery lists free and paid routes', async () => {
@@ -184,13 +184,13 @@ describe.each(['0.1.0', '0.3.0'] as const)('in revision %s', (revision) => {
   });
 
   test('llms.txt follows its format, and names every paid operation with its price', async () => {
-    const short = (await service.get('/llms.txt')).body;
-    expect(short).toMatch(/^# .+\n\n> .+\n/);
-    expect(short).toMatch(/\n## .+\n\n- \[.+\]\(https:.+\): /);
+    const summary = (await service.get('/llms.txt')).body;
+    expect(summary).toMatch(/^# .+\n\n> .+\n/);
+    expect(summary).toMatch(/\n## .+\n\n- \[.+\]\(https:.+\): /);
     const full = (await service.get('/llms-full.txt')).body;
     for (const [operation, price] of Object.entries(PRICES[revision])) {
       const path = operation.split(' ')[1];
-      expect(short).toContain(`- [${operation}](${BASE}${path}): $${price.toFixed(2)}. `);
+      expect(summary).toContain(`- [${operation}](${BASE}${path}): $${price.toFixed(2)}. `);
       expect(full).toContain(`### ${operation}\n\n$${price.toFixed(2)}. `);
     }
     expect(full).toContain('PAYMENT-SIGNATURE');

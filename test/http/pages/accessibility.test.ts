@@ -7,8 +7,8 @@ import { browserUnavailable, startBrowser } from '../../fixtures/browser.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { PAGES, type Site, startSite } from './site-pages.ts';
 
-const WIDE = { width: 1600, height: 900 };
-const NARROW = { width: 320, height: 740 };
+const WIDE_VIEWPORT = { width: 1600, height: 900 };
+const NARROW_VIEWPORT = { width: 320, height: 740 };
 
 type Violation = { readonly id: string; readonly nodes: readonly { readonly html: string }[] };
 
@@ -28,7 +28,7 @@ describe('the public site', needs(browserUnavailable()), () => {
   });
 
   const displays = (['light', 'dark'] as const).flatMap((colorScheme) =>
-    [WIDE, NARROW].map((viewport) => ({ colorScheme, viewport })),
+    [WIDE_VIEWPORT, NARROW_VIEWPORT].map((viewport) => ({ colorScheme, viewport })),
   );
 
   test.each(
