@@ -42,6 +42,7 @@ export type CensusLookResult = {
   /** Null if the look was not a scan. */
   readonly scan: FinishedScan | null;
   readonly allowed: AllowedPaths | null;
+  /** The longest `Retry-After` of the answers; null if no answer was rate-limited. */
   readonly restMs: number | null;
 };
 
@@ -74,7 +75,7 @@ export class CensusLook {
     this.#listing = toListing(row.listing);
   }
 
-  /** A resolved network; the registrable domain if no name was resolved. */
+  /** The /24 or /48 of the origin's first address; its registrable domain before it was resolved. */
   get network(): string {
     const [network = this.#row.domain] = this.#networks;
     return network;
@@ -84,7 +85,7 @@ export class CensusLook {
   async run(isScan: boolean): Promise<CensusLookResult> {
     const { store, turns, onError } = this.#options;
     const { domain } = this.#row;
-    // All looks of the census share one rank, like the calls of one client.
+    // Turns rank callers by their address block. All looks of the census count as one block.
     const blocks = new Set(['census']);
     const request = { origin: this.#origin, blocks, domain, withinMs: MAX_TURN_WAIT_MS };
     const work = (turn: OriginTurn) => {
@@ -94,7 +95,7 @@ export class CensusLook {
     return withLease(store, ['census-domain', domain], LEASE_MS, async () => {
       try {
         return await runLook(turns, { kind: 'census', ...request }, work, {
-          whenRefused: () => ({ ...NOT_CHECKED, word: 'down', isSilent: true }),
+          whenOriginRefused: () => ({ ...NOT_CHECKED, word: 'down', isSilent: true }),
           whenFault: NOT_CHECKED,
           onFault: (error) => onError('a look of the census failed', error),
         });
@@ -120,7 +121,7 @@ export class CensusLook {
   async #scan(admit: AdmitAddresses): Promise<TurnResult<CensusLookResult>> {
     const { store, askListed, scanCoordinator, scanner, resolve } = this.#options;
     const origin = this.#origin;
-    // While another scan runs, the census's scan would wait, and each attempt would read robots.txt again.
+    // A scan would have to wait for other scans, and each retry of the look would request robots.txt again.
     const scans = await store.slots.findLive(['scan', origin.host]);
     if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
     const { resources: listed } = this.#listing;

@@ -70,7 +70,7 @@ function refuseUnsafeInProduction(settings: Settings): void {
     throw new SettingError(
       'RPC_URL',
       undefined,
-      'in production a node must prove whether a settlement succeeded if its answer was lost. Without a node, set ALLOW_UNPROVED_SETTLEMENTS=1: then a payer who cancels the payment in time gets the answer for nothing',
+      "in production a node must prove whether we were paid if the facilitator's reply to a settlement was lost. Without a node, set ALLOW_UNPROVED_SETTLEMENTS=1: then a payer who cancels the payment in time gets the answer for nothing",
     );
   }
   if (settings.RATE_LIMIT === 'off')

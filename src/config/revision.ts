@@ -61,7 +61,7 @@ export type Revision = {
 export const UNPAID_ANSWERS_PER_MINUTE = 60;
 export const PAID_REQUESTS_PER_MINUTE = 120;
 
-/** The offer of documents, for which the API revisions state no limit. */
+/** The offer of documents. No revision of the API states a limit for them. */
 export const DOCUMENT_OFFER: FreeOffer = { kind: 'free', requestsPerMinute: 120 };
 
 const FREE_10: FreeOffer = { kind: 'free', requestsPerMinute: 10 };

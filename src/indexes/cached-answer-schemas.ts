@@ -16,5 +16,5 @@ export const isIndexRow = compileValidator(indexRow);
 export const isBazaarListings = compileValidator(bazaarListings);
 export const isOffersOnChain = compileValidator(offersOnChain);
 export const isSettlementFacts = compileValidator(settlementFacts);
-export const isVerified = compileValidator(Type.Boolean());
+export const isVerifiedFlag = compileValidator(Type.Boolean());
 export const isPartners = compileValidator(list(shape({ name: nullable(text), website: text })));

@@ -9,7 +9,7 @@ import {
   isIndexRow,
   isOffersOnChain,
   isPartners,
-  isVerified,
+  isVerifiedFlag,
 } from './cached-answer-schemas.ts';
 import type { Partner } from './index-answers.ts';
 import type { EcosystemOptions } from './options.ts';
@@ -137,7 +137,7 @@ async function lookUpOrigin(
   const verified = await cache.lookup({
     source,
     key: `${base} verified ${id}`,
-    isAnswer: isVerified,
+    isAnswer: isVerifiedFlag,
     ask: () => askX402scanVerified(base, id, context),
   });
   const ownershipVerified = verified.state === 'seen' ? verified.data : null;

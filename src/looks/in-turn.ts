@@ -60,7 +60,7 @@ export async function withTurn<Result>(
 
 export type LookFallbacks<Result> = {
   /** The result if the guard refuses the origin. Buyers cannot reach such an origin. */
-  readonly whenRefused: () => Result;
+  readonly whenOriginRefused: () => Result;
   /** The result if the fault is ours. */
   readonly whenFault: Result;
   readonly onFault: (error: unknown) => void;
@@ -71,14 +71,14 @@ export async function runLook<Result>(
   turns: Pick<OriginTurns, 'enter'>,
   request: TurnRequest,
   work: (turn: OriginTurn) => Promise<TurnResult<Result>>,
-  { whenRefused, whenFault, onFault }: LookFallbacks<Result>,
+  { whenOriginRefused, whenFault, onFault }: LookFallbacks<Result>,
 ): Promise<Result> {
   try {
     return await withTurn(turns, request, work);
   } catch (error) {
     // Saturated: paid scans leave no capacity for free ones.
     if (error instanceof LimitReached || error instanceof Saturated) throw new LimitReached();
-    if (error instanceof OriginRefused) return whenRefused();
+    if (error instanceof OriginRefused) return whenOriginRefused();
     onFault(error);
     return whenFault;
   }

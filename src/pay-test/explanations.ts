@@ -44,7 +44,7 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   },
   T7: {
     why: 'A buyer can send the same payment header again. A seller may repeat the first answer, but must not produce a new one.',
-    fix: 'Store used nonces with their answers. To a used nonce, send the first answer again, or 402. Run the handler after settle, or settle before the answer.',
+    fix: 'Store used nonces with their answers. To a used nonce, send the first answer again, or 402. Deliver only after settle.',
     upstream: [],
   },
   T8: {

@@ -157,7 +157,9 @@ class TrialRun {
   async #tryFailedWork(onlyT1Reason: string | null): Promise<void> {
     const tester = this.#options.failingTester;
     if (tester === null) {
-      const finding = notRun('name a route whose handler fails by --failing-route "GET /path"');
+      const finding = notRun(
+        'to run it, name a route whose handler fails: --failing-route "GET /path"',
+      );
       this.#findings.push({ id: 'T14', route: null, ...finding });
     } else if (onlyT1Reason !== null) this.#addNotRun(tester, ['T14'], `${onlyT1Reason}, see T1`);
     else await this.#runTrial('T14', tester, () => tryFailedWork(tester));

@@ -181,11 +181,14 @@ export class InFlightScans {
         hasRecord: await hasRecord(store, origin),
       });
       const report = { ...outcome.report, scannedAt };
-      const record = (withText: boolean) =>
+      const makeRecording = (withText: boolean) =>
         scanner.record({ recording: toRecording(report, outcome.observations), withText });
-      const keepRecording = () => this.#keepRecording(scanId, record(true));
+      const keepRecording = () => this.#keepRecording(scanId, makeRecording(true));
       const { withRecording } = scan;
-      const [recorded] = await Promise.all([record(false), withRecording ? keepRecording() : null]);
+      const [recorded] = await Promise.all([
+        makeRecording(false),
+        withRecording ? keepRecording() : null,
+      ]);
       const finished: FinishedScan = {
         scanId,
         host: origin.host,
@@ -245,7 +248,7 @@ export class InFlightScans {
   ): Promise<FinishedScan | null> {
     const { slots, results } = this.#options.store;
     for (;;) {
-      // Read first, because a result is stored before its lease is released.
+      // The lease is read before the result, because a scan stores its result before it releases its lease.
       const isRunning = await slots.isHeld(lease);
       const sinceMs = lease.takenAtMs;
       // A payer of the other instance may have published the result between two polls.

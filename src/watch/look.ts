@@ -144,7 +144,7 @@ export class Look {
   #look(work: (turn: OriginTurn) => Promise<TurnResult<LookOutcome>>): Promise<LookOutcome> {
     const { turns, onError } = this.#options;
     return runLook(turns, this.#turnRequest(MAX_LOOK_WAIT_MS), work, {
-      whenRefused: () => this.#toUnreachable(),
+      whenOriginRefused: () => this.#toUnreachable(),
       whenFault: NO_OUTCOME,
       onFault: (error) => onError('a look failed', error),
     });

@@ -119,8 +119,8 @@ function readMppAmount(offer: JsonObject): string | null {
 }
 
 /**
- * Reads the flat forms, which AgentCash still accepts: `price` beside `pricingMode`, or a member that names its
- * currency.
+ * Reads the flat forms, which AgentCash still accepts: `price` beside `pricingMode`, or a member with the currency in
+ * its name, such as `price_usd`.
  */
 function readFlatMember(info: JsonObject, infoPointer: string): PriceDeclaration | null {
   for (const name of FLAT_PRICE_MEMBERS) {
@@ -143,7 +143,7 @@ function toFlatPrice(price: JsonValue | undefined, pointer: string): PriceDeclar
   return { kind: 'legacy', amount: parseWrittenAmount(price), pointer };
 }
 
-/** Returns a text that is not an amount unchanged, because a check quotes it. */
+/** A text that is not an amount is returned as it is, because a check quotes it. */
 function toWrittenText(value: JsonValue | undefined): string | null {
   return parseWrittenAmount(value) ?? jsonText(value);
 }

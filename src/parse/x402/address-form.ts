@@ -61,7 +61,7 @@ function toChecksumCase(digits: string): string {
     .join('');
 }
 
-/** An address is base58 of 32 bytes. The bytes of the system program are all zero. */
+/** An address is base58 of 32 bytes. The address of the system program is 32 zero bytes. */
 function classifySolanaAddress(address: string): 'ok' | 'malformed' | 'zero' {
   const bytes = address.length > MAX_SOLANA_ADDRESS_CHARS ? null : decodeBase58(address);
   if (bytes?.length !== SOLANA_ADDRESS_BYTES) return 'malformed';

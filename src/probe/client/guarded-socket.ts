@@ -76,7 +76,7 @@ export class GuardedSocket implements Meter, RequestSocket {
   addBytes(bytes: number): void {
     this.#options.budget.bytes += bytes;
     if (this.isOpen) this.#answerBytes += bytes;
-    // Deferred, so that an answer that these bytes complete is read before the connection is closed.
+    // Closes in the next tick. The HTTP parser then has read these bytes, which may complete an answer.
     if (this.#limitFailure !== null) process.nextTick(() => this.#endIfExcessive());
   }
 

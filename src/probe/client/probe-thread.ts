@@ -148,7 +148,7 @@ class RunningThread {
     return {
       async request(request) {
         const answer = await ask(() => calls.request(number, request));
-        // The thread serialized an observation.
+        // The cast is safe, because the thread serialized an observation.
         return deserializeFrozen(answer, true) as Observation<HttpData>;
       },
       resolveOrigin: (origin) => ask(() => calls.resolveOrigin(number, origin)),

@@ -13,7 +13,7 @@ export const MEMORY = ':memory:';
 
 /**
  * A limit as a parameter. SQLite would adapt its plan to the value of a plain `LIMIT ?`, and compile the statement
- * again for each run. The value of a sum does not affect the plan.
+ * again for each run. The value of `? + 0` does not affect the plan.
  */
 export const LIMIT = 'LIMIT ? + 0';
 
@@ -22,6 +22,7 @@ export const LIMIT = 'LIMIT ? + 0';
  * folder; values travel as parameters only.
  */
 export class Connection {
+  /** Names the database in error messages. */
   readonly location: string;
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
