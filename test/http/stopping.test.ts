@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { startApp } from '../fixtures/service/start-app.ts';
 
-test('a request that arrives while the service stops gets 503 in the usual form of errors', async () => {
+test('a request that arrives while the service stops gets 503 with the usual error body', async () => {
   await using service = await startApp();
   const letLookupEnd = Promise.withResolvers<void>();
   const lookupBegan = Promise.withResolvers<void>();

@@ -58,7 +58,7 @@ test('answers let browsers load only our own content, and let nobody frame it', 
     'referrer-policy': 'no-referrer',
     'x-frame-options': 'DENY',
   });
-  // Without includeSubDomains: other services of the domain may not support HTTPS.
+  // The header omits includeSubDomains, because other services of the domain may not support HTTPS.
   expect(headers['strict-transport-security']).toMatch(/^max-age=\d+$/);
 });
 
@@ -125,11 +125,11 @@ test.each(Object.entries(FORWARDING_HEADERS))(
 test('behind a trusted proxy METRICS_ALLOW applies to the forwarded address', async () => {
   const environment = { TRUST_PROXY: '127.0.0.0/8', METRICS_ALLOW: '192.0.2.0/24,127.0.0.1' };
   await using behind = await startApp({ environment });
-  const statusOf = async (headers: Record<string, string>) =>
+  const fetchStatus = async (headers: Record<string, string>) =>
     (await behind.app.inject({ url: '/metrics', remoteAddress: '127.0.0.1', headers })).statusCode;
-  expect(await statusOf({ 'x-forwarded-for': '192.0.2.7', via: '1.1 proxy' })).toBe(200);
-  expect(await statusOf({ 'x-forwarded-for': '198.51.100.7' })).toBe(403);
-  expect(await statusOf({})).toBe(200);
+  expect(await fetchStatus({ 'x-forwarded-for': '192.0.2.7', via: '1.1 proxy' })).toBe(200);
+  expect(await fetchStatus({ 'x-forwarded-for': '198.51.100.7' })).toBe(403);
+  expect(await fetchStatus({})).toBe(200);
 });
 
 test('the metrics include the memory of the process', async () => {
@@ -139,7 +139,7 @@ test('the metrics include the memory of the process', async () => {
   expect(memory).toBeGreaterThan(1e6);
 });
 
-test('METRICS_ALLOW opens the metrics to the addresses it names, and closes them to others', async () => {
+test('METRICS_ALLOW opens the metrics to the addresses it names, and closes the metrics to all other addresses', async () => {
   await using other = await startApp({
     environment: { METRICS_ALLOW: '192.0.2.0/24,2001:db8::1' },
   });

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
-const FROM = '198.51.100.7';
-const STRANGER = '203.0.113.9';
+const CLIENT_IP = '198.51.100.7';
+const OTHER_CLIENT_IP = '203.0.113.9';
 
-async function codesOf(service: TestApp, requests: number, url: string, from = FROM) {
+async function fetchStatusCodes(service: TestApp, requests: number, url: string, from = CLIENT_IP) {
   const codes: string[] = [];
   for (let sent = 0; sent < requests; sent += 1) {
     const answer = await service.app.inject({ method: 'GET', url, remoteAddress: from });
@@ -16,13 +16,13 @@ async function codesOf(service: TestApp, requests: number, url: string, from = F
 
 test('the 404 and 405 answers of a client share one bucket of 60 a minute', async () => {
   await using service = await startApp();
-  const nothing = await codesOf(service, 58, '/nothing');
-  expect(new Set(nothing)).toEqual(new Set(['not_found']));
+  const unknownPathCodes = await fetchStatusCodes(service, 58, '/nothing');
+  expect(new Set(unknownPathCodes)).toEqual(new Set(['not_found']));
   // A known path counts as unknown if a proxy may read it as another path.
-  expect(await codesOf(service, 1, '/o/shop%2fexample')).toEqual(['not_found']);
-  expect(await codesOf(service, 1, '/v1/listing')).toEqual(['method_not_allowed']);
+  expect(await fetchStatusCodes(service, 1, '/o/shop%2fexample')).toEqual(['not_found']);
+  expect(await fetchStatusCodes(service, 1, '/v1/listing')).toEqual(['method_not_allowed']);
 
-  const over = await service.app.inject({ url: '/v1/nothing', remoteAddress: FROM });
+  const over = await service.app.inject({ url: '/v1/nothing', remoteAddress: CLIENT_IP });
   expect(over.statusCode).toBe(429);
   expect(over.json()).toMatchObject({ error: 'rate_limited', charged: false });
   expect(over.headers).toMatchObject({
@@ -30,14 +30,14 @@ test('the 404 and 405 answers of a client share one bucket of 60 a minute', asyn
     'ratelimit-limit': '60',
     'ratelimit-remaining': '0',
   });
-  expect(await codesOf(service, 1, '/v1/listing')).toEqual(['rate_limited']);
+  expect(await fetchStatusCodes(service, 1, '/v1/listing')).toEqual(['rate_limited']);
   // Known paths and other clients have buckets of their own.
-  expect((await service.app.inject({ url: '/v1/checks', remoteAddress: FROM })).statusCode).toBe(
-    200,
-  );
-  expect(await codesOf(service, 1, '/nothing', STRANGER)).toEqual(['not_found']);
+  expect(
+    (await service.app.inject({ url: '/v1/checks', remoteAddress: CLIENT_IP })).statusCode,
+  ).toBe(200);
+  expect(await fetchStatusCodes(service, 1, '/nothing', OTHER_CLIENT_IP)).toEqual(['not_found']);
   service.advance(60_000);
-  expect(await codesOf(service, 1, '/nothing')).toEqual(['not_found']);
+  expect(await fetchStatusCodes(service, 1, '/nothing')).toEqual(['not_found']);
 });
 
 test('a path over 512 characters is 404 before anything parses it', async () => {
@@ -63,8 +63,10 @@ test('a query does not count towards the length of the path', async () => {
 
 test('a path that cannot be decoded counts in the same bucket, and its answer has the usual headers', async () => {
   await using service = await startApp();
-  expect(new Set(await codesOf(service, 59, '/v1/%zz'))).toEqual(new Set(['invalid_path']));
-  const last = await service.app.inject({ url: '/o/%E0%A4%A?q=%zz', remoteAddress: FROM });
+  expect(new Set(await fetchStatusCodes(service, 59, '/v1/%zz'))).toEqual(
+    new Set(['invalid_path']),
+  );
+  const last = await service.app.inject({ url: '/o/%E0%A4%A?q=%zz', remoteAddress: CLIENT_IP });
   expect(last.statusCode).toBe(400);
   expect(last.headers).toMatchObject({
     'ratelimit-limit': '60',
@@ -73,9 +75,9 @@ test('a path that cannot be decoded counts in the same bucket, and its answer ha
     'content-security-policy': expect.stringContaining("default-src 'none'"),
     'x-content-type-options': 'nosniff',
   });
-  expect(await codesOf(service, 1, '/v1/%zz')).toEqual(['rate_limited']);
-  expect(await codesOf(service, 1, '/nothing')).toEqual(['rate_limited']);
-  expect(await codesOf(service, 1, '/v1/%zz', STRANGER)).toEqual(['invalid_path']);
+  expect(await fetchStatusCodes(service, 1, '/v1/%zz')).toEqual(['rate_limited']);
+  expect(await fetchStatusCodes(service, 1, '/nothing')).toEqual(['rate_limited']);
+  expect(await fetchStatusCodes(service, 1, '/v1/%zz', OTHER_CLIENT_IP)).toEqual(['invalid_path']);
 });
 
 test('the longest host has its report page and its badge', async () => {

@@ -23,7 +23,7 @@ const mockMerchant = (path = '/platform/v2/x402') =>
 const lookup = (base = BAZAAR_URL) => askBazaarSettlements(base, PAY_TO, requestContext());
 
 describe("the Bazaar's count for an address", () => {
-  test('is the sum of its resources, but payers are the greatest count, because resources may share payers', async () => {
+  test('is the sum over its resources, but its number of payers is their greatest count, because resources may share payers', async () => {
     const busy = {
       l30DaysTotalCalls: 20,
       l30DaysUniquePayers: 5,
@@ -58,7 +58,7 @@ describe("the Bazaar's count for an address", () => {
     expect(await lookup()).toEqual({ ok: true, value: NO_COUNTS });
   });
 
-  test('keeps the last call if the Bazaar gives only that', async () => {
+  test('keeps the last call if the Bazaar gives no other fact', async () => {
     mockMerchant().reply(200, merchant([bazaarItem({ lastCalledAt: '2026-08-19T10:00:00Z' })]));
     expect(await lookup()).toEqual({
       ok: true,
@@ -174,7 +174,7 @@ describe('the Bazaar listings of a recipient', () => {
     expect(found).toMatchObject({ isComplete: false, offsets: [null, '100', '200', '300', '400'] });
   });
 
-  test('are incomplete if a later page fails, and those of the earlier pages are kept', async () => {
+  test('are incomplete if a later page fails, and the listings of the earlier pages are kept', async () => {
     const found = await readBazaar(240, (offset) =>
       offset === 200 ? { status: 500, json: {} } : null,
     );

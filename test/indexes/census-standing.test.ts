@@ -23,7 +23,7 @@ const OTHER_PAYEE = {
   network: 'eip155:8453',
   address: '0x2222222222222222222222222222222222222222',
 };
-const SEARCH = 'public.origins.search';
+const SEARCH_PROCEDURE = 'public.origins.search';
 const BY_ORIGIN = 'public.sellers.bazaar.list';
 const BY_ADDRESS = 'public.sellers.all.list';
 const TOO_SOON_DETAIL = 'the census makes one request in 5 s';
@@ -39,7 +39,7 @@ beforeEach(async () => {
   importedByHost = {};
   const row = originRow(ORIGIN.url, [resourceRow(`${ORIGIN.url}/paid`)]);
   answersByName = {
-    [SEARCH]: () => ({ json: trpc([row]) }),
+    [SEARCH_PROCEDURE]: () => ({ json: trpc([row]) }),
     'public.resources.verificationStatus': () => ({ json: verification(1, 1) }),
     [BY_ORIGIN]: () => ({ json: page([sellerOfOrigin(ORIGIN.url)]) }),
     [BY_ADDRESS]: () => ({ json: page([sellerByAddress(PAY_TO)]) }),
@@ -87,7 +87,7 @@ async function keepListing(): Promise<void> {
   source.forget();
 }
 
-function rowOf(overrides: Partial<ImportedRows['rows'][number]> = {}) {
+function createRow(overrides: Partial<ImportedRows['rows'][number]> = {}) {
   const offer = { price: '10000', network: 'eip155:8453', asset: null, scheme: 'exact' };
   const offers = [{ ...offer, payTo: PAY_TO }];
   return {
@@ -101,7 +101,7 @@ function rowOf(overrides: Partial<ImportedRows['rows'][number]> = {}) {
   };
 }
 const payingTo = (payTo: string | null) => {
-  const { terms } = rowOf();
+  const { terms } = createRow();
   return { terms: { ...terms, offers: terms.offers.map((offer) => ({ ...offer, payTo })) } };
 };
 const keepRows = (...rows: readonly ImportedRows['rows'][number][]) => {
@@ -109,7 +109,7 @@ const keepRows = (...rows: readonly ImportedRows['rows'][number][]) => {
 };
 
 describe('the census asks x402scan', () => {
-  test('once for an origin, and leaves its ownership open', async () => {
+  test('once for an origin, and leaves the ownership of the origin unknown', async () => {
     await keepListing();
     const { x402scan, listing } = await openCensus().origin(ORIGIN);
     expect(x402scan).toMatchObject({
@@ -117,7 +117,7 @@ describe('the census asks x402scan', () => {
       data: { resources: [{ resource: `${ORIGIN.url}/paid` }], ownershipVerified: null },
     });
     expect(listing).toMatchObject({ state: 'seen', data: { listed: true } });
-    expect(askedNames()).toEqual([SEARCH]);
+    expect(askedNames()).toEqual([SEARCH_PROCEDURE]);
   });
 
   test('only 5 s after its last request, and fails before that', async () => {
@@ -132,10 +132,10 @@ describe('the census asks x402scan', () => {
     };
     cache.wait(4_999);
     expect((await origin(other)).x402scan).toEqual(refused);
-    expect(askedNames()).toEqual([SEARCH]);
+    expect(askedNames()).toEqual([SEARCH_PROCEDURE]);
     cache.wait(1);
     expect((await origin(other)).x402scan).toMatchObject({ state: 'seen' });
-    expect(askedNames()).toEqual([SEARCH, SEARCH]);
+    expect(askedNames()).toEqual([SEARCH_PROCEDURE, SEARCH_PROCEDURE]);
   });
 
   test('21 times in 100 s for 101 scans', async () => {
@@ -155,15 +155,15 @@ describe('the census asks x402scan', () => {
     await origin(ORIGIN);
     cache.wait(-HOUR_MS);
     await origin(parseOrigin('https://other.example.com'));
-    expect(askedNames()).toEqual([SEARCH, SEARCH]);
+    expect(askedNames()).toEqual([SEARCH_PROCEDURE, SEARCH_PROCEDURE]);
   });
 
   test('only once if x402scan is busy', async () => {
     await keepListing();
-    answersByName[SEARCH] = () => ({ status: 429, retryAfter: '0', json: 'later' });
+    answersByName[SEARCH_PROCEDURE] = () => ({ status: 429, retryAfter: '0', json: 'later' });
     const { x402scan } = await openCensus().origin(ORIGIN);
     expect(x402scan).toMatchObject({ state: 'failed' });
-    expect(askedNames()).toEqual([SEARCH]);
+    expect(askedNames()).toEqual([SEARCH_PROCEDURE]);
   });
 
   test('not while a paid scan runs', async () => {
@@ -190,17 +190,17 @@ describe('the census asks x402scan', () => {
     expect((await origin(ORIGIN)).x402scan).toMatchObject({ data: { ownershipVerified: true } });
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ data: { settlements: 42 } });
     await origin(parseOrigin('https://other.example.com'));
-    expect(askedNames()).toEqual([SEARCH]);
+    expect(askedNames()).toEqual([SEARCH_PROCEDURE]);
     isBusy = true;
     cache.wait(7 * DAY_MS);
     expect((await origin(ORIGIN)).x402scan).toMatchObject({ state: 'seen', ageSec: 7 * 86_400 });
-    expect(askedNames()).toEqual([SEARCH]);
+    expect(askedNames()).toEqual([SEARCH_PROCEDURE]);
   });
 });
 
 describe('settlements in the census', () => {
   test('are the sum of the imported rows, without a request', async () => {
-    keepRows(rowOf(), rowOf({ calls: 3, payers: 1, lastAt: null }));
+    keepRows(createRow(), createRow({ calls: 3, payers: 1, lastAt: null }));
     expect(await openCensus().settlements(ORIGIN, [PAYEE])).toEqual({
       state: 'seen',
       source: 'Bazaar import',
@@ -218,9 +218,13 @@ describe('settlements in the census', () => {
   });
 
   test('are the sum of only the rows that pay a recipient of the origin', async () => {
-    const rowWithoutPayee = rowOf(payingTo(null));
+    const rowWithoutPayee = createRow(payingTo(null));
     const upperCase = PAY_TO.replace('0x', '0X');
-    keepRows(rowOf(payingTo(OTHER_PAYEE.address)), rowOf(payingTo(upperCase)), rowWithoutPayee);
+    keepRows(
+      createRow(payingTo(OTHER_PAYEE.address)),
+      createRow(payingTo(upperCase)),
+      rowWithoutPayee,
+    );
     const { settlements } = openCensus();
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ data: { settlements: 10 } });
     expect(await settlements(ORIGIN, [OTHER_PAYEE, PAYEE])).toMatchObject({
@@ -233,8 +237,8 @@ describe('settlements in the census', () => {
   const NO_CALLS = { calls: 0, payers: 0, lastAt: null };
   const CALLED_LONG_AGO = { ...NO_CALLS, lastAt: '2026-05-01T00:00:00.000Z' };
   test.each([
-    ['count no calls', [rowOf(NO_CALLS)]],
-    ['were last called over 30 days ago', [rowOf(CALLED_LONG_AGO)]],
+    ['count no calls', [createRow(NO_CALLS)]],
+    ['were last called over 30 days ago', [createRow(CALLED_LONG_AGO)]],
     ['are missing', []],
   ])('come from x402scan if the imported rows %s', async (_title, rows) => {
     keepRows(...rows);
@@ -246,7 +250,7 @@ describe('settlements in the census', () => {
 
   test('are unknown, not 0, if x402scan has no row of the origin and may not be asked again yet', async () => {
     answersByName[BY_ORIGIN] = () => ({ json: page([]) });
-    keepRows(rowOf(NO_CALLS));
+    keepRows(createRow(NO_CALLS));
     const { settlements } = openCensus();
     expect(await settlements(ORIGIN, [PAYEE])).toEqual({
       state: 'failed',
@@ -275,8 +279,8 @@ describe('settlements in the census', () => {
     });
   });
 
-  test('come from the import if x402scan is off, and are off if both indexes are', async () => {
-    keepRows(rowOf(NO_CALLS));
+  test('come from the import if x402scan is off, and are off if both indexes are off', async () => {
+    keepRows(createRow(NO_CALLS));
     const found = await openCensus({ x402scanUrl: null }).settlements(ORIGIN, [PAYEE]);
     expect(found).toMatchObject({ source: 'Bazaar import', data: { settlements: 0 } });
     const withoutIndexes = openCensus({ x402scanUrl: null, bazaarUrl: null });
@@ -305,8 +309,8 @@ describe('settlements in the census', () => {
 
 describe('listings in the census', () => {
   test('are the imported rows of the origin that pay its recipient, without a request', async () => {
-    const { terms, ...row } = rowOf();
-    keepRows(rowOf(), rowOf(payingTo(OTHER_PAYEE.address)));
+    const { terms, ...row } = createRow();
+    keepRows(createRow(), createRow(payingTo(OTHER_PAYEE.address)));
     const { listings } = openCensus();
     expect(await listings([PAYEE], ORIGIN)).toEqual({
       state: 'seen',
@@ -326,7 +330,7 @@ describe('listings in the census', () => {
   test('are unknown without an import or a recipient', async () => {
     const { listings } = openCensus();
     expect(await listings([PAYEE], ORIGIN)).toMatchObject({ state: 'failed' });
-    keepRows(rowOf());
+    keepRows(createRow());
     expect(await listings([], ORIGIN)).toMatchObject({ state: 'failed' });
     const off = { state: 'off', why: 'switched-off' };
     expect(await openCensus({ bazaarUrl: null }).listings([PAYEE], ORIGIN)).toEqual(off);
@@ -347,7 +351,7 @@ test('the census asks only x402scan, never the Bazaar or a node', async () => {
   expect(standing.onChain).toBeUndefined();
   expect(new Set(source.asked.map((url) => url.split('?')[0]))).toEqual(
     new Set(
-      [SEARCH, 'public.resources.verificationStatus', BY_ORIGIN, BY_ADDRESS].map(
+      [SEARCH_PROCEDURE, 'public.resources.verificationStatus', BY_ORIGIN, BY_ADDRESS].map(
         (name) => `/api/trpc/${name}`,
       ),
     ),

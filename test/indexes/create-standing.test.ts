@@ -122,7 +122,7 @@ describe('the standing of an origin', () => {
     expect(askedNames()).not.toContain('public.resources.verificationStatus');
   });
 
-  test('leaves the ownership open if only the request for it fails', async () => {
+  test('leaves the ownership unknown if only the request for it fails', async () => {
     answersByName['public.resources.verificationStatus'] = answer500;
     const { x402scan } = await openStanding().origin(ORIGIN);
     expect(x402scan).toMatchObject({ state: 'seen', data: { ownershipVerified: null } });
@@ -214,7 +214,7 @@ describe('settlements', () => {
     expect(await openStanding().settlements(ORIGIN, [PAYEE])).toMatchObject({ source: 'Bazaar' });
   });
 
-  test('are 0 with the longest window if no source knows any', async () => {
+  test('are 0 with the longest window if no source knows a settlement', async () => {
     answersByName['public.sellers.bazaar.list'] = answerNoRows;
     answersByName['public.sellers.all.list'] = answerNoRows;
     answersByName['merchant'] = () => ({ json: merchant([]) });
@@ -341,7 +341,7 @@ describe('a source that hangs', () => {
 });
 
 describe('the partner listing', () => {
-  test('is read again when it is half a day old, and scans use the kept one', async () => {
+  test('is read again when it is half a day old, and until then scans use the stored listing', async () => {
     const { refreshListing, origin } = openStanding();
     await refreshListing();
     cache.wait(11 * HOUR_MS);

@@ -176,7 +176,7 @@ describe('a contract', () => {
     expect(await factsOf(node.url)).toMatchObject({ hasCode: true });
   });
 
-  test('at an address without code counts as having none', async () => {
+  test('is absent if its address has no code', async () => {
     const { node } = await startNode('0x', () => ({ result: '0x' }));
     expect(await factsOf(node.url)).toMatchObject({ hasCode: false });
   });

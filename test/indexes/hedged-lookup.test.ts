@@ -12,7 +12,7 @@ const FAILED_LOOKUP: Lookup<number> = { state: 'failed', source: 's', detail: 'd
 const isEnough = (lookup: Lookup<number>) => lookup.state === 'seen' && lookup.data > 0;
 
 /** One source for each lookup. `asked` holds the indexes of the sources that were asked, in order. */
-function sourcesOf(lookups: readonly (Lookup<number> | 'never')[]) {
+function createSources(lookups: readonly (Lookup<number> | 'never')[]) {
   const asked: number[] = [];
   const sources = lookups.map(
     (lookup, index): SourceLookup<number> =>
@@ -25,7 +25,7 @@ function sourcesOf(lookups: readonly (Lookup<number> | 'never')[]) {
 }
 
 test('no source after the first sufficient one is asked', async () => {
-  const { sources, asked } = sourcesOf([FAILED_LOOKUP, seen(0), seen(5), seen(9)]);
+  const { sources, asked } = createSources([FAILED_LOOKUP, seen(0), seen(5), seen(9)]);
   expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([
     FAILED_LOOKUP,
     seen(0),
@@ -35,7 +35,7 @@ test('no source after the first sufficient one is asked', async () => {
 });
 
 test('all sources are asked if none is sufficient', async () => {
-  const { sources } = sourcesOf([seen(0), FAILED_LOOKUP]);
+  const { sources } = createSources([seen(0), FAILED_LOOKUP]);
   expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([seen(0), FAILED_LOOKUP]);
   expect(await lookUpHedged([], isEnough)).toEqual([]);
 });
@@ -46,7 +46,7 @@ test('the next source is asked while a slow one is still silent, and the slow on
     new Promise((resolve) => {
       answer = resolve;
     });
-  const { sources, asked } = sourcesOf([seen(9)]);
+  const { sources, asked } = createSources([seen(9)]);
   const lookups = lookUpHedged([slow, ...sources], isEnough, SHORT_WAIT_MS);
   await expect.poll(() => asked).toEqual([0]);
   answer(seen(5));
@@ -59,7 +59,7 @@ test('the next source counts if a slow one fails', async () => {
     new Promise((resolve) => {
       answer = resolve;
     });
-  const { sources, asked } = sourcesOf([seen(9), 'never']);
+  const { sources, asked } = createSources([seen(9), 'never']);
   const lookups = lookUpHedged([slow, ...sources], isEnough, SHORT_WAIT_MS);
   await expect.poll(() => asked).toEqual([0]);
   answer(FAILED_LOOKUP);

@@ -15,14 +15,14 @@ type PageRequest = { readonly limit: number; readonly offset: number };
 
 const urlAt = (at: number) => `https://weather.example.com/paid/${at}`;
 const bazaarRow = (at: number) => ({ ...bazaarItem(null), resource: urlAt(at) });
-const rowsOf = (total: number, { limit, offset }: PageRequest, rowAt: (at: number) => object) =>
+const createRows = (total: number, { limit, offset }: PageRequest, rowAt: (at: number) => object) =>
   Array.from({ length: Math.max(0, Math.min(limit, total - offset)) }, (_, at) =>
     rowAt(offset + at),
   );
 
 function bazaarPage(total: number, asked: PageRequest): Said {
   const pagination = { ...asked, total };
-  return { json: { x402Version: 2, items: rowsOf(total, asked, bazaarRow), pagination } };
+  return { json: { x402Version: 2, items: createRows(total, asked, bazaarRow), pagination } };
 }
 
 function readPageRequest(path: string): PageRequest {
@@ -75,8 +75,8 @@ async function importFrom(
   return { ended, pages, urls, waits, results, maxOpen, asked: index.asked.map(readPageRequest) };
 }
 
-const limitsOf = (asked: readonly PageRequest[]) => asked.map(({ limit }) => limit);
-const offsetsOf = (asked: readonly PageRequest[]) => asked.map(({ offset }) => offset);
+const listLimits = (asked: readonly PageRequest[]) => asked.map(({ limit }) => limit);
+const listOffsets = (asked: readonly PageRequest[]) => asked.map(({ offset }) => offset);
 
 describe('an import of the Bazaar', () => {
   test.each([
@@ -90,8 +90,8 @@ describe('an import of the Bazaar', () => {
       bazaarPage(total, page),
     );
     expect(ended).toEqual({ isComplete: true, pages: expected.length, detail: null });
-    expect(offsetsOf(asked)).toEqual(expected);
-    expect(new Set(limitsOf(asked))).toEqual(new Set([1_000]));
+    expect(listOffsets(asked)).toEqual(expected);
+    expect(new Set(listLimits(asked))).toEqual(new Set([1_000]));
     expect(urls).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
     expect(new Set(results)).toEqual(new Set(['read']));
     expect(maxOpen).toBe(1);
@@ -105,10 +105,10 @@ describe('an import of the Bazaar', () => {
     'of %d rows ends with the first page that is not full, if the Bazaar names no total',
     async (total, expected) => {
       const { ended, asked } = await importFrom((page) => ({
-        json: { items: rowsOf(total, page, bazaarRow) },
+        json: { items: createRows(total, page, bazaarRow) },
       }));
       expect(ended).toMatchObject({ isComplete: true });
-      expect(offsetsOf(asked)).toEqual(expected);
+      expect(listOffsets(asked)).toEqual(expected);
     },
   );
 
@@ -117,7 +117,7 @@ describe('an import of the Bazaar', () => {
       bazaarPage(250, { limit: Math.min(limit, 100), offset }),
     );
     expect(ended).toEqual({ isComplete: true, pages: 3, detail: null });
-    expect(limitsOf(asked)).toEqual([1_000, 100, 100]);
+    expect(listLimits(asked)).toEqual([1_000, 100, 100]);
     expect(urls).toEqual(Array.from({ length: 250 }, (_, at) => urlAt(at)));
   });
 
@@ -178,7 +178,7 @@ describe('an import of x402scan', () => {
     const { ended, urls } = await importFrom(
       (_, path) => {
         const { page, page_size: limit } = inputOf(path).pagination;
-        const items = rowsOf(total, { limit, offset: page * limit }, (at) =>
+        const items = createRows(total, { limit, offset: page * limit }, (at) =>
           resourceRow(urlAt(at)),
         );
         return { json: trpc({ items, total_count: total, page }) };
@@ -257,8 +257,8 @@ describe('a page of 17 MiB', () => {
       page.limit > 250 ? padPage(bazaarPage(600, page)) : bazaarPage(600, page),
     );
     expect(ended).toEqual({ isComplete: true, pages: 3, detail: null });
-    expect(limitsOf(asked)).toEqual([1_000, 250, 250, 250]);
-    expect(offsetsOf(asked)).toEqual([0, 0, 250, 500]);
+    expect(listLimits(asked)).toEqual([1_000, 250, 250, 250]);
+    expect(listOffsets(asked)).toEqual([0, 0, 250, 500]);
     expect(results).toEqual(['too_large', 'read', 'read', 'read']);
     expect(urls).toEqual(Array.from({ length: 600 }, (_, at) => urlAt(at)));
   });
@@ -276,7 +276,7 @@ describe('a page of 17 MiB', () => {
 
   test('ends the import if even one row is too large', async () => {
     const { ended, asked } = await importFrom((page) => padPage(bazaarPage(600, page)));
-    expect(limitsOf(asked)).toEqual([1_000, 250, 60, 10, 1]);
+    expect(listLimits(asked)).toEqual([1_000, 250, 60, 10, 1]);
     const detail = expect.stringContaining('answered with more than 16777216 bytes');
     expect(ended).toEqual({ isComplete: false, pages: 0, detail });
   });

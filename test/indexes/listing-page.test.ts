@@ -46,12 +46,12 @@ describe('a row that is left out', () => {
 });
 
 describe('a row that is kept', () => {
-  const urlsOf = (...rows: readonly string[]) =>
+  const parseUrls = (...rows: readonly string[]) =>
     readBoth(...rows).map((page) => page?.listings.map(({ url }) => url));
 
   test('has a URL of 2,048 characters', () => {
     const url = urlOfLength(MAX_URL_CHARS);
-    expect(urlsOf(bazaarRow({ resource: url }))).toEqual([
+    expect(parseUrls(bazaarRow({ resource: url }))).toEqual([
       [url, GOOD_URL],
       [url, GOOD_URL],
     ]);
@@ -60,7 +60,7 @@ describe('a row that is kept', () => {
   test('may have any text as URL, because the URL is parsed later', () => {
     const texts = ['javascript:alert(1)', 'file:///etc/passwd', '//', ''];
     const all = [...texts, GOOD_URL];
-    expect(urlsOf(...texts.map((resource) => bazaarRow({ resource })))).toEqual([all, all]);
+    expect(parseUrls(...texts.map((resource) => bazaarRow({ resource })))).toEqual([all, all]);
   });
 
   test('has its lone surrogates replaced, because a store cannot keep them', () => {

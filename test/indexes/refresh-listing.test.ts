@@ -32,7 +32,7 @@ function setUp(refresh: () => Promise<typeof SEEN_LISTING | typeof FAILED_LISTIN
   return { errors, run: () => refreshListing(options) };
 }
 
-test('only one refresh asks at a time, and another one ends with "held"', async () => {
+test('only one refresh asks at a time, and a second refresh ends with "held"', async () => {
   let finish = (_: typeof SEEN_LISTING) => {};
   let asked = 0;
   const { run } = setUp(() => {

@@ -170,7 +170,7 @@ describe('a cache that fails', () => {
     },
   );
 
-  test('or holds an answer with a time in the future asks the source again', async () => {
+  test('asks the source again if its stored answer has a time in the future', async () => {
     const { lookup, cache, source } = setUp();
     await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now() + DAY_MS, data: 8 });
     expect(await lookup()).toEqual(seen(0));

@@ -8,7 +8,7 @@ import { type Said, type StandIn, startStandIn } from './stand-in.ts';
 
 const ASSET = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const PAY_TO = '0x1111111111111111111111111111111111111111';
-const TRANSFER = toEventSelector('Transfer(address,address,uint256)');
+const TRANSFER_TOPIC = toEventSelector('Transfer(address,address,uint256)');
 const LATEST_BLOCK = 30_000_000;
 const LATEST_SEC = Date.parse('2026-08-20T12:00:00Z') / 1_000;
 const BLOCK_SEC = 2;
@@ -30,7 +30,7 @@ async function startChain(
     if (method === 'eth_getBlockByNumber') return reply(blockAt(params[0]));
     const [filter] = params;
     const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)];
-    const asksTransfers = filter.topics[0] === TRANSFER;
+    const asksTransfers = filter.topics[0] === TRANSFER_TOPIC;
     if (asksTransfers) {
       ranges.push([from, to]);
       const refused = refuse(ranges.length, [from, to]);
@@ -39,10 +39,12 @@ async function startChain(
     const inRange = payments.filter(({ block }) => block >= from && block <= to);
     const authorizers: readonly string[] = asksTransfers ? [] : [filter.topics[1]].flat();
     const logs = asksTransfers
-      ? inRange.map((one) => logOf(one, [TRANSFER, accountOf(one.payer), pad(PAY_TO)]))
+      ? inRange.map((one) => createLog(one, [TRANSFER_TOPIC, toAccount(one.payer), pad(PAY_TO)]))
       : inRange
-          .filter((one) => authorizers.includes(accountOf(one.payer)))
-          .map((one) => logOf(one, [filter.topics[0], accountOf(one.payer), hashOf(one)]));
+          .filter((one) => authorizers.includes(toAccount(one.payer)))
+          .map((one) =>
+            createLog(one, [filter.topics[0], toAccount(one.payer), toTransactionHash(one)]),
+          );
     return reply(logs);
   });
   return { ranges, lookup: lookup(endpoint.url) };
@@ -62,17 +64,17 @@ function blockAt(tag: string) {
   };
 }
 
-const accountOf = (payer: number): Hex => pad(numberToHex(0x1000 + payer));
-const hashOf = ({ block, payer }: Payment): Hex => pad(toHex(block * 1_000 + payer));
+const toAccount = (payer: number): Hex => pad(numberToHex(0x1000 + payer));
+const toTransactionHash = ({ block, payer }: Payment): Hex => pad(toHex(block * 1_000 + payer));
 
-function logOf(payment: Payment, topics: readonly Hex[]) {
+function createLog(payment: Payment, topics: readonly Hex[]) {
   return {
     address: ASSET,
     topics,
-    data: topics[0] === TRANSFER ? pad(toHex(10_000)) : '0x',
+    data: topics[0] === TRANSFER_TOPIC ? pad(toHex(10_000)) : '0x',
     blockNumber: numberToHex(payment.block),
     blockHash: pad(numberToHex(payment.block)),
-    transactionHash: hashOf(payment),
+    transactionHash: toTransactionHash(payment),
     transactionIndex: '0x0',
     logIndex: '0x0',
     removed: false,

@@ -149,7 +149,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     const widths: bigint[] = [];
     const rpcUrl = await startEndpoint((method, [filter]) => {
       if (method !== 'eth_getLogs') return null;
-      widths.push(widthOf(filter));
+      widths.push(readRangeWidth(filter));
       if (widths.length > 1) return null;
       const error = { code: -32_602, message: 'query exceeds max block range 1000' };
       return { json: { jsonrpc: '2.0', id: 1, error } };
@@ -223,7 +223,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   });
 });
 
-function widthOf(filter: unknown): bigint {
+function readRangeWidth(filter: unknown): bigint {
   const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex }; // as viem sends it
   return BigInt(toBlock) - BigInt(fromBlock) + 1n;
 }

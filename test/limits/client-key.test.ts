@@ -1,4 +1,4 @@
-/** Which addresses count as one client. */
+/** Rules decide which addresses count as one client. */
 import { expect, test } from 'vitest';
 import { addressBlock } from '../../src/limits/client-key.ts';
 
@@ -9,10 +9,10 @@ test.each([
   ['2001:db8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::'],
   ['2001:DB8:1:2:3:4:5:6', '2001:db8:1:2::'],
   ['::1', '::'],
-  // One IPv4 client, whichever way the socket names it.
+  // A socket may write an IPv4 address in IPv6 form.
   ['::ffff:198.51.100.7', '198.51.100.7'],
   ['::ffff:c633:6407', '198.51.100.7'],
-  // A zone is the sender's to choose.
+  // The sender chooses the zone, so the key ignores the zone.
   ['fe80::1%eth0', 'fe80::'],
   ['fe80::1%other', 'fe80::'],
   ['unknown', 'unknown'],

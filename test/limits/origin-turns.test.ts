@@ -1,6 +1,6 @@
 /** The queue of free requests to origins: how many run at once, in which order, and how often one server is asked. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-// The queue imports it at its first request; with a manual clock it must be loaded before.
+// The queue imports this package at its first request. Under a manual clock, the package must be loaded earlier.
 import 'tldts';
 import { expect, test } from 'vitest';
 import { parseOrigin } from '../../src/guard/origin.ts';
@@ -14,7 +14,7 @@ import { ManualClock } from './manual-clock.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Twenty turns of the event loop: nothing here waits for anything else. */
+/** Twenty turns of the event loop: tests here wait for nothing else. */
 async function settled(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 }
@@ -56,7 +56,7 @@ function startTurns(runningScans = 0) {
     running,
     dialled,
     enter: (...call: Parameters<typeof enter>) => void enter(...call),
-    /** Enters the queue, waits to be let toward `address`, records the moment, and ends. */
+    /** Enters the queue, waits to be let toward `address`, records the time, and leaves the queue. */
     async dial(
       host: string,
       block: string,
@@ -115,7 +115,7 @@ test('a block that spent a second on handshakes within the hour goes behind all 
   expect(order.slice(-3)).toEqual(['e', 'forgiven', 'f']);
 });
 
-test('work that several blocks wait for has the best place among theirs', async () => {
+test('work that several blocks wait for has the best rank of these blocks', async () => {
   const { enter, endNext, order } = startTurns(1);
   enter('first.dev', 'hostile');
   await endNext(5_000);
@@ -128,7 +128,7 @@ test('work that several blocks wait for has the best place among theirs', async 
   expect(order).toEqual(['first', 'running', 'shared', 'others']);
 });
 
-test('eight requests run at once; a caller that can wait one second is refused after it', async () => {
+test('eight requests run at once; a caller that can wait one second is refused after that second', async () => {
   const { enter, order, refused, running, advance, turns } = startTurns();
   for (let n = 0; n < 10; n += 1) enter(`shop${n}.dev`, `block ${n}`);
   enter('hasty.dev', 'block', 1_000);
@@ -253,7 +253,7 @@ test.each([
     for (let n = 0; n < 70; n += 1) enter(`shop${n}.dev`, `block ${n}`, undefined, { kind });
     await settled();
     expect(order).toHaveLength(atOnce);
-    // A scan begins: none of them begins until all but few have ended.
+    // A scan begins. No waiting request begins until fewer than `beside` requests run.
     state.runningScans = 1;
     for (const turn of running.slice(0, atOnce - beside)) turn.end(0);
     await settled();
@@ -264,7 +264,7 @@ test.each([
   },
 );
 
-test('webhooks of one domain that cost a second of handshakes go last, whichever block asked for them', async () => {
+test('webhooks of one domain that cost a second of handshakes go last, whichever block requested the webhooks', async () => {
   const { enter, endNext, order, dial, dialled, advance } = startTurns(1);
   const of = (domain: string) => ({ kind: 'webhook', domain }) as const;
   enter('first.dev', 'block 1', undefined, of('hostile.com'));
@@ -275,7 +275,7 @@ test('webhooks of one domain that cost a second of handshakes go last, whichever
   for (let n = 0; n < 3; n += 1) await endNext();
   expect(order.slice(9)).toEqual(['late', 'costly']);
 
-  // Beside a scan it opens one connection a second; others open theirs at once.
+  // During a scan this block opens one connection a second. Other blocks open connections at once.
   for (let n = 0; n < 6; n += 1) await endNext();
   for (let n = 0; n < 3; n += 1) {
     void dial(`a${n}.dev`, `block ${n}`, `198.51.${n}.1`, undefined, of('hostile.com'));

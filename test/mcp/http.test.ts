@@ -62,7 +62,7 @@ describe('/mcp in revision 0.3.0', () => {
     await engine[Symbol.asyncDispose]();
   });
 
-  test('sells one scan for one payment, which gets the same report from /mcp and from /v1/scan', async () => {
+  test('sells one scan for one payment, and that payment gets the same report from /mcp and from /v1/scan', async () => {
     service.scanner.will('shop.example.com', { grade: 'B' });
     const asked = await call('scan_origin', { url: SHOP });
     expect(asked).toMatchObject({

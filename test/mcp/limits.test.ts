@@ -7,15 +7,16 @@ const HEADERS = { accept: 'application/json, text/event-stream' };
 
 type Call = { readonly name: string; readonly input: object; readonly payment?: object };
 
-function messageOf({ name, input, payment }: Call) {
+function createMessage({ name, input, payment }: Call) {
   const meta = payment === undefined ? {} : { _meta: { 'x402/payment': payment } };
   const params = { name, arguments: input, ...meta };
   return { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
 }
 
-const callTool = (service: TestApp, call: Call) => service.post('/mcp', messageOf(call), HEADERS);
+const callTool = (service: TestApp, call: Call) =>
+  service.post('/mcp', createMessage(call), HEADERS);
 
-/** Sends `calls` calls, and counts those before the first 429 (-1 without a 429). */
+/** Sends `calls` calls, and counts the calls before the first 429 (-1 without a 429). */
 async function countCalls(service: TestApp, call: Call, calls: number): Promise<number> {
   const statuses: number[] = [];
   for (let sent = 0; sent < calls; sent += 1) {
@@ -54,7 +55,7 @@ describe('a tool call counts against the rate limit of its HTTP route', () => {
     ).toBe(200);
   });
 
-  test('a call over the limit does not say whether its payment was charged before', async () => {
+  test('a call over the limit does not say whether its payment was charged earlier', async () => {
     await using service = await startApp();
     const call = { name: 'scan_origin', input: { url: SHOP }, payment: { nonsense: true } };
     expect(await countCalls(service, call, 61)).toBe(60);
@@ -64,7 +65,7 @@ describe('a tool call counts against the rate limit of its HTTP route', () => {
     });
   });
 
-  test.each([[[]], [[messageOf({ name: 'preflight', input: { url: SHOP } })]]])(
+  test.each([[[]], [[createMessage({ name: 'preflight', input: { url: SHOP } })]]])(
     'the batch %j is refused',
     async (batch) => {
       await using service = await startApp();
@@ -79,7 +80,7 @@ describe('a tool call counts against the rate limit of its HTTP route', () => {
 describe('an instance that listens only on the loopback address', () => {
   const call = { name: 'explain_check', input: { id: 'P1' } };
   const statusFrom = async (service: TestApp, headers: Record<string, string>) =>
-    (await service.post('/mcp', messageOf(call), { ...HEADERS, ...headers })).statusCode;
+    (await service.post('/mcp', createMessage(call), { ...HEADERS, ...headers })).statusCode;
 
   test.each([
     'https://evil.example',
@@ -159,7 +160,7 @@ describe('malformed input gets an error that blames the caller', () => {
       { name: 'diff_reports', input: { before: `NESTED:${depth}`, after: {} } },
       { name: 'preflight', input: { url: SHOP, more: `NESTED:${depth}` } },
     ]) {
-      const answer = await post(service, messageOf(call));
+      const answer = await post(service, createMessage(call));
       expect([call.name, answer.statusCode]).toEqual([call.name, 400]);
       expect(answer.json()).toMatchObject({
         error: 'invalid_request',
@@ -170,7 +171,7 @@ describe('malformed input gets an error that blames the caller', () => {
 
   test.each([65, 3_000, 50_000, 100_000])('for a payment %i levels deep', async (depth) => {
     await using service = await startApp();
-    const call = messageOf({ name: 'scan_origin', input: { url: SHOP } });
+    const call = createMessage({ name: 'scan_origin', input: { url: SHOP } });
     const _meta = { 'x402/payment': `NESTED:${depth}` };
     const answer = await post(service, { ...call, params: { ...call.params, _meta } });
     expect(answer.json().result).toMatchObject({

@@ -10,7 +10,7 @@ import { startApp } from '../fixtures/service/start-app.ts';
 
 const ORIGIN = parseOrigin('https://shop.example.com');
 
-function resolverOf(answer: () => Promise<string[]>): Resolver {
+function createResolver(answer: () => Promise<string[]>): Resolver {
   return { resolve4: answer, resolve6: answer, lookup: async () => [] };
 }
 
@@ -45,7 +45,7 @@ test.each([
   ...DNS_ANSWERS,
   ['name servers that never answer', () => new Promise<string[]>(() => {})],
 ] as const)('a preflight says the same about a host with %s', async (_what, answer) => {
-  expect(await preflight(resolverOf(answer))).toEqual({
+  expect(await preflight(createResolver(answer))).toEqual({
     verdict: 'no-go',
     reasons: [
       {
@@ -59,7 +59,7 @@ test.each([
 });
 
 test.each(DNS_ANSWERS)('a confirm says the same about a host with %s', async (_what, answer) => {
-  const createClient = clientWith(resolverOf(answer));
+  const createClient = clientWith(createResolver(answer));
   const fetcher = { createClient, policy: DEFAULT_POLICY, userAgent: 'test' };
   await using service = await startApp({ fetchToken: createTokenFetcher(fetcher) });
   const { url } = ORIGIN;

@@ -1,4 +1,4 @@
-/** Every answer computed after an owner's change respects that change, at every instance on the store. */
+/** Every answer computed after an owner's change respects the change, at every instance that uses the same store. */
 import { afterAll, describe, expect, test } from 'vitest';
 import { toPaymentTerms } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';
@@ -14,8 +14,8 @@ afterAll(async () => {
   if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
 });
 
-const HIDDEN = 'hidden.example.com';
-const SHOWN = 'shown.example.com';
+const HIDDEN_HOST = 'hidden.example.com';
+const SHOWN_HOST = 'shown.example.com';
 const PRICES = { export: 100_000n, changes: 30_000n };
 const SINCE = '2026-01-01T00:00:00Z';
 
@@ -73,53 +73,54 @@ describe.each([
       async (_name, read) => {
         await using instances = await start();
         const { asked, told } = instances;
-        for (const host of [HIDDEN, SHOWN]) await told.publish(host, { grade: 'A', score: 95 });
+        for (const host of [HIDDEN_HOST, SHOWN_HOST])
+          await told.publish(host, { grade: 'A', score: 95 });
         const before = await read(asked);
-        expect(before).toContain(HIDDEN);
+        expect(before).toContain(HIDDEN_HOST);
 
-        await told.store.listing.set(HIDDEN, { listed: false });
+        await told.store.listing.set(HIDDEN_HOST, { listed: false });
         const after = await read(asked);
-        expect(after).not.toContain(HIDDEN);
-        expect(after).toContain(SHOWN);
+        expect(after).not.toContain(HIDDEN_HOST);
+        expect(after).toContain(SHOWN_HOST);
 
-        await told.store.listing.set(HIDDEN, { listed: true });
-        expect(await read(asked)).toContain(HIDDEN);
+        await told.store.listing.set(HIDDEN_HOST, { listed: true });
+        expect(await read(asked)).toContain(HIDDEN_HOST);
       },
     );
 
     test('who opts out has no project, page or badge', async () => {
       await using instances = await start();
       const { asked, told } = instances;
-      await told.publish(HIDDEN, { grade: 'A', score: 95 });
+      await told.publish(HIDDEN_HOST, { grade: 'A', score: 95 });
       const read = async () => ({
-        project: (await asked.get(`/v1/project?host=${HIDDEN}`)).statusCode,
-        page: (await asked.get(`/o/${HIDDEN}`)).statusCode,
-        hasBadge: (await asked.get(`/badge/${HIDDEN}.svg`)).body.includes('95/100'),
+        project: (await asked.get(`/v1/project?host=${HIDDEN_HOST}`)).statusCode,
+        page: (await asked.get(`/o/${HIDDEN_HOST}`)).statusCode,
+        hasBadge: (await asked.get(`/badge/${HIDDEN_HOST}.svg`)).body.includes('95/100'),
       });
       expect(await read()).toEqual({ project: 200, page: 200, hasBadge: true });
-      await told.store.listing.set(HIDDEN, { listed: false });
+      await told.store.listing.set(HIDDEN_HOST, { listed: false });
       expect(await read()).toEqual({ project: 404, page: 404, hasBadge: false });
     });
 
     test('who suppresses branding, or proves control, changes the next export', async () => {
       await using instances = await start();
       const { asked, told } = instances;
-      await told.publish(HIDDEN);
+      await told.publish(HIDDEN_HOST);
       const project = async () => JSON.parse((await buy(asked, 'export')).body).projects[0];
       const branded = await project();
-      expect(branded.displayName).not.toBe(HIDDEN);
-      await told.store.listing.set(HIDDEN, { enrichmentSuppressed: true });
-      expect(await project()).toMatchObject({ displayName: HIDDEN, verified: false });
-      await told.store.ownership.recordConfirm(HIDDEN, issuedToken('h'));
-      expect(await project()).toMatchObject({ displayName: HIDDEN, verified: true });
+      expect(branded.displayName).not.toBe(HIDDEN_HOST);
+      await told.store.listing.set(HIDDEN_HOST, { enrichmentSuppressed: true });
+      expect(await project()).toMatchObject({ displayName: HIDDEN_HOST, verified: false });
+      await told.store.ownership.recordConfirm(HIDDEN_HOST, issuedToken('h'));
+      expect(await project()).toMatchObject({ displayName: HIDDEN_HOST, verified: true });
     });
 
-    test('who opts out stays in answers that were sold before', async () => {
+    test('who opts out stays in answers that were sold earlier', async () => {
       await using instances = await start();
       const { asked, told } = instances;
-      await told.publish(HIDDEN);
+      await told.publish(HIDDEN_HOST);
       const { header, body } = await buy(asked, 'export');
-      await told.store.listing.set(HIDDEN, { listed: false });
+      await told.store.listing.set(HIDDEN_HOST, { listed: false });
       const again = await asked.get('/v1/directory/export', { 'payment-signature': header });
       expect({ status: again.statusCode, body: again.body }).toEqual({ status: 200, body });
     });

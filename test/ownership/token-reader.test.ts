@@ -1,6 +1,6 @@
 /** A confirm waits for a fetch of the verification file. Fetches of one host are shared, and begin 10 s apart. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-// The queue imports this package on first use, which would take longer than `runPending` waits.
+// The queue imports this package on first use. That import would take longer than `runPending` waits.
 import 'tldts';
 import { expect, test } from 'vitest';
 import { type Origin, parseOrigin } from '../../src/guard/origin.ts';
@@ -172,7 +172,7 @@ test("a fetch of the last 10 s that found a caller's token answers that caller a
   expect((await there.confirm(ORIGIN, OWNER)).verified).toBe(true);
   expect(fetches).toHaveLength(1);
 
-  // That fetch found another owner's token, so OTHER_OWNER needs a new fetch.
+  // The last fetch found another owner's token, so OTHER_OWNER needs a new fetch.
   const others = there.confirm(ORIGIN, OTHER_OWNER);
   await runPending();
   clock.advance(1);

@@ -29,7 +29,7 @@ function document(
 }
 
 describe('a kit', () => {
-  it('is frozen, and so is what it parsed', () => {
+  it('is frozen, and its parsed results are frozen', () => {
     expect(Object.isFrozen(kit)).toBe(true);
     const reading = kit.json('{"a":[{"b":1}]}');
     expect(() => Object.assign(Object(Object(reading).value.a[0]), { b: 2 })).toThrow(TypeError);
@@ -201,7 +201,7 @@ describe('openapi', () => {
     });
   const good = answer(200, openApiDocument());
 
-  it('is taken from the canonical path, even if other paths have one', () => {
+  it('is taken from the canonical path, even if other paths have a document', () => {
     expect(find(good, alternate('/swagger.json', good))).toMatchObject({
       state: 'found',
       path: '/openapi.json',
@@ -223,7 +223,7 @@ describe('openapi', () => {
     });
   });
 
-  it('is the best unusable document, if no path has a usable one', () => {
+  it('is the best unusable document, if no path has a usable document', () => {
     expect(find(answer(200, { swagger: '2.0' }))).toMatchObject({ facts: { swagger: true } });
     expect(find(answer(200, { openapi: '3.1.0' }))).toMatchObject({ facts: { paths: 0 } });
   });

@@ -42,7 +42,7 @@ const packages = await ensureJudge({
 
 type Source = { readonly name: string; readonly code: string };
 
-/** Every patch of these stacks, once, in the given language. */
+/** Lists every patch of these stacks once, in the given language. */
 function sources(stacks: readonly Stack[], language: Language): readonly Source[] {
   const all = stacks.flatMap((stack) => [
     ...allValues().flatMap((one) => partsOf(stack, ...one)),

@@ -17,7 +17,7 @@ const checks = await discoverChecks();
 const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
 const SELLERS_OWN = catalog.checks.filter(({ category }) => category !== 'directory');
 
-function codeOf(patch: Patch | undefined): string {
+function readCode(patch: Patch | undefined): string {
   if (patch === undefined || 'whyNot' in patch) return '';
   return patch.parts.map(({ file, code }) => `${file}\n${code}`).join('\n');
 }
@@ -93,24 +93,27 @@ describe('values', () => {
     });
   });
 
-  test.each(['\n', '\u202e', '\u0000', '\u2028'])('with %j in them stay placeholders', (odd) => {
-    const read = report({ path: `/a${odd}b`, network: `eip155:${odd}1` });
-    expect(readPatchValues(read).routes[0]).toMatchObject({
-      ...{ template: null, example: null, price: '<price>', network: '<network:id>' },
-    });
-  });
+  test.each(['\n', '\u202e', '\u0000', '\u2028'])(
+    'stay placeholders if the fact contains %j',
+    (odd) => {
+      const read = report({ path: `/a${odd}b`, network: `eip155:${odd}1` });
+      expect(readPatchValues(read).routes[0]).toMatchObject({
+        ...{ template: null, example: null, price: '<price>', network: '<network:id>' },
+      });
+    },
+  );
 
   test('do not include a recipient that P7 faults', () => {
     expect(readPatchValues(report({ p7: 'bad-checksum' })).routes[0].payTo).toBe('<payTo>');
   });
 });
 
-test.each(HOSTILE_PATHS)('%j is not written into nginx and names of files', (path) => {
+test.each(HOSTILE_PATHS)('%j is not written into nginx patches or file names', (path) => {
   const values = readPatchValues(report({ path }));
   for (const topicCheck of ['P4', 'P5']) {
     const found = patchesFor(topicCheck, 'nginx', values);
     for (const { patch } of found?.patches ?? []) {
-      expect(codeOf(patch)).not.toMatch(/__import__|process|passwd|\/a/);
+      expect(readCode(patch)).not.toMatch(/__import__|process|passwd|\/a/);
     }
   }
   for (const { patch } of patchesFor('P8', 'next', values)?.patches ?? []) {
@@ -123,8 +126,8 @@ test.each(HOSTILE_PATHS)('%j is not written into nginx and names of files', (pat
 });
 
 const codes = (id: string, stack: Stack, values: PatchValues) =>
-  (patchesFor(id, stack, values)?.patches ?? []).map(({ patch }) => codeOf(patch)).join('\n');
-const GUARDING = ['P2', 'P3', 'P4', 'P5', 'P8', 'S5'];
+  (patchesFor(id, stack, values)?.patches ?? []).map(({ patch }) => readCode(patch)).join('\n');
+const GUARDING_CHECKS = ['P2', 'P3', 'P4', 'P5', 'P8', 'S5'];
 
 describe.each(STACKS.filter((stack) => stack !== 'nginx'))('routes of %s', (stack) => {
   const written: Readonly<Record<string, readonly string[]>> = {
@@ -136,9 +139,9 @@ describe.each(STACKS.filter((stack) => stack !== 'nginx'))('routes of %s', (stac
     go: ['/weather/[city]', '/weather/{city}', '/v1/[a]/x/[b_c]'],
   };
 
-  test('are all the declared ones, and never a requested path', () => {
+  test('are all declared routes, and never a requested path', () => {
     const values = readPatchValues(report({ paid: TEMPLATES.map((path) => paidRoute(path)) }));
-    for (const id of GUARDING) expect(codes(id, stack, values)).not.toContain('/example');
+    for (const id of GUARDING_CHECKS) expect(codes(id, stack, values)).not.toContain('/example');
     for (const path of written[stack] ?? []) expect(codes('P2', stack, values)).toContain(path);
   });
 

@@ -20,7 +20,7 @@ test('the report quotes a seller that ends before it listens', {
   );
 });
 
-test('the report names a seller that never answers, and no process of it is left', {
+test('the report names a seller that never answers, and no process of the seller is left', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const timing = { ...SHORT_WAITS, answerMs: 1_000 };
@@ -45,7 +45,7 @@ describe.each([
   [{ flaw: 'dies' }, 'ends the process of the seller'],
   [{ flaw: 'ignores' }, 'neither delivers a good payment nor asks'],
 ] as const)('a seller %j', (seller, words) => {
-  test('fails T1, and no other trial pays it', { timeout: TIMEOUT_MS }, async () => {
+  test('fails T1, and no other trial pays the seller', { timeout: TIMEOUT_MS }, async () => {
     const timing = 'hangs' in seller ? { ...SHORT_WAITS, answerMs: 3_000 } : SHORT_WAITS;
     const tested = await payTest({ timing, seller });
     expect(idsWith(tested, 'fail')).toEqual(['T1']);

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { hasPaidPart } from '../../src/pay-test/paid-body.ts';
 
-const SOLD = { city: 'Bern', sky: 'clear', wind: 3, at: 17 };
-const ALIKE = { ...SOLD, at: 18 };
+const SOLD_BODY = { city: 'Bern', sky: 'clear', wind: 3, at: 17 };
+const SIMILAR_BODY = { ...SOLD_BODY, at: 18 };
 
 function answer(body: unknown) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -10,25 +10,30 @@ function answer(body: unknown) {
 }
 
 test.each([
-  ['equal, in a member', SOLD, { preview: SOLD }, true],
-  ['alike, deep in lists', SOLD, { data: [[{ rows: [ALIKE] }]] }, true],
-  ['in a list at the top', SOLD, [{ x: 1 }, ALIKE], true],
-  ['a member of the resource has its name', SOLD, { data: { resource: SOLD } }, true],
+  ['equal, in a member', SOLD_BODY, { preview: SOLD_BODY }, true],
+  ['alike, deep in lists', SOLD_BODY, { data: [[{ rows: [SIMILAR_BODY] }]] }, true],
+  ['in a list at the top', SOLD_BODY, [{ x: 1 }, SIMILAR_BODY], true],
+  ['a member of the resource has its name', SOLD_BODY, { data: { resource: SOLD_BODY } }, true],
   ['equal, with one leaf', { ok: 'yes' }, { result: { ok: 'yes' } }, true],
   ['a list', ['a', 'b'], { sample: ['a', 'b'] }, true],
   ['text', 'the secret', { preview: ' the secret\n' }, true],
   ['a JSON string', '"the secret"', { preview: 'the secret' }, true],
-  ['JSON as text', SOLD, { preview: JSON.stringify(SOLD) }, true],
+  ['JSON as text', SOLD_BODY, { preview: JSON.stringify(SOLD_BODY) }, true],
   ['two leaves of which one differs', { a: 1, b: 2 }, { preview: { a: 1, b: 3 } }, false],
-  ['over half differs', SOLD, { preview: { city: 'Bern', sky: '', wind: 0, at: 0 } }, false],
-  ['another shape', SOLD, { preview: { ...SOLD, more: 1 } }, false],
+  ['over half differs', SOLD_BODY, { preview: { city: 'Bern', sky: '', wind: 0, at: 0 } }, false],
+  ['another shape', SOLD_BODY, { preview: { ...SOLD_BODY, more: 1 } }, false],
   ['an empty resource', {}, { meta: {}, list: [] }, false],
   ['a number', '2', { x402Version: 2 }, false],
-  ['accepts', SOLD, { accepts: [{ extra: SOLD }] }, false],
-  ['resource', SOLD, { resource: SOLD }, false],
-  ['extensions', SOLD, { extensions: { bazaar: { example: SOLD } } }, false],
-  ['a challenge in a member', SOLD, { challenge: { accepts: [], extensions: SOLD } }, false],
-  ['no JSON', SOLD, 'pay first', false],
+  ['accepts', SOLD_BODY, { accepts: [{ extra: SOLD_BODY }] }, false],
+  ['resource', SOLD_BODY, { resource: SOLD_BODY }, false],
+  ['extensions', SOLD_BODY, { extensions: { bazaar: { example: SOLD_BODY } } }, false],
+  [
+    'a challenge in a member',
+    SOLD_BODY,
+    { challenge: { accepts: [], extensions: SOLD_BODY } },
+    false,
+  ],
+  ['no JSON', SOLD_BODY, 'pay first', false],
 ] as const)(
   'the reader recognises whether a refusal holds %s: %#',
   (_what, sold, refusal, isHeld) => {
@@ -37,7 +42,7 @@ test.each([
 );
 
 test('the reader leaves out outputSchema only in version 1', () => {
-  const refusal = answer({ outputSchema: SOLD }).body;
-  expect(hasPaidPart(answer(SOLD), refusal, 1)).toBe(false);
-  expect(hasPaidPart(answer(SOLD), refusal, 2)).toBe(true);
+  const refusal = answer({ outputSchema: SOLD_BODY }).body;
+  expect(hasPaidPart(answer(SOLD_BODY), refusal, 1)).toBe(false);
+  expect(hasPaidPart(answer(SOLD_BODY), refusal, 2)).toBe(true);
 });

@@ -3,7 +3,7 @@ import { isTrialId, TRIAL_IDS, type TrialId } from '../../src/pay-test/result.ts
 import { FORECAST, idsWith, payTest, WEATHER } from './run.ts';
 
 const TIMEOUT_MS = 120_000;
-/** T4 and T6 wait on purpose. */
+/** T4 and T6 wait on purpose, so a run takes long. */
 const QUICK_TRIALS = TRIAL_IDS.filter((id) => id !== 'T4' && id !== 'T6');
 
 /** Trials of features that only version 2 has. */
@@ -117,7 +117,7 @@ describe('the example of the bazaar extension', () => {
   );
 });
 
-test('a run of some trials shows only those', { timeout: TIMEOUT_MS }, async () => {
+test('a run of some trials shows only these trials', { timeout: TIMEOUT_MS }, async () => {
   const report = await payTest({ only: ['T7', 'T13'] });
   expect(report.trials.map(({ id, status }) => [id, status])).toEqual([
     ['T7', 'pass'],

@@ -32,7 +32,7 @@ const KEY_FORMS = [
 
 describe.each(KEY_FORMS)('a key in the form "%s"', (_form, secret, alg, publicKey) => {
   test('signs a separate token for each path, with one method, two minutes of validity and a fresh nonce', async () => {
-    const tokens = await tokensOf(secret);
+    const tokens = await createTokens(secret);
     const uris = {
       verify: 'POST api.cdp.coinbase.com/platform/v2/x402/verify',
       settle: 'POST api.cdp.coinbase.com/platform/v2/x402/settle',
@@ -62,7 +62,7 @@ describe.each(KEY_FORMS)('a key in the form "%s"', (_form, secret, alg, publicKe
 });
 
 test('a token does not verify with another key or with a changed claim', async () => {
-  const { settle = '' } = await tokensOf(pkcs8);
+  const { settle = '' } = await createTokens(pkcs8);
   const [head, , signature] = settle.split('.');
   const claims = Buffer.from(JSON.stringify({ sub: 'another' })).toString('base64url');
   expect(isSigned(`${head}.${claims}.${signature}`, p256.publicKey)).toBe(false);
@@ -107,7 +107,7 @@ function keyOf(secret: string) {
   return { id: ID, privateKey };
 }
 
-async function tokensOf(secret: string): Promise<Record<string, string>> {
+async function createTokens(secret: string): Promise<Record<string, string>> {
   const createHeaders = createCdpHeaders({ key: keyOf(secret), url: CDP_URL, now: () => NOW_MS });
   return Object.fromEntries(
     (['verify', 'settle', 'supported'] as const).map((endpoint) => [

@@ -20,7 +20,7 @@ const nowSec = Math.floor(Date.now() / 1000);
 const used = `0x${'1'.padStart(64, '0')}`;
 const unused = `0x${'0'.repeat(64)}`;
 
-function paymentOf(validBefore: number): StoredPayment {
+function createPayment(validBefore: number): StoredPayment {
   return {
     authorization: {
       from: newPayer().address,
@@ -43,7 +43,10 @@ function paymentOf(validBefore: number): StoredPayment {
   };
 }
 
-function useOf({ authorization }: StoredPayment, changes: Partial<UseOnChain> = {}): UseOnChain {
+function createUse(
+  { authorization }: StoredPayment,
+  changes: Partial<UseOnChain> = {},
+): UseOnChain {
   const { from, to, nonce, value } = authorization;
   return { from, to, nonce, value, transaction: TRANSACTION, block: 999_900n, ...changes };
 }
@@ -55,9 +58,9 @@ async function lookAt(payment: StoredPayment, rpcUrl: string, transaction: `0x${
 
 describe('a look-up on the chain', () => {
   test('sends no further request if the receipt of a known transaction proves the payment', async () => {
-    const payment = paymentOf(nowSec + 300);
+    const payment = createPayment(nowSec + 300);
     await using node = await startStubNode({
-      eth_getTransactionReceipt: () => receiptOf(useOf(payment)),
+      eth_getTransactionReceipt: () => receiptOf(createUse(payment)),
     });
     const found = await lookAt(payment, node.rpcUrl, TRANSACTION);
     expect(found).toEqual({ kind: 'paid', transaction: TRANSACTION });
@@ -65,8 +68,8 @@ describe('a look-up on the chain', () => {
   });
 
   test('reads a receipt of 20 MB, because a payer can pad the transaction that uses their nonce', async () => {
-    const payment = paymentOf(nowSec + 300);
-    const receipt = receiptOf(useOf(payment));
+    const payment = createPayment(nowSec + 300);
+    const receipt = receiptOf(createUse(payment));
     const [used] = receipt.logs;
     const padding = Array.from({ length: 9_000 }, () => ({
       ...used,
@@ -83,8 +86,8 @@ describe('a look-up on the chain', () => {
   test.each([1_000n, 500n, 100n, 10n])(
     'finds the transaction with a node that searches at most %d blocks a request',
     async (limit) => {
-      const payment = paymentOf(nowSec + 300);
-      const use = useOf(payment);
+      const payment = createPayment(nowSec + 300);
+      const use = createUse(payment);
       await using node = await startStubNode({
         eth_getBlockByNumber: blocksUntil(() => nowSec),
         eth_call: () => used,
@@ -102,11 +105,11 @@ describe('a look-up on the chain', () => {
   );
 
   test('does not accept a transaction that used another nonce', async () => {
-    const payment = paymentOf(nowSec + 300);
+    const payment = createPayment(nowSec + 300);
     await using node = await startStubNode({
       eth_getBlockByNumber: blocksUntil(() => nowSec),
       eth_call: () => unused,
-      eth_getTransactionReceipt: () => receiptOf(useOf(payment, { nonce: newNonce() })),
+      eth_getTransactionReceipt: () => receiptOf(createUse(payment, { nonce: newNonce() })),
     });
     const found = await lookAt(payment, node.rpcUrl, TRANSACTION);
     expect(found).toMatchObject({ kind: 'unused', isFinal: false });
@@ -116,7 +119,7 @@ describe('a look-up on the chain', () => {
     [599, false],
     [600, true],
   ])('%d s after validBefore, an unused nonce is final proof: %s', async (pastSec, isFinal) => {
-    const payment = paymentOf(nowSec - pastSec);
+    const payment = createPayment(nowSec - pastSec);
     await using node = await startStubNode({
       eth_getBlockByNumber: blocksUntil(() => nowSec),
       eth_call: () => unused,
@@ -131,7 +134,7 @@ describe('a look-up on the chain', () => {
         throw new RpcError(-32_000, `upstream ${node.rpcUrl} is down`);
       },
     });
-    const failure = await lookAt(paymentOf(nowSec), node.rpcUrl, null).catch(String);
+    const failure = await lookAt(createPayment(nowSec), node.rpcUrl, null).catch(String);
     expect(failure).not.toContain('SECRETKEY123');
   });
 });

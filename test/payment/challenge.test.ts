@@ -17,7 +17,15 @@ import { toPaymentTerms } from '../../src/service/payments.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 
-const SEVEN = ['amount', 'asset', 'extra', 'maxTimeoutSeconds', 'network', 'payTo', 'scheme'];
+const OFFER_MEMBERS = [
+  'amount',
+  'asset',
+  'extra',
+  'maxTimeoutSeconds',
+  'network',
+  'payTo',
+  'scheme',
+];
 
 function challengesOf(revision: RevisionName) {
   const config = loadConfig({ API_REVISION: revision, BASE_URL: 'https://api.scanner.example' });
@@ -64,7 +72,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('the challenges of revision %s', (rev
       expect(required.error).toMatch(/^authorization_expired: x+$/);
       expect(required.accepts).toHaveLength(1);
       const [accepted] = required.accepts;
-      expect(Object.keys(accepted ?? {}).sort()).toEqual(SEVEN);
+      expect(Object.keys(accepted ?? {}).sort()).toEqual(OFFER_MEMBERS);
       expect(accepted).toMatchObject({
         scheme: 'exact',
         network: 'eip155:8453',

@@ -8,11 +8,11 @@ import { type StubFacilitator, stubFacilitator } from './stub-facilitator.ts';
 
 const payer = newPayer();
 
-function codeOf({ json }: ShopAnswer): string {
+function readErrorCode({ json }: ShopAnswer): string {
   return String(json['error']).split(':')[0] ?? '';
 }
 
-function requiredOf({ headers }: ShopAnswer): string {
+function readRequiredHeader({ headers }: ShopAnswer): string {
   return Buffer.from(headers.get('payment-required') ?? '', 'base64').toString();
 }
 
@@ -31,8 +31,8 @@ describe('without a payment', () => {
   ])('%s gets the challenge', async (_name, body, type) => {
     const answer = await shop.buy('', { 'content-type': type }, { body });
     expect(answer.status).toBe(402);
-    expect(codeOf(answer)).toBe('payment_required');
-    expect(requiredOf(answer)).toBe(answer.body);
+    expect(readErrorCode(answer)).toBe('payment_required');
+    expect(readRequiredHeader(answer)).toBe(answer.body);
     expect(answer.headers.get('cache-control')).toBe('no-store');
   });
 
@@ -108,8 +108,8 @@ describe('a payment that does not fit', () => {
       const { header } = await payer.sign({ value: PRICE, ...options() });
       const answer = await shop.buy('x', { 'payment-signature': header });
       expect(answer.status).toBe(402);
-      expect(codeOf(answer)).toBe(code);
-      expect(requiredOf(answer)).toBe(answer.body);
+      expect(readErrorCode(answer)).toBe(code);
+      expect(readRequiredHeader(answer)).toBe(answer.body);
       expect(shop.computations).toHaveLength(0);
       // Only the facilitator can tell if a contract wallet signed.
       expect(facilitator.verified.length - verifiedBefore).toBe(
@@ -134,16 +134,16 @@ describe('a payment that does not fit', () => {
     };
     const header = Buffer.from(JSON.stringify(payload)).toString('base64');
     const answer = await shop.buy('x', { 'payment-signature': header });
-    expect(codeOf(answer)).toBe('wrong_network');
+    expect(readErrorCode(answer)).toBe('wrong_network');
   });
 
-  test('because it is valid too long gets a 402 that states our time', async () => {
+  test('because it is valid too long gets a 402 that states the time of the service', async () => {
     const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(86_460) });
     const answer = await shop.buy('x', { 'payment-signature': header });
     expect(answer.json['error']).toMatch(/at most 24 h ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
   });
 
-  test('because it is valid too briefly gets a 402 that states our time', async () => {
+  test('because it is valid too briefly gets a 402 that states the time of the service', async () => {
     const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(80) });
     const answer = await shop.buy('x', { 'payment-signature': header });
     expect(answer.json['error']).toMatch(/90 s ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
@@ -171,7 +171,7 @@ describe('a payment that does not fit', () => {
   test('an unreadable header is reported before unreadable input', async () => {
     const answer = await shop.buy('', { 'payment-signature': '?' }, { body: '{' });
     expect(answer.status).toBe(402);
-    expect(codeOf(answer)).toBe('invalid_payment');
+    expect(readErrorCode(answer)).toBe('invalid_payment');
   });
 
   test('bad input is reported before a bad signature', async () => {

@@ -135,7 +135,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     expect(await seller.earned()).toBe(0n);
   });
 
-  test('ten payers of one item each pay once, though the facilitator fails in different ways', async () => {
+  test('ten payers of the same item each pay once, though the facilitator fails in different ways', async () => {
     const conducts: SettleConduct[] = [
       'honest',
       'settles-and-drops',

@@ -66,7 +66,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
     aheadMs += SETTLED_NO_MORE_SEC * 1_000;
   }
 
-  /** Runs while the shop works, after the payment was verified. */
+  /** The shop calls this hook during its work, after the payment was verified. */
   function shopWhere(cheat: (item: string) => Promise<void>) {
     return remoteShop(seller, chaos.url, {
       rpcUrl: chain.rpcUrl,

@@ -85,7 +85,7 @@ test('a call that is already late gets a bought answer, but begins no new work',
     await using shop = await startShop({ store: open });
     expect((await shop.buy('x', v2(signed))).status).toBe(200);
   }
-  // In this shop, calls are late before they reach the gate.
+  // In this shop, the time limit of a call has passed before the call reaches the gate.
   await using shop = await startShop({ store: open, answerWithinMs: 0 });
   const again = await shop.buy('x', v2(signed));
   expect(again.status).toBe(200);

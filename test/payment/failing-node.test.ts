@@ -100,7 +100,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
     expect(['payments_unavailable', 'settlement_unknown']).toContain(answer.json['error']);
   }
 
-  const debtsOf = async (shop: Shop, address: string) =>
+  const listDebts = async (shop: Shop, address: string) =>
     (await shop.unpaid(address)).filter(({ isDebt }) => isDebt);
 
   async function expectServedOnce(shop: Shop, headers: Record<string, string>, earned: bigint) {
@@ -123,7 +123,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
         if (answer.status !== 200) expectOurFault(answer);
         const refused = await shop.buy('x', { 'payment-signature': junk.header });
         expect([402, 503]).toContain(refused.status);
-        expect(await debtsOf(shop, payer.address)).toEqual([]);
+        expect(await listDebts(shop, payer.address)).toEqual([]);
         node.fail(null);
         earned += PRICE;
         await expectServedOnce(shop, headers, earned);
@@ -146,7 +146,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
         plan.method = method;
         const answer = await shop.buy('x', headers);
         if (answer.status !== 200) expectOurFault(answer);
-        expect(await debtsOf(shop, payer.address)).toEqual([]);
+        expect(await listDebts(shop, payer.address)).toEqual([]);
         plan.method = null;
         node.fail(null);
         earned += PRICE;

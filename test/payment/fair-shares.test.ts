@@ -169,7 +169,7 @@ describe('the places for open calls of one process', () => {
     expect(logged).toEqual([]);
   });
 
-  test('are reserved, for the last quarter, for payers who have settled here', async () => {
+  test('are reserved in their last quarter for payers who have settled before', async () => {
     const gate = newLatch();
     let isGated = false;
     await using shop = await startShop({

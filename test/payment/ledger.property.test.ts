@@ -14,7 +14,7 @@ import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 const FACTS = { key: 'k', payer: 'p', request: 'work x', validBeforeMs: 1 };
 const state = fc.constantFrom(...LEDGER_STATES);
 
-test('a payment that may have moved money never becomes a free key again', () => {
+test('a payment that may have moved money never becomes unclaimed again', () => {
   const reach = (from: LedgerState): Set<LedgerState> => {
     const seen = new Set<LedgerState>();
     const open = [from];

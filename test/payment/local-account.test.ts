@@ -25,7 +25,7 @@ import { encode, newPayer, type SignedHeader } from './payer.ts';
 import { PRICE, type ShopOptions, startShop } from './shop.ts';
 
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
-const nonceOf = (raw: string) => parseTransaction(raw as Hex).nonce;
+const readNonce = (raw: string) => parseTransaction(raw as Hex).nonce;
 
 /** A store that stays open while shops on it start and stop. */
 const closing = (open: Store) => ({ open, [Symbol.asyncDispose]: () => open.close() });
@@ -95,7 +95,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     for (const answer of await Promise.all([lost, ...behind])) expect(answer.status).toBe(200);
     expect(await seller.earned()).toBe(PRICE * 4n);
     const [, first, ...later] = node.raw;
-    const again = later.find((raw) => nonceOf(raw) === nonceOf(first ?? ''));
+    const again = later.find((raw) => readNonce(raw) === readNonce(first ?? ''));
     expect(again).toBe(first);
   });
 
@@ -237,7 +237,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       await expect.poll(async () => (await shop.buy(item, v2(signed))).status).toBe(200);
     }
     expect(await seller.earned()).toBe(PRICE * 2n);
-    expect(new Set(node.raw.map(nonceOf)).size).toBe(2);
+    expect(new Set(node.raw.map(readNonce)).size).toBe(2);
   });
 
   test('does not send a reverted payment again, and refuses a wallet that reverts twice until tomorrow', async () => {

@@ -27,7 +27,7 @@ function statementIn(answer: Answer) {
 }
 
 describe('GET /v1/attestation', () => {
-  test('signs the report of /v1/report, in canonical JSON, with a key of the key set', async () => {
+  test('signs the report of /v1/report, in canonical JSON, with a key of /.well-known/jwks.json', async () => {
     await using app = await startApp();
     await app.publish(HOST, { grade: 'B' });
     const answer = await app.get(PATH);
@@ -76,7 +76,7 @@ describe('GET /v1/attestation', () => {
     expect((await app.get(PATH)).json()).toMatchObject({ error: 'no_fresh_report' });
   });
 
-  test('is missing if reports are sold', async () => {
+  test('is 404 in revision 0.1.0, which sells reports', async () => {
     await using app = await startApp({ revision: '0.1.0' });
     await app.publish(HOST);
     expect((await app.get(PATH)).statusCode).toBe(404);
@@ -109,7 +109,7 @@ test('the key set states from when and until when the key signs', async () => {
   expect(others).toEqual([]);
   expect(key).toMatchObject({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' });
   expect(JSON.stringify(key)).not.toContain('"d"');
-  // The key also signs reports of the day before.
+  // The key signs reports for up to a day after their scan, so its validity begins a day earlier.
   expect(key.nbf).toBe(nowSec - DAY_SEC);
   expect(key.exp).toBeGreaterThan(nowSec + 90 * DAY_SEC);
   app.advance(200 * DAY_MS);

@@ -29,7 +29,7 @@ async function publishByCensus({ store, scanner, scanCoordinator, config }: Test
 }
 
 describe('availability', () => {
-  test('is in every record of the directory, featured, project and export', async () => {
+  test('is in every record of /v1/directory, /v1/featured, /v1/project and the export', async () => {
     await using service = await startApp(WITHOUT_LIMIT);
     await publishWith(service, HOST, 'pppnd-p');
     const availability = {
@@ -48,8 +48,8 @@ describe('availability', () => {
     expect(JSON.parse(await text(body)).projects).toMatchObject(projects);
     service.advance(2 * DAY_MS);
     const later = (await service.get(`/v1/project?host=${HOST}`)).json();
-    const moved = { ...availability, today: null, days: 'pppnd-p--'.padStart(30, '-') };
-    expect(later.availability).toEqual(moved);
+    const laterAvailability = { ...availability, today: null, days: 'pppnd-p--'.padStart(30, '-') };
+    expect(later.availability).toEqual(laterAvailability);
   });
 
   test('is null if the census never checked the host', async () => {
@@ -69,7 +69,7 @@ describe('availability', () => {
 });
 
 describe('the filter payable', () => {
-  const hostsOf = async ({ get }: TestApp, query: string) => {
+  const fetchHosts = async ({ get }: TestApp, query: string) => {
     const { count, projects } = (await get(`/v1/directory?${query}`)).json();
     return { count, hosts: projects.map(({ host }: { host: string }) => host) };
   };
@@ -81,20 +81,20 @@ describe('the filter payable', () => {
       await publishWith(service, `h${n}.example.com`, letters);
       service.advance(1_000);
     }
-    expect(await hostsOf(service, 'payable=today')).toEqual({
+    expect(await fetchHosts(service, 'payable=today')).toEqual({
       count: 4,
       hosts: ['h4.example.com', 'h2.example.com', 'h1.example.com', 'h0.example.com'],
     });
-    expect(await hostsOf(service, 'payable=week&pageSize=2')).toEqual({
+    expect(await fetchHosts(service, 'payable=week&pageSize=2')).toEqual({
       count: 3,
       hosts: ['h5.example.com', 'h1.example.com'],
     });
-    expect(await hostsOf(service, 'payable=week&pageSize=2&page=1')).toEqual({
+    expect(await fetchHosts(service, 'payable=week&pageSize=2&page=1')).toEqual({
       count: 3,
       hosts: ['h0.example.com'],
     });
     await service.store.listing.set('h0.example.com', { listed: false });
-    expect((await hostsOf(service, 'payable=week')).count).toBe(2);
+    expect((await fetchHosts(service, 'payable=week')).count).toBe(2);
   });
 
   test.each(['', 'now', 'TODAY', 'true', 'month', '1'])(
@@ -108,7 +108,7 @@ describe('the filter payable', () => {
     },
   );
 
-  test('a repeated value is refused', async () => {
+  test('a query that repeats the parameter is refused', async () => {
     await using service = await startApp();
     const answer = await service.get('/v1/directory?payable=today&payable=week');
     expect(answer.statusCode).toBe(400);
@@ -116,7 +116,7 @@ describe('the filter payable', () => {
 });
 
 describe('paidBy', () => {
-  test('is "payer" in a paid answer and in the report that it publishes', async () => {
+  test('is "payer" in a paid answer and in the report that the paid scan publishes', async () => {
     await using shop = await startSelling();
     const paid = await shop.scan(HOST, await shop.header(PRICES['0.3.0'].scan));
     expect(paid.json()).toMatchObject({ charged: true, paidBy: 'payer' });
@@ -140,7 +140,7 @@ describe('paidBy', () => {
   });
 });
 
-test('/v1/statistics counts the census words of yesterday, rounded down to fives', async () => {
+test('/v1/statistics counts the census words of yesterday, each rounded down to a multiple of five', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   const counts = async () => (await service.get('/v1/statistics')).json().availability;
   const zeros = { payable: 0, notPayable: 0, down: 0, notChecked: 0 };
@@ -181,7 +181,7 @@ test('0.1.0 has no availability, no filter and no census page', async () => {
   const all = await service.get('/v1/directory');
   expect(all.json().count).toBe(2);
   expect(all.body).not.toContain('availability');
-  // To 0.1.0 `payable` is an unknown parameter, and it ignores those.
+  // Revision 0.1.0 does not know the parameter `payable`, and it ignores unknown parameters.
   for (const value of ['today', 'week', 'now']) {
     expect((await service.get(`/v1/directory?payable=${value}`)).body).toBe(all.body);
   }

@@ -41,7 +41,7 @@ test('interface spec 2.4, 0.3.0: the catalog lists every check, and explains the
   }
 });
 
-test('/v1/checks answers a pinned catalog', async () => {
+test('/v1/checks answers with the catalog that CHECKS_VERSION names', async () => {
   const environment = { CHECKS_VERSION: '2026-07-25.1' };
   await using service = await startApp({ revision: '0.3.0', environment });
   expect((await service.get('/v1/checks')).json().checksVersion).toBe('2026-07-25.1');

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { issuedToken } from '../../store/contract/samples.ts';
 
-const hostsOf = (answer: { json(): { projects: { host: string }[] } }) =>
+const listHosts = (answer: { json(): { projects: { host: string }[] } }) =>
   answer.json().projects.map(({ host }) => host);
 
 /** Publishes five hosts, one second apart, in the order of the list. */
@@ -73,24 +73,26 @@ describe.each(['0.1.0', '0.3.0'] as const)(
         'beta.example.com',
         'alpha.example.com',
       ];
-      expect(hostsOf(await service.get('/v1/directory'))).toEqual(recent);
-      expect(hostsOf(await service.get('/v1/directory?sort=recent'))).toEqual(recent);
-      expect(hostsOf(await service.get('/v1/directory?sort=grade'))).toEqual([
+      expect(listHosts(await service.get('/v1/directory'))).toEqual(recent);
+      expect(listHosts(await service.get('/v1/directory?sort=recent'))).toEqual(recent);
+      expect(listHosts(await service.get('/v1/directory?sort=grade'))).toEqual([
         'delta.example.net',
         'alpha.example.com',
         'beta.example.com',
         'epsilon.example.net',
         'gamma.example.com',
       ]);
-      expect(hostsOf(await service.get('/v1/directory?category=data'))).toEqual([
+      expect(listHosts(await service.get('/v1/directory?category=data'))).toEqual([
         'epsilon.example.net',
         'gamma.example.com',
         'alpha.example.com',
       ]);
-      expect(hostsOf(await service.get('/v1/directory?q=EXAMPLE.NET'))).toEqual(recent.slice(0, 2));
-      // A search is literal: `%` and `.*` are no patterns.
-      expect(hostsOf(await service.get('/v1/directory?q=%25'))).toEqual([]);
-      expect(hostsOf(await service.get('/v1/directory?q=.*'))).toEqual([]);
+      expect(listHosts(await service.get('/v1/directory?q=EXAMPLE.NET'))).toEqual(
+        recent.slice(0, 2),
+      );
+      // A search is literal: `%` and `.*` do not act as wildcards.
+      expect(listHosts(await service.get('/v1/directory?q=%25'))).toEqual([]);
+      expect(listHosts(await service.get('/v1/directory?q=.*'))).toEqual([]);
 
       const page = (await service.get('/v1/directory?page=1&pageSize=2')).json();
       expect(page).toMatchObject({ count: 5, page: 1, pageSize: 2 });
@@ -105,7 +107,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       await using service = await startApp({ revision });
       await publishFive(service);
       await service.store.ownership.recordConfirm('beta.example.com', issuedToken('x'));
-      expect(hostsOf(await service.get('/v1/directory?verified=true'))).toEqual([
+      expect(listHosts(await service.get('/v1/directory?verified=true'))).toEqual([
         'beta.example.com',
       ]);
       expect((await service.get('/v1/directory?verified=false')).json().count).toBe(5);
@@ -157,7 +159,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       await using service = await startApp({ revision });
       await publishFive(service);
       const answer = await service.get('/v1/featured');
-      expect(hostsOf(answer)).toEqual(['delta.example.net', 'alpha.example.com']);
+      expect(listHosts(answer)).toEqual(['delta.example.net', 'alpha.example.com']);
       expect(Object.keys(answer.json()).sort()).toEqual([
         'count',
         'disclaimer',
@@ -168,22 +170,22 @@ describe.each(['0.1.0', '0.3.0'] as const)(
 
       // Alpha was scanned five seconds ago, and delta two seconds ago.
       service.advance(30 * DAY_MS - 5_000);
-      expect(hostsOf(await service.get('/v1/featured'))).toEqual(['delta.example.net']);
+      expect(listHosts(await service.get('/v1/featured'))).toEqual(['delta.example.net']);
       expect((await service.get('/v1/project?host=alpha.example.com')).json().featured).toBe(false);
       expect((await service.get('/v1/project?host=delta.example.net')).json().featured).toBe(true);
       service.advance(3_000);
       expect((await service.get('/v1/featured')).json()).toMatchObject({ count: 0, projects: [] });
     });
 
-    test('a worse grade ends the featuring, and a new A starts it again', async () => {
+    test('a worse grade ends the featuring, and a new grade A features the host again', async () => {
       await using service = await startApp({ revision });
       await service.publish('shop.example.com', { grade: 'A', score: 95 });
       service.advance(1_000);
       await service.publish('shop.example.com', { grade: 'B', score: 85 });
-      expect(hostsOf(await service.get('/v1/featured'))).toEqual([]);
+      expect(listHosts(await service.get('/v1/featured'))).toEqual([]);
       service.advance(1_000);
       await service.publish('shop.example.com', { grade: 'A', score: 95 });
-      expect(hostsOf(await service.get('/v1/featured'))).toEqual(['shop.example.com']);
+      expect(listHosts(await service.get('/v1/featured'))).toEqual(['shop.example.com']);
     });
   },
 );
@@ -208,7 +210,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect(byUrl.json()).toEqual(byHost.json());
     });
 
-    // Reserved names as .example and .invalid are well-formed hosts.
+    // Names under reserved domains, for example .example and .invalid, are well-formed hosts.
     test.each([
       'nobody.example.com',
       'never-scanned.example',

@@ -14,7 +14,7 @@ async function scanAs(service: TestApp, grade: Grade, payableBy: PayableBy | nul
   service.advance(HOUR_MS);
 }
 
-function entriesOf(answer: Answer) {
+function parseEntries(answer: Answer) {
   const feed = parseFeed(answer.body);
   expect(feed?.type).toBe('atom');
   return (feed?.items ?? []).map(({ id, title, pubDate }) => ({ id, title, at: pubDate }));
@@ -31,7 +31,7 @@ test('the feed has the first scan, and each change of grade or payability', asyn
   expect(answer.statusCode).toBe(200);
   expect(answer.headers['content-type']).toBe('application/atom+xml; charset=utf-8');
   expect(answer.headers['cache-control']).toBe('public, max-age=60');
-  const entries = entriesOf(answer);
+  const entries = parseEntries(answer);
   expect(entries.map(({ title }) => title)).toEqual([
     `${HOST}: default clients can pay → no payment challenge was seen`,
     `${HOST}: grade B → A, score 95, checks 2026-08-14.2`,
@@ -64,7 +64,7 @@ test('the feed ignores scans that change nothing, and keeps its newest 50 entrie
   await scanAs(service, 'B', 'default', 81);
   expect((await service.get(FEED_PATH)).body).toBe(before.body);
   for (let n = 0; n < 60; n += 1) await scanAs(service, n % 2 === 0 ? 'A' : 'B', 'default');
-  const after = entriesOf(await service.get(FEED_PATH));
+  const after = parseEntries(await service.get(FEED_PATH));
   expect(after).toHaveLength(50);
   expect(new Set(after.map(({ id }) => id)).size).toBe(50);
 });
@@ -76,7 +76,7 @@ test('the feed answers 304 to a client that has the current copy', async () => {
   const etag = String(headers['etag']);
   const modified = String(headers['last-modified']);
   expect(modified).toBe('Tue, 01 Sep 2026 12:00:00 GMT');
-  const statusOf = async (headersSent: Record<string, string>) =>
+  const fetchStatus = async (headersSent: Record<string, string>) =>
     (await service.get(FEED_PATH, headersSent)).statusCode;
   const currentCopies = [
     { 'if-none-match': etag },
@@ -86,7 +86,7 @@ test('the feed answers 304 to a client that has the current copy', async () => {
     { 'if-none-match': etag, 'if-modified-since': 'Tue, 01 Sep 2020 12:00:00 GMT' },
   ];
   for (const headersSent of currentCopies)
-    expect([headersSent, await statusOf(headersSent)]).toEqual([headersSent, 304]);
+    expect([headersSent, await fetchStatus(headersSent)]).toEqual([headersSent, 304]);
   const unchanged = await service.get(FEED_PATH, { 'if-none-match': etag });
   expect([unchanged.body, unchanged.headers['etag']]).toEqual(['', etag]);
   expect(unchanged.headers['cache-control']).toBe('public, max-age=60');
@@ -97,28 +97,31 @@ test('the feed answers 304 to a client that has the current copy', async () => {
     { 'if-none-match': '"other"', 'if-modified-since': modified },
   ];
   for (const headersSent of otherCopies)
-    expect([headersSent, await statusOf(headersSent)]).toEqual([headersSent, 200]);
+    expect([headersSent, await fetchStatus(headersSent)]).toEqual([headersSent, 200]);
   await scanAs(service, 'B', 'default');
   for (const headersSent of [{ 'if-none-match': etag }, { 'if-modified-since': modified }]) {
-    expect([headersSent, await statusOf(headersSent)]).toEqual([headersSent, 200]);
+    expect([headersSent, await fetchStatus(headersSent)]).toEqual([headersSent, 200]);
   }
 });
 
-test('the feed is 404 at once for a host that is unknown, malformed or opted out', async () => {
+test('the feed is 404, without delay, for a host that is unknown, malformed or opted out', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
-  const errorOf = async (path: string, headersSent = {}) => {
+  const fetchError = async (path: string, headersSent = {}) => {
     const answer = await service.get(path, headersSent);
     return [answer.statusCode, answer.json().error];
   };
   const unknownProject = [404, 'unknown_project'];
   for (const host of [HOST, 'localhost', '10.0.0.1', '%00', 'a b', '%3Cscript%3E']) {
-    expect([host, ...(await errorOf(`/o/${host}/feed.atom`))]).toEqual([host, ...unknownProject]);
+    expect([host, ...(await fetchError(`/o/${host}/feed.atom`))]).toEqual([
+      host,
+      ...unknownProject,
+    ]);
   }
   await scanAs(service, 'A', 'default');
   const { statusCode, headers } = await service.get(`/o/SHOP.example.com./feed.atom`);
   expect(statusCode).toBe(200);
   await service.store.listing.set(HOST, { listed: false });
-  expect(await errorOf(FEED_PATH, { 'if-none-match': String(headers['etag']) })).toEqual(
+  expect(await fetchError(FEED_PATH, { 'if-none-match': String(headers['etag']) })).toEqual(
     unknownProject,
   );
   expect((await service.get(FEED_PATH)).headers['cache-control']).toBe('no-store');

@@ -108,14 +108,14 @@ test('all addresses of one IPv6 /64 count as the client that started', async () 
   expect(next.json()).toMatchObject({ error: 'not_your_proof' });
 });
 
-test('a setting made with the listing key can be changed only with it, or after a new proof', async () => {
+test('a setting made with the listing key can be changed only with that key, or after a new proof', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   const { token, listingKey } = (await owned.start()).json();
   origin.serve(token);
   await owned.confirm();
   await owned.setListing({ listed: true, listingKey }, STRANGER);
-  // Neither the client that started nor a stranger can change it without the key.
+  // Neither the client that started nor a stranger can change the setting without the key.
   for (const from of [undefined, STRANGER]) {
     const refused = await owned.setListing({ listed: false }, from);
     expect(refused.json()).toMatchObject({ error: 'not_your_proof' });

@@ -14,7 +14,7 @@ type Buyer = TestApp & {
   scan(url: unknown, header?: Record<string, string>): Promise<Answer>;
   buy(path: string, value: bigint): Promise<Answer>;
   sign(value: bigint): Promise<Record<string, string>>;
-  /** Lists the scans that the buyer ordered and did not pay. */
+  /** Lists the scans that the buyer ordered and did not pay for. */
   listUnpaid(): Promise<readonly UnpaidMark[]>;
 };
 
@@ -287,7 +287,7 @@ describe('interface spec 4.2 and 7, routes that only 0.3.0 has', () => {
     }
   });
 
-  test('the export costs 0.10 USD and holds every record with its history', async () => {
+  test('the export costs 0.10 USD and holds every record with the history of its host', async () => {
     await using shop = await startShop('0.3.0');
     await shop.publish(SHOP);
     await shop.publish('hidden.example.com');

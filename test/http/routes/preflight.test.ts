@@ -99,7 +99,7 @@ describe('POST /v1/preflight', () => {
     expect(asked).toEqual([]);
   });
 
-  test('answers from the report within five seconds of the last question to the host', async () => {
+  test('answers from the report within five seconds of the last request to the host', async () => {
     const { asked, askSeller } = recordingAsker();
     await using service = await startApp({ askSeller });
     const payability = [toResource('GET', '/weather', 'default')];

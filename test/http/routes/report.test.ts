@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest';
 import { DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
 
-const URL = '/v1/report?url=https://shop.example.com';
+const REPORT_PATH = '/v1/report?url=https://shop.example.com';
 
 test('interface spec 2.2 and 4.2, 0.3.0: the report of the last 24 hours is free', async () => {
   await using service = await startApp({ revision: '0.3.0' });
   const scannedAt = new Date(service.now()).toISOString();
   await service.publish('shop.example.com', { grade: 'B', score: 81 });
-  const answer = await service.get(URL);
+  const answer = await service.get(REPORT_PATH);
   expect(answer.statusCode).toBe(200);
   const { results, ...report } = answer.json();
   expect(report).toEqual({
@@ -43,13 +43,13 @@ test('interface spec 2.2 and 4.2, 0.3.0: the report of the last 24 hours is free
 
 test('interface spec 3 and 7, 0.3.0: after 24 hours the answer is 404 and points to the scan', async () => {
   await using service = await startApp({ revision: '0.3.0' });
-  const never = await service.get(URL);
+  const never = await service.get(REPORT_PATH);
   expect(never.statusCode).toBe(404);
   await service.publish('shop.example.com');
   service.advance(DAY_MS - 1);
-  expect((await service.get(URL)).statusCode).toBe(200);
+  expect((await service.get(REPORT_PATH)).statusCode).toBe(200);
   service.advance(1);
-  const answer = await service.get(URL);
+  const answer = await service.get(REPORT_PATH);
   expect(answer.statusCode).toBe(404);
   expect(answer.json()).toEqual({
     error: 'no_fresh_report',
@@ -65,5 +65,5 @@ test('interface spec 3: a newer published scan replaces the report', async () =>
   await service.publish('shop.example.com', { grade: 'B', score: 81 });
   service.advance(1_000);
   await service.publish('shop.example.com', { grade: 'A', score: 97 });
-  expect((await service.get(URL)).json()).toMatchObject({ grade: 'A', score: 97 });
+  expect((await service.get(REPORT_PATH)).json()).toMatchObject({ grade: 'A', score: 97 });
 });

@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import type { CannedScan } from '../../scan/fake-scanner.ts';
 
-const BASE = 'eip155:8453';
+const BASE_NETWORK = 'eip155:8453';
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
 const WITHOUT_LIMIT = { environment: { RATE_LIMIT: 'off' } };
 
-async function statisticsOf({ get }: TestApp, query = '') {
+async function fetchStatistics({ get }: TestApp, query = '') {
   const answer = await get(`/v1/statistics${query}`);
   expect(answer.statusCode).toBe(200);
   return answer.json();
@@ -18,7 +18,7 @@ function toSellerScan(amount: string, more: CannedScan = {}): CannedScan {
   const offer = {
     pointer: '/accepts/0',
     scheme: 'exact',
-    network: BASE,
+    network: BASE_NETWORK,
     asset: USDC.toLowerCase(),
     amount,
     client: '@x402/evm',
@@ -43,7 +43,7 @@ async function advanceDays(service: TestApp, days = 1) {
 test('every count is 0 until a day with ten hosts has ended', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   const expectZeros = async () => {
-    const { disclaimer, provenance, unit, checks, ...rest } = await statisticsOf(service);
+    const { disclaimer, provenance, unit, checks, ...rest } = await fetchStatistics(service);
     expect(disclaimer).toContain('no');
     expect(provenance).toContain('unverified');
     expect(unit).toMatch(/^host-days/);
@@ -69,10 +69,10 @@ test('every count is 0 until a day with ten hosts has ended', async () => {
   await publishMany(service, 1, () => toSellerScan('10000'));
   await expectZeros();
   await advanceDays(service);
-  expect(await statisticsOf(service)).toMatchObject({ origins: 10, prices: { count: 10 } });
+  expect(await fetchStatistics(service)).toMatchObject({ origins: 10, prices: { count: 10 } });
 });
 
-test('a host counts once a day, and so does an offer of a host', async () => {
+test('a host counts once a day, and each offer of a host counts once a day', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, (n) =>
     toSellerScan(String((n + 1) * 10_000), {
@@ -81,15 +81,15 @@ test('a host counts once a day, and so does an offer of a host', async () => {
     }),
   );
   await publishMany(service, 10, () => toSellerScan('990000', { grade: 'F' }));
-  expect(await statisticsOf(service, '?days=1')).toMatchObject({ origins: 0 });
+  expect(await fetchStatistics(service, '?days=1')).toMatchObject({ origins: 0 });
   await advanceDays(service);
-  const yesterday = await statisticsOf(service, '?days=1');
+  const yesterday = await fetchStatistics(service, '?days=1');
   expect(yesterday).toMatchObject({
     days: 1,
     origins: 10,
     grades: { A: 5, B: 5, C: 0, D: 0, F: 0 },
     payableBy: { default: 10, nobody: 0 },
-    offers: { byScheme: { exact: 10 }, byNetwork: { [BASE]: 10 }, byAsset: { [USDC]: 10 } },
+    offers: { byScheme: { exact: 10 }, byNetwork: { [BASE_NETWORK]: 10 }, byAsset: { [USDC]: 10 } },
     prices: { p10: 0.01, p50: 0.05, p90: 0.09, count: 10 },
   });
   const findCheck = (wanted: string) =>
@@ -98,9 +98,12 @@ test('a host counts once a day, and so does an offer of a host', async () => {
   expect(findCheck('S5')).toEqual({ id: 'S5', pass: 0, warn: 0, fail: 0, notDetermined: 10 });
   await publishMany(service, 14, () => toSellerScan('990000', { grade: 'F' }));
   await advanceDays(service);
-  expect(await statisticsOf(service, '?days=1')).toMatchObject({ origins: 10, grades: { F: 10 } });
+  expect(await fetchStatistics(service, '?days=1')).toMatchObject({
+    origins: 10,
+    grades: { F: 10 },
+  });
   const week = { days: 7, origins: 20, grades: { A: 5, B: 5, F: 10 }, prices: { count: 20 } };
-  expect(await statisticsOf(service)).toMatchObject(week);
+  expect(await fetchStatistics(service)).toMatchObject(week);
 });
 
 test('the answer covers the requested number of UTC days before today', async () => {
@@ -108,7 +111,7 @@ test('the answer covers the requested number of UTC days before today', async ()
   await publishMany(service, 10, () => ({ grade: 'C' }));
   const origins = async () => {
     const countOrigins = async (days: number) =>
-      (await statisticsOf(service, `?days=${days}`)).origins;
+      (await fetchStatistics(service, `?days=${days}`)).origins;
     return [await countOrigins(1), await countOrigins(7), await countOrigins(30)];
   };
   expect(await origins()).toEqual([0, 0, 0]);
@@ -130,7 +133,7 @@ test('every count is rounded down to a multiple of five', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 19, (n) => toSellerScan('10000', { grade: n < 11 ? 'A' : 'B' }));
   await advanceDays(service);
-  expect(await statisticsOf(service)).toMatchObject({
+  expect(await fetchStatistics(service)).toMatchObject({
     rounding: 5,
     origins: 15,
     grades: { A: 10, B: 5, C: 0 },
@@ -153,7 +156,7 @@ test('schemes, networks and assets that an origin invents count as "other"', asy
     return { report: { payability: resource ? [{ ...resource, offers }] : [] } };
   });
   await advanceDays(service);
-  const { offers, prices } = await statisticsOf(service);
+  const { offers, prices } = await fetchStatistics(service);
   expect(offers).toEqual({
     byScheme: { other: 10 },
     byNetwork: { other: 10 },
@@ -167,11 +170,11 @@ test('an opted-out host does not count', async () => {
   await publishMany(service, 10, () => ({ grade: 'A' }));
   await service.store.listing.set('h0.example.com', { listed: false });
   await advanceDays(service);
-  expect(await statisticsOf(service)).toMatchObject({ origins: 0 });
+  expect(await fetchStatistics(service)).toMatchObject({ origins: 0 });
   await publishMany(service, 10, () => ({ grade: 'A' }));
   await advanceDays(service);
   // Nine hosts count on each of the two days.
-  expect(await statisticsOf(service)).toMatchObject({ origins: 15, grades: { A: 15 } });
+  expect(await fetchStatistics(service)).toMatchObject({ origins: 15, grades: { A: 15 } });
 });
 
 test.each(['0', '2', '07', '7.0', '-1', '31', '', 'week'])('days=%s is refused', async (days) => {
@@ -185,7 +188,7 @@ test('a repeated parameter is refused', async () => {
   expect((await service.get('/v1/statistics?days=1&days=7')).statusCode).toBe(400);
 });
 
-test('a client may ask page and route 30 times a minute together, and 0.1.0 has neither', async () => {
+test('a client may request /statistics and /v1/statistics 30 times a minute together, and 0.1.0 has neither', async () => {
   await using service = await startApp();
   const statuses: number[] = [];
   for (let n = 0; n < 32; n += 1) {

@@ -31,7 +31,7 @@ test.each(['0.1.0', '0.3.0'] as const)(
       verified: true,
       instructions: expect.stringContaining('Remove the file'),
     });
-    // Confirm is idempotent while the token lives.
+    // A second confirm gets the same answer while the token is valid.
     expect((await owned.confirm()).json().verified).toBe(true);
     const record = await service.get(`/v1/project?host=${origin.host}`);
     expect(record.json().verified).toBe(true);
@@ -116,7 +116,7 @@ test('an origin that closes the connection is unreachable', async () => {
   expect((await owned.confirm()).json()).toMatchObject({ verified: false, reason: 'unreachable' });
 });
 
-test('interface spec 8: a token lives 3600 s, and then the owner has to start again', async () => {
+test('interface spec 8: a token is valid for 3600 s, and then the owner has to start again', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await owned.startAndServe();
@@ -168,7 +168,7 @@ test('addresses of one IPv6 /64 are one client, and the next /64 is another clie
   expect((await owned.start('2001:db8:1:3::1')).statusCode).toBe(200);
 });
 
-test('a client has five failed confirms an hour, and a stranger uses up only their own', async () => {
+test('a client has five failed confirms an hour, and a stranger cannot use up those of the owner', async () => {
   await using owned = await startOwnedApp();
   const { origin, service } = owned;
   const token = await owned.startAndServe();

@@ -39,7 +39,7 @@ describe('followPointer', () => {
 describe('createRefResolver', () => {
   const follow = createRefResolver(document);
 
-  it('follows local references, percent-encoded ones too', () => {
+  it('follows local references, including percent-encoded references', () => {
     expect(follow(document.hop)).toEqual(['zero', 'one']);
     const encoded = { $ref: '#/paths/~1users~1%7Bid%7D/get' };
     expect(follow(encoded)).toBe('operation');
@@ -51,7 +51,7 @@ describe('createRefResolver', () => {
     expect(follow(undefined)).toBeUndefined();
   });
 
-  it('resolves no circular reference, and none to another document', () => {
+  it('resolves neither circular references nor references to another document', () => {
     for (const name of ['loop', 'ping', 'elsewhere', 'file'] as const) {
       expect(follow(document[name])).toBeUndefined();
     }

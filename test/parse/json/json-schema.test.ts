@@ -91,7 +91,7 @@ describe('listSchemaErrors', () => {
     expect(listSchemaErrors(unique, [{ a: 1 }, { a: 1 }])).toHaveLength(1);
   });
 
-  it('follows local references, anchors and recursive ones', () => {
+  it('follows local references, anchors and recursive references', () => {
     const tree = {
       properties: { child: { $ref: '#' }, leaf: { $ref: '#leaf' } },
       $defs: { x: { $anchor: 'leaf', type: 'null' } },

@@ -4,9 +4,9 @@ import { type JsonReading, parseJson } from '../../../src/parse/json/json.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../../../src/parse/json/refuse-json.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
-const CAP = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 
-function detailOf(reading: JsonReading): string | null {
+function readDetail(reading: JsonReading): string | null {
   return reading.ok ? null : reading.detail;
 }
 
@@ -41,17 +41,17 @@ describe('parseJson', () => {
     expect(reading.ok && Object.keys(Object(reading.value))).toEqual(['__proto__', 'constructor']);
   });
 
-  it('reads values nested as deep as the limit, and none deeper', () => {
+  it('reads values nested as deep as the limit, and refuses deeper values', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     expect(parseJson(nested(MAX_JSON_DEPTH)).ok).toBe(true);
-    expect(detailOf(parseJson(nested(MAX_JSON_DEPTH + 1)))).toBe('deeper than 64');
-    expect(detailOf(parseJson(`{"a":${nested(MAX_JSON_DEPTH)}}`))).toBe('deeper than 64');
+    expect(readDetail(parseJson(nested(MAX_JSON_DEPTH + 1)))).toBe('deeper than 64');
+    expect(readDetail(parseJson(`{"a":${nested(MAX_JSON_DEPTH)}}`))).toBe('deeper than 64');
   });
 
-  it('reads as many values as the limit, the outermost included, and no more', () => {
+  it('reads as many values as the limit, the outermost included, and refuses one more value', () => {
     const list = (items: number) => `[${Array(items).fill('{}').join(',')}]`;
     expect(parseJson(list(MAX_JSON_NODES - 1)).ok).toBe(true);
-    expect(detailOf(parseJson(list(MAX_JSON_NODES)))).toBe('over 50000 nodes');
+    expect(readDetail(parseJson(list(MAX_JSON_NODES)))).toBe('over 50000 nodes');
   });
 
   it('accepts what JSON.parse accepts, as the same value', () => {
@@ -87,7 +87,7 @@ describe('parseJson', () => {
     ['quotation marks', repeat('"')],
     ['backslashes in a string', (length: number) => `"${'\\'.repeat(length)}`],
   ])('takes time in proportion to the length of the text: %s', (_, make) => {
-    expectLinear(make, CAP, parseJson);
+    expectLinear(make, MAX_BYTES, parseJson);
   });
 });
 

@@ -16,7 +16,7 @@ function sendToWorker(value: unknown): unknown {
 test('any plain data arrives unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      // Objects of fast-check may lack a prototype; what arrives never does.
+      // Objects of fast-check may lack a prototype; the values that arrive always have a prototype.
       expect(JSON.stringify(sendToWorker(value))).toBe(JSON.stringify(value));
     }),
   );
@@ -66,7 +66,7 @@ test('the size of texts counts their UTF-8 bytes, at any depth', () => {
   expect(countTextBytes(serialize({ a: 'é', b: ['x', 1, null, { c: '🜁' }] }))).toBe(2 + 1 + 4);
 });
 
-/** The C library's memory would fragment, and would not return to the system. */
+/** Memory of the C library would fragment, and the system would not get it back. */
 test('shared texts have memory pages of their own', () => {
   const serialized = serialize('x'.repeat(MIN_SHARED_CHARS));
   expect(serialized instanceof SharedArrayBuffer && serialized.growable).toBe(true);

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { createBodyComparison } from '../../../src/parse/kit/answer-body.ts';
 import { answer, ORIGIN } from '../../fixtures/observations/build-answers.ts';
 
-const RANDOM = '/d3b07384d113edec49eaa623';
+const RANDOM_PATH = '/d3b07384d113edec49eaa623';
 const KIB = 1024;
 
 function page(path: string, body: string, status = 200) {
@@ -17,25 +17,25 @@ describe('two answers are the same page', () => {
   test('if their bodies differ only by the path', () => {
     const isSame = createBodyComparison();
     const one = page('/openapi.json', around('/openapi.json'));
-    expect(isSame(one, page(RANDOM, around(RANDOM)))).toBe(true);
-    expect(isSame(page('/openapi.json', around('/other')), page(RANDOM, around(RANDOM)))).toBe(
-      false,
-    );
+    expect(isSame(one, page(RANDOM_PATH, around(RANDOM_PATH)))).toBe(true);
+    expect(
+      isSame(page('/openapi.json', around('/other')), page(RANDOM_PATH, around(RANDOM_PATH))),
+    ).toBe(false);
   });
 
   test('if both are long and begin alike', () => {
     const isSame = createBodyComparison();
     const long = (path: string, end: string) =>
       page(path, around(path) + 'x'.repeat(100 * KIB) + end);
-    expect(isSame(long('/openapi.json', 'a'), long(RANDOM, 'b'))).toBe(true);
-    expect(isSame(long('/openapi.json', ''), page(RANDOM, around(RANDOM)))).toBe(false);
-    expect(isSame(long('/openapi.json', ''), page(RANDOM, ''))).toBe(false);
+    expect(isSame(long('/openapi.json', 'a'), long(RANDOM_PATH, 'b'))).toBe(true);
+    expect(isSame(long('/openapi.json', ''), page(RANDOM_PATH, around(RANDOM_PATH)))).toBe(false);
+    expect(isSame(long('/openapi.json', ''), page(RANDOM_PATH, ''))).toBe(false);
   });
 
   test('only if neither is an error', () => {
     const isSame = createBodyComparison();
-    expect(isSame(page('/a', 'same', 404), page(RANDOM, 'same', 404))).toBe(false);
-    expect(isSame(page('/a', 'same'), page(RANDOM, 'same'))).toBe(true);
+    expect(isSame(page('/a', 'same', 404), page(RANDOM_PATH, 'same', 404))).toBe(false);
+    expect(isSame(page('/a', 'same'), page(RANDOM_PATH, 'same'))).toBe(true);
   });
 });
 
@@ -43,7 +43,7 @@ describe('a body that only repeats beginnings of its path', () => {
   test.each([255, 1_990, 2_040])('is compared in negligible time: %i characters', (length) => {
     const path = `/ab${'a'.repeat(length - 2)}`;
     const answers = Array.from({ length: 30 }, () => page(path, 'a'.repeat(2_048 * KIB)));
-    const control = page(RANDOM, `${'a'.repeat(1_024 * KIB)}b`);
+    const control = page(RANDOM_PATH, `${'a'.repeat(1_024 * KIB)}b`);
     const isSame = createBodyComparison();
     const before = process.threadCpuUsage();
     for (const one of answers) isSame(one, control);

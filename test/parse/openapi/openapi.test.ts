@@ -11,7 +11,7 @@ import {
 } from '../../fixtures/observations/build-observations.ts';
 
 const URL_OF_DOCUMENT = 'https://seller.example/openapi.json';
-const CAP = 2 * 1024 * 1024;
+const MAX_BYTES = 2 * 1024 * 1024;
 
 function facts(document: JsonValue) {
   return parseOpenApi(document, URL_OF_DOCUMENT);
@@ -361,7 +361,7 @@ describe('a hostile document', () => {
   ])('takes time in proportion to its length: %s', (_, make) => {
     expectLinear(
       (length) => make(length).padEnd(length),
-      CAP / 2,
+      MAX_BYTES / 2,
       (text) => {
         const read = parseJson(text);
         expect(read.ok).toBe(true);

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseMarkdown } from '../../../src/parse/text/markdown.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
-const CAP = 512 * 1024;
+const MAX_BYTES = 512 * 1024;
 
 const LLMS_TXT = `# Weather
 
@@ -146,7 +146,7 @@ describe('parseMarkdown', () => {
     ['blanks', (n: number) => `[a](${repeat(' ')(n)}`],
     ['list marks', repeat('- ')],
   ])('takes time in proportion to the length of the text: %s', (_, make) => {
-    expectLinear(make, CAP, parseMarkdown);
+    expectLinear(make, MAX_BYTES, parseMarkdown);
   });
 });
 

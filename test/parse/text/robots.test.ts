@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { matchesPattern, parseRobots } from '../../../src/parse/text/robots.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
-const CAP = 512 * 1024;
+const MAX_BYTES = 512 * 1024;
 
 function robots(...lines: readonly string[]) {
   return parseRobots(lines.join('\n'));
 }
 
 describe('parseRobots', () => {
-  it('allows all if the file has no rules', () => {
+  it('allows all paths if the file has no rules', () => {
     expect(parseRobots('').allows('GPTBot', '/x')).toBe(true);
     expect(robots('Disallow: /').allows('GPTBot', '/x')).toBe(true);
     expect(robots('User-agent: *', 'Disallow:').allows('GPTBot', '/x')).toBe(true);
@@ -36,7 +36,7 @@ describe('parseRobots', () => {
     expect(facts.allows('GPTBot', '/b')).toBe(false);
   });
 
-  it('reads an empty group as one that allows all', () => {
+  it('reads an empty group as a group that allows all', () => {
     const facts = robots('User-agent: *', 'Disallow: /', 'User-agent: GPTBot');
     expect(facts.allows('GPTBot', '/b')).toBe(true);
   });
@@ -170,7 +170,7 @@ describe('parseRobots', () => {
     ['many agents that share many rules', sharedGroup],
   ])('takes time in proportion to the length of the file: %s', (_, make) => {
     const path = `/${'a'.repeat(200)}`;
-    expectLinear(make, CAP, (text) => {
+    expectLinear(make, MAX_BYTES, (text) => {
       const facts = parseRobots(text);
       for (const agent of ['x', 'GPTBot', '*']) facts.allows(agent, path);
     });

@@ -4,7 +4,7 @@ import { showJson } from '../../../src/parse/json/json.ts';
 import { cleanText, quoteText } from '../../../src/parse/text/text.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/u;
+const HIDDEN_CHARACTERS = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|\p{Default_Ignorable_Code_Point}/u;
 const anyText = fc.string({ unit: 'binary', maxLength: 300 });
 
 describe('cleanText', () => {
@@ -38,20 +38,20 @@ describe('cleanText', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 100 }), (text, maxChars) => {
         const shown = cleanText(text, maxChars);
-        expect(shown).not.toMatch(HIDDEN);
+        expect(shown).not.toMatch(HIDDEN_CHARACTERS);
         expect(Array.from(shown).length).toBeLessThanOrEqual(maxChars);
         expect(shown.normalize('NFC')).toBe(shown);
       }),
     );
   });
 
-  it('needs no more time for a text of megabytes', () => {
+  it('takes no longer for a text of megabytes', () => {
     expectLinear(repeat('\u200B\u202E'), 2_000_000, (text) => cleanText(text, 500));
   });
 });
 
 describe('quoteText', () => {
-  it('escapes the marks that would end the quotation', () => {
+  it('escapes characters that would end the quotation', () => {
     expect(quoteText('say "hi" \\', 80)).toBe('"say \\"hi\\" \\\\"');
   });
 
@@ -59,7 +59,7 @@ describe('quoteText', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const quoted = quoteText(text, 60);
-        expect(quoted).not.toMatch(HIDDEN);
+        expect(quoted).not.toMatch(HIDDEN_CHARACTERS);
         expect(JSON.parse(quoted)).toBe(cleanText(text, 60));
       }),
     );
@@ -86,7 +86,7 @@ describe('showJson', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 2, noUnicodeString: true }), (value) => {
         const shown = showJson(JSON.parse(JSON.stringify(value)), 10_000);
-        expect(shown).not.toMatch(HIDDEN);
+        expect(shown).not.toMatch(HIDDEN_CHARACTERS);
         expect(() => JSON.parse(shown)).not.toThrow();
       }),
     );

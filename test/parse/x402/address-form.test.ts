@@ -3,8 +3,8 @@ import { getAddress } from 'viem/utils';
 import { describe, expect, it } from 'vitest';
 import { classifyAddress } from '../../../src/parse/x402/address-form.ts';
 
-const BASE = 'eip155:8453';
-const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+const BASE_NETWORK = 'eip155:8453';
+const SOLANA_NETWORK = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const SOLANA_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
@@ -14,38 +14,39 @@ describe('addressForm', () => {
     fc.assert(
       fc.property(digits, fc.nat(39), (text, at) => {
         const right = getAddress(`0x${text}`);
-        expect(classifyAddress(BASE, right)).toBe('ok');
+        expect(classifyAddress(BASE_NETWORK, right)).toBe('ok');
         const letter = right.charAt(at + 2);
         const other = letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();
         const wrong = right.slice(0, at + 2) + other + right.slice(at + 3);
         const isMixed = /[a-f]/.test(wrong) && /[A-F]/.test(wrong);
-        if (other !== letter && isMixed) expect(classifyAddress(BASE, wrong)).toBe('bad-checksum');
+        if (other !== letter && isMixed)
+          expect(classifyAddress(BASE_NETWORK, wrong)).toBe('bad-checksum');
       }),
       { seed: 55, numRuns: 300 },
     );
   });
 
   it.each([
-    [BASE, USDC, 'ok'],
+    [BASE_NETWORK, USDC, 'ok'],
     ['base', USDC, 'ok'],
     ['base-sepolia', USDC.toLowerCase(), 'ok'],
-    [BASE, `0x${USDC.slice(2).toUpperCase()}`, 'ok'],
-    [BASE, USDC.replace('fCD', 'FCD'), 'bad-checksum'],
-    [BASE, `0x${'0'.repeat(40)}`, 'zero'],
-    [BASE, USDC.slice(2), 'malformed'],
-    [BASE, `${USDC}0`, 'malformed'],
-    [BASE, USDC.slice(0, -1), 'malformed'],
-    [BASE, `${USDC} `, 'malformed'],
-    [BASE, 'USDC', 'malformed'],
-    [BASE, '', 'malformed'],
-    [BASE, SOLANA_USDC, 'malformed'],
-    [SOLANA, SOLANA_USDC, 'ok'],
-    [SOLANA, '1'.repeat(32), 'zero'],
-    [SOLANA, '1'.repeat(33), 'malformed'],
-    [SOLANA, SOLANA_USDC.replace('E', '0'), 'malformed'],
-    [SOLANA, USDC, 'malformed'],
-    [SOLANA, 'z'.repeat(44), 'malformed'],
-    [SOLANA, 'z'.repeat(100_000), 'malformed'],
+    [BASE_NETWORK, `0x${USDC.slice(2).toUpperCase()}`, 'ok'],
+    [BASE_NETWORK, USDC.replace('fCD', 'FCD'), 'bad-checksum'],
+    [BASE_NETWORK, `0x${'0'.repeat(40)}`, 'zero'],
+    [BASE_NETWORK, USDC.slice(2), 'malformed'],
+    [BASE_NETWORK, `${USDC}0`, 'malformed'],
+    [BASE_NETWORK, USDC.slice(0, -1), 'malformed'],
+    [BASE_NETWORK, `${USDC} `, 'malformed'],
+    [BASE_NETWORK, 'USDC', 'malformed'],
+    [BASE_NETWORK, '', 'malformed'],
+    [BASE_NETWORK, SOLANA_USDC, 'malformed'],
+    [SOLANA_NETWORK, SOLANA_USDC, 'ok'],
+    [SOLANA_NETWORK, '1'.repeat(32), 'zero'],
+    [SOLANA_NETWORK, '1'.repeat(33), 'malformed'],
+    [SOLANA_NETWORK, SOLANA_USDC.replace('E', '0'), 'malformed'],
+    [SOLANA_NETWORK, USDC, 'malformed'],
+    [SOLANA_NETWORK, 'z'.repeat(44), 'malformed'],
+    [SOLANA_NETWORK, 'z'.repeat(100_000), 'malformed'],
     ['stellar:pubnet', USDC, 'malformed'],
     ['stellar:pubnet', 'GBHEGW3KWOY2OFH767EDALFGCUTBOEVBDQMCKU4APMDLQNBW5QV3W3KO', 'ok'],
     ['algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73k', '31566704', 'ok'],
@@ -71,13 +72,13 @@ describe('addressForm', () => {
     fc.assert(
       fc.property(withZeroes, (all) => {
         const form = all.every((byte) => byte === 0) ? 'zero' : 'ok';
-        expect(classifyAddress(SOLANA, encode(all))).toBe(form);
-        expect(classifyAddress(SOLANA, encode(all.slice(1)))).toBe('malformed');
-        expect(classifyAddress(SOLANA, encode([...all, 7]))).toBe('malformed');
+        expect(classifyAddress(SOLANA_NETWORK, encode(all))).toBe(form);
+        expect(classifyAddress(SOLANA_NETWORK, encode(all.slice(1)))).toBe('malformed');
+        expect(classifyAddress(SOLANA_NETWORK, encode([...all, 7]))).toBe('malformed');
       }),
     );
-    expect(classifyAddress(SOLANA, '1'.repeat(1_000_000))).toBe('malformed');
-    expect(classifyAddress(SOLANA, `${SOLANA_USDC.slice(1)}0`)).toBe('malformed');
+    expect(classifyAddress(SOLANA_NETWORK, '1'.repeat(1_000_000))).toBe('malformed');
+    expect(classifyAddress(SOLANA_NETWORK, `${SOLANA_USDC.slice(1)}0`)).toBe('malformed');
   });
 });
 

@@ -32,7 +32,7 @@ describe('knownAsset', () => {
     expect(findKnownAsset(devnet, devnetMint)?.decimals).toBe(6);
   });
 
-  it('knows no asset of one network on another, and no symbol', () => {
+  it('knows no asset under another network, and none by its symbol', () => {
     expect(findKnownAsset('eip155:84532', BASE_USDC)).toBeNull();
     expect(findKnownAsset('eip155:8453', 'USDC')).toBeNull();
     expect(findKnownAsset('', '')).toBeNull();

@@ -116,7 +116,7 @@ describe('challengedResources', () => {
     return findChallengedResources([resource(options)], readChallenge);
   }
 
-  it('prefers the 402 whose header holds the challenge to one whose body does', () => {
+  it('prefers the 402 whose header holds the challenge to a 402 whose body holds it', () => {
     const [found] = only({ method: null, get: inBody, head: [], post: inHeader });
     expect(found).toMatchObject({ probe: { method: 'POST' }, second: null });
     expect(found?.reading.challenge.where).toBe('header');
@@ -190,7 +190,7 @@ describe('challengedResources', () => {
     expect(only({ get: [], head: [] })).toEqual([]);
   });
 
-  it('compares with the second probe of the same method', () => {
+  it('compares the challenge with the second probe of the same method', () => {
     const dearer = challenge402(challengeV2({ accepts: [offer({ amount: '20000' })] }));
     const [found] = only({ get: [inHeader, dearer] });
     expect(found?.second?.offers[0]?.amount).toBe('20000');

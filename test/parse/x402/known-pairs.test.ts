@@ -7,7 +7,7 @@ import { SCHEMES } from '../../../src/parse/x402/schemes.ts';
 import { challengeV2, offer } from '../../fixtures/observations/build-observations.ts';
 import { KNOWN_PAIRS, NAMED_OFFERS } from '../../fixtures/observations/known-pairs.ts';
 
-function challengeOf(...offers: readonly JsonObject[]): Challenge {
+function createChallenge(...offers: readonly JsonObject[]): Challenge {
   const challenge = parseChallenge(
     challengeV2({ accepts: offers.map((one) => offer(one)) }),
     'header',
@@ -16,27 +16,27 @@ function challengeOf(...offers: readonly JsonObject[]): Challenge {
   return challenge;
 }
 
-function pointersOf(one: JsonObject): readonly string[] {
-  const [first] = challengeOf(one).offers;
+function listPointers(one: JsonObject): readonly string[] {
+  const [first] = createChallenge(one).offers;
   if (first === undefined) throw new TypeError('no offer');
   return findOfferFaults(first, 2).map(({ pointer }) => pointer);
 }
 
 describe.each(KNOWN_PAIRS)('$name', ({ offer: sound, alsoSound = [], wrong }) => {
   it.each([['as its specification prints it', {}] as const, ...alsoSound])('%s', (_, change) => {
-    expect(pointersOf({ ...sound, ...change })).toEqual([]);
+    expect(listPointers({ ...sound, ...change })).toEqual([]);
   });
 
   it.each(wrong)('is not sound with %s', (_, change, pointer) => {
-    expect(pointersOf({ ...sound, ...change })).toContain(`/accepts/0/${pointer}`);
+    expect(listPointers({ ...sound, ...change })).toContain(`/accepts/0/${pointer}`);
   });
 });
 
 describe('a pair that is known and not judged', () => {
   it.each(NAMED_OFFERS)('%s', (_, named) => {
-    expect(describeNamedOnly(challengeOf(named))).toContain('is known, not judged here');
-    expect(describeNamedOnly(challengeOf(named, {}))).toBeNull();
-    expect(describeNamedOnly(challengeOf({ ...named, scheme: 'barter' }))).toBeNull();
+    expect(describeNamedOnly(createChallenge(named))).toContain('is known, not judged here');
+    expect(describeNamedOnly(createChallenge(named, {}))).toBeNull();
+    expect(describeNamedOnly(createChallenge({ ...named, scheme: 'barter' }))).toBeNull();
   });
 
   it.each([
@@ -47,13 +47,13 @@ describe('a pair that is known and not judged', () => {
     ['a recipient that is not text', { payTo: 7 }, 'payTo'],
   ] as const)('follows the rules of every offer: %s', (_, change, member) => {
     const sui = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1', extra: {} };
-    expect(pointersOf({ ...sui, ...change } as JsonObject)).toEqual([`/accepts/0/${member}`]);
+    expect(listPointers({ ...sui, ...change } as JsonObject)).toEqual([`/accepts/0/${member}`]);
   });
 
   it.each([undefined, 0])('may omit the timeout of cloudflare:402, or have 0: %s', (seconds) => {
     const cloudflare = NAMED_OFFERS.find(([name]) => name === 'Cloudflare')?.[1];
     const named = { ...cloudflare, maxTimeoutSeconds: seconds } as JsonObject;
-    expect(pointersOf(named)).toEqual([]);
+    expect(listPointers(named)).toEqual([]);
   });
 });
 

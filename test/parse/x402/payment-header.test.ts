@@ -55,7 +55,7 @@ describe('readPaymentHeader', () => {
     expect('detail' in reading && reading.detail).toMatch(/\w/);
   });
 
-  it('distinguishes absent, repeated, and blanks around the value', () => {
+  it('distinguishes an absent header, a repeated header, and blanks around the value', () => {
     const raw = encodeChallenge(challengeV2());
     expect(read()).toEqual({ state: 'absent' });
     expect(read(raw, raw)).toMatchObject({ state: 'repeated', raw: `${raw}, ${raw}` });

@@ -18,7 +18,7 @@ import { networksDocument } from '../../../tools/upstream/document.ts';
 const ROOT = new URL('../../../', import.meta.url);
 
 describe('the table, against the installed packages', () => {
-  it('has their versions', async () => {
+  it('has the versions of the packages', async () => {
     for (const { name, version } of CLIENTS) {
       const manifest = new URL(`node_modules/${name}/package.json`, ROOT);
       expect(JSON.parse(await readFile(manifest, 'utf8'))).toMatchObject({ version });
@@ -37,7 +37,7 @@ describe('the table, against the installed packages', () => {
     expect(findClient(1, 'upto', 'base')).toBeNull();
   });
 
-  it('knows for each of their networks whether it is a test network', () => {
+  it('knows for each network of the packages whether the network is a test network', () => {
     const networks = [...KNOWN_ASSETS.map(([network]) => network), ...V1_NETWORKS.values()];
     for (const network of networks) {
       expect([network, MAINNETS.has(network) !== TESTNETS.has(network)]).toEqual([network, true]);

@@ -7,7 +7,7 @@ describe('GET /v1/changes', () => {
   const { changes: PRICE } = PRICES['0.3.0'];
   const SINCE = '2026-08-31T00:00:00Z';
 
-  test('is paid for and pages without loss', async () => {
+  test('sells pages that together hold every change', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     for (const name of ['a', 'b', 'c']) {
@@ -58,7 +58,7 @@ describe('GET /v1/directory/export', () => {
   const { export: PRICE } = PRICES['0.3.0'];
   const PATH = '/v1/directory/export';
 
-  test('is the whole directory, and payers within a minute without changes get the same bytes', async () => {
+  test('has the whole directory, and gives the same bytes to all payers of one minute if nothing changed', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     await app.publish(HOST);

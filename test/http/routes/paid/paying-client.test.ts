@@ -1,4 +1,4 @@
-/** Paid calls are counted by client address, unless a proxy hides it. */
+/** Paid calls are counted by client address, unless a proxy hides the address. */
 import type { FastifyRequest } from 'fastify';
 import { describe, expect, test } from 'vitest';
 import { startApp } from '../../../fixtures/service/start-app.ts';
@@ -9,10 +9,10 @@ const requestFrom = (ip: string, headers: Record<string, string> = {}) =>
 
 test('a client is an address, or the /48 of one IPv6 customer', async () => {
   await using service = await startApp();
-  const clientOf = (ip: string) => service.app.findPayingClient(requestFrom(ip));
-  expect(clientOf('198.51.100.7')).not.toBe(clientOf('198.51.100.8'));
-  expect(clientOf('2001:db8:1:2::1')).toBe(clientOf('2001:db8:1:ffff::9'));
-  expect(clientOf('2001:db8:1::1')).not.toBe(clientOf('2001:db8:2::1'));
+  const findClient = (ip: string) => service.app.findPayingClient(requestFrom(ip));
+  expect(findClient('198.51.100.7')).not.toBe(findClient('198.51.100.8'));
+  expect(findClient('2001:db8:1:2::1')).toBe(findClient('2001:db8:1:ffff::9'));
+  expect(findClient('2001:db8:1::1')).not.toBe(findClient('2001:db8:2::1'));
 });
 
 describe('while TRUST_PROXY is empty, a forwarding header', () => {

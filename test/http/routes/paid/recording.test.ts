@@ -11,7 +11,7 @@ const WITH_RECORDING = { url: HOST, include: ['recording'] };
 const MIB = 1024 * 1024;
 
 /** A seller whose recording has about this number of bytes. */
-function sellerOf(bytes: number) {
+function createSeller(bytes: number) {
   return { observations: { ...perfectSeller(), llmsTxt: answer(200, 'x'.repeat(bytes)) } };
 }
 
@@ -38,7 +38,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     );
   });
 
-  test('is another request than a scan without it, and is redelivered byte for byte', async () => {
+  test('is a different request from a scan without a recording, and a retry gets the same bytes', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
     const bought = await buy(selling, WITH_RECORDING, header);
@@ -70,7 +70,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     },
   );
 
-  test('answers null and a reason for a recording over 4 MiB, and a smaller recording whole', async () => {
+  test('answers null and a reason for a recording over 4 MiB, and answers a smaller recording whole', async () => {
     await using selling = await startSelling();
     const { scanner } = selling.app;
     const otherChars = JSON.stringify((await buy(selling, WITH_RECORDING)).json().recording).length;
@@ -78,7 +78,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
       [4 * MIB + MIB, false],
       [4 * MIB - 2 * otherChars, true],
     ] as const) {
-      scanner.will(HOST, sellerOf(bytes));
+      scanner.will(HOST, createSeller(bytes));
       const header = await selling.header(PRICE);
       const bought = await buy(selling, WITH_RECORDING, header);
       expect(bought.statusCode).toBe(200);
@@ -90,7 +90,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     }
   });
 
-  test('answers the recording to those callers of a shared scan that asked for it', async () => {
+  test('answers the recording to those callers of a shared scan that asked for the recording', async () => {
     await using selling = await startSelling();
     const { app } = selling;
     const gate = Promise.withResolvers<void>();
@@ -112,7 +112,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
 
   test.each([
     ['a small recording', {}, false],
-    ['a recording over 4 MiB', sellerOf(5 * MIB), true],
+    ['a recording over 4 MiB', createSeller(5 * MIB), true],
   ])('is kept for the retry after a 504: %s', async (_name, canned, isNull) => {
     await using selling = await startSelling('0.3.0', {
       environment: { SCAN_TIMEOUT_MS: '1000' },

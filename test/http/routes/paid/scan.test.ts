@@ -58,7 +58,9 @@ describe('POST /v1/scan', () => {
     const answers = await Promise.all(calls);
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
     expect(app.scanner.began).toEqual([HOST]);
-    const payers = answers.map(({ headers }) => settlementOf(headers['payment-response']).payer);
+    const payers = answers.map(
+      ({ headers }) => decodeSettlement(headers['payment-response']).payer,
+    );
     expect(new Set(payers).size).toBe(10);
     expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(200);
     expect((await app.store.history.list(HOST)).length).toBe(1);
@@ -193,7 +195,7 @@ describe('POST /v1/scan', () => {
     expect(selling.app.scanner.admitted).toEqual([HOST]);
   });
 
-  test('scans and charges a host with a record, even if it is blocked by now', async () => {
+  test('scans and charges a host with a record, even if the host has been blocked since', async () => {
     await using selling = await startSelling();
     await selling.app.publish(HOST);
     selling.app.scanner.blocked.add(HOST);
@@ -202,7 +204,7 @@ describe('POST /v1/scan', () => {
     expect(selling.app.scanner.toldOfRecord).toEqual([false, true]);
   });
 
-  test('delivers a bought result even if the host is blocked by now', async () => {
+  test('delivers a bought result even if the host has been blocked since', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
     const first = await selling.scan(HOST, header);
@@ -222,7 +224,7 @@ describe('POST /v1/scan', () => {
     expect((await selling.scan('other.example.com', header)).statusCode).toBe(409);
   });
 
-  test('answers no other spelling of its path', async () => {
+  test('is not reached by another spelling of its path', async () => {
     await using selling = await startSelling();
     const { app } = selling.app;
     await app.listen({ port: 0, host: '127.0.0.1' });
@@ -240,7 +242,7 @@ describe('POST /v1/scan', () => {
         'content-type': 'application/json',
         ...(await selling.header(PRICE)),
       };
-      // Unlike URL and fetch, this sends the path as it is.
+      // Unlike URL and fetch, `request` does not normalize the path.
       const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers });
       sent.end(JSON.stringify({ url: HOST }));
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
@@ -278,7 +280,7 @@ async function countClaimed(store: Awaited<ReturnType<typeof startSelling>>['app
   return count;
 }
 
-function settlementOf(header: unknown): { payer: string } {
+function decodeSettlement(header: unknown): { payer: string } {
   return JSON.parse(Buffer.from(String(header), 'base64').toString());
 }
 
