@@ -1,4 +1,4 @@
-/** Applies the address lists of security.md with ipaddr.js. */
+/** Decides which addresses may be dialled, by the lists at the end of this file. */
 
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
@@ -11,36 +11,35 @@ type Ranges = {
   readonly ipv6Allowed: Range['cidr'];
 };
 
-/** Parses the lists on first use, because most threads need none. */
-const getRanges = (() => {
-  let ranges: Ranges | null = null;
-  return (): Ranges => {
-    ranges ??= {
-      ipv4Denied: toRanges(IPV4_DENIED),
-      ipv6Denied: toRanges(IPV6_DENIED),
-      ipv6Allowed: ipaddr.parseCIDR(IPV6_ALLOWED),
-    };
-    return ranges;
-  };
-})();
+let ranges: Ranges | null = null;
 
-/** True unless the text is the literal of an address that may be dialled. */
+/** Parses the lists on first use, because most threads need none. */
+function getRanges(): Ranges {
+  ranges ??= {
+    ipv4Denied: toRanges(IPV4_DENIED),
+    ipv6Denied: toRanges(IPV6_DENIED),
+    ipv6Allowed: ipaddr.parseCIDR(IPV6_ALLOWED),
+  };
+  return ranges;
+}
+
+/** True for an address that must not be dialled, and for a text that is not an IP literal. */
 export function isBlockedAddress(ip: string): boolean {
   return findBlockReason(ip) !== null;
 }
 
 /**
- * Returns the name of the block that contains the address, or null for a public one. Accepts the literals
- * of `net.isIP` without a zone; anything else is refused.
+ * Returns the name of the block that contains the address, or null for a public address. Accepts the literals
+ * of `net.isIP` without a zone. For any other text, it returns what is wrong with the text.
  */
 export function findBlockReason(ip: string): string | null {
   if (isIP(ip) === 0) return 'not an IP address';
   if (ip.includes('%')) return 'IPv6 address with a zone';
-  // ipaddr.process() would turn ::ffff:8.8.8.8, which no honest AAAA record has, into 8.8.8.8.
+  // `ipaddr.process` would accept ::ffff:8.8.8.8 as 8.8.8.8, although no honest AAAA record has such an address.
   const address = ipaddr.parse(ip);
   const { ipv4Denied, ipv6Denied, ipv6Allowed } = getRanges();
-  const ranges = address.kind() === 'ipv4' ? ipv4Denied : ipv6Denied;
-  const range = ranges.find((range) => address.match(range.cidr));
+  const denied = address.kind() === 'ipv4' ? ipv4Denied : ipv6Denied;
+  const range = denied.find(({ cidr }) => address.match(cidr));
   if (range) return range.name;
   if (address.kind() === 'ipv6' && !address.match(ipv6Allowed)) {
     return 'not global unicast (outside 2000::/3)';
@@ -61,7 +60,7 @@ function toRanges(blocks: Blocks): readonly Range[] {
 /**
  * Addresses that the scanner never connects to. Source: the IANA IPv4 and IPv6 special-purpose
  * address registries (as embedded in letsencrypt/boulder iana/data, 2026-08-07), the multicast
- * registries, and the RFCs named. Our own lists, because no classifier on npm is complete.
+ * registries, and the RFCs named. The lists are our own, because no classifier on npm is complete.
  */
 type Blocks = Readonly<Record<string, string>>;
 

@@ -1,4 +1,4 @@
-/** Default message of each reason. The names are stable, because tests and clients key on them. */
+/** Default message of each reason. The names of reasons never change, because clients compare them. */
 const REFUSAL_MESSAGES = {
   not_a_string_or_too_long: 'The URL must be text of at most 2048 characters.',
   control_space_or_backslash:

@@ -26,6 +26,19 @@ export class ResolverDown extends Error {
   }
 }
 
+const INVALID_HTTP: RequestFailure = {
+  reason: 'malformed',
+  detail: 'the answer is not a valid HTTP/1.1 response',
+};
+const CUT_ANSWER: RequestFailure = {
+  reason: 'reset',
+  detail: 'connection closed in the middle of an answer',
+};
+const UNKNOWN_ISSUER: RequestFailure = {
+  reason: 'tls-unknown-issuer',
+  detail: 'the issuer is unknown (is the intermediate certificate served?)',
+};
+
 /**
  * Failures by the error codes of Node, OpenSSL and undici. Their messages quote certificates and responses,
  * which the origin wrote, so our own texts replace them.
@@ -39,10 +52,7 @@ const FAILURES_BY_CODE: Readonly<Record<string, RequestFailure>> = {
   ECONNABORTED: { reason: 'reset', detail: 'connection aborted' },
   EPIPE: { reason: 'reset', detail: 'connection closed while the request was sent' },
   UND_ERR_SOCKET: { reason: 'reset', detail: 'connection closed before the answer was complete' },
-  HPE_INVALID_EOF_STATE: {
-    reason: 'reset',
-    detail: 'connection closed in the middle of an answer',
-  },
+  HPE_INVALID_EOF_STATE: CUT_ANSWER,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: {
     reason: 'malformed',
     detail: 'the body is not as long as Content-Length says',
@@ -63,23 +73,12 @@ const FAILURES_BY_CODE: Readonly<Record<string, RequestFailure>> = {
     reason: 'tls-unknown-issuer',
     detail: 'the issuer of a certificate in the chain is unknown',
   },
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: {
-    reason: 'tls-unknown-issuer',
-    detail: 'the issuer is unknown (is the intermediate certificate served?)',
-  },
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: {
-    reason: 'tls-unknown-issuer',
-    detail: 'the issuer is unknown (is the intermediate certificate served?)',
-  },
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_ISSUER,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_ISSUER,
   ERR_TLS_CERT_ALTNAME_INVALID: {
     reason: 'tls-wrong-host',
     detail: 'the certificate is for another host',
   },
-};
-
-const INVALID_HTTP: RequestFailure = {
-  reason: 'malformed',
-  detail: 'the answer is not a valid HTTP/1.1 response',
 };
 
 const TLS_CODE =
@@ -89,24 +88,20 @@ const TLS_CODE =
 export function classifyFailure(error: unknown): RequestFailure {
   if (error instanceof ProbeFailure) return { reason: error.reason, detail: error.detail };
   const code = readCode(error);
-  // undici has one code for closed connections and for invalid responses.
-  if (code === 'UND_ERR_SOCKET' && /^bad /.test(readMessage(error))) {
-    return INVALID_HTTP;
-  }
+  // undici has the same code for closed connections and for invalid responses.
+  if (code === 'UND_ERR_SOCKET' && /^bad /.test(readMessage(error))) return INVALID_HTTP;
   const failure = FAILURES_BY_CODE[code];
   if (failure) return failure;
   if (TLS_CODE.test(code)) return { reason: 'tls-other', detail: `TLS failed (${code})` };
   if (isParserError(error)) {
-    return readMessage(error).includes('Invalid EOF')
-      ? { reason: 'reset', detail: 'connection closed in the middle of an answer' }
-      : INVALID_HTTP;
+    return readMessage(error).includes('Invalid EOF') ? CUT_ANSWER : INVALID_HTTP;
   }
   return { reason: 'reset', detail: `the connection failed (${code || 'no code'})` };
 }
 
 /**
- * Matches parser errors by name, because their code depends on undici's build. Its assertions fail on
- * bytes that the parser cannot place.
+ * Matches parser errors by name, because their code depends on undici's build. An assertion of undici fails
+ * if the parser finds bytes that it does not expect.
  */
 function isParserError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;

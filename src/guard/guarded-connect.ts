@@ -33,9 +33,9 @@ export type GuardedTarget = {
 };
 
 /**
- * Connects to one of the origin's checked addresses. It dials the literal, so that no name is resolved
- * again (DNS rebinding), and compares the socket's peer with it. SNI and certificate name are the
- * origin's host. The next address is tried only when dialling failed, never after a TLS failure.
+ * Connects to one of the origin's checked addresses. It dials the IP literal, because a name could resolve to
+ * another address this time (DNS rebinding). It then compares the socket's peer with the literal. SNI and
+ * certificate name are the origin's host. The next address is tried only if dialling fails, not if TLS fails.
  */
 export async function openGuarded(target: GuardedTarget): Promise<Socket> {
   const { origin, policy, addresses } = target;
@@ -49,8 +49,7 @@ export async function openGuarded(target: GuardedTarget): Promise<Socket> {
       const socket = await dialAddress(target, address, index === addresses.length - 1);
       target.onDialled?.();
       if (origin.scheme === 'http') return meterPlain(socket, target.meter);
-      if (target.beforeTls !== undefined)
-        await waitForTurn(socket, target.beforeTls, target.signal);
+      if (target.beforeTls !== undefined) await delayTls(socket, target.beforeTls, target.signal);
       return await connectTls({ ...target, secureContext: target.secureContext(), raw: socket });
     } catch (error) {
       if (!(error instanceof DialError)) throw error;
@@ -90,16 +89,12 @@ async function dialAddress(
   return socket;
 }
 
-async function waitForTurn(
-  socket: Socket,
-  turn: Promise<void>,
-  signal: AbortSignal,
-): Promise<void> {
+async function delayTls(socket: Socket, until: Promise<void>, signal: AbortSignal): Promise<void> {
   const ended = Promise.withResolvers<never>();
   const end = () => ended.reject(signal.reason);
   signal.addEventListener('abort', end, { once: true });
   try {
-    await Promise.race([turn, ended.promise]);
+    await Promise.race([until, ended.promise]);
     if (socket.destroyed) throw new ProbeFailure('reset', 'the connection closed before TLS');
   } catch (error) {
     socket.destroy();
@@ -115,7 +110,7 @@ export const dial: Connector = ({ address, family, port, signal }) => {
   const abort = () => socket.destroy(new ProbeFailure('timeout', 'no connection in time'));
   signal.addEventListener('abort', abort, { once: true });
   if (signal.aborted) abort();
-  // The listener stays, because an error before the HTTP client adds its own would be unhandled.
+  // The listener stays. Without it, an error before the HTTP client adds its own listener would be unhandled.
   socket.on('error', reject);
   socket.once('connect', () => {
     signal.removeEventListener('abort', abort);

@@ -1,5 +1,5 @@
 export const DEFAULT_LIMITS = {
-  /** Requests tried, with retries and redirects. */
+  /** Number of requests, retries and followed redirects included. */
   maxRequests: 60,
   /** Connections opened. A server that closes after each answer needs one per request. */
   maxConnections: 60,
@@ -42,10 +42,7 @@ export type Limits = Readonly<typeof DEFAULT_LIMITS>;
 const ANSWER_WIRE_FACTOR = 4;
 
 /** Limit of wire bytes for an answer whose body may have `bodyBytes`, with head and framing. */
-export function maxAnswerBytes(
-  bodyBytes: number,
-  { answerOverheadBytes }: Pick<Limits, 'answerOverheadBytes'>,
-): number {
+export function maxAnswerBytes(bodyBytes: number, { answerOverheadBytes }: Limits): number {
   return ANSWER_WIRE_FACTOR * bodyBytes + answerOverheadBytes;
 }
 

@@ -61,7 +61,7 @@ export class MeteredTransport extends Duplex {
     done(error);
   }
 
-  /** Measures TLS, which works inside this call on direct and on buffered bytes. */
+  /** Measures the time of TLS, which handles direct and buffered bytes inside this call. */
   override emit(event: string | symbol, ...values: unknown[]): boolean {
     if (event !== 'data') return super.emit(event, ...values);
     const startMs = this.#processorTime();

@@ -16,6 +16,8 @@ export const DEFAULT_POLICY: OriginPolicy = { allowedPorts: [443], allowHosts: n
 const MAX_URL_CHARS = 2_048;
 const MAX_HOST_CHARS = 253;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Spaces, control characters and backslashes. */
+const UNSAFE_CHARS = /[\u0000-\u0020\u007f-\u00a0\\]/;
 /** Matches a host without scheme, with or without port and path: `example.com`, `[2001:db8::1]:443/x`. */
 const BARE_HOST = /^(?:\[[^\]/?#]*\]|[^:/?#[\]]+)(?::\d+)?(?:[/?#]|$)/;
 
@@ -63,7 +65,13 @@ export function validateUrl(input: string, policy: OriginPolicy = DEFAULT_POLICY
   if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   if (isException(url, policy)) return url;
   if (url.protocol !== 'https:') throw new OriginRefused('scheme_or_form');
-  if (!policy.allowedPorts.includes(toPort(url))) throw toPortRefusal(policy);
+  if (!policy.allowedPorts.includes(toPort(url))) {
+    const ports = policy.allowedPorts.join(', ');
+    throw new OriginRefused(
+      'port',
+      `The port is not allowed: origins are scanned on port ${ports}.`,
+    );
+  }
   requirePublicHost(readHostname(url));
   return url;
 }
@@ -94,9 +102,7 @@ function parseStrictly(input: string): URL {
   if (typeof input !== 'string' || input.length > MAX_URL_CHARS) {
     throw new OriginRefused('not_a_string_or_too_long');
   }
-  if (/[\u0000-\u0020\u007f-\u00a0\\]/.test(input)) {
-    throw new OriginRefused('control_space_or_backslash');
-  }
+  if (UNSAFE_CHARS.test(input)) throw new OriginRefused('control_space_or_backslash');
   const authority = /^https?:\/\/([^/?#]+)/i.exec(input)?.[1];
   if (authority === undefined) throw new OriginRefused('scheme_or_form');
   if (authority.includes('@')) throw new OriginRefused('userinfo');
@@ -131,13 +137,6 @@ function readHostname(url: URL): string {
   return url.hostname.replace(/^\[|\]$/g, '');
 }
 
-function toPortRefusal({ allowedPorts }: OriginPolicy): OriginRefused {
-  return new OriginRefused(
-    'port',
-    `The port is not allowed: origins are scanned on port ${allowedPorts.join(', ')}.`,
-  );
-}
-
 const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:/i;
 
 /**
@@ -148,22 +147,20 @@ const ABSOLUTE_URL = /^[a-z][a-z0-9+.-]*:/i;
 export function resolveReference(reference: string, base: URL, policy: OriginPolicy): URL {
   if (ABSOLUTE_URL.test(reference)) return validateUrl(reference, policy);
   if (/^[\\/]{2}/.test(reference)) return validateUrl(`${base.protocol}${reference}`, policy);
-  if (/[\u0000-\u0020\u007f-\u00a0\\]/.test(reference)) {
-    throw new OriginRefused('control_space_or_backslash');
-  }
+  if (UNSAFE_CHARS.test(reference)) throw new OriginRefused('control_space_or_backslash');
   if (!URL.canParse(reference, base.href)) throw new OriginRefused('parse_error');
   return validateUrl(new URL(reference, base).href, policy);
 }
 
 /**
- * Resolves a URL that a document holds. Returns null if it is not on that origin. A URL from a document may
+ * Resolves a URL that a document holds. Returns null if it is not on `origin`. A URL from a document may
  * be requested only after this check. `base` is the document's URL, for relative references.
  */
 export function sameOriginUrl(origin: Origin, candidate: string, base?: URL): URL | null {
   const root = new URL(`${origin.url}/`);
   const onlyThisHost: OriginPolicy = {
     allowedPorts: [],
-    allowHosts: new Set([`${root.hostname}:${origin.port}`]),
+    allowHosts: new Set([exceptionKey(root)]),
   };
   try {
     const url = resolveReference(candidate, base ?? root, onlyThisHost);

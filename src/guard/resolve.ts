@@ -11,13 +11,13 @@ export type Resolution =
   | { readonly kind: 'blocked'; readonly address: string; readonly reason: string }
   /** A finding about the origin: its name has no address. */
   | { readonly kind: 'unreachable'; readonly detail: string }
-  /** Our resolver failed: no finding, and no payer may be charged. */
+  /** Our resolver failed. This says nothing about the origin, and no payer may be charged. */
   | { readonly kind: 'our-fault'; readonly detail: string };
 
 export type Resolver = {
   resolve4(hostname: string): Promise<string[]>;
   resolve6(hostname: string): Promise<string[]>;
-  /** Asks the operating system, hosts file included. Used for policy exceptions only. */
+  /** Asks the operating system, which also reads the hosts file. Used for policy exceptions only. */
   lookup(hostname: string): Promise<Address[]>;
 };
 

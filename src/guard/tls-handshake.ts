@@ -44,7 +44,7 @@ export function createOriginContext(extraCa: readonly string[]): SecureContext {
 }
 
 /**
- * Bounds what an origin may cost in the handshake. SNI and certificate name are the origin's host. Bytes
+ * Sets up TLS, and limits what an origin may cost in the handshake. SNI and certificate name are the origin's host. Bytes
  * over the limit never reach TLS. Time over the limit is noticed after it is spent.
  */
 export function connectTls(options: HandshakeOptions): Promise<Socket> {
@@ -90,21 +90,18 @@ export function connectTls(options: HandshakeOptions): Promise<Socket> {
   if (signal.aborted) abort();
   let isPeerGone = false;
   for (const event of ['end', 'error'] as const) raw.once(event, () => (isPeerGone = true));
-  // The listener stays, because an error before the HTTP client adds its own would be unhandled.
+  // The listener stays. Without it, an error before the HTTP client adds its own listener would be unhandled.
   socket.on('error', (error) => {
     // Node reports a TLS failure as a disconnection, though the peer is still connected.
     const isTlsFailure =
       !isEstablished && !isPeerGone && 'code' in error && error.code === 'ECONNRESET';
-    reject(
-      isTlsFailure
-        ? new ProbeFailure('tls-other', 'the server sent bytes that are not a handshake')
-        : error,
-    );
+    const detail = 'the server sent bytes that are not a handshake';
+    reject(isTlsFailure ? new ProbeFailure('tls-other', detail) : error);
   });
   transport.on('error', (error) => socket.destroy(error));
   socket.once('close', () => transport.destroy());
   socket.once('secureConnect', () => {
-    // TLS is still processing the bytes that completed the handshake; their time is not counted yet.
+    // TLS still processes the last bytes of the handshake. Their time must count as handshake time.
     queueMicrotask(() => {
       if (socket.destroyed) return;
       isEstablished = true;

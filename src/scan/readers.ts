@@ -162,9 +162,8 @@ async function addInvalidDeclarations(
   rows: readonly ComparedRow[],
   work: ScanWork,
 ): Promise<readonly IndexedRow[]> {
-  const declared = rows.flatMap(({ declaration }) => declaration ?? []);
-  if (declared.length === 0) return rows.map(({ row }) => row);
-  const input = rows.map(({ declaration }) => declaration ?? VALID_PLACEHOLDER);
+  if (rows.every(({ declaration }) => declaration === undefined)) return rows.map(({ row }) => row);
+  const input = rows.map(({ declaration = VALID_PLACEHOLDER }) => declaration);
   const validation = await runOnWorker(work, 'standing', VALIDATOR, 'validateDeclarations', input);
   const errors = validation.ok ? validation.output : [];
   return rows.map(({ row, declaration }, index) => {

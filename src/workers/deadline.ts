@@ -3,7 +3,7 @@ import type { Worker } from 'node:worker_threads';
 export type DeadlineOptions = {
   /** Limit of processor time. A task that waits on a busy machine uses none. */
   readonly cpuMs: number;
-  /** Limit of elapsed time. It ends a task that uses little processor time, or whose use cannot be read. */
+  /** Limit of elapsed time, also for a task whose processor time grows slowly or cannot be read. */
   readonly wallMs: number;
 };
 
@@ -20,16 +20,15 @@ const MIN_POLL_MS = 25;
 
 /**
  * Starts the deadline of a task. Returns a function that stops it.
- * @param atStart processor time of the thread at the start of the task; null if Node does not tell it
+ * @param cpuAtStart processor time of the thread at the start of the task; null if Node does not tell it
  * @param expire called at most once
  */
 export function armDeadline(
   worker: Worker,
-  atStart: NodeJS.CpuUsage | null,
+  cpuAtStart: NodeJS.CpuUsage | null,
   { cpuMs, wallMs }: DeadlineOptions,
   expire: (expiry: Expiry) => void,
 ): () => void {
-  const readUsedMs = createCpuClock(worker, atStart);
   let usedMs: number | null = null;
   let pollTimer: NodeJS.Timeout | undefined;
   let isArmed = true;
@@ -45,27 +44,23 @@ export function armDeadline(
     clearTimeout(wallTimer);
     clearTimeout(pollTimer);
   };
-  const checkUse = async () => {
-    usedMs = (await readUsedMs()) ?? usedMs;
+  const checkUsage = async () => {
+    usedMs = (await readUsedMs(worker, cpuAtStart)) ?? usedMs;
     if (usedMs === null || !isArmed) return;
     if (usedMs >= cpuMs) end('cpu');
-    else pollTimer = setTimeout(checkUse, Math.max(cpuMs - usedMs, MIN_POLL_MS));
+    else pollTimer = setTimeout(checkUsage, Math.max(cpuMs - usedMs, MIN_POLL_MS));
   };
-  pollTimer = setTimeout(checkUse, cpuMs);
+  pollTimer = setTimeout(checkUsage, cpuMs);
   return disarm;
 }
 
 /** Reads the processor time of the task so far, ms; null if the thread has ended, or Node cannot tell (before 24.6). */
-type CpuClock = () => Promise<number | null>;
-
-function createCpuClock(worker: Worker, atStart: NodeJS.CpuUsage | null): CpuClock {
-  return async () => {
-    if (typeof worker.cpuUsage !== 'function' || atStart === null) return null;
-    try {
-      const { user, system } = await worker.cpuUsage(atStart);
-      return (user + system) / 1_000;
-    } catch {
-      return null;
-    }
-  };
+async function readUsedMs(worker: Worker, start: NodeJS.CpuUsage | null): Promise<number | null> {
+  if (typeof worker.cpuUsage !== 'function' || start === null) return null;
+  try {
+    const { user, system } = await worker.cpuUsage(start);
+    return (user + system) / 1_000;
+  } catch {
+    return null;
+  }
 }

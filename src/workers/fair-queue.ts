@@ -21,14 +21,14 @@ const MIN_LEAD_MS = 25;
 export function createFairQueue({ maxRunning, maxWaiting }: FairQueueOptions) {
   const waiting = new Set<WaitingTask>();
   let running = 0;
-  let servedLast: WorkAccount | undefined;
+  let lastAccount: WorkAccount | undefined;
 
   function startTasks(): void {
     while (running < maxRunning) {
-      const next = chooseNext(waiting, servedLast);
+      const next = chooseNext(waiting, lastAccount);
       if (next === undefined) return;
       waiting.delete(next);
-      servedLast = next.account;
+      lastAccount = next.account;
       running += 1;
       next.begin();
     }
@@ -68,17 +68,17 @@ export function createFairQueue({ maxRunning, maxWaiting }: FairQueueOptions) {
   };
 }
 
-/** Among equals, the task that arrived first is next. The last scan goes on until another scan used clearly less. */
+/** Among equals, the task that arrived first is next. The scan served last goes on until another used clearly less. */
 function chooseNext(
   waiting: Iterable<WaitingTask>,
-  servedLast: WorkAccount | undefined,
+  lastAccount: WorkAccount | undefined,
 ): WaitingTask | undefined {
   let leastUsed: WaitingTask | undefined;
   let sameScan: WaitingTask | undefined;
   for (const task of waiting) {
     if (leastUsed === undefined || task.account.scanUsedMs() < leastUsed.account.scanUsedMs())
       leastUsed = task;
-    if (task.account === servedLast) sameScan ??= task;
+    if (task.account === lastAccount) sameScan ??= task;
   }
   if (leastUsed === undefined || sameScan === undefined) return leastUsed;
   const aheadMs = sameScan.account.scanUsedMs() - leastUsed.account.scanUsedMs();

@@ -57,9 +57,9 @@ export function measure(): number {
     const rows = Array.from({ length: ROWS }, (_, at) => ({ path: `/${at}/${round}`, at: [at] }));
     const text = JSON.stringify(rows);
     const parsed: readonly { readonly path: string }[] = JSON.parse(text);
-    const known = new Map(parsed.map((row) => [row.path, row]));
+    const byPath = new Map(parsed.map((row) => [row.path, row]));
     for (let at = 0; at < text.length; at += 1) sum = (sum * 31 + text.charCodeAt(at)) | 0;
-    sum += known.size;
+    sum += byPath.size;
   }
   return sum;
 }

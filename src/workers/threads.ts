@@ -50,7 +50,7 @@ export type JobAttempt = {
   readonly signal: AbortSignal;
 };
 
-/** Threads that can be killed separately. A new thread replaces one that failed. */
+/** Threads that can be killed separately. A new thread replaces a failed thread. */
 export type Threads = {
   /** Rejects with PoolSaturated, with the errors of `work` and `cpuMs`, or with the signal's reason. */
   attempt(attempt: JobAttempt): Promise<JobAnswer>;
@@ -83,6 +83,7 @@ export function openThreads(options: ThreadsOptions): Threads {
   // Without a listener a throw between tasks would end the process.
   piscina.on('error', onError);
 
+  const findThread = (id: number) => piscina.threads.find(({ threadId }) => threadId === id);
   const watchedThreads = new WeakSet<Worker>();
   /** Watches new threads. A thread that fails while it boots has no task yet, so Piscina would let the task wait. */
   function watchBoots(): void {
@@ -105,9 +106,7 @@ export function openThreads(options: ThreadsOptions): Threads {
     lastTicket += 1;
     const ticket = lastTicket;
     const job: Job = { ...work(), kind: 'work', ticket };
-    const running = startAttempt(limits, (id) =>
-      piscina.threads.find((thread) => thread.threadId === id),
-    );
+    const running = startAttempt(limits, findThread);
     attempts.set(ticket, running);
     const abandon = () => running.fail({ kind: 'thread-failed', detail: 'given up' });
     signal.addEventListener('abort', abandon, { once: true });
@@ -149,10 +148,7 @@ function createPiscina({ threads, entry, heapMb, idleMs, execArgv }: ThreadsOpti
     atomics: 'async',
     recordTiming: false,
     env: threadEnvironment(),
-    resourceLimits: {
-      maxOldGenerationSizeMb: heapMb,
-      maxYoungGenerationSizeMb: YOUNG_HEAP_MB,
-    },
+    resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     ...(execArgv ? { execArgv: [...execArgv] } : {}),
   });
 }
@@ -169,11 +165,7 @@ type Attempt = {
   end(): void;
 };
 
-type AttemptLimits = {
-  readonly cpuMs: number;
-  readonly wallMs: number;
-  readonly startMs: number;
-};
+type AttemptLimits = Pick<ThreadsOptions, 'wallMs' | 'startMs'> & { readonly cpuMs: number };
 
 function startAttempt(
   limits: AttemptLimits,
@@ -189,6 +181,7 @@ function startAttempt(
     usedMs ??= cpuMs;
     killer.abort();
   };
+  const expire = (expiry: Expiry) => fail(toExpiryFailure(expiry));
   const bootTimer = setTimeout(() => fail(NEVER_STARTED), limits.startMs);
   return {
     killSignal: killer.signal,
@@ -199,10 +192,7 @@ function startAttempt(
       clearTimeout(bootTimer);
       startedAtMs = performance.now();
       const thread = findThread(message.threadId);
-      if (thread)
-        disarm = armDeadline(thread, message.cpu, limits, (expiry) =>
-          fail(toExpiryFailure(expiry)),
-        );
+      if (thread) disarm = armDeadline(thread, message.cpu, limits, expire);
     },
     toAnswer(error) {
       // A killed thread cannot tell its processor time. We charge the elapsed time, at most its limit.
@@ -242,7 +232,7 @@ function toJobFailure(error: unknown): JobFailure {
 
 /**
  * Returns the environment variables of worker threads. They get no settings of the process, because those contain keys.
- * Threads do not inherit the compile cache. With its variable they use it from their first module on.
+ * Threads do not inherit the compile cache. With this variable, they use the cache from their first module on.
  */
 export function threadEnvironment(): Readonly<Record<string, string>> {
   const folder = getCompileCacheDir();

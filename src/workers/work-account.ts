@@ -76,7 +76,7 @@ export function openScanAccount(
   };
 }
 
-/** An account for work outside scans. */
+/** Opens an account without limits, for replays and for work outside scans. */
 export function openEndlessAccount(key: string): ScanAccount {
   return openScanAccount(key, { origin: Infinity, standing: Infinity, lightMs: Infinity });
 }

@@ -18,7 +18,7 @@ import {
 } from './work-account.ts';
 
 const DEFAULTS = {
-  /** Number of threads for first tries: one a core, from 2 to 8. Later tries have half as many threads of their own. */
+  /** Number of threads for first tries: one for each core, from 2 to 8. Later tries have half as many, of their own. */
   threads: Math.min(Math.max(availableParallelism(), 2), 8),
   /** Limit of processor time for a later try of a task. */
   cpuMs: 1_000,
@@ -64,9 +64,7 @@ export type PoolLoad = {
   readonly threads: number;
   /** Number of threads now; 0 before the first task, and after a time without tasks. */
   readonly alive: number;
-  /** Number of running tasks. */
   readonly running: number;
-  /** Number of waiting tasks. */
   readonly waiting: number;
 };
 

@@ -15,7 +15,6 @@ const LIMIT_ERRORS: Readonly<Record<string, Limit>> = {
 };
 
 const MAX_DETAIL_CHARS = 2_000;
-const LOAD_RESULT: JobResult = { kind: 'done', output: null, cpuMs: 0 };
 
 /**
  * Piscina calls this function on the thread. After a failure the promise never resolves, and the main thread kills this
@@ -24,7 +23,7 @@ const LOAD_RESULT: JobResult = { kind: 'done', output: null, cpuMs: 0 };
 async function perform(job: Job | LoadJob): Promise<JobResult> {
   if (job.kind === 'load') {
     await Promise.allSettled(job.modules.map(load));
-    return LOAD_RESULT;
+    return { kind: 'done', output: null, cpuMs: 0 };
   }
   const { ticket } = job;
   let modules: readonly Module[];
@@ -34,13 +33,13 @@ async function perform(job: Job | LoadJob): Promise<JobResult> {
     return await reportFailure(ticket, { kind: 'thread-failed', detail: toDetail(error) }, 0);
   }
   const cpu = readThreadCpu();
-  const beganMs = performance.now();
-  const usedMs = () => (cpu === null ? performance.now() - beganMs : millisecondsSince(cpu));
+  const startMs = performance.now();
+  const usedMs = () => (cpu === null ? performance.now() - startMs : readCpuMsSince(cpu));
   sendMessage({ kind: 'started', ticket, threadId, cpu });
   try {
     const output = await callTask(job, modules);
     const cpuMs = usedMs();
-    // Node throws an unhandled rejection of this task before the next turn, so that no later task fails by it.
+    // An unhandled rejection is thrown before `nextTurn` resolves. It then fails this task and not the next one.
     await nextTurn();
     return { kind: 'done', output, cpuMs };
   } catch (error) {
@@ -74,7 +73,7 @@ function readThreadCpu(): NodeJS.CpuUsage | null {
   return typeof process.threadCpuUsage === 'function' ? process.threadCpuUsage() : null;
 }
 
-function millisecondsSince(cpu: NodeJS.CpuUsage): number {
+function readCpuMsSince(cpu: NodeJS.CpuUsage): number {
   const { user, system } = process.threadCpuUsage(cpu);
   return (user + system) / 1_000;
 }

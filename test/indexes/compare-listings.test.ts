@@ -1,11 +1,13 @@
 /** A comparison of index entries with live challenges names each field that differs and each reason for absence. */
 import { describe, expect, test } from 'vitest';
+import { createPool } from '../../src/engine/judging-pool.ts';
 import { compareListings } from '../../src/indexes/compare-listings.ts';
 import { toListedTerms } from '../../src/indexes/listed-terms.ts';
 import { validateDeclarations } from '../../src/indexes/validate-declarations.ts';
 import type { IndexedRow } from '../../src/model/indexed.ts';
 import type { BazaarListings, Lookup, Observations } from '../../src/model/observations.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
+import { readIndexed } from '../../src/scan/readers.ts';
 import {
   answer,
   challenge402,
@@ -237,6 +239,21 @@ test('the validation names the place of each error in a declaration', () => {
   const errors = validateDeclarations([{ info: { input: {} }, schema }, DECLARATION, 'text']);
   expect(errors[0]).toMatch(/^\/extensions\/bazaar\/info\/input: /);
   expect(errors.slice(1)).toEqual([null, '/extensions/bazaar: it is not an object']);
+});
+
+test('a declaration that is no object is invalid, even if the origin has no other declaration', async () => {
+  const pool = createPool({ threads: 1 });
+  try {
+    for (const bazaar of [[], null]) {
+      const challenge = liveChallenge({ extensions: { bazaar } });
+      const paid = resources([resource({ path: PATH, get: challenge402(challenge) })]);
+      const work = { pool, account: pool.openScan('replay') };
+      const [row] = await readIndexed(observed({ resources: paid }), work);
+      expect(row?.reasons.map(({ code }) => code)).toContain('invalid_bazaar_extension');
+    }
+  } finally {
+    await pool.close();
+  }
 });
 
 const SETTLEMENTS = {
