@@ -1,9 +1,9 @@
-/** Runs the receiver that docs/owners.md prints. */
+/** Runs the TypeScript receiver that docs/owners.md prints. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { test } from 'vitest';
-import { deliverToPrinted } from './printed-receiver.ts';
+import { expectReceiverToVerify } from './printed-receiver.ts';
 
 test('the receiver in TypeScript agrees to receive events, and refuses a wrong signature', async () => {
   const cache = fileURLToPath(new URL('../../.cache/', import.meta.url));
@@ -15,7 +15,7 @@ test('the receiver in TypeScript agrees to receive events, and refuses a wrong s
     const code = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? '';
     const file = join(folder, 'receiver.ts');
     await writeFile(file, code);
-    await deliverToPrinted(process.execPath, file);
+    await expectReceiverToVerify(process.execPath, file);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -11,41 +11,41 @@ import { freePort } from '../fixtures/service/free-port.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
-/** Runs a receiver, has it agree to a watch, and sends it what another secret signed. */
-export async function deliverToPrinted(command: string, file: string): Promise<void> {
+/** Runs a receiver. The receiver must agree to a watch, and must refuse an event that another secret signed. */
+export async function expectReceiverToVerify(command: string, file: string): Promise<void> {
   const port = await freePort();
   const child = spawn(command, [file], {
     env: { ...process.env, PORT: String(port), WATCH_SECRET: SECRET },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exited = once(child, 'close');
-  let said = '';
+  let output = '';
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (piece: string) => {
-      said += piece;
+      output += piece;
     });
   }
   try {
     await untilListening(
       port,
       () => child.exitCode !== null,
-      () => said,
+      () => output,
     );
-    const host = `127.0.0.1:${port}`;
-    const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(host) };
+    const address = `127.0.0.1:${port}`;
+    const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(address) };
     const post = createPostWebhook({ createClient: createProbeClient, policy, userAgent: 'test' });
     const data = { host: 'api.example.com', challenge: 'c-1' };
     const body = JSON.stringify({ type: 'watch.started', timestamp: '', data });
     const send = (secret: string) => {
       const headers = signHeaders(secret, 'msg_1', body, Date.now());
-      return post({ url: `http://${host}/`, body, headers }, async () => true);
+      return post({ url: `http://${address}/`, body, headers }, async () => true);
     };
-    const agreed = await send(SECRET);
-    expect(agreed.status).toBe(200);
-    expect(JSON.parse(agreed.body)).toEqual({ challenge: 'c-1' });
-    const other = await send(`whsec_${Buffer.alloc(32, 8).toString('base64')}`);
-    expect(other.status === null || other.status >= 400).toBe(true);
-    await expect.poll(() => said).toContain('watch.started');
+    const agreement = await send(SECRET);
+    expect(agreement.status).toBe(200);
+    expect(JSON.parse(agreement.body)).toEqual({ challenge: 'c-1' });
+    const refusal = await send(`whsec_${Buffer.alloc(32, 8).toString('base64')}`);
+    expect(refusal.status === null || refusal.status >= 400).toBe(true);
+    await expect.poll(() => output).toContain('watch.started');
   } finally {
     child.kill('SIGKILL');
     await exited;
@@ -54,11 +54,11 @@ export async function deliverToPrinted(command: string, file: string): Promise<v
 
 async function untilListening(
   port: number,
-  isOver: () => boolean,
-  said: () => string,
+  hasExited: () => boolean,
+  readOutput: () => string,
 ): Promise<void> {
   for (;;) {
-    if (isOver()) throw new Error(`the receiver ended: ${said()}`);
+    if (hasExited()) throw new Error(`the receiver ended: ${readOutput()}`);
     const socket = connect(port, '127.0.0.1');
     const isOpen = await Promise.race([
       once(socket, 'connect').then(() => true),
