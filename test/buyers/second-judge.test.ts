@@ -11,7 +11,12 @@ import { type Answering, startCraftedSeller } from '../fixtures/origins/crafted-
 import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
 import { SPEC_EXAMPLES } from '../fixtures/x402-specs/examples.ts';
 import { recordedOrigins } from '../golden/recorded-origins.ts';
-import { type EngineUnderTest, NEWER, resultOf, startEngine } from '../scan/engine-under-test.ts';
+import {
+  type EngineUnderTest,
+  NEWER_VERSION,
+  resultOf,
+  startEngine,
+} from '../scan/engine-under-test.ts';
 
 type Members = Readonly<Record<string, unknown>>;
 
@@ -141,7 +146,7 @@ describe('x402 for Python', needs('unavailable' in python ? python.unavailable :
     if ('unavailable' in python) throw new Error(python.unavailable);
     const judged: string[] = [];
     for (const { name, recording } of await recordedOrigins()) {
-      const { report } = await engine.replay(recording, NEWER);
+      const { report } = await engine.replay(recording, NEWER_VERSION);
       const { challenged } = listChallenges(recording.observations.resources);
       for (const { method, path, answer } of challenged) {
         const header = answer.headers.map(([, value]) => value).join(', ') || null;

@@ -17,12 +17,12 @@ import {
 } from '../fixtures/origins/crafted-challenge.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
-import { NEWER } from '../scan/engine-under-test.ts';
+import { NEWER_VERSION } from '../scan/engine-under-test.ts';
 
 const checks = await discoverChecks();
 const pool = createPool();
 const oracle = createOracle();
-const engine = { catalog: await loadCatalog(NEWER, { checks }), checks, pool, oracle };
+const engine = { catalog: await loadCatalog(NEWER_VERSION, { checks }), checks, pool, oracle };
 afterAll(async () => {
   await Promise.all([pool.close(), oracle.close()]);
 });

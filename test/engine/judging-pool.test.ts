@@ -9,7 +9,7 @@ import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import type { Observations } from '../../src/model/observations.ts';
 import { EngineFault, PoolSaturated, TaskFault, TaskLimitExceeded } from '../../src/workers/job.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
-import { type FixtureChecks, fixtureChecks, named } from './fixtures/fixture-checks.ts';
+import { type FixtureChecks, fixtureChecks, getFixture } from './fixtures/fixture-checks.ts';
 
 const TASKS = new URL('./fixtures/tasks.ts', import.meta.url).href;
 const SELLER = perfectSeller();
@@ -28,7 +28,7 @@ afterAll(() => pool.close());
 
 /** Runs one check of the fixtures as if it were a scan of its own. */
 function judge(title: string, observations?: Partial<Observations>, signal?: AbortSignal) {
-  const check = named(checks, title);
+  const check = getFixture(checks, title);
   const needed = check.definition.needs.map((name) => [name, SELLER[name]]);
   return pool.runCheck(check, observations ?? Object.fromEntries(needed), pool.openScan(), signal);
 }
@@ -100,7 +100,7 @@ describe('a check that fails', () => {
   });
 
   test('and needs answers of third parties is not determined', async () => {
-    const broken = named(checks, 'throws');
+    const broken = getFixture(checks, 'throws');
     const check = { ...broken, definition: { ...broken.definition, needs: ['origin', 'listing'] } };
     const { origin, listing } = SELLER;
     const verdict = await pool.runCheck(
@@ -112,7 +112,10 @@ describe('a check that fails', () => {
   });
 
   test('because its module cannot be loaded is our fault', async () => {
-    const check = { ...named(checks, 'plain'), url: new URL('../none.ts', import.meta.url).href };
+    const check = {
+      ...getFixture(checks, 'plain'),
+      url: new URL('../none.ts', import.meta.url).href,
+    };
     await expect(pool.runCheck(check, {}, pool.openScan())).rejects.toBeInstanceOf(EngineFault);
   });
 
@@ -194,10 +197,10 @@ describe('a caller that gives up', () => {
   test('while it waits leaves the queue, and the tasks behind it move up', async () => {
     const smallPool = createPool({ ...LIMITS, threads: 1 });
     try {
-      const plain = named(checks, 'plain');
+      const plain = getFixture(checks, 'plain');
       const observations = { origin: SELLER.origin };
       const scan = smallPool.openScan();
-      const firstRun = smallPool.runCheck(named(checks, 'waits'), observations, scan);
+      const firstRun = smallPool.runCheck(getFixture(checks, 'waits'), observations, scan);
       const caller = new AbortController();
       const abortedRun = smallPool.runCheck(plain, observations, scan, caller.signal);
       const lastRun = smallPool.runCheck(plain, observations, scan);
@@ -217,7 +220,7 @@ describe('a pool', () => {
   test('refuses more tasks than may wait', async () => {
     const smallPool = createPool({ ...LIMITS, threads: 1, maxWaiting: 1 });
     try {
-      const plain = named(checks, 'plain');
+      const plain = getFixture(checks, 'plain');
       const observations = { origin: SELLER.origin };
       const scan = smallPool.openScan();
       const checkRuns = [1, 2, 3].map(() => smallPool.runCheck(plain, observations, scan));
@@ -233,20 +236,20 @@ describe('a pool', () => {
     const smallPool = createPool({ ...LIMITS, threads: 1 });
     const observations = { origin: SELLER.origin };
     const scan = smallPool.openScan();
-    const running = smallPool.runCheck(named(checks, 'endless-loop'), observations, scan);
-    const waiting = smallPool.runCheck(named(checks, 'plain'), observations, scan);
+    const running = smallPool.runCheck(getFixture(checks, 'endless-loop'), observations, scan);
+    const waiting = smallPool.runCheck(getFixture(checks, 'plain'), observations, scan);
     const ended = Promise.allSettled([running, waiting]);
     await smallPool.close();
     expect((await ended).map(({ status }) => status)).toEqual(['rejected', 'rejected']);
     await expect(running).rejects.toThrow('was closed');
-    await expect(smallPool.runCheck(named(checks, 'plain'), observations, scan)).rejects.toThrow(
-      'was closed',
-    );
+    await expect(
+      smallPool.runCheck(getFixture(checks, 'plain'), observations, scan),
+    ).rejects.toThrow('was closed');
   });
 });
 
 describe('the threads of a pool', () => {
-  const plain = () => named(checks, 'plain');
+  const plain = () => getFixture(checks, 'plain');
   const observations = { origin: SELLER.origin };
 
   test('start with the first task, and end after a while without tasks', async () => {
@@ -271,7 +274,7 @@ describe('the threads of a pool', () => {
     const shortIdlePool = createPool({ ...LIMITS, threads: 1, idleMs: 1 });
     try {
       const working = shortIdlePool.runCheck(
-        named(checks, 'waits'),
+        getFixture(checks, 'waits'),
         observations,
         shortIdlePool.openScan(),
       );

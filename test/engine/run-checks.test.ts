@@ -9,7 +9,7 @@ import {
   entriesOf,
   type FixtureChecks,
   fixtureChecks,
-  named,
+  getFixture,
 } from './fixtures/fixture-checks.ts';
 
 const observations = perfectSeller();
@@ -34,12 +34,12 @@ async function judge(checks: readonly DiscoveredCheck[], signal?: AbortSignal) {
 }
 
 function pick(...titles: readonly string[]): readonly DiscoveredCheck[] {
-  return titles.map((title) => named(fixtures, title));
+  return titles.map((title) => getFixture(fixtures, title));
 }
 
 describe('a scan with checks that never end', () => {
   test('has 25 results, and each such check fails only itself', async () => {
-    const plain = copies(named(fixtures, 'plain'), 22);
+    const plain = copies(getFixture(fixtures, 'plain'), 22);
     const hostile = pick('endless-loop', 'endless-memory', 'endless-stack');
     const results = await judge([...plain.slice(0, 11), ...hostile, ...plain.slice(11)]);
 
@@ -60,7 +60,7 @@ describe('a scan with checks that never end', () => {
   });
 
   test('runs at once with nineteen other scans, and each scan gets all its results in catalog order', async () => {
-    const plain = copies(named(fixtures, 'plain'), 25);
+    const plain = copies(getFixture(fixtures, 'plain'), 25);
     const hostile = [...plain.slice(0, 24), ...pick('endless-stack')];
     const scans = Array.from({ length: 20 }, (_, at) => (at % 5 === 0 ? hostile : plain));
     const resultsOfScans = await Promise.all(scans.map((checks) => judge(checks)));
@@ -75,7 +75,7 @@ describe('a scan with checks that never end', () => {
 
 describe('a scan with a broken check', () => {
   test('loses this check and the checks that require it, and no others', async () => {
-    const broken = { ...named(fixtures, 'throws'), id: 'X13', impl: 'X13@1' };
+    const broken = { ...getFixture(fixtures, 'throws'), id: 'X13', impl: 'X13@1' };
     const results = await judge([broken, ...pick('needs-broken', 'plain')]);
     expect(results).toMatchObject([
       { id: 'X13', status: 'fail', basis: 'not_evaluated', outcome: 'fault' },
@@ -88,7 +88,7 @@ describe('a scan with a broken check', () => {
 
   test('whose module cannot be loaded is our fault, and no task is left running', async () => {
     const nowhere = new URL('./none.ts', import.meta.url).href;
-    const broken = { ...named(fixtures, 'plain'), id: 'X13', impl: 'X13@1', url: nowhere };
+    const broken = { ...getFixture(fixtures, 'plain'), id: 'X13', impl: 'X13@1', url: nowhere };
     const judged = judge([...pick('endless-loop'), broken, ...pick('plain')]);
     await expect(judged).rejects.toBeInstanceOf(EngineFault);
     await expect(judged).rejects.toThrow(/X13@1 failed twice/);
@@ -116,7 +116,7 @@ test('an aborted run rejects with the reason, and leaves no task running', async
 describe('a scan that spends its processor time', () => {
   /** Returns the plain check as a check on the answer of a third party. */
   function createStandingCheck(): DiscoveredCheck {
-    const plain = named(fixtures, 'plain');
+    const plain = getFixture(fixtures, 'plain');
     const definition = { ...plain.definition, needs: ['origin', 'listing'] as const };
     return { ...plain, id: 'D1', impl: 'D1@1', definition };
   }
@@ -156,7 +156,7 @@ describe('a scan that spends its processor time', () => {
   );
 
   test('on answers of third parties still has its other checks judged', async () => {
-    const endless = named(fixtures, 'endless-loop');
+    const endless = getFixture(fixtures, 'endless-loop');
     const definition = { ...endless.definition, needs: ['origin', 'listing'] as const };
     const checks = [{ ...endless, definition }, createStandingCheck(), ...pick('plain')];
     await using limitedPool = toDisposable(createPool({ ...LIMITS, standingMs: 300 }));
@@ -227,20 +227,20 @@ describe('a check whose prerequisite failed', () => {
   test('is judged if the prerequisite holds', async () => {
     const results = await judge([
       ...pick('needs-dependent', 'needs-broken', 'plain'),
-      { ...named(fixtures, 'plain'), id: 'X13', impl: 'X13@1' },
+      { ...getFixture(fixtures, 'plain'), id: 'X13', impl: 'X13@1' },
     ]);
     expect(results.map(({ outcome }) => outcome)).toEqual(['seen', 'seen', 'seen', 'seen']);
   });
 
   test('is not evaluated if the prerequisite exceeded its limits', async () => {
-    const endless = { ...named(fixtures, 'endless-stack'), id: 'X13', impl: 'X13@1' };
+    const endless = { ...getFixture(fixtures, 'endless-stack'), id: 'X13', impl: 'X13@1' };
     const results = await judge([...pick('needs-broken', 'plain'), endless]);
     expect(results[0]).toMatchObject({ id: 'X14', basis: 'not_evaluated' });
     expect(results[0]?.evidence).toMatch(/^Not evaluated, see X13: .*within limits/);
   });
 
   test('names the failed prerequisite that it lists first', async () => {
-    const broken = { ...named(fixtures, 'fails'), id: 'X1', impl: 'X1@1' };
+    const broken = { ...getFixture(fixtures, 'fails'), id: 'X1', impl: 'X1@1' };
     const results = await judge([...pick('fails', 'needs-broken'), broken]);
     expect(results[1]?.evidence).toMatch(/^Not evaluated, see X1:/);
   });

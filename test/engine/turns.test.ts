@@ -10,7 +10,7 @@ import {
   entriesOf,
   type FixtureChecks,
   fixtureChecks,
-  named,
+  getFixture,
 } from './fixtures/fixture-checks.ts';
 
 const observations = perfectSeller();
@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => pool.close());
 
 async function scan(title: string, signal?: AbortSignal) {
-  const checks: readonly DiscoveredCheck[] = copies(named(fixtures, title), 25);
+  const checks: readonly DiscoveredCheck[] = copies(getFixture(fixtures, title), 25);
   const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
   const account = pool.openScan();
   const began = performance.now();

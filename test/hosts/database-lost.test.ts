@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
-import { type Fleet, sellerOf, startFleet, stepsOf, unfinishedKeys } from './fleet.ts';
+import { countSteps, type Fleet, sellerOf, startFleet, unfinishedKeys } from './fleet.ts';
 import type { InstanceProcess } from './instance-process.ts';
 import { newPurchase } from './purchase.ts';
 import { buyScan } from './shared-work.ts';
@@ -73,10 +73,10 @@ describe('while the database is down and an instance runs', needs(findMissingToo
 
     await database?.restart();
     await expect.poll(async () => (await instance.get('/health')).status, POLL_OPTIONS).toBe(200);
-    expect(await stepsOf(fleet, purchase, 'claimed')).toBe(0);
+    expect(await countSteps(fleet, purchase, 'claimed')).toBe(0);
     const laterAnswer = await buyScan(instance, seller, purchase);
     expect(laterAnswer.status).toBe(200);
-    expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+    expect(await countSteps(fleet, purchase, 'settled')).toBe(1);
   });
 
   test('a sale in progress is not charged, and the same payment buys the scan later', async () => {
@@ -96,10 +96,10 @@ describe('while the database is down and an instance runs', needs(findMissingToo
 
     await database?.restart();
     await expect.poll(async () => (await instance.get('/health')).status, POLL_OPTIONS).toBe(200);
-    expect(await stepsOf(fleet, purchase, 'settling')).toBe(0);
+    expect(await countSteps(fleet, purchase, 'settling')).toBe(0);
     const laterAnswer = await buyScan(instance, seller, purchase);
     expect(laterAnswer.status).toBe(200);
-    expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+    expect(await countSteps(fleet, purchase, 'settled')).toBe(1);
     await expect.poll(() => unfinishedKeys(fleet), POLL_OPTIONS).toBe(0);
   });
 });

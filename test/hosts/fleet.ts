@@ -81,7 +81,7 @@ export async function unfinishedKeys({ store }: Fleet): Promise<number> {
 }
 
 /** Counts the purchase's steps of this state. The ledger keeps all steps. */
-export async function stepsOf(
+export async function countSteps(
   { store }: Fleet,
   { key }: Purchase,
   state: LedgerState,

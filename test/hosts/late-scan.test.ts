@@ -4,7 +4,7 @@ import { generatePrivateKey } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
-import { type Fleet, sellerOf, startFleet, stepsOf } from './fleet.ts';
+import { countSteps, type Fleet, sellerOf, startFleet } from './fleet.ts';
 import type { InstanceProcess } from './instance-process.ts';
 import { newPurchase } from './purchase.ts';
 import { buyScan, metricOf } from './shared-work.ts';
@@ -53,7 +53,7 @@ describe(
         const [unpaid] = await fleet.store.results.findUnpaid(first.address.toLowerCase(), 0);
         const retryAnswer = buyScan(patientInstance, seller, retry);
         await expect
-          .poll(() => stepsOf(fleet, retry, 'claimed'), POLL_OPTIONS)
+          .poll(() => countSteps(fleet, retry, 'claimed'), POLL_OPTIONS)
           .toBe(paymentKind === 'a new payment' ? 1 : 2);
         // The retry claims its payment first, and then joins the running scan.
         await expect.poll(() => metricOf(patientInstance, 'scans_running'), POLL_OPTIONS).toBe(1);
@@ -65,10 +65,10 @@ describe(
         expect((await fleet.store.ledger.findEntry(retry.key))?.last.scanId).toBe(
           unpaid?.scanId ?? 'none',
         );
-        expect(await stepsOf(fleet, first, 'settled')).toBe(
+        expect(await countSteps(fleet, first, 'settled')).toBe(
           paymentKind === 'a new payment' ? 0 : 1,
         );
-        expect(await stepsOf(fleet, retry, 'settled')).toBe(1);
+        expect(await countSteps(fleet, retry, 'settled')).toBe(1);
       },
     );
 
@@ -94,7 +94,7 @@ describe(
         expect(answer.json).toMatchObject({ cache: 'hit', charged: true });
         expect(seller.scans()).toBe(1);
         expect(await listDebts()).toEqual([]);
-        expect(await stepsOf(fleet, retry, 'settled')).toBe(1);
+        expect(await countSteps(fleet, retry, 'settled')).toBe(1);
       },
     );
   },

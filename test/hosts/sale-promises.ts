@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isTerminal } from '../../src/store/ledger.ts';
 import { TERMS } from '../payment/payer.ts';
-import { stepsOf } from './fleet.ts';
+import { countSteps } from './fleet.ts';
 import { type Purchase, priceOf } from './purchase.ts';
 import type { StopRig } from './stop-rig.ts';
 import { type Call, callOf, type PlayedSale } from './stopped-sale.ts';
@@ -62,7 +62,7 @@ async function checkRetrievable(
   { calls, seller }: PlayedSale,
   purchase: Purchase,
 ): Promise<void> {
-  assert.equal(await stepsOf(rig.fleet, purchase, 'settled'), 1, 'settled on the chain alone');
+  assert.equal(await countSteps(rig.fleet, purchase, 'settled'), 1, 'settled on the chain alone');
   const balance = await rig.chain.balanceOf(purchase.address);
   const bodies = new Set<string>();
   for (const { instance } of rig.instances) {

@@ -1,7 +1,7 @@
 /** Promises that two instances on one store keep together, with any facilitator. */
 import type { Hex } from 'viem';
 import { expect } from 'vitest';
-import { type Fleet, stepsOf, unfinishedKeys } from './fleet.ts';
+import { countSteps, type Fleet, unfinishedKeys } from './fleet.ts';
 import type { HeldSeller } from './held-seller.ts';
 import type { InstanceAnswer, InstanceProcess } from './instance-process.ts';
 import { newPurchase, type Purchase } from './purchase.ts';
@@ -49,13 +49,13 @@ export async function expectOneScanForTenPayers(
   expect(await scansSold(fleet, purchases)).toBe(1);
   expect(new Set(answers.map(({ json }) => json['scannedAt'])).size).toBe(1);
   expect(new Set(answers.map(({ transaction }) => transaction)).size).toBe(PAYERS);
-  for (const purchase of purchases) expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+  for (const purchase of purchases) expect(await countSteps(fleet, purchase, 'settled')).toBe(1);
 
   // Each can be had again, from the instance that it was not bought of, and costs nothing more.
   for (const [index, purchase] of purchases.entries()) {
     const again = await buyScan(index % 2 === 0 ? other : one, seller, purchase);
     expectRedelivery(again, answers[index]);
-    expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+    expect(await countSteps(fleet, purchase, 'settled')).toBe(1);
   }
   expect(seller.scans()).toBe(scansSeen);
   return purchases;
@@ -94,8 +94,8 @@ export async function expectOneSaleOfOneHeader(
   expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
   expect(new Set(answers.map(({ transaction }) => transaction)).size).toBe(1);
   expect(seller.scans()).toBe(1);
-  expect(await stepsOf(fleet, purchase, 'claimed')).toBe(1);
-  expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+  expect(await countSteps(fleet, purchase, 'claimed')).toBe(1);
+  expect(await countSteps(fleet, purchase, 'settled')).toBe(1);
   return purchase;
 }
 

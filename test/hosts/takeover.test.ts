@@ -6,7 +6,7 @@ import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { TERMS } from '../payment/payer.ts';
-import { type Fleet, sellerOf, startFleet, stepsOf } from './fleet.ts';
+import { countSteps, type Fleet, sellerOf, startFleet } from './fleet.ts';
 import type { HeldSeller } from './held-seller.ts';
 import { type InstanceAnswer, type InstanceProcess, untilSelling } from './instance-process.ts';
 import { newPurchase, type Purchase, priceOf } from './purchase.ts';
@@ -112,13 +112,13 @@ describe(
         expect({ status: retryAnswer.status, body: retryAnswer.json['error'] }).toEqual({
           status: 200,
         });
-        expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+        expect(await countSteps(fleet, purchase, 'settled')).toBe(1);
         expect(await chain.balanceOf(purchase.address)).toBe(0n);
         // The survivor used the results of the dead instance, and did not scan the seller again.
         expect(seller.scans()).toBe(1);
 
         expectRedelivery(await buyScan(survivor, seller, purchase), retryAnswer);
-        expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+        expect(await countSteps(fleet, purchase, 'settled')).toBe(1);
       },
     );
 
@@ -130,7 +130,7 @@ describe(
     test('every sold scan is published once', async () => {
       for (const { seller, purchase } of sales.values()) {
         await expect
-          .poll(() => stepsOf(fleet, purchase, 'published'), { timeout: MAX_PUBLISH_MS })
+          .poll(() => countSteps(fleet, purchase, 'published'), { timeout: MAX_PUBLISH_MS })
           .toBe(1);
         const status = await survivor.get(`/v1/status?url=${encodeURIComponent(seller.url)}`);
         expect(status.json).toMatchObject({ known: true, fresh: true });

@@ -7,7 +7,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
-import { NEWER, resultOf, startEngine } from '../scan/engine-under-test.ts';
+import { NEWER_VERSION, resultOf, startEngine } from '../scan/engine-under-test.ts';
 
 const SHOP = 'https://shop.example.com';
 
@@ -53,7 +53,7 @@ describe('/mcp in revision 0.3.0', () => {
 
   test('passes the checks of the scanner itself when it is scanned with --mcp', async () => {
     const engine = await startEngine();
-    const outcome = await engine.scan(address, NEWER, { mcp: { path: null } });
+    const outcome = await engine.scan(address, NEWER_VERSION, { mcp: { path: null } });
     const tool = outcome.observations.resources.probed.filter((one) => one.tool !== undefined);
     expect(tool).toMatchObject([{ path: '/mcp#scan_origin', tool: { binding: 'tool-result' } }]);
     for (const id of ['P2', 'P4', 'P5', 'P6', 'P7', 'P8', 'S5']) {

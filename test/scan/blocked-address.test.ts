@@ -8,7 +8,7 @@ import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { Resolver } from '../../src/guard/resolve.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
-import { NEWER } from './engine-under-test.ts';
+import { NEWER_VERSION } from './engine-under-test.ts';
 
 let checks: readonly DiscoveredCheck[];
 let pool: Pool;
@@ -28,7 +28,7 @@ const REBOUND: Resolver = {
 };
 
 async function scanner() {
-  const catalog = await loadCatalog(NEWER, { checks });
+  const catalog = await loadCatalog(NEWER_VERSION, { checks });
   return createScanner({
     catalog,
     checks,

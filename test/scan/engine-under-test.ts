@@ -12,8 +12,8 @@ import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
 import type { ScanOutcome } from '../../src/scan/scanner.ts';
 
-export const OLDER = '2026-07-25.1';
-export const NEWER = '2026-08-14.2';
+export const OLDER_VERSION = '2026-07-25.1';
+export const NEWER_VERSION = '2026-08-14.2';
 
 type Parts = Partial<
   Pick<
@@ -33,7 +33,7 @@ export type EngineUnderTest = {
 export async function startEngine(): Promise<EngineUnderTest> {
   const checks = await discoverChecks();
   const catalogs = new Map<string, Catalog>();
-  for (const version of [OLDER, NEWER]) {
+  for (const version of [OLDER_VERSION, NEWER_VERSION]) {
     catalogs.set(version, await loadCatalog(version, { checks }));
   }
   const pool = createPool();
@@ -44,7 +44,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
     return catalog;
   };
   return {
-    scan: (url, checksVersion = NEWER, parts = {}) => {
+    scan: (url, checksVersion = NEWER_VERSION, parts = {}) => {
       const catalog = catalogOf(checksVersion);
       const policy = allowOrigin(url, DEFAULT_POLICY);
       const scanner = createScanner({

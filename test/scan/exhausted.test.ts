@@ -11,12 +11,12 @@ import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
 import { ScannerFailure } from '../../src/scan/scanner.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
-import { NEWER } from './engine-under-test.ts';
+import { NEWER_VERSION } from './engine-under-test.ts';
 
 /** Scans a valid seller with an engine whose budgets every seller exceeds. */
 async function scanWith(budgets: { readonly originMs: number; readonly lightMs: number }) {
   const checks = await discoverChecks();
-  const catalog = await loadCatalog(NEWER, { checks });
+  const catalog = await loadCatalog(NEWER_VERSION, { checks });
   const pool = createPool(budgets);
   const seller = await startCraftedSeller();
   onTestFinished(async () => {

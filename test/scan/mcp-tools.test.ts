@@ -20,7 +20,13 @@ import {
   startCraftedSeller,
 } from '../fixtures/origins/crafted-seller.ts';
 import { serve } from '../fixtures/sellers/seller.ts';
-import { type EngineUnderTest, NEWER, OLDER, resultOf, startEngine } from './engine-under-test.ts';
+import {
+  type EngineUnderTest,
+  NEWER_VERSION,
+  OLDER_VERSION,
+  resultOf,
+  startEngine,
+} from './engine-under-test.ts';
 
 const LIMITS = { requestTimeoutMs: 1_500, connectTimeoutMs: 700 };
 const GONE = { status: 404, body: { error: 'Not found' } };
@@ -51,7 +57,7 @@ async function scanned(
   const answering = typeof mcp === 'function' ? mcp : craftedMcp(mcp);
   const answers = { ...MCP_ONLY, [at]: answering, ...more };
   await using seller = await startCraftedSeller({ answers });
-  const outcome = await engine.scan(seller.url, NEWER, {
+  const outcome = await engine.scan(seller.url, NEWER_VERSION, {
     mcp: { path: path ?? null },
     limits: LIMITS,
   });
@@ -135,7 +141,7 @@ describe('a good seller over MCP', () => {
     };
     const call = () => toolResult(toolChallenge({ extensions: { bazaar } }));
     const seller = await startCraftedSeller({ answers: { '/mcp': craftedMcp({ call }) } });
-    const outcome = await engine.scan(seller.url, NEWER, { mcp: { path: null } });
+    const outcome = await engine.scan(seller.url, NEWER_VERSION, { mcp: { path: null } });
     expect(outcome.report).toMatchObject({ grade: 'A', score: 100 });
     expect(outcome.report.payability).toHaveLength(3);
     const { report } = await engine.scan(seller.url);
@@ -148,9 +154,9 @@ describe('a good seller over MCP', () => {
     const file = JSON.parse(JSON.stringify(toRecording(report, observations)));
     expect(file.observations.probing).toEqual({ post: true, mcp: true });
     const recording = parseRecording(file, 'file');
-    const replayed = await engine.replay(recording, NEWER);
+    const replayed = await engine.replay(recording, NEWER_VERSION);
     expect(JSON.stringify(replayed.report)).toBe(JSON.stringify(report));
-    const older = await engine.replay(recording, OLDER);
+    const older = await engine.replay(recording, OLDER_VERSION);
     expect(resultOf(older, 'P4').basis).toBe('not_determined');
   });
 });
@@ -446,7 +452,10 @@ describe('a hostile server', () => {
       response.writeHead(answer?.status ?? 500, { 'content-type': 'application/json' });
       response.end(JSON.stringify(answer?.body ?? {}));
     });
-    const outcome = await engine.scan(seller.url, NEWER, { mcp: { path: null }, limits: LIMITS });
+    const outcome = await engine.scan(seller.url, NEWER_VERSION, {
+      mcp: { path: null },
+      limits: LIMITS,
+    });
     await seller[Symbol.asyncDispose]();
     return outcome;
   }

@@ -32,7 +32,7 @@ import {
   resources,
 } from '../fixtures/observations/build-observations.ts';
 import { type Mutation, mutations } from '../fixtures/poison.ts';
-import { NEWER } from './engine-under-test.ts';
+import { NEWER_VERSION } from './engine-under-test.ts';
 
 const SELLER = perfectSeller();
 const definitions = new Map<string, CheckDefinition>();
@@ -119,7 +119,7 @@ let pool: Pool;
 const faults: Error[] = [];
 beforeAll(async () => {
   checks = await discoverChecks();
-  catalog = await loadCatalog(NEWER, { checks });
+  catalog = await loadCatalog(NEWER_VERSION, { checks });
   for (const { impl, url } of checks) {
     const module: { readonly default: CheckDefinition } = await import(url);
     definitions.set(impl, module.default);

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../fixtures/needs.ts';
 import { startMcpSeller } from '../fixtures/sellers/python-sellers.ts';
-import { type EngineUnderTest, NEWER, resultOf, startEngine } from './engine-under-test.ts';
+import { type EngineUnderTest, NEWER_VERSION, resultOf, startEngine } from './engine-under-test.ts';
 
 let engine: EngineUnderTest;
 beforeAll(async () => {
@@ -18,7 +18,7 @@ const { url, unavailable = null } = { url: '', unavailable: null, ...seller };
 
 describe('x402.mcp on FastMCP', needs(unavailable), () => {
   test('gets a grade above F, because clients can pay its read-only tool', async () => {
-    const outcome = await engine.scan(url, NEWER, { mcp: { path: null } });
+    const outcome = await engine.scan(url, NEWER_VERSION, { mcp: { path: null } });
     const { report, observations } = outcome;
     const cells = ['P2', 'P3', 'P4', 'P5', 'P7', 'P8'].map((id) => {
       const { status, outcome: seen } = resultOf(outcome, id);

@@ -5,7 +5,13 @@ import { startExpressV1Seller } from '../fixtures/sellers/express-v1-seller.ts';
 import { startExpressV2Seller } from '../fixtures/sellers/express-v2-seller.ts';
 import { startFastApiSeller } from '../fixtures/sellers/python-sellers.ts';
 import type { Seller } from '../fixtures/sellers/seller.ts';
-import { cells, type EngineUnderTest, OLDER, resultOf, startEngine } from './engine-under-test.ts';
+import {
+  cells,
+  type EngineUnderTest,
+  OLDER_VERSION,
+  resultOf,
+  startEngine,
+} from './engine-under-test.ts';
 
 let engine: EngineUnderTest;
 beforeAll(async () => {
@@ -38,8 +44,8 @@ describe('@x402/express', () => {
   });
 
   it('keeps its A under the catalog that sends no POST, which leaves S5 undetermined', async () => {
-    const { report } = await scanned(startExpressV2Seller(ALL_RIGHT), OLDER);
-    expect(report).toMatchObject({ grade: 'A', checksVersion: OLDER });
+    const { report } = await scanned(startExpressV2Seller(ALL_RIGHT), OLDER_VERSION);
+    expect(report).toMatchObject({ grade: 'A', checksVersion: OLDER_VERSION });
     expect(resultOf({ report }, 'S5')).toMatchObject({
       basis: 'not_determined',
       outcome: 'unseen',

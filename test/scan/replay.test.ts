@@ -13,8 +13,8 @@ import { UNSEEN } from './crafted/row.ts';
 import {
   cells,
   type EngineUnderTest,
-  NEWER,
-  OLDER,
+  NEWER_VERSION,
+  OLDER_VERSION,
   resultOf,
   startEngine,
 } from './engine-under-test.ts';
@@ -53,30 +53,30 @@ const SELLERS = [
 
 describe('a recording of the posting catalog, judged by the catalog without POST,', () => {
   it.each(SELLERS)('has results as if nothing had been posted: %s', async (name) => {
-    const [withPosts, without] = await recordedBy([NEWER, OLDER], answersOf(name));
+    const [withPosts, without] = await recordedBy([NEWER_VERSION, OLDER_VERSION], answersOf(name));
     if (!withPosts || !without) throw new Error('nothing was recorded');
-    const live = await engine.replay(without, OLDER);
-    const replayed = await engine.replay(withPosts, OLDER);
+    const live = await engine.replay(without, OLDER_VERSION);
+    const replayed = await engine.replay(withPosts, OLDER_VERSION);
     expect(cells(replayed)).toEqual(cells(live));
-    expect(replayed.report.checksVersion).toBe(OLDER);
+    expect(replayed.report.checksVersion).toBe(OLDER_VERSION);
   });
 });
 
 describe('a recording of the catalog without POST, judged by the posting one,', () => {
   it('leaves the checks that need a POST undetermined', async () => {
-    const [recording] = await recordedBy([OLDER], {});
+    const [recording] = await recordedBy([OLDER_VERSION], {});
     if (!recording) throw new Error('nothing was recorded');
-    const outcome = await engine.replay(recording, NEWER);
+    const outcome = await engine.replay(recording, NEWER_VERSION);
     expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'pass', basis: 'measured' });
     expect(resultOf(outcome, 'S5')).toMatchObject({ outcome: 'unseen', basis: 'not_determined' });
-    expect(outcome.report).toMatchObject({ checksVersion: NEWER, score: 100 });
+    expect(outcome.report).toMatchObject({ checksVersion: NEWER_VERSION, score: 100 });
   });
 
   it('has no finding against a seller who sells only by POST', async () => {
     const answers = answersOf('validation before payment, and nothing else for sale');
-    const [recording] = await recordedBy([OLDER], answers);
+    const [recording] = await recordedBy([OLDER_VERSION], answers);
     if (!recording) throw new Error('nothing was recorded');
-    const outcome = await engine.replay(recording, NEWER);
+    const outcome = await engine.replay(recording, NEWER_VERSION);
     expect(cells(outcome)).toEqual(
       expect.arrayContaining(['P2 warn unseen', ...UNSEEN, 'S5 warn unseen']),
     );
@@ -93,8 +93,8 @@ describe('a recording on disk', () => {
     const { report, observations } = await engine.scan(seller.url);
     const file = await fileOf(JSON.stringify(toRecording(report, observations)));
     const [first, second] = [await readRecording(file), await readRecording(file)];
-    expect((await engine.replay(first, NEWER)).report).toEqual(report);
-    for (const version of [OLDER, NEWER]) {
+    expect((await engine.replay(first, NEWER_VERSION)).report).toEqual(report);
+    for (const version of [OLDER_VERSION, NEWER_VERSION]) {
       const [one, other] = [
         await engine.replay(first, version),
         await engine.replay(second, version),

@@ -9,7 +9,13 @@ import { printable } from '../cli/printable.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
-import { type EngineUnderTest, NEWER, OLDER, resultOf, startEngine } from './engine-under-test.ts';
+import {
+  type EngineUnderTest,
+  NEWER_VERSION,
+  OLDER_VERSION,
+  resultOf,
+  startEngine,
+} from './engine-under-test.ts';
 
 const MPP = 'Payment id="1", method="tempo", intent="charge", Payment id="2", method="stripe"';
 const SOLD = { status: 402, headers: { 'www-authenticate': MPP }, body: {} };
@@ -27,7 +33,7 @@ beforeAll(async () => {
 });
 afterAll(() => engine[Symbol.asyncDispose]());
 
-async function scan(answers: CraftedOptions['answers'], version = NEWER) {
+async function scan(answers: CraftedOptions['answers'], version = NEWER_VERSION) {
   await using seller = await startCraftedSeller({ ...(answers ? { answers } : {}) });
   return await engine.scan(seller.url, version);
 }
@@ -53,7 +59,7 @@ describe('MPP on one route, x402 on another', () => {
   });
 
   it('passes under the catalog that sends no POST', async () => {
-    const outcome = await scan({ '/summaries': { ...SOLD } }, OLDER);
+    const outcome = await scan({ '/summaries': { ...SOLD } }, OLDER_VERSION);
     expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'pass', outcome: 'challenged' });
   });
 
@@ -79,13 +85,13 @@ describe('MPP on one route, x402 on another', () => {
       JSON.parse(JSON.stringify(toRecording(report, observations))),
       'the recording',
     );
-    const replayed = await engine.replay(recording, NEWER);
+    const replayed = await engine.replay(recording, NEWER_VERSION);
     expect(JSON.stringify(replayed.report)).toBe(JSON.stringify(report));
     const { payability } = recording.observations;
     if (payability === null) throw new Error('no client was run');
     const silent = [{ method: 'GET', path: '/weather' }];
     const earlier = { ...recording.observations, payability: { ...payability, silent } };
-    const again = await engine.replay({ ...recording, observations: earlier }, NEWER);
+    const again = await engine.replay({ ...recording, observations: earlier }, NEWER_VERSION);
     expect(again.report).toEqual(report);
   });
 });

@@ -8,7 +8,7 @@ import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin
 import { OFFLINE_STANDING, type Standing } from '../../src/model/standing.ts';
 import { createScanner } from '../../src/scan/run-scan.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
-import { NEWER } from './engine-under-test.ts';
+import { NEWER_VERSION } from './engine-under-test.ts';
 
 const pool = createPool({ threads: 1 });
 const read = vi.spyOn(pool, 'runReader');
@@ -17,7 +17,7 @@ let catalog: Catalog;
 let seller: CraftedSeller;
 beforeAll(async () => {
   checks = await discoverChecks();
-  catalog = await loadCatalog(NEWER, { checks });
+  catalog = await loadCatalog(NEWER_VERSION, { checks });
   seller = await startCraftedSeller();
 });
 afterAll(() => Promise.all([pool.close(), seller[Symbol.asyncDispose]()]));

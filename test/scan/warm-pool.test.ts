@@ -7,11 +7,11 @@ import { EMPTY_OBSERVATIONS } from '../../src/scan/empty-observations.ts';
 import { describeChallenges, NO_CHALLENGES } from '../../src/scan/readers.ts';
 import { warmPool } from '../../src/scan/warm-up.ts';
 import { EngineFault } from '../../src/workers/job.ts';
-import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
-import { NEWER } from './engine-under-test.ts';
+import { fixtureChecks, getFixture } from '../engine/fixtures/fixture-checks.ts';
+import { NEWER_VERSION } from './engine-under-test.ts';
 
 const checks: readonly DiscoveredCheck[] = await discoverChecks();
-const catalog: Catalog = await loadCatalog(NEWER, { checks });
+const catalog: Catalog = await loadCatalog(NEWER_VERSION, { checks });
 
 let cold: Pool;
 let calibrations = 0;
@@ -44,7 +44,7 @@ test('the first task warms the pool up, and later tasks do not', async () => {
 });
 
 test('if a check breaks on an origin without answers, every task is refused and the fault is logged once', async () => {
-  const { url } = named(await fixtureChecks(), 'throws');
+  const { url } = getFixture(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
   const faults: string[] = [];
   const pool = warmPool({ catalog, checks: broken, pool: coldPool() }, ({ message }) =>

@@ -7,15 +7,15 @@ import { EMPTY_OBSERVATIONS } from '../../src/scan/empty-observations.ts';
 import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import { BrokenChecks, warmUp } from '../../src/scan/warm-up.ts';
 import { EngineFault } from '../../src/workers/job.ts';
-import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
-import { NEWER } from './engine-under-test.ts';
+import { fixtureChecks, getFixture } from '../engine/fixtures/fixture-checks.ts';
+import { NEWER_VERSION } from './engine-under-test.ts';
 
 let checks: readonly DiscoveredCheck[];
 let catalog: Catalog;
 let pool: Pool;
 beforeAll(async () => {
   checks = await discoverChecks();
-  catalog = await loadCatalog(NEWER, { checks });
+  catalog = await loadCatalog(NEWER_VERSION, { checks });
   pool = createPool();
 });
 afterAll(() => pool.close());
@@ -26,7 +26,7 @@ test('an engine with working checks warms up', async () => {
 });
 
 test('an engine with a check that throws on everything does not start, and names the check', async () => {
-  const { url } = named(await fixtureChecks(), 'throws');
+  const { url } = getFixture(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
   const refused = warmUp({ catalog, checks: broken, pool });
   await expect(refused).rejects.toBeInstanceOf(EngineFault);
@@ -34,7 +34,7 @@ test('an engine with a check that throws on everything does not start, and names
 });
 
 test('a scan with such a check gives no report without a warm-up', async () => {
-  const { url } = named(await fixtureChecks(), 'throws');
+  const { url } = getFixture(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
   const judged = gradeObservations(EMPTY_OBSERVATIONS, new Date(0).toISOString(), {
     catalog,

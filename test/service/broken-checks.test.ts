@@ -6,7 +6,7 @@ import { parseOrigin } from '../../src/guard/origin.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { ScannerFailure } from '../../src/scan/scanner.ts';
 import { createScanning } from '../../src/service/scanning.ts';
-import { fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
+import { fixtureChecks, getFixture } from '../engine/fixtures/fixture-checks.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
@@ -15,7 +15,7 @@ test('every scan fails, and one fatal log line names the broken check', async ()
   await using seller = await startCraftedSeller({});
   const url = new URL(seller.url);
   const policy = { allowedPorts: [], allowHosts: new Set([url.host]) };
-  const { url: throwing } = named(await fixtureChecks(), 'throws');
+  const { url: throwing } = getFixture(await fixtureChecks(), 'throws');
   const checks = (await discoverChecks()).map((check) =>
     check.id === 'P8' ? { ...check, url: throwing } : check,
   );

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
-import { type Fleet, sellerOf, startFleet, stepsOf } from '../hosts/fleet.ts';
+import { countSteps, type Fleet, sellerOf, startFleet } from '../hosts/fleet.ts';
 import type { InstanceProcess } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
 import { buyScan, expectRedelivery } from '../hosts/shared-work.ts';
@@ -49,6 +49,6 @@ describe('a service on the database server', needs(missing), () => {
     await instance.kill();
     instance = await fleet.start();
     expectRedelivery(await buyScan(instance, seller, purchase), bought);
-    expect(await stepsOf(fleet, purchase, 'settled')).toBe(1);
+    expect(await countSteps(fleet, purchase, 'settled')).toBe(1);
   });
 });

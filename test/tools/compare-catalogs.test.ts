@@ -8,7 +8,7 @@ import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.t
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
 import { toRecording } from '../../src/probe/recording.ts';
 import { compareCatalogs, renderComparison } from '../../tools/checks/compare-catalogs.ts';
-import { entriesOf, fixtureChecks, named } from '../engine/fixtures/fixture-checks.ts';
+import { entriesOf, fixtureChecks, getFixture } from '../engine/fixtures/fixture-checks.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
 let pool: Pool;
@@ -39,8 +39,8 @@ function catalog(checksVersion: string, checks: readonly DiscoveredCheck[]): Cat
 
 test('both catalogs judge the recorded origins, and the tool prints what moves', async () => {
   const fixtures = await fixtureChecks();
-  const plain = named(fixtures, 'plain');
-  const failing = { ...named(fixtures, 'fails'), id: 'X1', title: 'plain', impl: 'X1@2' };
+  const plain = getFixture(fixtures, 'plain');
+  const failing = { ...getFixture(fixtures, 'fails'), id: 'X1', title: 'plain', impl: 'X1@2' };
   const from = catalog('2026-01-01.1', [plain]);
   const to = catalog('2026-01-01.2', [failing]);
   const parts = { from, to, pool, checks: [plain, failing] };

@@ -20,7 +20,7 @@ import { createScanCoordinator } from '../../../src/scan/scan-coordinator.ts';
 import type { Scanner } from '../../../src/scan/scanner.ts';
 import { openStore } from '../../../src/store/open-store.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
-import { NEWER } from '../../scan/engine-under-test.ts';
+import { NEWER_VERSION } from '../../scan/engine-under-test.ts';
 import { createFakeScanner } from '../../scan/fake-scanner.ts';
 import { numberOf } from './kinds.ts';
 import type { FromInstance, InstanceOptions, ToInstance } from './messages.ts';
@@ -33,7 +33,7 @@ const NOBODY_LISTENS = 1;
 const WAIT_MS = 2;
 const SETTINGS = {
   ...{ revision: '0.3.0', network: '', asset: '', payTo: '', baseUrl: SITE_URL },
-  ...{ catalog: NEWER, signingKey: '' },
+  ...{ catalog: NEWER_VERSION, signingKey: '' },
 };
 
 // The parent process wrote these options.
@@ -77,7 +77,7 @@ const onError = (message: string, error: unknown) =>
   void troubles.push(`${message}: ${error instanceof Error ? error.message : error}`);
 const store = await openStore(options.storeUrl, { clock: now });
 const checks = await discoverChecks();
-const catalog = await loadCatalog(NEWER, { checks });
+const catalog = await loadCatalog(NEWER_VERSION, { checks });
 const pool = createPool();
 const oracle = createOracle();
 const engine = { catalog, checks, pool, oracle };
@@ -85,7 +85,7 @@ const createClient = (given: ProbeClientOptions) =>
   createProbeClient({ ...given, resolver, connect });
 const outbound = { policy, userAgent, createClient };
 const real = createScanner({ ...engine, ...outbound, standing: OFFLINE_STANDING });
-const fake = createFakeScanner(NEWER);
+const fake = createFakeScanner(NEWER_VERSION);
 const plain = createPlainScan({ fake, policy, userAgent, resolver, connect });
 const scanner: Pick<Scanner, 'scan'> = {
   scan(origin, wanted) {

@@ -5,14 +5,14 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../../src/engine/catalog/discover-checks.ts';
 import { explainCheck, readSections } from '../../../src/engine/catalog/explain.ts';
-import { entriesOf, fixtureChecks, named } from '../fixtures/fixture-checks.ts';
+import { entriesOf, fixtureChecks, getFixture } from '../fixtures/fixture-checks.ts';
 
 let folder: string;
 let check: DiscoveredCheck;
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'explain-'));
-  const needsBroken = named(await fixtureChecks(), 'needs-broken');
+  const needsBroken = getFixture(await fixtureChecks(), 'needs-broken');
   check = { ...needsBroken, folder: pathToFileURL(`${folder}/`).href };
 });
 afterEach(() => rm(folder, { recursive: true }));
