@@ -1,4 +1,4 @@
-/** Every answer has the right content type, also a repeated answer, an error and the answer to HEAD. */
+/** Every answer has the content type of its path. This includes repeated answers, errors and answers to HEAD. */
 import { describe, expect, test } from 'vitest';
 import { startApp } from '../fixtures/service/start-app.ts';
 
@@ -26,16 +26,19 @@ const TYPE_BY_PATH: Readonly<Record<string, string>> = {
   [`/badge/${HOST}.svg`]: 'image/svg+xml',
 };
 
-describe.each(['0.1.0', '0.3.0'] as const)('in revision %s', (revision) => {
-  test.each(Object.entries(TYPE_BY_PATH))('%s has the content type %s', async (url, type) => {
-    await using service = await startApp({ revision, environment: { RATE_LIMIT: 'off' } });
-    await service.publish(HOST);
-    const types: unknown[] = [];
-    for (const method of ['GET', 'GET', 'HEAD', 'GET'] as const) {
-      const { headers, payload } = await service.app.inject({ method, url });
-      types.push(headers['content-type']);
-      if (type === JSON_TYPE && method === 'GET') expect(() => JSON.parse(payload)).not.toThrow();
-    }
-    expect(new Set(types)).toEqual(new Set([type]));
-  });
+describe.each(['0.1.0', '0.3.0'] as const)('revision %s', (revision) => {
+  test.each(Object.entries(TYPE_BY_PATH))(
+    'answers %s with the content type %s',
+    async (url, type) => {
+      await using service = await startApp({ revision, environment: { RATE_LIMIT: 'off' } });
+      await service.publish(HOST);
+      const types: unknown[] = [];
+      for (const method of ['GET', 'GET', 'HEAD', 'GET'] as const) {
+        const { headers, payload } = await service.app.inject({ method, url });
+        types.push(headers['content-type']);
+        if (type === JSON_TYPE && method === 'GET') expect(() => JSON.parse(payload)).not.toThrow();
+      }
+      expect(new Set(types)).toEqual(new Set([type]));
+    },
+  );
 });

@@ -22,16 +22,16 @@ test('a request that arrives while the service stops gets 503 with the usual err
   socket.write('GET /v1/status?url=shop.example.com HTTP/1.1\r\nHost: x\r\n\r\n');
   await lookupBegan.promise;
 
-  const closed = app.close();
+  const appClosed = app.close();
   // The server stops listening only after the plugins know that it stops.
   while (app.server.listening) await new Promise((resolve) => setImmediate(resolve));
   socket.write('GET /v1/checks HTTP/1.1\r\nHost: x\r\n\r\n');
   await once(app.server, 'request');
   letLookupEnd.resolve();
-  const [finished, refused] = (await answers).split(/(?=HTTP\/1\.1 )/);
-  expect(finished).toMatch(/^HTTP\/1.1 200 [\s\S]*"known":false/);
-  expect(refused).toMatch(/^HTTP\/1.1 503 [\s\S]*retry-after: 10[\s\S]*"error":"saturated"/);
-  await closed;
+  const [finishedAnswer, refusedAnswer] = (await answers).split(/(?=HTTP\/1\.1 )/);
+  expect(finishedAnswer).toMatch(/^HTTP\/1.1 200 [\s\S]*"known":false/);
+  expect(refusedAnswer).toMatch(/^HTTP\/1.1 503 [\s\S]*retry-after: 10[\s\S]*"error":"saturated"/);
+  await appClosed;
 });
 
 test('a stopping service does not wait for connections on which no request has arrived', async () => {
@@ -41,7 +41,7 @@ test('a stopping service does not wait for connections on which no request has a
   const accepted = once(app.server, 'connection');
   const socket = connect(port, '127.0.0.1');
   await accepted;
-  const end = text(socket);
+  const received = text(socket);
   await app.close();
-  expect(await end).toBe('');
+  expect(await received).toBe('');
 });

@@ -1,4 +1,4 @@
-/** Every answer has headers for browsers. /health and /metrics describe the process. */
+/** Every answer has headers for browsers. /health and /metrics describe the service that runs. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
@@ -76,8 +76,8 @@ test('interface spec 4.1: /health states version and catalog, in both revisions'
     paymentMode: 'mock',
     store: 'sqlite',
   });
-  await using older = await startApp({ revision: '0.1.0' });
-  expect((await older.get('/health')).json()).toMatchObject({
+  await using olderRevision = await startApp({ revision: '0.1.0' });
+  expect((await olderRevision.get('/health')).json()).toMatchObject({
     version: '0.1.0',
     checksVersion: '2026-07-25.1',
   });
@@ -94,11 +94,11 @@ test('metrics count requests by route, and only loopback can read them', async (
   expect(answer.body).toContain('scans_running 0');
   expect(answer.body).not.toContain('secret.example.com');
 
-  const from = (remoteAddress: string, headers = {}) =>
+  const requestFrom = (remoteAddress: string, headers = {}) =>
     service.app.inject({ url: '/metrics', remoteAddress, headers });
-  expect((await from('::1')).statusCode).toBe(200);
-  expect((await from('::ffff:127.0.0.1')).statusCode).toBe(200);
-  expect((await from('192.0.2.1')).json().error).toBe('forbidden');
+  expect((await requestFrom('::1')).statusCode).toBe(200);
+  expect((await requestFrom('::ffff:127.0.0.1')).statusCode).toBe(200);
+  expect((await requestFrom('192.0.2.1')).json().error).toBe('forbidden');
 });
 
 const FORWARDING_HEADERS = {
@@ -114,19 +114,19 @@ const FORWARDING_HEADERS = {
 test.each(Object.entries(FORWARDING_HEADERS))(
   'a proxy on this machine that adds only %s cannot read the metrics',
   async (name, value) => {
-    const read = ({ app }: TestApp) =>
+    const requestMetrics = ({ app }: TestApp) =>
       app.inject({ url: '/metrics', remoteAddress: '127.0.0.1', headers: { [name]: value } });
-    expect((await read(service)).statusCode).toBe(403);
-    await using behind = await startApp({ environment: { TRUST_PROXY: '127.0.0.0/8' } });
-    expect((await read(behind)).statusCode).toBe(403);
+    expect((await requestMetrics(service)).statusCode).toBe(403);
+    await using proxied = await startApp({ environment: { TRUST_PROXY: '127.0.0.0/8' } });
+    expect((await requestMetrics(proxied)).statusCode).toBe(403);
   },
 );
 
 test('behind a trusted proxy METRICS_ALLOW applies to the forwarded address', async () => {
   const environment = { TRUST_PROXY: '127.0.0.0/8', METRICS_ALLOW: '192.0.2.0/24,127.0.0.1' };
-  await using behind = await startApp({ environment });
+  await using proxied = await startApp({ environment });
   const fetchStatus = async (headers: Record<string, string>) =>
-    (await behind.app.inject({ url: '/metrics', remoteAddress: '127.0.0.1', headers })).statusCode;
+    (await proxied.app.inject({ url: '/metrics', remoteAddress: '127.0.0.1', headers })).statusCode;
   expect(await fetchStatus({ 'x-forwarded-for': '192.0.2.7', via: '1.1 proxy' })).toBe(200);
   expect(await fetchStatus({ 'x-forwarded-for': '198.51.100.7' })).toBe(403);
   expect(await fetchStatus({})).toBe(200);
@@ -140,11 +140,11 @@ test('the metrics include the memory of the process', async () => {
 });
 
 test('METRICS_ALLOW opens the metrics to the addresses it names, and closes the metrics to all other addresses', async () => {
-  await using other = await startApp({
+  await using restricted = await startApp({
     environment: { METRICS_ALLOW: '192.0.2.0/24,2001:db8::1' },
   });
   const statusFrom = async (remoteAddress: string) =>
-    (await other.app.inject({ url: '/metrics', remoteAddress })).statusCode;
+    (await restricted.app.inject({ url: '/metrics', remoteAddress })).statusCode;
   expect(await statusFrom('192.0.2.200')).toBe(200);
   expect(await statusFrom('2001:db8::1')).toBe(200);
   expect(await statusFrom('2001:db8::2')).toBe(403);

@@ -5,7 +5,7 @@ import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 const CLIENT_IP = '198.51.100.7';
 const OTHER_CLIENT_IP = '203.0.113.9';
 
-async function fetchStatusCodes(service: TestApp, requests: number, url: string, from = CLIENT_IP) {
+async function fetchErrorCodes(service: TestApp, requests: number, url: string, from = CLIENT_IP) {
   const codes: string[] = [];
   for (let sent = 0; sent < requests; sent += 1) {
     const answer = await service.app.inject({ method: 'GET', url, remoteAddress: from });
@@ -16,43 +16,42 @@ async function fetchStatusCodes(service: TestApp, requests: number, url: string,
 
 test('the 404 and 405 answers of a client share one bucket of 60 a minute', async () => {
   await using service = await startApp();
-  const unknownPathCodes = await fetchStatusCodes(service, 58, '/nothing');
+  const unknownPathCodes = await fetchErrorCodes(service, 58, '/nothing');
   expect(new Set(unknownPathCodes)).toEqual(new Set(['not_found']));
   // A known path counts as unknown if a proxy may read it as another path.
-  expect(await fetchStatusCodes(service, 1, '/o/shop%2fexample')).toEqual(['not_found']);
-  expect(await fetchStatusCodes(service, 1, '/v1/listing')).toEqual(['method_not_allowed']);
+  expect(await fetchErrorCodes(service, 1, '/o/shop%2fexample')).toEqual(['not_found']);
+  expect(await fetchErrorCodes(service, 1, '/v1/listing')).toEqual(['method_not_allowed']);
 
-  const over = await service.app.inject({ url: '/v1/nothing', remoteAddress: CLIENT_IP });
-  expect(over.statusCode).toBe(429);
-  expect(over.json()).toMatchObject({ error: 'rate_limited', charged: false });
-  expect(over.headers).toMatchObject({
+  const refused = await service.app.inject({ url: '/v1/nothing', remoteAddress: CLIENT_IP });
+  expect(refused.statusCode).toBe(429);
+  expect(refused.json()).toMatchObject({ error: 'rate_limited', charged: false });
+  expect(refused.headers).toMatchObject({
     'retry-after': '60',
     'ratelimit-limit': '60',
     'ratelimit-remaining': '0',
   });
-  expect(await fetchStatusCodes(service, 1, '/v1/listing')).toEqual(['rate_limited']);
+  expect(await fetchErrorCodes(service, 1, '/v1/listing')).toEqual(['rate_limited']);
   // Known paths and other clients have buckets of their own.
   expect(
     (await service.app.inject({ url: '/v1/checks', remoteAddress: CLIENT_IP })).statusCode,
   ).toBe(200);
-  expect(await fetchStatusCodes(service, 1, '/nothing', OTHER_CLIENT_IP)).toEqual(['not_found']);
+  expect(await fetchErrorCodes(service, 1, '/nothing', OTHER_CLIENT_IP)).toEqual(['not_found']);
   service.advance(60_000);
-  expect(await fetchStatusCodes(service, 1, '/nothing')).toEqual(['not_found']);
+  expect(await fetchErrorCodes(service, 1, '/nothing')).toEqual(['not_found']);
 });
 
-test('a path over 512 characters is 404 before anything parses it', async () => {
+test('a path over 512 characters is 404, and the service does not parse it', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  const answerTo = (path: string) => service.get(path);
   // The service neither decodes these paths nor matches them to a route.
   for (const path of [`/%zz${'a'.repeat(509)}`, `/o/${'a'.repeat(510)}`, '/a'.repeat(15_000)]) {
     expect(path.length).toBeGreaterThan(512);
-    const answer = await answerTo(path);
+    const answer = await service.get(path);
     expect(answer.statusCode).toBe(404);
     expect(answer.json()).toMatchObject({ error: 'not_found', charged: false });
   }
-  const longest = `/%zz${'a'.repeat(508)}`;
-  expect(longest).toHaveLength(512);
-  expect((await answerTo(longest)).json().error).toBe('invalid_path');
+  const longestPath = `/%zz${'a'.repeat(508)}`;
+  expect(longestPath).toHaveLength(512);
+  expect((await service.get(longestPath)).json().error).toBe('invalid_path');
 });
 
 test('a query does not count towards the length of the path', async () => {
@@ -61,23 +60,21 @@ test('a query does not count towards the length of the path', async () => {
   expect((await service.get(`/${'a'.repeat(511)}?q=1`)).json().error).toBe('not_found');
 });
 
-test('a path that cannot be decoded counts in the same bucket, and its answer has the usual headers', async () => {
+test('a path that cannot be decoded counts in the bucket of unknown paths, and its answer has the usual headers', async () => {
   await using service = await startApp();
-  expect(new Set(await fetchStatusCodes(service, 59, '/v1/%zz'))).toEqual(
-    new Set(['invalid_path']),
-  );
-  const last = await service.app.inject({ url: '/o/%E0%A4%A?q=%zz', remoteAddress: CLIENT_IP });
-  expect(last.statusCode).toBe(400);
-  expect(last.headers).toMatchObject({
+  expect(new Set(await fetchErrorCodes(service, 59, '/v1/%zz'))).toEqual(new Set(['invalid_path']));
+  const answer = await service.app.inject({ url: '/o/%E0%A4%A?q=%zz', remoteAddress: CLIENT_IP });
+  expect(answer.statusCode).toBe(400);
+  expect(answer.headers).toMatchObject({
     'ratelimit-limit': '60',
     'ratelimit-remaining': '0',
     'access-control-allow-origin': '*',
     'content-security-policy': expect.stringContaining("default-src 'none'"),
     'x-content-type-options': 'nosniff',
   });
-  expect(await fetchStatusCodes(service, 1, '/v1/%zz')).toEqual(['rate_limited']);
-  expect(await fetchStatusCodes(service, 1, '/nothing')).toEqual(['rate_limited']);
-  expect(await fetchStatusCodes(service, 1, '/v1/%zz', OTHER_CLIENT_IP)).toEqual(['invalid_path']);
+  expect(await fetchErrorCodes(service, 1, '/v1/%zz')).toEqual(['rate_limited']);
+  expect(await fetchErrorCodes(service, 1, '/nothing')).toEqual(['rate_limited']);
+  expect(await fetchErrorCodes(service, 1, '/v1/%zz', OTHER_CLIENT_IP)).toEqual(['invalid_path']);
 });
 
 test('the longest host has its report page and its badge', async () => {

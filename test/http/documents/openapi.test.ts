@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../../src/model/error-codes.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 
-const FREE = [
+const FREE_OPERATIONS = [
   'GET /health',
   'GET /v1/status',
   'GET /v1/checks',
@@ -27,10 +27,13 @@ const FREE = [
 ];
 
 const ROUTES = {
-  '0.1.0': { free: FREE, paid: { 'POST /v1/scan': '0.150000', 'GET /v1/report': '0.020000' } },
+  '0.1.0': {
+    free: FREE_OPERATIONS,
+    paid: { 'POST /v1/scan': '0.150000', 'GET /v1/report': '0.020000' },
+  },
   '0.3.0': {
     free: [
-      ...FREE,
+      ...FREE_OPERATIONS,
       'GET /v1/report',
       'GET /v1/attestation',
       'GET /.well-known/jwks.json',
@@ -50,15 +53,15 @@ const ROUTES = {
   },
 } as const;
 
-/** The error codes of a documented answer. */
-function codesOf(response: unknown): ErrorCode[] {
+/** Lists the error codes that a documented answer can have. */
+function listErrorCodes(response: unknown): ErrorCode[] {
   const { content } = response as OpenAPIV3_1.ResponseObject;
   const schema = content?.['application/json']?.schema as OpenAPIV3_1.SchemaObject | undefined;
   const error = schema?.properties?.['error'] as OpenAPIV3_1.SchemaObject | undefined;
   return (error?.enum ?? []) as ErrorCode[];
 }
 
-const API_PATH = /^\/(?:v\d|health|discovery|openapi|llms|terms|\.well-known)/;
+const API_PATHS = /^\/(?:v\d|health|discovery|openapi|llms|terms|\.well-known)/;
 
 type InputSchema = OpenAPIV3_1.SchemaObject & { readonly items?: object };
 type Operation = OpenAPIV3_1.OperationObject & { readonly 'x-payment-info'?: unknown };
@@ -101,12 +104,12 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json of revision %s', (revi
     expect([...operations.keys()].sort()).toEqual([...free, ...Object.keys(paid)].sort());
   });
 
-  test('lists every route that answers, except pages and files that browsers fetch by habit', () => {
-    const registered = routesOf(service);
+  test('lists every route of the API, and no pages or files for browsers', () => {
+    const registered = readRoutes(service);
     expect(registered).toContain('/v1/status');
     const documented = new Set([...operations.keys()].map((name) => name.split(' ')[1]));
     const hidden = registered.filter((path) => !documented.has(path));
-    expect(hidden.filter((path) => API_PATH.test(path))).toEqual([]);
+    expect(hidden.filter((path) => API_PATHS.test(path))).toEqual([]);
     expect(hidden).toEqual(expect.arrayContaining(['/metrics', '/robots.txt', '/favicon.svg']));
   });
 
@@ -130,33 +133,33 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json of revision %s', (revi
     });
   });
 
-  test('lists every error code, and with each operation the codes that it can answer', () => {
-    const { Error: anyError } = document.components?.schemas ?? {};
-    expect(anyError).toMatchObject({
+  test('lists every error code, and lists with each operation the error codes that the operation can answer', () => {
+    const { Error: errorSchema } = document.components?.schemas ?? {};
+    expect(errorSchema).toMatchObject({
       properties: { error: { enum: Object.keys(ERROR_CODES) } },
     });
-    const answered = new Set<string>();
+    const documented = new Set<string>();
     for (const [name, { responses }] of operations) {
       const codes = Object.entries(responses ?? {}).flatMap(([status, response]) =>
-        codesOf(response).map((code) => ({ status: Number(status), code })),
+        listErrorCodes(response).map((code) => ({ status: Number(status), code })),
       );
       for (const { status, code } of codes) expect(ERROR_CODES[code].status, name).toBe(status);
-      const all = codes.map(({ code }) => code);
-      expect(all, name).toEqual(expect.arrayContaining(['internal_error', 'saturated']));
-      for (const code of all) answered.add(code);
+      const ownCodes = codes.map(({ code }) => code);
+      expect(ownCodes, name).toEqual(expect.arrayContaining(['internal_error', 'saturated']));
+      for (const code of ownCodes) documented.add(code);
     }
     const hasWatches = revision === '0.3.0';
-    const ofNoOperation = [
+    const undocumentedCodes = [
       'invalid_http',
-      // The feed has a parameter in its path.
+      // Only an operation with a parameter in its path, for example the feed, answers invalid_path.
       ...(hasWatches ? [] : ['invalid_path', 'not_your_watch']),
       'forbidden',
       ...(hasWatches ? [] : ['not_found']),
       'method_not_allowed',
       ...(hasWatches ? [] : ['too_many_watches', 'not_agreed']),
     ];
-    const missing = Object.keys(ERROR_CODES).filter((code) => !answered.has(code));
-    expect(missing).toEqual(ofNoOperation);
+    const missing = Object.keys(ERROR_CODES).filter((code) => !documented.has(code));
+    expect(missing).toEqual(undocumentedCodes);
   });
 
   test('has unique operation ids, and texts of at most 500 characters', () => {
@@ -168,17 +171,17 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json of revision %s', (revi
     }
   });
 
-  test('says what every input accepts, with an example and a pattern', async () => {
+  test('gives every input an example that the route accepts, and a pattern or other limit', async () => {
     await service.publish('api.example.com');
     for (const [name, operation] of operations) {
       const [method = '', path = ''] = name.split(' ');
-      const inputs = Object.entries(inputsOf(operation));
+      const inputs = Object.entries(toInputSchemas(operation));
       for (const [input, schema] of inputs) {
         const { example, format, pattern = '', maxLength, enum: accepted, items, type } = schema;
-        const listed = accepted ?? (items && 'enum' in items);
+        const hasEnum = accepted ?? (items && 'enum' in items);
         expect(example, `${name} ${input}`).toBeDefined();
-        const form = format || pattern || maxLength || listed;
-        expect(form || type === 'boolean', `${name} ${input}`).toBeTruthy();
+        const limit = format || pattern || maxLength || hasEnum;
+        expect(limit || type === 'boolean', `${name} ${input}`).toBeTruthy();
         expect(String(example)).toMatch(new RegExp(pattern));
       }
       const values = Object.fromEntries(inputs.map(([input, { example }]) => [input, example]));
@@ -193,12 +196,12 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json of revision %s', (revi
           : await service.get(`${url}?${new URLSearchParams(values)}`);
       // These calls have neither a payment (402) nor a proof of control (403). Other routes answer 200.
       const needsOwner = path === '/v1/listing' || path.startsWith('/v1/watch');
-      const expected = operation['x-payment-info'] ? 402 : needsOwner ? 403 : 200;
-      expect([name, answer.statusCode]).toEqual([name, expected]);
+      const expectedStatus = operation['x-payment-info'] ? 402 : needsOwner ? 403 : 200;
+      expect([name, answer.statusCode]).toEqual([name, expectedStatus]);
     }
   });
 
-  test('has schemas that the answers match', async () => {
+  test('has for each answer a schema that the answer matches', async () => {
     await service.publish('shop.example.com');
     const answers = [
       ['GET /health', '/health'],
@@ -235,21 +238,22 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json of revision %s', (revi
   });
 });
 
-/** Query parameters and members of the body, by name. */
-function inputsOf({ parameters = [], requestBody }: Operation) {
+/** Returns the schemas of the query parameters and of the members of the body, by name. */
+function toInputSchemas({ parameters = [], requestBody }: Operation) {
   const body = requestBody as OpenAPIV3_1.RequestBodyObject | undefined;
   const schema = body?.content['application/json']?.schema as OpenAPIV3_1.SchemaObject | undefined;
-  const named = (parameters as OpenAPIV3_1.ParameterObject[]).map(
-    ({ name, schema: ofParameter, example }) => [name, { example, ...ofParameter }] as const,
+  const parameterSchemas = (parameters as OpenAPIV3_1.ParameterObject[]).map(
+    ({ name, schema: parameterSchema, example }) =>
+      [name, { example, ...parameterSchema }] as const,
   );
   return {
-    ...Object.fromEntries(named),
+    ...Object.fromEntries(parameterSchemas),
     ...schema?.properties,
   } as Readonly<Record<string, InputSchema>>;
 }
 
 /** Reads the registered paths from Fastify's route table. */
-function routesOf({ app }: TestApp): string[] {
+function readRoutes({ app }: TestApp): string[] {
   const paths = new Set<string>();
   const stack: string[] = [];
   for (const line of app.printRoutes({ commonPrefix: false }).split('\n')) {

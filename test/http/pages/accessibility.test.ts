@@ -1,4 +1,4 @@
-/** axe-core finds no violation on any page, and no page scrolls sideways. */
+/** axe-core finds no accessibility violation on any page, and no page scrolls sideways. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Browser } from 'playwright-core';
@@ -15,10 +15,13 @@ type Violation = { readonly id: string; readonly nodes: readonly { readonly html
 describe('the public site', needs(browserUnavailable()), () => {
   let browser: Browser;
   let site: Site;
-  let axe: string;
+  let axeScript: string;
 
   beforeAll(async () => {
-    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    axeScript = await readFile(
+      createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+      'utf8',
+    );
     site = await startSite();
     browser = await startBrowser();
   });
@@ -36,20 +39,20 @@ describe('the public site', needs(browserUnavailable()), () => {
       displays.map((display) => ({ name, page, ...display })),
     ),
   )(
-    'has an accessible page $name in $colorScheme mode, $viewport.width px wide',
+    'has no accessibility violation on the page $name in $colorScheme mode, $viewport.width px wide',
     async ({ page: { path, prepare }, colorScheme, viewport }) => {
       const tab = await browser.newPage({ colorScheme, viewport });
       try {
         await tab.goto(site.base + path);
         await prepare?.(tab);
-        // axe-core skips closed details.
+        // axe-core skips the content of closed <details> elements.
         await tab.evaluate(
           'document.querySelectorAll("details").forEach((details) => { details.open = true; })',
         );
-        await tab.evaluate(axe);
+        await tab.evaluate(axeScript);
         const violations = (await tab.evaluate(
           'axe.run().then(({ violations }) => violations)',
-        )) as readonly Violation[]; // axe.run's own documented shape
+        )) as readonly Violation[]; // axe-core documents this shape.
         expect(violations.map(({ id, nodes }) => `${id}: ${nodes[0]?.html}`)).toEqual([]);
         expect(await tab.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(
           viewport.width,

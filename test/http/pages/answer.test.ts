@@ -4,8 +4,8 @@ import type { AskHost, AskSeller } from '../../../src/limits/run-preflight.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 
-const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-const HOSTILE = '<img src=x onerror="document.title=1">';
+const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };
+const HOSTILE_TEXT = '<img src=x onerror="document.title=1">';
 
 const OFFER = {
   pointer: '/accepts/0',
@@ -21,31 +21,34 @@ const OFFER = {
 } as const;
 const TERMS = { x402Version: 2, resourceUrl: null, payableBy: 'default', offers: [OFFER] } as const;
 
-function toAnsweringSellers(preflight = toPreflight([], TERMS)) {
-  const asked: string[] = [];
+function fakeAskers(preflight = toPreflight([], TERMS)) {
+  const askedUrls: string[] = [];
   const askSeller: AskSeller = async ({ origin, path }) => {
-    asked.push(`${origin.url}${path}`);
+    askedUrls.push(`${origin.url}${path}`);
     return { preflight, handshakeMs: 0 };
   };
   const askHost: AskHost = async ({ url }) => {
-    asked.push(url);
+    askedUrls.push(url);
     return { preflight, path: '/forecast', handshakeMs: 0 };
   };
-  return { asked, options: { askSeller, askHost } };
+  return { askedUrls, options: { askSeller, askHost } };
 }
 
-function ask(service: TestApp, url: string, headers: object = {}, more = '') {
-  const body = `url=${encodeURIComponent(url)}${more}`;
-  return service.post('/', body, { ...FORM, ...headers });
+function submitForm(service: TestApp, url: string, headers: object = {}, moreFields = '') {
+  const body = `url=${encodeURIComponent(url)}${moreFields}`;
+  return service.post('/', body, { ...FORM_HEADERS, ...headers });
 }
 
 describe('the front page answers', () => {
   test('a URL with verdict, possible payers, price, and the request for a whole report', async () => {
-    const { asked, options } = toAnsweringSellers();
+    const { askedUrls, options } = fakeAskers();
     await using service = await startApp(options);
-    const { statusCode, body } = await ask(service, ' shop.example.com/weather?city=Lisbon ');
+    const { statusCode, body } = await submitForm(
+      service,
+      ' shop.example.com/weather?city=Lisbon ',
+    );
     expect(statusCode).toBe(200);
-    expect(asked).toEqual(['https://shop.example.com/weather?city=Lisbon']);
+    expect(askedUrls).toEqual(['https://shop.example.com/weather?city=Lisbon']);
     for (const part of [
       'Go. An agent can pay this.',
       'Clients with default settings',
@@ -59,34 +62,34 @@ describe('the front page answers', () => {
   });
 
   test('a host with the verdict on the first resource that its documents list', async () => {
-    const { asked, options } = toAnsweringSellers();
+    const { askedUrls, options } = fakeAskers();
     await using service = await startApp(options);
-    const { body } = await ask(service, 'https://shop.example.com/');
-    expect(asked).toEqual(['https://shop.example.com']);
+    const { body } = await submitForm(service, 'https://shop.example.com/');
+    expect(askedUrls).toEqual(['https://shop.example.com']);
     expect(body).toContain('GET https://shop.example.com/forecast');
   });
 
   test('a scanned host with a redirect to its report, but not an opted-out host', async () => {
-    const { asked, options } = toAnsweringSellers();
+    const { askedUrls, options } = fakeAskers();
     await using service = await startApp(options);
     await service.publish('shop.example.com');
-    const known = await ask(service, 'https://shop.example.com/weather');
-    expect([known.statusCode, known.headers.location]).toEqual([303, '/o/shop.example.com']);
-    const fragment = await ask(service, 'shop.example.com', {}, '&fragment=true');
+    const page = await submitForm(service, 'https://shop.example.com/weather');
+    expect([page.statusCode, page.headers.location]).toEqual([303, '/o/shop.example.com']);
+    const fragment = await submitForm(service, 'shop.example.com', {}, '&fragment=true');
     expect([fragment.statusCode, fragment.headers.location]).toEqual([204, '/o/shop.example.com']);
     await service.store.listing.set('shop.example.com', { listed: false });
-    const hidden = await ask(service, 'shop.example.com/weather');
-    expect([hidden.statusCode, asked.length]).toEqual([200, 1]);
-    expect(hidden.body).not.toContain('/o/shop.example.com');
+    const optedOut = await submitForm(service, 'shop.example.com/weather');
+    expect([optedOut.statusCode, askedUrls.length]).toEqual([200, 1]);
+    expect(optedOut.body).not.toContain('/o/shop.example.com');
   });
 
-  test('a call by the script with only the part of the page that answers', async () => {
-    const { options } = toAnsweringSellers();
+  test('a call by the script of the page with only the answer, without the rest of the page', async () => {
+    const { options } = fakeAskers();
     await using service = await startApp(options);
-    const { body } = await ask(service, 'a.example.com/x', {}, '&fragment=true');
+    const { body } = await submitForm(service, 'a.example.com/x', {}, '&fragment=true');
     expect(body).toContain('Go. An agent can pay this.');
     expect(body).not.toContain('<html');
-    const page = await ask(service, 'b.example.com/x');
+    const page = await submitForm(service, 'b.example.com/x');
     expect(page.body).toContain(body.replaceAll('a.example.com', 'b.example.com'));
   });
 
@@ -99,68 +102,68 @@ describe('the front page answers', () => {
     ['ftp://shop.example.com', 'Give an https URL'],
     [`shop.example.com/${'x'.repeat(2_048)}`, '2048'],
   ])('the bad input %j with status 400 and the remedy', async (text, message) => {
-    const { asked, options } = toAnsweringSellers();
+    const { askedUrls, options } = fakeAskers();
     await using service = await startApp(options);
-    const page = await ask(service, text);
+    const page = await submitForm(service, text);
     expect(page.statusCode).toBe(400);
     expect(page.headers['content-type']).toContain('text/html');
     expect(page.body).toContain(message);
     expect(page.body).toContain('<h1>');
-    expect(asked).toEqual([]);
+    expect(askedUrls).toEqual([]);
   });
 
   test('a part of a name with a link to the search', async () => {
-    const { options } = toAnsweringSellers();
+    const { options } = fakeAskers();
     await using service = await startApp(options);
-    const page = await ask(service, 'shop');
+    const page = await submitForm(service, 'shop');
     expect(page.statusCode).toBe(400);
     expect(page.body).toContain('href="/?q=shop"');
   });
 
-  test('with the text of origins escaped', async () => {
-    const reasons = [{ code: 'nobody_can_pay', evidence: HOSTILE }] as const;
+  test('with every text of the seller escaped', async () => {
+    const reasons = [{ code: 'nobody_can_pay', evidence: HOSTILE_TEXT }] as const;
     const terms = {
       ...TERMS,
-      offers: [{ ...OFFER, price: null, asset: HOSTILE, network: HOSTILE }],
+      offers: [{ ...OFFER, price: null, asset: HOSTILE_TEXT, network: HOSTILE_TEXT }],
     };
-    const { options } = toAnsweringSellers(toPreflight(reasons, terms));
+    const { options } = fakeAskers(toPreflight(reasons, terms));
     await using service = await startApp(options);
-    for (const more of ['', '&fragment=true']) {
-      const { body } = await ask(
+    for (const moreFields of ['', '&fragment=true']) {
+      const { body } = await submitForm(
         service,
-        `${more.length}.example.com/${HOSTILE.replaceAll(' ', '+')}`,
+        `${moreFields.length}.example.com/${HOSTILE_TEXT.replaceAll(' ', '+')}`,
         {},
-        more,
+        moreFields,
       );
       expect(body).toContain('&lt;img');
       expect(body).not.toContain('<img');
     }
   });
 
-  test('30 calls of a client a minute, by form and by API together', async () => {
-    const { options } = toAnsweringSellers();
+  test('at most 30 calls of a client a minute, counting the form and the API together', async () => {
+    const { options } = fakeAskers();
     await using service = await startApp(options);
     for (let call = 0; call < 15; call += 1) {
-      expect((await ask(service, `n${call}.example.com/x`)).statusCode).toBe(200);
+      expect((await submitForm(service, `n${call}.example.com/x`)).statusCode).toBe(200);
       const url = `https://m${call}.example.com/x`;
       expect((await service.post('/v1/preflight', { url })).statusCode).toBe(200);
     }
-    const limited = await ask(service, 'late.example.com/x');
+    const limited = await submitForm(service, 'late.example.com/x');
     expect(limited.statusCode).toBe(429);
     expect(limited.headers['retry-after']).toBeDefined();
     expect(limited.headers['content-type']).toContain('text/html');
   });
 
-  test('after at most one request to a host in five seconds, by form and by API together', async () => {
-    const { asked, options } = toAnsweringSellers();
+  test('without asking a host twice in five seconds, by the form or by the API', async () => {
+    const { askedUrls, options } = fakeAskers();
     await using service = await startApp(options);
     await service.post('/v1/preflight', { url: 'https://shop.example.com/weather' });
     for (const text of ['shop.example.com/weather', 'shop.example.com']) {
-      expect((await ask(service, text)).body).toContain('asked seconds ago');
+      expect((await submitForm(service, text)).body).toContain('asked seconds ago');
     }
-    expect(asked).toHaveLength(1);
+    expect(askedUrls).toHaveLength(1);
     service.advance(5_000);
-    expect((await ask(service, 'shop.example.com')).body).toContain('Go.');
+    expect((await submitForm(service, 'shop.example.com')).body).toContain('Go.');
   });
 
   test.each<[string, Record<string, string>, number]>([
@@ -178,21 +181,24 @@ describe('the front page answers', () => {
     ],
     ['our page, by an older browser', { origin: 'https://scanner.example' }, 200],
     ['a client without Origin', {}, 200],
-  ])('or refuses a call from %s: %j', async (_caller, headers, status) => {
-    const { asked, options } = toAnsweringSellers();
-    await using service = await startApp(options);
-    expect((await ask(service, 'shop.example.com/x', headers)).statusCode).toBe(status);
-    expect(asked).toHaveLength(status === 200 ? 1 : 0);
-  });
+  ])(
+    'or refuses a submitted form, by where the form comes from: %s (%j)',
+    async (_caller, headers, status) => {
+      const { askedUrls, options } = fakeAskers();
+      await using service = await startApp(options);
+      expect((await submitForm(service, 'shop.example.com/x', headers)).statusCode).toBe(status);
+      expect(askedUrls).toHaveLength(status === 200 ? 1 : 0);
+    },
+  );
 
-  test('with a redirect to the page of the host if the revision has no preflight', async () => {
+  test('every call with a redirect to the page of the host if the revision has no preflight', async () => {
     await using service = await startApp({ revision: '0.1.0' });
-    const answer = await ask(service, 'never.example.com/x');
+    const answer = await submitForm(service, 'never.example.com/x');
     expect([answer.statusCode, answer.headers.location]).toEqual([303, '/o/never.example.com']);
   });
 });
 
-test('the front page lists new hosts and changed grades, and no rescans or opted-out hosts', async () => {
+test('the front page lists new hosts and changed grades, but not unchanged grades or opted-out hosts', async () => {
   await using service = await startApp();
   for (const [grade, score] of [
     ['A', 95],

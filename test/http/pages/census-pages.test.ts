@@ -7,84 +7,90 @@ import { CENSUS_ON } from './site-pages.ts';
 
 const HOST = 'shop.example.com';
 
+/** Publishes the host with its census words, one letter a day. The last letter is today's. */
 async function publishWith({ store, publish }: TestApp, letters: string): Promise<void> {
   await publish(HOST);
   await listOrigin(store, HOST);
   await sayLetters(store, HOST, letters);
 }
 
-describe('the squares of 30 days', () => {
+describe('the picture with a square for each of 30 days', () => {
   const NOW_MS = Date.UTC(2026, 8, 30, 12);
   const days = `${'p'.repeat(19)}nd${'p'.repeat(8)}-`;
   const svg = String(drawDayStrip(days, NOW_MS));
 
-  test('have one mark each, and can be read without colours', () => {
+  test('has a mark in each square, and can be read without colours', () => {
     const marks = [...svg.matchAll(/class="mark-\w+">([^<]+)/g)].map(([, text]) => text);
     expect(marks.join('')).toHaveLength(30);
     expect(marks).toEqual(['✓'.repeat(27), '✗', '!', '·']);
     expect(svg.match(/h22v22h-22z/g)).toHaveLength(30);
   });
 
-  test('are in the order of the days, in two rows', () => {
-    const [first, last] = [/<path d="M50 0h/, /<path d="M386 24h22v22h-22z" class="cell-unknown"/];
-    expect(svg).toMatch(first);
-    expect(svg).toMatch(last);
+  test('has the squares in the order of the days, in two rows', () => {
+    const [firstSquare, lastSquare] = [
+      /<path d="M50 0h/,
+      /<path d="M386 24h22v22h-22z" class="cell-unknown"/,
+    ];
+    expect(svg).toMatch(firstSquare);
+    expect(svg).toMatch(lastSquare);
     expect(svg).toContain('>09-01</text>');
     expect(svg).toContain('>09-16</text>');
   });
 
-  test('have a label for screen readers, with the dates of bad days', () => {
+  test('has a label for screen readers, with the dates or the number of bad days', () => {
     expect(svg).toContain(
       'aria-label="Payable on 27 of 29 days that were checked; not payable on 2026-09-20; down on 2026-09-21; not checked on 1."',
     );
-    const all = String(drawDayStrip('p'.repeat(30), NOW_MS));
-    expect(all).toContain('"Payable on 30 of 30 days that were checked; not checked on 0."');
-    const bad = String(drawDayStrip('nd'.repeat(15), NOW_MS));
-    expect(bad).toContain('; not payable on 15 days; down on 15 days; not checked on 0."');
-    const none = String(drawDayStrip('-'.repeat(30), NOW_MS));
-    expect(none).toContain('"Payable on 0 of 0 days that were checked; not checked on 30."');
+    const allPayable = String(drawDayStrip('p'.repeat(30), NOW_MS));
+    expect(allPayable).toContain('"Payable on 30 of 30 days that were checked; not checked on 0."');
+    const noPayable = String(drawDayStrip('nd'.repeat(15), NOW_MS));
+    expect(noPayable).toContain('; not payable on 15 days; down on 15 days; not checked on 0."');
+    const unchecked = String(drawDayStrip('-'.repeat(30), NOW_MS));
+    expect(unchecked).toContain('"Payable on 0 of 0 days that were checked; not checked on 30."');
   });
 
   test.each([
     [{ today: 'payable', payableDays: 29, checkedDays: 30 }, 'Payable on 29 of 30 days that were'],
     [{ today: 'not_payable', payableDays: 0, checkedDays: 1 }, 'Payable on 0 of 1 day that was'],
     [{ today: 'not_checked', payableDays: 0, checkedDays: 0 }, 'Not checked yet.'],
-  ] as const)('have a sentence for %j', (availability, sentence) => {
+  ] as const)('has a sentence below it for %j', (availability, sentence) => {
     expect(describeDays({ ...availability, days: '' })).toContain(sentence);
   });
 });
 
 describe('the report page', () => {
-  test('has the squares only if the census checked the host', async () => {
+  test('has the squares of 30 days only if the census checked the host', async () => {
     await using service = await startApp();
     await service.publish(HOST);
-    const page = async () => (await service.get(`/o/${HOST}`)).body;
-    expect(await page()).not.toContain('Day by day');
+    const fetchPage = async () => (await service.get(`/o/${HOST}`)).body;
+    expect(await fetchPage()).not.toContain('Day by day');
     await listOrigin(service.store, HOST);
     await sayLetters(service.store, HOST, 'ppnp');
-    expect(await page()).toContain('Payable on 3 of 4 days that were checked. Today: payable.');
-    expect(await page()).toContain('not payable on 2026-08-31');
+    expect(await fetchPage()).toContain(
+      'Payable on 3 of 4 days that were checked. Today: payable.',
+    );
+    expect(await fetchPage()).toContain('not payable on 2026-08-31');
     service.advance(2 * DAY_MS);
-    expect(await page()).toContain('Today: no result in 36 hours.');
+    expect(await fetchPage()).toContain('Today: no result in 36 hours.');
   });
 });
 
 describe('the badge', () => {
   test('says with show=days on how many of the checked days the host was payable', async () => {
     await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
-    const badge = async (query = '?show=days') =>
+    const fetchBadge = async (query = '?show=days') =>
       (await service.get(`/badge/${HOST}.svg${query}`)).body;
-    expect(await badge()).toContain('x402: not checked yet');
+    expect(await fetchBadge()).toContain('x402: not checked yet');
     await service.publish(HOST, { grade: 'A', score: 95 });
-    expect(await badge()).toContain('x402: not checked yet');
+    expect(await fetchBadge()).toContain('x402: not checked yet');
     await listOrigin(service.store, HOST);
     await sayLetters(service.store, HOST, 'p');
-    expect(await badge()).toContain('x402: payable 1 of 1 day<');
+    expect(await fetchBadge()).toContain('x402: payable 1 of 1 day<');
     await sayLetters(service.store, HOST, `${'p'.repeat(20)}n${'p'.repeat(9)}`);
-    expect(await badge()).toContain('x402: payable 29 of 30 days');
-    expect(await badge('')).toContain('x402: A 95/100');
+    expect(await fetchBadge()).toContain('x402: payable 29 of 30 days');
+    expect(await fetchBadge('')).toContain('x402: A 95/100');
     await service.store.listing.set(HOST, { listed: false });
-    expect(await badge()).toContain('x402: not checked yet');
+    expect(await fetchBadge()).toContain('x402: not checked yet');
   });
 
   test.each(['', 'grade', 'day', 'DAYS', 'days,'])('refuses show=%s', async (value) => {

@@ -1,11 +1,11 @@
-/** A user can go from the front page to a patch with only a keyboard, with and without scripts. */
+/** A user can go from the front page to a patch and a check with only a keyboard, with and without scripts. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { browserUnavailable, startBrowser } from '../../fixtures/browser.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { type Site, startSite } from './site-pages.ts';
 
-const MAX_TABS = 120;
+const MAX_TAB_PRESSES = 120;
 const FOCUSED_TEXT =
   '(document.activeElement?.labels?.[0] ?? document.activeElement)?.innerText ?? ""';
 
@@ -24,7 +24,7 @@ describe('with the keyboard only', needs(browserUnavailable()), () => {
 
   /** Presses Tab until the focused element has this text. */
   async function tabTo(page: Page, text: string): Promise<void> {
-    for (let tabs = 0; tabs < MAX_TABS; tabs += 1) {
+    for (let tabs = 0; tabs < MAX_TAB_PRESSES; tabs += 1) {
       await page.keyboard.press('Tab');
       if (String(await page.evaluate(FOCUSED_TEXT)).includes(text)) return;
     }
@@ -32,7 +32,7 @@ describe('with the keyboard only', needs(browserUnavailable()), () => {
   }
 
   test.each([true, false])(
-    'a user gets through home, answer, report, check and patch (scripts: %s)',
+    'a user gets from the front page to an answer, a report, a patch and a check (scripts: %s)',
     async (scripts) => {
       const context = await browser.newContext({ javaScriptEnabled: scripts });
       const page = await context.newPage();
@@ -46,7 +46,7 @@ describe('with the keyboard only', needs(browserUnavailable()), () => {
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { name: /^Caution/ }).waitFor();
       expect(await page.locator('#answer').textContent()).toContain('5 USDC on Base');
-      // Besides pictures, the browser loaded only the page and the answer.
+      // Besides pictures, the browser requested only the page and the answer.
       expect(requests).toHaveLength(2);
 
       await tabTo(page, 'x402 Conformance Scanner');

@@ -25,20 +25,20 @@ describe("the pictures of a report page show the API's values", () => {
     await site?.[Symbol.asyncDispose]();
   });
 
-  const labelOf = (picture: string) =>
+  const findLabel = (picture: string) =>
     new RegExp(`<svg class="picture ${picture}"[^>]* aria-label="([^"]*)"`).exec(html)?.[1];
 
-  test('the waterfall ends at the score', () => {
+  test('the waterfall of costs goes from 100 to the score', () => {
     const { results, payableBy, score } = report;
     const costs = scoreCosts(results, scoreResults, payableBy);
     const terms = costs.filter(({ points }) => points > 0);
     expect(100 - terms.reduce((sum, { points }) => sum + points, 0)).toBe(score);
     const text = `${['100', ...terms.map(({ id, points }) => `${id} −${points}`)].join(', ')} = ${score}`;
-    expect(labelOf('waterfall')).toBe(text);
+    expect(findLabel('waterfall')).toBe(text);
     expect(html).toContain(`<p class="meta">${text}</p>`);
   });
 
-  test('the strip has each check of each scan of the day', () => {
+  test('the strips have one mark for each check of each of the three scans', () => {
     const strips = [...html.matchAll(/<svg class="picture strip"[\s\S]*?<\/svg>/g)].map(
       ([svg]) => svg,
     );
@@ -49,8 +49,8 @@ describe("the pictures of a report page show the API's values", () => {
         .join('')
         .split('')
         .filter((character) => character === mark).length;
-    const all = count('✓') + count('!') + count('✗') + count('?');
-    expect(all).toBe(3 * 25);
+    const total = count('✓') + count('!') + count('✗') + count('?');
+    expect(total).toBe(3 * 25);
     const failed = report.results.filter(({ status }) => status === 'fail');
     // Of the two earlier scans, one failed P6 and the other failed nothing.
     expect(count('✗')).toBe(failed.length + 1);
@@ -71,7 +71,7 @@ describe("the pictures of a report page show the API's values", () => {
     const counts = ['A', 'B', 'C', 'D', 'F'].map(
       (grade) => `${grade} ${grades.filter((listed) => listed === grade).length}`,
     );
-    expect(labelOf('histogram')).toBe(
+    expect(findLabel('histogram')).toBe(
       `Grades of ${grades.length} listed origins: ${counts.join(', ')}. This origin has ${report.grade}.`,
     );
     expect(html).toContain(`of ${grades.length} listed origins.`);
@@ -102,10 +102,10 @@ test('a history is dashed after a change of the catalog', () => {
   expect(svg.match(/class="catalog"/g)).toHaveLength(1);
   expect(svg).toContain('x1="460"');
   const heights = [...svg.matchAll(/cy="(\d+)"/g)].map(([, y]) => Number(y));
-  expect(heights).toEqual(heights.toSorted((one, other) => other - one));
+  expect(heights).toEqual(heights.toSorted((a, b) => b - a));
 });
 
-test('a waterfall of many costs folds the last ones into one step, and names all of them', () => {
+test('a waterfall of many costs draws the last costs as one step, but its text names every cost', () => {
   const costs = Array.from({ length: 14 }, (_, at) => ({ id: `S${at + 1}`, points: 2 }));
   const waterfall = { score: 72, grade: 'C' as const, costs };
   const svg = String(drawWaterfall(waterfall));
@@ -121,14 +121,16 @@ test('a histogram without origins has no bars', () => {
 });
 
 test('text in a picture is escaped once', () => {
-  const hostile = '<script>"&\'</script>';
-  const inner = markup`<b>${hostile}</b>`;
-  expect(String(markup`<i>${inner}${[inner]}${hostile}</i>`)).toBe(
+  const hostileText = '<script>"&\'</script>';
+  const inner = markup`<b>${hostileText}</b>`;
+  expect(String(markup`<i>${inner}${[inner]}${hostileText}</i>`)).toBe(
     `<i>${'<b>&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;</b>'.repeat(2)}&lt;script&gt;&quot;&amp;&#39;&lt;/script&gt;</i>`,
   );
-  const results = [{ id: hostile, category: 'docs', status: 'fail', basis: 'measured' }] as const;
+  const results = [
+    { id: hostileText, category: 'docs', status: 'fail', basis: 'measured' },
+  ] as const;
   const svg = String(
-    drawCheckStrip({ category: 'docs', label: hostile }, [{ time: hostile, results }]),
+    drawCheckStrip({ category: 'docs', label: hostileText }, [{ time: hostileText, results }]),
   );
   expect(svg).not.toContain('<script');
 });

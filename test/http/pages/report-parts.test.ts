@@ -1,4 +1,4 @@
-/** The parts of a report page as data: costs of findings, their order and their consequences. */
+/** A report page shows the findings by their costs, each with the findings that follow from it. */
 import { describe, expect, test } from 'vitest';
 import { scoreCosts, scoreResults } from '../../../src/engine/score.ts';
 import { toReportFindings } from '../../../src/http/pages/report-findings.ts';
@@ -7,7 +7,7 @@ import { readCatalog } from '../../fixtures/service/test-catalog.ts';
 
 type Change = Partial<Pick<CheckResult, 'status' | 'basis' | 'evidence'>>;
 
-function results(changes: Readonly<Record<string, Change>>): readonly CheckResult[] {
+function toResults(changes: Readonly<Record<string, Change>>): readonly CheckResult[] {
   return readCatalog('2026-08-14.2').checks.map(({ id, title, category, severity }) => ({
     ...{ id, title, category, severity },
     ...{ status: 'pass', basis: 'measured', outcome: 'fine', evidence: 'seen', fix: 'keep' },
@@ -23,28 +23,30 @@ describe('the costs of findings', () => {
     ['two caps', { P3: { status: 'fail' }, P4: { status: 'fail' }, S1: { status: 'fail' } }],
     ['an unreachable origin', { P1: { status: 'fail' }, P2: { status: 'fail' } }],
     ['undetermined checks', { D1: { status: 'warn', basis: 'not_determined' } }],
-    ['every check', Object.fromEntries(results({}).map(({ id }) => [id, { status: 'fail' }]))],
+    ['every check', Object.fromEntries(toResults({}).map(({ id }) => [id, { status: 'fail' }]))],
   ])('add up to the points missing from 100: %s', (_case, changes) => {
-    const all = results(changes);
-    const costs = scoreCosts(all, scoreResults);
+    const allResults = toResults(changes);
+    const costs = scoreCosts(allResults, scoreResults);
     const sum = costs.reduce((total, { points }) => total + points, 0);
-    expect(100 - sum).toBe(scoreResults(all).score);
+    expect(100 - sum).toBe(scoreResults(allResults).score);
     expect(costs.every(({ points }) => points >= 0)).toBe(true);
   });
 
-  test('charge a cap to the finding that causes it, and equal findings the same', () => {
-    const broken = results({
+  test('charge a cap to the finding that causes it, and cost equal findings about the same', () => {
+    const majorFailures = toResults({
       ...{ P5: { status: 'fail' }, S5: { status: 'fail' }, S6: { status: 'fail' } },
       ...{ S7: { status: 'fail' }, D4: { status: 'fail' } },
     });
-    const byId = new Map(scoreCosts(broken, scoreResults).map(({ id, points }) => [id, points]));
+    const byId = new Map(
+      scoreCosts(majorFailures, scoreResults).map(({ id, points }) => [id, points]),
+    );
     // The score is below the cap anyway, so each major finding costs about its own points.
-    expect(scoreResults(broken).score).toBeLessThan(89);
+    expect(scoreResults(majorFailures).score).toBeLessThan(89);
     expect(Math.abs((byId.get('S5') ?? 0) - (byId.get('S6') ?? 0))).toBeLessThanOrEqual(1);
     for (const id of ['P5', 'S5', 'S6']) expect(byId.get(id), id).toBeGreaterThanOrEqual(4);
     for (const id of ['P5', 'S5', 'S6']) expect(byId.get(id), id).toBeLessThanOrEqual(6);
 
-    const capped = results({ P4: { status: 'fail' }, S7: { status: 'warn' } });
+    const capped = toResults({ P4: { status: 'fail' }, S7: { status: 'warn' } });
     const costs = scoreCosts(capped, scoreResults);
     expect(costs).toEqual([
       { id: 'P4', points: 9 },
@@ -53,36 +55,41 @@ describe('the costs of findings', () => {
   });
 
   test('list the most severe finding first, and no undetermined check', () => {
-    const all = results({
+    const allResults = toResults({
       S7: { status: 'fail' },
       P6: { status: 'warn' },
       P3: { status: 'warn' },
       D1: { status: 'warn', basis: 'not_determined' },
     });
-    expect(scoreCosts(all, scoreResults).map(({ id }) => id)).toEqual(['P3', 'P6', 'S7']);
+    expect(scoreCosts(allResults, scoreResults).map(({ id }) => id)).toEqual(['P3', 'P6', 'S7']);
   });
 });
 
-test('findings list their consequences, and undetermined checks are listed separately', () => {
+test('a finding lists the checks that were not evaluated because of it, and undetermined checks are listed separately', () => {
   const catalog = readCatalog('2026-08-14.2');
-  const follows = (id: string) => ({
+  const notEvaluated = (id: string) => ({
     ...{ status: 'fail' as const, basis: 'not_evaluated' as const },
     evidence: `Not evaluated, see ${id}: nothing declares a paid path`,
   });
-  const all = results({
+  const allResults = toResults({
     P2: { status: 'fail' },
-    P3: follows('P2'),
-    S4: follows('P2'),
-    S2: follows('S1'),
+    P3: notEvaluated('P2'),
+    S4: notEvaluated('P2'),
+    S2: notEvaluated('S1'),
     D3: { status: 'warn', basis: 'not_determined' },
   });
-  const { first, categories, undetermined, unevaluated } = toReportFindings(
-    { results: all, payableBy: null },
+  const {
+    first: topFindings,
+    categories,
+    undetermined,
+    unevaluated,
+  } = toReportFindings(
+    { results: allResults, payableBy: null },
     catalog,
     new Map([['P3', { right: 'Right.', wrong: 'Wrong.', unjudged: 'It is not known.' }]]),
   );
   const others = categories.flatMap(({ problems }) => problems);
-  const shown = [...first, ...others].map(({ id, consequences }) => [
+  const shown = [...topFindings, ...others].map(({ id, consequences }) => [
     id,
     consequences.map((row) => `${row.id} ${row.sentence}`.trim()),
   ]);
@@ -99,23 +106,23 @@ test('findings list their consequences, and undetermined checks are listed separ
 });
 
 test('the three most expensive findings come first with their consequences, and only once', () => {
-  const follows = { status: 'fail' as const, basis: 'not_evaluated' as const };
-  const all = results({
+  const notEvaluated = { status: 'fail' as const, basis: 'not_evaluated' as const };
+  const allResults = toResults({
     S1: { status: 'fail' },
-    S2: { ...follows, evidence: 'Not evaluated, see S1: none' },
-    S4: { ...follows, evidence: 'Not evaluated, see S1: none' },
+    S2: { ...notEvaluated, evidence: 'Not evaluated, see S1: none' },
+    S4: { ...notEvaluated, evidence: 'Not evaluated, see S1: none' },
     S7: { status: 'fail' },
     S6: { status: 'fail' },
     P6: { status: 'warn' },
     S8: { status: 'warn' },
   });
   const catalog = readCatalog('2026-08-14.2');
-  const found = toReportFindings({ results: all, payableBy: null }, catalog, new Map());
-  expect(found.first.map(({ id }) => id)).toEqual(['S1', 'S6', 'P6']);
-  const [worst] = found.first;
-  const cost = (id: string) => found.costs.find((one) => one.id === id)?.points ?? 0;
+  const findings = toReportFindings({ results: allResults, payableBy: null }, catalog, new Map());
+  expect(findings.first.map(({ id }) => id)).toEqual(['S1', 'S6', 'P6']);
+  const [worst] = findings.first;
+  const cost = (id: string) => findings.costs.find((finding) => finding.id === id)?.points ?? 0;
   expect(worst?.cost).toBe(cost('S1') + cost('S2') + cost('S4'));
-  const listed = found.categories.flatMap(({ problems }) => problems.map(({ id }) => id));
+  const listed = findings.categories.flatMap(({ problems }) => problems.map(({ id }) => id));
   expect(listed).toEqual(['S7', 'S8']);
-  expect(found.categories.map(({ firstIds }) => firstIds)).toEqual([['P6'], ['S1', 'S6'], []]);
+  expect(findings.categories.map(({ firstIds }) => firstIds)).toEqual([['P6'], ['S1', 'S6'], []]);
 });

@@ -6,7 +6,7 @@ import { needs } from '../../fixtures/needs.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { REPORT, reportWith } from './full-report.ts';
 
-const HOSTILE = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
+const HOSTILE_TEXT = '<img src=x onerror="document.title=1"><script>document.title=2</script>';
 
 describe('the public site', needs(browserUnavailable()), () => {
   let browser: Browser;
@@ -18,26 +18,35 @@ describe('the public site', needs(browserUnavailable()), () => {
     await service.publish('shop.example.com', { grade: 'B', score: 85 });
     await service.publish('hostile.example.com', {
       branding: {
-        displayName: HOSTILE,
-        description: HOSTILE,
+        displayName: HOSTILE_TEXT,
+        description: HOSTILE_TEXT,
         iconUrl: 'https://evil.example/i.png',
       },
     });
-    const hostile = { status: 'fail', outcome: 'absent', evidence: HOSTILE } as const;
+    const hostileFailure = { status: 'fail', outcome: 'absent', evidence: HOSTILE_TEXT } as const;
     const [resource] = REPORT.report?.payability ?? [];
     const offers = (resource?.offers ?? []).map((offer) => ({
       ...offer,
-      ...{ words: HOSTILE, asset: HOSTILE, network: HOSTILE, scheme: HOSTILE },
+      ...{ words: HOSTILE_TEXT, asset: HOSTILE_TEXT, network: HOSTILE_TEXT, scheme: HOSTILE_TEXT },
     }));
     await service.publish(
       'evil.example.com',
       reportWith(
-        { P3: hostile, S1: hostile, S5: hostile, S7: hostile, S8: { ...hostile, status: 'pass' } },
+        {
+          P3: hostileFailure,
+          S1: hostileFailure,
+          S5: hostileFailure,
+          S7: hostileFailure,
+          S8: { ...hostileFailure, status: 'pass' },
+        },
         {
           ...REPORT.report,
-          payability: resource === undefined ? [] : [{ ...resource, path: `/${HOSTILE}`, offers }],
-          otherWays: [{ method: 'GET', path: `/${HOSTILE}`, protocol: 'MPP', methods: [HOSTILE] }],
-          advice: [{ id: 'testnet-only', evidence: HOSTILE, fix: 'Use a main network.' }],
+          payability:
+            resource === undefined ? [] : [{ ...resource, path: `/${HOSTILE_TEXT}`, offers }],
+          otherWays: [
+            { method: 'GET', path: `/${HOSTILE_TEXT}`, protocol: 'MPP', methods: [HOSTILE_TEXT] },
+          ],
+          advice: [{ id: 'testnet-only', evidence: HOSTILE_TEXT, fix: 'Use a main network.' }],
         },
       ),
     );
@@ -49,14 +58,14 @@ describe('the public site', needs(browserUnavailable()), () => {
     await service?.[Symbol.asyncDispose]();
   });
 
-  /** Opens a page. Fails if the browser logs anything, an error occurs, or the page loads from elsewhere. */
+  /** Opens a page. Fails if the browser logs a message, a script fails, or the page loads from another site. */
   async function visit(path: string, examine: (page: Page) => Promise<void>): Promise<void> {
     const page = await browser.newPage();
     const complaints: string[] = [];
     page.on('console', (message) => complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('request', (request) => {
-      if (!request.url().startsWith(base)) complaints.push(`asked for ${request.url()}`);
+      if (!request.url().startsWith(base)) complaints.push(`requested ${request.url()}`);
     });
     try {
       await page.goto(base + path);
@@ -93,8 +102,8 @@ describe('the public site', needs(browserUnavailable()), () => {
       const button = page.locator('.request button').first();
       await button.click();
       await page.getByText('Copied').waitFor();
-      const copied = await page.evaluate('navigator.clipboard.readText()');
-      expect(copied).toContain('/v1/status?url=https%3A%2F%2Fshop.example.com');
+      const copiedText = await page.evaluate('navigator.clipboard.readText()');
+      expect(copiedText).toContain('/v1/status?url=https%3A%2F%2Fshop.example.com');
     }));
 
   it('says "not scanned yet" on the page of an unscanned origin', () =>

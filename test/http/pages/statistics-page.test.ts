@@ -25,12 +25,12 @@ describe('/statistics', () => {
 
   test('shows grades and payers as the API counts them, and says that it rounds', () => {
     const labels = [...html.matchAll(/<svg class="picture bars"[^>]* aria-label="([^"]*)"/g)];
-    const [grades = '', payers = ''] = labels.map(([, label]) => label);
+    const [gradesLabel = '', payersLabel = ''] = labels.map(([, label]) => label);
     for (const [grade, count] of Object.entries(statistics.grades)) {
-      expect(grades).toContain(`${grade} ${count}`);
+      expect(gradesLabel).toContain(`${grade} ${count}`);
     }
     for (const count of Object.values(statistics.payableBy))
-      expect(payers).toContain(String(count));
+      expect(payersLabel).toContain(String(count));
     expect(html).toContain(`${statistics.origins} host-days`);
     expect(html).toContain('rounded down to multiples of five');
     expect(statistics.origins).toBeGreaterThan(0);
@@ -67,7 +67,7 @@ describe('/statistics', () => {
     }
   });
 
-  test('agrees with a check page on how many pass', async () => {
+  test('has the same numbers of passes and fails as the page of the check', async () => {
     const { body } = await site.service.get('/checks/S8');
     const { pass, fail } = statistics.checks.find(({ id }) => id === 'S8') ?? {};
     expect(body).toContain(`${pass} passed (`);
@@ -76,7 +76,7 @@ describe('/statistics', () => {
   });
 });
 
-test('the page is served before anything is counted', async () => {
+test('the page /statistics is served even before any scan is counted', async () => {
   await using service = await startApp();
   const page = await service.get('/statistics');
   expect(page.statusCode).toBe(200);
@@ -84,7 +84,7 @@ test('the page is served before anything is counted', async () => {
   expect((await service.get('/checks/P1')).body).not.toContain('counted once');
 });
 
-test('the page is missing if the API has no statistics', async () => {
+test('revision 0.1.0, whose API has no statistics, has no page /statistics', async () => {
   await using service = await startApp({ revision: '0.1.0' });
   expect((await service.get('/statistics')).statusCode).toBe(404);
   expect((await service.get('/')).body).not.toContain('/statistics');
@@ -106,12 +106,12 @@ describe('a picture', () => {
 
   test('divides the bar of a check by the shares of results, and is empty without counts', () => {
     const check: CheckStatistics = { id: 'P1', pass: 30, warn: 5, fail: 5, notDetermined: 0 };
-    const widthsOf = (shown: CheckStatistics) =>
-      [...String(drawCheckShares(shown)).matchAll(/ width="([\d.]+)"/g)].map(([, width]) =>
+    const findWidths = (statistics: CheckStatistics) =>
+      [...String(drawCheckShares(statistics)).matchAll(/ width="([\d.]+)"/g)].map(([, width]) =>
         Number(width),
       );
-    expect(widthsOf(check)).toEqual([150, 25, 25, 0]);
-    expect(widthsOf({ ...check, pass: 0, warn: 0, fail: 0 })).toEqual([0, 0, 0, 0]);
+    expect(findWidths(check)).toEqual([150, 25, 25, 0]);
+    expect(findWidths({ ...check, pass: 0, warn: 0, fail: 0 })).toEqual([0, 0, 0, 0]);
   });
 
   test('places prices on a logarithmic line, and spreads equal prices over it', () => {

@@ -4,24 +4,24 @@ import { syncBuiltinESMExports } from 'node:module';
 import { expect, test, vi } from 'vitest';
 import { startApp } from '../../fixtures/service/start-app.ts';
 
-test('a page reads its templates only the first time', async () => {
+test('no page reads a template file when it is fetched again', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
   const hosts = ['one.example.com', 'two.example.com', 'three.example.com'];
   for (const host of hosts) await service.publish(host);
   const paths = ['/', '/about-scanner', ...hosts.map((host) => `/o/${host}`), '/checks'];
-  const ask = async () => {
+  const fetchPages = async () => {
     for (const path of paths) expect((await service.get(path)).statusCode).toBe(200);
   };
-  await ask();
-  const read = vi.spyOn(fs, 'readFileSync');
+  await fetchPages();
+  const readSpy = vi.spyOn(fs, 'readFileSync');
   syncBuiltinESMExports();
   try {
     for (const host of hosts) await service.publish(host);
-    await ask();
-    const templates = read.mock.calls.map(([path]) => String(path));
+    await fetchPages();
+    const templates = readSpy.mock.calls.map(([path]) => String(path));
     expect(templates.filter((path) => path.endsWith('.eta'))).toEqual([]);
   } finally {
-    read.mockRestore();
+    readSpy.mockRestore();
     syncBuiltinESMExports();
   }
 });

@@ -17,12 +17,12 @@ const PUBLISHED_DIGESTS: { readonly catalogs: Readonly<Record<string, string>> }
   readFileSync(new URL('../../../catalog/published.json', import.meta.url), 'utf8'),
 );
 
-function newPem(): string {
+function createPem(): string {
   const { privateKey } = generateKeyPairSync('ed25519');
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-function statementIn(answer: Answer) {
+function parseStatement(answer: Answer) {
   return JSON.parse(fromBase64(answer.json().payload)?.toString() ?? '');
 }
 
@@ -35,7 +35,7 @@ describe('GET /v1/attestation', () => {
     expect(answer.headers['content-type']).toBe(
       'application/vnd.dsse.envelope.v1+json; charset=utf-8',
     );
-    const statement = statementIn(answer);
+    const statement = parseStatement(answer);
     const observations = createHash('sha256').update(toCanonicalJson(perfectSeller()));
     expect(statement).toEqual({
       _type: 'https://in-toto.io/Statement/v1',
@@ -100,38 +100,38 @@ test('the report page links to the attestation, and the predicate type is the UR
   expect(page.body).toContain('not an endorsement');
 });
 
-test('the key set states from when and until when the key signs', async () => {
-  const SIGNING_KEY = newPem();
+test('the key set states when the key becomes valid and when it expires', async () => {
+  const SIGNING_KEY = createPem();
   await using app = await startApp({ environment: { SIGNING_KEY } });
-  const read = async () => (await app.get('/.well-known/jwks.json')).json().keys;
-  const [key, ...others] = await read();
+  const readKeys = async () => (await app.get('/.well-known/jwks.json')).json().keys;
+  const [key, ...otherKeys] = await readKeys();
   const nowSec = app.now() / 1_000;
-  expect(others).toEqual([]);
+  expect(otherKeys).toEqual([]);
   expect(key).toMatchObject({ kty: 'OKP', crv: 'Ed25519', use: 'sig', alg: 'EdDSA' });
   expect(JSON.stringify(key)).not.toContain('"d"');
   // The key signs reports for up to a day after their scan, so its validity begins a day earlier.
   expect(key.nbf).toBe(nowSec - DAY_SEC);
   expect(key.exp).toBeGreaterThan(nowSec + 90 * DAY_SEC);
   app.advance(200 * DAY_MS);
-  expect(await read()).toEqual([{ ...key, exp: key.exp + 200 * DAY_SEC }]);
+  expect(await readKeys()).toEqual([{ ...key, exp: key.exp + 200 * DAY_SEC }]);
 });
 
 test('a replaced key stays in the key set for 90 days after its replacement', async () => {
   await using app = await startApp();
-  const read = async () => (await app.get('/.well-known/jwks.json')).json().keys;
-  const [first] = await read();
+  const readKeys = async () => (await app.get('/.well-known/jwks.json')).json().keys;
+  const [firstKey] = await readKeys();
   app.advance(10 * DAY_MS);
   const replacement = { n: 2, kid: 'next', publicKey: 'x', privateKey: null };
   await app.store.signingKeys.append(replacement);
-  expect(await read()).toMatchObject([
-    { kid: first.kid, nbf: first.nbf, exp: app.now() / 1_000 },
+  expect(await readKeys()).toMatchObject([
+    { kid: firstKey.kid, nbf: firstKey.nbf, exp: app.now() / 1_000 },
     { kid: 'next', nbf: app.now() / 1_000 - DAY_SEC },
   ]);
   app.advance(90 * DAY_MS - 1);
   await app.store.purge(app.now());
-  expect(await read()).toHaveLength(2);
+  expect(await readKeys()).toHaveLength(2);
   app.advance(1);
-  expect(await read()).toHaveLength(1);
+  expect(await readKeys()).toHaveLength(1);
   await app.store.purge(app.now());
   expect(await app.store.signingKeys.list()).toMatchObject([{ n: 2 }]);
 });

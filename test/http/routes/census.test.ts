@@ -1,4 +1,4 @@
-/** The answers of 0.3.0 show what the census found, and the answers of 0.1.0 do not. */
+/** The answers of revision 0.3.0 show the results of the census, and the answers of 0.1.0 do not. */
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { exportDirectory } from '../../../src/directory/export.ts';
@@ -74,10 +74,10 @@ describe('the filter payable', () => {
     return { count, hosts: projects.map(({ host }: { host: string }) => host) };
   };
 
-  test('lists hosts that were payable today, or on most checked days of the week, page by page', async () => {
+  test('lists the hosts that were payable today, or on most checked days of the last week', async () => {
     await using service = await startApp(WITHOUT_LIMIT);
-    const words = ['ppp', 'ppppppp', 'pppnnnp', 'nnnnnnn', 'p', 'ppppppn'];
-    for (const [n, letters] of words.entries()) {
+    const lettersOfHosts = ['ppp', 'ppppppp', 'pppnnnp', 'nnnnnnn', 'p', 'ppppppn'];
+    for (const [n, letters] of lettersOfHosts.entries()) {
       await publishWith(service, `h${n}.example.com`, letters);
       service.advance(1_000);
     }
@@ -120,31 +120,31 @@ describe('paidBy', () => {
     await using shop = await startSelling();
     const paid = await shop.scan(HOST, await shop.header(PRICES['0.3.0'].scan));
     expect(paid.json()).toMatchObject({ charged: true, paidBy: 'payer' });
-    const report = async () => (await shop.app.get(`/v1/report?url=${HOST}`)).json();
-    await expect.poll(report).toMatchObject({ cache: 'hit', paidBy: 'payer' });
+    const fetchReport = async () => (await shop.app.get(`/v1/report?url=${HOST}`)).json();
+    await expect.poll(fetchReport).toMatchObject({ cache: 'hit', paidBy: 'payer' });
   });
 
   test('is "census" in the report of a scan by the census, until somebody pays for a scan', async () => {
     await using service = await startApp(WITHOUT_LIMIT);
     await publishByCensus(service, HOST);
-    const report = async () => (await service.get(`/v1/report?url=${HOST}`)).json();
-    expect(await report()).toMatchObject({ cache: 'hit', paidBy: 'census' });
+    const fetchReport = async () => (await service.get(`/v1/report?url=${HOST}`)).json();
+    expect(await fetchReport()).toMatchObject({ cache: 'hit', paidBy: 'census' });
     expect((await service.get(`/o/${HOST}`)).body).toContain('census of this service</a>');
     const envelope = (await service.get(`/v1/attestation?url=${HOST}`)).json();
     const statement = JSON.parse(Buffer.from(envelope.payload, 'base64').toString());
-    expect(statement.predicate.report).toEqual(await report());
+    expect(statement.predicate.report).toEqual(await fetchReport());
     service.advance(1_000);
     await service.publish(HOST);
-    expect(await report()).toMatchObject({ paidBy: 'payer' });
+    expect(await fetchReport()).toMatchObject({ paidBy: 'payer' });
     expect((await service.get(`/o/${HOST}`)).body).not.toContain('census of this service</a>');
   });
 });
 
 test('/v1/statistics counts the census words of yesterday, each rounded down to a multiple of five', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
-  const counts = async () => (await service.get('/v1/statistics')).json().availability;
+  const fetchCounts = async () => (await service.get('/v1/statistics')).json().availability;
   const zeros = { payable: 0, notPayable: 0, down: 0, notChecked: 0 };
-  expect(await counts()).toEqual(zeros);
+  expect(await fetchCounts()).toEqual(zeros);
   for (let n = 0; n < 22; n += 1) {
     const host = `h${n}.example.com`;
     await listOrigin(service.store, host);
@@ -152,10 +152,10 @@ test('/v1/statistics counts the census words of yesterday, each rounded down to 
     await service.store.census.insertWord(host, utcDay(service.now()), word);
   }
   await service.store.purge(service.now());
-  expect(await counts()).toEqual(zeros);
+  expect(await fetchCounts()).toEqual(zeros);
   service.advance(DAY_MS);
   await service.store.purge(service.now());
-  expect(await counts()).toEqual({ payable: 5, notPayable: 5, down: 5, notChecked: 0 });
+  expect(await fetchCounts()).toEqual({ payable: 5, notPayable: 5, down: 5, notChecked: 0 });
   expect((await service.get('/statistics')).body).toContain('payable 5, not payable 5, down 5');
 });
 
@@ -178,12 +178,12 @@ test('0.1.0 has no availability, no filter and no census page', async () => {
   await using service = await startApp({ revision: '0.1.0', ...WITHOUT_LIMIT });
   await publishWith(service, HOST, 'nnn');
   await publishByCensus(service, 'census.example.com');
-  const all = await service.get('/v1/directory');
-  expect(all.json().count).toBe(2);
-  expect(all.body).not.toContain('availability');
+  const answer = await service.get('/v1/directory');
+  expect(answer.json().count).toBe(2);
+  expect(answer.body).not.toContain('availability');
   // Revision 0.1.0 does not know the parameter `payable`, and it ignores unknown parameters.
   for (const value of ['today', 'week', 'now']) {
-    expect((await service.get(`/v1/directory?payable=${value}`)).body).toBe(all.body);
+    expect((await service.get(`/v1/directory?payable=${value}`)).body).toBe(answer.body);
   }
   expect((await service.get(`/v1/project?host=${HOST}`)).body).not.toContain('availability');
   expect((await service.get('/openapi.json')).body).not.toMatch(/availability|paidBy|census/);

@@ -66,15 +66,15 @@ describe.each(['0.1.0', '0.3.0'] as const)(
     test('a list is sorted by recency or grade, filtered by category and part of the host, and paged', async () => {
       await using service = await startApp({ revision });
       await publishFive(service);
-      const recent = [
+      const byRecency = [
         'epsilon.example.net',
         'delta.example.net',
         'gamma.example.com',
         'beta.example.com',
         'alpha.example.com',
       ];
-      expect(listHosts(await service.get('/v1/directory'))).toEqual(recent);
-      expect(listHosts(await service.get('/v1/directory?sort=recent'))).toEqual(recent);
+      expect(listHosts(await service.get('/v1/directory'))).toEqual(byRecency);
+      expect(listHosts(await service.get('/v1/directory?sort=recent'))).toEqual(byRecency);
       expect(listHosts(await service.get('/v1/directory?sort=grade'))).toEqual([
         'delta.example.net',
         'alpha.example.com',
@@ -88,7 +88,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
         'alpha.example.com',
       ]);
       expect(listHosts(await service.get('/v1/directory?q=EXAMPLE.NET'))).toEqual(
-        recent.slice(0, 2),
+        byRecency.slice(0, 2),
       );
       // A search is literal: `%` and `.*` do not act as wildcards.
       expect(listHosts(await service.get('/v1/directory?q=%25'))).toEqual([]);
@@ -96,7 +96,9 @@ describe.each(['0.1.0', '0.3.0'] as const)(
 
       const page = (await service.get('/v1/directory?page=1&pageSize=2')).json();
       expect(page).toMatchObject({ count: 5, page: 1, pageSize: 2 });
-      expect(page.projects.map(({ host }: { host: string }) => host)).toEqual(recent.slice(2, 4));
+      expect(page.projects.map(({ host }: { host: string }) => host)).toEqual(
+        byRecency.slice(2, 4),
+      );
       expect((await service.get('/v1/directory?page=9')).json()).toMatchObject({
         count: 5,
         projects: [],
@@ -148,8 +150,8 @@ test('interface spec 8: a page may have 100 items, and q 253 characters', async 
   await using service = await startApp();
   expect((await service.get('/v1/directory?pageSize=100')).json().pageSize).toBe(100);
   expect((await service.get(`/v1/directory?q=${'a'.repeat(253)}`)).statusCode).toBe(200);
-  const far = await service.get('/v1/directory?page=999999999999&pageSize=100');
-  expect(far.json()).toMatchObject({ page: 999_999_999_999, projects: [] });
+  const farPage = await service.get('/v1/directory?page=999999999999&pageSize=100');
+  expect(farPage.json()).toMatchObject({ page: 999_999_999_999, projects: [] });
 });
 
 describe.each(['0.1.0', '0.3.0'] as const)(

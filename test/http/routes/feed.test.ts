@@ -9,6 +9,7 @@ const FEED_PATH = `/o/${HOST}/feed.atom`;
 const HOUR_MS = 3_600_000;
 const WITHOUT_LIMIT = { environment: { RATE_LIMIT: 'off' } };
 
+/** Publishes a scan of the host, and moves the clock by an hour. */
 async function scanAs(service: TestApp, grade: Grade, payableBy: PayableBy | null, score = 80) {
   await service.publish(HOST, { grade, score, report: { payableBy } });
   service.advance(HOUR_MS);
@@ -60,13 +61,13 @@ test('the feed ignores scans that change nothing, and keeps its newest 50 entrie
   await using service = await startApp(WITHOUT_LIMIT);
   await scanAs(service, 'A', 'default');
   await scanAs(service, 'B', 'default');
-  const before = await service.get(FEED_PATH);
+  const feedBefore = await service.get(FEED_PATH);
   await scanAs(service, 'B', 'default', 81);
-  expect((await service.get(FEED_PATH)).body).toBe(before.body);
+  expect((await service.get(FEED_PATH)).body).toBe(feedBefore.body);
   for (let n = 0; n < 60; n += 1) await scanAs(service, n % 2 === 0 ? 'A' : 'B', 'default');
-  const after = parseEntries(await service.get(FEED_PATH));
-  expect(after).toHaveLength(50);
-  expect(new Set(after.map(({ id }) => id)).size).toBe(50);
+  const newestEntries = parseEntries(await service.get(FEED_PATH));
+  expect(newestEntries).toHaveLength(50);
+  expect(new Set(newestEntries.map(({ id }) => id)).size).toBe(50);
 });
 
 test('the feed answers 304 to a client that has the current copy', async () => {
@@ -74,15 +75,15 @@ test('the feed answers 304 to a client that has the current copy', async () => {
   await scanAs(service, 'A', 'default');
   const { headers } = await service.get(FEED_PATH);
   const etag = String(headers['etag']);
-  const modified = String(headers['last-modified']);
-  expect(modified).toBe('Tue, 01 Sep 2026 12:00:00 GMT');
+  const lastModified = String(headers['last-modified']);
+  expect(lastModified).toBe('Tue, 01 Sep 2026 12:00:00 GMT');
   const fetchStatus = async (headersSent: Record<string, string>) =>
     (await service.get(FEED_PATH, headersSent)).statusCode;
   const currentCopies = [
     { 'if-none-match': etag },
     { 'if-none-match': `"other", W/${etag}` },
     { 'if-none-match': '*' },
-    { 'if-modified-since': modified },
+    { 'if-modified-since': lastModified },
     { 'if-none-match': etag, 'if-modified-since': 'Tue, 01 Sep 2020 12:00:00 GMT' },
   ];
   for (const headersSent of currentCopies)
@@ -94,17 +95,17 @@ test('the feed answers 304 to a client that has the current copy', async () => {
     { 'if-none-match': '"other"' },
     { 'if-modified-since': 'Tue, 01 Sep 2026 11:59:59 GMT' },
     { 'if-modified-since': 'yesterday' },
-    { 'if-none-match': '"other"', 'if-modified-since': modified },
+    { 'if-none-match': '"other"', 'if-modified-since': lastModified },
   ];
   for (const headersSent of otherCopies)
     expect([headersSent, await fetchStatus(headersSent)]).toEqual([headersSent, 200]);
   await scanAs(service, 'B', 'default');
-  for (const headersSent of [{ 'if-none-match': etag }, { 'if-modified-since': modified }]) {
+  for (const headersSent of [{ 'if-none-match': etag }, { 'if-modified-since': lastModified }]) {
     expect([headersSent, await fetchStatus(headersSent)]).toEqual([headersSent, 200]);
   }
 });
 
-test('the feed is 404, without delay, for a host that is unknown, malformed or opted out', async () => {
+test('the feed is an uncached 404 for a host that is unknown, malformed or opted out', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   const fetchError = async (path: string, headersSent = {}) => {
     const answer = await service.get(path, headersSent);

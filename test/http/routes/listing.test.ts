@@ -16,9 +16,9 @@ test.each(['0.1.0', '0.3.0'] as const)(
     await owned.startAndServe();
     await owned.confirm();
 
-    const hidden = await owned.setListing({ listed: false });
-    expect(hidden.statusCode).toBe(200);
-    expect(hidden.json()).toEqual({
+    const hideAnswer = await owned.setListing({ listed: false });
+    expect(hideAnswer.statusCode).toBe(200);
+    expect(hideAnswer.json()).toEqual({
       host: origin.host,
       listed: false,
       enrichmentSuppressed: false,
@@ -26,8 +26,12 @@ test.each(['0.1.0', '0.3.0'] as const)(
     expect((await service.get(`/v1/project?host=${origin.host}`)).statusCode).toBe(404);
     expect((await service.get('/v1/directory')).json().count).toBe(0);
 
-    const shown = await owned.setListing({ listed: true });
-    expect(shown.json()).toEqual({ host: origin.host, listed: true, enrichmentSuppressed: false });
+    const showAnswer = await owned.setListing({ listed: true });
+    expect(showAnswer.json()).toEqual({
+      host: origin.host,
+      listed: true,
+      enrichmentSuppressed: false,
+    });
     expect((await service.get(`/v1/project?host=${origin.host}`)).json().verified).toBe(true);
   },
 );
@@ -74,7 +78,7 @@ test('a record with suppressed branding shows the host and no text of the origin
   );
 });
 
-test('for an hour after confirm only the client that started, or the listing key, can show the host', async () => {
+test('for an hour after a confirm, only the client that called start or a holder of the listing key can change the listing', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await service.publish(origin.url);
@@ -90,22 +94,22 @@ test('for an hour after confirm only the client that started, or the listing key
     expect(refused.json()).toMatchObject({ error: 'not_your_proof', charged: false });
     expect(refused.json().message).toContain('/v1/verify/start');
   }
-  const keyed = await owned.setListing({ listed: true, listingKey }, STRANGER);
-  expect(keyed.json()).toMatchObject({ listed: true });
-  expect(keyed.body).not.toContain(listingKey);
-  const wrong = await owned.setListing({ listed: true, listingKey: token }, STRANGER);
-  expect(wrong.json()).toMatchObject({ error: 'not_your_proof' });
+  const withKey = await owned.setListing({ listed: true, listingKey }, STRANGER);
+  expect(withKey.json()).toMatchObject({ listed: true });
+  expect(withKey.body).not.toContain(listingKey);
+  const withWrongKey = await owned.setListing({ listed: true, listingKey: token }, STRANGER);
+  expect(withWrongKey.json()).toMatchObject({ error: 'not_your_proof' });
 });
 
-test('all addresses of one IPv6 /64 count as the client that started', async () => {
+test('all addresses of one IPv6 /64 count as the client that called start', async () => {
   await using owned = await startOwnedApp();
   await owned.startAndServe('2001:db8:1:2::1');
   await owned.confirm(STRANGER);
   expect((await owned.setListing({ listed: true }, '2001:db8:1:2:ffff::9')).statusCode).toBe(200);
   // A proxy may state the port of the connection.
   expect((await owned.setListing({ listed: true }, '[2001:db8:1:2::2]:5')).statusCode).toBe(200);
-  const next = await owned.setListing({ listed: true }, '2001:db8:1:3::1');
-  expect(next.json()).toMatchObject({ error: 'not_your_proof' });
+  const fromNextBlock = await owned.setListing({ listed: true }, '2001:db8:1:3::1');
+  expect(fromNextBlock.json()).toMatchObject({ error: 'not_your_proof' });
 });
 
 test('a setting made with the listing key can be changed only with that key, or after a new proof', async () => {
@@ -133,8 +137,8 @@ test('a setting made with the listing key can be changed only with that key, or 
   await owned.startAndServe();
   await owned.confirm();
   expect((await owned.setListing({ listed: true })).json().listed).toBe(true);
-  const old = await owned.setListing({ listed: false, listingKey });
-  expect(old.json()).toMatchObject({ error: 'not_your_proof' });
+  const withOldKey = await owned.setListing({ listed: false, listingKey });
+  expect(withOldKey.json()).toMatchObject({ error: 'not_your_proof' });
 });
 
 test('the hour begins at the first confirm of a token, and a second confirm does not extend it', async () => {
@@ -154,10 +158,10 @@ test('the hour begins at the first confirm of a token, and a second confirm does
   }
 });
 
-test('a stranger who makes the service read the file does not overrule a newer proof', async () => {
+test('a stranger whose call makes the service read the token file does not overrule a proof made meanwhile', async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
-  const first = await owned.startAndServe();
+  const firstToken = await owned.startAndServe();
   await owned.confirm();
   service.advance(1_000);
   const { tokenHash, keyHash } = { tokenHash: 'later', keyHash: 'its key' };
@@ -166,7 +170,7 @@ test('a stranger who makes the service read the file does not overrule a newer p
     const { ownership } = service.store;
     void ownership
       .recordConfirm(origin.host, { tokenHash, keyHash, client, block: client })
-      .then(() => response.end(first));
+      .then(() => response.end(firstToken));
   });
   const refused = await owned.setListing({ listed: false }, STRANGER);
   expect(refused.json()).toMatchObject({ error: 'not_your_proof' });
@@ -183,9 +187,9 @@ test('an hour after the confirm, a token that is still served only allows hiding
   expect((await owned.setListing({ listed: true })).statusCode).toBe(200);
   service.advance(1);
 
-  const showing = await owned.setListing({ listed: true });
-  expect(showing.statusCode).toBe(403);
-  expect(showing.json().message).toContain('/v1/verify/start');
+  const refusedShow = await owned.setListing({ listed: true });
+  expect(refusedShow.statusCode).toBe(403);
+  expect(refusedShow.json().message).toContain('/v1/verify/start');
   expect((await owned.setListing({ suppressEnrichment: false })).statusCode).toBe(403);
   expect((await owned.setListing({ listed: false, suppressEnrichment: false })).statusCode).toBe(
     403,
@@ -213,18 +217,18 @@ test('an hour after the confirm, an owner who serves no token has to prove contr
   expect((await owned.setListing({ listed: false })).statusCode).toBe(200);
 });
 
-test("a stranger who makes the service read the file uses up their own fetches, not the owner's", async () => {
+test("a stranger whose calls make the service read the token file uses up the stranger's fetches, not the owner's", async () => {
   await using owned = await startOwnedApp();
   const { service, origin } = owned;
   await owned.startAndServe();
   await owned.confirm();
   service.advance(HOUR_MS);
-  const before = origin.visits.length;
+  const visitsBefore = origin.visits.length;
   for (let count = 1; count <= 5; count += 1) {
     expect((await owned.setListing({ listed: false }, STRANGER)).statusCode).toBe(200);
   }
   expect((await owned.setListing({ listed: false }, STRANGER)).statusCode).toBe(429);
-  expect(origin.visits.length - before).toBe(5);
+  expect(origin.visits.length - visitsBefore).toBe(5);
   await owned.startAndServe();
   expect((await owned.confirm()).json().verified).toBe(true);
   expect((await owned.setListing({ listed: true })).json().listed).toBe(true);

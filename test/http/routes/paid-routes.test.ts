@@ -38,9 +38,9 @@ async function startShop(
 }
 
 async function countOpenClaims({ store }: Buyer): Promise<number> {
-  let open = 0;
-  for await (const _entry of store.ledger.findUnfinished()) open += 1;
-  return open;
+  let count = 0;
+  for await (const _entry of store.ledger.findUnfinished()) count += 1;
+  return count;
 }
 
 function expectUncharged(answer: Answer, status: number, error: string): void {
@@ -144,17 +144,17 @@ describe.each(['0.1.0', '0.3.0'] as const)(
 
     test('a call over its time limit gets 504 uncharged, and its retry gets the stored report', async () => {
       await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
-      const gate = Promise.withResolvers<void>();
-      shop.scanner.will(SHOP, { until: gate.promise });
+      const scanMayEnd = Promise.withResolvers<void>();
+      shop.scanner.will(SHOP, { until: scanMayEnd.promise });
       const header = await shop.sign(SCAN_PRICE[revision]);
-      const early = await shop.scan(SHOP, header);
-      expectUncharged(early, 504, 'scan_processing');
-      expect(early.json()).toMatchObject({ status: 'processing', retryAfterSec: 10 });
-      expect(early.headers['retry-after']).toBe('10');
+      const timedOut = await shop.scan(SHOP, header);
+      expectUncharged(timedOut, 504, 'scan_processing');
+      expect(timedOut.json()).toMatchObject({ status: 'processing', retryAfterSec: 10 });
+      expect(timedOut.headers['retry-after']).toBe('10');
 
-      // The first call's own work has ended before the scan ends.
+      // The work of the first call must end before the scan ends.
       await new Promise((resolve) => setTimeout(resolve, 0));
-      gate.resolve();
+      scanMayEnd.resolve();
       await expect.poll(() => shop.scanCoordinator.running()).toBe(0);
       const retry = await shop.scan(SHOP, header);
       expect(retry.statusCode).toBe(200);
@@ -167,16 +167,16 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       'a retry with %s joins the scan that still runs, and is a cache miss',
       async (payment) => {
         await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
-        const gate = Promise.withResolvers<void>();
-        shop.scanner.will(SHOP, { until: gate.promise });
+        const scanMayEnd = Promise.withResolvers<void>();
+        shop.scanner.will(SHOP, { until: scanMayEnd.promise });
         const header = await shop.sign(SCAN_PRICE[revision]);
         expectUncharged(await shop.scan(SHOP, header), 504, 'scan_processing');
-        const again =
+        const retryHeader =
           payment === 'the same header' ? header : await shop.sign(SCAN_PRICE[revision]);
-        const retry = shop.scan(SHOP, again);
+        const retry = shop.scan(SHOP, retryHeader);
         // A claim in the ledger shows that the retry waits for the scan.
         await expect.poll(() => countOpenClaims(shop)).toBe(1);
-        gate.resolve();
+        scanMayEnd.resolve();
         expect((await retry).statusCode).toBe(200);
         expect((await retry).json().cache).toBe('miss');
         expect(shop.scanner.began).toEqual([SHOP]);
@@ -186,12 +186,12 @@ describe.each(['0.1.0', '0.3.0'] as const)(
 
     test('a scan that ends after its 504 is a debt until the buyer pays', async () => {
       await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
-      const gate = Promise.withResolvers<void>();
-      shop.scanner.will(SHOP, { until: gate.promise });
+      const scanMayEnd = Promise.withResolvers<void>();
+      shop.scanner.will(SHOP, { until: scanMayEnd.promise });
       const header = await shop.sign(SCAN_PRICE[revision]);
       expectUncharged(await shop.scan(SHOP, header), 504, 'scan_processing');
       expect(await shop.listUnpaid()).toMatchObject([{ host: SHOP, isDebt: false }]);
-      gate.resolve();
+      scanMayEnd.resolve();
       await expect.poll(() => shop.listUnpaid()).toMatchObject([{ host: SHOP, isDebt: true }]);
       shop.advance(9 * 60_000);
       const retry = await shop.scan(SHOP);
@@ -202,22 +202,22 @@ describe.each(['0.1.0', '0.3.0'] as const)(
 
     test('a scan that fails after its 504 is not a debt', async () => {
       await using shop = await startShop(revision, { SCAN_TIMEOUT_MS: '1500' });
-      const gate = Promise.withResolvers<void>();
+      const scanMayEnd = Promise.withResolvers<void>();
       const failure = new ScannerFailure('no threads');
-      shop.scanner.will(SHOP, { until: gate.promise, failure });
+      shop.scanner.will(SHOP, { until: scanMayEnd.promise, failure });
       expectUncharged(await shop.scan(SHOP), 504, 'scan_processing');
       expect(await shop.listUnpaid()).toHaveLength(1);
-      gate.resolve();
+      scanMayEnd.resolve();
       await expect.poll(() => shop.listUnpaid()).toEqual([]);
     });
 
     test('callers at the same time join one scan, and each of them pays', async () => {
       await using shop = await startShop(revision);
-      const gate = Promise.withResolvers<void>();
-      shop.scanner.will(SHOP, { until: gate.promise });
+      const scanMayEnd = Promise.withResolvers<void>();
+      shop.scanner.will(SHOP, { until: scanMayEnd.promise });
       const callers = [shop.scan(SHOP), shop.scan(SHOP)];
       await expect.poll(() => shop.scanCoordinator.running()).toBe(1);
-      gate.resolve();
+      scanMayEnd.resolve();
       const answers = await Promise.all(callers);
       expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
       expect(shop.scanner.began).toEqual([SHOP]);
@@ -274,13 +274,13 @@ describe('interface spec 4.2 and 7, GET /v1/report, 0.1.0', () => {
     await using shop = await startShop('0.1.0');
     expectUncharged(await shop.buy('/v1/report', 20_000n), 400, 'invalid_parameter');
     expectUncharged(await shop.buy('/v1/report?url=nonsense', 20_000n), 400, 'invalid_url');
-    const twice = `/v1/report?url=${SHOP}&url=other.example.com`;
-    expectUncharged(await shop.buy(twice, 20_000n), 400, 'invalid_query');
+    const repeatedUrl = `/v1/report?url=${SHOP}&url=other.example.com`;
+    expectUncharged(await shop.buy(repeatedUrl, 20_000n), 400, 'invalid_query');
   });
 });
 
 describe('interface spec 4.2 and 7, routes that only 0.3.0 has', () => {
-  test('0.1.0 has neither export nor changes', async () => {
+  test('0.1.0 has neither the export nor the list of changes', async () => {
     await using shop = await startShop('0.1.0');
     for (const path of ['/v1/directory/export', '/v1/changes']) {
       expect((await shop.get(path)).statusCode).toBe(404);
@@ -303,7 +303,7 @@ describe('interface spec 4.2 and 7, routes that only 0.3.0 has', () => {
     });
   });
 
-  test('changes cost 0.03 USD, and list what happened after the given time', async () => {
+  test('changes cost 0.03 USD, and list the new hosts and new grades since the given time', async () => {
     await using shop = await startShop('0.3.0');
     const since = new Date(shop.now() - 1).toISOString();
     await shop.publish(SHOP);

@@ -92,8 +92,8 @@ test('a host counts once a day, and each offer of a host counts once a day', asy
     offers: { byScheme: { exact: 10 }, byNetwork: { [BASE_NETWORK]: 10 }, byAsset: { [USDC]: 10 } },
     prices: { p10: 0.01, p50: 0.05, p90: 0.09, count: 10 },
   });
-  const findCheck = (wanted: string) =>
-    yesterday.checks.find(({ id }: { id: string }) => id === wanted);
+  const findCheck = (checkId: string) =>
+    yesterday.checks.find(({ id }: { id: string }) => id === checkId);
   expect(findCheck('P1')).toEqual({ id: 'P1', pass: 10, warn: 0, fail: 0, notDetermined: 0 });
   expect(findCheck('S5')).toEqual({ id: 'S5', pass: 0, warn: 0, fail: 0, notDetermined: 10 });
   await publishMany(service, 14, () => toSellerScan('990000', { grade: 'F' }));
@@ -109,24 +109,24 @@ test('a host counts once a day, and each offer of a host counts once a day', asy
 test('the answer covers the requested number of UTC days before today', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, () => ({ grade: 'C' }));
-  const origins = async () => {
+  const countOriginsByRange = async () => {
     const countOrigins = async (days: number) =>
       (await fetchStatistics(service, `?days=${days}`)).origins;
     return [await countOrigins(1), await countOrigins(7), await countOrigins(30)];
   };
-  expect(await origins()).toEqual([0, 0, 0]);
+  expect(await countOriginsByRange()).toEqual([0, 0, 0]);
   await advanceDays(service);
-  expect(await origins()).toEqual([10, 10, 10]);
+  expect(await countOriginsByRange()).toEqual([10, 10, 10]);
   await advanceDays(service);
-  expect(await origins()).toEqual([0, 10, 10]);
+  expect(await countOriginsByRange()).toEqual([0, 10, 10]);
   await advanceDays(service, 5);
-  expect(await origins()).toEqual([0, 10, 10]);
+  expect(await countOriginsByRange()).toEqual([0, 10, 10]);
   await advanceDays(service);
-  expect(await origins()).toEqual([0, 0, 10]);
+  expect(await countOriginsByRange()).toEqual([0, 0, 10]);
   await advanceDays(service, 22);
-  expect(await origins()).toEqual([0, 0, 10]);
+  expect(await countOriginsByRange()).toEqual([0, 0, 10]);
   await advanceDays(service);
-  expect(await origins()).toEqual([0, 0, 0]);
+  expect(await countOriginsByRange()).toEqual([0, 0, 0]);
 });
 
 test('every count is rounded down to a multiple of five', async () => {
@@ -196,6 +196,6 @@ test('a client may request /statistics and /v1/statistics 30 times a minute toge
     statuses.push((await service.get(path)).statusCode);
   }
   expect(statuses).toEqual([...Array.from({ length: 30 }, () => 200), 429, 429]);
-  await using older = await startApp({ revision: '0.1.0' });
-  expect((await older.get('/v1/statistics')).statusCode).toBe(404);
+  await using olderRevision = await startApp({ revision: '0.1.0' });
+  expect((await olderRevision.get('/v1/statistics')).statusCode).toBe(404);
 });

@@ -31,7 +31,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       const scannedAt = new Date(service.now()).toISOString();
       await service.publish('shop.example.com', { grade: 'B', score: 85 });
       const url = '/v1/status?url=shop.example.com';
-      const known = {
+      const freshStatus = {
         origin: 'https://shop.example.com',
         known: true,
         fresh: true,
@@ -43,11 +43,11 @@ describe.each(['0.1.0', '0.3.0'] as const)(
         scannedAt,
         reportUrl: 'https://scanner.example/o/shop.example.com',
       };
-      expect((await service.get(url)).json()).toEqual(known);
+      expect((await service.get(url)).json()).toEqual(freshStatus);
       service.advance(DAY_MS - 1);
-      expect((await service.get(url)).json()).toEqual(known);
+      expect((await service.get(url)).json()).toEqual(freshStatus);
       service.advance(1);
-      expect((await service.get(url)).json()).toEqual({ ...known, fresh: false });
+      expect((await service.get(url)).json()).toEqual({ ...freshStatus, fresh: false });
     });
 
     test('a scan that nobody paid for leaves the origin unknown', async () => {

@@ -11,9 +11,9 @@ test.each(['0.1.0', '0.3.0'] as const)(
     await using owned = await startOwnedApp(revision);
     const { service, origin } = owned;
     await service.publish(origin.url);
-    const started = await owned.start();
-    expect(started.statusCode).toBe(200);
-    expect(started.json()).toEqual({
+    const startAnswer = await owned.start();
+    expect(startAnswer.statusCode).toBe(200);
+    expect(startAnswer.json()).toEqual({
       host: origin.host,
       token: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
       listingKey: expect.stringMatching(/^[A-Za-z0-9_-]{43}$/),
@@ -21,12 +21,12 @@ test.each(['0.1.0', '0.3.0'] as const)(
       instructions: expect.stringContaining(`${origin.url}/.well-known/scanner-challenge`),
       expiresInSec: 3600,
     });
-    expect(started.headers['cache-control']).toBe('no-store');
+    expect(startAnswer.headers['cache-control']).toBe('no-store');
 
-    origin.serve(`${started.json().token}\n`);
-    const confirmed = await owned.confirm();
-    expect(confirmed.statusCode).toBe(200);
-    expect(confirmed.json()).toEqual({
+    origin.serve(`${startAnswer.json().token}\n`);
+    const confirmAnswer = await owned.confirm();
+    expect(confirmAnswer.statusCode).toBe(200);
+    expect(confirmAnswer.json()).toEqual({
       host: origin.host,
       verified: true,
       instructions: expect.stringContaining('Remove the file'),
@@ -43,11 +43,11 @@ test('the store keeps only hashes of the token and of the listing key', async ()
   await using owned = await startOwnedApp();
   const { token, listingKey } = (await owned.start()).json();
   expect(listingKey).not.toBe(token);
-  const [live] = await owned.service.store.ownership.findLiveTokens(owned.origin.host);
-  expect(live?.tokenHash).toMatch(/^[0-9a-f]{64}$/);
-  expect(live?.keyHash).toMatch(/^[0-9a-f]{64}$/);
-  expect(JSON.stringify(live)).not.toContain(token);
-  expect(JSON.stringify(live)).not.toContain(listingKey);
+  const [liveToken] = await owned.service.store.ownership.findLiveTokens(owned.origin.host);
+  expect(liveToken?.tokenHash).toMatch(/^[0-9a-f]{64}$/);
+  expect(liveToken?.keyHash).toMatch(/^[0-9a-f]{64}$/);
+  expect(JSON.stringify(liveToken)).not.toContain(token);
+  expect(JSON.stringify(liveToken)).not.toContain(listingKey);
 });
 
 test.each([
@@ -92,14 +92,15 @@ test('a redirect is not followed, not even to the path of the token', async () =
   await using owned = await startOwnedApp();
   const { origin } = owned;
   const { token } = (await owned.start()).json();
-  let sent = 0;
+  let answersSent = 0;
   origin.answer((response) => {
-    sent += 1;
-    if (sent === 1) response.writeHead(302, { location: '/.well-known/scanner-challenge' }).end();
+    answersSent += 1;
+    if (answersSent === 1)
+      response.writeHead(302, { location: '/.well-known/scanner-challenge' }).end();
     else response.end(token);
   });
   expect((await owned.confirm()).json()).toMatchObject({ verified: false, reason: 'redirected' });
-  expect(sent).toBe(1);
+  expect(answersSent).toBe(1);
 });
 
 test('a page with the token and another status does not verify', async () => {
@@ -132,7 +133,7 @@ test('interface spec 8: a token is valid for 3600 s, and then the owner has to s
   expect(origin.visits).toHaveLength(visits);
 });
 
-test('a host without a started verification is not fetched', async () => {
+test('a confirm without a start sends no request to the host', async () => {
   await using owned = await startOwnedApp();
   expect((await owned.confirm()).json()).toMatchObject({
     verified: false,
@@ -143,8 +144,8 @@ test('a host without a started verification is not fetched', async () => {
 
 test('a new start leaves older tokens valid, and the ninth start of a client is 429', async () => {
   await using owned = await startOwnedApp();
-  const first = await owned.startAndServe();
-  expect((await owned.start(STRANGER)).json().token).not.toBe(first);
+  const firstToken = await owned.startAndServe();
+  expect((await owned.start(STRANGER)).json().token).not.toBe(firstToken);
   for (let count = 2; count <= 8; count += 1) expect((await owned.start()).statusCode).toBe(200);
   const ninth = await owned.start();
   expect(ninth.statusCode).toBe(429);
@@ -168,7 +169,7 @@ test('addresses of one IPv6 /64 are one client, and the next /64 is another clie
   expect((await owned.start('2001:db8:1:3::1')).statusCode).toBe(200);
 });
 
-test('a client has five failed confirms an hour, and a stranger cannot use up those of the owner', async () => {
+test('a client has five failed confirms an hour, and a stranger cannot use up the confirms of the owner', async () => {
   await using owned = await startOwnedApp();
   const { origin, service } = owned;
   const token = await owned.startAndServe();
@@ -220,7 +221,7 @@ test('no number of strangers locks an owner out', async () => {
   expect((await owned.confirm()).json().verified).toBe(true);
 });
 
-test('a confirm that came too early does not block the next one', async () => {
+test('a confirm before the token is served does not block the next confirm', async () => {
   await using owned = await startOwnedApp();
   const { service } = owned;
   const { token } = (await owned.start()).json();
@@ -231,7 +232,7 @@ test('a confirm that came too early does not block the next one', async () => {
   expect(service.now() - beganAtMs).toBe(10_000);
 });
 
-test('a blocked host is refused before anything is fetched', async () => {
+test('a start for a blocked host or an http URL is refused', async () => {
   await using owned = await startOwnedApp();
   const { service } = owned;
   for (const url of ['https://127.0.0.1', 'https://localhost', 'http://shop.example.com']) {

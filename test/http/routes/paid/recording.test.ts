@@ -22,9 +22,9 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
   test('answers the recording, and its digest is in the signed report', async () => {
     await using selling = await startSelling();
     const { app } = selling;
-    const bought = await buy(selling, WITH_RECORDING);
-    expect(bought.statusCode).toBe(200);
-    const { recording, ...report } = bought.json();
+    const paidAnswer = await buy(selling, WITH_RECORDING);
+    expect(paidAnswer.statusCode).toBe(200);
+    const { recording, ...report } = paidAnswer.json();
     expect(report).not.toHaveProperty('recordingReason');
     expect(parseRecording(recording, 'answer').observations).toEqual(perfectSeller());
     expect(recording.scannedAt).toBe(report.scannedAt);
@@ -38,15 +38,15 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     );
   });
 
-  test('is a different request from a scan without a recording, and a retry gets the same bytes', async () => {
+  test('is a different request from a scan without a recording, and a retry with the same payment gets the same bytes', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
-    const bought = await buy(selling, WITH_RECORDING, header);
-    expect(bought.statusCode).toBe(200);
+    const paidAnswer = await buy(selling, WITH_RECORDING, header);
+    expect(paidAnswer.statusCode).toBe(200);
     expect((await buy(selling, { url: HOST }, header)).statusCode).toBe(409);
-    const again = await buy(selling, { ...WITH_RECORDING, url: `https://${HOST}/x` }, header);
-    expect(again.headers['x-redelivered']).toBe('1');
-    expect(again.body).toBe(bought.body);
+    const retry = await buy(selling, { ...WITH_RECORDING, url: `https://${HOST}/x` }, header);
+    expect(retry.headers['x-redelivered']).toBe('1');
+    expect(retry.body).toBe(paidAnswer.body);
     const headerWithout = await selling.header(PRICE);
     expect((await buy(selling, { url: HOST }, headerWithout)).statusCode).toBe(200);
     expect((await buy(selling, WITH_RECORDING, headerWithout)).statusCode).toBe(409);
@@ -59,7 +59,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     ['null', null],
     ['a number in a list', [1]],
   ])(
-    'with %s as the list is an uncharged 400 with a payment, and 402 without',
+    'answers %s in place of the list with an uncharged 400 to a payment, and with 402 without a payment',
     async (_name, include) => {
       await using selling = await startSelling();
       expect((await selling.app.post('/v1/scan', { url: HOST, include })).statusCode).toBe(402);
@@ -73,33 +73,35 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
   test('answers null and a reason for a recording over 4 MiB, and answers a smaller recording whole', async () => {
     await using selling = await startSelling();
     const { scanner } = selling.app;
-    const otherChars = JSON.stringify((await buy(selling, WITH_RECORDING)).json().recording).length;
+    const smallRecordingChars = JSON.stringify(
+      (await buy(selling, WITH_RECORDING)).json().recording,
+    ).length;
     for (const [bytes, isWhole] of [
       [4 * MIB + MIB, false],
-      [4 * MIB - 2 * otherChars, true],
+      [4 * MIB - 2 * smallRecordingChars, true],
     ] as const) {
       scanner.will(HOST, createSeller(bytes));
       const header = await selling.header(PRICE);
-      const bought = await buy(selling, WITH_RECORDING, header);
-      expect(bought.statusCode).toBe(200);
-      const { recording, recordingReason, results } = bought.json();
+      const paidAnswer = await buy(selling, WITH_RECORDING, header);
+      expect(paidAnswer.statusCode).toBe(200);
+      const { recording, recordingReason, results } = paidAnswer.json();
       expect(results).toHaveLength(25);
       expect([recording !== null, recordingReason !== undefined]).toEqual([isWhole, !isWhole]);
       if (!isWhole) expect(recordingReason).toMatch(/over 4 MiB/);
-      expect((await buy(selling, WITH_RECORDING, header)).body).toBe(bought.body);
+      expect((await buy(selling, WITH_RECORDING, header)).body).toBe(paidAnswer.body);
     }
   });
 
   test('answers the recording to those callers of a shared scan that asked for the recording', async () => {
     await using selling = await startSelling();
     const { app } = selling;
-    const gate = Promise.withResolvers<void>();
-    app.scanner.will(HOST, { until: gate.promise });
+    const scanMayEnd = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { until: scanMayEnd.promise });
     const calls = [{ url: HOST }, WITH_RECORDING, { url: HOST }, WITH_RECORDING].map((body) =>
       buy(selling, body),
     );
     await expect.poll(() => countClaims(selling)).toBe(4);
-    gate.resolve();
+    scanMayEnd.resolve();
     const answers = (await Promise.all(calls)).map((answer) => answer.json());
     expect(answers.map(({ recording }) => recording !== undefined)).toEqual([
       false,
@@ -113,49 +115,58 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
   test.each([
     ['a small recording', {}, false],
     ['a recording over 4 MiB', createSeller(5 * MIB), true],
-  ])('is kept for the retry after a 504: %s', async (_name, canned, isNull) => {
-    await using selling = await startSelling('0.3.0', {
-      environment: { SCAN_TIMEOUT_MS: '1000' },
-    });
-    const { app } = selling;
-    const gate = Promise.withResolvers<void>();
-    app.scanner.will(HOST, { ...canned, until: gate.promise });
-    const header = await selling.header(PRICE);
-    expect((await buy(selling, WITH_RECORDING, header)).statusCode).toBe(504);
-    gate.resolve();
-    await waitForScanEnd(selling);
-    const retry = await buy(selling, WITH_RECORDING, header);
-    expect(retry.json()).toMatchObject({ cache: 'hit', charged: true });
-    expect([retry.json().recording === null, app.scanner.began]).toEqual([isNull, [HOST]]);
-  });
+  ])(
+    'delivers to a retry after a 504 the recording of the scan that ended: %s',
+    async (_name, canned, isNull) => {
+      await using selling = await startSelling('0.3.0', {
+        environment: { SCAN_TIMEOUT_MS: '1000' },
+      });
+      const { app } = selling;
+      const scanMayEnd = Promise.withResolvers<void>();
+      app.scanner.will(HOST, { ...canned, until: scanMayEnd.promise });
+      const header = await selling.header(PRICE);
+      expect((await buy(selling, WITH_RECORDING, header)).statusCode).toBe(504);
+      scanMayEnd.resolve();
+      await waitForScanEnd(selling);
+      const retry = await buy(selling, WITH_RECORDING, header);
+      expect(retry.json()).toMatchObject({ cache: 'hit', charged: true });
+      expect([retry.json().recording === null, app.scanner.began]).toEqual([isNull, [HOST]]);
+    },
+  );
 
   test('is not answered from a scan that was stored without its recording', async () => {
     await using selling = await startSelling('0.3.0', {
       environment: { SCAN_TIMEOUT_MS: '1000' },
     });
     const { app } = selling;
-    const gate = Promise.withResolvers<void>();
-    app.scanner.will(HOST, { until: gate.promise });
+    const scanMayEnd = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { until: scanMayEnd.promise });
     expect((await buy(selling, { url: HOST }, await selling.header(PRICE))).statusCode).toBe(504);
-    gate.resolve();
+    scanMayEnd.resolve();
     await waitForScanEnd(selling);
-    const bought = await buy(selling, WITH_RECORDING, await selling.header(PRICE));
-    expect(bought.json()).toMatchObject({ cache: 'miss', recording: expect.anything() });
+    const paidAnswer = await buy(selling, WITH_RECORDING, await selling.header(PRICE));
+    expect(paidAnswer.json()).toMatchObject({ cache: 'miss', recording: expect.anything() });
     const withoutRecording = await buy(selling, { url: HOST }, await selling.header(PRICE));
     expect(withoutRecording.json()).toMatchObject({ cache: 'hit' });
     expect(app.scanner.began).toEqual([HOST, HOST]);
   });
 
-  test('of 0.1.0 answers the stored recording of the published scan, or scans anew', async () => {
+  test('answers in revision 0.1.0 the stored recording of the published scan, or scans anew if there is none', async () => {
     await using selling = await startSelling('0.1.0');
     const price = PRICES['0.1.0'].scan;
-    const ask = async (body: object) =>
+    const buyFromOlder = async (body: object) =>
       (await buy(selling, body, await selling.header(price, {}, buyer()))).json();
-    expect(await ask({ url: HOST })).toMatchObject({ cache: 'miss' });
+    expect(await buyFromOlder({ url: HOST })).toMatchObject({ cache: 'miss' });
     selling.app.advance(1_000);
-    const first = await ask(WITH_RECORDING);
-    expect(first).toMatchObject({ cache: 'miss', recording: { scannedAt: first.scannedAt } });
-    expect(await ask(WITH_RECORDING)).toMatchObject({ cache: 'hit', recording: first.recording });
+    const published = await buyFromOlder(WITH_RECORDING);
+    expect(published).toMatchObject({
+      cache: 'miss',
+      recording: { scannedAt: published.scannedAt },
+    });
+    expect(await buyFromOlder(WITH_RECORDING)).toMatchObject({
+      cache: 'hit',
+      recording: published.recording,
+    });
     expect(selling.app.scanner.began).toEqual([HOST, HOST]);
   });
 });

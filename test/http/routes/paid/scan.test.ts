@@ -12,8 +12,8 @@ describe('POST /v1/scan', () => {
   test('answers the report, charges the payer, and makes the report public', async () => {
     await using selling = await startSelling();
     const { app } = selling;
-    const before = await app.get(`/v1/status?url=${HOST}`);
-    expect(before.json()).toMatchObject({ known: false });
+    const status = await app.get(`/v1/status?url=${HOST}`);
+    expect(status.json()).toMatchObject({ known: false });
     const answer = await selling.scan(`https://${HOST}/some/path`, await selling.header(PRICE));
     expect(answer.statusCode).toBe(200);
     expect(answer.json()).toMatchObject({
@@ -46,15 +46,15 @@ describe('POST /v1/scan', () => {
   test('runs one scan for ten payers at the same time, and each of them pays', async () => {
     await using selling = await startSelling('0.3.0', { environment: { RATE_LIMIT: 'off' } });
     const { app } = selling;
-    const gate = Promise.withResolvers<void>();
-    app.scanner.will(HOST, { until: gate.promise });
+    const scanMayEnd = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { until: scanMayEnd.promise });
     const calls = Array.from({ length: 10 }, async () =>
       selling.scan(HOST, await selling.header(PRICE, {}, buyer())),
     );
     await expect.poll(() => app.scanner.began.length).toBe(1);
     // All ten must have joined before the scan may end.
-    await expect.poll(() => countClaimed(app.store)).toBe(10);
-    gate.resolve();
+    await expect.poll(() => countClaims(app.store)).toBe(10);
+    scanMayEnd.resolve();
     const answers = await Promise.all(calls);
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
     expect(app.scanner.began).toEqual([HOST]);
@@ -70,8 +70,8 @@ describe('POST /v1/scan', () => {
     await using selling = await startSelling();
     const { app } = selling;
     const url = await app.app.listen({ port: 0, host: '127.0.0.1' });
-    const gate = Promise.withResolvers<void>();
-    app.scanner.will(HOST, { until: gate.promise });
+    const scanMayEnd = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { until: scanMayEnd.promise });
     const abortController = new AbortController();
     const call = async (signal?: AbortSignal) =>
       fetch(`${url}/v1/scan`, {
@@ -83,31 +83,31 @@ describe('POST /v1/scan', () => {
         body: JSON.stringify({ url: HOST }),
         ...(signal ? { signal } : {}),
       });
-    const aborted = call(abortController.signal);
-    const waiting = [call(), call()];
-    await expect.poll(() => countClaimed(app.store)).toBe(3);
+    const abortedCall = call(abortController.signal);
+    const otherCalls = [call(), call()];
+    await expect.poll(() => countClaims(app.store)).toBe(3);
     abortController.abort();
-    await expect(aborted).rejects.toThrow();
-    await expect.poll(() => countClaimed(app.store)).toBe(2);
-    gate.resolve();
-    const answers = await Promise.all(waiting);
+    await expect(abortedCall).rejects.toThrow();
+    await expect.poll(() => countClaims(app.store)).toBe(2);
+    scanMayEnd.resolve();
+    const answers = await Promise.all(otherCalls);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(app.scanner.began).toEqual([HOST]);
-    expect(await countClaimed(app.store)).toBe(0);
+    expect(await countClaims(app.store)).toBe(0);
   });
 
-  test('scans forty sellers for one wallet, five at a time, and other wallets do not wait', async () => {
+  test('runs five scans at a time for a wallet that pays for forty, and other wallets do not wait', async () => {
     await using selling = await startSelling();
     const { app } = selling;
-    const gate = Promise.withResolvers<void>();
+    const scanMayEnd = Promise.withResolvers<void>();
     const hosts = Array.from({ length: 40 }, (_, n) => `shop-${n}.example.com`);
-    for (const host of hosts) app.scanner.will(host, { until: gate.promise });
+    for (const host of hosts) app.scanner.will(host, { until: scanMayEnd.promise });
     const headers = await Promise.all(hosts.map(() => selling.header(PRICE)));
     const calls = hosts.map((host, n) => selling.scan(host, headers[n]));
     await expect.poll(() => app.scanCoordinator.running()).toBe(5);
-    const stranger = selling.scan('other.example.com', await selling.header(PRICE, {}, buyer()));
-    expect((await stranger).statusCode).toBe(200);
-    gate.resolve();
+    const otherWallet = selling.scan('other.example.com', await selling.header(PRICE, {}, buyer()));
+    expect((await otherWallet).statusCode).toBe(200);
+    scanMayEnd.resolve();
     const answers = await Promise.all(calls);
     expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
     expect(app.scanner.began).toHaveLength(41);
@@ -117,11 +117,11 @@ describe('POST /v1/scan', () => {
     await using selling = await startSelling();
     const { app } = selling;
     app.scanner.will(HOST, { failure: new ScannerFailure('broken') });
-    const broken = await selling.scan(HOST, await selling.header(PRICE));
-    expect(broken.statusCode).toBe(503);
-    expect(broken.json()).toMatchObject({ error: 'scanner_failed', charged: false });
-    const dust = await selling.header(1n);
-    expect((await selling.scan(HOST, dust)).statusCode).toBe(402);
+    const failedScan = await selling.scan(HOST, await selling.header(PRICE));
+    expect(failedScan.statusCode).toBe(503);
+    expect(failedScan.json()).toMatchObject({ error: 'scanner_failed', charged: false });
+    const tooLowPayment = await selling.header(1n);
+    expect((await selling.scan(HOST, tooLowPayment)).statusCode).toBe(402);
     expect((await app.get(`/v1/status?url=${HOST}`)).json()).toMatchObject({ known: false });
     expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(404);
     expect((await app.get(`/v1/report?url=${HOST}`)).statusCode).toBe(404);
@@ -133,13 +133,13 @@ describe('POST /v1/scan', () => {
         environment: { SCAN_TIMEOUT_MS: '1000' },
       });
       const { app } = selling;
-      const gate = Promise.withResolvers<void>();
-      app.scanner.will(HOST, { until: gate.promise });
+      const scanMayEnd = Promise.withResolvers<void>();
+      app.scanner.will(HOST, { until: scanMayEnd.promise });
       const header = await selling.header(PRICE);
-      const late = await selling.scan(HOST, header);
-      expect(late.statusCode).toBe(504);
-      expect(late.json()).toMatchObject({ status: 'processing', charged: false });
-      gate.resolve();
+      const timedOut = await selling.scan(HOST, header);
+      expect(timedOut.statusCode).toBe(504);
+      expect(timedOut.json()).toMatchObject({ status: 'processing', charged: false });
+      scanMayEnd.resolve();
       const payer = selling.payer.address.toLowerCase();
       await expect.poll(async () => (await app.store.results.findUnpaid(payer, 0)).length).toBe(1);
       // A retry before the scan ends would join it and be a cache miss.
@@ -153,9 +153,9 @@ describe('POST /v1/scan', () => {
       expect((await app.store.results.findUnpaid(payer, 0)).length).toBe(0);
       expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(200);
       // The stored result is for its payer only. The next payer gets a fresh scan.
-      const others = await selling.header(PRICE, {}, buyer());
-      const other = await retryWhile504(() => selling.scan(HOST, others));
-      expect(other.json()).toMatchObject({ charged: true });
+      const otherPayment = await selling.header(PRICE, {}, buyer());
+      const otherAnswer = await retryWhile504(() => selling.scan(HOST, otherPayment));
+      expect(otherAnswer.json()).toMatchObject({ charged: true });
       expect(app.scanner.began).toEqual([HOST, HOST]);
     }
   });
@@ -165,7 +165,7 @@ describe('POST /v1/scan', () => {
     ['no member url', { link: 'x' }, 'invalid_request'],
     ['a number as the url', { url: 7 }, 'invalid_request'],
   ])(
-    'with %s answers an uncharged 400 to a payment, and 402 without one',
+    'answers a body with %s with an uncharged 400 to a payment, and with 402 without a payment',
     async (_name, body, code) => {
       await using selling = await startSelling();
       const paid = await selling.app.post('/v1/scan', body, await selling.header(PRICE));
@@ -187,8 +187,8 @@ describe('POST /v1/scan', () => {
   test('resolves no name for a payment with a bad signature or too low a price', async () => {
     await using selling = await startSelling();
     selling.app.scanner.blocked.add(HOST);
-    const junk = await selling.header(PRICE, { signAs: buyer().privateKey });
-    expect((await selling.scan(HOST, junk)).statusCode).toBe(402);
+    const forgedPayment = await selling.header(PRICE, { signAs: buyer().privateKey });
+    expect((await selling.scan(HOST, forgedPayment)).statusCode).toBe(402);
     expect((await selling.scan(HOST, await selling.header(1n))).statusCode).toBe(402);
     expect(selling.app.scanner.admitted).toEqual([]);
     expect((await selling.scan(HOST, await selling.header(PRICE))).statusCode).toBe(400);
@@ -207,24 +207,24 @@ describe('POST /v1/scan', () => {
   test('delivers a bought result even if the host has been blocked since', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
-    const first = await selling.scan(HOST, header);
+    const firstAnswer = await selling.scan(HOST, header);
     selling.app.scanner.blocked.add(HOST);
-    const again = await selling.scan(HOST, header);
-    expect(again.statusCode).toBe(200);
-    expect(again.body).toBe(first.body);
-    expect(again.headers['x-redelivered']).toBe('1');
+    const secondAnswer = await selling.scan(HOST, header);
+    expect(secondAnswer.statusCode).toBe(200);
+    expect(secondAnswer.body).toBe(firstAnswer.body);
+    expect(secondAnswer.headers['x-redelivered']).toBe('1');
   });
 
   test('treats spellings of one host as one request', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
     expect((await selling.scan(HOST, header)).statusCode).toBe(200);
-    const again = await selling.scan(`https://SHOP.example.com:443/x?y#z`, header);
-    expect(again.statusCode).toBe(200);
+    const secondAnswer = await selling.scan(`https://SHOP.example.com:443/x?y#z`, header);
+    expect(secondAnswer.statusCode).toBe(200);
     expect((await selling.scan('other.example.com', header)).statusCode).toBe(409);
   });
 
-  test('is not reached by another spelling of its path', async () => {
+  test('runs no scan for another spelling of its path', async () => {
     await using selling = await startSelling();
     const { app } = selling.app;
     await app.listen({ port: 0, host: '127.0.0.1' });
@@ -243,9 +243,9 @@ describe('POST /v1/scan', () => {
         ...(await selling.header(PRICE)),
       };
       // Unlike URL and fetch, `request` does not normalize the path.
-      const sent = request({ host: '127.0.0.1', port, path, method: 'POST', headers });
-      sent.end(JSON.stringify({ url: HOST }));
-      const [response] = (await once(sent, 'response')) as [IncomingMessage];
+      const clientRequest = request({ host: '127.0.0.1', port, path, method: 'POST', headers });
+      clientRequest.end(JSON.stringify({ url: HOST }));
+      const [response] = (await once(clientRequest, 'response')) as [IncomingMessage];
       expect({ path, status: response.statusCode }).toEqual({ path, status: 404 });
       response.resume();
     }
@@ -259,12 +259,15 @@ describe('POST /v1/scan of revision 0.1.0', () => {
   test('serves a published result younger than a day', async () => {
     await using selling = await startSelling('0.1.0');
     const { app } = selling;
-    const first = await selling.scan(HOST, await selling.header(scan));
-    expect(first.json()).toMatchObject({ cache: 'miss' });
-    expect(first.json()).not.toHaveProperty('charged');
+    const firstAnswer = await selling.scan(HOST, await selling.header(scan));
+    expect(firstAnswer.json()).toMatchObject({ cache: 'miss' });
+    expect(firstAnswer.json()).not.toHaveProperty('charged');
     app.advance(3_600_000);
-    const second = await selling.scan(HOST, await selling.header(scan));
-    expect(second.json()).toMatchObject({ cache: 'hit', scannedAt: first.json().scannedAt });
+    const secondAnswer = await selling.scan(HOST, await selling.header(scan));
+    expect(secondAnswer.json()).toMatchObject({
+      cache: 'hit',
+      scannedAt: firstAnswer.json().scannedAt,
+    });
     app.advance(24 * 3_600_000);
     expect((await selling.scan(HOST, await selling.header(scan))).json()).toMatchObject({
       cache: 'miss',
@@ -273,7 +276,7 @@ describe('POST /v1/scan of revision 0.1.0', () => {
   });
 });
 
-async function countClaimed(store: Awaited<ReturnType<typeof startSelling>>['app']['store']) {
+async function countClaims(store: Awaited<ReturnType<typeof startSelling>>['app']['store']) {
   let count = 0;
   for await (const { last } of store.ledger.findUnfinished())
     if (last.state === 'claimed') count += 1;
@@ -284,12 +287,12 @@ function decodeSettlement(header: unknown): { payer: string } {
   return JSON.parse(Buffer.from(String(header), 'base64').toString());
 }
 
-/** Asks again after a 504. On a slow machine a scan can take longer than the test's time limit. */
+/** Repeats the call after each 504. On a slow machine a scan can take longer than the test's SCAN_TIMEOUT_MS. */
 async function retryWhile504<Answer extends { readonly statusCode: number }>(
-  ask: () => Promise<Answer>,
+  call: () => Promise<Answer>,
 ): Promise<Answer> {
   for (;;) {
-    const answer = await ask();
+    const answer = await call();
     if (answer.statusCode !== 504) return answer;
   }
 }
