@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { status as answers, verifySignature } from './receiver.ts';
+import { replyStatus, verifySignature } from './receiver.ts';
 import { HOST, startWatchedApp } from './watched-app.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-test('a receiver that repeats the challenge agrees, and the first scan follows', async () => {
+test('when the receiver repeats the challenge of the event, the watch starts with a scan', async () => {
   await using watched = await startWatchedApp();
   const { app, receiver } = watched;
-  await watched.prove();
+  await watched.proveControl();
   const { status, body } = await watched.watch();
   expect(status).toBe(200);
   expect(body).toEqual({
@@ -19,14 +19,14 @@ test('a receiver that repeats the challenge agrees, and the first scan follows',
     feedUrl: `https://scanner.example/o/${HOST}/feed.atom`,
   });
   const { secret = '' } = body;
-  const before = await watched.call('status', secret);
-  expect(before.body).toMatchObject({ state: 'pending', nextLookAt: null });
+  const pending = await watched.call('status', secret);
+  expect(pending.body).toMatchObject({ state: 'pending', nextLookAt: null });
   expect((await watched.call('test', secret)).body).toMatchObject({ error: 'not_agreed' });
 
   await watched.settle();
-  expect(receiver.types()).toEqual(['watch.started']);
+  expect(receiver.eventTypes()).toEqual(['watch.started']);
   const [started] = receiver.received;
-  if (started === undefined) throw new Error('nothing came');
+  if (started === undefined) throw new Error('no event came');
   verifySignature(secret, started);
   expect(started.event).toEqual({
     type: 'watch.started',
@@ -41,8 +41,8 @@ test('a receiver that repeats the challenge agrees, and the first scan follows',
     },
   });
   expect(app.scanner.began).toEqual([HOST]);
-  const after = await watched.call('status', secret);
-  expect(after.body).toMatchObject({
+  const active = await watched.call('status', secret);
+  expect(active.body).toMatchObject({
     host: HOST,
     state: 'active',
     deliveries: [
@@ -55,7 +55,7 @@ test('a receiver that repeats the challenge agrees, and the first scan follows',
       },
     ],
   });
-  const nextLookAtMs = Date.parse(String(after.body['nextLookAt']));
+  const nextLookAtMs = Date.parse(String(active.body['nextLookAt']));
   expect(nextLookAtMs).toBeGreaterThan(app.now());
   expect(nextLookAtMs).toBeLessThanOrEqual(app.now() + HOUR_MS);
   // The look is private: no public answer shows it.
@@ -64,72 +64,74 @@ test('a receiver that repeats the challenge agrees, and the first scan follows',
 
   expect((await watched.call('test', secret)).status).toBe(200);
   await watched.settle();
-  expect(receiver.types()).toEqual(['watch.started', 'watch.test']);
+  expect(receiver.eventTypes()).toEqual(['watch.started', 'watch.test']);
   expect((await watched.call('stop', secret)).body).toMatchObject({ state: 'ended' });
-  await watched.pass(2 * DAY_MS);
-  expect(receiver.types()).toHaveLength(2);
+  await watched.advance(2 * DAY_MS);
+  expect(receiver.eventTypes()).toHaveLength(2);
   expect(app.scanner.began).toHaveLength(1);
 });
 
-test('no other answer agrees, and after 24 hours the watch is over', async () => {
+test('a watch whose receiver repeats a wrong challenge ends after 24 hours, without a scan', async () => {
   await using watched = await startWatchedApp();
   const { receiver } = watched;
-  receiver.answer((_received, response) => void response.end('{"challenge":"another"}'));
-  await watched.prove();
+  receiver.setReply((_received, response) => void response.end('{"challenge":"another"}'));
+  await watched.proveControl();
   const { secret = '' } = (await watched.watch()).body;
-  for (const ms of [0, 5_000, 5 * MINUTE_MS, 30 * MINUTE_MS]) await watched.pass(ms);
+  for (const ms of [0, 5_000, 5 * MINUTE_MS, 30 * MINUTE_MS]) await watched.advance(ms);
   expect(receiver.received).toHaveLength(4);
   expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
   expect((await watched.call('status', secret)).body).toMatchObject({ state: 'pending' });
-  await watched.pass(24 * HOUR_MS);
+  await watched.advance(24 * HOUR_MS);
   expect((await watched.call('status', secret)).body).toMatchObject({ state: 'ended' });
   expect(watched.app.scanner.began).toEqual([]);
 });
 
-test('only a caller that may change the listing may watch', async () => {
+test('a host with a recent proof of control is watched only for its prover or with the listing key', async () => {
   await using watched = await startWatchedApp();
   expect((await watched.watch()).body).toMatchObject({ error: 'not_verified' });
-  const { listingKey } = await watched.prove();
+  const { listingKey } = await watched.proveControl();
   const stranger = { method: 'POST', url: '/v1/watch', remoteAddress: '203.0.113.9' } as const;
-  const ask = async (more: object) => {
+  const watchAsStranger = async (more: object) => {
     const payload = { url: HOST, webhook: watched.receiver.url, ...more };
     return (await watched.app.app.inject({ ...stranger, payload })).json();
   };
-  expect(await ask({})).toMatchObject({ error: 'not_your_proof' });
-  expect(await ask({ listingKey: 'x'.repeat(43) })).toMatchObject({ error: 'not_your_proof' });
-  expect(await ask({ listingKey })).toMatchObject({ host: HOST });
+  expect(await watchAsStranger({})).toMatchObject({ error: 'not_your_proof' });
+  expect(await watchAsStranger({ listingKey: 'x'.repeat(43) })).toMatchObject({
+    error: 'not_your_proof',
+  });
+  expect(await watchAsStranger({ listingKey })).toMatchObject({ host: HOST });
   watched.app.advance(HOUR_MS);
   expect((await watched.watch({ listingKey })).body).toMatchObject({ error: 'not_verified' });
 });
 
 test('a wrong secret and a missing watch get the same answer', async () => {
   await using watched = await startWatchedApp();
-  const secret = await watched.agreed();
+  const secret = await watched.startAgreed();
   for (const path of ['status', 'test', 'stop'] as const) {
     const wrong = await watched.call(path, `${secret.slice(0, -3)}AA=`);
-    const none = await watched.call(path, secret, 'other.example.com');
+    const missing = await watched.call(path, secret, 'other.example.com');
     const message = String(wrong.body['message']).replaceAll(HOST, 'other.example.com');
     expect(wrong.status).toBe(403);
-    expect(none.status).toBe(403);
-    expect({ ...wrong.body, message }).toEqual(none.body);
+    expect(missing.status).toBe(403);
+    expect({ ...wrong.body, message }).toEqual(missing.body);
     expect((await watched.call(path, '')).status).toBe(403);
   }
 });
 
-test('a second call replaces watch and secret, and starts no second scan that day', async () => {
+test('a second POST /v1/watch replaces the watch and its secret, and starts no second scan that day', async () => {
   await using watched = await startWatchedApp();
-  const first = await watched.agreed();
-  const second = await watched.agreed();
-  expect(second).not.toBe(first);
-  expect((await watched.call('status', first)).status).toBe(403);
-  expect((await watched.call('status', second)).body).toMatchObject({ state: 'active' });
+  const firstSecret = await watched.startAgreed();
+  const secondSecret = await watched.startAgreed();
+  expect(secondSecret).not.toBe(firstSecret);
+  expect((await watched.call('status', firstSecret)).status).toBe(403);
+  expect((await watched.call('status', secondSecret)).body).toMatchObject({ state: 'active' });
   expect(watched.app.scanner.began).toEqual([HOST]);
 });
 
-test('a webhook passes the same guard as origins', async () => {
+test('a webhook URL that the guard would refuse for an origin is refused', async () => {
   await using watched = await startWatchedApp();
-  await watched.prove();
-  const refused = [
+  await watched.proveControl();
+  const refusedUrls = [
     'http://hooks.example.com/',
     'https://127.0.0.1/',
     'https://10.0.0.1/',
@@ -139,7 +141,7 @@ test('a webhook passes the same guard as origins', async () => {
     'ftp://hooks.example.com/',
     'no url',
   ];
-  for (const webhook of refused) {
+  for (const webhook of refusedUrls) {
     const { status, body } = await watched.watch({ webhook });
     expect({ webhook, status, error: body['error'] }).toEqual({
       webhook,
@@ -149,10 +151,10 @@ test('a webhook passes the same guard as origins', async () => {
   }
 });
 
-test('an answer of 410 ends the watch', async () => {
+test('a receiver that answers 410 ends the watch', async () => {
   await using watched = await startWatchedApp();
-  const secret = await watched.agreed();
-  watched.receiver.answer(answers(410));
+  const secret = await watched.startAgreed();
+  watched.receiver.setReply(replyStatus(410));
   await watched.call('test', secret);
   await watched.call('test', secret);
   await watched.settle();
@@ -162,5 +164,5 @@ test('an answer of 410 ends the watch', async () => {
     nextLookAt: null,
     deliveries: [{ status: 'failed', tries: 0 }, { status: 'failed', tries: 1 }, {}],
   });
-  expect(watched.receiver.types()).toEqual(['watch.started', 'watch.test']);
+  expect(watched.receiver.eventTypes()).toEqual(['watch.started', 'watch.test']);
 });

@@ -1,4 +1,4 @@
-/** A host that looks and delivers, and that may be killed at any step. Settings come by the environment. */
+/** An instance that looks and delivers, and that may be killed at any step. Settings come by the environment. */
 import { subscribe } from 'node:diagnostics_channel';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
@@ -11,7 +11,7 @@ import { createPostWebhook } from '../../src/watch/post-webhook.ts';
 import { createWatching } from '../../src/watch/watching.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 import { FAST, HOST, SETTINGS, TIME_SCALE } from './kill-settings.ts';
-import { OFFER, sells } from './seller-report.ts';
+import { OFFER, toSellerScan } from './seller-report.ts';
 
 const { STORE_URL = '', ALLOW = '', WORLD = '', KILL_AT = '' } = process.env;
 const TICK_MS = 20;
@@ -41,7 +41,7 @@ const watching = createWatching({
   turns: createOriginTurns({ now: () => store.now(), runningScans: () => 0 }),
   scanCoordinator: {
     async run(origin, options) {
-      scanner.will(HOST, sells({}, { ...OFFER, amount: await findPrice() }));
+      scanner.will(HOST, toSellerScan({}, { ...OFFER, amount: await findPrice() }));
       return scanCoordinator.run(origin, options);
     },
   },

@@ -18,15 +18,15 @@ const QUIET_WITHIN_MS = 600_000;
 
 export type KillOptions = {
   readonly storeUrl: string;
-  readonly hosts: number;
+  readonly instances: number;
   readonly kills: number;
   readonly seed: number;
   onKill?(n: number): void;
 };
 
 /**
- * Hosts look at one seller whose price changes, and are killed at random steps, life after life. In the end
- * every change that a look saw must have arrived, in order, each under one id.
+ * Instances look at one seller whose price changes. The rig kills them at random steps and starts them again. In
+ * the end every change that a look saw must have arrived, in order, each under one id.
  */
 export async function playKills(options: KillOptions): Promise<{ readonly events: number }> {
   await using undo = new AsyncDisposableStack();
@@ -38,7 +38,7 @@ export async function playKills(options: KillOptions): Promise<{ readonly events
   const dice = diceOf(options.seed);
   const begin = (killAt: number) => startChild(options.storeUrl, receiver, world.url, killAt);
   const lives = await Promise.all(
-    Array.from({ length: options.hosts }, () => begin(1 + dice.below(MAX_STEPS_A_LIFE))),
+    Array.from({ length: options.instances }, () => begin(1 + dice.below(MAX_STEPS_A_LIFE))),
   );
   undo.defer(async () => {
     await Promise.all(lives.map(end));

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { playKills } from './kill-rig.ts';
 
-test('every event arrives, in order and under one id, despite kills between look, store and send', async () => {
+test('every event arrives in order, although the instance is killed between looks, writes and deliveries', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'watch-kills-'));
   try {
     const storeUrl = `sqlite:${join(folder, 'scanner.db')}`;
-    const { events } = await playKills({ storeUrl, hosts: 1, kills: 6, seed: 1 });
+    const { events } = await playKills({ storeUrl, instances: 1, kills: 6, seed: 1 });
     expect(events).toBeGreaterThan(6);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** `npm run test:watch -- --kills 200 --hosts 2 --seed 1`: two hosts share a database, one has a file. */
+/** `npm run test:watch -- --kills 200 --hosts 2 --seed 1`: two instances share a database. One instance has a file. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,13 +13,13 @@ const { values } = parseArgs({
   },
 });
 const kills = Number(values.kills);
-const hosts = Number(values.hosts);
+const instances = Number(values.hosts);
 const onKill = (n: number) => {
   if (n % 20 === 0) console.log(`${n} kills`);
 };
 
 async function findStore(undo: AsyncDisposableStack): Promise<string> {
-  if (hosts > 1) {
+  if (instances > 1) {
     const { startMongoServer } = await import('../fixtures/mongo-server/mongo-server.ts');
     const server = await startMongoServer();
     if ('unavailable' in server) throw new Error(server.unavailable);
@@ -34,7 +34,13 @@ async function findStore(undo: AsyncDisposableStack): Promise<string> {
 
 await using undo = new AsyncDisposableStack();
 const storeUrl = await findStore(undo);
-const { events } = await playKills({ storeUrl, hosts, kills, seed: Number(values.seed), onKill });
+const { events } = await playKills({
+  storeUrl,
+  instances,
+  kills,
+  seed: Number(values.seed),
+  onKill,
+});
 console.log(
-  `${kills} kills of ${hosts} ${hosts === 1 ? 'host' : 'hosts'}: ${events} events, each in order`,
+  `${kills} kills of ${instances} ${instances === 1 ? 'instance' : 'instances'}: ${events} events, each in order`,
 );

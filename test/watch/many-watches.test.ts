@@ -1,4 +1,4 @@
-/** 10,000 watches on one process for a quarter of an hour of the store's time. */
+/** One process runs 10,000 watches for a quarter of an hour of the store's time. */
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
@@ -8,7 +8,7 @@ import { toWatchTiming } from '../../src/watch/state.ts';
 import { createWatching } from '../../src/watch/watching.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 import { OFFER } from './seller-report.ts';
-import { stateOf, storeWatch } from './watch-state.ts';
+import { storeWatch, toAgreedWatch } from './watch-state.ts';
 
 const WATCH_COUNT = 10_000;
 const START_MS = Date.UTC(2026, 8, 1, 12);
@@ -16,15 +16,15 @@ const TEST_SECONDS = 15 * 60;
 const TIMING = toWatchTiming();
 const RESOURCE = { method: 'GET', path: '/weather' };
 
-test('10,000 overdue watches have their looks within 10 s of a start, and then at their hours', async () => {
+test('10,000 overdue watches are looked at within 10 s of a start, and then spread over the hour', async () => {
   let nowMs = START_MS;
   const store = openSqlite(MEMORY, { clock: () => nowMs });
   const hosts = Array.from({ length: WATCH_COUNT }, (_, n) => `shop-${n}.com`);
-  const text = JSON.stringify({ facts: {}, resources: [RESOURCE], checksVersion: null });
+  const factsText = JSON.stringify({ facts: {}, resources: [RESOURCE], checksVersion: null });
   for (const host of hosts) {
-    await storeWatch(store, stateOf(host, START_MS, { baseline: `seen_${host}` }), text);
+    await storeWatch(store, toAgreedWatch(host, START_MS, { baseline: `seen_${host}` }), factsText);
   }
-  const looks = new Map<number, number>();
+  const looksPerSecond = new Map<number, number>();
   const scanner = createFakeScanner();
   const watching = createWatching({
     store,
@@ -63,7 +63,7 @@ test('10,000 overdue watches have their looks within 10 s of a start, and then a
     onEvent: (event) => {
       if (event.kind !== 'look') return;
       const second = Math.floor((nowMs - START_MS) / 1_000);
-      looks.set(second, (looks.get(second) ?? 0) + 1);
+      looksPerSecond.set(second, (looksPerSecond.get(second) ?? 0) + 1);
     },
   });
   // All processes were down for two hours: every watch is overdue.
@@ -79,18 +79,19 @@ test('10,000 overdue watches have their looks within 10 s of a start, and then a
   await watching.stop();
   await store.close();
   const { user, system } = process.cpuUsage(cpu);
-  const all = [...looks.values()].reduce((sum, count) => sum + count, 0);
-  const offset = (beganMs - START_MS) / 1_000;
-  const share = WATCH_COUNT / 6;
-  let missed = 0;
-  for (let at = 0; at < 10; at += 1) missed += looks.get(offset + at) ?? 0;
-  expect(missed).toBeGreaterThanOrEqual(WATCH_COUNT);
+  const lookCount = [...looksPerSecond.values()].reduce((sum, count) => sum + count, 0);
+  const startSecond = (beganMs - START_MS) / 1_000;
+  const sharePerTenMinutes = WATCH_COUNT / 6;
+  let looksAtStart = 0;
+  for (let at = 0; at < 10; at += 1) looksAtStart += looksPerSecond.get(startSecond + at) ?? 0;
+  expect(looksAtStart).toBeGreaterThanOrEqual(WATCH_COUNT);
   for (let at = 10; at + 600 <= TEST_SECONDS; at += 10) {
     let count = 0;
-    for (let second = at; second < at + 600; second += 1) count += looks.get(offset + second) ?? 0;
-    expect(count).toBeLessThanOrEqual(1.5 * share);
+    for (let second = at; second < at + 600; second += 1)
+      count += looksPerSecond.get(startSecond + second) ?? 0;
+    expect(count).toBeLessThanOrEqual(1.5 * sharePerTenMinutes);
   }
   console.log(
-    `${all} looks, ${((user + system) / 1_000 / all).toFixed(1)} ms of processor time each`,
+    `${lookCount} looks, ${((user + system) / 1_000 / lookCount).toFixed(1)} ms of processor time each`,
   );
 }, 600_000);

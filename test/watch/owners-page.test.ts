@@ -1,4 +1,4 @@
-/** Runs the TypeScript receiver that docs/owners.md prints. */
+/** docs/owners.md prints a receiver in TypeScript. This test runs its code. */
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

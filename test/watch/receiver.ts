@@ -24,25 +24,26 @@ export type Receiver = AsyncDisposable & {
   readonly url: string;
   readonly host: string;
   readonly received: Received[];
-  /** Sets its answer from now on. */
-  answer(reply: Reply): void;
-  /** Types of what was received, in order. */
-  types(): readonly string[];
+  /** Sets the reply to all later requests. */
+  setReply(reply: Reply): void;
+  /** Types of the received events, in order. */
+  eventTypes(): readonly string[];
 };
 
 /** Agrees to every watch, and takes every event. */
-export const AGREES: Reply = ({ event }, response) => {
+export const replyAgreed: Reply = ({ event }, response) => {
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ challenge: event.data['challenge'] }));
 };
 
-export function status(code: number, headers: Readonly<Record<string, string>> = {}): Reply {
+/** Replies with this HTTP status. */
+export function replyStatus(code: number, headers: Readonly<Record<string, string>> = {}): Reply {
   return (_received, response) => void response.writeHead(code, headers).end();
 }
 
 /** A receiver of webhooks on a real socket. */
-export async function startReceiver(reply: Reply = AGREES): Promise<Receiver> {
-  let answer = reply;
+export async function startReceiver(reply: Reply = replyAgreed): Promise<Receiver> {
+  let currentReply = reply;
   const received: Received[] = [];
   const server = createServer(async (request, response) => {
     let body = '';
@@ -53,7 +54,7 @@ export async function startReceiver(reply: Reply = AGREES): Promise<Receiver> {
     const event: Received['event'] = JSON.parse(body);
     const one = { id: headers['webhook-id'] ?? '', type: event.type, body, event, headers };
     received.push(one);
-    await answer(one, response, request);
+    await currentReply(one, response, request);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const address = server.address();
@@ -63,10 +64,10 @@ export async function startReceiver(reply: Reply = AGREES): Promise<Receiver> {
     url: `http://${host}/hook?x=1`,
     host,
     received,
-    answer(next) {
-      answer = next;
+    setReply(next) {
+      currentReply = next;
     },
-    types: () => received.map(({ type }) => type),
+    eventTypes: () => received.map(({ type }) => type),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

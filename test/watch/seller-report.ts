@@ -9,7 +9,7 @@ export const OFFER = {
 };
 
 /** A report with one paid resource, and whatever else differs. */
-export function sells(more: CannedScan = {}, offer = OFFER): CannedScan {
+export function toSellerScan(more: CannedScan = {}, offer = OFFER): CannedScan {
   const resource = { method: 'GET', path: '/weather' };
   const judged = {
     pointer: '/accepts/0',

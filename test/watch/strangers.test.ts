@@ -8,8 +8,8 @@ import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { PostWebhook } from '../../src/watch/deliveries.ts';
 import { createWatching, type WatchingEvent } from '../../src/watch/watching.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
-import { sells } from './seller-report.ts';
-import { stateOf, storeWatch, waitingSince } from './watch-state.ts';
+import { toSellerScan } from './seller-report.ts';
+import { storeWatch, toAgreedWatch, toWaitingDelivery } from './watch-state.ts';
 import { HOST, startWatchedApp } from './watched-app.ts';
 
 const SECOND_MS = 1_000;
@@ -20,13 +20,13 @@ const START_MS = Date.UTC(2026, 8, 1, 12);
 const RESOURCE = { method: 'GET', path: '/weather' };
 const STORED_FACTS = JSON.stringify({ facts: {}, resources: [RESOURCE], checksVersion: null });
 
-/** Watches on a store in memory; `runningScans` is the number of running paid scans. */
-function startRounds({ postWebhook, runningScans = 0 }: Partial<RoundsOptions> = {}) {
+/** Starts watching on a store in memory. `runningScans` is the number of running paid scans. */
+function startWatching({ postWebhook, runningScans = 0 }: Partial<StartOptions> = {}) {
   const clock = { nowMs: START_MS };
   const store = openSqlite(MEMORY, { clock: () => clock.nowMs });
-  const asked: string[] = [];
+  const askedHosts: string[] = [];
   const events: WatchingEvent[] = [];
-  const slow = Promise.withResolvers<void>();
+  const slowAnswers = Promise.withResolvers<void>();
   const scanner = createFakeScanner();
   const watching = createWatching({
     store,
@@ -35,9 +35,12 @@ function startRounds({ postWebhook, runningScans = 0 }: Partial<RoundsOptions> =
     scanCoordinator: createScanCoordinator({ scanner, store, catalogFacts: {} }),
     turns: createOriginTurns({ now: () => clock.nowMs, runningScans: () => runningScans }),
     async askResources({ host }, resources) {
-      asked.push(host);
-      if (host.startsWith('slow')) await slow.promise;
-      return { answers: resources.map((one) => ({ ...one, kind: 'unknown' })), handshakeMs: 0 };
+      askedHosts.push(host);
+      if (host.startsWith('slow')) await slowAnswers.promise;
+      return {
+        answers: resources.map((resource) => ({ ...resource, kind: 'unknown' })),
+        handshakeMs: 0,
+      };
     },
     resolve: async () => ({ kind: 'unreachable', detail: 'no name is resolved here' }),
     fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
@@ -50,177 +53,187 @@ function startRounds({ postWebhook, runningScans = 0 }: Partial<RoundsOptions> =
   return {
     clock,
     store,
-    asked,
+    askedHosts,
     events,
     scanner,
     watching,
-    letSlowEnd: () => slow.resolve(),
+    answerSlowHosts: () => slowAnswers.resolve(),
     async [Symbol.asyncDispose]() {
-      slow.resolve();
+      slowAnswers.resolve();
       await watching.stop(SECOND_MS);
       await store.close();
     },
   };
 }
 
-type RoundsOptions = { readonly postWebhook: PostWebhook; readonly runningScans: number };
+type StartOptions = { readonly postWebhook: PostWebhook; readonly runningScans: number };
 
-async function settled(): Promise<void> {
+async function letWorkSettle(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await nextTurn();
 }
 
 test('a receiver of 100 watches that never answers delays no event of another receiver', async () => {
-  const posted: string[] = [];
-  const silent = Promise.withResolvers<void>();
-  await using rounds = startRounds({
+  const postedTo: string[] = [];
+  const silence = Promise.withResolvers<void>();
+  await using started = startWatching({
     async postWebhook({ url }) {
-      posted.push(new URL(url).host);
-      if (url.includes('silent')) await silent.promise;
+      postedTo.push(new URL(url).host);
+      if (url.includes('silent')) await silence.promise;
       return { status: 200, retryAfterMs: null, body: '{}' };
     },
   });
-  const { store, watching, clock } = rounds;
-  const to = (receiver: string) => ({ receiver, webhook: `https://${receiver}/x` });
+  const { store, watching, clock } = started;
+  const toReceiver = (receiver: string) => ({ receiver, webhook: `https://${receiver}/x` });
   for (let n = 0; n < 100; n += 1) {
-    const deliveries = [waitingSince(START_MS)];
-    await storeWatch(store, stateOf(`shop${n}.com`, START_MS, { ...to('silent.dev'), deliveries }));
+    const deliveries = [toWaitingDelivery(START_MS)];
+    await storeWatch(
+      store,
+      toAgreedWatch(`shop${n}.com`, START_MS, { ...toReceiver('silent.dev'), deliveries }),
+    );
   }
   void watching.tick();
-  await expect.poll(() => posted).toEqual(['silent.dev']);
+  await expect.poll(() => postedTo).toEqual(['silent.dev']);
   clock.nowMs += 2_500;
-  const deliveries = [waitingSince(clock.nowMs)];
-  await storeWatch(store, stateOf('honest.com', START_MS, { ...to('honest.dev'), deliveries }));
+  const deliveries = [toWaitingDelivery(clock.nowMs)];
+  await storeWatch(
+    store,
+    toAgreedWatch('honest.com', START_MS, { ...toReceiver('honest.dev'), deliveries }),
+  );
   await watching.tick();
-  await expect.poll(() => posted).toEqual(['silent.dev', 'honest.dev']);
-  silent.resolve();
+  await expect.poll(() => postedTo).toEqual(['silent.dev', 'honest.dev']);
+  silence.resolve();
 });
 
-test('long looks delay no event, and four looks run beside a paid scan', async () => {
-  await using rounds = startRounds({ runningScans: 1 });
-  const { store, watching, clock, asked, events } = rounds;
+test('slow looks delay no event, and at most four looks run beside a paid scan', async () => {
+  await using started = startWatching({ runningScans: 1 });
+  const { store, watching, clock, askedHosts, events } = started;
   for (let n = 0; n < 6; n += 1) {
-    const state = stateOf(`slow${n}.com`, START_MS, { baseline: `seen_${n}` });
+    const state = toAgreedWatch(`slow${n}.com`, START_MS, { baseline: `seen_${n}` });
     await storeWatch(store, state, STORED_FACTS);
   }
   clock.nowMs += HOUR_MS;
   void watching.tick();
-  await expect.poll(() => asked.length).toBe(4);
-  const deliveries = [waitingSince(clock.nowMs)];
-  await storeWatch(store, stateOf('honest.com', clock.nowMs, { deliveries }));
+  await expect.poll(() => askedHosts.length).toBe(4);
+  const deliveries = [toWaitingDelivery(clock.nowMs)];
+  await storeWatch(store, toAgreedWatch('honest.com', clock.nowMs, { deliveries }));
   await watching.tick();
   await expect.poll(() => events).toEqual([expect.objectContaining({ result: 'delivered' })]);
-  expect(asked).toHaveLength(4);
+  expect(askedHosts).toHaveLength(4);
 });
 
-test("all missed looks begin at once after a start, and the day's scans before midnight", async () => {
-  await using rounds = startRounds();
-  const { store, watching, clock, asked, scanner } = rounds;
+test('after a start, each of 200 overdue watches has a look at once, and most have their scan before midnight', async () => {
+  await using started = startWatching();
+  const { store, watching, clock, askedHosts, scanner } = started;
   for (let n = 0; n < 200; n += 1) {
     const host = `shop${n}.com`;
-    const state = stateOf(host, START_MS, { baseline: `seen_${n}`, scannedDay: 1, readDay: 1e6 });
+    const state = toAgreedWatch(host, START_MS, {
+      baseline: `seen_${n}`,
+      scannedDay: 1,
+      readDay: 1e6,
+    });
     await storeWatch(store, state, STORED_FACTS);
-    scanner.will(host, sells());
+    scanner.will(host, toSellerScan());
   }
   clock.nowMs = START_MS + 11 * HOUR_MS + 59 * MINUTE_MS + 50 * SECOND_MS;
   await watching.tick();
   await watching.idle();
-  // Each watch had its look: the daily scan, or the hourly requests if the second of its scan is still to come.
-  expect(new Set([...scanner.began, ...asked]).size).toBe(200);
+  // Each watch had its daily scan, or the hourly requests if its scan is not due yet.
+  expect(new Set([...scanner.began, ...askedHosts]).size).toBe(200);
   expect(scanner.began.length).toBeGreaterThan(150);
   await watching.tick();
   expect(watching.lateness.looksMs).toBe(0);
 });
 
-test('confirming looks begin before all others that are due', async () => {
-  await using rounds = startRounds({ runningScans: 1 });
-  const { store, watching, clock, asked, letSlowEnd } = rounds;
+test('a look that confirms a suspicion begins before all other looks that are due', async () => {
+  await using started = startWatching({ runningScans: 1 });
+  const { store, watching, clock, askedHosts, answerSlowHosts } = started;
   const suspicions = { payability: { sinceMs: START_MS, by: 'challenge' } } as const;
   for (let n = 0; n < 300; n += 1) {
-    const more = { baseline: `seen_${n}`, nextLookAtMs: START_MS + n };
-    await storeWatch(store, stateOf(`slow${n}.com`, START_MS, more), STORED_FACTS);
+    const changes = { baseline: `seen_${n}`, nextLookAtMs: START_MS + n };
+    await storeWatch(store, toAgreedWatch(`slow${n}.com`, START_MS, changes), STORED_FACTS);
   }
-  const more = { baseline: 'seen', nextLookAtMs: START_MS + HOUR_MS, suspicions };
-  await storeWatch(store, stateOf('slow-victim.com', START_MS, more), STORED_FACTS);
+  const changes = { baseline: 'seen', nextLookAtMs: START_MS + HOUR_MS, suspicions };
+  await storeWatch(store, toAgreedWatch('slow-victim.com', START_MS, changes), STORED_FACTS);
   clock.nowMs += HOUR_MS;
   void watching.tick();
-  await expect.poll(() => asked.length).toBeGreaterThan(0);
-  expect(asked[0]).toBe('slow-victim.com');
-  letSlowEnd();
-  await settled();
+  await expect.poll(() => askedHosts.length).toBeGreaterThan(0);
+  expect(askedHosts[0]).toBe('slow-victim.com');
+  answerSlowHosts();
+  await letWorkSettle();
 });
 
-test('repeated replacement of a watch delays no look of another', async () => {
+test('a caller that replaces a watch again and again delays no look of another watch', async () => {
   await using watched = await startWatchedApp();
-  watched.asked = (resource) => ({ ...resource, kind: 'unreachable' });
-  watched.app.scanner.will(HOST, sells());
-  const secret = await watched.agreed();
-  await watched.agreed({ url: 'rival.dev' });
-  const nextLook = async () => {
+  watched.answerResource = (resource) => ({ ...resource, kind: 'unreachable' });
+  watched.app.scanner.will(HOST, toSellerScan());
+  const secret = await watched.startAgreed();
+  await watched.startAgreed({ url: 'rival.dev' });
+  const readNextLookMs = async () => {
     const { body } = await watched.call('status', secret);
     return Date.parse(String(body['nextLookAt']));
   };
-  await watched.pass((await nextLook()) - watched.app.now());
-  // The look found something worse, so it is confirmed ten minutes later.
-  const confirmAtMs = await nextLook();
+  await watched.advance((await readNextLookMs()) - watched.app.now());
+  // The look found the origin unreachable, so a second look confirms this ten minutes later.
+  const confirmAtMs = await readNextLookMs();
   expect(confirmAtMs - watched.app.now()).toBeLessThanOrEqual(10 * MINUTE_MS);
-  await watched.pass(confirmAtMs - watched.app.now() - 10 * SECOND_MS);
+  await watched.advance(confirmAtMs - watched.app.now() - 10 * SECOND_MS);
   for (let n = 0; n < 20; n += 1) {
     await watched.watch({ url: 'rival.dev' });
     await watched.settle();
   }
-  await watched.pass(Math.max(0, confirmAtMs - watched.app.now()));
-  expect(watched.receiver.types()).toContain('origin.unreachable');
+  await watched.advance(Math.max(0, confirmAtMs - watched.app.now()));
+  expect(watched.receiver.eventTypes()).toContain('origin.unreachable');
 });
 
-test('scans of looks begin at most twice a second in one network, even if many names resolve there', async () => {
+test('at most two scans a second of watched hosts begin in one network, even if many names resolve to it', async () => {
   await using watched = await startWatchedApp();
-  const begun: number[] = [];
+  const beganAtMs: number[] = [];
   const hosts = Array.from({ length: 6 }, (_, n) => `shop${n}.com`);
   for (const [n, host] of hosts.entries()) {
     watched.addresses.set(host, { address: `198.51.100.${n}`, family: 4 });
     watched.app.scanner.will(host, {
       get until() {
-        begun.push(watched.app.now());
+        beganAtMs.push(watched.app.now());
         return Promise.resolve();
       },
     });
     await storeWatch(watched.app.store, {
-      ...stateOf(host, watched.app.now(), { scannedDay: null, receiver: `r${n}.dev` }),
+      ...toAgreedWatch(host, watched.app.now(), { scannedDay: null, receiver: `r${n}.dev` }),
       nextLookAtMs: watched.app.now(),
     });
   }
   await watched.settle();
-  expect(begun).toHaveLength(6);
-  expect(Math.max(...begun) - Math.min(...begun)).toBeGreaterThanOrEqual(SECOND_MS);
+  expect(beganAtMs).toHaveLength(6);
+  expect(Math.max(...beganAtMs) - Math.min(...beganAtMs)).toBeGreaterThanOrEqual(SECOND_MS);
 });
 
 test.each([
-  ['its finding is used', true],
-  ['it ends without a finding, and the watch reads the file after it', false],
+  ['uses the finding of that reading', true],
+  ['reads the file itself if that reading has no finding', false],
 ])(
-  "a stranger's read of the file gives the same result as the watch's: %s",
+  'a watch that meets a reading of the token file by another caller %s, and renews itself',
   async (_case, isFound) => {
     await using watched = await startWatchedApp();
-    watched.app.scanner.will(HOST, sells());
-    const { token } = await watched.prove();
+    watched.app.scanner.will(HOST, toSellerScan());
+    const { token } = await watched.proveControl();
     const secret = (await watched.watch()).body['secret'] ?? '';
     await watched.settle();
     const { store } = watched.app;
-    const status = async () => (await watched.call('status', secret)).body;
-    // A minute before midnight the reading of the day is due, and another reading begins first.
-    const beforeMidnight = (dayMs: number) => dayMs + DAY_MS - MINUTE_MS - 2 * SECOND_MS;
+    const readStatus = async () => (await watched.call('status', secret)).body;
+    // The watch reads the file a minute before midnight. The other caller begins two seconds earlier.
+    const toOtherReadingMs = (dayMs: number) => dayMs + DAY_MS - MINUTE_MS - 2 * SECOND_MS;
     const firstDayMs = watched.app.now() - (watched.app.now() % DAY_MS);
     for (let day = 0; day < 31; day += 1) {
-      watched.app.advance(beforeMidnight(firstDayMs + day * DAY_MS) - watched.app.now());
-      const slot = await store.ownership.beginReading(HOST);
-      if (isFound && slot.taken) {
+      watched.app.advance(toOtherReadingMs(firstDayMs + day * DAY_MS) - watched.app.now());
+      const reading = await store.ownership.beginReading(HOST);
+      if (isFound && reading.taken) {
         const { hashSecret } = await import('../../src/ownership/ownership-token.ts');
         const finding = JSON.stringify({ kind: 'served', textHash: hashSecret(token) });
-        await store.ownership.saveFinding(HOST, { beganAtMs: slot.atMs, finding });
+        await store.ownership.saveFinding(HOST, { beganAtMs: reading.atMs, finding });
       }
-      await watched.pass(2 * SECOND_MS);
+      await watched.advance(2 * SECOND_MS);
     }
-    const { state, endsAt } = await status();
+    const { state, endsAt } = await readStatus();
     expect(state).toBe('active');
     expect(Date.parse(String(endsAt))).toBeGreaterThan(watched.app.now() + 28 * DAY_MS);
   },

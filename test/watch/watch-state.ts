@@ -11,7 +11,11 @@ import {
 const TIMING = toWatchTiming();
 
 /** An agreed watch, scanned today, whose next look is at its hour. */
-export function stateOf(host: string, nowMs: number, more: Partial<WatchState> = {}): WatchState {
+export function toAgreedWatch(
+  host: string,
+  nowMs: number,
+  more: Partial<WatchState> = {},
+): WatchState {
   return {
     host,
     originUrl: `https://${host}`,
@@ -43,8 +47,8 @@ export function stateOf(host: string, nowMs: number, more: Partial<WatchState> =
   };
 }
 
-/** A test event that waits since `atMs`. */
-export function waitingSince(atMs: number): WebhookDelivery {
+/** A test event that waits for its delivery since `atMs`. */
+export function toWaitingDelivery(atMs: number): WebhookDelivery {
   const times = { atMs, nextTryAtMs: atMs, lastTryAtMs: null };
   return { id: `msg_${randomUUID()}`, type: 'watch.test', tries: 0, status: 'waiting', ...times };
 }

@@ -1,4 +1,4 @@
-/** The app, its watches and a receiver; time moves when the test says so. */
+/** The app, its watches and a receiver. Time moves only when the test advances it. */
 
 import type { Address } from '../../src/guard/resolve.ts';
 import type { AskResources, ResourceAnswer } from '../../src/looks/ask-resources.ts';
@@ -18,26 +18,27 @@ export type WatchedApp = AsyncDisposable & {
   /** Faults of the watching on our side. */
   readonly troubles: { readonly message: string; readonly error: unknown }[];
   readonly events: WatchingEvent[];
-  /** Answers of resources to the hourly requests; null stands for a fault of ours. */
-  asked: ((resource: { method: string; path: string }) => ResourceAnswer) | null;
+  /** Gives the answer of a resource to the hourly requests. With null, the requests fail by our own fault. */
+  answerResource: ((resource: { method: string; path: string }) => ResourceAnswer) | null;
   /** Addresses of hosts that do not have the common address. */
   readonly addresses: Map<string, Address>;
-  /** Hosts in the order in which they were asked. */
-  readonly asking: string[];
-  prove(host?: string): Promise<{ readonly listingKey: string; readonly token: string }>;
-  /** A watch of the host, whose answer is returned. */
+  /** Hosts whose resources the watch asked, in order. */
+  readonly askedHosts: string[];
+  /** Serves the token file of the host, and confirms control. */
+  proveControl(host?: string): Promise<{ readonly listingKey: string; readonly token: string }>;
+  /** Posts `/v1/watch` for the host, and returns the answer. */
   watch(more?: object): Promise<{ readonly status: number; readonly body: Record<string, string> }>;
-  /** Calls `watch`, lets the receiver agree, and waits until all begun work has ended. */
-  agreed(more?: object): Promise<string>;
+  /** Calls `watch`, lets the receiver agree, waits until all begun work has ended, and returns the secret. */
+  startAgreed(more?: object): Promise<string>;
   call(
     path: 'status' | 'test' | 'stop',
     secret: string,
     host?: string,
   ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }>;
-  /** Begins what is due, and waits for it, until nothing more is. */
+  /** Begins all due work and waits for it, until no more work is due. */
   settle(): Promise<void>;
   /** Moves the clock, and settles. */
-  pass(ms: number): Promise<void>;
+  advance(ms: number): Promise<void>;
 };
 
 export type WatchedAppOptions = {
@@ -62,12 +63,12 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
   const { store, config, scanCoordinator } = app;
   const troubles: { message: string; error: unknown }[] = [];
   const events: WatchingEvent[] = [];
-  const asking: string[] = [];
+  const askedHosts: string[] = [];
   const askResources: AskResources = async ({ host }, resources) => {
-    asking.push(host);
-    const { asked } = watched;
-    if (asked === null) throw new Error('our fault');
-    return { answers: resources.map(asked), handshakeMs: 0 };
+    askedHosts.push(host);
+    const { answerResource } = watched;
+    if (answerResource === null) throw new Error('our fault');
+    return { answers: resources.map(answerResource), handshakeMs: 0 };
   };
   const watching = createWatching({
     store,
@@ -106,18 +107,18 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     troubles,
     events,
     addresses: new Map(),
-    asking,
-    asked: (resource) => ({ ...resource, kind: 'unknown' }),
-    async prove(host = HOST) {
+    askedHosts,
+    answerResource: (resource) => ({ ...resource, kind: 'unknown' }),
+    async proveControl(host = HOST) {
       const { body } = await call('/v1/verify/start', { url: host });
       app.challenges.set(host, { kind: 'served', text: body.token });
       await call('/v1/verify/confirm', { url: host });
       return { listingKey: body.listingKey, token: body.token };
     },
     watch: (more = {}) => call('/v1/watch', { url: HOST, webhook: receiver.url, ...more }),
-    async agreed(more = {}) {
+    async startAgreed(more = {}) {
       const url = 'url' in more ? String(more.url) : HOST;
-      await watched.prove(url);
+      await watched.proveControl(url);
       const { status, body } = await watched.watch(more);
       if (status !== 200) throw new Error(`POST /v1/watch: ${status} ${JSON.stringify(body)}`);
       await watched.settle();
@@ -133,7 +134,7 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
       }
       throw new Error('what is due does not end');
     },
-    async pass(ms) {
+    async advance(ms) {
       app.advance(ms);
       await watched.settle();
     },
