@@ -41,7 +41,7 @@ test('a client that disconnects while the facilitator is asked for the signer is
   await expect.poll(() => facilitator.verified.length).toBe(1);
   abort.abort();
   await expect(call).rejects.toThrow();
-  await expect.poll(() => shop.paidCalls()).toBe(0);
+  await expect.poll(() => shop.runningPaidCalls()).toBe(0);
   gate.open();
   expect(facilitator.sent).toHaveLength(0);
 });

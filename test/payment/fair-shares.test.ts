@@ -89,7 +89,7 @@ test('waiting calls are served in the order of their arrival', async () => {
   const calls: Promise<unknown>[] = [];
   for (let n = 0; n < 8; n++) {
     calls.push(shop.buy(`item-${n}`, v2(await sign(payer))));
-    await expect.poll(() => shop.paidCalls()).toBe(n + 1);
+    await expect.poll(() => shop.runningPaidCalls()).toBe(n + 1);
     if (n < 5) await expect.poll(() => order.length).toBe(n + 1);
   }
   // Each settled call frees its own place and allows one more open call.
@@ -110,10 +110,10 @@ test('a client that disconnects while it waits keeps no place', async () => {
   await expect.poll(() => shop.computations.length).toBe(5);
   const abort = new AbortController();
   const sixth = shop.buy('sixth', v2(await sign(payer)), { signal: abort.signal });
-  await expect.poll(() => shop.paidCalls()).toBe(6);
+  await expect.poll(() => shop.runningPaidCalls()).toBe(6);
   abort.abort();
   await expect(sixth).rejects.toThrow();
-  await expect.poll(() => shop.paidCalls()).toBe(5);
+  await expect.poll(() => shop.runningPaidCalls()).toBe(5);
   const seventh = shop.buy('seventh', v2(await sign(payer)));
   gated.open();
   await Promise.all(calls);
@@ -208,7 +208,7 @@ test('a place stays taken until the work ends, also if the caller has disconnect
   await expect.poll(() => shop.computations.length).toBe(1);
   abort.abort();
   await expect(left).rejects.toThrow();
-  await expect.poll(() => shop.paidCalls()).toBe(0);
+  await expect.poll(() => shop.runningPaidCalls()).toBe(0);
   const next = await shop.buy('next', v2(await sign(payer)));
   expect(next.json).toMatchObject({ error: 'too_many_open' });
   gated.open();

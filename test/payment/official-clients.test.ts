@@ -12,7 +12,7 @@ import { CHAIN_TIMING, fundedPayer, newSeller, type Seller } from './chain-shop.
 import { PRICE, type Shop, startShop } from './shop.ts';
 
 describe(
-  'with default options, on a chain that the service settles on itself,',
+  'with default options, if the service itself sends settlements to the chain,',
   needs(chainUnavailable()),
   () => {
     let chain: TestChain;
@@ -39,16 +39,16 @@ describe(
       await chain?.[Symbol.asyncDispose]();
     });
 
-    async function client() {
+    async function newClient() {
       const { privateKey, address } = await chain.newPayer();
       const scheme = new ExactEvmScheme(privateKeyToAccount(privateKey));
       return { address, x402: new x402Client().register('eip155:*', scheme) };
     }
 
     test('@x402/fetch pays a POST and a GET', async () => {
-      const { address, x402 } = await client();
+      const { address, x402 } = await newClient();
       const fetchPaid = wrapFetchWithPayment(fetch, x402);
-      const before = await seller.earned();
+      const earnedBefore = await seller.earned();
       const posted = await fetchPaid(`${shop.url}/work`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -59,7 +59,7 @@ describe(
       const listed = await fetchPaid(`${shop.url}/list?n=5`);
       expect(listed.status).toBe(200);
       expect(await listed.text()).toHaveLength(5_004);
-      expect((await seller.earned()) - before).toBe(PRICE * 2n);
+      expect((await seller.earned()) - earnedBefore).toBe(PRICE * 2n);
       const paid = JSON.parse(
         Buffer.from(listed.headers.get('payment-response') ?? '', 'base64').toString(),
       );
@@ -67,19 +67,19 @@ describe(
     });
 
     test('@x402/axios pays a POST', async () => {
-      const { x402 } = await client();
-      const before = await seller.earned();
-      // This class is of another release of @x402/core than the one that @x402/axios uses.
-      const same = x402 as unknown as Parameters<typeof wrapAxiosWithPayment>[1];
-      const paying = wrapAxiosWithPayment(axios.create(), same);
+      const { x402 } = await newClient();
+      const earnedBefore = await seller.earned();
+      // The types differ, because @x402/axios uses another release of @x402/core.
+      const axiosClient = x402 as unknown as Parameters<typeof wrapAxiosWithPayment>[1];
+      const paying = wrapAxiosWithPayment(axios.create(), axiosClient);
       const { status, data } = await paying.post(`${shop.url}/work`, { item: 'by axios' });
       expect(status).toBe(200);
       expect(data).toMatchObject({ item: 'by axios' });
-      expect((await seller.earned()) - before).toBe(PRICE);
+      expect((await seller.earned()) - earnedBefore).toBe(PRICE);
     });
 
-    test('ten payers at once are settled, each once', async () => {
-      const before = await seller.earned();
+    test('ten payments at once are settled, each once', async () => {
+      const earnedBefore = await seller.earned();
       const answers = await Promise.all(
         Array.from({ length: 10 }, async () => {
           const payer = await fundedPayer(chain, seller);
@@ -88,17 +88,17 @@ describe(
         }),
       );
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
-      expect((await seller.earned()) - before).toBe(PRICE * 10n);
+      expect((await seller.earned()) - earnedBefore).toBe(PRICE * 10n);
     });
 
     test('a payer without money is refused before any work is done', async () => {
       const payer = await fundedPayer(chain, seller, 0n);
-      const worked = shop.computations.length;
+      const computationsBefore = shop.computations.length;
       const { header } = await payer.sign({ value: PRICE });
       const answer = await shop.buy('poor', { 'payment-signature': header });
       expect(answer.status).toBe(402);
       expect(answer.json['error']).toContain('insufficient_balance');
-      expect(shop.computations).toHaveLength(worked);
+      expect(shop.computations).toHaveLength(computationsBefore);
     });
 
     test('a contract wallet pays, and gets its answer again', async () => {
@@ -121,7 +121,7 @@ describe(
       expect((await shop.buy('contract', { 'payment-signature': forged.header })).status).toBe(402);
     });
 
-    test('a pending transaction gives 503, and the answer once it is mined', async () => {
+    test('a call gets 503 while its transaction is pending, and the answer after the transaction is mined', async () => {
       const slowSeller = newSeller(chain);
       const facilitator = createLocalFacilitator({
         rpcUrl: chain.rpcUrl,
@@ -130,7 +130,7 @@ describe(
         pollIntervalMs: 50,
         confirmationTimeoutMs: 1_000,
       });
-      await using slow = await startShop({
+      await using slowShop = await startShop({
         ...CHAIN_TIMING,
         terms: slowSeller.terms,
         facilitator,
@@ -140,7 +140,7 @@ describe(
       const payer = await fundedPayer(chain, slowSeller);
       const { header, nonce } = await payer.sign({ value: PRICE });
       await chain.pauseMining();
-      const answer = await slow.buy('pending', { 'payment-signature': header });
+      const answer = await slowShop.buy('pending', { 'payment-signature': header });
       await chain.resumeMining();
       expect(answer.status).toBe(503);
       expect(answer.json).toMatchObject({
@@ -148,30 +148,30 @@ describe(
         payment: { nonce, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
       });
       await expect
-        .poll(async () => (await slow.buy('pending', { 'payment-signature': header })).status, {
+        .poll(async () => (await slowShop.buy('pending', { 'payment-signature': header })).status, {
           timeout: 20_000,
         })
         .toBe(200);
       expect(await slowSeller.earned()).toBe(PRICE);
     });
 
-    test('a chain with another id stops the start; a chain that does not answer stops only payments', async () => {
+    test('the service does not start on a chain with another id, and refuses payments if the chain does not answer', async () => {
       const options = { settlementKey: chain.facilitatorKey, rpcTimeoutMs: 500 } as const;
-      const wrong = createLocalFacilitator({
+      const onWrongChain = createLocalFacilitator({
         ...options,
         rpcUrl: chain.rpcUrl,
         network: 'eip155:84532',
       });
       const terms = { ...seller.terms, network: 'eip155:84532' } as const;
-      await expect(startShop({ facilitator: wrong, terms })).rejects.toThrow(/eip155:84532/);
+      await expect(startShop({ facilitator: onWrongChain, terms })).rejects.toThrow(/eip155:84532/);
 
-      const silent = createLocalFacilitator({
+      const onSilentChain = createLocalFacilitator({
         ...options,
         rpcUrl: 'http://127.0.0.1:9',
         network: 'eip155:8453',
       });
-      await using closed = await startShop({ facilitator: silent, terms: seller.terms });
-      expect((await closed.buy('x')).status).toBe(503);
+      await using closedShop = await startShop({ facilitator: onSilentChain, terms: seller.terms });
+      expect((await closedShop.buy('x')).status).toBe(503);
     });
   },
 );

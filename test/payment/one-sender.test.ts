@@ -1,4 +1,4 @@
-/** Two writers have sent a payment for one `settling` key. Only the writer of the last step may free the key. */
+/** Two processes have sent the same payment. Only the process that wrote the last ledger step may free its key. */
 import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
@@ -8,73 +8,86 @@ import { PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
-const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const statesOf = async (shop: Shop, signed: SignedHeader) =>
   (await rowsOf(shop, payer.address, signed)).map(({ state }) => state);
 
-/** One process sends and stalls. The other takes the key over and sends the payment again. */
-async function twoSenders() {
+/** One process sends the payment and stalls. The other takes the key over and sends the payment again. */
+async function startTwoSenders() {
   const store = openSqlite(MEMORY);
-  const [late, taking] = [stubFacilitator(), stubFacilitator()];
-  const answerOfLate = Promise.withResolvers<SettleOutcome>();
-  const answerOfTaking = Promise.withResolvers<SettleOutcome>();
-  late.outcomes = [answerOfLate.promise];
-  taking.outcomes = [answerOfTaking.promise];
+  const [stalledFacilitator, takingFacilitator] = [stubFacilitator(), stubFacilitator()];
+  const stalledOutcome = Promise.withResolvers<SettleOutcome>();
+  const takingOutcome = Promise.withResolvers<SettleOutcome>();
+  stalledFacilitator.outcomes = [stalledOutcome.promise];
+  takingFacilitator.outcomes = [takingOutcome.promise];
   const timing = { ...QUICK, reconcileWithinMs: 2_000, retryWithinMs: 2_000 };
-  const asleep = await startShop({ ...timing, store, facilitator: late, sweepIntervalMs: 1e9 });
-  const awake = await startShop({ ...timing, store, facilitator: taking, sweepIntervalMs: 1e9 });
+  const stalledShop = await startShop({
+    ...timing,
+    store,
+    facilitator: stalledFacilitator,
+    sweepIntervalMs: 1e9,
+  });
+  const takingShop = await startShop({
+    ...timing,
+    store,
+    facilitator: takingFacilitator,
+    sweepIntervalMs: 1e9,
+  });
   const signed = await payer.sign({ value: PRICE });
-  const first = asleep.buy('x', v2(signed));
-  await expect.poll(() => late.sent.length).toBe(1);
-  const retry = awake.buy('x', v2(signed));
-  await expect.poll(() => taking.sent.length).toBe(1);
+  const first = stalledShop.buy('x', toHeaders(signed));
+  await expect.poll(() => stalledFacilitator.sent.length).toBe(1);
+  const retry = takingShop.buy('x', toHeaders(signed));
+  await expect.poll(() => takingFacilitator.sent.length).toBe(1);
   return {
     signed,
     first,
     retry,
-    asleep,
-    answerOfLate,
-    answerOfTaking,
+    stalledShop,
+    stalledOutcome,
+    takingOutcome,
     async [Symbol.asyncDispose]() {
-      await asleep[Symbol.asyncDispose]();
-      await awake[Symbol.asyncDispose]();
+      await stalledShop[Symbol.asyncDispose]();
+      await takingShop[Symbol.asyncDispose]();
       await store.close();
     },
   };
 }
 
-describe('a writer that wakes up after another took its key over', () => {
+describe('a process that wakes up after another process took its key over', () => {
   test.each<SettleOutcome>([
     { kind: 'refused', reason: 'insufficient_funds' },
     { kind: 'not_sent', reason: 'connection refused' },
-  ])('does not free the key by its $kind, because the other has sent', async (outcome) => {
-    await using both = await twoSenders();
-    both.answerOfLate.resolve(outcome);
-    const first = await both.first;
-    expect(first.status).toBe(503);
-    expect(first.json['error']).toBe('settlement_unknown');
-    both.answerOfTaking.resolve({ kind: 'settled', transaction: TRANSACTION });
-    expect((await both.retry).status).toBe(200);
-    const again = await both.asleep.buy('x', v2(both.signed));
-    expect(again.status).toBe(200);
-    expect(again.headers.get('x-redelivered')).toBe('1');
-    expect(await statesOf(both.asleep, both.signed)).toEqual([
-      'claimed',
-      'computed',
-      'settling',
-      'unknown',
-      'settled',
-      'published',
-    ]);
-  });
+  ])(
+    'does not free the key if its own send is $kind, because the other process has sent too',
+    async (outcome) => {
+      await using senders = await startTwoSenders();
+      senders.stalledOutcome.resolve(outcome);
+      const first = await senders.first;
+      expect(first.status).toBe(503);
+      expect(first.json['error']).toBe('settlement_unknown');
+      senders.takingOutcome.resolve({ kind: 'settled', transaction: TRANSACTION });
+      expect((await senders.retry).status).toBe(200);
+      const again = await senders.stalledShop.buy('x', toHeaders(senders.signed));
+      expect(again.status).toBe(200);
+      expect(again.headers.get('x-redelivered')).toBe('1');
+      expect(await statesOf(senders.stalledShop, senders.signed)).toEqual([
+        'claimed',
+        'computed',
+        'settling',
+        'unknown',
+        'settled',
+        'published',
+      ]);
+    },
+  );
 
-  test('stores the transaction that it learned in the ledger', async () => {
-    await using both = await twoSenders();
-    both.answerOfLate.resolve({ kind: 'settled', transaction: TRANSACTION });
-    expect((await both.first).status).toBe(200);
-    await expect.poll(() => statesOf(both.asleep, both.signed)).toContain('settled');
-    both.answerOfTaking.resolve({ kind: 'nonce_used', reason: 'used', transaction: null });
-    const retry = await both.retry;
+  test('stores in the ledger the transaction that its facilitator returned', async () => {
+    await using senders = await startTwoSenders();
+    senders.stalledOutcome.resolve({ kind: 'settled', transaction: TRANSACTION });
+    expect((await senders.first).status).toBe(200);
+    await expect.poll(() => statesOf(senders.stalledShop, senders.signed)).toContain('settled');
+    senders.takingOutcome.resolve({ kind: 'nonce_used', reason: 'used', transaction: null });
+    const retry = await senders.retry;
     expect(retry.status).toBe(200);
     expect(retry.paid?.transaction).toBe(TRANSACTION);
   });

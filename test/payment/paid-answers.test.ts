@@ -5,8 +5,8 @@ import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 
 const payer = newPayer();
-const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
-const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 
 describe('a paid answer', () => {
   let shop: Shop;
@@ -16,8 +16,8 @@ describe('a paid answer', () => {
   afterAll(() => shop[Symbol.asyncDispose]());
 
   test('is charged once, names its transaction, and is published', async () => {
-    const signed = await pay();
-    const answer = await shop.buy('first', v2(signed));
+    const signed = await sign();
+    const answer = await shop.buy('first', toHeaders(signed));
     expect(answer.status).toBe(200);
     expect(answer.body).toBe((answerOf('first') as { body: string }).body);
     expect(answer.paid).toEqual({
@@ -33,33 +33,33 @@ describe('a paid answer', () => {
     expect(shop.published).toEqual(['scan-of-first']);
   });
 
-  test('leaves the signature once in the ledger, in its claim', async () => {
-    const signed = await pay();
-    await shop.buy('kept once', v2(signed));
+  test('leaves its signature in only one row of the ledger, the claim', async () => {
+    const signed = await sign();
+    await shop.buy('kept once', toHeaders(signed));
     const key = toPaymentKey(TERMS, { from: payer.address, nonce: signed.nonce });
     const rows = await shop.store.ledger.findAllSteps(key);
-    const isSigned = ({ data }: (typeof rows)[number]) => 'payment' in data;
-    expect(rows.filter(isSigned).map(({ state }) => state)).toEqual(['claimed']);
+    const hasSignature = ({ data }: (typeof rows)[number]) => 'payment' in data;
+    expect(rows.filter(hasSignature).map(({ state }) => state)).toEqual(['claimed']);
     expect(rows).toHaveLength(5);
   });
 
   test('is redelivered byte for byte to the same header, without a second charge', async () => {
-    const signed = await pay();
-    const first = await shop.buy('again', v2(signed));
-    const charged = shop.settlements.length;
-    const worked = shop.computations.length;
-    const second = await shop.buy('again', v2(signed));
+    const signed = await sign();
+    const first = await shop.buy('again', toHeaders(signed));
+    const chargesBefore = shop.settlements.length;
+    const computationsBefore = shop.computations.length;
+    const second = await shop.buy('again', toHeaders(signed));
     expect(second.status).toBe(200);
     expect(second.body).toBe(first.body);
     expect(second.headers.get('x-redelivered')).toBe('1');
     expect(second.paid).toEqual(first.paid);
-    expect(shop.settlements).toHaveLength(charged);
-    expect(shop.computations).toHaveLength(worked);
+    expect(shop.settlements).toHaveLength(chargesBefore);
+    expect(shop.computations).toHaveLength(computationsBefore);
   });
 
-  test('is redelivered to any spelling of the payment', async () => {
-    const signed = await pay();
-    const first = await shop.buy('spelling', v2(signed));
+  test('is redelivered to the same payment in an X-PAYMENT header', async () => {
+    const signed = await sign();
+    const first = await shop.buy('spelling', toHeaders(signed));
     const second = await shop.buy('spelling', { 'x-payment': signed.v1 });
     expect(second.status).toBe(200);
     expect(second.body).toBe(first.body);
@@ -68,36 +68,36 @@ describe('a paid answer', () => {
   });
 
   test('to a call with only X-PAYMENT states the settlement in the headers of both versions', async () => {
-    const answer = await shop.buy('legacy', { 'x-payment': (await pay()).v1 });
+    const answer = await shop.buy('legacy', { 'x-payment': (await sign()).v1 });
     expect(answer.status).toBe(200);
     expect(answer.paid?.success).toBe(true);
     expect(answer.headers.get('x-payment-response')).toBe(answer.headers.get('payment-response'));
   });
 
   test('of many pieces is stored whole and streamed', async () => {
-    const signed = await pay();
-    const first = await shop.get('/list?n=3000', v2(signed));
+    const signed = await sign();
+    const first = await shop.get('/list?n=3000', toHeaders(signed));
     expect(first.status).toBe(200);
     expect(first.body).toHaveLength(3_000_004);
     expect(first.headers.get('content-length')).toBe('3000004');
-    const second = await shop.get('/list?n=3000', v2(signed));
+    const second = await shop.get('/list?n=3000', toHeaders(signed));
     expect(second.headers.get('x-redelivered')).toBe('1');
     expect(second.body === first.body).toBe(true);
   });
 });
 
-test('a header that is sent five times at once gives one computation, one charge, one answer', async () => {
-  const gate = newLatch();
+test('a header that is sent five times at once gives one computation, one charge, and the same answer five times', async () => {
+  const latch = newLatch();
   await using shop = await startShop({
     compute: async (item) => {
-      await gate.opened;
+      await latch.opened;
       return answerOf(item);
     },
   });
-  const signed = await pay();
-  const calls = Array.from({ length: 5 }, () => shop.buy('five', v2(signed)));
+  const signed = await sign();
+  const calls = Array.from({ length: 5 }, () => shop.buy('five', toHeaders(signed)));
   await expect.poll(() => shop.computations.length).toBe(1);
-  gate.open();
+  latch.open();
   const answers = await Promise.all(calls);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
@@ -107,18 +107,18 @@ test('a header that is sent five times at once gives one computation, one charge
   expect(shop.settlements).toHaveLength(1);
 });
 
-test('an error of the first call goes to all calls that wait with its header', async () => {
-  const gate = newLatch();
+test('all calls that wait with the same header get the error of the first call', async () => {
+  const latch = newLatch();
   await using shop = await startShop({
     compute: async () => {
-      await gate.opened;
+      await latch.opened;
       throw new ScannerFailed(new Error('broken'));
     },
   });
-  const signed = await pay();
-  const calls = Array.from({ length: 3 }, () => shop.buy('broken', v2(signed)));
+  const signed = await sign();
+  const calls = Array.from({ length: 3 }, () => shop.buy('broken', toHeaders(signed)));
   await expect.poll(() => shop.computations.length).toBe(1);
-  gate.open();
+  latch.open();
   for (const answer of await Promise.all(calls)) {
     expect(answer.status).toBe(503);
     expect(answer.json).toMatchObject({ error: 'scanner_failed', charged: false });
@@ -131,13 +131,13 @@ describe('one payment buys one request:', () => {
   let signed: SignedHeader;
   beforeAll(async () => {
     shop = await startShop();
-    signed = await pay();
-    expect((await shop.buy('mine', v2(signed))).status).toBe(200);
+    signed = await sign();
+    expect((await shop.buy('mine', toHeaders(signed))).status).toBe(200);
   });
   afterAll(() => shop[Symbol.asyncDispose]());
 
   test('another input is a conflict', async () => {
-    const answer = await shop.buy('other', v2(signed));
+    const answer = await shop.buy('other', toHeaders(signed));
     expect(answer.status).toBe(409);
     expect(answer.json).toMatchObject({
       error: 'payment_conflict',
@@ -147,7 +147,7 @@ describe('one payment buys one request:', () => {
   });
 
   test('another route is a conflict', async () => {
-    const answer = await shop.get('/list', v2(signed));
+    const answer = await shop.get('/list', toHeaders(signed));
     expect(answer.status).toBe(409);
     expect(answer.json).toMatchObject({ field: 'route' });
   });
@@ -158,7 +158,10 @@ describe('one payment buys one request:', () => {
     ['validAfter', { validAfter: 5n }],
     ['validBefore', { validBefore: BigInt(Math.floor(Date.now() / 1000) + 3_600) }],
   ])('the same nonce with another %s is a conflict that names it', async (field, options) => {
-    const answer = await shop.buy('mine', v2(await pay({ nonce: signed.nonce, ...options })));
+    const answer = await shop.buy(
+      'mine',
+      toHeaders(await sign({ nonce: signed.nonce, ...options })),
+    );
     expect(answer.status).toBe(409);
     expect(answer.json).toMatchObject({ error: 'payment_conflict', field });
   });
@@ -170,25 +173,27 @@ describe('one payment buys one request:', () => {
   ])(
     '%s is refused, and the answer says that the payment was charged',
     async (_name, body, type, status) => {
-      const headers = { ...v2(signed), 'content-type': type };
-      const charged = await shop.buy('', headers, { body });
-      expect(charged.status).toBe(status);
-      expect(charged.json).toMatchObject({ charged: true });
-      const fresh = { ...v2(await pay()), 'content-type': type };
-      expect((await shop.buy('', fresh, { body })).json).toMatchObject({ charged: false });
+      const headers = { ...toHeaders(signed), 'content-type': type };
+      const chargesBefore = await shop.buy('', headers, { body });
+      expect(chargesBefore.status).toBe(status);
+      expect(chargesBefore.json).toMatchObject({ charged: true });
+      const freshHeaders = { ...toHeaders(await sign()), 'content-type': type };
+      expect((await shop.buy('', freshHeaders, { body })).json).toMatchObject({
+        charged: false,
+      });
     },
   );
 
   test("another payer's signature does not open the answer", async () => {
     const thief = newPayer();
-    const stolen = await pay({ nonce: signed.nonce, signAs: thief.privateKey });
-    const answer = await shop.buy('mine', v2(stolen));
+    const stolen = await sign({ nonce: signed.nonce, signAs: thief.privateKey });
+    const answer = await shop.buy('mine', toHeaders(stolen));
     expect(answer.status).toBe(402);
     expect(answer.json['error']).toMatch(/^invalid_signature: /);
   });
 
   test('the stored answer still opens to its payer', async () => {
-    expect((await shop.buy('mine', v2(signed))).headers.get('x-redelivered')).toBe('1');
+    expect((await shop.buy('mine', toHeaders(signed))).headers.get('x-redelivered')).toBe('1');
     expect(shop.settlements).toHaveLength(1);
   });
 });
@@ -196,18 +201,18 @@ describe('one payment buys one request:', () => {
 const DAY_MS = 24 * 3_600_000;
 
 describe('24 hours after its settlement, an answer', () => {
-  async function soldShop(options: Parameters<typeof startShop>[0] = {}) {
+  async function startSoldShop(options: Parameters<typeof startShop>[0] = {}) {
     const time = { nowMs: Date.now() };
     const shop = await startShop({ clock: () => time.nowMs, ...options });
-    const sign = (extra = {}) => pay({ nowMs: time.nowMs, ...extra });
-    const id = { identifier: 'order_0123456789abcdef' };
-    const signed = await sign(id);
-    expect((await shop.buy('old', v2(signed))).status).toBe(200);
+    const signNow = (extra = {}) => sign({ nowMs: time.nowMs, ...extra });
+    const identifierOption = { identifier: 'order_0123456789abcdef' };
+    const signed = await signNow(identifierOption);
+    expect((await shop.buy('old', toHeaders(signed))).status).toBe(200);
     return {
       shop,
       time,
-      sign,
-      id,
+      signNow,
+      identifierOption,
       signed,
       [Symbol.asyncDispose]: () => shop[Symbol.asyncDispose](),
     };
@@ -220,39 +225,41 @@ describe('24 hours after its settlement, an answer', () => {
     test.each([
       ['public', true],
       ['private', false],
-    ])('that is %s is refused, and its payment buys nothing more', async (_kind, isPublic) => {
-      await using sold = await soldShop({ isPublic });
+    ])('and is %s is refused, and its payment buys nothing more', async (_kind, isPublic) => {
+      await using sold = await startSoldShop({ isPublic });
       const { shop, time, signed } = sold;
       time.nowMs += DAY_MS - 1;
       if (isPurged) await shop.store.purge(time.nowMs);
-      expect((await shop.buy('old', v2(signed))).status).toBe(200);
+      expect((await shop.buy('old', toHeaders(signed))).status).toBe(200);
       time.nowMs += 1;
       if (isPurged) await shop.store.purge(time.nowMs);
-      const answer = await shop.buy('old', v2(signed));
+      const answer = await shop.buy('old', toHeaders(signed));
       expect(answer.status).toBe(410);
       expect(answer.json).toMatchObject({ error: 'answer_expired', charged: true });
       expect(shop.settlements).toHaveLength(1);
     });
 
     test('is refused to a fresh authorization with its identifier, which is not charged', async () => {
-      await using sold = await soldShop();
-      const { shop, time, sign, id } = sold;
+      await using sold = await startSoldShop();
+      const { shop, time, signNow, identifierOption } = sold;
       time.nowMs += DAY_MS;
       if (isPurged) await shop.store.purge(time.nowMs);
-      const answer = await shop.buy('old', v2(await sign(id)));
+      const answer = await shop.buy('old', toHeaders(await signNow(identifierOption)));
       expect(answer.status).toBe(410);
       expect(answer.json).toMatchObject({ error: 'answer_expired', charged: false });
-      expect((await shop.buy('old', v2(await sign()))).headers.get('x-redelivered')).toBeNull();
+      expect(
+        (await shop.buy('old', toHeaders(await signNow()))).headers.get('x-redelivered'),
+      ).toBeNull();
       expect(shop.settlements).toHaveLength(2);
     });
   });
 });
 
-test('ten payers of one item are ten charges and ten answers', async () => {
+test('ten payers who buy the same item are each charged once and get an answer', async () => {
   await using shop = await startShop();
   const payers = Array.from({ length: 10 }, () => newPayer());
   const answers = await Promise.all(
-    payers.map(async (one) => shop.buy('popular', v2(await one.sign({ value: PRICE })))),
+    payers.map(async (buyer) => shop.buy('popular', toHeaders(await buyer.sign({ value: PRICE })))),
   );
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
   expect(new Set(shop.settlements.map(({ payer: from }) => from)).size).toBe(10);

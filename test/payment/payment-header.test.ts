@@ -5,11 +5,13 @@ import { encode, newPayer, TERMS } from './payer.ts';
 
 const payer = newPayer();
 const signed = await payer.sign({ value: 50_000n });
-const other = await payer.sign({ value: 50_000n });
+const otherSigned = await payer.sign({ value: 50_000n });
 
 type Json = Record<string, unknown>;
 
-function changed(change: (payload: Json & { payload: Json & { authorization: Json } }) => void) {
+function encodeChanged(
+  change: (payload: Json & { payload: Json & { authorization: Json } }) => void,
+) {
   const payload = structuredClone(signed.payload) as Json & {
     payload: Json & { authorization: Json };
   };
@@ -17,14 +19,14 @@ function changed(change: (payload: Json & { payload: Json & { authorization: Jso
   return encode(payload);
 }
 
-function refusalOf(headers: Parameters<typeof decodePayment>[0]): string {
+function refusalMessage(headers: Parameters<typeof decodePayment>[0]): string {
   try {
     decodePayment(headers, TERMS);
   } catch (error) {
     if (error instanceof PaymentRefused && error.code === 'invalid_payment') return error.message;
     throw error;
   }
-  throw new Error('it was taken');
+  throw new Error('the header was accepted');
 }
 
 describe('a payment header', () => {
@@ -56,28 +58,30 @@ describe('a payment header', () => {
   test('may be sent in the headers of both versions if they have the same content', () => {
     const headers = { 'payment-signature': [signed.header], 'x-payment': [signed.v1] };
     expect(decodePayment(headers, TERMS).hasLegacyHeader).toBe(true);
-    expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': [other.v1] })).toContain(
-      'different payments',
-    );
-    const cheaper = changed((payload) =>
+    expect(
+      refusalMessage({ 'payment-signature': [signed.header], 'x-payment': [otherSigned.v1] }),
+    ).toContain('different payments');
+    const cheaper = encodeChanged((payload) =>
       Object.assign(payload['accepted'] as Json, { amount: '1' }),
     );
-    expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': [cheaper] })).toContain(
-      'different payments',
-    );
+    expect(
+      refusalMessage({ 'payment-signature': [signed.header], 'x-payment': [cheaper] }),
+    ).toContain('different payments');
   });
 
-  test('keeps a signature in one spelling', () => {
-    const header = changed(({ payload }) => {
+  test('with an upper-case signature is read as the lower-case one', () => {
+    const header = encodeChanged(({ payload }) => {
       const digits = String(payload['signature']).slice(2).toUpperCase();
       Object.assign(payload, { signature: `0x${digits}` });
     });
-    const known = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
-    expect(decodePayment({ 'payment-signature': [header] }, TERMS).signature).toBe(known.signature);
+    const lowerCase = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
+    expect(decodePayment({ 'payment-signature': [header] }, TERMS).signature).toBe(
+      lowerCase.signature,
+    );
   });
 
-  test('keeps a nonce in one spelling', () => {
-    const header = changed(({ payload }) => {
+  test('with an upper-case nonce is read as the lower-case one', () => {
+    const header = encodeChanged(({ payload }) => {
       payload.authorization['nonce'] = signed.nonce.toUpperCase().replace('0X', '0x');
     });
     expect(decodePayment({ 'payment-signature': [header] }, TERMS).authorization.nonce).toBe(
@@ -95,60 +99,72 @@ describe('a payment header', () => {
     const longest = padded(MAX_PAYMENT_HEADER_LENGTH);
     expect(longest).toHaveLength(MAX_PAYMENT_HEADER_LENGTH);
     expect(decodePayment({ 'payment-signature': [longest] }, TERMS).accepted.scheme).toBe('exact');
-    expect(refusalOf({ 'payment-signature': [padded(MAX_PAYMENT_HEADER_LENGTH + 1)] })).toContain(
-      'over 8192',
-    );
+    expect(
+      refusalMessage({ 'payment-signature': [padded(MAX_PAYMENT_HEADER_LENGTH + 1)] }),
+    ).toContain('over 8192');
   });
 });
 
 describe('a malformed payment is refused with the name of the fault', () => {
   const withAuthorization = (name: string, value: unknown) =>
-    changed(({ payload }) => {
+    encodeChanged(({ payload }) => {
       payload.authorization[name] = value;
     });
-  const base64 = 'is not standard base64';
+  const notBase64 = 'is not standard base64';
   const cases: readonly (readonly [string, readonly string[], string])[] = [
     ['two lines', [signed.header, signed.header], 'one header line'],
-    ['two headers joined by a comma', [`${signed.header}, ${signed.header}`], base64],
-    ['nothing', [''], base64],
-    ['base64url', [encode('{"a":"???>>>~~~"}').replaceAll('/', '_').replaceAll('+', '-')], base64],
-    ['missing padding', [encode('{"a":1}').replaceAll('=', '')], base64],
-    ['a blank inside', [`${signed.header.slice(0, 8)} ${signed.header.slice(8)}`], base64],
-    ['trailing bits', ['QR=='], base64],
-    ['no JSON', [encode('{"a":')], 'not base64 of UTF-8 JSON'],
-    ['no UTF-8', [Buffer.from([0x22, 0xff, 0x22]).toString('base64')], 'UTF-8'],
+    ['two headers joined by a comma', [`${signed.header}, ${signed.header}`], notBase64],
+    ['an empty line', [''], notBase64],
+    [
+      'base64url',
+      [encode('{"a":"???>>>~~~"}').replaceAll('/', '_').replaceAll('+', '-')],
+      notBase64,
+    ],
+    ['missing padding', [encode('{"a":1}').replaceAll('=', '')], notBase64],
+    ['a blank inside', [`${signed.header.slice(0, 8)} ${signed.header.slice(8)}`], notBase64],
+    ['trailing bits', ['QR=='], notBase64],
+    ['text that is not JSON', [encode('{"a":')], 'not base64 of UTF-8 JSON'],
+    ['bytes that are not UTF-8', [Buffer.from([0x22, 0xff, 0x22]).toString('base64')], 'UTF-8'],
     ['an array', [encode([signed.payload])], 'JSON object'],
     ['null', [encode('null')], 'JSON object'],
-    ['version 3', [changed((p) => Object.assign(p, { x402Version: 3 }))], 'x402Version'],
-    ['a version as text', [changed((p) => Object.assign(p, { x402Version: '2' }))], 'x402Version'],
-    ['no accepted', [changed((p) => Object.assign(p, { accepted: undefined }))], 'accepted'],
-    ['no payload', [encode({ ...signed.payload, payload: 7 })], 'payload'],
+    ['version 3', [encodeChanged((p) => Object.assign(p, { x402Version: 3 }))], 'x402Version'],
+    [
+      'a version as text',
+      [encodeChanged((p) => Object.assign(p, { x402Version: '2' }))],
+      'x402Version',
+    ],
+    [
+      'a missing accepted',
+      [encodeChanged((p) => Object.assign(p, { accepted: undefined }))],
+      'accepted',
+    ],
+    ['a number as payload', [encode({ ...signed.payload, payload: 7 })], 'payload'],
     ['a number as value', [withAuthorization('value', 50_000)], 'value'],
     ['a negative value', [withAuthorization('value', '-1')], 'value'],
     ['a value in hex', [withAuthorization('value', '0xc350')], 'value'],
     ['a value over uint256', [withAuthorization('value', `${1n << 256n}`)], 'value'],
     ['a from that is too short', [withAuthorization('from', '0x12')], 'from'],
-    ['no to', [withAuthorization('to', undefined)], 'to'],
+    ['a missing to', [withAuthorization('to', undefined)], 'to'],
     ['a nonce that is too short', [withAuthorization('nonce', '0x12')], 'nonce'],
     ['validBefore as a date', [withAuthorization('validBefore', '2026-01-01')], 'validBefore'],
     [
       'a signature with an odd number of digits',
-      [changed(({ payload }) => Object.assign(payload, { signature: '0x123' }))],
+      [encodeChanged(({ payload }) => Object.assign(payload, { signature: '0x123' }))],
       'signature',
     ],
     [
       'an empty signature',
-      [changed(({ payload }) => Object.assign(payload, { signature: '0x' }))],
+      [encodeChanged(({ payload }) => Object.assign(payload, { signature: '0x' }))],
       'signature',
     ],
   ];
 
-  test.each(cases)('%s', (_name, lines, named) => {
-    expect(refusalOf({ 'payment-signature': lines })).toContain(named);
+  test.each(cases)('%s', (_name, lines, faultName) => {
+    expect(refusalMessage({ 'payment-signature': lines })).toContain(faultName);
   });
 
-  test('in either header', () => {
-    expect(refusalOf({ 'payment-signature': [signed.header], 'x-payment': ['?'] })).toContain(
+  test('in X-PAYMENT, even if PAYMENT-SIGNATURE is good', () => {
+    expect(refusalMessage({ 'payment-signature': [signed.header], 'x-payment': ['?'] })).toContain(
       'X-PAYMENT',
     );
   });

@@ -37,7 +37,7 @@ describe('the official Python client', needs(unavailable ?? chainUnavailable()),
 
   test.each(['httpx', 'requests'] as const)('pays a POST and a GET through %s', async (library) => {
     const { privateKey } = await chain.newPayer();
-    const before = await seller.earned();
+    const earnedBefore = await seller.earned();
     const posted = await buyer.buy({
       library,
       method: 'POST',
@@ -55,6 +55,6 @@ describe('the official Python client', needs(unavailable ?? chainUnavailable()),
       status: 200,
       body: expect.stringMatching(/^\["x{4000}"\]$/),
     });
-    expect((await seller.earned()) - before).toBe(PRICE * 2n);
+    expect((await seller.earned()) - earnedBefore).toBe(PRICE * 2n);
   });
 });

@@ -13,9 +13,9 @@ import { JSON_HEADERS, PRICE, type ShopOptions, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
-const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
-const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
-const TIMING: ShopOptions = {
+const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const QUICK_TIMING: ShopOptions = {
   retryWithinMs: 100,
   reconcileTiming: {
     lookIntervalMs: 20,
@@ -36,24 +36,24 @@ const REQUIREMENTS = {
   extra: { name: TERMS.assetName, version: TERMS.assetVersion },
 } as const;
 
-/** Writes the ledger as a process leaves it that dies when a payment is in the last of these states. */
-async function leave(store: Store, signed: SignedHeader, states: readonly LedgerState[]) {
+/** Writes the rows of a process that died when a payment was in the last of `states`. Returns a reader of its states. */
+async function writeSteps(store: Store, signed: SignedHeader, states: readonly LedgerState[]) {
   const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
   const key = toPaymentKey(TERMS, payment.authorization);
   const validBeforeMs = Number(payment.authorization.validBefore) * 1000;
   const facts = { key, payer: payer.address.toLowerCase(), request: 'work x', validBeforeMs };
-  const pen = new LedgerWriter(store.ledger, facts, null);
+  const writer = new LedgerWriter(store.ledger, facts, null);
   for (const state of states) {
-    if (state === 'claimed') await pen.write(state, toPaymentData(payment, REQUIREMENTS));
+    if (state === 'claimed') await writer.write(state, toPaymentData(payment, REQUIREMENTS));
     else if (state === 'computed') {
       const answerId = `answer-${signed.nonce}`;
       await store.answers.put(answerId, { status: 200, headers: JSON_HEADERS }, [
         Buffer.from('{"from":"before"}'),
       ]);
-      await pen.write(state, {}, { answerId, scanId: 'scan-of-x' });
-    } else await pen.write(state, state === 'settled' ? { transaction: TRANSACTION } : {});
+      await writer.write(state, {}, { answerId, scanId: 'scan-of-x' });
+    } else await writer.write(state, state === 'settled' ? { transaction: TRANSACTION } : {});
   }
-  return async (open: Store) => (await open.ledger.findAllSteps(key)).map((row) => row.state);
+  return async (opened: Store) => (await opened.ledger.findAllSteps(key)).map((row) => row.state);
 }
 
 describe('after a crash, on the embedded store,', () => {
@@ -75,22 +75,22 @@ describe('after a crash, on the embedded store,', () => {
   test.each([
     ['claimed', ['claimed']],
     ['computed', ['claimed', 'computed']],
-  ] as const)('a payment that was %s is free again, uncharged', async (_name, states) => {
-    const signed = await pay();
-    const statesOf = await leave(store, signed, states);
+  ] as const)('a payment that was %s is released and not charged', async (_name, states) => {
+    const signed = await sign();
+    const statesOf = await writeSteps(store, signed, states);
     await reopen();
     const facilitator = stubFacilitator();
-    await using _shop = await startShop({ store, facilitator, ...TIMING });
+    await using _shop = await startShop({ store, facilitator, ...QUICK_TIMING });
     await expect.poll(() => statesOf(store)).toEqual([...states, 'released']);
     expect(facilitator.sent).toHaveLength(0);
   });
 
   test('a retry takes the payment over, without waiting for the sweep', async () => {
-    const signed = await pay();
-    const statesOf = await leave(store, signed, ['claimed', 'computed']);
+    const signed = await sign();
+    const statesOf = await writeSteps(store, signed, ['claimed', 'computed']);
     await reopen();
-    await using shop = await startShop({ store, ...TIMING, sweepIntervalMs: 3_600_000 });
-    const answer = await shop.buy('x', v2(signed));
+    await using shop = await startShop({ store, ...QUICK_TIMING, sweepIntervalMs: 3_600_000 });
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-redelivered')).toBeNull();
     expect(shop.computations[0]?.context.earlierScanId).toBe('scan-of-x');
@@ -112,12 +112,12 @@ describe('after a crash, on the embedded store,', () => {
   ] as const)(
     'a payment that was %s is settled in the background, and its answer redelivered',
     async (_name, states) => {
-      const signed = await pay();
-      const statesOf = await leave(store, signed, states);
+      const signed = await sign();
+      const statesOf = await writeSteps(store, signed, states);
       await reopen();
-      await using shop = await startShop({ store, ...TIMING });
+      await using shop = await startShop({ store, ...QUICK_TIMING });
       await expect.poll(() => statesOf(store)).toContain('published');
-      const answer = await shop.buy('x', v2(signed));
+      const answer = await shop.buy('x', toHeaders(signed));
       expect(answer.body).toBe('{"from":"before"}');
       expect(answer.headers.get('x-redelivered')).toBe('1');
       expect(shop.settlements).toHaveLength(1);
@@ -125,15 +125,15 @@ describe('after a crash, on the embedded store,', () => {
     },
   );
 
-  test('a payment in doubt answers 503 until its outcome is known, also to a fresh signature', async () => {
-    const signed = await pay();
-    await leave(store, signed, ['claimed', 'computed', 'settling']);
+  test('calls get 503 while the settlement of a payment is in doubt, also with a fresh signature', async () => {
+    const signed = await sign();
+    await writeSteps(store, signed, ['claimed', 'computed', 'settling']);
     await reopen();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
-    await using shop = await startShop({ store, facilitator, ...TIMING });
-    for (const one of [signed, await pay()]) {
-      const answer = await shop.buy('x', v2(one));
+    await using shop = await startShop({ store, facilitator, ...QUICK_TIMING });
+    for (const payment of [signed, await sign()]) {
+      const answer = await shop.buy('x', toHeaders(payment));
       expect(answer.status).toBe(503);
       expect(answer.json).toMatchObject({
         error: 'settlement_unknown',
@@ -144,19 +144,24 @@ describe('after a crash, on the embedded store,', () => {
   });
 
   test('a settled payment is published, and its answer redelivered', async () => {
-    const signed = await pay();
-    const statesOf = await leave(store, signed, ['claimed', 'computed', 'settling', 'settled']);
+    const signed = await sign();
+    const statesOf = await writeSteps(store, signed, [
+      'claimed',
+      'computed',
+      'settling',
+      'settled',
+    ]);
     await reopen();
-    await using shop = await startShop({ store, ...TIMING });
+    await using shop = await startShop({ store, ...QUICK_TIMING });
     await expect.poll(() => statesOf(store)).toContain('published');
     expect(shop.published).toEqual(['scan-of-x']);
-    const answer = await shop.buy('x', v2(signed));
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.paid?.transaction).toBe(TRANSACTION);
     expect(shop.settlements).toHaveLength(0);
   });
 
-  test('hundreds of open payments delay no other call', async () => {
-    const signed = await pay();
+  test('hundreds of unfinished payments delay no other call', async () => {
+    const signed = await sign();
     const data = toPaymentData(
       decodePayment({ 'payment-signature': [signed.header] }, TERMS),
       REQUIREMENTS,
@@ -166,15 +171,15 @@ describe('after a crash, on the embedded store,', () => {
       await new LedgerWriter(store.ledger, facts, null).write('claimed', data);
     }
     await reopen();
-    await using shop = await startShop({ store, ...TIMING });
-    expect((await shop.buy('x', v2(signed))).status).toBe(200);
-    expect(await countOpen(store)).toBeGreaterThan(0);
-    await expect.poll(() => countOpen(store), { timeout: 50_000 }).toBe(0);
+    await using shop = await startShop({ store, ...QUICK_TIMING });
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
+    expect(await countUnfinished(store)).toBeGreaterThan(0);
+    await expect.poll(() => countUnfinished(store), { timeout: 50_000 }).toBe(0);
   });
 });
 
-async function countOpen(store: Store): Promise<number> {
-  let open = 0;
-  for await (const _entry of store.ledger.findUnfinished()) open += 1;
-  return open;
+async function countUnfinished(store: Store): Promise<number> {
+  let count = 0;
+  for await (const _entry of store.ledger.findUnfinished()) count += 1;
+  return count;
 }

@@ -8,7 +8,7 @@ import type { FacilitatorRequest } from '../../src/payment/settle/facilitator.ts
 import { createRemoteFacilitator } from '../../src/payment/settle/remote-facilitator.ts';
 import { newPayer, TERMS } from './payer.ts';
 
-const URL_ = 'https://facilitator.example/x402';
+const FACILITATOR_URL = 'https://facilitator.example/x402';
 const TRANSACTION = `0x${'ab'.repeat(32)}`;
 const payer = newPayer();
 const { header } = await payer.sign({ value: 50_000n });
@@ -31,8 +31,8 @@ const request: FacilitatorRequest = {
   },
 };
 
-const facilitator = createRemoteFacilitator({ url: URL_ });
-const server = () => nock('https://facilitator.example');
+const facilitator = createRemoteFacilitator({ url: FACILITATOR_URL });
+const mockFacilitator = () => nock('https://facilitator.example');
 
 beforeAll(() => nock.disableNetConnect());
 afterEach(() => nock.cleanAll());
@@ -42,15 +42,15 @@ afterAll(() => {
 });
 
 test('the facilitator gets requests of version 2, with our own terms', async () => {
-  let asked: Record<string, unknown> = {};
-  server()
+  let sentBody: Record<string, unknown> = {};
+  mockFacilitator()
     .post('/x402/verify', (body) => {
-      asked = body;
+      sentBody = body;
       return true;
     })
     .reply(200, { isValid: true, payer: payer.address });
   expect(await facilitator.verify(request)).toEqual({ kind: 'valid' });
-  expect(asked).toMatchObject({
+  expect(sentBody).toMatchObject({
     x402Version: 2,
     paymentPayload: {
       x402Version: 2,
@@ -63,7 +63,7 @@ test('the facilitator gets requests of version 2, with our own terms', async () 
   });
 });
 
-describe('an answer to verify', () => {
+describe('an answer to verify is read as valid, invalid or unavailable:', () => {
   const cases: readonly (readonly [string, number, unknown, string])[] = [
     [
       'valid, for our payer in lower case',
@@ -85,35 +85,45 @@ describe('an answer to verify', () => {
     ['an error', 502, '<html>', 'unavailable'],
   ];
   test.each(cases)('%s', async (_name, status, body, kind) => {
-    server()
+    mockFacilitator()
       .post('/x402/verify')
       .reply(status, body as nock.Body);
     expect((await facilitator.verify(request)).kind).toBe(kind);
   });
 });
 
-describe('an answer to settle', () => {
-  const good = {
+describe('an answer to settle is read as settled, refused, unclear or another kind:', () => {
+  const success = {
     success: true,
     transaction: TRANSACTION,
     network: 'eip155:8453',
     payer: payer.address,
   };
-  const bad = (errorReason: string) => ({ ...good, success: false, transaction: '', errorReason });
+  const failure = (errorReason: string) => ({
+    ...success,
+    success: false,
+    transaction: '',
+    errorReason,
+  });
   const cases: readonly (readonly [string, number, unknown, string])[] = [
-    ['success', 200, good, 'settled'],
-    ['success with null members', 200, { ...good, errorReason: null, extensions: null }, 'settled'],
-    ['success without a network', 200, { ...good, network: undefined }, 'unclear'],
-    ['insufficient funds', 200, bad('insufficient_funds'), 'refused'],
-    ['insufficient funds, by a status of 402', 402, bad('insufficient_funds'), 'refused'],
-    ['insufficient funds, by a status of 500', 500, bad('insufficient_funds'), 'unclear'],
-    ['success, by a status of 400', 400, good, 'unclear'],
-    ['a used nonce', 200, bad('invalid_exact_evm_nonce_already_used'), 'nonce_used'],
+    ['success', 200, success, 'settled'],
+    [
+      'success with null members',
+      200,
+      { ...success, errorReason: null, extensions: null },
+      'settled',
+    ],
+    ['success without a network', 200, { ...success, network: undefined }, 'unclear'],
+    ['insufficient funds', 200, failure('insufficient_funds'), 'refused'],
+    ['insufficient funds, by a status of 402', 402, failure('insufficient_funds'), 'refused'],
+    ['insufficient funds, by a status of 500', 500, failure('insufficient_funds'), 'unclear'],
+    ['success, by a status of 400', 400, success, 'unclear'],
+    ['a used nonce', 200, failure('invalid_exact_evm_nonce_already_used'), 'nonce_used'],
     ['unauthorized', 401, { error: 'unauthorized' }, 'unclear'],
     ['broken JSON', 200, '{', 'unclear'],
   ];
   test.each(cases)('%s', async (_name, status, body, kind) => {
-    server()
+    mockFacilitator()
       .post('/x402/settle')
       .reply(status, body as nock.Body);
     expect((await facilitator.settle(request)).kind).toBe(kind);
@@ -122,22 +132,22 @@ describe('an answer to settle', () => {
   test.each([
     ['900 KB', 900_000, 'settled'],
     ['more than 1 MiB', 1024 * 1024, 'unclear'],
-  ])('that says success with status %s', async (_name, bytes, kind) => {
-    server()
+  ])('success with %s of padding', async (_name, bytes, kind) => {
+    mockFacilitator()
       .post('/x402/settle')
-      .reply(200, { ...good, extensions: { padding: 'x'.repeat(bytes) } });
+      .reply(200, { ...success, extensions: { padding: 'x'.repeat(bytes) } });
     expect((await facilitator.settle(request)).kind).toBe(kind);
   });
 
-  test('that is a refusal without transaction and network', async () => {
+  test('a refusal without transaction and network', async () => {
     const refusal = { success: false, errorReason: 'insufficient_funds' };
-    server().post('/x402/settle').reply(400, refusal);
+    mockFacilitator().post('/x402/settle').reply(400, refusal);
     expect((await facilitator.settle(request)).kind).toBe('refused');
   });
 
-  test('that is a refused connection', async () => {
+  test('a refused connection, as not sent', async () => {
     const refused = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
-    server().post('/x402/settle').replyWithError(refused);
+    mockFacilitator().post('/x402/settle').replyWithError(refused);
     expect((await facilitator.settle(request)).kind).toBe('not_sent');
   });
 });
@@ -149,25 +159,25 @@ test('a call to a silent facilitator ends at the time limit', async () => {
   await once(silent, 'listening');
   const { port } = silent.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
-  const waiting = createRemoteFacilitator({
+  const silentFacilitator = createRemoteFacilitator({
     url,
     verifyTimeoutMs: 100,
     settleTimeoutMs: 100,
   });
-  expect((await waiting.verify(request)).kind).toBe('unavailable');
-  expect((await waiting.settle(request)).kind).toBe('unclear');
+  expect((await silentFacilitator.verify(request)).kind).toBe('unavailable');
+  expect((await silentFacilitator.settle(request)).kind).toBe('unclear');
   silent.closeAllConnections();
   silent.close();
   nock.disableNetConnect();
 });
 
-test('the supported kinds of a facilitator are read, and a silent facilitator is reported', async () => {
+test('the supported kinds of a facilitator are read, and an error answer is reported as unreachable', async () => {
   const kind = { x402Version: 2, scheme: 'exact', network: 'eip155:8453' };
-  server()
+  mockFacilitator()
     .get('/x402/supported')
     .reply(200, { kinds: [kind], extensions: [], signers: {} });
   expect(await facilitator.findSupported()).toMatchObject([kind]);
-  server().get('/x402/supported').reply(500, 'no');
+  mockFacilitator().get('/x402/supported').reply(500, 'no');
   await expect(facilitator.findSupported()).rejects.toMatchObject({
     name: 'FacilitatorUnreachable',
   });

@@ -19,14 +19,14 @@ function startUnusedNode() {
   });
 }
 
-function openStore() {
+function openClockedStore() {
   const time = { nowMs: Date.now() };
-  const open = openSqlite(MEMORY, { clock: () => time.nowMs });
-  return Object.assign(time, { open, [Symbol.asyncDispose]: () => open.close() });
+  const sqlite = openSqlite(MEMORY, { clock: () => time.nowMs });
+  return Object.assign(time, { sqlite, [Symbol.asyncDispose]: () => sqlite.close() });
 }
 
-describe('with a chain to ask, a payment', () => {
-  test('is sent at most five times, and then looked up', async () => {
+describe('if the service can ask a chain, a payment in doubt', () => {
+  test('is sent at most five times, and after that only looked up', async () => {
     const payer = newPayer();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
@@ -43,29 +43,29 @@ describe('with a chain to ask, a payment', () => {
       await expect.poll(() => facilitator.sent.length).toBe(sends + 1);
     }
     nowMs += 60_000;
-    const looks = node.asked.length;
-    await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 4);
+    const requestsBefore = node.asked.length;
+    await expect.poll(() => node.asked.length).toBeGreaterThan(requestsBefore + 4);
     expect(facilitator.sent).toHaveLength(5);
     const rows = await rowsOf(shop, payer.address, signed);
-    const announced = Array.from({ length: 5 }, () => 'unknown');
+    const sendStates = Array.from({ length: 5 }, () => 'unknown');
     expect(rows.map(({ state }) => state)).toEqual([
       'claimed',
       'computed',
       'settling',
-      ...announced,
+      ...sendStates,
     ]);
   });
 
   test('is sent at most five times by all instances and restarts together', async () => {
     const payer = newPayer();
-    await using store = openStore();
+    await using store = openClockedStore();
     const facilitators = [stubFacilitator(), stubFacilitator(), stubFacilitator()] as const;
     for (const facilitator of facilitators) {
       facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
     }
     const sent = () => facilitators.reduce((sum, facilitator) => sum + facilitator.sent.length, 0);
     await using node = await startUnusedNode();
-    const options = { ...QUICK, store: store.open, rpcUrl: node.rpcUrl };
+    const options = { ...QUICK, store: store.sqlite, rpcUrl: node.rpcUrl };
     const signed = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': signed.header };
     {
@@ -84,12 +84,12 @@ describe('with a chain to ask, a payment', () => {
       await expect.poll(sent).toBe(sends + 1);
     }
     store.nowMs += 60_000;
-    const looks = node.asked.length;
-    await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 8);
+    const requestsBefore = node.asked.length;
+    await expect.poll(() => node.asked.length).toBeGreaterThan(requestsBefore + 8);
     expect(sent()).toBe(5);
   });
 
-  test('can be sent again if its later sends never left, and no row is written for them', async () => {
+  test('is sent more often if its later sends could not connect, and no row is written for these sends', async () => {
     const payer = newPayer();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [
@@ -104,36 +104,36 @@ describe('with a chain to ask, a payment', () => {
     expect(await rowsOf(shop, payer.address, signed)).toHaveLength(5);
   });
 
-  test('that was mined and reverted is not sent again, after a restart as well', async () => {
+  test('that was mined and reverted is not sent again, even after a restart', async () => {
     const payer = newPayer();
-    await using store = openStore();
+    await using store = openClockedStore();
     const facilitator = stubFacilitator();
     const reverted = { kind: 'unclear', reason: 'reverted', isReverted: true } as const;
     facilitator.outcomes = [{ ...reverted, transaction: TRANSACTION }];
     await using node = await startUnusedNode();
-    const options = { ...QUICK, store: store.open, facilitator, rpcUrl: node.rpcUrl };
+    const options = { ...QUICK, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
     const signed = await payer.sign({ value: PRICE });
     for (let run = 1; run <= 2; run++) {
       await using shop = await startShop(options);
       const answer = await shop.buy('x', { 'payment-signature': signed.header });
       expect(answer.json['error']).toBe('settlement_unknown');
       store.nowMs += 40;
-      const looks = node.asked.length;
-      await expect.poll(() => node.asked.length).toBeGreaterThan(looks + 6);
+      const requestsBefore = node.asked.length;
+      await expect.poll(() => node.asked.length).toBeGreaterThan(requestsBefore + 6);
       expect(facilitator.sent).toHaveLength(1);
     }
   });
 
-  test('is looked up on every instance by the transaction that a later send returned', async () => {
+  test('is looked up on every instance under the transaction that a later send returned', async () => {
     const payer = newPayer();
-    await using store = openStore();
+    await using store = openClockedStore();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [
       { kind: 'unclear', reason: 'timeout', transaction: null },
       { kind: 'unclear', reason: 'timeout', transaction: TRANSACTION },
     ];
     await using node = await startUnusedNode();
-    const options = { ...QUICK, store: store.open, facilitator, rpcUrl: node.rpcUrl };
+    const options = { ...QUICK, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
     const signed = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': signed.header };
     {
@@ -161,16 +161,16 @@ describe('a facilitator that is down', () => {
   test.each([
     ['20 s', 200],
     ['two minutes', 1_150],
-  ])('for %s loses no payment', async (_name, awayMs) => {
+  ])('for %s loses no payment', async (_name, downMs) => {
     const payer = newPayer();
     const facilitator = stubFacilitator();
     const settle = facilitator.settle.bind(facilitator);
-    let firstMs: number | null = null;
+    let firstSendMs: number | null = null;
     facilitator.settle = async (request) => {
-      firstMs ??= performance.now();
+      firstSendMs ??= performance.now();
       const outcome = await settle(request);
-      const isAway = performance.now() - firstMs < awayMs;
-      return isAway ? { kind: 'unclear', reason: 'HTTP 503', transaction: null } : outcome;
+      const isDown = performance.now() - firstSendMs < downMs;
+      return isDown ? { kind: 'unclear', reason: 'HTTP 503', transaction: null } : outcome;
     };
     await using node = await startUnusedNode();
     await using shop = await startShop({
@@ -195,7 +195,7 @@ describe('a facilitator that is down', () => {
 
 describe('a payment is sent again', () => {
   const [second, minute, hour] = [1_000, 60_000, 3_600_000];
-  const after = (validForMs: number) =>
+  const toWaitsMs = (validForMs: number) =>
     toResendTimesMs(
       { firstMs: 7, validBeforeMs: 7 + validForMs },
       DEFAULT_TIMING.resendAfterMs,
@@ -208,30 +208,34 @@ describe('a payment is sent again', () => {
     ['20 minutes', 20 * minute, [5 * second, 30 * second, 2 * minute, 15 * minute]],
     ['a day', 24 * hour, [5 * second, 30 * second, 2 * minute, 15 * minute]],
   ])('over the validity of %s', (_name, validForMs, expected) => {
-    expect(after(validForMs)).toEqual(expected);
+    expect(toWaitsMs(validForMs)).toEqual(expected);
   });
 });
 
 describe('the next look-up', () => {
   const [second, minute, hour] = [1_000, 60_000, 3_600_000];
-  const look = (backoffMs: number, untilDueMs: number, random = 0) =>
+  const findNextLookMs = (backoffMs: number, untilDueMs: number, random = 0) =>
     toNextLookMs({ backoffMs, firstBackoffMs: second, untilDueMs, random });
 
   test.each([
-    ['comes after the backoff, if nothing is due before', look(minute, hour), minute],
+    ['comes after the backoff, if nothing is due before', findNextLookMs(minute, hour), minute],
     [
-      'comes up to a quarter later, so that keys are not looked up together',
-      look(minute, hour, 1),
+      'comes up to a quarter of the backoff later, so that keys are not looked up together',
+      findNextLookMs(minute, hour, 1),
       1.25 * minute,
     ],
     [
       'comes when proof is possible or a send is due, even if the backoff is longer',
-      look(hour, 10 * minute),
+      findNextLookMs(hour, 10 * minute),
       10 * minute,
     ],
-    ['comes at most 250 ms after that', look(hour, 10 * minute, 1), 10 * minute + 250],
-    ['comes after the backoff, if nothing else is due', look(second, Infinity), second],
-  ])('waits for %s', (_name, waitedMs, expectedMs) => {
-    expect(waitedMs).toBe(expectedMs);
+    [
+      'comes at most 250 ms after proof is possible or a send is due',
+      findNextLookMs(hour, 10 * minute, 1),
+      10 * minute + 250,
+    ],
+    ['comes after the backoff, if nothing else is due', findNextLookMs(second, Infinity), second],
+  ])('%s', (_name, waitMs, expectedMs) => {
+    expect(waitMs).toBe(expectedMs);
   });
 });

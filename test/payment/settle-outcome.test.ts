@@ -46,7 +46,7 @@ const failure = (errorReason: string, transaction = ''): SettleResponse => ({
   network: 'eip155:8453',
 });
 
-describe('the answer of a facilitator to a settlement', () => {
+describe('in the answer of a facilitator to a settlement,', () => {
   const cases: readonly (readonly [string, SettleResponse, string])[] = [
     ['a well-formed success', success, 'settled'],
     ['a success without a payer', { ...success, payer: undefined as never }, 'settled'],
@@ -76,20 +76,26 @@ describe('the answer of a facilitator to a settlement', () => {
     ['no reason', failure(''), 'unclear'],
   ];
 
-  test.each(Object.entries(UNSENT_REASONS))('%s is a refusal (%s)', (reason, source) => {
-    expect(toSettleOutcome(failure(reason), payment)).toEqual({ kind: 'refused', reason });
-    expect(source).not.toBe('');
-  });
+  test.each(Object.entries(UNSENT_REASONS))(
+    'reason %s is a refusal (source: %s)',
+    (reason, source) => {
+      expect(toSettleOutcome(failure(reason), payment)).toEqual({ kind: 'refused', reason });
+      expect(source).not.toBe('');
+    },
+  );
 
-  test.each(Object.keys(UNCLEAR_REASONS))('%s proves nothing', (reason) => {
+  test.each(Object.keys(UNCLEAR_REASONS))('reason %s proves nothing', (reason) => {
     expect(toSettleOutcome(failure(reason), payment).kind).toBe('unclear');
   });
 
-  test.each(cases)('%s', (_name, response, kind) => {
-    expect(toSettleOutcome(response, payment).kind).toBe(kind);
-  });
+  test.each(cases.map(([name, response, kind]) => ({ name, response, kind })))(
+    '$name is $kind',
+    ({ response, kind }) => {
+      expect(toSettleOutcome(response, payment).kind).toBe(kind);
+    },
+  );
 
-  test('has a transaction only if it names one', () => {
+  test('a transaction is read only if it is a full hash', () => {
     expect(toSettleOutcome(success, payment)).toEqual({
       kind: 'settled',
       transaction: TRANSACTION,
@@ -104,33 +110,36 @@ describe('the answer of a facilitator to a settlement', () => {
 });
 
 describe('an error on the way to a facilitator', () => {
-  const coded = (code: string) => Object.assign(new Error('x'), { code });
+  const errorWithCode = (code: string) => Object.assign(new Error('x'), { code });
   const cases: readonly (readonly [string, unknown, string])[] = [
     [
       'a refused connection',
-      new TypeError('fetch failed', { cause: coded('ECONNREFUSED') }),
+      new TypeError('fetch failed', { cause: errorWithCode('ECONNREFUSED') }),
       'not_sent',
     ],
     [
       'a connection that every address refused',
       new TypeError('fetch failed', {
-        cause: new AggregateError([coded('ECONNREFUSED'), coded('ECONNREFUSED')]),
+        cause: new AggregateError([errorWithCode('ECONNREFUSED'), errorWithCode('ECONNREFUSED')]),
       }),
       'not_sent',
     ],
     [
       'a connection that one of two addresses did not refuse',
       new TypeError('fetch failed', {
-        cause: new AggregateError([coded('ECONNREFUSED'), coded('ETIMEDOUT')]),
+        cause: new AggregateError([errorWithCode('ECONNREFUSED'), errorWithCode('ETIMEDOUT')]),
       }),
       'unclear',
     ],
-    ['a reset', new TypeError('fetch failed', { cause: coded('ECONNRESET') }), 'unclear'],
+    ['a reset', new TypeError('fetch failed', { cause: errorWithCode('ECONNRESET') }), 'unclear'],
     ['a timeout', new DOMException('late', 'TimeoutError'), 'unclear'],
     ['a value that is not an error', 'no', 'unclear'],
   ];
 
-  test.each(cases)('%s', (_name, error, kind) => {
-    expect(toOutcomeOfError(error).kind).toBe(kind);
-  });
+  test.each(cases.map(([name, error, kind]) => ({ name, error, kind })))(
+    '$name is $kind',
+    ({ error, kind }) => {
+      expect(toOutcomeOfError(error).kind).toBe(kind);
+    },
+  );
 });

@@ -6,16 +6,16 @@ import { PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
-const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
-const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
-const LATE = `0x${'ef'.repeat(32)}` as const;
+const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const LATE_TRANSACTION = `0x${'ef'.repeat(32)}` as const;
 
 const rowsOf = (shop: Shop, signed: SignedHeader) => ledgerRows(shop, payer.address, signed);
 const statesOf = async (shop: Shop, signed: SignedHeader) =>
   (await rowsOf(shop, signed)).map(({ state }) => state);
 
 const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
-const settled: SettleOutcome = { kind: 'settled', transaction: LATE };
+const settled: SettleOutcome = { kind: 'settled', transaction: LATE_TRANSACTION };
 const nonceUsed: SettleOutcome = {
   kind: 'nonce_used',
   reason: 'nonce_already_used',
@@ -28,8 +28,8 @@ describe('a definite refusal', () => {
     const outcome = { kind: 'refused', reason: 'insufficient_funds' } as const;
     facilitator.outcomes = [outcome, { kind: 'settled', transaction: TRANSACTION }];
     await using shop = await startShop({ facilitator, ...QUICK });
-    const signed = await pay();
-    const refused = await shop.buy('x', v2(signed));
+    const signed = await sign();
+    const refused = await shop.buy('x', toHeaders(signed));
     expect(refused.status).toBe(402);
     expect(refused.json['error']).toMatch(/^settlement_failed: .*Nothing was charged/);
     const response = Buffer.from(refused.headers.get('payment-response') ?? '', 'base64');
@@ -41,7 +41,7 @@ describe('a definite refusal', () => {
     });
     expect(shop.published).toHaveLength(0);
     expect(await shop.unpaid(payer.address)).toHaveLength(1);
-    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
     expect(await shop.unpaid(payer.address)).toHaveLength(0);
     expect(await statesOf(shop, signed)).toEqual([
       'claimed',
@@ -58,31 +58,31 @@ describe('a definite refusal', () => {
 
   test('that is our fault gives 503, uncharged and without a debt, and the payment may be tried again', async () => {
     const facilitator = stubFacilitator();
-    const away: SettleOutcome = { kind: 'not_sent', reason: 'connection refused' };
-    facilitator.outcomes = [...Array<SettleOutcome>(7).fill(away), settled];
+    const notSent: SettleOutcome = { kind: 'not_sent', reason: 'connection refused' };
+    facilitator.outcomes = [...Array<SettleOutcome>(7).fill(notSent), settled];
     await using shop = await startShop({ facilitator, ...QUICK });
     for (let n = 1; n <= 7; n++) {
-      const refused = await shop.buy(`x${n}`, v2(await pay()));
+      const refused = await shop.buy(`x${n}`, toHeaders(await sign()));
       expect(refused.status).toBe(503);
       expect(refused.json).toMatchObject({ error: 'payments_unavailable', charged: false });
       expect(refused.headers.get('retry-after')).not.toBeNull();
     }
-    const marks = await shop.unpaid(payer.address);
-    expect(marks).toHaveLength(7);
-    expect(marks.filter(({ isDebt }) => isDebt)).toHaveLength(0);
-    expect((await shop.buy('x8', v2(await pay()))).status).toBe(200);
+    const unpaidMarks = await shop.unpaid(payer.address);
+    expect(unpaidMarks).toHaveLength(7);
+    expect(unpaidMarks.filter(({ isDebt }) => isDebt)).toHaveLength(0);
+    expect((await shop.buy('x8', toHeaders(await sign()))).status).toBe(200);
   });
 });
 
 describe('a settlement in doubt, without a chain to ask', () => {
-  test('that succeeds when sent again within the call is a 200', async () => {
+  test('gives 200 if a second or third send within the call succeeds', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear, unclear, settled];
     await using shop = await startShop({ facilitator, ...QUICK });
-    const signed = await pay();
-    const answer = await shop.buy('x', v2(signed));
+    const signed = await sign();
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
-    expect(answer.paid?.transaction).toBe(LATE);
+    expect(answer.paid?.transaction).toBe(LATE_TRANSACTION);
     expect(answer.headers.get('x-redelivered')).toBeNull();
     expect(await statesOf(shop, signed)).toEqual([
       'claimed',
@@ -95,23 +95,23 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect(shop.published).toEqual(['scan-of-x']);
   });
 
-  test('whose nonce turns out to be used counts as settled, by the transaction that the answer named', async () => {
+  test('whose nonce turns out to be used counts as settled by the transaction that the first send returned', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }, nonceUsed];
     await using shop = await startShop({ facilitator, ...QUICK });
-    const answer = await shop.buy('x', v2(await pay()));
+    const answer = await shop.buy('x', toHeaders(await sign()));
     expect(answer.status).toBe(200);
     expect(answer.paid?.transaction).toBe(TRANSACTION);
   });
 
-  test('that remains gives 503 with the transaction, and never a challenge', async () => {
+  test('that no send has ended gives 503 with the transaction, and never a challenge', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }];
     await using shop = await startShop({ facilitator, ...QUICK });
-    const signed = await pay();
-    const first = await shop.buy('x', v2(signed));
-    const retry = await shop.buy('x', v2(signed));
-    const fresh = await shop.buy('x', v2(await pay()));
+    const signed = await sign();
+    const first = await shop.buy('x', toHeaders(signed));
+    const retry = await shop.buy('x', toHeaders(signed));
+    const fresh = await shop.buy('x', toHeaders(await sign()));
     for (const answer of [first, retry, fresh]) {
       expect(answer.status).toBe(503);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -140,7 +140,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
 
     facilitator.outcomes = [settled];
     await expect.poll(() => statesOf(shop, signed)).toContain('published');
-    const paid = await shop.buy('x', v2(signed));
+    const paid = await shop.buy('x', toHeaders(signed));
     expect(paid.status).toBe(200);
     expect(paid.headers.get('x-redelivered')).toBe('1');
     expect(shop.published).toEqual(['scan-of-x']);
@@ -150,13 +150,13 @@ describe('a settlement in doubt, without a chain to ask', () => {
     { kind: 'refused', reason: 'insufficient_funds' },
     { kind: 'not_sent', reason: 'connection refused' },
   ])(
-    'does not end by $kind of a later send, because the first may have taken the money',
+    'does not end if a later send is $kind, because the first send may have taken the money',
     async (later) => {
       const facilitator = stubFacilitator();
       facilitator.outcomes = [unclear, later];
       await using shop = await startShop({ facilitator, ...QUICK });
-      const signed = await pay();
-      expect((await shop.buy('x', v2(signed))).status).toBe(503);
+      const signed = await sign();
+      expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
       await expect.poll(() => facilitator.sent.length).toBeGreaterThan(3);
       expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
     },
@@ -173,14 +173,14 @@ describe('a settlement in doubt, without a chain to ask', () => {
       clock: () => nowMs,
       onEvent: (event) => events.push(event),
     });
-    const signed = await pay({ nowMs });
-    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    const signed = await sign({ nowMs });
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     nowMs += 300_000 + 47 * 3_600_000;
     await expect.poll(() => events.map(({ kind }) => kind)).toContain('overdue');
-    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     nowMs += 3_600_000 + 1_000;
     await expect.poll(() => statesOf(shop, signed)).toContain('published');
-    const answer = await shop.buy('x', v2(signed));
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-settlement')).toBe('unproved');
     expect(answer.paid?.transaction).toBe('');
@@ -188,13 +188,13 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect(events).toContainEqual(
       expect.objectContaining({ kind: 'reconciled', outcome: 'unproved' }),
     );
-    // Its answer is kept for a day from now, even after a long doubt.
+    // The answer is kept for a day after the doubt ended.
     nowMs += 23 * 3_600_000;
     await shop.store.purge(nowMs);
-    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
     nowMs += 2 * 3_600_000;
     await shop.store.purge(nowMs);
-    expect((await shop.buy('x', v2(signed))).status).toBe(410);
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(410);
   });
 
   test('is answered in time even if a look-up takes long', async () => {
@@ -202,33 +202,33 @@ describe('a settlement in doubt, without a chain to ask', () => {
     const hanging = Promise.withResolvers<SettleOutcome>();
     facilitator.outcomes = [unclear, hanging.promise];
     await using shop = await startShop({ facilitator, ...QUICK });
-    const signed = await pay();
-    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    const signed = await sign();
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     expect(facilitator.sent).toHaveLength(2);
     hanging.resolve(settled);
     await expect.poll(() => statesOf(shop, signed)).toContain('settled');
   });
 
-  test('has four places for look-ups: two for waiting calls, two for the rest', async () => {
+  test('is sent again in the background, for at most two payments at once', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear];
-    let [running, most] = [0, 0];
+    let [running, mostAtOnce] = [0, 0];
     const settle = facilitator.settle.bind(facilitator);
     await using shop = await startShop({ facilitator, ...QUICK, reconcileWithinMs: 1 });
-    const many = Array.from({ length: 12 }, async (_, n) => {
+    const calls = Array.from({ length: 12 }, async (_, n) => {
       const { header } = await newPayer().sign({ value: PRICE });
       return shop.buy(`x${n}`, { 'payment-signature': header });
     });
-    for (const answer of await Promise.all(many)) expect(answer.status).toBe(503);
+    for (const answer of await Promise.all(calls)) expect(answer.status).toBe(503);
     facilitator.settle = async (request) => {
       running += 1;
-      most = Math.max(most, running);
+      mostAtOnce = Math.max(mostAtOnce, running);
       await new Promise((resolve) => setTimeout(resolve, 20));
       running -= 1;
       return settle(request);
     };
-    const before = facilitator.sent.length;
-    await expect.poll(() => facilitator.sent.length).toBeGreaterThan(before + 12);
-    expect(most).toBe(2);
+    const sentBefore = facilitator.sent.length;
+    await expect.poll(() => facilitator.sent.length).toBeGreaterThan(sentBefore + 12);
+    expect(mostAtOnce).toBe(2);
   });
 });

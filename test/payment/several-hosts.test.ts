@@ -14,8 +14,8 @@ import { stubFacilitator } from './stub-facilitator.ts';
 
 const server = await startMongoServer();
 const payer = newPayer();
-const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
-const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const SETTINGS = {
   revision: '0.3.0',
   network: TERMS.network,
@@ -25,21 +25,21 @@ const SETTINGS = {
   catalog: 'one',
   signingKey: 'kept in the store',
 };
-const TIMING: ShopOptions = { retryWithinMs: 100, sweepIntervalMs: 100 };
+const QUICK_TIMING: ShopOptions = { retryWithinMs: 100, sweepIntervalMs: 100 };
 
 describe('instances on one store', needs('uri' in server ? null : server.unavailable), () => {
   const opened: Store[] = [];
   let url = '';
 
-  async function openHost(): Promise<Store> {
+  async function openInstanceStore(): Promise<Store> {
     if (url === '') url = freshDatabase('uri' in server ? server.uri : '');
     const store = await openStore(url);
     opened.push(store);
     return store;
   }
 
-  async function openLivingHost(): Promise<Store> {
-    const store = await openHost();
+  async function openLivingInstance(): Promise<Store> {
+    const store = await openInstanceStore();
     await store.instances.join({ settings: SETTINGS });
     return store;
   }
@@ -53,7 +53,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     if ('uri' in server) await server[Symbol.asyncDispose]();
   });
 
-  async function claimAs(store: Store, signed: SignedHeader) {
+  async function writeClaim(store: Store, signed: SignedHeader) {
     const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
     const requirements = {
       scheme: 'exact',
@@ -71,151 +71,151 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
       request: 'work x',
       validBeforeMs: Number(payment.authorization.validBefore) * 1000,
     };
-    const pen = new LedgerWriter(store.ledger, facts, null);
-    await pen.write('claimed', toPaymentData(payment, requirements));
-    return { pen, key };
+    const writer = new LedgerWriter(store.ledger, facts, null);
+    await writer.write('claimed', toPaymentData(payment, requirements));
+    return { writer, key };
   }
 
   test('that get the same payment at once compute once, charge once and give one answer', async () => {
-    const gate = newLatch();
+    const latch = newLatch();
     const compute = async (item: string) => {
-      await gate.opened;
+      await latch.opened;
       return answerOf(item);
     };
     const facilitator = stubFacilitator();
-    await using one = await startShop({
-      ...TIMING,
-      store: await openLivingHost(),
+    await using shopA = await startShop({
+      ...QUICK_TIMING,
+      store: await openLivingInstance(),
       compute,
       facilitator,
     });
-    await using two = await startShop({
-      ...TIMING,
-      store: await openLivingHost(),
+    await using shopB = await startShop({
+      ...QUICK_TIMING,
+      store: await openLivingInstance(),
       compute,
       facilitator,
     });
-    const signed = await pay();
-    const calls = [one.buy('x', v2(signed)), two.buy('x', v2(signed))];
-    await expect.poll(() => one.computations.length + two.computations.length).toBe(1);
-    gate.open();
+    const signed = await sign();
+    const calls = [shopA.buy('x', toHeaders(signed)), shopB.buy('x', toHeaders(signed))];
+    await expect.poll(() => shopA.computations.length + shopB.computations.length).toBe(1);
+    latch.open();
     const answers = await Promise.all(calls);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers[0]?.body).toBe(answers[1]?.body);
-    expect(one.computations.length + two.computations.length).toBe(1);
+    expect(shopA.computations.length + shopB.computations.length).toBe(1);
     expect(facilitator.sent).toHaveLength(1);
   });
 
   test('share an error with callers that wait on another instance with the same header', async () => {
-    const gate = newLatch();
-    await using one = await startShop({
-      ...TIMING,
-      store: await openLivingHost(),
+    const latch = newLatch();
+    await using shopA = await startShop({
+      ...QUICK_TIMING,
+      store: await openLivingInstance(),
       compute: async () => {
-        await gate.opened;
+        await latch.opened;
         throw new ScannerFailed(new Error('broken'));
       },
     });
-    const watched = countEntryReads(await openLivingHost());
-    await using two = await startShop({ ...TIMING, store: watched.store });
-    const signed = await pay();
-    const first = one.buy('x', v2(signed));
-    await expect.poll(() => one.computations.length).toBe(1);
-    const second = two.buy('x', v2(signed));
-    // This instance has looked twice while the other one works.
+    const watched = countEntryReads(await openLivingInstance());
+    await using shopB = await startShop({ ...QUICK_TIMING, store: watched.store });
+    const signed = await sign();
+    const first = shopA.buy('x', toHeaders(signed));
+    await expect.poll(() => shopA.computations.length).toBe(1);
+    const second = shopB.buy('x', toHeaders(signed));
+    // The second instance has read the ledger more than twice while the first one works.
     await expect.poll(() => watched.reads()).toBeGreaterThan(2);
-    gate.open();
+    latch.open();
     const answers = [await first, await second];
     expect(answers.map(({ status }) => status)).toEqual([503, 503]);
     expect(answers[1]?.json).toMatchObject({ error: 'scanner_failed', charged: false });
-    expect(two.computations).toHaveLength(0);
+    expect(shopB.computations).toHaveLength(0);
   });
 
-  test('leave the claims of a living instance', async () => {
-    const other = await openLivingHost();
-    const signed = await pay();
-    const { key } = await claimAs(other, signed);
+  test('leave the claims of another living instance alone', async () => {
+    const other = await openLivingInstance();
+    const signed = await sign();
+    const { key } = await writeClaim(other, signed);
     const facilitator = stubFacilitator();
     await using shop = await startShop({
-      ...TIMING,
-      store: await openLivingHost(),
+      ...QUICK_TIMING,
+      store: await openLivingInstance(),
       facilitator,
       answerWithinMs: 1_500,
     });
     await shop.payments.recovery.sweep();
-    const late = await shop.buy('x', v2(signed));
-    expect(late.status).toBe(504);
+    const answer = await shop.buy('x', toHeaders(signed));
+    expect(answer.status).toBe(504);
     expect(await shop.store.ledger.findAllSteps(key)).toHaveLength(1);
     expect(shop.computations).toHaveLength(0);
   });
 
   test('never answer 504, nor "not charged", about a payment that a living instance settles', async () => {
-    const signed = await pay();
-    const { pen, key } = await claimAs(await openLivingHost(), signed);
-    await pen.write('computed', {}, { answerId: 'answer-of-x' });
-    await pen.write('settling', {});
+    const signed = await sign();
+    const { writer, key } = await writeClaim(await openLivingInstance(), signed);
+    await writer.write('computed', {}, { answerId: 'answer-of-x' });
+    await writer.write('settling', {});
     await using shop = await startShop({
-      ...TIMING,
-      store: await openLivingHost(),
+      ...QUICK_TIMING,
+      store: await openLivingInstance(),
       answerWithinMs: 1_000,
     });
     const [own, fresh] = await Promise.all([
-      shop.buy('x', v2(signed)),
-      pay().then((other) => shop.buy('x', v2(other))),
+      shop.buy('x', toHeaders(signed)),
+      sign().then((other) => shop.buy('x', toHeaders(other))),
     ]);
     expect(own.status).toBe(503);
     expect(own.json).toMatchObject({ error: 'settlement_unknown', charged: null });
     expect(own.json['payment']).toMatchObject({ nonce: signed.nonce, transaction: null });
-    // Also to a fresh signature; otherwise its payer would sign a third one.
+    // A fresh signature gets the same answer. Otherwise its payer would sign a third time.
     expect(fresh.status).toBe(503);
     expect(fresh.json).toMatchObject({ error: 'settlement_unknown' });
     expect(shop.settlements).toHaveLength(0);
     expect(await shop.store.ledger.findAllSteps(key)).toHaveLength(3);
   });
 
-  test('take over from a lost instance, which then stops for good', async () => {
-    const gone = await openHost();
-    const signed = await pay();
-    const { pen, key } = await claimAs(gone, signed);
-    await using shop = await startShop({ ...TIMING, store: await openLivingHost() });
-    const answer = await shop.buy('x', v2(signed));
+  test('take over a payment from a lost instance, which can write no more steps for it', async () => {
+    const lostInstance = await openInstanceStore();
+    const signed = await sign();
+    const { writer, key } = await writeClaim(lostInstance, signed);
+    await using shop = await startShop({ ...QUICK_TIMING, store: await openLivingInstance() });
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
     const states = (await shop.store.ledger.findAllSteps(key)).map(({ state }) => state);
     expect(states.slice(0, 3)).toEqual(['claimed', 'released', 'claimed']);
-    await expect(pen.write('computed', {})).rejects.toThrow(/Another writer/);
-    await expect(pen.write('computed', {})).rejects.toThrow(/Another writer/);
+    await expect(writer.write('computed', {})).rejects.toThrow(/Another writer/);
+    await expect(writer.write('computed', {})).rejects.toThrow(/Another writer/);
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('bind a payment identifier once, also if it comes to both', async () => {
-    const gate = newLatch();
+  test('bind a payment identifier once, also if it comes to both instances at once', async () => {
+    const latch = newLatch();
     const compute = async (item: string) => {
-      await gate.opened;
+      await latch.opened;
       return answerOf(item);
     };
     const facilitator = stubFacilitator();
-    await using one = await startShop({
-      ...TIMING,
-      store: await openLivingHost(),
+    await using shopA = await startShop({
+      ...QUICK_TIMING,
+      store: await openLivingInstance(),
       compute,
       facilitator,
     });
-    await using two = await startShop({
-      ...TIMING,
-      store: await openLivingHost(),
+    await using shopB = await startShop({
+      ...QUICK_TIMING,
+      store: await openLivingInstance(),
       compute,
       facilitator,
     });
     const identifier = 'order_0123456789abcdef';
     const calls = await Promise.all(
-      [one, two, one, two].map(async (shop) => {
-        const headers = v2(await pay({ identifier }));
+      [shopA, shopB, shopA, shopB].map(async (shop) => {
+        const headers = toHeaders(await sign({ identifier }));
         return () => shop.buy('x', headers);
       }),
     );
     const answers = calls.map((call) => call());
-    await expect.poll(() => one.paidCalls() + two.paidCalls()).toBe(4);
-    gate.open();
+    await expect.poll(() => shopA.runningPaidCalls() + shopB.runningPaidCalls()).toBe(4);
+    latch.open();
     for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
     expect(facilitator.sent).toHaveLength(1);
   });

@@ -77,7 +77,7 @@ export type Shop = AsyncDisposable & {
   unpaid(payer: string): Promise<readonly UnpaidMark[]>;
   isSaturated: boolean;
   /** Paid calls that have reached the gate and are not answered. */
-  paidCalls(): number;
+  runningPaidCalls(): number;
   buy(item: string, headers?: Record<string, string>, init?: RequestInit): Promise<ShopAnswer>;
   get(path: string, headers?: Record<string, string>): Promise<ShopAnswer>;
 };
@@ -128,11 +128,11 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     trustsProxy,
   });
   const schema = (operationId: string) => ({ operationId, summary: operationId, tags: ['test'] });
-  let paidCalls = 0;
+  let runningPaidCalls = 0;
   app.addHook('preHandler', async (_request, reply) => {
-    paidCalls += 1;
+    runningPaidCalls += 1;
     reply.raw.once('close', () => {
-      paidCalls -= 1;
+      runningPaidCalls -= 1;
     });
   });
   app.sell(work, { schema: schema('work'), offer: offerOf(work) });
@@ -163,7 +163,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     published,
     troubles,
     unpaid: (payer) => store.results.findUnpaid(payer.toLowerCase(), 0),
-    paidCalls: () => paidCalls,
+    runningPaidCalls: () => runningPaidCalls,
     get isSaturated() {
       return state.isSaturated;
     },

@@ -7,33 +7,36 @@ import { newPayer, TERMS } from './payer.ts';
 
 const isSigned = createSignerCheck(TERMS);
 
-async function decoded() {
+async function newSignedPayment() {
   const { header } = await newPayer().sign({ value: 50_000n });
   return decodePayment({ 'payment-signature': [header] }, TERMS);
 }
 
 test('the check accepts a signature by the key of `from`, in either spelling of its last byte', async () => {
-  const { authorization, signature } = await decoded();
-  const [start, last] = [signature.slice(0, -2), Number.parseInt(signature.slice(-2), 16)];
-  expect([27, 28]).toContain(last);
-  const other = `${start}0${last - 27}` as const;
-  for (const spelling of [signature, other as typeof signature]) {
+  const { authorization, signature } = await newSignedPayment();
+  const [start, lastByte] = [signature.slice(0, -2), Number.parseInt(signature.slice(-2), 16)];
+  expect([27, 28]).toContain(lastByte);
+  const otherSpelling = `${start}0${lastByte - 27}` as const;
+  for (const spelling of [signature, otherSpelling as typeof signature]) {
     expect(await isSigned({ authorization, signature: spelling })).toBe(true);
   }
 });
 
-test('the check refuses a signature of another payment, for other fields or for another token', async () => {
-  const [{ authorization, signature }, other] = [await decoded(), await decoded()];
-  const changed = [
+test('the check refuses the signature of another payment, of other fields, or of another token', async () => {
+  const [{ authorization, signature }, otherPayment] = [
+    await newSignedPayment(),
+    await newSignedPayment(),
+  ];
+  const changedFields = [
     { value: 1n },
-    { to: other.authorization.from },
-    { from: other.authorization.from },
+    { to: otherPayment.authorization.from },
+    { from: otherPayment.authorization.from },
     { validAfter: 1n },
     { validBefore: 1n },
-    { nonce: other.authorization.nonce },
+    { nonce: otherPayment.authorization.nonce },
   ];
-  expect(await isSigned({ authorization, signature: other.signature })).toBe(false);
-  for (const fields of changed) {
+  expect(await isSigned({ authorization, signature: otherPayment.signature })).toBe(false);
+  for (const fields of changedFields) {
     expect(await isSigned({ authorization: { ...authorization, ...fields }, signature })).toBe(
       false,
     );
@@ -50,13 +53,13 @@ test('the check refuses a signature of another payment, for other fields or for 
 });
 
 test.each<[Hex, string]>([
-  ['0x', 'nothing'],
+  ['0x', 'no bytes'],
   [`0x${'11'.repeat(64)}`, '64 bytes'],
   [`0x${'11'.repeat(66)}`, '66 bytes'],
   [`0x${'00'.repeat(64)}1b`, 'zeros'],
   [`0x${'ff'.repeat(64)}1b`, 'numbers over the order of the curve'],
   [`0x${'11'.repeat(64)}1d`, 'a last byte that says no side of the curve'],
 ])('the check refuses %s: %s', async (signature) => {
-  const { authorization } = await decoded();
+  const { authorization } = await newSignedPayment();
   expect(await isSigned({ authorization, signature })).toBe(false);
 });

@@ -16,13 +16,13 @@ import { mayFollow } from '../../src/payment/ledger/ledger.ts';
 import { LEDGER_STATES } from '../../src/store/payment-tables.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const FOLDER = join(ROOT, 'src/payment');
-const README = readFileSync(join(FOLDER, 'README.md'), 'utf8');
+const PAYMENT_FOLDER = join(ROOT, 'src/payment');
+const README = readFileSync(join(PAYMENT_FOLDER, 'README.md'), 'utf8');
 
 const codesIn = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, code = '']) => code);
 
 const sourcesIn = (room: string) =>
-  readdirSync(join(FOLDER, room)).filter((name) => name.endsWith('.ts'));
+  readdirSync(join(PAYMENT_FOLDER, room)).filter((name) => name.endsWith('.ts'));
 
 /** Rows of the table of steps: step, writers, followers, what the payer is told, tests. */
 const rows = README.split('\n')
@@ -32,12 +32,12 @@ const rows = README.split('\n')
 describe('the README of the paid path', () => {
   test('names every file of a paid call and of the ledger, and no missing file', () => {
     const files = ['.', 'gate', 'ledger'].flatMap(sourcesIn);
-    const named = codesIn(README).flatMap(
+    const namedFiles = codesIn(README).flatMap(
       (code) => /^(?:[a-z]+\/)?([a-z0-9-]+\.ts)$/.exec(code)?.[1] ?? [],
     );
-    expect(files.filter((file) => !named.includes(file))).toEqual([]);
-    const known = [...files, ...sourcesIn('settle'), ...sourcesIn('chain')];
-    expect(named.filter((file) => !known.includes(file))).toEqual([]);
+    expect(files.filter((file) => !namedFiles.includes(file))).toEqual([]);
+    const existing = [...files, ...sourcesIn('settle'), ...sourcesIn('chain')];
+    expect(namedFiles.filter((file) => !existing.includes(file))).toEqual([]);
   });
 
   test('has a row for every state, with the same next states as the ledger', () => {
@@ -75,8 +75,8 @@ test('a new state of the ledger does not compile until each place handles it', {
     symlinkSync(join(ROOT, name), join(folder.path, name), 'dir');
   }
   const table = join(folder.path, 'src/store/payment-tables.ts');
-  const states = readFileSync(table, 'utf8');
-  writeFileSync(table, states.replace("  | 'claimed'\n", "  | 'claimed'\n  | 'refunded'\n"));
+  const source = readFileSync(table, 'utf8');
+  writeFileSync(table, source.replace("  | 'claimed'\n", "  | 'claimed'\n  | 'refunded'\n"));
   writeFileSync(
     join(folder.path, 'tsconfig.payment.json'),
     JSON.stringify({
@@ -90,8 +90,8 @@ test('a new state of the ledger does not compile until each place handles it', {
     cwd: folder.path,
     encoding: 'utf8',
   });
-  const places = [...stdout.matchAll(/^(src\/[^(]+)\(\d+/gm)].map(([, file]) => file);
-  expect([...new Set(places)].toSorted()).toEqual([
+  const filesWithErrors = [...stdout.matchAll(/^(src\/[^(]+)\(\d+/gm)].map(([, file]) => file);
+  expect([...new Set(filesWithErrors)].toSorted()).toEqual([
     'src/payment/ledger/recovery.ts',
     'src/store/payment-tables.ts',
   ]);

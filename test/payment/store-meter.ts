@@ -11,7 +11,7 @@ export type StoreCost = {
 };
 
 /** Counts every statement that runs in this process meanwhile: nothing else may use SQLite. */
-export async function storeCost(work: () => Promise<unknown>): Promise<StoreCost> {
+export async function measureStoreCost(work: () => Promise<unknown>): Promise<StoreCost> {
   const sql = new Set<string>();
   let statements = 0;
   let rows = 0;
@@ -36,7 +36,7 @@ export async function storeCost(work: () => Promise<unknown>): Promise<StoreCost
 }
 
 /** The steps of these statements' plans that read a table, or an index, from end to end. */
-export function fullScans(file: string, sql: Iterable<string>): readonly string[] {
+export function findFullScans(file: string, sql: Iterable<string>): readonly string[] {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     return [...sql].flatMap((statement) =>

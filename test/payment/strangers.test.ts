@@ -5,24 +5,24 @@ import { newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const payer = newPayer();
-const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
-const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
-const ID = 'order_0123456789abcdef';
+const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const IDENTIFIER = 'order_0123456789abcdef';
 const MINUTE_MS = 60_000;
 
-async function writtenAt(shop: Shop, { nonce }: SignedHeader): Promise<number | null> {
+async function findWrittenAtMs(shop: Shop, { nonce }: SignedHeader): Promise<number | null> {
   const key = toPaymentKey(TERMS, { from: payer.address, nonce });
   return (await shop.store.ledger.findEntry(key))?.writtenAtMs ?? null;
 }
 
-/** Sells an answer, lets it be delivered in full, and moves the clock. */
-async function soldShop(options: Parameters<typeof startShop>[0], identifier?: string) {
+/** Starts a shop, and buys an answer that is delivered in full. `time` moves the clock of the shop. */
+async function startSoldShop(options: Parameters<typeof startShop>[0], identifier?: string) {
   const time = { nowMs: Date.now() };
   const shop = await startShop({ clock: () => time.nowMs, ...options });
-  const signed = await pay({ nowMs: time.nowMs, identifier });
-  const first = await shop.buy('secret', v2(signed));
+  const signed = await sign({ nowMs: time.nowMs, identifier });
+  const first = await shop.buy('secret', toHeaders(signed));
   expect(first.status).toBe(200);
-  await expect.poll(() => writtenAt(shop, signed)).not.toBeNull();
+  await expect.poll(() => findWrittenAtMs(shop, signed)).not.toBeNull();
   return { shop, signed, first, time, [Symbol.asyncDispose]: () => shop[Symbol.asyncDispose]() };
 }
 
@@ -34,8 +34,8 @@ function withIdentifier({ payload }: SignedHeader, id: string): Record<string, s
 }
 
 describe('ten minutes after a private answer was delivered in full', () => {
-  test('a header without an identifier no longer opens it, and the error says that it was charged', async () => {
-    await using sold = await soldShop({ isPublic: false }, ID);
+  test('a header without an identifier no longer opens the answer, and the error says that the payment was charged', async () => {
+    await using sold = await startSoldShop({ isPublic: false }, IDENTIFIER);
     const { shop, signed, time, first } = sold;
     const header = Buffer.from(
       JSON.stringify({ ...signed.payload, extensions: undefined }),
@@ -48,23 +48,23 @@ describe('ten minutes after a private answer was delivered in full', () => {
     expect(answer.json).toMatchObject({ error: 'answer_private', charged: true });
     // With the identifier of its claim, the header opens the answer as long as the answer is kept.
     time.nowMs += 22 * 60 * MINUTE_MS;
-    const own = await shop.buy('secret', v2(signed));
+    const own = await shop.buy('secret', toHeaders(signed));
     expect(own.status).toBe(200);
     expect(own.body).toBe(first.body);
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('after eight wrong identifiers it opens no more, not even to the right one', async () => {
-    await using sold = await soldShop({ isPublic: false }, ID);
+  test('after eight wrong identifiers the answer stays closed, even to the right identifier', async () => {
+    await using sold = await startSoldShop({ isPublic: false }, IDENTIFIER);
     const { shop, signed, time } = sold;
     time.nowMs += 10 * MINUTE_MS;
     for (let n = 1; n <= 8; n++) {
       const guess = await shop.buy('secret', withIdentifier(signed, `guess_${n}_0123456789`));
       expect(guess.status).toBe(410);
       // The right identifier in between does not count among the eight.
-      if (n === 4) expect((await shop.buy('secret', v2(signed))).status).toBe(200);
+      if (n === 4) expect((await shop.buy('secret', toHeaders(signed))).status).toBe(200);
     }
-    for (const headers of [withIdentifier(signed, 'guess_9_0123456789'), v2(signed)]) {
+    for (const headers of [withIdentifier(signed, 'guess_9_0123456789'), toHeaders(signed)]) {
       const answer = await shop.buy('secret', headers);
       expect(answer.status).toBe(429);
       expect(answer.json).toMatchObject({ error: 'too_many_tries', charged: true });
@@ -72,8 +72,8 @@ describe('ten minutes after a private answer was delivered in full', () => {
     }
   });
 
-  test('eight guesses at once count as eight', async () => {
-    await using sold = await soldShop({ isPublic: false }, ID);
+  test('of twenty guesses at once, only eight are compared with the identifier', async () => {
+    await using sold = await startSoldShop({ isPublic: false }, IDENTIFIER);
     const { shop, signed, time } = sold;
     time.nowMs += 10 * MINUTE_MS;
     const guesses = await Promise.all(
@@ -87,54 +87,57 @@ describe('ten minutes after a private answer was delivered in full', () => {
   });
 
   test('a fresh authorization without the identifier is a new purchase', async () => {
-    await using sold = await soldShop({ isPublic: false }, ID);
+    await using sold = await startSoldShop({ isPublic: false }, IDENTIFIER);
     const { shop, time } = sold;
     time.nowMs += 10 * MINUTE_MS;
-    const fresh = await shop.buy('secret', v2(await pay({ nowMs: time.nowMs })));
+    const fresh = await shop.buy('secret', toHeaders(await sign({ nowMs: time.nowMs })));
     expect(fresh.headers.get('x-redelivered')).toBeNull();
     expect(shop.settlements).toHaveLength(2);
   });
 
   test('a header opens a freely readable answer as long as the answer is kept', async () => {
-    await using sold = await soldShop({ isPublic: true });
+    await using sold = await startSoldShop({ isPublic: true });
     const { shop, signed, time } = sold;
     time.nowMs += 23 * 60 * MINUTE_MS;
-    expect((await shop.buy('secret', v2(signed))).headers.get('x-redelivered')).toBe('1');
+    expect((await shop.buy('secret', toHeaders(signed))).headers.get('x-redelivered')).toBe('1');
   });
 });
 
 test('a redelivery counts as delivered only if its call has the identifier of the buyer', async () => {
   const facilitator = stubFacilitator();
-  const gate = newLatch();
-  const [settled] = facilitator.outcomes;
-  if (settled === undefined) throw new Error('the stub has no outcome');
-  facilitator.outcomes = [gate.opened.then(() => settled), settled];
+  const latch = newLatch();
+  const [outcome] = facilitator.outcomes;
+  if (outcome === undefined) throw new Error('the stub has no outcome');
+  facilitator.outcomes = [latch.opened.then(() => outcome), outcome];
   await using shop = await startShop({ facilitator, isPublic: false });
-  const signed = await pay({ identifier: ID });
+  const signed = await sign({ identifier: IDENTIFIER });
   const abort = new AbortController();
-  const lost = shop.buy('secret', v2(signed), { signal: abort.signal });
+  const lostCall = shop.buy('secret', toHeaders(signed), { signal: abort.signal });
   await expect.poll(() => facilitator.sent.length).toBe(1);
   abort.abort();
-  await expect(lost).rejects.toThrow();
-  await expect.poll(() => shop.paidCalls()).toBe(0);
-  gate.open();
+  await expect(lostCall).rejects.toThrow();
+  await expect.poll(() => shop.runningPaidCalls()).toBe(0);
+  latch.open();
   await expect.poll(() => shop.published.length).toBe(1);
   const json = JSON.stringify({ ...signed.payload, extensions: undefined });
-  const bare = { 'payment-signature': Buffer.from(json).toString('base64') };
-  expect((await shop.buy('secret', bare)).status).toBe(200);
-  expect((await shop.buy('secret', bare)).status).toBe(200);
-  // Marks are written after the answer. When the next mark is there, this one would be there too.
-  expect((await shop.buy('another', v2(await pay()))).status).toBe(200);
-  expect(await writtenAt(shop, signed)).toBeNull();
-  expect((await shop.buy('secret', v2(signed))).status).toBe(200);
-  await expect.poll(() => writtenAt(shop, signed)).not.toBeNull();
+  const headersWithoutIdentifier = { 'payment-signature': Buffer.from(json).toString('base64') };
+  expect((await shop.buy('secret', headersWithoutIdentifier)).status).toBe(200);
+  expect((await shop.buy('secret', headersWithoutIdentifier)).status).toBe(200);
+  // A mark is written after its answer. This sale gives the marks of the two calls above time to be written.
+  expect((await shop.buy('another', toHeaders(await sign()))).status).toBe(200);
+  expect(await findWrittenAtMs(shop, signed)).toBeNull();
+  expect((await shop.buy('secret', toHeaders(signed))).status).toBe(200);
+  await expect.poll(() => findWrittenAtMs(shop, signed)).not.toBeNull();
 });
 
 test('a conflict names the field, and shows no part of the bought answer', async () => {
   await using shop = await startShop();
-  const signed = await pay();
-  expect((await shop.buy('secret', v2(signed))).status).toBe(200);
-  for (const answer of [await shop.buy('guess', v2(signed)), await shop.get('/list', v2(signed))]) {
+  const signed = await sign();
+  expect((await shop.buy('secret', toHeaders(signed))).status).toBe(200);
+  for (const answer of [
+    await shop.buy('guess', toHeaders(signed)),
+    await shop.get('/list', toHeaders(signed)),
+  ]) {
     expect(answer.status).toBe(409);
     expect(answer.json).toMatchObject({ charged: true });
     expect(answer.body).not.toContain('secret');
@@ -145,10 +148,12 @@ test('signatures that we cannot check cost the facilitator at most 60 requests a
   const facilitator = stubFacilitator();
   facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
   await using shop = await startShop({ facilitator, isRateLimited: false });
-  const junk = newPayer().privateKey;
+  const foreignKey = newPayer().privateKey;
   const answers = [];
   for (let n = 0; n < 65; n++) {
-    answers.push(await shop.buy('x', v2(await newPayer().sign({ value: PRICE, signAs: junk }))));
+    answers.push(
+      await shop.buy('x', toHeaders(await newPayer().sign({ value: PRICE, signAs: foreignKey }))),
+    );
   }
   const refused = answers.filter(({ status }) => status === 503);
   expect(facilitator.verified.length).toBe(65 - refused.length);
@@ -156,5 +161,5 @@ test('signatures that we cannot check cost the facilitator at most 60 requests a
   expect(refused[0]?.json).toMatchObject({ error: 'saturated' });
   // A payer whose signature we can check is not affected.
   facilitator.verdict = { kind: 'valid' };
-  expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+  expect((await shop.buy('x', toHeaders(await sign()))).status).toBe(200);
 });

@@ -7,8 +7,8 @@ import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const payer = newPayer();
-const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
-const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 
 async function statesOf(shop: Shop, { nonce }: SignedHeader, from = payer.address) {
   const authorization = { from, nonce, to: from, value: 0n, validAfter: 0n, validBefore: 0n };
@@ -24,14 +24,14 @@ describe('an error is never charged', () => {
   test.each([
     ['one of our errors', () => new NoFreshReport(parseOrigin('a.example.com')), 404],
     ['an unexpected error', () => new Error('bug'), 500],
-  ])('%s', async (_name, make, status) => {
+  ])('%s', async (_name, makeError, status) => {
     await using shop = await startShop({
       compute: async () => {
-        throw make();
+        throw makeError();
       },
     });
-    const signed = await pay();
-    const answer = await shop.buy('x', v2(signed));
+    const signed = await sign();
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(status);
     expect(answer.json).toMatchObject({ charged: false });
     expect(answer.headers.get('payment-response')).toBeNull();
@@ -40,7 +40,7 @@ describe('an error is never charged', () => {
     expect(shop.published).toHaveLength(0);
   });
 
-  test('and the payment may be used for another request', async () => {
+  test('and its payment may be used for another request', async () => {
     let isBroken = true;
     await using shop = await startShop({
       compute: async (item) => {
@@ -48,10 +48,10 @@ describe('an error is never charged', () => {
         return answerOf(item);
       },
     });
-    const signed = await pay();
-    expect((await shop.buy('x', v2(signed))).status).toBe(500);
+    const signed = await sign();
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(500);
     isBroken = false;
-    expect((await shop.buy('another', v2(signed))).status).toBe(200);
+    expect((await shop.buy('another', toHeaders(signed))).status).toBe(200);
     expect(await statesOf(shop, signed)).toEqual([
       'claimed',
       'released',
@@ -64,17 +64,17 @@ describe('an error is never charged', () => {
   });
 });
 
-test('504: nothing is charged, the work goes on, and a retry gets its answer', async () => {
-  const gate = newLatch();
+test('a call that gets 504 is not charged, its work goes on, and a retry gets the answer', async () => {
+  const latch = newLatch();
   await using shop = await startShop({
     answerWithinMs: 300,
     compute: async (item) => {
-      if (shop.computations.length === 1) await gate.opened;
+      if (shop.computations.length === 1) await latch.opened;
       return answerOf(item);
     },
   });
-  const signed = await pay();
-  const late = await shop.buy('slow', v2(signed));
+  const signed = await sign();
+  const late = await shop.buy('slow', toHeaders(signed));
   expect(late.status).toBe(504);
   expect(late.json).toMatchObject({
     error: 'scan_processing',
@@ -84,81 +84,81 @@ test('504: nothing is charged, the work goes on, and a retry gets its answer', a
   });
   expect(late.headers.get('retry-after')).not.toBeNull();
   expect(shop.settlements).toHaveLength(0);
-  gate.open();
+  latch.open();
   await expect.poll(() => debtsOf(shop)).toBe(1);
-  expect((await shop.buy('slow', v2(signed))).status).toBe(200);
+  expect((await shop.buy('slow', toHeaders(signed))).status).toBe(200);
   expect(shop.settlements).toHaveLength(1);
   expect(await debtsOf(shop)).toBe(0);
 });
 
 describe('a client that disconnects', () => {
-  test('during the work is not charged; its finished work counts as unpaid', async () => {
-    const gate = newLatch();
+  test('during the work is not charged, and the finished work counts as unpaid', async () => {
+    const latch = newLatch();
     await using shop = await startShop({
       compute: async (item) => {
-        await gate.opened;
+        await latch.opened;
         return answerOf(item);
       },
     });
-    const signed = await pay();
+    const signed = await sign();
     const abort = new AbortController();
-    const call = shop.buy('x', v2(signed), { signal: abort.signal });
+    const call = shop.buy('x', toHeaders(signed), { signal: abort.signal });
     await expect.poll(() => shop.computations.length).toBe(1);
     abort.abort();
     await expect(call).rejects.toThrow();
     await expect.poll(() => statesOf(shop, signed)).toEqual(['claimed', 'released']);
-    gate.open();
+    latch.open();
     await expect.poll(() => debtsOf(shop)).toBe(1);
     expect(shop.settlements).toHaveLength(0);
     expect(shop.published).toHaveLength(0);
 
-    const again = await shop.buy('x', v2(signed));
+    const again = await shop.buy('x', toHeaders(signed));
     expect(again.status).toBe(200);
     expect(again.headers.get('x-redelivered')).toBeNull();
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('does not affect others that wait with the same header: one of them pays', async () => {
-    const gate = newLatch();
+  test('does not affect other calls with the same header: one of these calls takes over and pays', async () => {
+    const latch = newLatch();
     await using shop = await startShop({
       compute: async (item) => {
-        await gate.opened;
+        await latch.opened;
         return answerOf(item);
       },
     });
-    const signed = await pay();
+    const signed = await sign();
     const abort = new AbortController();
-    const first = shop.buy('x', v2(signed), { signal: abort.signal });
+    const first = shop.buy('x', toHeaders(signed), { signal: abort.signal });
     await expect.poll(() => shop.computations.length).toBe(1);
-    const others = [shop.buy('x', v2(signed)), shop.buy('x', v2(signed))];
-    // The others must already wait, or there is no call that they can take over from.
-    await expect.poll(() => shop.paidCalls()).toBe(3);
+    const others = [shop.buy('x', toHeaders(signed)), shop.buy('x', toHeaders(signed))];
+    // The other calls must already wait. Otherwise they cannot take over from the first call.
+    await expect.poll(() => shop.runningPaidCalls()).toBe(3);
     abort.abort();
     await expect(first).rejects.toThrow();
     await expect.poll(() => shop.computations.length).toBe(2);
-    gate.open();
+    latch.open();
     const answers = await Promise.all(others);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(shop.settlements).toHaveLength(1);
   });
 
-  test('while it waits for another changes nothing for others', async () => {
-    const gate = newLatch();
+  test('while it waits for the call of another client does not affect that call', async () => {
+    const latch = newLatch();
     await using shop = await startShop({
       compute: async (item) => {
-        await gate.opened;
+        await latch.opened;
         return answerOf(item);
       },
     });
-    const signed = await pay();
-    const first = shop.buy('x', v2(signed));
+    const signed = await sign();
+    const first = shop.buy('x', toHeaders(signed));
     await expect.poll(() => shop.computations.length).toBe(1);
     const abort = new AbortController();
-    const second = shop.buy('x', v2(signed), { signal: abort.signal });
-    await expect.poll(() => shop.paidCalls()).toBe(2);
+    const second = shop.buy('x', toHeaders(signed), { signal: abort.signal });
+    await expect.poll(() => shop.runningPaidCalls()).toBe(2);
     abort.abort();
     await expect(second).rejects.toThrow();
-    gate.open();
+    latch.open();
     expect((await first).status).toBe(200);
     expect(shop.settlements).toHaveLength(1);
   });
@@ -170,15 +170,15 @@ describe('a client that disconnects', () => {
     if (outcome === undefined) throw new Error('the stub has no outcome');
     facilitator.outcomes = [settled.opened.then(() => outcome)];
     await using shop = await startShop({ facilitator });
-    const signed = await pay();
+    const signed = await sign();
     const abort = new AbortController();
-    const call = shop.buy('x', v2(signed), { signal: abort.signal });
+    const call = shop.buy('x', toHeaders(signed), { signal: abort.signal });
     await expect.poll(() => facilitator.sent.length).toBe(1);
     abort.abort();
     await expect(call).rejects.toThrow();
     settled.open();
     await expect.poll(() => statesOf(shop, signed)).toContain('published');
-    const again = await shop.buy('x', v2(signed));
+    const again = await shop.buy('x', toHeaders(signed));
     expect(again.status).toBe(200);
     expect(again.headers.get('x-redelivered')).toBe('1');
     expect(facilitator.sent).toHaveLength(1);
@@ -194,8 +194,8 @@ test('work that outlasts its signature is not charged, and is kept for another s
       return answerOf(item);
     },
   });
-  const signed = await pay({ nowMs, validBefore: BigInt(Math.floor(nowMs / 1000) + 200) });
-  const answer = await shop.buy('x', v2(signed));
+  const signed = await sign({ nowMs, validBefore: BigInt(Math.floor(nowMs / 1000) + 200) });
+  const answer = await shop.buy('x', toHeaders(signed));
   expect(answer.status).toBe(402);
   expect(answer.json['error']).toMatch(/^authorization_expired: .*Nothing was charged/);
   expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'released']);
@@ -208,27 +208,27 @@ test('a payer who did not pay for more than five finished works gets 429, before
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
   await using shop = await startShop({ facilitator });
   for (let n = 1; n <= 6; n++) {
-    expect((await shop.buy(`x${n}`, v2(await pay()))).status).toBe(402);
+    expect((await shop.buy(`x${n}`, toHeaders(await sign()))).status).toBe(402);
   }
-  const verified = facilitator.verified.length;
-  const answer = await shop.buy('x7', v2(await pay()));
+  const verifiedBefore = facilitator.verified.length;
+  const answer = await shop.buy('x7', toHeaders(await sign()));
   expect(answer.status).toBe(429);
   expect(answer.json).toMatchObject({ error: 'unpaid_scans', charged: false });
   expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
-  expect(facilitator.verified).toHaveLength(verified);
+  expect(facilitator.verified).toHaveLength(verifiedBefore);
   const other = newPayer();
   const honest = await other.sign({ value: PRICE, nonce: newNonce() });
-  expect((await shop.buy('x7', v2(honest))).status).toBe(402);
+  expect((await shop.buy('x7', toHeaders(honest))).status).toBe(402);
 });
 
-test('unpaid answers of other routes count as well: they are stored for an hour', async () => {
+test('unpaid answers of other routes also count towards the 429', async () => {
   const facilitator = stubFacilitator();
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
   await using shop = await startShop({ facilitator });
   for (let n = 1; n <= 6; n++) {
-    expect((await shop.get(`/list?n=${n}`, v2(await pay()))).status).toBe(402);
+    expect((await shop.get(`/list?n=${n}`, toHeaders(await sign()))).status).toBe(402);
   }
-  const answer = await shop.get('/list?n=7', v2(await pay()));
+  const answer = await shop.get('/list?n=7', toHeaders(await sign()));
   expect(answer.json).toMatchObject({ error: 'unpaid_scans', charged: false });
 });
 
@@ -237,25 +237,25 @@ test('no payer gets 429 if rate limits are off', async () => {
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
   await using shop = await startShop({ facilitator, isRateLimited: false });
   for (let n = 1; n <= 7; n++) {
-    expect((await shop.buy(`x${n}`, v2(await pay()))).status).toBe(402);
+    expect((await shop.buy(`x${n}`, toHeaders(await sign()))).status).toBe(402);
   }
 });
 
 test('a service that stops charges no call whose settlement has not begun', async () => {
-  const gate = newLatch();
+  const latch = newLatch();
   await using shop = await startShop({
     compute: async (item) => {
-      await gate.opened;
+      await latch.opened;
       return answerOf(item);
     },
   });
-  const signed = await pay();
-  const call = shop.buy('x', v2(signed));
+  const signed = await sign();
+  const call = shop.buy('x', toHeaders(signed));
   await expect.poll(() => shop.computations.length).toBe(1);
   await shop.payments.stop();
   const answer = await call;
   expect(answer.status).toBe(503);
   expect(answer.json).toMatchObject({ error: 'saturated', charged: false });
   expect(await statesOf(shop, signed)).toEqual(['claimed', 'released']);
-  gate.open();
+  latch.open();
 });

@@ -16,10 +16,10 @@ import {
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
 
-type Change = (challenge: CraftedChallenge, origin: string) => object;
+type ChallengeChange = (challenge: CraftedChallenge, origin: string) => object;
 
 /** Starts a seller that accepts every payment and logs it. */
-function startSeller(change: Change = (challenge) => challenge): Promise<CraftedSeller> {
+function startSeller(change: ChallengeChange = (challenge) => challenge): Promise<CraftedSeller> {
   return startCraftedSeller({
     answers: {
       'GET /weather': ({ headers, origin }) =>
@@ -37,7 +37,7 @@ function buy(seller: CraftedSeller, options: PreflightHookOptions): Promise<Resp
   return wrapFetchWithPayment(fetch, client)(`${seller.url}/weather`);
 }
 
-const paid = (seller: CraftedSeller) =>
+const paidRequests = (seller: CraftedSeller) =>
   seller.requests.filter(({ headers }) => headers['payment-signature'] !== undefined);
 
 describe('with the hook', () => {
@@ -45,9 +45,9 @@ describe('with the hook', () => {
     await using seller = await startSeller();
     expect((await buy(seller, {})).status).toBe(200);
     const url = `${seller.url}/weather`;
-    const asked = await buy(seller, { url, maxPrice: '1', allowPrivate: true });
-    expect(asked.status).toBe(200);
-    expect(paid(seller)).toHaveLength(2);
+    const answer = await buy(seller, { url, maxPrice: '1', allowPrivate: true });
+    expect(answer.status).toBe(200);
+    expect(paidRequests(seller)).toHaveLength(2);
   });
 
   test('one engine serves all payments of a hook, and keeps no process alive', async () => {
@@ -60,14 +60,14 @@ describe('with the hook', () => {
     expect(threads).toHaveLength(3);
     expect(threads[0]).toBeGreaterThan(0);
     expect(threads[2]).toBe(threads[0]);
-    expect(paid(seller)).toHaveLength(3);
+    expect(paidRequests(seller)).toHaveLength(3);
   });
 
-  const elsewhere: Change = (challenge) => ({
+  const toOtherOrigin: ChallengeChange = (challenge) => ({
     ...challenge,
     resource: { ...challenge.resource, url: 'https://elsewhere.example.com/weather' },
   });
-  const wrongDomain: Change = (challenge) => ({
+  const toWrongDomain: ChallengeChange = (challenge) => ({
     ...challenge,
     accepts: challenge.accepts.map((offer) => ({
       ...offer,
@@ -76,23 +76,23 @@ describe('with the hook', () => {
   });
 
   test.each([
-    ['for another origin', elsewhere, {}, 'other_origin'],
-    ['under a wrong domain', wrongDomain, {}, 'nobody_can_pay'],
-    ['over the limit', undefined, { maxPrice: '0.000001' }, 'over_max_price'],
+    ['whose challenge names another origin', toOtherOrigin, {}, 'other_origin'],
+    ['whose challenge names a wrong signing domain', toWrongDomain, {}, 'nobody_can_pay'],
+    ['whose price is over the limit', undefined, { maxPrice: '0.000001' }, 'over_max_price'],
   ] as const)('no payment goes to a seller %s', async (_name, change, options, code) => {
     await using seller = await startSeller(change);
     const url = `${seller.url}/weather`;
-    const bought = buy(seller, { url, allowPrivate: true, ...options });
-    await expect(bought).rejects.toThrow(`preflight: no-go: ${code}`);
-    expect(paid(seller)).toHaveLength(0);
+    const purchase = buy(seller, { url, allowPrivate: true, ...options });
+    await expect(purchase).rejects.toThrow(`preflight: no-go: ${code}`);
+    expect(paidRequests(seller)).toHaveLength(0);
   });
 
-  test('a malformed limit is refused when it is set', () => {
+  test('a hook with a malformed price limit is refused when it is made', () => {
     expect(() => preflight({ maxPrice: '$1' })).toThrow('give a decimal');
   });
 
-  test('a malformed limit rejects the promise of a single preflight', async () => {
-    const asked = preflight('https://api.example.com/', { maxPrice: '$1' });
-    await expect(asked).rejects.toThrow('give a decimal');
+  test('a malformed price limit rejects the promise of a single preflight', async () => {
+    const verdict = preflight('https://api.example.com/', { maxPrice: '$1' });
+    await expect(verdict).rejects.toThrow('give a decimal');
   });
 });

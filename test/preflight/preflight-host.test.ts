@@ -10,7 +10,7 @@ import { createAskHost } from '../../src/service/scanning.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 
 const NOT_FOUND = { status: 404, body: 'none' };
-const SLOW_MS = 20_000;
+const ANSWER_WITHIN_MS = 20_000;
 
 describe('a bare host', () => {
   const pool = createPool();
@@ -33,27 +33,27 @@ describe('a bare host', () => {
     const origin = parseOrigin(seller.url, policy);
     const askHost = createAskHost({
       ...{ engine, policy, userAgent: 'test', createClient: createProbeClient },
-      answerWithinMs: SLOW_MS,
+      answerWithinMs: ANSWER_WITHIN_MS,
     });
     const answer = await askHost(origin, admit);
     const requests = seller.requests.map(({ method, path }) => `${method} ${path}`);
     return { ...answer, requests };
   }
 
-  test('is asked by the first GET of its manifest', async () => {
+  test('is requested at the first GET path of its manifest', async () => {
     const { preflight, path, requests } = await ask({});
     expect(preflight?.verdict).toBe('go');
     expect(path).toBe('/weather');
     expect(requests).toEqual(['GET /.well-known/x402', 'GET /weather']);
   });
 
-  test('is asked by its OpenAPI document if the manifest names no GET', async () => {
+  test('is requested at a GET path of its OpenAPI document if it has no manifest', async () => {
     const { path, requests } = await ask({ answers: { '/.well-known/x402': NOT_FOUND } });
     expect(path).toBe('/weather');
     expect(requests).toEqual(['GET /.well-known/x402', 'GET /openapi.json', 'GET /weather']);
   });
 
-  test('is not asked if neither document names a GET', async () => {
+  test('is not requested at any path to pay if it has neither document', async () => {
     const answers = { '/.well-known/x402': NOT_FOUND, '/openapi.json': NOT_FOUND };
     const { preflight, path, requests } = await ask({ answers });
     expect(path).toBeNull();
@@ -64,11 +64,11 @@ describe('a bare host', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test.each([0, 1, 2])('sends no request without a slot (%d granted)', async (granted) => {
-    let asked = 0;
+  test.each([0, 1, 2])('gets no request without a slot (%d slots granted)', async (granted) => {
+    let slotRequests = 0;
     const admit = async () => {
-      asked += 1;
-      return asked <= granted;
+      slotRequests += 1;
+      return slotRequests <= granted;
     };
     const { preflight, requests } = await ask(
       { answers: { '/.well-known/x402': NOT_FOUND } },

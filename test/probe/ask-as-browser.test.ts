@@ -6,8 +6,11 @@ import type { PlannedResource } from '../../src/probe/plan/declared-requests.ts'
 import { askAsBrowser } from '../../src/probe/second-wave.ts';
 import { clientFor, startOrigin } from './client/harness.ts';
 
-test('the scan sends GET twice: as a script of another site, and as a page that names us', async () => {
-  const { requests, seen } = await asked([planned('/post', 'POST'), planned('/weather', 'GET')]);
+test('the scan sends two GETs: one as a script of another site, one as a browser that opens a page', async () => {
+  const { requests, answers } = await startBrowserRequests([
+    toResource('/post', 'POST'),
+    toResource('/weather', 'GET'),
+  ]);
   expect(requests.map(({ line }) => line)).toEqual(['GET /weather', 'GET /weather']);
   const script = requests.find(({ headers }) => headers.origin !== undefined);
   expect(script?.headers).toMatchObject({
@@ -17,39 +20,39 @@ test('the scan sends GET twice: as a script of another site, and as a page that 
   const page = requests.find(({ headers }) => headers.origin === undefined);
   expect(page?.headers.accept).toMatch(/^text\/html,/);
   expect(page?.headers['user-agent']).toBe('Mozilla/5.0 (compatible; test/1)');
-  expect(seen).toMatchObject({ path: '/weather', fetched: { ok: true }, opened: { ok: true } });
+  expect(answers).toMatchObject({ path: '/weather', fetched: { ok: true }, opened: { ok: true } });
 });
 
 test('the scan prefers a declared paid path to one that may be paid', async () => {
-  const candidate = { ...planned('/maybe', 'GET'), declaredPaid: false };
-  const { seen } = await asked([candidate, planned('/weather', null)]);
-  expect(seen?.path).toBe('/weather');
+  const candidate = { ...toResource('/maybe', 'GET'), declaredPaid: false };
+  const { answers } = await startBrowserRequests([candidate, toResource('/weather', null)]);
+  expect(answers?.path).toBe('/weather');
 });
 
 test('the scan sends no browser request if the seller sells only POST', async () => {
-  const { requests, seen } = await asked([planned('/post', 'POST')]);
+  const { requests, answers } = await startBrowserRequests([toResource('/post', 'POST')]);
   expect(requests).toEqual([]);
-  expect(seen).toBeNull();
+  expect(answers).toBeNull();
 });
 
-async function asked(resources: readonly PlannedResource[]) {
+async function startBrowserRequests(resources: readonly PlannedResource[]) {
   const requests: { line: string; headers: IncomingHttpHeaders }[] = [];
   const target = await startOrigin(({ method, url, headers }, response) => {
     requests.push({ line: `${method} ${url}`, headers });
     response.writeHead(402).end();
   });
   const cache = new RequestCache(clientFor(target), target.origin);
-  // The answer that the scan already has was not sent to a browser.
-  const known = { method: 'GET', path: '/weather', capBytes: 1, accept: '*/*' } as const;
+  // The scan already has an answer to a request that does not look like a browser.
+  const scanRequest = { method: 'GET', path: '/weather', capBytes: 1, accept: '*/*' } as const;
   if (resources.some(({ path }) => path === '/weather')) {
-    await cache.ask({ ...known, redirects: 'none' });
+    await cache.ask({ ...scanRequest, redirects: 'none' });
     requests.length = 0;
   }
-  const seen = await askAsBrowser(cache, resources, 'test/1');
-  return { requests, seen };
+  const answers = await askAsBrowser(cache, resources, 'test/1');
+  return { requests, answers };
 }
 
-function planned(path: string, method: PlannedResource['method']): PlannedResource {
+function toResource(path: string, method: PlannedResource['method']): PlannedResource {
   const url = `https://seller.example${path}`;
   const rest = { declaredPaid: true, madeUp: false, freePost: false };
   return { url, path, template: path, method, sources: ['openapi'], ...rest };

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../../src/guard/origin.ts';
 import { MEMORY, openSqlite } from '../../../src/store/sqlite/store.ts';
 import { DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
-import { storeCost } from '../../payment/store-meter.ts';
+import { measureStoreCost } from '../../payment/store-meter.ts';
 
 describe.each(['0.1.0', '0.3.0'] as const)(
   'interface spec 2.1 and 4.1, /v1/status, %s',
@@ -63,7 +63,7 @@ test('a status costs one SQL statement', async () => {
   await service.publish('shop.example.com');
   const url = '/v1/status?url=shop.example.com';
   await service.get(url);
-  const { statements, rows } = await storeCost(() => service.get(url));
+  const { statements, rows } = await measureStoreCost(() => service.get(url));
   expect({ statements, rows }).toEqual({ statements: 1, rows: 1 });
 });
 
