@@ -156,7 +156,7 @@ describe('--dry-run', () => {
       leftOut: { refusedListings: 2, excluded: 1, domain: 10, max: 0 },
       asked: { origins: 22, resources: 23, scansADay: 3, requestsADay: 92 },
     });
-    expect(index.asked).toHaveLength(2);
+    expect(index.requestedPaths).toHaveLength(2);
     expect(existsSync(store)).toBe(false);
   });
 

@@ -9,7 +9,7 @@ import { lookTimeMs } from '../../src/census/plan.ts';
 import type { CensusConfig } from '../../src/config/census.ts';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
 import { bazaarItem, resourceRow, trpc } from '../indexes/recorded-answers.ts';
-import { type Said, startStandIn } from '../indexes/stand-in.ts';
+import { type StandInAnswer, startStandIn } from '../indexes/stand-in.ts';
 import { DAY_MS, HOUR_MS, hostsBetween, START_MS, startCensus } from './census-rig.ts';
 
 const answers = createAnswerReader();
@@ -21,7 +21,7 @@ const BASE_CONFIG = { file: null, exclude: null, maxOrigins: 100, contactEmail: 
 async function startImports(config: Partial<CensusConfig> = {}) {
   const lists = { bazaar: [] as string[], x402scan: [] as string[] };
   const indexState = { lists, broken: false, answersAfter: Promise.resolve() };
-  const index = await startStandIn(async ({ pathname, searchParams }): Promise<Said> => {
+  const index = await startStandIn(async ({ pathname, searchParams }): Promise<StandInAnswer> => {
     await indexState.answersAfter;
     if (!pathname.endsWith('/discovery/resources')) {
       const items = lists.x402scan.map((url) => resourceRow(url, { method: 'POST' }));
@@ -83,16 +83,16 @@ async function writeListFile(text: string): Promise<string> {
 test('each source is read at once, and then once a UTC day', async () => {
   const { rig, index, imports } = await startImports();
   await imports.runDue();
-  expect(index.asked).toHaveLength(2);
+  expect(index.requestedPaths).toHaveLength(2);
   await imports.runDue();
   rig.clock.nowMs = START_MS + 23 * HOUR_MS;
   await imports.runDue();
-  expect(index.asked).toHaveLength(2);
+  expect(index.requestedPaths).toHaveLength(2);
   for (let hour = 24; hour < 48; hour += 1) {
     rig.clock.nowMs = START_MS + hour * HOUR_MS + HOUR_MS - 1;
     await imports.runDue();
   }
-  expect(index.asked).toHaveLength(4);
+  expect(index.requestedPaths).toHaveLength(4);
 });
 
 test('an origin that both indexes list is kept once, with two resources and the day of each index', async () => {
@@ -199,13 +199,13 @@ test('two instances on one store read each source once, and choose the same orig
   const answering = Promise.withResolvers<void>();
   indexState.answersAfter = answering.promise;
   const running = imports.runDue();
-  await expect.poll(() => index.asked).toHaveLength(1);
+  await expect.poll(() => index.requestedPaths).toHaveLength(1);
   await otherImports.runDue();
-  expect(index.asked).toHaveLength(1);
+  expect(index.requestedPaths).toHaveLength(1);
   answering.resolve();
   await running;
   await otherImports.runDue();
-  expect(index.asked).toHaveLength(2);
+  expect(index.requestedPaths).toHaveLength(2);
   expect(await rig.store.census.findImports('bazaar')).toHaveLength(1);
   expect(await listChosen()).toHaveLength(20);
   expect(troubles).toEqual([]);

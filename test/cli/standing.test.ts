@@ -129,7 +129,7 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
       true,
     );
     expect(offReport).toMatchObject({ grade: 'A', score: 100, subScores: { standing: null } });
-    expect(sources.asked).toEqual([]);
+    expect(sources.requestedPaths).toEqual([]);
   });
 
   /** Makes the cached answers `ms` older. */

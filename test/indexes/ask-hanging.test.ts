@@ -3,7 +3,7 @@ import { askOk } from '../../src/indexes/ask.ts';
 import { requestContext, SHORT_MS, WHOLE } from './request-context.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 
-const WHOLE_ANSWER = { parser: WHOLE, detail: null };
+const ANSWER_OPTIONS = { parser: WHOLE, detail: null };
 
 describe('a source that hangs', () => {
   let source: StandIn;
@@ -12,7 +12,7 @@ describe('a source that hangs', () => {
   test('fails at the time limit and names a pause of 30 s', async () => {
     source = await startStandIn(() => 'hang');
     const { port } = new URL(source.url);
-    expect(await askOk(source.url, { ...requestContext(SHORT_MS), ...WHOLE_ANSWER })).toEqual({
+    expect(await askOk(source.url, { ...requestContext(SHORT_MS), ...ANSWER_OPTIONS })).toEqual({
       ok: false,
       detail: `127.0.0.1:${port} did not answer within 300 ms`,
       quietMs: 30_000,
@@ -23,13 +23,13 @@ describe('a source that hangs', () => {
     source = await startStandIn(({ pathname }) => (pathname === '/first' ? { json: 1 } : 'hang'));
     const timeLimit = new AbortController();
     const deadline = { timeoutMs: 3_000, signal: timeLimit.signal, leftMs: () => 3_000 };
-    const sharedContext = { ...requestContext(), deadline, ...WHOLE_ANSWER };
+    const sharedContext = { ...requestContext(), deadline, ...ANSWER_OPTIONS };
     expect(await askOk(`${source.url}/first`, sharedContext)).toEqual({ ok: true, value: 1 });
     timeLimit.abort();
     expect(await askOk(`${source.url}/second`, sharedContext)).toMatchObject({
       ok: false,
       detail: expect.stringContaining('did not answer within 3000 ms'),
     });
-    expect(source.asked).toEqual(['/first']);
+    expect(source.requestedPaths).toEqual(['/first']);
   });
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ask, askOk } from '../../src/indexes/ask.ts';
 import { requestContext, WHOLE } from './request-context.ts';
 
-const ASKED_URL = 'https://index.example.com/look';
+const INDEX_URL = 'https://index.example.com/look';
 const CAP_BYTES = 1_000;
 const mockIndex = () => nock('https://index.example.com');
 
@@ -15,7 +15,7 @@ afterEach(() => {
 });
 
 function lookup() {
-  return askOk(ASKED_URL, {
+  return askOk(INDEX_URL, {
     ...requestContext(),
     capBytes: CAP_BYTES,
     parser: WHOLE,
@@ -23,7 +23,7 @@ function lookup() {
   });
 }
 
-describe('a request to a third party', () => {
+describe('a request to an index', () => {
   test('sends our User-Agent and gives the parsed answer', async () => {
     mockIndex()
       .get('/look')
@@ -38,7 +38,7 @@ describe('a request to a third party', () => {
       .matchHeader('content-type', 'application/json')
       .reply(201, '"made"');
     const body = '{"q":1}';
-    const reply = await ask(ASKED_URL, { ...requestContext(), body, parser: WHOLE, detail: null });
+    const reply = await ask(INDEX_URL, { ...requestContext(), body, parser: WHOLE, detail: null });
     expect(reply).toEqual({ ok: true, value: { status: 201, value: 'made' } });
   });
 
@@ -90,7 +90,7 @@ describe('a request to a third party', () => {
   });
 });
 
-describe.each([429, 503])('a source that is busy (%i)', (status) => {
+describe.each([429, 503])('an index that is busy (%i)', (status) => {
   test('is asked once more after Retry-After', async () => {
     const scope = mockIndex()
       .get('/look')
@@ -119,7 +119,7 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
     expect(scope.pendingMocks()).toHaveLength(1);
   });
 
-  test('is not asked again if its Retry-After is longer than we wait, and the failure names it', async () => {
+  test('is not asked again if its Retry-After is longer than we wait, and the failure names that time', async () => {
     const scope = mockIndex().get('/look').twice().reply(status, 'later', { 'retry-after': '120' });
     expect(await lookup()).toEqual({
       ok: false,
@@ -130,7 +130,7 @@ describe.each([429, 503])('a source that is busy (%i)', (status) => {
     expect(scope.pendingMocks()).toHaveLength(1);
   });
 
-  test('is paused for at most ten minutes', async () => {
+  test('is left alone for at most ten minutes', async () => {
     mockIndex().get('/look').reply(status, 'later', { 'retry-after': '86400' });
     expect(await lookup()).toMatchObject({ ok: false, quietMs: 600_000 });
   });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { askBazaarListings, askBazaarSettlements } from '../../src/indexes/bazaar.ts';
 import { bazaarItem, MERCHANT_NOT_FOUND, merchant, PAY_TO } from './recorded-answers.ts';
 import { requestContext } from './request-context.ts';
-import { type Said, startStandIn } from './stand-in.ts';
+import { type StandInAnswer, startStandIn } from './stand-in.ts';
 
 const BAZAAR_URL = 'https://api.cdp.example';
 const NO_COUNTS = { address: PAY_TO, windowDays: 0, settlements: 0, payers: 0, lastAt: null };
@@ -23,18 +23,21 @@ const mockMerchant = (path = '/platform/v2/x402') =>
 const lookup = (base = BAZAAR_URL) => askBazaarSettlements(base, PAY_TO, requestContext());
 
 describe("the Bazaar's count for an address", () => {
-  test('is the sum over its resources, but its number of payers is their greatest count, because resources may share payers', async () => {
-    const busy = {
+  test('is the sum of the calls of all its resources, but the greatest number of payers, because resources may share payers', async () => {
+    const busyResource = {
       l30DaysTotalCalls: 20,
       l30DaysUniquePayers: 5,
       lastCalledAt: '2026-08-19T10:00:00Z',
     };
-    const calm = {
+    const calmResource = {
       l30DaysTotalCalls: 1,
       l30DaysUniquePayers: 1,
       lastCalledAt: '2026-08-01T10:00:00Z',
     };
-    mockMerchant().reply(200, merchant([bazaarItem(calm), bazaarItem(busy), bazaarItem(null)]));
+    mockMerchant().reply(
+      200,
+      merchant([bazaarItem(calmResource), bazaarItem(busyResource), bazaarItem(null)]),
+    );
     expect(await lookup()).toEqual({
       ok: true,
       value: {
@@ -119,7 +122,7 @@ describe('an answer of the Bazaar', () => {
     expect(await lookup()).toMatchObject({ ok: true, value: { settlements: 3 } });
   });
 
-  test('that says the Bazaar is busy is followed by one more request', async () => {
+  test('that is 503 or 429 with a short Retry-After is followed by one more request', async () => {
     mockMerchant().reply(503, '', { 'retry-after': '0' });
     mockMerchant().reply(200, merchant([]));
     expect(await lookup()).toMatchObject({ ok: true });
@@ -129,10 +132,10 @@ describe('an answer of the Bazaar', () => {
 });
 
 describe('the Bazaar listings of a recipient', () => {
-  /** Reads a Bazaar with `count` items. `answerInstead` may replace a page by another answer. */
+  /** Reads a Bazaar that has `count` items. `answerInstead` may return another answer in place of a page. */
   async function readBazaar(
     count: number,
-    answerInstead: (offset: number) => Said | null = () => null,
+    answerInstead: (offset: number) => StandInAnswer | null = () => null,
   ) {
     let [open, maxOpen] = [0, 0];
     const source = await startStandIn(async ({ searchParams }) => {
@@ -142,17 +145,17 @@ describe('the Bazaar listings of a recipient', () => {
       open -= 1;
       const offset = Number(searchParams.get('offset') ?? 0);
       const rowsLeft = Math.min(100, Math.max(0, count - offset));
-      const items = Array.from({ length: rowsLeft }, (_, at) => itemAt(offset + at));
+      const items = Array.from({ length: rowsLeft }, (_, at) => createItem(offset + at));
       return answerInstead(offset) ?? { json: merchant(items) };
     });
     onTestFinished(() => source.close());
     const offsets = () =>
-      source.asked.map((path) => new URL(path, source.url).searchParams.get('offset'));
-    const found = await askBazaarListings(source.url, PAY_TO, requestContext());
-    if (!found.ok) throw new Error(found.detail);
-    return { ...found.value, offsets: offsets(), maxOpen };
+      source.requestedPaths.map((path) => new URL(path, source.url).searchParams.get('offset'));
+    const lookup = await askBazaarListings(source.url, PAY_TO, requestContext());
+    if (!lookup.ok) throw new Error(lookup.detail);
+    return { ...lookup.value, offsets: offsets(), maxOpen };
   }
-  const itemAt = (at: number) => ({
+  const createItem = (at: number) => ({
     ...bazaarItem({ lastCalledAt: '2026-08-19T10:00:00Z' }),
     resource: `https://weather.example.com/paid/${at}`,
   });
@@ -163,30 +166,33 @@ describe('the Bazaar listings of a recipient', () => {
     [100, [null, '100']],
     [240, [null, '100', '200']],
   ])('are read to the end, one page at a time, if there are %d', async (count, offsets) => {
-    const found = await readBazaar(count);
-    expect(found).toMatchObject({ isComplete: true, offsets, maxOpen: 1 });
-    expect(new Set(found.resources.map(({ resource }) => resource)).size).toBe(count);
+    const listings = await readBazaar(count);
+    expect(listings).toMatchObject({ isComplete: true, offsets, maxOpen: 1 });
+    expect(new Set(listings.resources.map(({ resource }) => resource)).size).toBe(count);
   });
 
   test('are read in five pages at most', async () => {
-    const found = await readBazaar(900);
-    expect(found.resources).toHaveLength(500);
-    expect(found).toMatchObject({ isComplete: false, offsets: [null, '100', '200', '300', '400'] });
+    const listings = await readBazaar(900);
+    expect(listings.resources).toHaveLength(500);
+    expect(listings).toMatchObject({
+      isComplete: false,
+      offsets: [null, '100', '200', '300', '400'],
+    });
   });
 
   test('are incomplete if a later page fails, and the listings of the earlier pages are kept', async () => {
-    const found = await readBazaar(240, (offset) =>
+    const listings = await readBazaar(240, (offset) =>
       offset === 200 ? { status: 500, json: {} } : null,
     );
-    expect(found).toMatchObject({ isComplete: false });
-    expect(found.resources).toHaveLength(200);
+    expect(listings).toMatchObject({ isComplete: false });
+    expect(listings.resources).toHaveLength(200);
   });
 
   test('are not counted twice if the Bazaar repeats the same page', async () => {
-    const first = Array.from({ length: 100 }, (_, at) => itemAt(at));
-    const found = await readBazaar(100, () => ({ json: merchant(first) }));
-    expect(found).toMatchObject({ isComplete: false, offsets: [null, '100'] });
-    expect(found.resources).toHaveLength(100);
+    const firstPage = Array.from({ length: 100 }, (_, at) => createItem(at));
+    const listings = await readBazaar(100, () => ({ json: merchant(firstPage) }));
+    expect(listings).toMatchObject({ isComplete: false, offsets: [null, '100'] });
+    expect(listings.resources).toHaveLength(100);
   });
 
   test('say when each resource was last paid', async () => {

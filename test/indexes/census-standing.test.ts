@@ -15,7 +15,7 @@ import {
   verification,
 } from './recorded-answers.ts';
 import { PATIENT_MS } from './request-context.ts';
-import { type Said, type StandIn, startStandIn } from './stand-in.ts';
+import { type StandIn, type StandInAnswer, startStandIn } from './stand-in.ts';
 
 const ORIGIN = parseOrigin('https://weather.example.com');
 const PAYEE = { network: 'eip155:8453', address: PAY_TO };
@@ -29,7 +29,7 @@ const BY_ADDRESS = 'public.sellers.all.list';
 const TOO_SOON_DETAIL = 'the census makes one request in 5 s';
 
 let source: StandIn;
-let answersByName: Record<string, () => Said>;
+let answersByName: Record<string, () => StandInAnswer>;
 let cache: MemoryCache;
 let isBusy: boolean;
 let importedByHost: Record<string, ImportedRows>;
@@ -77,12 +77,12 @@ function openCensus(overrides: Partial<EcosystemOptions> = {}) {
 
 const openPaidStanding = () => createStanding(sources(), cache, PATIENT_MS);
 
-/** Names of the procedures and paths that were asked, oldest first. */
-const askedNames = () =>
-  source.asked.map((url) => new URL(url, source.url).pathname.split('/').at(-1) ?? '');
+/** Lists the last part of each requested path, for example the procedure of x402scan, oldest first. */
+const listRequests = () =>
+  source.requestedPaths.map((url) => new URL(url, source.url).pathname.split('/').at(-1) ?? '');
 
-/** Reads the partner listing into the cache, so that no test request is spent on it. */
-async function keepListing(): Promise<void> {
+/** Reads the partner listing into the cache, so that later lookups do not request it. */
+async function cacheListing(): Promise<void> {
   await openPaidStanding().refreshListing();
   source.forget();
 }
@@ -104,84 +104,84 @@ const payingTo = (payTo: string | null) => {
   const { terms } = createRow();
   return { terms: { ...terms, offers: terms.offers.map((offer) => ({ ...offer, payTo })) } };
 };
-const keepRows = (...rows: readonly ImportedRows['rows'][number][]) => {
+const importRows = (...rows: readonly ImportedRows['rows'][number][]) => {
   importedByHost[ORIGIN.host] = { rows, takenAtMs: cache.now() - HOUR_MS };
 };
 
 describe('the census asks x402scan', () => {
   test('once for an origin, and leaves the ownership of the origin unknown', async () => {
-    await keepListing();
+    await cacheListing();
     const { x402scan, listing } = await openCensus().origin(ORIGIN);
     expect(x402scan).toMatchObject({
       state: 'seen',
       data: { resources: [{ resource: `${ORIGIN.url}/paid` }], ownershipVerified: null },
     });
     expect(listing).toMatchObject({ state: 'seen', data: { listed: true } });
-    expect(askedNames()).toEqual([SEARCH_PROCEDURE]);
+    expect(listRequests()).toEqual([SEARCH_PROCEDURE]);
   });
 
   test('only 5 s after its last request, and fails before that', async () => {
-    await keepListing();
+    await cacheListing();
     const { origin } = openCensus();
     await origin(ORIGIN);
-    const other = parseOrigin('https://other.example.com');
-    const refused = {
+    const otherOrigin = parseOrigin('https://other.example.com');
+    const tooSoon = {
       state: 'failed',
       source: 'x402scan',
       detail: `${new URL(source.url).host} was not asked: ${TOO_SOON_DETAIL}`,
     };
     cache.wait(4_999);
-    expect((await origin(other)).x402scan).toEqual(refused);
-    expect(askedNames()).toEqual([SEARCH_PROCEDURE]);
+    expect((await origin(otherOrigin)).x402scan).toEqual(tooSoon);
+    expect(listRequests()).toEqual([SEARCH_PROCEDURE]);
     cache.wait(1);
-    expect((await origin(other)).x402scan).toMatchObject({ state: 'seen' });
-    expect(askedNames()).toEqual([SEARCH_PROCEDURE, SEARCH_PROCEDURE]);
+    expect((await origin(otherOrigin)).x402scan).toMatchObject({ state: 'seen' });
+    expect(listRequests()).toEqual([SEARCH_PROCEDURE, SEARCH_PROCEDURE]);
   });
 
-  test('21 times in 100 s for 101 scans', async () => {
-    await keepListing();
+  test('21 times in 100 s, although it makes 101 scans', async () => {
+    await cacheListing();
     const { origin, settlements } = openCensus();
     for (let second = 0; second <= 100; second += 1) {
       const seller = parseOrigin(`https://seller-${second}.example.com`);
       await Promise.all([origin(seller), settlements(seller, [PAYEE])]);
       cache.wait(1_000);
     }
-    expect(askedNames()).toHaveLength(21);
+    expect(listRequests()).toHaveLength(21);
   });
 
   test('again after the clock was set back', async () => {
-    await keepListing();
+    await cacheListing();
     const { origin } = openCensus();
     await origin(ORIGIN);
     cache.wait(-HOUR_MS);
     await origin(parseOrigin('https://other.example.com'));
-    expect(askedNames()).toEqual([SEARCH_PROCEDURE, SEARCH_PROCEDURE]);
+    expect(listRequests()).toEqual([SEARCH_PROCEDURE, SEARCH_PROCEDURE]);
   });
 
   test('only once if x402scan is busy', async () => {
-    await keepListing();
+    await cacheListing();
     answersByName[SEARCH_PROCEDURE] = () => ({ status: 429, retryAfter: '0', json: 'later' });
     const { x402scan } = await openCensus().origin(ORIGIN);
     expect(x402scan).toMatchObject({ state: 'failed' });
-    expect(askedNames()).toEqual([SEARCH_PROCEDURE]);
+    expect(listRequests()).toEqual([SEARCH_PROCEDURE]);
   });
 
   test('not while a paid scan runs', async () => {
-    await keepListing();
+    await cacheListing();
     isBusy = true;
     const { origin, settlements } = openCensus();
     const detail = `${new URL(source.url).host} was not asked: paid scans come first`;
-    const refused = { state: 'failed', source: 'x402scan', detail };
+    const notAsked = { state: 'failed', source: 'x402scan', detail };
     const { x402scan, listing } = await origin(ORIGIN);
-    expect(x402scan).toEqual(refused);
+    expect(x402scan).toEqual(notAsked);
     expect(listing).toMatchObject({ state: 'seen' });
-    expect(await settlements(ORIGIN, [PAYEE])).toEqual(refused);
-    expect(source.asked).toEqual([]);
+    expect(await settlements(ORIGIN, [PAYEE])).toEqual(notAsked);
+    expect(source.requestedPaths).toEqual([]);
     isBusy = false;
     expect((await origin(ORIGIN)).x402scan).toMatchObject({ state: 'seen' });
   });
 
-  test('not if a paid scan has kept a fresh answer, and uses an old answer if it may not ask', async () => {
+  test('not if the cache has a fresh answer of a paid scan, and uses an old answer if it may not ask', async () => {
     const paidStanding = openPaidStanding();
     await paidStanding.origin(ORIGIN);
     await paidStanding.settlements(ORIGIN, [PAYEE]);
@@ -190,17 +190,17 @@ describe('the census asks x402scan', () => {
     expect((await origin(ORIGIN)).x402scan).toMatchObject({ data: { ownershipVerified: true } });
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ data: { settlements: 42 } });
     await origin(parseOrigin('https://other.example.com'));
-    expect(askedNames()).toEqual([SEARCH_PROCEDURE]);
+    expect(listRequests()).toEqual([SEARCH_PROCEDURE]);
     isBusy = true;
     cache.wait(7 * DAY_MS);
     expect((await origin(ORIGIN)).x402scan).toMatchObject({ state: 'seen', ageSec: 7 * 86_400 });
-    expect(askedNames()).toEqual([SEARCH_PROCEDURE]);
+    expect(listRequests()).toEqual([SEARCH_PROCEDURE]);
   });
 });
 
 describe('settlements in the census', () => {
   test('are the sum of the imported rows, without a request', async () => {
-    keepRows(createRow(), createRow({ calls: 3, payers: 1, lastAt: null }));
+    importRows(createRow(), createRow({ calls: 3, payers: 1, lastAt: null }));
     expect(await openCensus().settlements(ORIGIN, [PAYEE])).toEqual({
       state: 'seen',
       source: 'Bazaar import',
@@ -214,13 +214,13 @@ describe('settlements in the census', () => {
         lastAt: '2026-08-20T01:00:00.000Z',
       },
     });
-    expect(source.asked).toEqual([]);
+    expect(source.requestedPaths).toEqual([]);
   });
 
   test('are the sum of only the rows that pay a recipient of the origin', async () => {
     const rowWithoutPayee = createRow(payingTo(null));
     const upperCase = PAY_TO.replace('0x', '0X');
-    keepRows(
+    importRows(
       createRow(payingTo(OTHER_PAYEE.address)),
       createRow(payingTo(upperCase)),
       rowWithoutPayee,
@@ -241,29 +241,29 @@ describe('settlements in the census', () => {
     ['were last called over 30 days ago', [createRow(CALLED_LONG_AGO)]],
     ['are missing', []],
   ])('come from x402scan if the imported rows %s', async (_title, rows) => {
-    keepRows(...rows);
+    importRows(...rows);
     const { settlements } = openCensus();
-    const found = await settlements(ORIGIN, [PAYEE]);
-    expect(found).toMatchObject({ source: 'x402scan', data: { address: null, settlements: 42 } });
-    expect(askedNames()).toEqual([BY_ORIGIN]);
+    const lookup = await settlements(ORIGIN, [PAYEE]);
+    expect(lookup).toMatchObject({ source: 'x402scan', data: { address: null, settlements: 42 } });
+    expect(listRequests()).toEqual([BY_ORIGIN]);
   });
 
   test('are unknown, not 0, if x402scan has no row of the origin and may not be asked again yet', async () => {
     answersByName[BY_ORIGIN] = () => ({ json: page([]) });
-    keepRows(createRow(NO_CALLS));
+    importRows(createRow(NO_CALLS));
     const { settlements } = openCensus();
     expect(await settlements(ORIGIN, [PAYEE])).toEqual({
       state: 'failed',
       source: 'x402scan',
       detail: TOO_SOON_DETAIL,
     });
-    expect(askedNames()).toEqual([BY_ORIGIN]);
+    expect(listRequests()).toEqual([BY_ORIGIN]);
     cache.wait(5_000);
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({
       source: 'x402scan',
       data: { address: PAY_TO, settlements: 12 },
     });
-    expect(askedNames()).toEqual([BY_ORIGIN, BY_ADDRESS]);
+    expect(listRequests()).toEqual([BY_ORIGIN, BY_ADDRESS]);
   });
 
   test('are 0 if x402scan has no row of the recipient either', async () => {
@@ -280,26 +280,26 @@ describe('settlements in the census', () => {
   });
 
   test('come from the import if x402scan is off, and are off if both indexes are off', async () => {
-    keepRows(createRow(NO_CALLS));
-    const found = await openCensus({ x402scanUrl: null }).settlements(ORIGIN, [PAYEE]);
-    expect(found).toMatchObject({ source: 'Bazaar import', data: { settlements: 0 } });
+    importRows(createRow(NO_CALLS));
+    const lookup = await openCensus({ x402scanUrl: null }).settlements(ORIGIN, [PAYEE]);
+    expect(lookup).toMatchObject({ source: 'Bazaar import', data: { settlements: 0 } });
     const withoutIndexes = openCensus({ x402scanUrl: null, bazaarUrl: null });
-    const off = { state: 'off', why: 'switched-off' };
-    expect(await withoutIndexes.settlements(ORIGIN, [PAYEE])).toEqual(off);
-    expect(source.asked).toEqual([]);
+    const switchedOff = { state: 'off', why: 'switched-off' };
+    expect(await withoutIndexes.settlements(ORIGIN, [PAYEE])).toEqual(switchedOff);
+    expect(source.requestedPaths).toEqual([]);
   });
 
   test('are unknown without an import and with x402scan off', async () => {
     const noImport = { state: 'failed', source: 'Bazaar import', detail: 'none within two days' };
     const withoutX402scan = openCensus({ x402scanUrl: null });
     expect(await withoutX402scan.settlements(ORIGIN, [PAYEE])).toEqual(noImport);
-    const broken = createCensusStanding({
+    const withFailingStore = createCensusStanding({
       sources: sources({ x402scanUrl: null }),
       snapshots: cache,
       bazaarRows: () => Promise.reject(new Error('the store is down')),
       isBusy: () => false,
     });
-    expect(await broken.settlements(ORIGIN, [PAYEE])).toEqual(noImport);
+    expect(await withFailingStore.settlements(ORIGIN, [PAYEE])).toEqual(noImport);
     expect(await withoutX402scan.settlements(ORIGIN, [])).toMatchObject({
       state: 'failed',
       detail: 'it is asked by recipient, and this origin names no recipient',
@@ -310,7 +310,7 @@ describe('settlements in the census', () => {
 describe('listings in the census', () => {
   test('are the imported rows of the origin that pay its recipient, without a request', async () => {
     const { terms, ...row } = createRow();
-    keepRows(createRow(), createRow(payingTo(OTHER_PAYEE.address)));
+    importRows(createRow(), createRow(payingTo(OTHER_PAYEE.address)));
     const { listings } = openCensus();
     expect(await listings([PAYEE], ORIGIN)).toEqual({
       state: 'seen',
@@ -324,21 +324,21 @@ describe('listings in the census', () => {
         isComplete: true,
       },
     });
-    expect(source.asked).toEqual([]);
+    expect(source.requestedPaths).toEqual([]);
   });
 
   test('are unknown without an import or a recipient', async () => {
     const { listings } = openCensus();
     expect(await listings([PAYEE], ORIGIN)).toMatchObject({ state: 'failed' });
-    keepRows(createRow());
+    importRows(createRow());
     expect(await listings([], ORIGIN)).toMatchObject({ state: 'failed' });
-    const off = { state: 'off', why: 'switched-off' };
-    expect(await openCensus({ bazaarUrl: null }).listings([PAYEE], ORIGIN)).toEqual(off);
+    const switchedOff = { state: 'off', why: 'switched-off' };
+    expect(await openCensus({ bazaarUrl: null }).listings([PAYEE], ORIGIN)).toEqual(switchedOff);
   });
 });
 
 test('the census asks only x402scan, never the Bazaar or a node', async () => {
-  await keepListing();
+  await cacheListing();
   const standing = openCensus();
   answersByName[BY_ORIGIN] = () => ({ json: page([]) });
   answersByName[BY_ADDRESS] = () => ({ json: page([]) });
@@ -349,7 +349,7 @@ test('the census asks only x402scan, never the Bazaar or a node', async () => {
     cache.wait(5_000);
   }
   expect(standing.onChain).toBeUndefined();
-  expect(new Set(source.asked.map((url) => url.split('?')[0]))).toEqual(
+  expect(new Set(source.requestedPaths.map((url) => url.split('?')[0]))).toEqual(
     new Set(
       [SEARCH_PROCEDURE, 'public.resources.verificationStatus', BY_ORIGIN, BY_ADDRESS].map(
         (name) => `/api/trpc/${name}`,

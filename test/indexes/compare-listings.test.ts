@@ -67,16 +67,16 @@ describe('a listing that', () => {
     expect(compareRows({ item }).map(({ state }) => state)).toEqual(['listed', 'listed']);
   });
 
-  test('has a newest settlement has it in its Bazaar row, whether it is listed or differs', () => {
+  test('has a newest settlement has the time of the settlement in its Bazaar row', () => {
     const lastSettledAt = '2026-08-01T10:00:00.000Z';
     for (const item of [listedItem(), listedItem({ description: 'Another one' })]) {
       const entry = { resource: ORIGIN + PATH, method: 'GET', terms: toListedTerms(item) };
       const bazaarWith = (members: object) =>
         seen<BazaarListings>({ resources: [{ ...entry, ...members }], isComplete: true });
-      const [row] = compareListings(observed({ bazaar: bazaarWith({ lastSettledAt }) }));
+      const [row] = compareListings(createObservations({ bazaar: bazaarWith({ lastSettledAt }) }));
       expect(row?.row).toMatchObject({ index: 'bazaar', lastSettledAt });
       const [unsettled] = compareListings(
-        observed({ bazaar: bazaarWith({ lastSettledAt: null }) }),
+        createObservations({ bazaar: bazaarWith({ lastSettledAt: null }) }),
       );
       expect(unsettled?.row).not.toHaveProperty('lastSettledAt');
     }
@@ -84,9 +84,9 @@ describe('a listing that', () => {
 
   test.each(['http://seller.example', 'https://www.seller.example'])(
     'is under %s is reported as listed elsewhere',
-    (other) => {
-      for (const row of compareRows({ item: listedItem(), at: other })) {
-        expect(row).toMatchObject({ state: 'listed_elsewhere', listedAs: `${other}${PATH}` });
+    (otherOrigin) => {
+      for (const row of compareRows({ item: listedItem(), listedOrigin: otherOrigin })) {
+        expect(row).toMatchObject({ state: 'listed_elsewhere', listedAs: `${otherOrigin}${PATH}` });
       }
     },
   );
@@ -117,9 +117,9 @@ describe('a missing resource', () => {
     expect(row?.reasons).toMatchObject([{ code, check }]);
   });
 
-  test('whose declaration is wrapped twice has that reason for both indexes and no validation', () => {
+  test('whose declaration is wrapped twice has that reason for both indexes, and its declaration is not validated', () => {
     const [bazaar, x402scan] = compareListings(
-      observed({
+      createObservations({
         resources: resources([
           resource({
             path: PATH,
@@ -137,10 +137,12 @@ describe('a missing resource', () => {
   });
 
   test('whose challenges name changing recipients has that reason for the Bazaar', () => {
-    const fresh = challenge402(liveChallenge({ accepts: [offer({ payTo: OTHER_PAY_TO })] }));
-    const get = [challenge402(liveChallenge()), fresh];
+    const secondChallenge = challenge402(
+      liveChallenge({ accepts: [offer({ payTo: OTHER_PAY_TO })] }),
+    );
+    const get = [challenge402(liveChallenge()), secondChallenge];
     const [row] = compareListings(
-      observed({ resources: resources([resource({ path: PATH, get })]) }),
+      createObservations({ resources: resources([resource({ path: PATH, get })]) }),
     ).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code: 'recipient_changes', check: 'P7' }]);
     expect(row?.reasons[0]?.evidence).toContain(OTHER_PAY_TO);
@@ -148,19 +150,21 @@ describe('a missing resource', () => {
 
   test('whose recipient the Bazaar does not know has the reason of check D3', () => {
     const settlements = seen({ ...SETTLEMENTS, windowDays: 0, lastAt: null }, 'Bazaar');
-    const [row] = compareListings(observed({ settlements })).map(({ row }) => row);
+    const [row] = compareListings(createObservations({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code: 'no_settlement_seen', check: 'D3' }]);
   });
 
   test('has no reason if the Bazaar lists another resource of its recipient, without payments', () => {
     const settlements = seen({ ...SETTLEMENTS, windowDays: 0, lastAt: null }, 'Bazaar');
-    const other = {
+    const otherEntry = {
       resource: `${ORIGIN}/other`,
       method: 'GET',
       terms: toListedTerms(listedItem()),
     };
-    const bazaar = seen<BazaarListings>({ resources: [other], isComplete: true });
-    const [row] = compareListings(observed({ settlements, bazaar })).map(({ row }) => row);
+    const bazaar = seen<BazaarListings>({ resources: [otherEntry], isComplete: true });
+    const [row] = compareListings(createObservations({ settlements, bazaar })).map(
+      ({ row }) => row,
+    );
     expect(row).toMatchObject({ state: 'not_listed', reasons: [] });
   });
 
@@ -168,9 +172,11 @@ describe('a missing resource', () => {
     expect(compareRows({})[0]).toMatchObject({ state: 'not_listed', reasons: [] });
   });
 
-  test('that validates input before its challenge has that reason', () => {
+  test('that validates input before it sends a challenge has that reason', () => {
     const resourceSet = resources([resource({ path: PATH, get: answer(422, {}) })]);
-    const [row] = compareListings(observed({ resources: resourceSet })).map(({ row }) => row);
+    const [row] = compareListings(createObservations({ resources: resourceSet })).map(
+      ({ row }) => row,
+    );
     expect(row?.reasons).toMatchObject([{ code: 'validates_before_challenging', check: 'P2' }]);
   });
 
@@ -179,7 +185,7 @@ describe('a missing resource', () => {
     ['another facilitator has settled', { settlements: 12 }, 'other_facilitator'],
   ])('that %s for has the reason of check D3', (_title, changes, code) => {
     const settlements = seen({ ...SETTLEMENTS, ...changes });
-    const [row] = compareListings(observed({ settlements })).map(({ row }) => row);
+    const [row] = compareListings(createObservations({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code, check: 'D3' }]);
   });
 });
@@ -201,7 +207,7 @@ describe('a Bazaar entry whose newest settlement', () => {
       const asOf = new Date(READ_MS - 60_000).toISOString();
       const data: BazaarListings = { resources: [entry], isComplete: true };
       const bazaar = seen(data, 'Bazaar', 60, asOf);
-      const [row] = compareListings(observed({ bazaar })).map(({ row }) => row);
+      const [row] = compareListings(createObservations({ bazaar })).map(({ row }) => row);
       expect(row?.state).toBe(changes.description === undefined ? 'listed' : 'differs');
       expect(row?.reasons.map(({ code }) => code)).toEqual(codes);
     }
@@ -217,12 +223,12 @@ describe('an index that', () => {
     { state: 'failed', source: 'Bazaar', detail: 'HTTP 503' },
     { state: 'off', why: 'offline' },
   ])('gave no answer gives an unknown row: %j', (lookup) => {
-    const found = compareListings(observed({ bazaar: lookup, x402scan: lookup }));
-    expect(found.map(({ row }) => row.state)).toEqual(['unknown', 'unknown']);
+    const comparisons = compareListings(createObservations({ bazaar: lookup, x402scan: lookup }));
+    expect(comparisons.map(({ row }) => row.state)).toEqual(['unknown', 'unknown']);
   });
 
-  test('is switched off, or is absent from recorded observations, has no row', () => {
-    const { bazaar: _, ...withoutBazaar } = observed({
+  test('is switched off, or is absent from the observations, has no row', () => {
+    const { bazaar: _, ...withoutBazaar } = createObservations({
       x402scan: { state: 'off', why: 'switched-off' },
     });
     expect(compareListings(withoutBazaar)).toEqual([]);
@@ -230,7 +236,7 @@ describe('an index that', () => {
 
   test('returns only a part of its entries gives an unknown row', () => {
     const bazaar = seen<BazaarListings>({ resources: [], isComplete: false });
-    expect(compareListings(observed({ bazaar }))[0]?.row.state).toBe('unknown');
+    expect(compareListings(createObservations({ bazaar }))[0]?.row.state).toBe('unknown');
   });
 });
 
@@ -241,14 +247,14 @@ test('the validation names the place of each error in a declaration', () => {
   expect(errors.slice(1)).toEqual([null, '/extensions/bazaar: it is not an object']);
 });
 
-test('a declaration that is no object is invalid, even if the origin has no other declaration', async () => {
+test('a declaration that is not an object is invalid, even if it is the only declaration of the origin', async () => {
   const pool = createPool({ threads: 1 });
   try {
     for (const bazaar of [[], null]) {
       const challenge = liveChallenge({ extensions: { bazaar } });
-      const paid = resources([resource({ path: PATH, get: challenge402(challenge) })]);
+      const paidResources = resources([resource({ path: PATH, get: challenge402(challenge) })]);
       const work = { pool, account: pool.openScan('replay') };
-      const [row] = await readIndexed(observed({ resources: paid }), work);
+      const [row] = await readIndexed(createObservations({ resources: paidResources }), work);
       expect(row?.reasons.map(({ code }) => code)).toContain('invalid_bazaar_extension');
     }
   } finally {
@@ -279,28 +285,28 @@ function listedItem(changes: JsonObject = {}): JsonObject {
 }
 
 type ListingCase = {
-  /** The entry that both indexes hold. Without it, they hold none. */
+  /** Item that both indexes list. Without an item, they list no resource. */
   readonly item?: JsonObject;
-  readonly at?: string;
+  readonly listedOrigin?: string;
   readonly method?: string;
   readonly challenge?: JsonObject;
 };
 
 function compareRows({
   item,
-  at = ORIGIN,
+  listedOrigin = ORIGIN,
   method = 'GET',
   challenge = {},
 }: ListingCase): readonly IndexedRow[] {
-  const entry = { resource: at + PATH, method, terms: toListedTerms(item ?? {}) };
+  const entry = { resource: listedOrigin + PATH, method, terms: toListedTerms(item ?? {}) };
   const entries = item === undefined ? [] : [entry];
-  const isHere = at === ORIGIN;
+  const isHere = listedOrigin === ORIGIN;
   const x402scanMembers = { lastUpdated: null, accepts: 1, deprecated: false };
-  const observations = observed({
+  const observations = createObservations({
     resources: resources([resource({ path: PATH, get: challenge402(liveChallenge(challenge)) })]),
     bazaar: seen<BazaarListings>({ resources: entries, isComplete: true }),
     x402scan: seen({
-      resources: isHere ? entries.map((one) => ({ ...one, ...x402scanMembers })) : [],
+      resources: isHere ? entries.map((entry) => ({ ...entry, ...x402scanMembers })) : [],
       ownershipVerified: null,
       ...(isHere ? {} : { elsewhere: entries.map(({ resource }) => resource) }),
     }),
@@ -308,7 +314,7 @@ function compareRows({
   return compareListings(observations).map(({ row }) => row);
 }
 
-function observed(changes: Partial<Observations>): Observations {
+function createObservations(changes: Partial<Observations>): Observations {
   const noResources = { resources: [], ownershipVerified: null };
   return {
     ...perfectSeller(),

@@ -18,7 +18,7 @@ import {
   verification,
 } from './recorded-answers.ts';
 import { PATIENT_MS } from './request-context.ts';
-import { type Said, type StandIn, startStandIn } from './stand-in.ts';
+import { type StandIn, type StandInAnswer, startStandIn } from './stand-in.ts';
 
 const ORIGIN = parseOrigin('https://weather.example.com');
 const PAYEE = { network: 'eip155:8453', address: PAY_TO };
@@ -29,10 +29,10 @@ const QUALITY = {
 };
 const SHORT_TIMEOUT_MS = 1_000;
 
-/** The answer of each source, by procedure or path. Tests replace single answers. */
-type AnswersByName = Record<string, () => Said | Promise<Said>>;
+/** Answers of the sources by the last part of the requested path. Tests replace single answers. */
+type AnswersByName = Record<string, () => StandInAnswer | Promise<StandInAnswer>>;
 
-const ORIGIN_FOUND: Said = {
+const ORIGIN_FOUND: StandInAnswer = {
   json: trpc([originRow(ORIGIN.url, [resourceRow(`${ORIGIN.url}/paid`)])]),
 };
 
@@ -45,8 +45,8 @@ const GOOD_ANSWERS: AnswersByName = {
   ecosystem: () => ({ json: [{ name: 'Weather', websiteUrl: ORIGIN.url }] }),
 };
 const answerNoRows = () => ({ json: page([]) });
-const answer500 = (): Said => ({ status: 500, json: 'down' });
-const hang = (): Said => 'hang';
+const answer500 = (): StandInAnswer => ({ status: 500, json: 'down' });
+const hang = (): StandInAnswer => 'hang';
 
 let source: StandIn;
 let answersByName: AnswersByName;
@@ -75,9 +75,9 @@ function openStanding(overrides: Partial<EcosystemOptions> = {}, timeoutMs = PAT
   return createStanding(settings, cache, timeoutMs);
 }
 
-/** Names of the procedures and paths that were asked, oldest first. */
-const askedNames = () =>
-  source.asked.map((url) => new URL(url, source.url).pathname.split('/').at(-1) ?? '');
+/** Lists the last part of each requested path, for example the procedure of x402scan, oldest first. */
+const listRequests = () =>
+  source.requestedPaths.map((url) => new URL(url, source.url).pathname.split('/').at(-1) ?? '');
 
 describe('the standing of an origin', () => {
   test('holds the facts of x402scan and of the partner listing, with their age', async () => {
@@ -119,7 +119,7 @@ describe('the standing of an origin', () => {
     answersByName['public.origins.search'] = () => ({ json: trpc([]) });
     const { x402scan } = await openStanding().origin(ORIGIN);
     expect(x402scan).toMatchObject({ data: { resources: [], ownershipVerified: null } });
-    expect(askedNames()).not.toContain('public.resources.verificationStatus');
+    expect(listRequests()).not.toContain('public.resources.verificationStatus');
   });
 
   test('leaves the ownership unknown if only the request for it fails', async () => {
@@ -139,7 +139,7 @@ describe('the standing of an origin', () => {
     });
   });
 
-  test('sends each request once for 20 lookups at the same time and 20 later ones', async () => {
+  test('sends each request once for 20 lookups at the same time and 20 later lookups', async () => {
     const { origin, settlements } = openStanding();
     await Promise.all(Array.from({ length: 20 }, () => origin(ORIGIN)));
     await Promise.all(Array.from({ length: 20 }, () => settlements(ORIGIN, [PAYEE])));
@@ -147,7 +147,7 @@ describe('the standing of an origin', () => {
       await origin(ORIGIN);
       await settlements(ORIGIN, [PAYEE]);
     }
-    expect(askedNames().sort()).toEqual([
+    expect(listRequests().sort()).toEqual([
       'ecosystem',
       'public.origins.search',
       'public.resources.verificationStatus',
@@ -156,17 +156,20 @@ describe('the standing of an origin', () => {
   });
 
   test('is off for each source that is switched off', async () => {
-    const off = { state: 'off', why: 'switched-off' };
+    const switchedOff = { state: 'off', why: 'switched-off' };
     const withoutX402scan = await openStanding({ x402scanUrl: null }).origin(ORIGIN);
-    expect(withoutX402scan).toMatchObject({ x402scan: off, listing: { state: 'seen' } });
+    expect(withoutX402scan).toMatchObject({ x402scan: switchedOff, listing: { state: 'seen' } });
     const withoutListing = await openStanding({ ecosystemUrl: null }).origin(ORIGIN);
-    expect(withoutListing).toMatchObject({ x402scan: { state: 'seen' }, listing: off });
+    expect(withoutListing).toMatchObject({ x402scan: { state: 'seen' }, listing: switchedOff });
     const withoutSources = openStanding({ x402scanUrl: null, bazaarUrl: null, ecosystemUrl: null });
     source.forget();
-    expect(await withoutSources.origin(ORIGIN)).toEqual({ x402scan: off, listing: off });
-    expect(await withoutSources.settlements(ORIGIN, [PAYEE])).toEqual(off);
-    expect(await withoutSources.refreshListing()).toEqual(off);
-    expect(source.asked).toEqual([]);
+    expect(await withoutSources.origin(ORIGIN)).toEqual({
+      x402scan: switchedOff,
+      listing: switchedOff,
+    });
+    expect(await withoutSources.settlements(ORIGIN, [PAYEE])).toEqual(switchedOff);
+    expect(await withoutSources.refreshListing()).toEqual(switchedOff);
+    expect(source.requestedPaths).toEqual([]);
   });
 });
 
@@ -176,7 +179,7 @@ describe('settlements', () => {
       source: 'x402scan',
       data: { address: null, settlements: 42, payers: 7 },
     });
-    expect(askedNames()).toEqual(['public.sellers.bazaar.list']);
+    expect(listRequests()).toEqual(['public.sellers.bazaar.list']);
   });
 
   test('come from the row of the recipient if the origin has none', async () => {
@@ -185,7 +188,7 @@ describe('settlements', () => {
       source: 'x402scan',
       data: { address: PAY_TO, settlements: 12, payers: 4 },
     });
-    expect(askedNames()).not.toContain('merchant');
+    expect(listRequests()).not.toContain('merchant');
   });
 
   test.each([
@@ -200,7 +203,7 @@ describe('settlements', () => {
     });
   });
 
-  test('before the window do not keep the next source from being asked', async () => {
+  test('that x402scan saw only before its window do not keep the Bazaar from being asked', async () => {
     answersByName['public.sellers.bazaar.list'] = answerNoRows;
     answersByName['public.sellers.all.list'] = () => ({
       json: page([
@@ -239,14 +242,14 @@ describe('settlements', () => {
 
   test('come from the chain only for a recipient on the network of the node', async () => {
     const chain = openStanding({ x402scanUrl: null, bazaarUrl: null, rpcUrl: source.url });
-    const elsewhere = { network: 'eip155:84532', address: PAY_TO };
-    expect(await chain.settlements(ORIGIN, [elsewhere])).toMatchObject({ source: 'chain logs' });
-    expect(source.asked).toEqual([]);
+    const otherPayee = { network: 'eip155:84532', address: PAY_TO };
+    expect(await chain.settlements(ORIGIN, [otherPayee])).toMatchObject({ source: 'chain logs' });
+    expect(source.requestedPaths).toEqual([]);
     for (const network of ['eip155:8453', 'base']) {
       source.forget();
-      // The first network is another than the node's, so only the second recipient can be asked about.
-      await chain.settlements(ORIGIN, [elsewhere, { network, address: PAY_TO }]);
-      expect(source.asked).not.toEqual([]);
+      // The node can be asked only about the second recipient, because the first is on another network.
+      await chain.settlements(ORIGIN, [otherPayee, { network, address: PAY_TO }]);
+      expect(source.requestedPaths).not.toEqual([]);
     }
   });
 
@@ -256,7 +259,7 @@ describe('settlements', () => {
     const sibling = parseOrigin('https://api.weather.example.com');
     await settlements(ORIGIN, [PAYEE]);
     await settlements(sibling, [PAYEE]);
-    expect(askedNames().filter((name) => name === 'public.sellers.all.list')).toHaveLength(1);
+    expect(listRequests().filter((name) => name === 'public.sellers.all.list')).toHaveLength(1);
   });
 
   test('fail with the names of all sources if none answers', async () => {
@@ -277,12 +280,14 @@ describe('settlements', () => {
 describe('an outage after a good lookup', () => {
   test('changes only the age of the answers for 30 days', async () => {
     const { origin, settlements } = openStanding();
-    const before = [await origin(ORIGIN), await settlements(ORIGIN, [PAYEE])];
+    const answersBefore = [await origin(ORIGIN), await settlements(ORIGIN, [PAYEE])];
     await source.close();
     cache.wait(29 * DAY_MS);
-    const after = [await origin(ORIGIN), await settlements(ORIGIN, [PAYEE])];
-    const aged = JSON.parse(JSON.stringify(before).replaceAll('"ageSec":0', '"ageSec":2505600'));
-    expect(after).toEqual(aged);
+    const answersAfter = [await origin(ORIGIN), await settlements(ORIGIN, [PAYEE])];
+    const agedAnswers = JSON.parse(
+      JSON.stringify(answersBefore).replaceAll('"ageSec":0', '"ageSec":2505600'),
+    );
+    expect(answersAfter).toEqual(agedAnswers);
     cache.wait(DAY_MS);
     expect(await origin(ORIGIN)).toMatchObject({
       x402scan: { state: 'failed', source: 'x402scan' },
@@ -291,15 +296,15 @@ describe('an outage after a good lookup', () => {
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ state: 'failed' });
   });
 
-  test('of only the Bazaar keeps its last answer', async () => {
+  test('of only the Bazaar leaves its last answer in use', async () => {
     answersByName['public.sellers.bazaar.list'] = answerNoRows;
     answersByName['public.sellers.all.list'] = answerNoRows;
     const { settlements } = openStanding();
-    const before = await settlements(ORIGIN, [PAYEE]);
-    expect(before).toMatchObject({ source: 'Bazaar', data: { settlements: 5 } });
+    const answerBefore = await settlements(ORIGIN, [PAYEE]);
+    expect(answerBefore).toMatchObject({ source: 'Bazaar', data: { settlements: 5 } });
     Object.assign(answersByName, { merchant: answer500 });
     cache.wait(DAY_MS);
-    expect(await settlements(ORIGIN, [PAYEE])).toEqual({ ...before, ageSec: 86_400 });
+    expect(await settlements(ORIGIN, [PAYEE])).toEqual({ ...answerBefore, ageSec: 86_400 });
   });
 });
 
@@ -307,11 +312,11 @@ describe('a source that hangs', () => {
   test('uses one time limit for a request and the request that depends on it', async () => {
     answersByName['public.origins.search'] = () => sleep(4_000, ORIGIN_FOUND);
     answersByName['public.resources.verificationStatus'] = hang;
-    const began = performance.now();
+    const beganAtMs = performance.now();
     const { x402scan } = await openStanding({}, 5_000).origin(ORIGIN);
     expect(x402scan).toMatchObject({ state: 'seen', data: { ownershipVerified: null } });
     // With a time limit for each request the lookup would take nine seconds.
-    expect(performance.now() - began).toBeLessThan(8_000);
+    expect(performance.now() - beganAtMs).toBeLessThan(8_000);
   });
 
   test('is not asked again by the same scan, and other sources are asked instead', async () => {
@@ -322,7 +327,7 @@ describe('a source that hangs', () => {
     const { origin, settlements } = openStanding({}, SHORT_TIMEOUT_MS);
     expect(await origin(ORIGIN)).toMatchObject({ x402scan: { state: 'failed' } });
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ source: 'Bazaar' });
-    expect(askedNames().sort()).toEqual(['ecosystem', 'merchant', 'public.origins.search']);
+    expect(listRequests().sort()).toEqual(['ecosystem', 'merchant', 'public.origins.search']);
     cache.wait(30_000);
     answersByName = { ...GOOD_ANSWERS };
     expect(await origin(ORIGIN)).toMatchObject({ x402scan: { state: 'seen' } });
@@ -346,27 +351,27 @@ describe('the partner listing', () => {
     await refreshListing();
     cache.wait(11 * HOUR_MS);
     await refreshListing();
-    expect(askedNames()).toEqual(['ecosystem']);
+    expect(listRequests()).toEqual(['ecosystem']);
     cache.wait(HOUR_MS);
     expect(await refreshListing()).toMatchObject({ state: 'seen', ageSec: 0 });
     cache.wait(23 * HOUR_MS);
     expect((await origin(ORIGIN)).listing).toMatchObject({ state: 'seen', ageSec: 23 * 3_600 });
-    expect(askedNames().filter((name) => name === 'ecosystem')).toHaveLength(2);
+    expect(listRequests().filter((name) => name === 'ecosystem')).toHaveLength(2);
   });
 
   test('is kept once for all origins', async () => {
     const { origin } = openStanding();
     await origin(ORIGIN);
-    const local = 'http://127.0.0.1:4000';
-    const other = parseOrigin(local, allowOrigin(local, DEFAULT_POLICY));
-    expect((await origin(other)).listing).toMatchObject({ data: { listed: false } });
-    expect(askedNames().filter((name) => name === 'ecosystem')).toHaveLength(1);
+    const localUrl = 'http://127.0.0.1:4000';
+    const otherOrigin = parseOrigin(localUrl, allowOrigin(localUrl, DEFAULT_POLICY));
+    expect((await origin(otherOrigin)).listing).toMatchObject({ data: { listed: false } });
+    expect(listRequests().filter((name) => name === 'ecosystem')).toHaveLength(1);
   });
 });
 
 test('x402scan is asked for the ownership by its id of the origin', async () => {
   await openStanding().origin(ORIGIN);
-  const query = source.asked.find((url) => url.includes('verificationStatus')) ?? '';
+  const query = source.requestedPaths.find((url) => url.includes('verificationStatus')) ?? '';
   const input = new URL(query, source.url).searchParams.get('input') ?? '';
   expect(JSON.parse(input)).toEqual({ json: { originId: ORIGIN_ID } });
 });

@@ -25,9 +25,12 @@ import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { requestContext } from './request-context.ts';
 import { startStandIn } from './stand-in.ts';
 
-const ODD_TOKEN = '0x0dd0000000000000000000000000000000000001';
-const PLAIN_TOKEN = '0x0dd0000000000000000000000000000000000002';
-const ODD_ABI = parseAbi(['function list(address account)', 'function refuse(address account)']);
+const BLOCKING_TOKEN = '0x0dd0000000000000000000000000000000000001';
+const TOKEN_WITHOUT_DOMAIN = '0x0dd0000000000000000000000000000000000002';
+const BLOCKING_ABI = parseAbi([
+  'function list(address account)',
+  'function refuse(address account)',
+]);
 const DOMAIN_ABI = parseAbi(['function DOMAIN_SEPARATOR() view returns (bytes32)']);
 
 const newAddress = () => privateKeyToAddress(generatePrivateKey());
@@ -43,19 +46,19 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
     const client = createTestClient({ chain: base, mode: 'anvil', transport: http(chain.rpcUrl) })
       .extend(publicActions)
       .extend(walletActions);
-    await client.setCode({ address: ODD_TOKEN, bytecode: OddToken });
-    await client.setCode({ address: PLAIN_TOKEN, bytecode: Token });
+    await client.setCode({ address: BLOCKING_TOKEN, bytecode: OddToken });
+    await client.setCode({ address: TOKEN_WITHOUT_DOMAIN, bytecode: Token });
     const account = privateKeyToAccount(await chain.newFundedKey());
     for (const [functionName, to] of [
       ['list', blockedAddress],
       ['refuse', refusedAddress],
     ] as const) {
-      const data = encodeFunctionData({ abi: ODD_ABI, functionName, args: [to] });
-      const hash = await client.sendTransaction({ account, to: ODD_TOKEN, data });
+      const data = encodeFunctionData({ abi: BLOCKING_ABI, functionName, args: [to] });
+      const hash = await client.sendTransaction({ account, to: BLOCKING_TOKEN, data });
       await client.waitForTransactionReceipt({ hash });
     }
     const separator = await client.readContract({
-      address: ODD_TOKEN,
+      address: BLOCKING_TOKEN,
       abi: DOMAIN_ABI,
       functionName: 'DOMAIN_SEPARATOR',
     });
@@ -77,23 +80,23 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
     ],
     [
       'the offer differs from the hidden domain of the token',
-      () => ({ asset: PLAIN_TOKEN, name: 'Other', version: '2' }),
+      () => ({ asset: TOKEN_WITHOUT_DOMAIN, name: 'Other', version: '2' }),
       ['domain-differs'],
     ],
     [
       'the offer names the hidden domain of the token',
-      () => ({ asset: PLAIN_TOKEN, name: 'USD Coin', version: '2' }),
+      () => ({ asset: TOKEN_WITHOUT_DOMAIN, name: 'USD Coin', version: '2' }),
       [],
     ],
   ])('gives the right advice if %s', async (_title, changes, ids) => {
-    const offer = { ...rightOffer(), ...changes() };
+    const offer = { ...createRightOffer(), ...changes() };
     const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toMatchObject({ ok: true });
-    expect(idsOf(answer)).toEqual(ids);
+    expect(listAdviceIds(answer)).toEqual(ids);
   });
 
   test("names the token's signing domain", async () => {
-    const offer = { ...rightOffer(), name: 'Wrong' };
+    const offer = { ...createRightOffer(), name: 'Wrong' };
     const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toMatchObject({
       value: [{ domain: { agrees: false, named: { name: 'Odd Dollar', version: '7' } } }],
@@ -101,7 +104,7 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
   });
 
   test('is not asked about offers on other chains', async () => {
-    const offer = { ...rightOffer(), network: 'eip155:1' };
+    const offer = { ...createRightOffer(), network: 'eip155:1' };
     const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toEqual({ ok: true, value: [] });
   });
@@ -109,19 +112,19 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
   test('whose node is down gives no facts', async () => {
     const answer = await checkOffersOnChain(
       { rpcUrl: 'http://127.0.0.1:9' },
-      [rightOffer()],
+      [createRightOffer()],
       requestContext(),
     );
     expect(answer.ok).toBe(false);
   });
 
-  function rightOffer(): ChainOffer {
-    const named = { name: 'Odd Dollar', version: '7', isKnown: false };
-    return { network: chain.network, asset: ODD_TOKEN, payTo: newAddress(), ...named };
+  function createRightOffer(): ChainOffer {
+    const domain = { name: 'Odd Dollar', version: '7', isKnown: false };
+    return { network: chain.network, asset: BLOCKING_TOKEN, payTo: newAddress(), ...domain };
   }
 });
 
-describe('a contract', () => {
+describe('the contract of an asset', () => {
   const PAY_TO = newAddress();
   const offer: ChainOffer = {
     network: 'eip155:8453',
@@ -133,21 +136,21 @@ describe('a contract', () => {
   };
   type Call = { readonly to: string; readonly data: string };
 
-  /** A node that answers every contract call with `answerCall`. */
+  /** Starts a node that answers every contract call with `answerCall`. */
   async function startNode(code: string, answerCall: (call: Call) => object) {
-    const asked: string[] = [];
+    const calledMethods: string[] = [];
     const node = await startStandIn((_url, body) => {
       if (body === '') return { json: {} };
       const { method, params } = JSON.parse(body);
-      asked.push(method);
+      calledMethods.push(method);
       if (method === 'eth_chainId') return { json: { result: '0x2105' } };
       if (method === 'eth_getCode') return { json: { result: code } };
       return { json: answerCall(params[0]) };
     });
     onTestFinished(() => node.close());
-    return { node, asked };
+    return { node, calledMethods };
   }
-  const factsOf = async (rpcUrl: string) => {
+  const readFacts = async (rpcUrl: string) => {
     const answer = await checkOffersOnChain({ rpcUrl }, [offer], requestContext());
     return answer.ok ? answer.value[0] : answer;
   };
@@ -156,16 +159,18 @@ describe('a contract', () => {
     data.startsWith('0xa9059cbb') && data.includes(to.slice(2).toLowerCase());
 
   test('that answers 3 MB to each call gives no facts', async () => {
-    const { node, asked } = await startNode('0x6080', () => ({ result: `0x${'20'.repeat(3e6)}` }));
-    expect(await factsOf(node.url)).toMatchObject(CODE_ONLY);
-    expect(asked).toContain('eth_call');
+    const { node, calledMethods } = await startNode('0x6080', () => ({
+      result: `0x${'20'.repeat(3e6)}`,
+    }));
+    expect(await readFacts(node.url)).toMatchObject(CODE_ONLY);
+    expect(calledMethods).toContain('eth_call');
   });
 
   test('that answers 3 MB to a transfer to the recipient is not judged to refuse it', async () => {
     const { node } = await startNode('0x6080', (call) => ({
       result: isTransferTo(call, PAY_TO) ? `0x${'20'.repeat(3e6)}` : '0x',
     }));
-    expect(await factsOf(node.url)).toMatchObject({ transferReverts: null });
+    expect(await readFacts(node.url)).toMatchObject({ transferReverts: null });
   });
 
   test.each([
@@ -173,26 +178,26 @@ describe('a contract', () => {
     ['100 KiB (more than we read)', 100 * 1024],
   ])('with %s of code counts as having code', async (_title, bytes) => {
     const { node } = await startNode(`0x${'60'.repeat(bytes)}`, () => ({ result: '0x' }));
-    expect(await factsOf(node.url)).toMatchObject({ hasCode: true });
+    expect(await readFacts(node.url)).toMatchObject({ hasCode: true });
   });
 
   test('is absent if its address has no code', async () => {
     const { node } = await startNode('0x', () => ({ result: '0x' }));
-    expect(await factsOf(node.url)).toMatchObject({ hasCode: false });
+    expect(await readFacts(node.url)).toMatchObject({ hasCode: false });
   });
 
   test('cannot make the scanner fetch a URL (ERC-3668)', async () => {
-    const lure = await startStandIn(() => ({ json: { data: '0x' } }));
-    onTestFinished(() => lure.close());
+    const luringServer = await startStandIn(() => ({ json: { data: '0x' } }));
+    onTestFinished(() => luringServer.close());
     const { node } = await startNode('0x6080', ({ to }) => {
       const data = encodeErrorResult({
         abi: parseAbi(['error OffchainLookup(address, string[], bytes, bytes4, bytes)']),
-        args: [getAddress(to), [lure.url], '0x', '0x00000000', '0x'],
+        args: [getAddress(to), [luringServer.url], '0x', '0x00000000', '0x'],
       });
       return { error: { code: 3, message: 'execution reverted', data } };
     });
-    expect(await factsOf(node.url)).toMatchObject(CODE_ONLY);
-    expect(lure.asked).toEqual([]);
+    expect(await readFacts(node.url)).toMatchObject(CODE_ONLY);
+    expect(luringServer.requestedPaths).toEqual([]);
   });
 });
 
@@ -216,11 +221,13 @@ test.each([
     isKnown: true,
   };
   onTestFinished(() => node.close());
-  expect(idsOf(await checkOffersOnSolana(node.url, [offer], requestContext()))).toEqual(ids);
+  expect(listAdviceIds(await checkOffersOnSolana(node.url, [offer], requestContext()))).toEqual(
+    ids,
+  );
 });
 
 function domainHash(name: string, version: string) {
-  const domain = { name, version, chainId: base.id, verifyingContract: ODD_TOKEN } as const;
+  const domain = { name, version, chainId: base.id, verifyingContract: BLOCKING_TOKEN } as const;
   const types: Record<string, { name: string; type: string }[]> = {
     EIP712Domain: [
       { name: 'name', type: 'string' },
@@ -232,7 +239,7 @@ function domainHash(name: string, version: string) {
   return hashDomain({ domain, types });
 }
 
-function idsOf(answer: Awaited<ReturnType<typeof checkOffersOnChain>>): readonly string[] {
+function listAdviceIds(answer: Awaited<ReturnType<typeof checkOffersOnChain>>): readonly string[] {
   const chain = answer.ok ? answer.value : [];
   return advise({ ...perfectSeller(), chain }).map(({ id }) => id);
 }

@@ -11,57 +11,57 @@ function seen(data: number): Lookup<number> {
 const FAILED_LOOKUP: Lookup<number> = { state: 'failed', source: 's', detail: 'down' };
 const isEnough = (lookup: Lookup<number>) => lookup.state === 'seen' && lookup.data > 0;
 
-/** One source for each lookup. `asked` holds the indexes of the sources that were asked, in order. */
+/** Creates one source for each lookup. `askedIndexes` holds the indexes of the sources that were askedIndexes, in order. */
 function createSources(lookups: readonly (Lookup<number> | 'never')[]) {
-  const asked: number[] = [];
+  const askedIndexes: number[] = [];
   const sources = lookups.map(
     (lookup, index): SourceLookup<number> =>
       () => {
-        asked.push(index);
+        askedIndexes.push(index);
         return lookup === 'never' ? new Promise(() => {}) : Promise.resolve(lookup);
       },
   );
-  return { asked, sources };
+  return { askedIndexes, sources };
 }
 
-test('no source after the first sufficient one is asked', async () => {
-  const { sources, asked } = createSources([FAILED_LOOKUP, seen(0), seen(5), seen(9)]);
+test('no source is askedIndexes after a source whose answer is enough', async () => {
+  const { sources, askedIndexes } = createSources([FAILED_LOOKUP, seen(0), seen(5), seen(9)]);
   expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([
     FAILED_LOOKUP,
     seen(0),
     seen(5),
   ]);
-  expect(asked).toEqual([0, 1, 2]);
+  expect(askedIndexes).toEqual([0, 1, 2]);
 });
 
-test('all sources are asked if none is sufficient', async () => {
+test('all sources are askedIndexes if no answer is enough', async () => {
   const { sources } = createSources([seen(0), FAILED_LOOKUP]);
   expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([seen(0), FAILED_LOOKUP]);
   expect(await lookUpHedged([], isEnough)).toEqual([]);
 });
 
-test('the next source is asked while a slow one is still silent, and the slow one keeps its rank', async () => {
-  let answer = (_: Lookup<number>) => {};
-  const slow: SourceLookup<number> = () =>
+test('the next source is askedIndexes while a slow source is silent, but a late answer of the slow source still comes first', async () => {
+  let answerSlowSource = (_: Lookup<number>) => {};
+  const slowSource: SourceLookup<number> = () =>
     new Promise((resolve) => {
-      answer = resolve;
+      answerSlowSource = resolve;
     });
-  const { sources, asked } = createSources([seen(9)]);
-  const lookups = lookUpHedged([slow, ...sources], isEnough, SHORT_WAIT_MS);
-  await expect.poll(() => asked).toEqual([0]);
-  answer(seen(5));
+  const { sources, askedIndexes } = createSources([seen(9)]);
+  const lookups = lookUpHedged([slowSource, ...sources], isEnough, SHORT_WAIT_MS);
+  await expect.poll(() => askedIndexes).toEqual([0]);
+  answerSlowSource(seen(5));
   expect(await lookups).toEqual([seen(5)]);
 });
 
-test('the next source counts if a slow one fails', async () => {
-  let answer = (_: Lookup<number>) => {};
-  const slow: SourceLookup<number> = () =>
+test('the answer of the next source counts if the slow source fails', async () => {
+  let answerSlowSource = (_: Lookup<number>) => {};
+  const slowSource: SourceLookup<number> = () =>
     new Promise((resolve) => {
-      answer = resolve;
+      answerSlowSource = resolve;
     });
-  const { sources, asked } = createSources([seen(9), 'never']);
-  const lookups = lookUpHedged([slow, ...sources], isEnough, SHORT_WAIT_MS);
-  await expect.poll(() => asked).toEqual([0]);
-  answer(FAILED_LOOKUP);
+  const { sources, askedIndexes } = createSources([seen(9), 'never']);
+  const lookups = lookUpHedged([slowSource, ...sources], isEnough, SHORT_WAIT_MS);
+  await expect.poll(() => askedIndexes).toEqual([0]);
+  answerSlowSource(FAILED_LOOKUP);
   expect(await lookups).toEqual([FAILED_LOOKUP, seen(9)]);
 });

@@ -4,7 +4,7 @@ import { createAnswerReader } from '../../src/answers/answer-reader.ts';
 import { type ImportOptions, importListings } from '../../src/indexes/import-listings.ts';
 import type { ImportedListing, ImportSource } from '../../src/indexes/listing-page.ts';
 import { bazaarItem, resourceRow, trpc } from './recorded-answers.ts';
-import { type Said, type StandIn, startStandIn } from './stand-in.ts';
+import { type StandIn, type StandInAnswer, startStandIn } from './stand-in.ts';
 
 const MIB = 1024 * 1024;
 const answers = createAnswerReader();
@@ -20,9 +20,9 @@ const createRows = (total: number, { limit, offset }: PageRequest, rowAt: (at: n
     rowAt(offset + at),
   );
 
-function bazaarPage(total: number, asked: PageRequest): Said {
-  const pagination = { ...asked, total };
-  return { json: { x402Version: 2, items: createRows(total, asked, bazaarRow), pagination } };
+function bazaarPage(total: number, request: PageRequest): StandInAnswer {
+  const pagination = { ...request, total };
+  return { json: { x402Version: 2, items: createRows(total, request, bazaarRow), pagination } };
 }
 
 function readPageRequest(path: string): PageRequest {
@@ -39,7 +39,7 @@ afterEach(async () => {
   await index.close();
 });
 
-type AnswerPage = (page: PageRequest, path: string) => Said;
+type AnswerPage = (page: PageRequest, path: string) => StandInAnswer;
 
 /** Imports an index that answers with `answer`. `maxOpen` is the greatest number of requests at the same time. */
 async function importFrom(
@@ -68,15 +68,23 @@ async function importFrom(
     onRequest: (result: string) => results.push(result),
     ...overrides,
   };
-  const ended = await importListings(source, options, (listings) => {
+  const result = await importListings(source, options, (listings) => {
     pages.push(listings);
   });
   const urls = pages.flat().map(({ url }) => url);
-  return { ended, pages, urls, waits, results, maxOpen, asked: index.asked.map(readPageRequest) };
+  return {
+    result,
+    pages,
+    urls,
+    waits,
+    results,
+    maxOpen,
+    requests: index.requestedPaths.map(readPageRequest),
+  };
 }
 
-const listLimits = (asked: readonly PageRequest[]) => asked.map(({ limit }) => limit);
-const listOffsets = (asked: readonly PageRequest[]) => asked.map(({ offset }) => offset);
+const listLimits = (requests: readonly PageRequest[]) => requests.map(({ limit }) => limit);
+const listOffsets = (requests: readonly PageRequest[]) => requests.map(({ offset }) => offset);
 
 describe('an import of the Bazaar', () => {
   test.each([
@@ -86,16 +94,18 @@ describe('an import of the Bazaar', () => {
     [1_001, [0, 1_000]],
     [2_040, [0, 1_000, 2_000]],
   ])('reads %d rows in pages of 1,000, one request at a time', async (total, expected) => {
-    const { ended, urls, asked, results, maxOpen } = await importFrom((page) =>
+    const { result, urls, requests, results, maxOpen } = await importFrom((page) =>
       bazaarPage(total, page),
     );
-    expect(ended).toEqual({ isComplete: true, pages: expected.length, detail: null });
-    expect(listOffsets(asked)).toEqual(expected);
-    expect(new Set(listLimits(asked))).toEqual(new Set([1_000]));
+    expect(result).toEqual({ isComplete: true, pages: expected.length, detail: null });
+    expect(listOffsets(requests)).toEqual(expected);
+    expect(new Set(listLimits(requests))).toEqual(new Set([1_000]));
     expect(urls).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
     expect(new Set(results)).toEqual(new Set(['read']));
     expect(maxOpen).toBe(1);
-    expect(index.asked[0]).toBe('/platform/v2/x402/discovery/resources?limit=1000&offset=0');
+    expect(index.requestedPaths[0]).toBe(
+      '/platform/v2/x402/discovery/resources?limit=1000&offset=0',
+    );
   });
 
   test.each([
@@ -104,38 +114,38 @@ describe('an import of the Bazaar', () => {
   ])(
     'of %d rows ends with the first page that is not full, if the Bazaar names no total',
     async (total, expected) => {
-      const { ended, asked } = await importFrom((page) => ({
+      const { result, requests } = await importFrom((page) => ({
         json: { items: createRows(total, page, bazaarRow) },
       }));
-      expect(ended).toMatchObject({ isComplete: true });
-      expect(listOffsets(asked)).toEqual(expected);
+      expect(result).toMatchObject({ isComplete: true });
+      expect(listOffsets(requests)).toEqual(expected);
     },
   );
 
   test('lowers its limit to the number of rows that the Bazaar gives', async () => {
-    const { ended, urls, asked } = await importFrom(({ limit, offset }) =>
+    const { result, urls, requests } = await importFrom(({ limit, offset }) =>
       bazaarPage(250, { limit: Math.min(limit, 100), offset }),
     );
-    expect(ended).toEqual({ isComplete: true, pages: 3, detail: null });
-    expect(listLimits(asked)).toEqual([1_000, 100, 100]);
+    expect(result).toEqual({ isComplete: true, pages: 3, detail: null });
+    expect(listLimits(requests)).toEqual([1_000, 100, 100]);
     expect(urls).toEqual(Array.from({ length: 250 }, (_, at) => urlAt(at)));
   });
 
   test('stops after 100 pages and is then incomplete', async () => {
-    const { ended, asked } = await importFrom(({ offset }) =>
+    const { result, requests } = await importFrom(({ offset }) =>
       bazaarPage(1_001, { limit: 10, offset }),
     );
-    expect(asked).toHaveLength(100);
+    expect(requests).toHaveLength(100);
     const detail = `${new URL(index.url).host} has more than 100 pages`;
-    expect(ended).toEqual({ isComplete: false, pages: 100, detail });
+    expect(result).toEqual({ isComplete: false, pages: 100, detail });
   });
 
   test('is incomplete if an empty page comes before the total is reached', async () => {
-    const { ended, asked } = await importFrom(({ offset }) =>
+    const { result, requests } = await importFrom(({ offset }) =>
       bazaarPage(1_500, { limit: 0, offset }),
     );
-    expect(asked).toHaveLength(1);
-    expect(ended).toMatchObject({ isComplete: false, pages: 1 });
+    expect(requests).toHaveLength(1);
+    expect(result).toMatchObject({ isComplete: false, pages: 1 });
   });
 
   test('gives each listing its method, terms, calls and payers', async () => {
@@ -168,16 +178,16 @@ describe('an import of the Bazaar', () => {
 });
 
 describe('an import of x402scan', () => {
-  const inputOf = (path: string) => {
+  const readInput = (path: string) => {
     const { json } = JSON.parse(new URL(path, 'http://index').searchParams.get('input') ?? '{}');
     return json;
   };
 
   test('reads pages of 500, the newest rows first', async () => {
     const total = 1_020;
-    const { ended, urls } = await importFrom(
+    const { result, urls } = await importFrom(
       (_, path) => {
-        const { page, page_size: limit } = inputOf(path).pagination;
+        const { page, page_size: limit } = readInput(path).pagination;
         const items = createRows(total, { limit, offset: page * limit }, (at) =>
           resourceRow(urlAt(at)),
         );
@@ -185,15 +195,15 @@ describe('an import of x402scan', () => {
       },
       { source: 'x402scan' },
     );
-    expect(ended).toEqual({ isComplete: true, pages: 3, detail: null });
+    expect(result).toEqual({ isComplete: true, pages: 3, detail: null });
     expect(urls).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
-    expect(index.asked.map(inputOf)).toEqual(
+    expect(index.requestedPaths.map(readInput)).toEqual(
       [0, 1, 2].map((page) => ({
         pagination: { page, page_size: 500 },
         sorting: { id: 'lastUpdated', desc: true },
       })),
     );
-    expect(index.asked[0]).toMatch('/api/trpc/public.resources.list.paginated?');
+    expect(index.requestedPaths[0]).toMatch('/api/trpc/public.resources.list.paginated?');
   });
 
   test('reads the method of a row and leaves out rows without payment options', async () => {
@@ -231,54 +241,54 @@ describe.each([429, 503])('an index that is busy (%i)', (status) => {
     ['120', 120_000],
     ['3600', 120_000],
   ])('is asked again up to three times (Retry-After: %s)', async (retryAfter, waitMs) => {
-    const { ended, waits, results, urls } = await importFrom(busyFor(3, retryAfter));
-    expect(ended).toEqual({ isComplete: true, pages: 2, detail: null });
+    const { result, waits, results, urls } = await importFrom(busyFor(3, retryAfter));
+    expect(result).toEqual({ isComplete: true, pages: 2, detail: null });
     expect(waits).toEqual([waitMs, waitMs, waitMs]);
     expect(results).toEqual(['read', 'busy', 'busy', 'busy', 'read']);
     expect(urls).toHaveLength(1_500);
   });
 
   test('ends the import at the fourth busy answer, and the rows read so far are kept', async () => {
-    const { ended, waits, urls } = await importFrom(busyFor(4, '1'));
+    const { result, waits, urls } = await importFrom(busyFor(4, '1'));
     const detail = `${new URL(index.url).host} answered ${status}`;
-    expect(ended).toEqual({ isComplete: false, pages: 1, detail });
+    expect(result).toEqual({ isComplete: false, pages: 1, detail });
     expect(waits).toHaveLength(3);
     expect(urls).toHaveLength(1_000);
-    expect(index.asked).toHaveLength(5);
+    expect(index.requestedPaths).toHaveLength(5);
   });
 });
 
 describe('a page of 17 MiB', () => {
-  const padPage = (page: Said): Said =>
+  const padPage = (page: StandInAnswer): StandInAnswer =>
     page === 'hang' ? page : { json: { padding: 'x'.repeat(17 * MIB), page: page.json } };
 
   test('is requested again with a quarter of the limit, and later pages keep that limit', async () => {
-    const { ended, urls, asked, results } = await importFrom((page) =>
+    const { result, urls, requests, results } = await importFrom((page) =>
       page.limit > 250 ? padPage(bazaarPage(600, page)) : bazaarPage(600, page),
     );
-    expect(ended).toEqual({ isComplete: true, pages: 3, detail: null });
-    expect(listLimits(asked)).toEqual([1_000, 250, 250, 250]);
-    expect(listOffsets(asked)).toEqual([0, 0, 250, 500]);
+    expect(result).toEqual({ isComplete: true, pages: 3, detail: null });
+    expect(listLimits(requests)).toEqual([1_000, 250, 250, 250]);
+    expect(listOffsets(requests)).toEqual([0, 0, 250, 500]);
     expect(results).toEqual(['too_large', 'read', 'read', 'read']);
     expect(urls).toEqual(Array.from({ length: 600 }, (_, at) => urlAt(at)));
   });
 
   test('loses no row of an index that rounds limits to tens and offsets to limits', async () => {
     const total = 1_150;
-    const { ended, urls } = await importFrom(({ limit, offset }) => {
-      const rounded = Math.min(1_000, Math.max(20, Math.round(limit / 10) * 10));
-      const page = { limit: rounded, offset: offset - (offset % rounded) };
+    const { result, urls } = await importFrom(({ limit, offset }) => {
+      const roundedLimit = Math.min(1_000, Math.max(20, Math.round(limit / 10) * 10));
+      const page = { limit: roundedLimit, offset: offset - (offset % roundedLimit) };
       return offset > 0 && limit > 100 ? padPage(bazaarPage(total, page)) : bazaarPage(total, page);
     });
-    expect(ended).toMatchObject({ isComplete: true });
+    expect(result).toMatchObject({ isComplete: true });
     expect([...new Set(urls)]).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
   });
 
   test('ends the import if even one row is too large', async () => {
-    const { ended, asked } = await importFrom((page) => padPage(bazaarPage(600, page)));
-    expect(listLimits(asked)).toEqual([1_000, 250, 60, 10, 1]);
+    const { result, requests } = await importFrom((page) => padPage(bazaarPage(600, page)));
+    expect(listLimits(requests)).toEqual([1_000, 250, 60, 10, 1]);
     const detail = expect.stringContaining('answered with more than 16777216 bytes');
-    expect(ended).toEqual({ isComplete: false, pages: 0, detail });
+    expect(result).toEqual({ isComplete: false, pages: 0, detail });
   });
 });
 
@@ -295,61 +305,61 @@ describe('an import ends incomplete', () => {
   ])('with an answer in an unknown shape: %j', async (json) => {
     for (const source of ['bazaar', 'x402scan'] as const) {
       const body = source === 'bazaar' ? json : trpc(json);
-      const { ended, asked, results } = await importFrom(() => ({ json: body }), { source });
+      const { result, requests, results } = await importFrom(() => ({ json: body }), { source });
       const detail = `${new URL(index.url).host} answered in an unknown shape`;
-      expect(ended).toEqual({ isComplete: false, pages: 0, detail });
-      expect(asked).toHaveLength(1);
+      expect(result).toEqual({ isComplete: false, pages: 0, detail });
+      expect(requests).toHaveLength(1);
       expect(results).toEqual(['failed']);
       if (source === 'bazaar') await index.close();
     }
   });
 
   test.each([500, 404, 204])('with the status %i', async (status) => {
-    const { ended } = await importFrom(() => ({ status, json: { items: [bazaarRow(1)] } }));
+    const { result } = await importFrom(() => ({ status, json: { items: [bazaarRow(1)] } }));
     const detail = `${new URL(index.url).host} answered ${status}`;
-    expect(ended).toEqual({ isComplete: false, pages: 0, detail });
+    expect(result).toEqual({ isComplete: false, pages: 0, detail });
   });
 
   test('with a redirect, which is not followed', async () => {
-    const { ended, asked } = await importFrom((page, path) =>
+    const { result, requests } = await importFrom((page, path) =>
       path.startsWith('/moved')
         ? bazaarPage(10, page)
         : { status: 302, location: '/moved', json: {} },
     );
-    expect(ended).toMatchObject({ detail: `${new URL(index.url).host} answered 302` });
-    expect(asked).toHaveLength(1);
+    expect(result).toMatchObject({ detail: `${new URL(index.url).host} answered 302` });
+    expect(requests).toHaveLength(1);
   });
 
   test('with a page that does not arrive within 30 s', async () => {
     const timeout = AbortSignal.timeout.bind(AbortSignal);
-    const limit = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(300));
-    const { ended } = await importFrom((page) =>
+    const timeoutSpy = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => timeout(300));
+    const { result } = await importFrom((page) =>
       page.offset === 0 ? bazaarPage(1_500, page) : 'hang',
     );
-    expect(limit.mock.calls).toEqual([[30_000], [30_000]]);
+    expect(timeoutSpy.mock.calls).toEqual([[30_000], [30_000]]);
     const detail = `${new URL(index.url).host} did not answer within 30000 ms`;
-    expect(ended).toEqual({ isComplete: false, pages: 1, detail });
+    expect(result).toEqual({ isComplete: false, pages: 1, detail });
   });
 
   test('when its signal aborts a request or a wait', async () => {
-    const requestStop = new AbortController();
-    const hung = await importFrom(
+    const requestAbort = new AbortController();
+    const aborted = await importFrom(
       () => {
-        requestStop.abort();
+        requestAbort.abort();
         return 'hang';
       },
-      { signal: requestStop.signal },
+      { signal: requestAbort.signal },
     );
     const detail = 'the import was stopped';
-    expect(hung.ended).toEqual({ isComplete: false, pages: 0, detail });
+    expect(aborted.result).toEqual({ isComplete: false, pages: 0, detail });
     await index.close();
 
-    const waitStop = new AbortController();
-    setTimeout(() => waitStop.abort(), 100);
+    const waitAbort = new AbortController();
+    setTimeout(() => waitAbort.abort(), 100);
     index = await startStandIn(() => ({ status: 429, retryAfter: '120', json: '' }));
-    const options = { base: index.url, userAgent: 'test', answers, signal: waitStop.signal };
+    const options = { base: index.url, userAgent: 'test', answers, signal: waitAbort.signal };
     expect(await importListings('bazaar', options, () => {})).toMatchObject({ detail });
-    expect(index.asked).toHaveLength(1);
+    expect(index.requestedPaths).toHaveLength(1);
   });
 });
 
@@ -363,5 +373,5 @@ test('an import rejects if its listings cannot be kept, and sends no further req
     },
   );
   await expect(importing).rejects.toThrow('the store is full');
-  expect(index.asked).toHaveLength(1);
+  expect(index.requestedPaths).toHaveLength(1);
 });

@@ -6,20 +6,20 @@ import { bazaarItem, resourceRow } from './recorded-answers.ts';
 const GOOD_URL = 'https://weather.example.com/paid';
 const MAX_URL_CHARS = 2_048;
 
-/** A page of raw JSON: the given rows, then one good row. Some of the rows cannot be written as an object. */
+/** Returns a page of the given rows and one good row. Rows are JSON texts, because some of them cannot be written as an object. */
 const toBazaarPage = (...rows: readonly string[]) =>
   `{"items":[${[...rows, JSON.stringify(bazaarItem(null))].join(',')}]}`;
 const toX402scanPage = (...rows: readonly string[]) =>
   `{"result":{"data":{"json":{"items":[${[...rows, JSON.stringify(resourceRow(GOOD_URL))].join(',')}],"total_count":9}}}}`;
 
-function readBoth(...rows: readonly string[]) {
+function readFromBothIndexes(...rows: readonly string[]) {
   return [
     readListingPage(toBazaarPage(...rows), { source: 'bazaar' }),
     readListingPage(toX402scanPage(...rows), { source: 'x402scan' }),
   ];
 }
 
-const urlOfLength = (chars: number) => `${GOOD_URL}/`.padEnd(chars, 'x');
+const createUrl = (chars: number) => `${GOOD_URL}/`.padEnd(chars, 'x');
 const bazaarRow = (members: object) => JSON.stringify({ ...bazaarItem(null), ...members });
 
 describe('a row that is left out', () => {
@@ -30,7 +30,7 @@ describe('a row that is left out', () => {
     ['a number as URL', bazaarRow({ resource: 7 })],
     ['no URL', bazaarRow({ resource: undefined })],
     ['an object as URL', bazaarRow({ resource: { toString: 1 } })],
-    ['a URL of 2,049 characters', bazaarRow({ resource: urlOfLength(MAX_URL_CHARS + 1) })],
+    ['a URL of 2,049 characters', bazaarRow({ resource: createUrl(MAX_URL_CHARS + 1) })],
     ['a URL only in its prototype', `{"__proto__":{"resource":"${GOOD_URL}/proto"},"accepts":[]}`],
     ['a number as recipient', bazaarRow({ accepts: [{ payTo: 7 }] })],
     ['a text as payment option', bazaarRow({ accepts: ['exact'] })],
@@ -38,7 +38,7 @@ describe('a row that is left out', () => {
     ['a tool of an MCP server', bazaarRow({ type: 'mcp' })],
     ['no payment option', bazaarRow({ accepts: [] })],
   ])('has %s', (_title, row) => {
-    for (const page of readBoth(row)) {
+    for (const page of readFromBothIndexes(row)) {
       expect(page?.size).toBe(2);
       expect(page?.listings.map(({ url }) => url)).toEqual([GOOD_URL]);
     }
@@ -47,10 +47,10 @@ describe('a row that is left out', () => {
 
 describe('a row that is kept', () => {
   const parseUrls = (...rows: readonly string[]) =>
-    readBoth(...rows).map((page) => page?.listings.map(({ url }) => url));
+    readFromBothIndexes(...rows).map((page) => page?.listings.map(({ url }) => url));
 
   test('has a URL of 2,048 characters', () => {
-    const url = urlOfLength(MAX_URL_CHARS);
+    const url = createUrl(MAX_URL_CHARS);
     expect(parseUrls(bazaarRow({ resource: url }))).toEqual([
       [url, GOOD_URL],
       [url, GOOD_URL],
@@ -59,13 +59,13 @@ describe('a row that is kept', () => {
 
   test('may have any text as URL, because the URL is parsed later', () => {
     const texts = ['javascript:alert(1)', 'file:///etc/passwd', '//', ''];
-    const all = [...texts, GOOD_URL];
-    expect(parseUrls(...texts.map((resource) => bazaarRow({ resource })))).toEqual([all, all]);
+    const urls = [...texts, GOOD_URL];
+    expect(parseUrls(...texts.map((resource) => bazaarRow({ resource })))).toEqual([urls, urls]);
   });
 
   test('has its lone surrogates replaced, because a store cannot keep them', () => {
     const row = `{"resource":"${GOOD_URL}/\\ud800","accepts":[{"payTo":"0x1\\udfff"}]}`;
-    const [bazaar, x402scan] = readBoth(row);
+    const [bazaar, x402scan] = readFromBothIndexes(row);
     expect(x402scan?.listings[0]?.url).toBe(`${GOOD_URL}/\ufffd`);
     expect(bazaar?.listings[0]?.bazaar?.resource).toBe(`${GOOD_URL}/\ufffd`);
     expect(JSON.stringify(bazaar)).not.toMatch(/\\ud[89a-f]/i);
@@ -73,7 +73,7 @@ describe('a row that is kept', () => {
 
   test('cannot change a prototype through its members', () => {
     const row = `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"resource":"${GOOD_URL}/odd","accepts":[{"__proto__":{"payTo":"0x2"}}]}`;
-    for (const page of readBoth(row)) {
+    for (const page of readFromBothIndexes(row)) {
       expect(page?.listings).toHaveLength(2);
       expect(Object.keys(page?.listings[0] ?? {})).toEqual(['url', 'method', 'bazaar']);
     }
@@ -91,19 +91,25 @@ describe('a row that is kept', () => {
     [null, null],
   ])('with the method %j has the method %j', (method, expected) => {
     const input = bazaarRow({ extensions: { bazaar: { info: { input: { method } } } } });
-    const [bazaar] = readBoth(input);
+    const [bazaar] = readFromBothIndexes(input);
     expect(bazaar?.listings[0]).toMatchObject({ method: expected, bazaar: { method: expected } });
-    const [, x402scan] = readBoth(JSON.stringify(resourceRow(`${GOOD_URL}/odd`, { method })));
+    const [, x402scan] = readFromBothIndexes(
+      JSON.stringify(resourceRow(`${GOOD_URL}/odd`, { method })),
+    );
     const [listing] = x402scan?.listings ?? [];
     expect(x402scan?.listings).toHaveLength(2);
     expect(listing?.method).toBe(expected);
   });
 
   test('loses long texts and members that nobody reads', () => {
-    const long = 'x'.repeat(100_000);
-    const input = { type: 'http', method: 'GET', body: long };
-    const [bazaar] = readBoth(
-      bazaarRow({ description: long, padding: long, extensions: { bazaar: { info: { input } } } }),
+    const longText = 'x'.repeat(100_000);
+    const input = { type: 'http', method: 'GET', body: longText };
+    const [bazaar] = readFromBothIndexes(
+      bazaarRow({
+        description: longText,
+        padding: longText,
+        extensions: { bazaar: { info: { input } } },
+      }),
     );
     expect(JSON.stringify(bazaar).length).toBeLessThan(3_000);
   });

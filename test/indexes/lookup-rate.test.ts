@@ -39,7 +39,7 @@ describe('look-ups of settlements on the chain', () => {
     const limiter = createLookupLimiter({ calls: 5, intervalMs: 600_000 });
     for (let round = 0; round < 2; round++) {
       await Promise.all(Array.from({ length: 8 }, () => lookUp(limiter, SHORT_MS)));
-      expect(node.asked).toHaveLength(5);
+      expect(node.requestedPaths).toHaveLength(5);
     }
   });
 });

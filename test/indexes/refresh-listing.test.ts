@@ -32,24 +32,24 @@ function setUp(refresh: () => Promise<typeof SEEN_LISTING | typeof FAILED_LISTIN
   return { errors, run: () => refreshListing(options) };
 }
 
-test('only one refresh asks at a time, and a second refresh ends with "held"', async () => {
-  let finish = (_: typeof SEEN_LISTING) => {};
-  let asked = 0;
+test('only one refresh sends a request at a time, and a second refresh ends with "held"', async () => {
+  let answerRequest = (_: typeof SEEN_LISTING) => {};
+  let requests = 0;
   const { run } = setUp(() => {
-    asked += 1;
+    requests += 1;
     return new Promise((resolve) => {
-      finish = resolve;
+      answerRequest = resolve;
     });
   });
-  const first = run();
-  await expect.poll(() => asked).toBe(1);
+  const firstRefresh = run();
+  await expect.poll(() => requests).toBe(1);
   expect(await run()).toBe('held');
-  finish(SEEN_LISTING);
-  expect(await first).toBe('asked');
-  const third = run();
-  await expect.poll(() => asked).toBe(2);
-  finish(SEEN_LISTING);
-  expect(await third).toBe('asked');
+  answerRequest(SEEN_LISTING);
+  expect(await firstRefresh).toBe('asked');
+  const thirdRefresh = run();
+  await expect.poll(() => requests).toBe(2);
+  answerRequest(SEEN_LISTING);
+  expect(await thirdRefresh).toBe('asked');
 });
 
 test('a failed request is logged, and the next refresh asks again', async () => {
@@ -60,7 +60,7 @@ test('a failed request is logged, and the next refresh asks again', async () => 
   expect(errors[0]).toContain('it answered 500');
 });
 
-test('a closed store is logged, and the refresh does not throw', async () => {
+test('a refresh with a closed store logs the error and does not throw', async () => {
   const { run, errors } = setUp(async () => SEEN_LISTING);
   await store.close();
   expect(await run()).toBe('failed');

@@ -2,7 +2,7 @@ import { type Hex, numberToHex, pad, toEventSelector, toHex } from 'viem';
 import { afterEach, describe, expect, test } from 'vitest';
 import { findSettlementsInLogs } from '../../src/indexes/settlement-logs.ts';
 import { requestContext } from './request-context.ts';
-import { type Said, type StandIn, startStandIn } from './stand-in.ts';
+import { type StandIn, type StandInAnswer, startStandIn } from './stand-in.ts';
 
 /** A local node cannot mine a long chain in time, so a server invents empty blocks and the logs of payments. */
 
@@ -18,32 +18,39 @@ type Payment = { readonly block: number; readonly payer: number };
 let endpoint: StandIn | undefined;
 afterEach(() => endpoint?.close());
 
-/** `ranges` holds the block range of each call for transfers. `refuse` may replace the answer to such a call. */
+/** Returns `ranges`, the block range of each call for transfers. `refuse` may replace the answer to such a call. */
 async function startChain(
   payments: readonly Payment[],
-  refuse: (rangeCount: number, range: readonly [number, number]) => Said | null = () => null,
+  refuse: (rangeCount: number, range: readonly [number, number]) => StandInAnswer | null = () =>
+    null,
 ) {
   const ranges: (readonly [number, number])[] = [];
   endpoint = await startStandIn((_url, text) => {
     const { id, method, params } = JSON.parse(text);
-    const reply = (result: unknown): Said => ({ json: { jsonrpc: '2.0', id, result } });
+    const reply = (result: unknown): StandInAnswer => ({ json: { jsonrpc: '2.0', id, result } });
     if (method === 'eth_getBlockByNumber') return reply(blockAt(params[0]));
     const [filter] = params;
     const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)];
     const asksTransfers = filter.topics[0] === TRANSFER_TOPIC;
     if (asksTransfers) {
       ranges.push([from, to]);
-      const refused = refuse(ranges.length, [from, to]);
-      if (refused !== null) return refused;
+      const refusal = refuse(ranges.length, [from, to]);
+      if (refusal !== null) return refusal;
     }
-    const inRange = payments.filter(({ block }) => block >= from && block <= to);
+    const paymentsInRange = payments.filter(({ block }) => block >= from && block <= to);
     const authorizers: readonly string[] = asksTransfers ? [] : [filter.topics[1]].flat();
     const logs = asksTransfers
-      ? inRange.map((one) => createLog(one, [TRANSFER_TOPIC, toAccount(one.payer), pad(PAY_TO)]))
-      : inRange
-          .filter((one) => authorizers.includes(toAccount(one.payer)))
-          .map((one) =>
-            createLog(one, [filter.topics[0], toAccount(one.payer), toTransactionHash(one)]),
+      ? paymentsInRange.map((payment) =>
+          createLog(payment, [TRANSFER_TOPIC, toAccount(payment.payer), pad(PAY_TO)]),
+        )
+      : paymentsInRange
+          .filter(({ payer }) => authorizers.includes(toAccount(payer)))
+          .map((payment) =>
+            createLog(payment, [
+              filter.topics[0],
+              toAccount(payment.payer),
+              toTransactionHash(payment),
+            ]),
           );
     return reply(logs);
   });
@@ -102,12 +109,12 @@ describe('on a long chain, settlements', () => {
     expect(ranges[19]).toEqual([LATEST_BLOCK - 199_999, LATEST_BLOCK - 190_000]);
   });
 
-  test('are read only until there are more than a check needs', async () => {
-    const busy = Array.from({ length: 100 }, (_, index) => ({
+  test('are read no further once there are enough of them for a check', async () => {
+    const payments = Array.from({ length: 100 }, (_, index) => ({
       block: LATEST_BLOCK - index * 50,
       payer: index % 10,
     }));
-    const { ranges, lookup } = await startChain(busy);
+    const { ranges, lookup } = await startChain(payments);
     expect(await lookup()).toMatchObject({
       value: { settlements: 100, payers: 10, windowDays: 0.2 },
     });
@@ -115,12 +122,12 @@ describe('on a long chain, settlements', () => {
   });
 
   test('of only one payer are read further, because other payers may follow', async () => {
-    const busy = Array.from({ length: 100 }, (_, index) => ({
+    const payments = Array.from({ length: 100 }, (_, index) => ({
       block: LATEST_BLOCK - index,
       payer: 1,
     }));
     const { ranges, lookup } = await startChain([
-      ...busy,
+      ...payments,
       { block: LATEST_BLOCK - 12_000, payer: 2 },
     ]);
     expect(await lookup()).toMatchObject({ value: { settlements: 101, payers: 2 } });
@@ -149,11 +156,11 @@ describe('on a long chain, settlements', () => {
   });
 
   test('are read in shorter ranges around the block whose logs are over the byte limit', async () => {
-    const busy = LATEST_BLOCK - 15_000;
+    const busyBlock = LATEST_BLOCK - 15_000;
     const { ranges, lookup } = await startChain(
-      [{ block: busy, payer: 1 }],
+      [{ block: busyBlock, payer: 1 }],
       (_count, [from, to]) =>
-        from <= busy && busy <= to && to - from >= 100
+        from <= busyBlock && busyBlock <= to && to - from >= 100
           ? { json: { result: ['x'.repeat(8 * 1024 * 1024)] } }
           : null,
     );
@@ -171,11 +178,14 @@ describe('on a long chain, settlements', () => {
   });
 
   test('end before a range with more senders than one call can name', async () => {
-    const crowd = Array.from({ length: 201 }, (_, index) => ({
+    const manyPayments = Array.from({ length: 201 }, (_, index) => ({
       block: LATEST_BLOCK - 11_000 - index,
       payer: 100 + index,
     }));
-    const { ranges, lookup } = await startChain([{ block: LATEST_BLOCK - 5, payer: 1 }, ...crowd]);
+    const { ranges, lookup } = await startChain([
+      { block: LATEST_BLOCK - 5, payer: 1 },
+      ...manyPayments,
+    ]);
     // Only the 200 newest senders are looked up, so the window ends before their range.
     expect(await lookup()).toMatchObject({
       value: { settlements: 201, payers: 201, windowDays: 0.2 },

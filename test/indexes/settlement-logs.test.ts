@@ -8,7 +8,7 @@ import { tokenAbi } from '../fixtures/chain/token-abi.ts';
 import { needs } from '../fixtures/needs.ts';
 import { authorize, settle, transfer, walletOf } from './pay.ts';
 import { requestContext, SHORT_MS } from './request-context.ts';
-import { type Said, type StandIn, startStandIn } from './stand-in.ts';
+import { type StandIn, type StandInAnswer, startStandIn } from './stand-in.ts';
 
 const DAY_SEC = 86_400;
 const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
@@ -39,12 +39,14 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   const lookUp = (address: Address, rpcUrl = chain.rpcUrl, timeoutMs?: number) =>
     findSettlementsInLogs({ rpcUrl, asset: chain.token }, address, requestContext(timeoutMs));
 
-  /** An endpoint that passes a call on to the chain if `answer` gives `null`. */
-  async function startEndpoint(answer: (method: string, params: unknown[]) => Said | null) {
+  /** Starts an endpoint that passes a call on to the chain if `answer` returns `null`. */
+  async function startEndpoint(
+    answer: (method: string, params: unknown[]) => StandInAnswer | null,
+  ) {
     endpoint = await startStandIn(async (_url, body) => {
       const { id, method, params } = JSON.parse(body);
-      const said = answer(method, params);
-      if (said !== null) return said;
+      const ownAnswer = answer(method, params);
+      if (ownAnswer !== null) return ownAnswer;
       const reply = await fetch(chain.rpcUrl, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
@@ -102,12 +104,12 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
         args: [MULTICALL3, 1_000_000n],
       }),
     );
-    const plain = encodeFunctionData({
+    const plainTransfer = encodeFunctionData({
       abi: approveAbi,
       functionName: 'transferFrom',
       args: [sender.address, address, 1_000n],
     });
-    const settled = encodeFunctionData({
+    const settlement = encodeFunctionData({
       abi: tokenAbi,
       functionName: 'transferWithAuthorization',
       args: await authorize(chain, payer, address),
@@ -118,7 +120,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
         address: MULTICALL3,
         abi: multicallAbi,
         functionName: 'tryAggregate',
-        args: [true, [call(plain), call(settled), call(plain)]],
+        args: [true, [call(plainTransfer), call(settlement), call(plainTransfer)]],
       }),
     );
     expect(await lookUp(address)).toMatchObject({ ok: true, value: { settlements: 1, payers: 1 } });
@@ -195,8 +197,8 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
       ok: false,
       detail: `127.0.0.1:${port} could not be asked (ECONNREFUSED)`,
     });
-    const long = await startEndpoint(() => ({ json: 'x'.repeat(8 * 1024 * 1024) }));
-    expect(await lookUp(newAddress(), long)).toMatchObject({
+    const tooLong = await startEndpoint(() => ({ json: 'x'.repeat(8 * 1024 * 1024) }));
+    expect(await lookUp(newAddress(), tooLong)).toMatchObject({
       ok: false,
       detail: expect.stringContaining('more than 8388608 bytes'),
     });
@@ -218,12 +220,12 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
       return busyLeft < 0 ? null : { status, retryAfter: '0', json: 'later' };
     });
     expect(await lookUp(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
-    const stubborn = await startEndpoint(() => ({ status, retryAfter: '60', json: 'later' }));
-    expect(await lookUp(address, stubborn)).toMatchObject({ ok: false, quietMs: 60_000 });
+    const alwaysBusy = await startEndpoint(() => ({ status, retryAfter: '60', json: 'later' }));
+    expect(await lookUp(address, alwaysBusy)).toMatchObject({ ok: false, quietMs: 60_000 });
   });
 });
 
 function readRangeWidth(filter: unknown): bigint {
-  const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex }; // as viem sends it
+  const { fromBlock, toBlock } = filter as { fromBlock: Hex; toBlock: Hex }; // viem sends these members
   return BigInt(toBlock) - BigInt(fromBlock) + 1n;
 }

@@ -6,14 +6,14 @@ import type { AddressInfo } from 'node:net';
 export type StandIn = {
   readonly url: string;
   /** Path and query of each request, oldest first. */
-  readonly asked: readonly string[];
-  /** Empties `asked`. */
+  readonly requestedPaths: readonly string[];
+  /** Empties `requestedPaths`. */
   forget(): void;
   close(): Promise<void>;
 };
 
 /** The answer to one request. With `hang` the server never answers. */
-export type Said =
+export type StandInAnswer =
   | {
       readonly status?: number;
       readonly retryAfter?: string;
@@ -23,11 +23,11 @@ export type Said =
   | 'hang';
 
 export async function startStandIn(
-  answer: (url: URL, body: string) => Said | Promise<Said>,
+  answer: (url: URL, body: string) => StandInAnswer | Promise<StandInAnswer>,
 ): Promise<StandIn> {
-  const asked: string[] = [];
+  const requestedPaths: string[] = [];
   const server = createServer((request, response) => {
-    asked.push(request.url ?? '');
+    requestedPaths.push(request.url ?? '');
     void respond(request, response, answer);
   });
   server.listen(0, '127.0.0.1');
@@ -35,9 +35,9 @@ export async function startStandIn(
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    asked,
+    requestedPaths,
     forget: () => {
-      asked.length = 0;
+      requestedPaths.length = 0;
     },
     close: async () => {
       server.closeAllConnections();
@@ -51,15 +51,15 @@ export async function startStandIn(
 async function respond(
   request: IncomingMessage,
   response: ServerResponse,
-  answer: (url: URL, body: string) => Said | Promise<Said>,
+  answer: (url: URL, body: string) => StandInAnswer | Promise<StandInAnswer>,
 ): Promise<void> {
   const body = (await request.toArray()).join('');
-  const said = await answer(new URL(request.url ?? '/', 'http://stand-in'), body);
-  if (said === 'hang') return;
-  response.writeHead(said.status ?? 200, {
+  const answered = await answer(new URL(request.url ?? '/', 'http://stand-in'), body);
+  if (answered === 'hang') return;
+  response.writeHead(answered.status ?? 200, {
     'content-type': 'application/json',
-    ...(said.location === undefined ? {} : { location: said.location }),
-    ...(said.retryAfter === undefined ? {} : { 'retry-after': said.retryAfter }),
+    ...(answered.location === undefined ? {} : { location: answered.location }),
+    ...(answered.retryAfter === undefined ? {} : { 'retry-after': answered.retryAfter }),
   });
-  response.end(JSON.stringify(said.json));
+  response.end(JSON.stringify(answered.json));
 }

@@ -82,8 +82,8 @@ describe('scans of a well-known seller', () => {
         onEcosystemListing: true,
       });
     }
-    const asked = sources.asked.map((url) => new URL(url, sources.url).pathname);
-    expect(asked.sort()).toEqual([
+    const paths = sources.requestedPaths.map((url) => new URL(url, sources.url).pathname);
+    expect(paths.sort()).toEqual([
       '/api/trpc/public.origins.search',
       '/api/trpc/public.resources.verificationStatus',
       '/api/trpc/public.sellers.bazaar.list',
@@ -94,13 +94,13 @@ describe('scans of a well-known seller', () => {
 
   test('keep score and signals through an outage of all sources', async () => {
     const scan = createScan();
-    const before = await scan();
+    const scanBefore = await scan();
     await sources.close();
     cache.wait(29 * DAY_MS);
-    const after = await scan();
-    expect(after.report.score).toBe(before.report.score);
-    expect(after.signals).toEqual(before.signals);
-    const evidence = after.report.results
+    const scanAfter = await scan();
+    expect(scanAfter.report.score).toBe(scanBefore.report.score);
+    expect(scanAfter.signals).toEqual(scanBefore.signals);
+    const evidence = scanAfter.report.results
       .filter(({ category }) => category === 'directory')
       .map((result) => result.evidence);
     for (const text of evidence) expect(text).toContain(`(${29 * 24} h old)`);

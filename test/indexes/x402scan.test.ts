@@ -21,7 +21,7 @@ import {
 } from './recorded-answers.ts';
 import { requestContext } from './request-context.ts';
 
-const BASE = 'https://www.x402scan.example';
+const BASE_URL = 'https://www.x402scan.example';
 const ORIGIN = parseOrigin('https://weather.example.com');
 const OTHER_ORIGIN = 'https://notweather.example.com';
 const NOT_LISTED = { id: null, resources: [] };
@@ -34,14 +34,14 @@ afterEach(() => {
 
 /** Mocks the procedure for a request with exactly this input. */
 function mockProcedure(procedure: string, input: object) {
-  return nock(BASE)
+  return nock(BASE_URL)
     .get(`/api/trpc/${procedure}`)
     .query({ input: JSON.stringify({ json: input }) });
 }
 
 const mockSearch = (search: string) =>
   mockProcedure('public.origins.search', { search, limit: 10 });
-const lookup = () => askX402scanOrigin(BASE, ORIGIN, requestContext());
+const lookup = () => askX402scanOrigin(BASE_URL, ORIGIN, requestContext());
 
 describe('a scanned origin in the index of x402scan', () => {
   test('is found with its resources', async () => {
@@ -91,12 +91,12 @@ describe('a scanned origin in the index of x402scan', () => {
   });
 
   test('is not found under another host, port or scheme', async () => {
-    const others = [
+    const otherOrigins = [
       OTHER_ORIGIN,
       'https://weather.example.com.evil.example',
       'http://weather.example.com',
     ];
-    const rows = [...others, 'https://weather.example.com:8443', 'not a url'];
+    const rows = [...otherOrigins, 'https://weather.example.com:8443', 'not a url'];
     mockSearch('weather.example.com').reply(
       200,
       trpc(rows.map((origin) => originRow(origin, [resourceRow(`${origin}/paid`)]))),
@@ -110,26 +110,26 @@ describe('a scanned origin in the index of x402scan', () => {
     expect(await lookup()).toEqual({ ok: true, value: { id: ORIGIN_ID, resources: [] } });
   });
 
-  test('is absent if nothing is found', async () => {
+  test('is absent if the search finds no origin', async () => {
     mockSearch('weather.example.com').reply(200, trpc([]));
     expect(await lookup()).toEqual({ ok: true, value: NOT_LISTED });
   });
 
   test('is searched for by its whole URL if the first page is full of other origins', async () => {
-    const others = Array.from({ length: 10 }, (_, index) =>
+    const otherRows = Array.from({ length: 10 }, (_, index) =>
       originRow(`https://a${index}.example`, []),
     );
-    mockSearch('weather.example.com').reply(200, trpc(others));
+    mockSearch('weather.example.com').reply(200, trpc(otherRows));
     mockSearch('https://weather.example.com').reply(200, trpc([originRow(ORIGIN.url, [])]));
     expect(await lookup()).toMatchObject({ ok: true, value: { id: ORIGIN_ID } });
   });
 
   test('is unknown, not absent, if both searches give full pages of other origins', async () => {
-    const others = Array.from({ length: 10 }, (_, index) =>
+    const otherRows = Array.from({ length: 10 }, (_, index) =>
       originRow(`https://a${index}.example`, []),
     );
-    mockSearch('weather.example.com').reply(200, trpc(others));
-    mockSearch('https://weather.example.com').reply(200, trpc(others));
+    mockSearch('weather.example.com').reply(200, trpc(otherRows));
+    mockSearch('https://weather.example.com').reply(200, trpc(otherRows));
     expect(await lookup()).toMatchObject({
       ok: false,
       detail: expect.stringContaining('too many'),
@@ -138,7 +138,7 @@ describe('a scanned origin in the index of x402scan', () => {
 });
 
 describe('the verification status', () => {
-  const askStatus = () => askX402scanVerified(BASE, ORIGIN_ID, requestContext());
+  const askStatus = () => askX402scanVerified(BASE_URL, ORIGIN_ID, requestContext());
   const mockStatus = () =>
     mockProcedure('public.resources.verificationStatus', { originId: ORIGIN_ID });
 
@@ -164,7 +164,7 @@ describe('the verification status', () => {
 });
 
 describe('settlements by origin', () => {
-  const lookup = () => askX402scanByOrigin(BASE, ORIGIN, requestContext());
+  const lookup = () => askX402scanByOrigin(BASE_URL, ORIGIN, requestContext());
   const mockList = () =>
     mockProcedure('public.sellers.bazaar.list', {
       originUrls: [ORIGIN.url],
@@ -197,17 +197,17 @@ describe('settlements by origin', () => {
 });
 
 describe('settlements by address', () => {
-  const lookup = (address = PAY_TO) => askX402scanByAddress(BASE, address, requestContext());
+  const lookup = (address = PAY_TO) => askX402scanByAddress(BASE_URL, address, requestContext());
   const mockList = (address = PAY_TO) =>
     mockProcedure('public.sellers.all.list', { recipients: { include: [address] }, timeframe: 30 });
 
-  test('are the sum of all rows, but payers are the greatest count, because rows may share payers', async () => {
-    const lower = PAY_TO.toLowerCase();
+  test('are the sum of all rows, but their number of payers is the greatest of a row, because rows may share payers', async () => {
+    const lowerCase = PAY_TO.toLowerCase();
     mockList().reply(
       200,
       page([
-        sellerByAddress(lower),
-        sellerByAddress(lower, {
+        sellerByAddress(lowerCase),
+        sellerByAddress(lowerCase, {
           tx_count: 3,
           unique_buyers: 2,
           latest_block_timestamp: '2026-08-15T08:00:00.000Z',
@@ -240,22 +240,22 @@ describe('settlements by address', () => {
   });
 
   test('of a base58 address leave out an address that differs only in case', async () => {
-    const solana = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
-    mockList(solana).reply(200, page([sellerByAddress(solana.toLowerCase())]));
-    expect(await lookup(solana)).toMatchObject({ ok: true, value: { settlements: 0 } });
+    const solanaAddress = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
+    mockList(solanaAddress).reply(200, page([sellerByAddress(solanaAddress.toLowerCase())]));
+    expect(await lookup(solanaAddress)).toMatchObject({ ok: true, value: { settlements: 0 } });
   });
 });
 
 const ASK_BY_PROCEDURE: Record<string, () => Promise<IndexAnswer<unknown>>> = {
   'public.origins.search': lookup,
   'public.resources.verificationStatus': () =>
-    askX402scanVerified(BASE, ORIGIN_ID, requestContext()),
-  'public.sellers.bazaar.list': () => askX402scanByOrigin(BASE, ORIGIN, requestContext()),
-  'public.sellers.all.list': () => askX402scanByAddress(BASE, PAY_TO, requestContext()),
+    askX402scanVerified(BASE_URL, ORIGIN_ID, requestContext()),
+  'public.sellers.bazaar.list': () => askX402scanByOrigin(BASE_URL, ORIGIN, requestContext()),
+  'public.sellers.all.list': () => askX402scanByAddress(BASE_URL, PAY_TO, requestContext()),
 };
 
 describe.each(Object.entries(ASK_BY_PROCEDURE))('a request of %s', (procedure, askIndex) => {
-  const mockAnyInput = () => nock(BASE).get(`/api/trpc/${procedure}`).query(true);
+  const mockAnyInput = () => nock(BASE_URL).get(`/api/trpc/${procedure}`).query(true);
 
   test.each([
     {},

@@ -14,12 +14,12 @@ import { ManualClock } from './manual-clock.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Twenty turns of the event loop: tests here wait for nothing else. */
-async function settled(): Promise<void> {
+/** Waits twenty turns of the event loop. All work that needs no time is then done. */
+async function runPending(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await nextTurn();
 }
 
-/** With `runningScans: 1`, requests run one at a time, so tests see their order. */
+/** Starts a queue. With `runningScans: 1`, requests run one at a time, so tests see their order. */
 function startTurns(runningScans = 0) {
   const clock = new ManualClock();
   const state = { runningScans };
@@ -65,27 +65,27 @@ function startTurns(runningScans = 0) {
       more: Partial<TurnRequest> = {},
     ): Promise<void> {
       const turn = await enter(host, block, withinMs, more);
-      const found: Address[] = [{ address, family: address.includes(':') ? 6 : 4 }];
-      if (turn === null || !(await turn.admit(found))) return;
+      const addresses: Address[] = [{ address, family: address.includes(':') ? 6 : 4 }];
+      if (turn === null || !(await turn.admit(addresses))) return;
       dialled.push({ name: host, atMs: clock.now() - beganAtMs });
       turn.end(0);
     },
     async endNext(handshakeMs = 0): Promise<void> {
-      await settled();
+      await runPending();
       running.shift()?.end(handshakeMs);
-      await settled();
+      await runPending();
     },
     async advance(ms: number): Promise<void> {
-      for (let past = 0; past < ms; past += 50) {
-        await settled();
+      for (let passedMs = 0; passedMs < ms; passedMs += 50) {
+        await runPending();
         clock.advance(50);
       }
-      await settled();
+      await runPending();
     },
   };
 }
 
-test('a block with many requests waits behind a block with one', async () => {
+test('after one request, a client block with many requests waits behind a block with one request', async () => {
   const { enter, endNext, order } = startTurns(1);
   for (const n of [1, 2, 3, 4]) enter(`flood${n}.dev`, 'flood');
   enter('owner.dev', 'home');
@@ -115,44 +115,44 @@ test('a block that spent a second on handshakes within the hour goes behind all 
   expect(order.slice(-3)).toEqual(['e', 'forgiven', 'f']);
 });
 
-test('work that several blocks wait for has the best rank of these blocks', async () => {
+test('a request that several blocks wait for has the best rank of these blocks', async () => {
   const { enter, endNext, order } = startTurns(1);
   enter('first.dev', 'hostile');
   await endNext(5_000);
   enter('running.dev', 'home');
   enter('others.dev', 'home');
-  const joined = new Set(['hostile']);
-  enter('shared.dev', joined);
-  joined.add('office');
+  const waitingBlocks = new Set(['hostile']);
+  enter('shared.dev', waitingBlocks);
+  waitingBlocks.add('office');
   for (let n = 0; n < 3; n += 1) await endNext();
   expect(order).toEqual(['first', 'running', 'shared', 'others']);
 });
 
-test('eight requests run at once; a caller that can wait one second is refused after that second', async () => {
+test('eight requests run at once, and a waiting caller is refused when the time that it can wait has passed', async () => {
   const { enter, order, refused, running, advance, turns } = startTurns();
   for (let n = 0; n < 10; n += 1) enter(`shop${n}.dev`, `block ${n}`);
   enter('hasty.dev', 'block', 1_000);
-  await settled();
+  await runPending();
   expect(order).toHaveLength(8);
   await advance(1_000);
   expect(refused).toEqual([]);
   await advance(50);
   expect(refused).toEqual(['hasty']);
   running[0]?.end(0);
-  await settled();
+  await runPending();
   expect(order).toHaveLength(9);
   turns.stop();
-  await settled();
+  await runPending();
   expect(refused).toEqual(['hasty', 'shop9']);
 });
 
-test('64 callers may wait; the next one is refused at once if it cannot wait long', async () => {
+test('64 callers may wait, and the next caller is refused at once if it cannot wait long', async () => {
   const { enter, refused, turns } = startTurns();
   for (let n = 0; n < 72; n += 1) enter(`shop${n}.dev`, 'block', 1_000);
-  await settled();
+  await runPending();
   expect(refused).toEqual([]);
   enter('late.dev', 'other', 1_000);
-  await settled();
+  await runPending();
   expect(refused).toEqual(['late']);
   turns.stop();
 });
@@ -172,7 +172,7 @@ test('the customers of a hosting domain do not count as one domain', async () =>
   for (let n = 0; n < 6; n += 1) {
     void dial(`shop${n}.vercel.app`, `block ${n}`, `198.51.${100 + n}.1`);
   }
-  await settled();
+  await runPending();
   expect(dialled).toHaveLength(6);
 });
 
@@ -183,7 +183,7 @@ test.each([
   const { dial, dialled, advance, refused } = startTurns();
   for (let n = 0; n < 6; n += 1) void dial(`shop${n}.dev`, `block ${n}`, address(n));
   void dial('elsewhere.dev', 'home', '203.0.113.1');
-  await settled();
+  await runPending();
   // Requests that wait for their server do not occupy places of others.
   expect(dialled.map(({ name }) => name)).toEqual(['shop0.dev', 'shop1.dev', 'elsewhere.dev']);
   await advance(2_000);
@@ -201,7 +201,7 @@ test('a caller that would wait over a second for the server is refused, and its 
   expect(dialled).toHaveLength(4);
 });
 
-test('while a scan runs, free requests open one connection a second; after it, all continue', async () => {
+test('while a scan runs, free requests open one connection a second, and after the scan all of them continue', async () => {
   const { dial, dialled, advance, state } = startTurns(1);
   for (let n = 0; n < 12; n += 1) {
     void dial(`shop${n}.dev`, `block ${n}`, `198.51.${100 + n}.1`);
@@ -213,23 +213,23 @@ test('while a scan runs, free requests open one connection a second; after it, a
   expect(dialled).toHaveLength(12);
 });
 
-test('each further request of a turn waits for a slot of its network and of its domain', async () => {
+test('each further request of a turn waits until its network and its domain may be asked again', async () => {
   const { clock, turns, advance } = startTurns();
   const origin = parseOrigin('https://docs.shop.dev');
   const turn = await turns.enter({ origin, blocks: new Set(['a']), withinMs: 1_000 });
   const beganAtMs = clock.now();
-  const slotsAtMs: number[] = [];
+  const admittedAtMs: number[] = [];
   const ask = async (address: string) => {
     const admitted = await turn?.admit([{ address, family: 4 }]);
-    if (admitted === true) slotsAtMs.push(clock.now() - beganAtMs);
+    if (admitted === true) admittedAtMs.push(clock.now() - beganAtMs);
   };
   await ask('203.0.113.7');
   await ask('198.51.100.7');
-  const third = ask('192.0.2.7');
+  const thirdRequest = ask('192.0.2.7');
   await advance(1_000);
-  await third;
-  // The domain was counted as the turn began, then at the second request.
-  expect(slotsAtMs).toEqual([0, 0, 1_000]);
+  await thirdRequest;
+  // The first two requests use both of the domain's places in this second.
+  expect(admittedAtMs).toEqual([0, 0, 1_000]);
   turn?.end(0);
 });
 
@@ -238,48 +238,48 @@ test.each([
   ['look', 16, 4],
   ['webhook', 64, 8],
 ] as const)(
-  '%s: %i at once, %i beside a scan, and the other kinds take none of these',
-  async (kind, atOnce, beside) => {
+  '%s: %i requests run at once, %i during a scan, and other kinds of requests take none of these places',
+  async (kind, atOnce, duringScan) => {
     const { enter, order, running, state } = startTurns();
-    const kinds = (['call', 'look', 'webhook'] as const).filter((one) => one !== kind);
-    for (const other of kinds) {
+    const otherKinds = (['call', 'look', 'webhook'] as const).filter((other) => other !== kind);
+    for (const otherKind of otherKinds) {
       for (let n = 0; n < 70; n += 1) {
-        enter(`${other}${n}.dev`, `block ${n}`, undefined, { kind: other });
+        enter(`${otherKind}${n}.dev`, `block ${n}`, undefined, { kind: otherKind });
       }
     }
-    await settled();
+    await runPending();
     order.length = 0;
     running.length = 0;
     for (let n = 0; n < 70; n += 1) enter(`shop${n}.dev`, `block ${n}`, undefined, { kind });
-    await settled();
+    await runPending();
     expect(order).toHaveLength(atOnce);
-    // A scan begins. No waiting request begins until fewer than `beside` requests run.
+    // A scan begins. No waiting request begins until fewer than `duringScan` requests run.
     state.runningScans = 1;
-    for (const turn of running.slice(0, atOnce - beside)) turn.end(0);
-    await settled();
+    for (const turn of running.slice(0, atOnce - duringScan)) turn.end(0);
+    await runPending();
     expect(order).toHaveLength(atOnce);
-    running[atOnce - beside]?.end(0);
-    await settled();
+    running[atOnce - duringScan]?.end(0);
+    await runPending();
     expect(order).toHaveLength(atOnce + 1);
   },
 );
 
 test('webhooks of one domain that cost a second of handshakes go last, whichever block requested the webhooks', async () => {
   const { enter, endNext, order, dial, dialled, advance } = startTurns(1);
-  const of = (domain: string) => ({ kind: 'webhook', domain }) as const;
-  enter('first.dev', 'block 1', undefined, of('hostile.com'));
+  const webhookTo = (domain: string) => ({ kind: 'webhook', domain }) as const;
+  enter('first.dev', 'block 1', undefined, webhookTo('hostile.com'));
   await endNext(1_000);
-  for (let n = 0; n < 8; n += 1) enter(`busy${n}.dev`, 'home', undefined, of('honest.com'));
-  enter('costly.dev', 'block 2', undefined, of('hostile.com'));
-  enter('late.dev', 'home', undefined, of('honest.com'));
+  for (let n = 0; n < 8; n += 1) enter(`busy${n}.dev`, 'home', undefined, webhookTo('honest.com'));
+  enter('costly.dev', 'block 2', undefined, webhookTo('hostile.com'));
+  enter('late.dev', 'home', undefined, webhookTo('honest.com'));
   for (let n = 0; n < 3; n += 1) await endNext();
   expect(order.slice(9)).toEqual(['late', 'costly']);
 
   // During a scan this block opens one connection a second. Other blocks open connections at once.
   for (let n = 0; n < 6; n += 1) await endNext();
   for (let n = 0; n < 3; n += 1) {
-    void dial(`a${n}.dev`, `block ${n}`, `198.51.${n}.1`, undefined, of('hostile.com'));
-    void dial(`b${n}.dev`, 'home', `203.0.${n}.1`, undefined, of('honest.com'));
+    void dial(`a${n}.dev`, `block ${n}`, `198.51.${n}.1`, undefined, webhookTo('hostile.com'));
+    void dial(`b${n}.dev`, 'home', `203.0.${n}.1`, undefined, webhookTo('honest.com'));
   }
   await advance(2_000);
   const times = (letter: string) =>
@@ -288,7 +288,7 @@ test('webhooks of one domain that cost a second of handshakes go last, whichever
   expect(times('a')).toEqual([0, 1_000, 2_000]);
 });
 
-test('urgent looks go first, but not before their time if their block spent too much', async () => {
+test('urgent looks go first, unless their block spent a second on handshakes', async () => {
   const { enter, endNext, order } = startTurns(1);
   const kind = 'look';
   enter('costly.dev', 'hostile', undefined, { kind });

@@ -27,7 +27,7 @@ test('each resource is requested once with its method, one after another, and th
       { method: 'GET', path: '/weather?city=x' },
       { method: 'POST', path: '/order' },
       { method: 'POST', path: '/busy' },
-      { method: 'GET', path: '/never' },
+      { method: 'GET', path: '/unasked' },
     ];
     const origin = parseOrigin(`http://${host}`, policy);
     const { answers } = await ask(origin, resources, async () => true);
@@ -35,14 +35,18 @@ test('each resource is requested once with its method, one after another, and th
       ['/weather?city=x', 'answered'],
       ['/order', 'answered'],
       ['/busy', 'unknown'],
-      ['/never', 'unknown'],
+      ['/unasked', 'unknown'],
     ]);
     expect(requests).toEqual(['GET /weather?city=x', 'POST /order', 'POST /busy']);
 
-    // The third argument decides before each request whether it may be sent. Here only the first may.
-    let permits = 1;
-    const stopped = await ask(origin, resources, async () => permits-- > 0);
-    expect(stopped.answers.map(({ kind }) => kind)).toEqual([
+    // The third argument decides before each request whether it may be sent. Here it allows only one request.
+    let requestsLeft = 1;
+    const { answers: answersAfterStop } = await ask(
+      origin,
+      resources,
+      async () => requestsLeft-- > 0,
+    );
+    expect(answersAfterStop.map(({ kind }) => kind)).toEqual([
       'answered',
       'unknown',
       'unknown',

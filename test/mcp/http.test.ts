@@ -31,8 +31,8 @@ afterEach(async () => {
 async function call(name: string, input: Record<string, unknown>, payment?: object) {
   const meta = payment === undefined ? {} : { _meta: { 'x402/payment': payment } };
   const answer = await client.callTool({ name, arguments: input, ...meta });
-  const [first] = answer.content as readonly { readonly text: string }[];
-  expect(JSON.parse(first?.text ?? '')).toEqual(answer.structuredContent);
+  const [firstPart] = answer.content as readonly { readonly text: string }[];
+  expect(JSON.parse(firstPart?.text ?? '')).toEqual(answer.structuredContent);
   return { isError: answer.isError ?? false, value: answer.structuredContent, meta: answer._meta };
 }
 
@@ -47,15 +47,21 @@ describe('/mcp in revision 0.3.0', () => {
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toContain('scan_origin');
     expect(tools).toHaveLength(7);
-    const paid = tools.filter(({ _meta }) => _meta?.['agents-x402/paymentRequired'] === true);
-    expect(paid).toMatchObject([{ name: 'scan_origin', _meta: { 'agents-x402/priceUSD': 0.05 } }]);
+    const paidTools = tools.filter(({ _meta }) => _meta?.['agents-x402/paymentRequired'] === true);
+    expect(paidTools).toMatchObject([
+      { name: 'scan_origin', _meta: { 'agents-x402/priceUSD': 0.05 } },
+    ]);
   });
 
   test('passes the checks of the scanner itself when it is scanned with --mcp', async () => {
     const engine = await startEngine();
     const outcome = await engine.scan(address, NEWER_VERSION, { mcp: { path: null } });
-    const tool = outcome.observations.resources.probed.filter((one) => one.tool !== undefined);
-    expect(tool).toMatchObject([{ path: '/mcp#scan_origin', tool: { binding: 'tool-result' } }]);
+    const paidTools = outcome.observations.resources.probed.filter(
+      (resource) => resource.tool !== undefined,
+    );
+    expect(paidTools).toMatchObject([
+      { path: '/mcp#scan_origin', tool: { binding: 'tool-result' } },
+    ]);
     for (const id of ['P2', 'P4', 'P5', 'P6', 'P7', 'P8', 'S5']) {
       expect(resultOf(outcome, id)).toMatchObject({ id, status: 'pass' });
     }
@@ -64,12 +70,12 @@ describe('/mcp in revision 0.3.0', () => {
 
   test('sells one scan for one payment, and that payment gets the same report from /mcp and from /v1/scan', async () => {
     service.scanner.will('shop.example.com', { grade: 'B' });
-    const asked = await call('scan_origin', { url: SHOP });
-    expect(asked).toMatchObject({
+    const unpaid = await call('scan_origin', { url: SHOP });
+    expect(unpaid).toMatchObject({
       isError: true,
       value: { x402Version: 2, accepts: [{ scheme: 'exact', amount: '50000' }] },
     });
-    const payment = await sign(asked.value);
+    const payment = await sign(unpaid.value);
     const paid = await call('scan_origin', { url: SHOP }, payment);
     expect(paid).toMatchObject({
       isError: false,
@@ -78,14 +84,18 @@ describe('/mcp in revision 0.3.0', () => {
     });
 
     const header = Buffer.from(JSON.stringify(payment)).toString('base64');
-    const again = await service.post('/v1/scan', { url: SHOP }, { 'payment-signature': header });
-    expect(again.headers['x-redelivered']).toBe('1');
+    const redelivered = await service.post(
+      '/v1/scan',
+      { url: SHOP },
+      { 'payment-signature': header },
+    );
+    expect(redelivered.headers['x-redelivered']).toBe('1');
     const { notice, ...report } = paid.value as Record<string, unknown>;
     expect(notice).toEqual(expect.any(String));
-    expect(again.json()).toEqual(report);
+    expect(redelivered.json()).toEqual(report);
     expect((await call('scan_origin', { url: SHOP }, payment)).value).toEqual(paid.value);
-    const other = await call('scan_origin', { url: 'https://other.example.com' }, payment);
-    expect(other).toMatchObject({
+    const otherScan = await call('scan_origin', { url: 'https://other.example.com' }, payment);
+    expect(otherScan).toMatchObject({
       isError: true,
       value: { error: 'payment_conflict', charged: true },
     });
@@ -122,6 +132,6 @@ describe('/mcp in revision 0.3.0', () => {
 });
 
 test('revision 0.1.0 has no /mcp', async () => {
-  await using old = await startApp({ revision: '0.1.0' });
-  expect((await old.post('/mcp', {})).statusCode).toBe(404);
+  await using olderRevision = await startApp({ revision: '0.1.0' });
+  expect((await olderRevision.post('/mcp', {})).statusCode).toBe(404);
 });

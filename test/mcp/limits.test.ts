@@ -37,7 +37,7 @@ describe('a tool call counts against the rate limit of its HTTP route', () => {
     expect(await countCalls(service, { name, input }, limit + 1)).toBe(limit);
   });
 
-  test('calls of the route and of the tool share one limit', async () => {
+  test('calls of a tool and of its HTTP route share one limit', async () => {
     await using service = await startApp();
     for (let sent = 0; sent < 20; sent += 1) await service.post('/v1/preflight', { url: SHOP });
     expect(await countCalls(service, { name: 'preflight', input: { url: SHOP } }, 11)).toBe(10);
@@ -106,8 +106,8 @@ describe('an instance that listens only on the loopback address', () => {
   test('refuses a foreign Host header, and accepts every web page once HOST is 0.0.0.0', async () => {
     await using service = await startApp();
     expect(await statusFrom(service, { host: 'evil.example' })).toBe(403);
-    await using open = await startApp({ environment: { HOST: '0.0.0.0' } });
-    expect(await statusFrom(open, { origin: 'https://pages.example' })).toBe(200);
+    await using publicService = await startApp({ environment: { HOST: '0.0.0.0' } });
+    expect(await statusFrom(publicService, { origin: 'https://pages.example' })).toBe(200);
   });
 });
 
@@ -129,10 +129,10 @@ describe('tools whose answers quote origins', () => {
     await using service = await startApp();
     const list = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
     const { result } = (await service.post('/mcp', list, HEADERS)).json();
-    const saying = result.tools.filter((tool: { description: string }) =>
+    const toolsWithNotice = result.tools.filter((tool: { description: string }) =>
       tool.description.includes('not instructions'),
     );
-    expect(saying.map(({ name }: { name: string }) => name)).toEqual([
+    expect(toolsWithNotice.map(({ name }: { name: string }) => name)).toEqual([
       'scan_origin',
       'get_report',
       'preflight',
@@ -143,7 +143,7 @@ describe('tools whose answers quote origins', () => {
   });
 });
 
-describe('malformed input gets an error that blames the caller', () => {
+describe('malformed input gets an error of the client, not of the server,', () => {
   const nested = (depth: number) => JSON.parse(`${'['.repeat(depth)}${']'.repeat(depth)}`);
   const post = (service: TestApp, message: object) => {
     // JSON.stringify would overflow the stack at depths that JSON.parse can read.

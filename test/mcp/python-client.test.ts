@@ -18,18 +18,18 @@ describe("Python's x402.mcp client", needs(unavailable), () => {
     service.advance(Date.now() - service.now());
     service.scanner.will('shop.example.com', { grade: 'B' });
     const url = `${await service.app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
-    const bought = await buyer?.buy({
+    const purchase = await buyer?.buy({
       url,
       tool: 'scan_origin',
       arguments: { url: 'https://shop.example.com' },
       privateKey: generatePrivateKey(),
     });
-    expect(bought).toMatchObject({
+    expect(purchase).toMatchObject({
       isError: false,
       paymentMade: true,
       payment: { success: true },
     });
-    expect(JSON.parse(bought?.text ?? '')).toMatchObject({ grade: 'B', charged: true });
+    expect(JSON.parse(purchase?.text ?? '')).toMatchObject({ grade: 'B', charged: true });
   });
 
   test('pays nothing for free or refused calls', async () => {
@@ -37,10 +37,10 @@ describe("Python's x402.mcp client", needs(unavailable), () => {
     service.advance(Date.now() - service.now());
     const url = `${await service.app.listen({ port: 0, host: '127.0.0.1' })}/mcp`;
     const privateKey = generatePrivateKey();
-    const ask = (tool: string, input: object) =>
+    const call = (tool: string, input: object) =>
       buyer?.buy({ url, tool, arguments: input, privateKey });
-    expect(await ask('explain_check', { id: 'P6' })).toMatchObject({ paymentMade: false });
-    const refused = await ask('scan_origin', { url: 'https://127.0.0.1' });
+    expect(await call('explain_check', { id: 'P6' })).toMatchObject({ paymentMade: false });
+    const refused = await call('scan_origin', { url: 'https://127.0.0.1' });
     expect(refused).toMatchObject({ isError: true, payment: null });
     expect(JSON.parse(refused?.text ?? '')).toMatchObject({ error: 'invalid_url', charged: false });
   });

@@ -3,13 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { namePackage } from '../../tools/pack/name-package.ts';
 
-async function read(name: string) {
+async function readJson(name: string) {
   return JSON.parse(await readFile(new URL(`../../${name}`, import.meta.url), 'utf8'));
 }
 
 const readFiles = async () => ({
-  manifest: await read('package.json'),
-  server: await read('server.json'),
+  manifest: await readJson('package.json'),
+  server: await readJson('server.json'),
 });
 
 test('server.json names the package and its version, and has the placeholder OWNER', async () => {
@@ -41,7 +41,7 @@ test('the publishing script writes the owner into both files', async () => {
 test.each(['', 'x402-scan', 'a/b/c', '-a/b', 'a b/c'])(
   'the publishing script refuses the repository name %j',
   async (repository) => {
-    const both = await readFiles();
-    expect(() => namePackage(repository, both)).toThrow('give OWNER/REPOSITORY');
+    const files = await readFiles();
+    expect(() => namePackage(repository, files)).toThrow('give OWNER/REPOSITORY');
   },
 );

@@ -52,14 +52,14 @@ describe('x402-scan mcp', () => {
 
   test('scans for free, remembers the report and compares reports', async () => {
     expect(await call('get_report', { url: seller.url })).toMatchObject({ isError: true });
-    const scanned = await call('scan_origin', { url: seller.url });
-    expect(scanned).toMatchObject({
+    const scan = await call('scan_origin', { url: seller.url });
+    expect(scan).toMatchObject({
       isError: false,
       value: { origin: seller.url, payableBy: 'default' },
     });
-    expect((await call('get_report', { url: seller.url })).value).toEqual(scanned.value);
-    const compared = { before: scanned.value, after: { ...(scanned.value as object), grade: 'F' } };
-    expect(await call('diff_reports', compared)).toMatchObject({
+    expect((await call('get_report', { url: seller.url })).value).toEqual(scan.value);
+    const reports = { before: scan.value, after: { ...(scan.value as object), grade: 'F' } };
+    expect(await call('diff_reports', reports)).toMatchObject({
       value: { regressions: [expect.stringMatching(/^grade . -> F$/)] },
     });
   });
@@ -110,15 +110,15 @@ describe('x402-scan mcp', () => {
   });
 
   test('judges a challenge that an MCP tool gave', async () => {
-    const inHand = async (more: object, url?: string) => {
+    const judgeToolChallenge = async (more: object, url?: string) => {
       const challenge = toolChallenge(more);
       const { value } = await call('validate_challenge', { challenge, ...(url ? { url } : {}) });
       return value;
     };
-    expect(await inHand({})).toMatchObject({ verdict: 'go' });
-    expect(await inHand({}, `${seller.url}/mcp`)).toMatchObject({ verdict: 'go' });
-    const elsewhere = { resource: { url: 'mcp://elsewhere.example/x', description: 'x' } };
-    expect(await inHand(elsewhere, `${seller.url}/mcp`)).toMatchObject({
+    expect(await judgeToolChallenge({})).toMatchObject({ verdict: 'go' });
+    expect(await judgeToolChallenge({}, `${seller.url}/mcp`)).toMatchObject({ verdict: 'go' });
+    const otherResource = { resource: { url: 'mcp://elsewhere.example/x', description: 'x' } };
+    expect(await judgeToolChallenge(otherResource, `${seller.url}/mcp`)).toMatchObject({
       verdict: 'no-go',
       reasons: [{ code: 'other_origin' }, { code: 'flawed_challenge' }],
     });

@@ -64,7 +64,7 @@ describe('a look-up on the chain', () => {
     });
     const found = await lookAt(payment, node.rpcUrl, TRANSACTION);
     expect(found).toEqual({ kind: 'paid', transaction: TRANSACTION });
-    expect(node.asked).toEqual(['eth_getTransactionReceipt']);
+    expect(node.requestedMethods).toEqual(['eth_getTransactionReceipt']);
   });
 
   test('reads a receipt of 20 MB, because a payer can pad the transaction that uses their nonce', async () => {

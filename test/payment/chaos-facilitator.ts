@@ -32,15 +32,15 @@ export type ChaosFacilitator = AsyncDisposable & {
   readonly url: string;
   /** Conducts of the next settlements, one each. All later ones are honest. */
   plan: SettleConduct[];
-  /** Settlements that were asked for. */
-  readonly asked: number;
+  /** Number of requests to settle. */
+  readonly settleRequests: number;
 };
 
 const SLOW_MS = 1_500;
 
 /** The official facilitator on a real chain, behind HTTP that cannot be trusted. */
 export async function startChaosFacilitator(honest: x402Facilitator): Promise<ChaosFacilitator> {
-  const state = { plan: [] as SettleConduct[], asked: 0 };
+  const state = { plan: [] as SettleConduct[], settleRequests: 0 };
   const hanging = new Set<ServerResponse>();
 
   const server = createServer(async (request, response) => {
@@ -49,7 +49,7 @@ export async function startChaosFacilitator(honest: x402Facilitator): Promise<Ch
     if (request.url === '/verify') {
       return answer(response, 200, await honest.verify(paymentPayload, paymentRequirements));
     }
-    state.asked += 1;
+    state.settleRequests += 1;
     const conduct = state.plan.shift() ?? 'honest';
     const settle = () => honest.settle(paymentPayload, paymentRequirements);
     await misbehave(conduct, response, settle, paymentRequirements.network, hanging);
@@ -64,8 +64,8 @@ export async function startChaosFacilitator(honest: x402Facilitator): Promise<Ch
     set plan(plan) {
       state.plan = plan;
     },
-    get asked() {
-      return state.asked;
+    get settleRequests() {
+      return state.settleRequests;
     },
     async [Symbol.asyncDispose]() {
       for (const response of hanging) response.destroy();

@@ -20,7 +20,7 @@ export type FailingNode = AsyncDisposable & {
   fail(failure: NodeFailure | null, methods?: readonly string[]): void;
   /** Takes transactions and lets them fall, so many. */
   dropNext(count: number): void;
-  readonly asked: string[];
+  readonly requestedMethods: string[];
   /** Transactions that it was given, dropped ones included. */
   readonly raw: string[];
 };
@@ -29,7 +29,7 @@ export const NODE_SECRET = 'SECRETKEY1234567';
 
 export async function startFailingNode(chainUrl: string): Promise<FailingNode> {
   const state = { failure: null as NodeFailure | null, methods: [] as readonly string[], drop: 0 };
-  const asked: string[] = [];
+  const requestedMethods: string[] = [];
   const raw: string[] = [];
   const hanging = new Set<ServerResponse>();
 
@@ -38,7 +38,7 @@ export async function startFailingNode(chainUrl: string): Promise<FailingNode> {
     for await (const piece of request) pieces.push(piece);
     const body = Buffer.concat(pieces).toString();
     const { id, method, params } = JSON.parse(body);
-    asked.push(method);
+    requestedMethods.push(method);
     const { failure, methods } = state;
     if (failure !== null && methods.includes(method)) {
       fail(failure, response, id, hanging);
@@ -64,7 +64,7 @@ export async function startFailingNode(chainUrl: string): Promise<FailingNode> {
   const { port } = server.address() as AddressInfo;
   return {
     rpcUrl: `http://127.0.0.1:${port}/v2/${NODE_SECRET}`,
-    asked,
+    requestedMethods,
     raw,
     fail(failure, methods = []) {
       state.failure = failure;

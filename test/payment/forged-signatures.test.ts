@@ -91,7 +91,7 @@ describe('a signature of 65 bytes that the payer did not make', () => {
       );
       statuses.push(...(await Promise.all(calls)).map(({ status }) => status));
     }
-    const lookups = both.node.asked.filter((method) => method === 'eth_getCode').length;
+    const lookups = both.node.requestedMethods.filter((method) => method === 'eth_getCode').length;
     expect(lookups).toBeGreaterThanOrEqual(600);
     // The limiter's bucket refills while the test sends its calls.
     expect(
@@ -106,5 +106,5 @@ test('a signature of another length is sent to the facilitator, also if no contr
   const { header } = await signAsContract();
   expect((await both.shop.buy('x', { 'payment-signature': header })).status).toBe(200);
   expect(facilitator.verified).toHaveLength(1);
-  expect(both.node.asked.filter((method) => method === 'eth_getCode')).toHaveLength(1);
+  expect(both.node.requestedMethods.filter((method) => method === 'eth_getCode')).toHaveLength(1);
 });

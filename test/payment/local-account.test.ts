@@ -268,7 +268,8 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     }
     await using shop = await openShop();
     await chain.setConduct(wallet, 'agrees');
-    const looked = () => node.asked.filter((method) => method === 'eth_getTransactionReceipt');
+    const looked = () =>
+      node.requestedMethods.filter((method) => method === 'eth_getTransactionReceipt');
     const looks = looked().length;
     await expect.poll(() => looked().length).toBeGreaterThan(looks + 4);
     expect(node.raw).toHaveLength(2);

@@ -43,8 +43,8 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       await expect.poll(() => facilitator.sent.length).toBe(sends + 1);
     }
     nowMs += 60_000;
-    const requestsBefore = node.asked.length;
-    await expect.poll(() => node.asked.length).toBeGreaterThan(requestsBefore + 4);
+    const requestsBefore = node.requestedMethods.length;
+    await expect.poll(() => node.requestedMethods.length).toBeGreaterThan(requestsBefore + 4);
     expect(facilitator.sent).toHaveLength(5);
     const rows = await rowsOf(shop, payer.address, signed);
     const sendStates = Array.from({ length: 5 }, () => 'unknown');
@@ -84,8 +84,8 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       await expect.poll(sent).toBe(sends + 1);
     }
     store.nowMs += 60_000;
-    const requestsBefore = node.asked.length;
-    await expect.poll(() => node.asked.length).toBeGreaterThan(requestsBefore + 8);
+    const requestsBefore = node.requestedMethods.length;
+    await expect.poll(() => node.requestedMethods.length).toBeGreaterThan(requestsBefore + 8);
     expect(sent()).toBe(5);
   });
 
@@ -118,8 +118,8 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       const answer = await shop.buy('x', { 'payment-signature': signed.header });
       expect(answer.json['error']).toBe('settlement_unknown');
       store.nowMs += 40;
-      const requestsBefore = node.asked.length;
-      await expect.poll(() => node.asked.length).toBeGreaterThan(requestsBefore + 6);
+      const requestsBefore = node.requestedMethods.length;
+      await expect.poll(() => node.requestedMethods.length).toBeGreaterThan(requestsBefore + 6);
       expect(facilitator.sent).toHaveLength(1);
     }
   });
@@ -145,7 +145,9 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     await using shop = await startShop({ ...options, facilitator: stubFacilitator() });
     const answer = await shop.buy('x', headers);
     expect(answer.json['payment']).toMatchObject({ transaction: TRANSACTION });
-    expect(node.asked.filter((method) => method === 'eth_getTransactionReceipt')).not.toEqual([]);
+    expect(
+      node.requestedMethods.filter((method) => method === 'eth_getTransactionReceipt'),
+    ).not.toEqual([]);
   });
 });
 

@@ -11,8 +11,8 @@ export type StubNode = AsyncDisposable & {
   readonly rpcUrl: string;
   /** By method; what is not there is answered with an error. */
   readonly answers: Record<string, NodeAnswer>;
-  /** Methods, in the order in which they were asked for. */
-  readonly asked: string[];
+  /** Methods, oldest first. */
+  readonly requestedMethods: string[];
 };
 
 /** Answered as a JSON-RPC error. */
@@ -27,12 +27,12 @@ export class RpcError extends Error {
 
 /** Its path holds a key, as those of hosted nodes do. */
 export async function startStubNode(answers: Record<string, NodeAnswer>): Promise<StubNode> {
-  const asked: string[] = [];
+  const requestedMethods: string[] = [];
   const server = createServer(async (request, response) => {
     const pieces: Buffer[] = [];
     for await (const piece of request) pieces.push(piece);
     const { id, method, params } = JSON.parse(Buffer.concat(pieces).toString());
-    asked.push(method);
+    requestedMethods.push(method);
     answer(response, id, () => {
       const known = answers[method];
       if (known === undefined) throw new RpcError(-32_601, `no ${method}`);
@@ -44,7 +44,7 @@ export async function startStubNode(answers: Record<string, NodeAnswer>): Promis
   return {
     rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/SECRETKEY123`,
     answers,
-    asked,
+    requestedMethods,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

@@ -1,6 +1,6 @@
 /** A Bazaar and an x402scan that list the sellers page by page, and fail on days that the run names. */
 import { bazaarItem, resourceRow, trpc } from '../../indexes/recorded-answers.ts';
-import { type Said, type StandIn, startStandIn } from '../../indexes/stand-in.ts';
+import { type StandIn, type StandInAnswer, startStandIn } from '../../indexes/stand-in.ts';
 import type { listingsOf } from './world.ts';
 
 export type IndexMood = 'well' | 'busy' | 'broken';
@@ -43,7 +43,7 @@ export async function startIndexes(
 }
 
 /** Busy: each third request has to be sent again. Broken: each second one fails. */
-function troubleOf(mood: IndexMood, asked: number): Said | null {
+function troubleOf(mood: IndexMood, asked: number): StandInAnswer | null {
   if (mood === 'busy' && asked % 3 === 0) return { status: 429, retryAfter: '7', json: {} };
   if (mood === 'broken' && asked % 2 === 0) return { status: 500, json: {} };
   return null;

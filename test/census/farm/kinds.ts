@@ -17,7 +17,7 @@ import {
 export type Told = 'payable' | 'not_payable' | 'down' | 'not_checked' | 'moved' | 'other';
 
 /** `cut`: the connection is closed without an answer. */
-export type Said = { readonly told: Told; readonly answer: CraftedAnswer | 'cut' };
+export type StandInAnswer = { readonly told: Told; readonly answer: CraftedAnswer | 'cut' };
 
 export type Asked = {
   readonly url: string;
@@ -39,27 +39,34 @@ export type Kind = {
   readonly robots?: CraftedAnswer;
   /** Only a real scan meets what is odd about it. */
   readonly isOdd?: boolean;
-  readonly says: (asked: Asked) => Said;
+  readonly says: (asked: Asked) => StandInAnswer;
   /** Answers of further paths. */
-  readonly beyond?: Readonly<Record<string, (asked: Asked) => Said>>;
+  readonly beyond?: Readonly<Record<string, (asked: Asked) => StandInAnswer>>;
 };
 
 export const PATHS = ['/paid/1', '/paid/2'] as const;
 const NEW_PATH = '/paid/new';
 export const HOUR_S = 3_600;
 
-const say = (told: Told, status: number, headers: CraftedAnswer['headers'] = {}): Said => ({
+const say = (
+  told: Told,
+  status: number,
+  headers: CraftedAnswer['headers'] = {},
+): StandInAnswer => ({
   told,
   answer: { status, headers, body: {} },
 });
 
-function sell({ url, path }: Asked, sold: typeof WEATHER | typeof SUMMARY = WEATHER): Said {
+function sell(
+  { url, path }: Asked,
+  sold: typeof WEATHER | typeof SUMMARY = WEATHER,
+): StandInAnswer {
   const challenge = challengeOf(sold, url);
   const resource = { ...challenge.resource, url: url + path };
   return { told: 'payable', answer: challengeAnswer({ ...challenge, resource }) };
 }
 
-const sellBroken = ({ url }: Asked): Said => {
+const sellBroken = ({ url }: Asked): StandInAnswer => {
   const challenge = challengeOf(WEATHER, url);
   const accepts = challenge.accepts.map((offer) => ({ ...offer, payTo: '0x0' }));
   return { told: 'not_payable', answer: challengeAnswer({ ...challenge, accepts }) };

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createListener, type Server } from 'node:net';
 import { utcDay } from '../../../src/store/statistics.ts';
 import type { CraftedAnswer } from '../../fixtures/origins/crafted-answer.ts';
-import { documentOf, type Said, type Told } from './kinds.ts';
+import { documentOf, type StandInAnswer, type Told } from './kinds.ts';
 import { type Seller, urlOf } from './world.ts';
 
 export type LoggedRequest = {
@@ -31,8 +31,8 @@ export type SellerServer = AsyncDisposable & {
 };
 
 const ROBOTS_PATH = '/robots.txt';
-const NOT_FOUND: Said = { told: 'not_payable', answer: { status: 404 } };
-const OTHER_404: Said = { told: 'other', answer: { status: 404 } };
+const NOT_FOUND: StandInAnswer = { told: 'not_payable', answer: { status: 404 } };
+const OTHER_404: StandInAnswer = { told: 'other', answer: { status: 404 } };
 
 export async function startSellers(
   sellers: readonly Seller[],
@@ -93,7 +93,11 @@ async function listen(sellers: readonly Seller[], server: Server) {
   return { port, listeners };
 }
 
-function answerOf(seller: Seller, { method, url: path = '/' }: IncomingMessage, day: number): Said {
+function answerOf(
+  seller: Seller,
+  { method, url: path = '/' }: IncomingMessage,
+  day: number,
+): StandInAnswer {
   const { kind, paths } = seller;
   const url = urlOf(seller);
   if (path === ROBOTS_PATH) {
@@ -111,12 +115,12 @@ function answerOf(seller: Seller, { method, url: path = '/' }: IncomingMessage, 
   return path.startsWith('/nowhere') ? NOT_FOUND : OTHER_404;
 }
 
-function restOf({ answer }: Said): number | null {
+function restOf({ answer }: StandInAnswer): number | null {
   const seconds = answer === 'cut' ? undefined : answer.headers?.['retry-after'];
   return seconds === undefined ? null : Number(seconds) * 1_000;
 }
 
-function send({ answer }: Said, response: ServerResponse): void {
+function send({ answer }: StandInAnswer, response: ServerResponse): void {
   if (answer === 'cut') return void response.destroy();
   const { status, headers = {}, body = '' } = answer;
   response.writeHead(status, toHeaders(headers));

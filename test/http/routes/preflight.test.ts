@@ -26,38 +26,46 @@ const OFFER = {
   words: null,
 };
 
-function recordingAsker() {
-  const asked: PreflightRequest[] = [];
+function fakeAskSeller() {
+  const requests: PreflightRequest[] = [];
   const askSeller = async (request: PreflightRequest) => {
-    asked.push(request);
+    requests.push(request);
     return { preflight: toPreflight([]), handshakeMs: 0 };
   };
-  return { asked, askSeller };
+  return { requests, askSeller };
 }
 
 describe('POST /v1/preflight', () => {
-  test('asks each host at most once in five seconds', async () => {
-    const { asked, askSeller } = recordingAsker();
+  test('sends at most one request to a host in five seconds', async () => {
+    const { requests, askSeller } = fakeAskSeller();
     await using service = await startApp({ askSeller });
-    const first = await service.post(PATH, { url: RESOURCE_URL, maxPrice: '0.05' });
-    expect(first.statusCode).toBe(200);
-    expect(first.json()).toEqual({ verdict: 'go', reasons: [], terms: null, termsDigest: null });
-    expect(asked).toMatchObject([
+    const firstAnswer = await service.post(PATH, { url: RESOURCE_URL, maxPrice: '0.05' });
+    expect(firstAnswer.statusCode).toBe(200);
+    expect(firstAnswer.json()).toEqual({
+      verdict: 'go',
+      reasons: [],
+      terms: null,
+      termsDigest: null,
+    });
+    expect(requests).toMatchObject([
       { path: '/weather?city=Lisbon', method: 'GET', maxPrice: '0.05' },
     ]);
-    const second = await service.post(PATH, { url: 'https://shop.example.com/other' });
-    expect(second.json()).toMatchObject({ verdict: 'caution', reasons: [{ code: 'not_asked' }] });
+    const secondAnswer = await service.post(PATH, { url: 'https://shop.example.com/other' });
+    expect(secondAnswer.json()).toMatchObject({
+      verdict: 'caution',
+      reasons: [{ code: 'not_asked' }],
+    });
     service.advance(5_000);
     expect((await service.post(PATH, { url: RESOURCE_URL })).json().verdict).toBe('go');
-    expect(asked).toHaveLength(2);
+    expect(requests).toHaveLength(2);
   });
 
   test('never sends a POST to a seller', async () => {
-    const { asked, askSeller } = recordingAsker();
+    const { requests, askSeller } = fakeAskSeller();
     await using service = await startApp({ askSeller });
     const answer = await service.post(PATH, { url: RESOURCE_URL, method: 'POST' });
     expect(answer.json()).toMatchObject({ verdict: 'caution', reasons: [{ code: 'not_asked' }] });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   const toResource = (method: string, path: string, payableBy: PayableBy): ResourcePayability => ({
@@ -69,50 +77,50 @@ describe('POST /v1/preflight', () => {
   });
 
   test('answers for POST resources from the report of the last day', async () => {
-    const { asked, askSeller } = recordingAsker();
+    const { requests, askSeller } = fakeAskSeller();
     await using service = await startApp({ askSeller });
     const payability = [
       toResource('POST', '/summaries', 'default'),
       toResource('POST', '/broken', 'nobody'),
     ];
     await service.publish('shop.example.com', { report: { payability } });
-    const ask = async (path: string, more: object = {}) => {
+    const preflight = async (path: string, members: object = {}) => {
       const url = `https://shop.example.com${path}`;
-      return (await service.post(PATH, { url, method: 'POST', ...more })).json();
+      return (await service.post(PATH, { url, method: 'POST', ...members })).json();
     };
-    const answer = await ask('/summaries');
+    const answer = await preflight('/summaries');
     expect(answer).toMatchObject({
       verdict: 'go',
       terms: { payableBy: 'default', offers: [{ price: '0.01 USDC', payTo: null }] },
     });
-    expect(await ask('/summaries', { maxPrice: '0.001' })).toMatchObject({
+    expect(await preflight('/summaries', { maxPrice: '0.001' })).toMatchObject({
       verdict: 'no-go',
       reasons: [{ code: 'over_max_price' }],
     });
-    expect(await ask('/broken')).toMatchObject({
+    expect(await preflight('/broken')).toMatchObject({
       verdict: 'no-go',
       reasons: [{ code: 'nobody_can_pay' }],
     });
-    expect(await ask('/unknown')).toMatchObject({ reasons: [{ code: 'not_asked' }] });
+    expect(await preflight('/unknown')).toMatchObject({ reasons: [{ code: 'not_asked' }] });
     service.advance(24 * 3_600_000);
-    expect(await ask('/summaries')).toMatchObject({ reasons: [{ code: 'not_asked' }] });
-    expect(asked).toEqual([]);
+    expect(await preflight('/summaries')).toMatchObject({ reasons: [{ code: 'not_asked' }] });
+    expect(requests).toEqual([]);
   });
 
   test('answers from the report within five seconds of the last request to the host', async () => {
-    const { asked, askSeller } = recordingAsker();
+    const { requests, askSeller } = fakeAskSeller();
     await using service = await startApp({ askSeller });
     const payability = [toResource('GET', '/weather', 'default')];
     await service.publish('shop.example.com', { report: { payability } });
     const url = 'https://shop.example.com/weather';
     await service.post(PATH, { url });
-    const second = await service.post(PATH, { url });
-    expect(second.json()).toMatchObject({ verdict: 'go', terms: { payableBy: 'default' } });
-    expect(asked).toHaveLength(1);
+    const secondAnswer = await service.post(PATH, { url });
+    expect(secondAnswer.json()).toMatchObject({ verdict: 'go', terms: { payableBy: 'default' } });
+    expect(requests).toHaveLength(1);
   });
 
   test('answers 30 calls a minute for each client', async () => {
-    const { askSeller } = recordingAsker();
+    const { askSeller } = fakeAskSeller();
     await using service = await startApp({ askSeller });
     const codes: number[] = [];
     for (let call = 0; call < 31; call += 1) {
@@ -124,12 +132,12 @@ describe('POST /v1/preflight', () => {
     expect(limited.headers).toHaveProperty('retry-after');
   });
 
-  test('says no-go for an address that the guard refuses', async () => {
-    const { asked, askSeller } = recordingAsker();
+  test('answers no-go for an address that the guard refuses', async () => {
+    const { requests, askSeller } = fakeAskSeller();
     await using service = await startApp({ askSeller });
     const answer = await service.post(PATH, { url: 'https://127.0.0.1/' });
     expect(answer.json()).toMatchObject({ verdict: 'no-go', reasons: [{ code: 'refused' }] });
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test.each([
@@ -147,7 +155,7 @@ describe('POST /v1/preflight', () => {
   });
 });
 
-test('preflight sends one GET, says caution if no answer comes, and follows no redirect', async () => {
+test('a preflight sends one GET, answers caution if the seller does not answer, and follows no redirect', async () => {
   const seller = await startCraftedSeller({
     hangs: ['/silent'],
     answers: { 'GET /moved': { status: 308, headers: { location: '/weather' } } },
@@ -164,7 +172,7 @@ test('preflight sends one GET, says caution if no answer comes, and follows no r
     const hosts = new URL(seller.url).host;
     const policy = { ...DEFAULT_POLICY, allowHosts: parseAllowHosts(hosts) };
     const engine = { catalog, checks, pool, oracle };
-    const asker = (answerWithinMs: number) =>
+    const createAsk = (answerWithinMs: number) =>
       createAskSeller({
         engine,
         policy,
@@ -172,17 +180,17 @@ test('preflight sends one GET, says caution if no answer comes, and follows no r
         createClient: createProbeClient,
         answerWithinMs,
       });
-    const ask = async (path: string, answerWithinMs: number) => {
-      const askSeller = asker(answerWithinMs);
+    const preflight = async (path: string, answerWithinMs: number) => {
+      const askSeller = createAsk(answerWithinMs);
       await using service = await startApp({ askSeller, environment: { SCAN_ALLOW_HOSTS: hosts } });
       return (await service.post(PATH, { url: seller.url + path })).json();
     };
-    expect(await ask('/weather', 10_000)).toMatchObject({ verdict: 'go', reasons: [] });
-    expect(await ask('/silent', 50)).toMatchObject({
+    expect(await preflight('/weather', 10_000)).toMatchObject({ verdict: 'go', reasons: [] });
+    expect(await preflight('/silent', 50)).toMatchObject({
       verdict: 'caution',
       reasons: [{ code: 'no_answer' }],
     });
-    expect(await ask('/moved', 10_000)).toMatchObject({
+    expect(await preflight('/moved', 10_000)).toMatchObject({
       verdict: 'caution',
       reasons: [{ code: 'not_challenged', evidence: expect.stringContaining('308') }],
     });

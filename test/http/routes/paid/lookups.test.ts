@@ -14,27 +14,35 @@ describe('GET /v1/changes', () => {
       await app.publish(`${name}.example.com`);
       app.advance(1_000);
     }
-    const first = await app.get(`/v1/changes?since=${SINCE}&limit=2`, await selling.header(PRICE));
-    expect(first.statusCode).toBe(200);
-    expect(first.json()).toMatchObject({ count: 2, hasMore: true });
-    const next = encodeURIComponent(first.json().nextSince);
-    const second = await app.get(`/v1/changes?since=${next}&limit=2`, await selling.header(PRICE));
-    expect(second.json()).toMatchObject({ count: 1, hasMore: false });
-    const hosts = [...first.json().changes, ...second.json().changes].map(({ host }) => host);
+    const firstPage = await app.get(
+      `/v1/changes?since=${SINCE}&limit=2`,
+      await selling.header(PRICE),
+    );
+    expect(firstPage.statusCode).toBe(200);
+    expect(firstPage.json()).toMatchObject({ count: 2, hasMore: true });
+    const nextSince = encodeURIComponent(firstPage.json().nextSince);
+    const secondPage = await app.get(
+      `/v1/changes?since=${nextSince}&limit=2`,
+      await selling.header(PRICE),
+    );
+    expect(secondPage.json()).toMatchObject({ count: 1, hasMore: false });
+    const hosts = [...firstPage.json().changes, ...secondPage.json().changes].map(
+      ({ host }) => host,
+    );
     expect(hosts).toEqual(['a.example.com', 'b.example.com', 'c.example.com']);
   });
 
   test('treats another spelling of the same instant as the same request', async () => {
     await using selling = await startSelling();
     const header = await selling.header(PRICE);
-    const ask = (query: string) => selling.app.get(`/v1/changes?${query}`, header);
-    const first = await ask(`since=${SINCE}`);
-    expect(first.statusCode).toBe(200);
-    const same = await ask('since=2026-08-31T02:00:00%2B02:00&limit=100');
-    expect(same.body).toBe(first.body);
-    expect(same.headers['x-redelivered']).toBe('1');
-    expect((await ask(`since=${SINCE}&limit=7`)).statusCode).toBe(409);
-    expect((await ask('since=2026-08-30T00:00:00Z')).statusCode).toBe(409);
+    const buy = (query: string) => selling.app.get(`/v1/changes?${query}`, header);
+    const firstAnswer = await buy(`since=${SINCE}`);
+    expect(firstAnswer.statusCode).toBe(200);
+    const redelivered = await buy('since=2026-08-31T02:00:00%2B02:00&limit=100');
+    expect(redelivered.body).toBe(firstAnswer.body);
+    expect(redelivered.headers['x-redelivered']).toBe('1');
+    expect((await buy(`since=${SINCE}&limit=7`)).statusCode).toBe(409);
+    expect((await buy('since=2026-08-30T00:00:00Z')).statusCode).toBe(409);
   });
 
   test.each([
@@ -63,22 +71,22 @@ describe('GET /v1/directory/export', () => {
     const { app } = selling;
     await app.publish(HOST);
     const header = await selling.header(PRICE);
-    const first = await app.get(PATH, header);
-    expect(first.statusCode).toBe(200);
-    expect(first.json()).toMatchObject({
+    const firstAnswer = await app.get(PATH, header);
+    expect(firstAnswer.statusCode).toBe(200);
+    expect(firstAnswer.json()).toMatchObject({
       count: 1,
       truncated: false,
       projects: [{ host: HOST, scanCount: 1, gradeHistory: [{ grade: 'A' }] }],
     });
-    const sameMinute = await app.get(PATH, await selling.header(PRICE, {}, buyer()));
-    expect(sameMinute.body).toBe(first.body);
-    expect(sameMinute.headers['x-redelivered']).toBeUndefined();
+    const otherPayer = await app.get(PATH, await selling.header(PRICE, {}, buyer()));
+    expect(otherPayer.body).toBe(firstAnswer.body);
+    expect(otherPayer.headers['x-redelivered']).toBeUndefined();
     await app.publish('late.example.com');
-    const next = await app.get(PATH, await selling.header(PRICE, {}, buyer()));
-    expect(next.json()).toMatchObject({ count: 2 });
-    const again = await app.get(PATH, header);
-    expect(again.body).toBe(first.body);
-    expect(again.headers['x-redelivered']).toBe('1');
+    const afterChange = await app.get(PATH, await selling.header(PRICE, {}, buyer()));
+    expect(afterChange.json()).toMatchObject({ count: 2 });
+    const retry = await app.get(PATH, header);
+    expect(retry.body).toBe(firstAnswer.body);
+    expect(retry.headers['x-redelivered']).toBe('1');
   });
 
   test('leaves opted-out hosts out', async () => {
@@ -106,9 +114,9 @@ describe('GET /v1/report of revision 0.1.0', () => {
   test('answers an uncharged 404 that points to the scan if there is no report', async () => {
     await using selling = await startSelling('0.1.0');
     const header = await selling.header(PRICE);
-    const absent = await selling.app.get(`/v1/report?url=${HOST}`, header);
-    expect(absent.statusCode).toBe(404);
-    expect(absent.json()).toMatchObject({
+    const notFound = await selling.app.get(`/v1/report?url=${HOST}`, header);
+    expect(notFound.statusCode).toBe(404);
+    expect(notFound.json()).toMatchObject({
       error: 'no_fresh_report',
       charged: false,
       scan: { path: '/v1/scan' },
