@@ -6,12 +6,12 @@ import { GrowingBuffer } from '../../../src/probe/client/growing-buffer.ts';
 import { ask, clientFor, dataOf, onRequestLine, startRawOrigin } from './harness.ts';
 
 const MIB = 1_048_576;
-const OK = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
+const CHUNKED_HEAD = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
 /** Writes `count` chunks of `bytes` bytes each, then the last chunk. */
 function writeChunks(socket: Socket, count: number, bytes: number): void {
   const chunk = `${bytes}\r\n${'a'.repeat(bytes)}\r\n`;
-  socket.write(`${OK}${chunk.repeat(count)}0\r\n\r\n`);
+  socket.write(`${CHUNKED_HEAD}${chunk.repeat(count)}0\r\n\r\n`);
 }
 
 /** The path `/COUNT/BYTES` sets the number of chunks and their size. */
@@ -28,12 +28,12 @@ describe('a body in chunks of a few bytes', () => {
   test.each([
     [20_000, 1],
     [20_000, 3],
-    // Four would be too many, because a chunk that two reads share is two pieces.
+    // A chunk that two socket reads share counts as two pieces, so chunks of 4 bytes would be too many.
     [20_100, 5],
     [20_100, 6],
     [20_100, 7],
     [195_000, 5],
-  ])('%i chunks of %i bytes are an answer', async (count, bytes) => {
+  ])('is read whole if it has %i chunks of %i bytes', async (count, bytes) => {
     const target = await startChunkedOrigin();
     const answer = await ask(clientFor(target), target, `/${count}/${bytes}`, {
       capBytes: 2 * MIB,
@@ -48,7 +48,7 @@ describe('a body in chunks of a few bytes', () => {
     [20_001, 3],
     [200_001, 4],
     [200_001, 7],
-  ])('%i chunks of %i bytes are malformed', async (count, bytes) => {
+  ])('is malformed if it has %i chunks of %i bytes', async (count, bytes) => {
     const target = await startChunkedOrigin();
     const answer = await ask(clientFor(target), target, `/${count}/${bytes}`, {
       capBytes: 2 * MIB,
@@ -60,13 +60,13 @@ describe('a body in chunks of a few bytes', () => {
     });
   });
 
-  test('the limits are 200,000 pieces, and 20,000 small ones', () => {
+  test('may have 200,000 pieces, and 20,000 small pieces', () => {
     expect(DEFAULT_LIMITS).toMatchObject({ maxBodyPieces: 200_000, smallBodyPieces: 20_000 });
   });
 });
 
-describe('a single buffer', () => {
-  test('keeps the bytes that fit, and reports that others did not', () => {
+describe('the buffer of a body', () => {
+  test('keeps the bytes that fit, and reports that the next bytes did not fit', () => {
     const buffer = new GrowingBuffer(5);
     expect(buffer.append(Buffer.from('abc'))).toBe(true);
     expect(buffer.append(Buffer.from('de'))).toBe(true);
@@ -84,15 +84,17 @@ describe('a single buffer', () => {
     expect(buffer.view().buffer.byteLength).toBeLessThanOrEqual(2 * MIB);
   });
 
-  test('keeps a long body in pages of its own, and a short one in a shared buffer', () => {
+  test('keeps a long body in pages of its own, and a short body in a shared buffer', () => {
     const buffer = new GrowingBuffer(2 * MIB);
     buffer.append(Buffer.alloc(16_384, 'a'));
-    const few = buffer.view();
-    expect(few.buffer).toHaveProperty('resizable', false);
+    const shortBody = buffer.view();
+    expect(shortBody.buffer).toHaveProperty('resizable', false);
     for (let mib = 0; mib < 3; mib += 1) buffer.append(Buffer.alloc(MIB, 'b'));
-    const many = buffer.view();
-    expect(many.buffer).toMatchObject({ resizable: true, byteLength: 2 * MIB });
-    expect(many.equals(Buffer.concat([few, Buffer.alloc(2 * MIB - 16_384, 'b')]))).toBe(true);
+    const longBody = buffer.view();
+    expect(longBody.buffer).toMatchObject({ resizable: true, byteLength: 2 * MIB });
+    expect(longBody.equals(Buffer.concat([shortBody, Buffer.alloc(2 * MIB - 16_384, 'b')]))).toBe(
+      true,
+    );
   });
 
   test('respects a cap that is smaller than a page', () => {

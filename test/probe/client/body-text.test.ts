@@ -10,29 +10,29 @@ describe('a body in a compression that the request did not accept', () => {
     ['deflate', deflateSync],
     ['deflate', deflateRawSync],
     ['br', brotliCompressSync],
-  ] as const)('%s loses one layer', async (encoding, compress) => {
+  ] as const)('is decoded once: %s', async (encoding, compress) => {
     const target = await startOrigin((request, response) => {
       expect(request.headers['accept-encoding']).toBe('identity');
       response.setHeader('content-encoding', encoding).end(compress(text));
     });
-    const seen = await ask(clientFor(target), target);
-    expect(seen).toMatchObject({ ok: true, truncated: false, data: { body: text } });
+    const answer = await ask(clientFor(target), target);
+    expect(answer).toMatchObject({ ok: true, truncated: false, data: { body: text } });
   });
 
   test.each([
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
-  ] as const)('a bomb of %s is cut at the cap', async (encoding, compress) => {
+  ] as const)('is cut at the cap if it is a bomb of %s', async (encoding, compress) => {
     const bomb = compress(Buffer.alloc(8 * 1_048_576, 'a'));
     const target = await startOrigin((_, response) => {
       response.setHeader('content-encoding', encoding).end(bomb);
     });
-    const seen = await ask(clientFor(target), target, '/', { capBytes: 65_536 });
-    expect(seen).toMatchObject({ ok: true, truncated: true });
-    expect(dataOf(seen).body).toHaveLength(65_536);
+    const answer = await ask(clientFor(target), target, '/', { capBytes: 65_536 });
+    expect(answer).toMatchObject({ ok: true, truncated: true });
+    expect(dataOf(answer).body).toHaveLength(65_536);
   });
 
-  test('a body of exactly the cap after decoding is whole', async () => {
+  test('is whole if it has exactly the cap after decoding', async () => {
     const target = await startOrigin((_, response) => {
       response.setHeader('content-encoding', 'gzip').end(gzipSync('a'.repeat(1_000)));
     });
@@ -42,7 +42,7 @@ describe('a body in a compression that the request did not accept', () => {
   });
 
   test.each(['gzip, gzip', 'zstd', 'gzip, br'])(
-    'a body with %s stays as it is',
+    'is not decoded, and counts as binary, with %s',
     async (encoding) => {
       const target = await startOrigin((_, response) => {
         response.setHeader('content-encoding', encoding).end(gzipSync(gzipSync(text)));
@@ -52,12 +52,12 @@ describe('a body in a compression that the request did not accept', () => {
     },
   );
 
-  test('garbage labelled gzip is an answer with a cut body', async () => {
+  test('is cut and empty if it is not the gzip that the header says', async () => {
     const target = await startOrigin((_, response) => {
       response.setHeader('content-encoding', 'gzip').end('no gzip at all');
     });
-    const seen = await ask(clientFor(target), target);
-    expect(seen).toMatchObject({ ok: true, truncated: true, data: { body: '' } });
+    const answer = await ask(clientFor(target), target);
+    expect(answer).toMatchObject({ ok: true, truncated: true, data: { body: '' } });
   });
 });
 
@@ -69,7 +69,7 @@ describe('the text of a body', () => {
     ['text/plain; charset=no-such', Buffer.from('caf\u00e9', 'utf8'), 'café'],
     ['application/json', Buffer.from('\ufeff{}', 'utf8'), '{}'],
     ['text/plain', Buffer.from('\ufeffhi', 'utf16le'), 'hi'],
-  ])('%s', async (type, bytes, expected) => {
+  ])('is decoded for %s', async (type, bytes, expected) => {
     const target = await startOrigin((_, response) => {
       response.setHeader('content-type', type).end(bytes);
     });

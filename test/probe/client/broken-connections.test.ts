@@ -10,24 +10,24 @@ import {
 } from './harness.ts';
 
 const PATHS = Array.from({ length: 32 }, (_, index) => `/${index}`);
-const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+const OK_ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 
 describe('a connection that breaks', () => {
   test('fails only the request on it', async () => {
-    const times = new Map<string, number>();
+    const sendCounts = new Map<string, number>();
     const target = await startRawOrigin((socket) => {
       onRequestLine(socket, (line) => {
-        times.set(line, (times.get(line) ?? 0) + 1);
+        sendCounts.set(line, (sendCounts.get(line) ?? 0) + 1);
         if (line.includes('/break')) socket.resetAndDestroy();
-        else setTimeout(() => socket.write(OK), 20);
+        else setTimeout(() => socket.write(OK_ANSWER), 20);
       });
     });
     const client = clientFor(target);
     await ask(client, target);
-    const all = await askAll(client, target, ['/break', ...PATHS.slice(0, 12)]);
-    expect(all[0]).toMatchObject({ ok: false, reason: 'reset' });
-    expect(all.slice(1).filter((seen) => !seen.ok)).toEqual([]);
-    expect(Math.max(...times.values())).toBeLessThanOrEqual(2);
+    const answers = await askAll(client, target, ['/break', ...PATHS.slice(0, 12)]);
+    expect(answers[0]).toMatchObject({ ok: false, reason: 'reset' });
+    expect(answers.slice(1).filter((answer) => !answer.ok)).toEqual([]);
+    expect(Math.max(...sendCounts.values())).toBeLessThanOrEqual(2);
   });
 
   test('as the next request goes out makes the client repeat a GET, never a POST', async () => {
@@ -39,7 +39,7 @@ describe('a connection that breaks', () => {
       onRequestLine(socket, (line) => {
         lines.push(line);
         if (answered > 0) socket.resetAndDestroy();
-        else socket.write(OK);
+        else socket.write(OK_ANSWER);
         answered += 1;
       });
     });
@@ -52,10 +52,10 @@ describe('a connection that breaks', () => {
     expect(lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
   });
 
-  test('a body after HEAD is not the fault of the next request', async () => {
+  test('because a body follows the answer to HEAD fails no other request', async () => {
     const target = await startRawOrigin((socket) => {
       onRequestLine(socket, (line) => {
-        socket.write(line.startsWith('HEAD') ? `${OK}` : OK);
+        socket.write(line.startsWith('HEAD') ? `${OK_ANSWER}` : OK_ANSWER);
       });
     });
     const client = clientFor(target);
@@ -65,20 +65,20 @@ describe('a connection that breaks', () => {
       ...PATHS.slice(0, 8).map((path) => ask(client, target, path)),
     ]);
     expect(dataOf(head).status).toBe(200);
-    expect(rest.filter((seen) => !seen.ok)).toEqual([]);
+    expect(rest.filter((answer) => !answer.ok)).toEqual([]);
   });
 
-  test('an origin that accepts only one connection gets only one', async () => {
+  test('at once, because the origin accepts only one, is not tried again', async () => {
     let accepted = 0;
     const target = await startRawOrigin((socket) => {
       accepted += 1;
       if (accepted > 1) socket.resetAndDestroy();
-      else onRequestLine(socket, () => socket.write(OK));
+      else onRequestLine(socket, () => socket.write(OK_ANSWER));
     });
     const client = clientFor(target);
     await ask(client, target);
-    const all = await askAll(client, target, PATHS.slice(0, 10));
-    expect(all.filter((seen) => !seen.ok)).toEqual([]);
+    const answers = await askAll(client, target, PATHS.slice(0, 10));
+    expect(answers.filter((answer) => !answer.ok)).toEqual([]);
     // The client tried five more connections, and none after the origin refused them.
     expect(accepted).toBe(6);
     expect(dataOf(await ask(client, target, '/last')).body).toBe('ok');

@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { ask, clientFor, dataOf, onRequestLine, startOrigin, startRawOrigin } from './harness.ts';
 
-describe('the size of a body', () => {
+describe('a body', () => {
   test.each(['content-length', 'chunked'])(
-    'with %s: the cap is kept, one more byte is cut',
-    async (how) => {
+    'with %s is whole up to the cap, and one more byte is cut',
+    async (framing) => {
       const target = await startOrigin((request, response) => {
         const body = 'a'.repeat(request.url === '/over' ? 1_001 : 1_000);
-        if (how === 'chunked') response.write(body.slice(0, 10));
-        response.end(how === 'chunked' ? body.slice(10) : body);
+        if (framing === 'chunked') response.write(body.slice(0, 10));
+        response.end(framing === 'chunked' ? body.slice(10) : body);
       });
       const client = clientFor(target);
       const fits = await ask(client, target, '/fits', { capBytes: 1_000 });
@@ -20,7 +20,7 @@ describe('the size of a body', () => {
     },
   );
 
-  test('an endless body is cut at the cap, and delays no later request', async () => {
+  test('without end is cut at the cap, and delays no later request', async () => {
     const target = await startRawOrigin((socket) => {
       onRequestLine(socket, (line) => {
         if (!line.includes('/endless')) {
@@ -42,11 +42,11 @@ describe('the size of a body', () => {
     );
     expect(endless).toMatchObject({ ok: true, truncated: true, data: { status: 402 } });
     expect(dataOf(endless ?? rest[0] ?? fail()).headers).toContainEqual(['payment-required', 'x']);
-    expect(rest.map((seen) => dataOf(seen).body)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'ok']);
+    expect(rest.map((answer) => dataOf(answer).body)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'ok']);
     expect(client.stats().bytes).toBeLessThan(1_048_576);
   });
 
-  test('a header is read although the body is cut off', async () => {
+  test('that breaks off leaves its headers readable', async () => {
     const target = await startRawOrigin((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 402 X\r\ncontent-length: 9\r\nx-a: b\r\n\r\nhalf', () =>
@@ -54,14 +54,14 @@ describe('the size of a body', () => {
         );
       });
     });
-    const seen = await ask(clientFor(target), target);
-    expect(seen).toMatchObject({ ok: true, truncated: true });
-    expect(dataOf(seen)).toMatchObject({ status: 402, body: 'half', bodyFailure: 'reset' });
+    const answer = await ask(clientFor(target), target);
+    expect(answer).toMatchObject({ ok: true, truncated: true });
+    expect(dataOf(answer)).toMatchObject({ status: 402, body: 'half', bodyFailure: 'reset' });
   });
 });
 
 describe('headers', () => {
-  test('repeated headers stay apart, in order; values are UTF-8 if valid, else Latin-1', async () => {
+  test('that repeat stay apart and in order, and their values are read as UTF-8 if valid, else as Latin-1', async () => {
     const target = await startRawOrigin((socket) => {
       socket.once('data', () => {
         socket.write('HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nX-Utf: caf\u00e9\r\n', 'utf8');
@@ -80,8 +80,8 @@ describe('headers', () => {
     ]);
   });
 
-  test('128 headers are read, 129 are malformed', async () => {
-    const target = await rawAnswer((path) => {
+  test('are read up to 128, and 129 are malformed', async () => {
+    const target = await startAnsweringOrigin((path) => {
       const count = path === '/many' ? 129 : 128;
       return `HTTP/1.1 200 OK\r\n${'x: y\r\n'.repeat(count - 1)}content-length: 0\r\n\r\n`;
     });
@@ -90,8 +90,8 @@ describe('headers', () => {
     expect(await ask(client, target, '/many')).toMatchObject({ ok: false, reason: 'malformed' });
   });
 
-  test('a value of 40 KiB is read, more than 64 KiB of headers are malformed', async () => {
-    const target = await rawAnswer((path) => {
+  test('of 40 KiB are read, and of more than 64 KiB are malformed', async () => {
+    const target = await startAnsweringOrigin((path) => {
       const size = (path === '/huge' ? 70 : 40) * 1_024;
       return `HTTP/1.1 200 OK\r\nx: ${'v'.repeat(size)}\r\ncontent-length: 0\r\n\r\n`;
     });
@@ -100,8 +100,8 @@ describe('headers', () => {
     expect(await ask(client, target, '/huge')).toMatchObject({ ok: false, reason: 'malformed' });
   });
 
-  test('8 interim responses are skipped, 9 are malformed', async () => {
-    const target = await rawAnswer((path) => {
+  test('after 8 interim responses are read, and 9 interim responses are malformed', async () => {
+    const target = await startAnsweringOrigin((path) => {
       const count = path === '/many' ? 9 : 8;
       return `${'HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(count)}HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n`;
     });
@@ -118,33 +118,33 @@ describe('a server that drips', () => {
     ['headers', 'HTTP/1.1 200 OK\r\nx: ', 'y', false],
     ['a body', 'HTTP/1.1 200 OK\r\ncontent-length: 100000\r\n\r\n', 'z', true],
     ['chunks', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n', '1\r\nz\r\n', true],
-  ])('%s: the request ends at its time limit', async (_, start, drop, hasHeader) => {
+  ])('%s: the request ends at its time limit', async (_, start, drip, hasHeader) => {
     const target = await startRawOrigin((socket) => {
       socket.once('data', () => {
         socket.write(start);
-        const timer = setInterval(() => socket.write(drop), 150);
+        const timer = setInterval(() => socket.write(drip), 150);
         socket.on('close', () => clearInterval(timer));
       });
     });
-    const seen = await ask(clientFor(target), target, '/', { timeoutMs: 1_000 });
+    const answer = await ask(clientFor(target), target, '/', { timeoutMs: 1_000 });
     if (hasHeader) {
-      expect(seen).toMatchObject({ ok: true, truncated: true, data: { bodyFailure: 'timeout' } });
+      expect(answer).toMatchObject({ ok: true, truncated: true, data: { bodyFailure: 'timeout' } });
     } else {
-      expect(seen).toMatchObject({ ok: false, reason: 'timeout' });
+      expect(answer).toMatchObject({ ok: false, reason: 'timeout' });
     }
-    expect(seen.ms).toBeLessThan(20_000);
+    expect(answer.ms).toBeLessThan(20_000);
   });
 });
 
 describe('the budget of a scan', () => {
-  test('allows the last request in it, and no later request', async () => {
+  test('allows as many requests as it has, and no later request', async () => {
     const target = await startOrigin((_, response) => response.end('ok'));
     const client = clientFor(target, { limits: { maxRequests: 5 } });
-    const all = await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 7 }, (_, i) => ask(client, target, `/${i}`)),
     );
-    expect(all.filter((seen) => seen.ok)).toHaveLength(5);
-    expect(all.filter((seen) => !seen.ok && seen.reason === 'budget')).toHaveLength(2);
+    expect(answers.filter((answer) => answer.ok)).toHaveLength(5);
+    expect(answers.filter((answer) => !answer.ok && answer.reason === 'budget')).toHaveLength(2);
     expect(target.requests).toHaveLength(5);
     expect(client.stats().requests).toBe(5);
   });
@@ -153,10 +153,10 @@ describe('the budget of a scan', () => {
     const target = await startOrigin((_, response) => response.end('ok'));
     const client = clientFor(target);
     await ask(client, target);
-    const all = await Promise.all(
+    const answers = await Promise.all(
       Array.from({ length: 60 }, (_, i) => ask(client, target, `/${i}`)),
     );
-    expect(all.filter((seen) => !seen.ok)).toMatchObject([{ reason: 'budget' }]);
+    expect(answers.filter((answer) => !answer.ok)).toMatchObject([{ reason: 'budget' }]);
     expect(target.requests).toHaveLength(60);
   });
 
@@ -174,7 +174,7 @@ describe('the budget of a scan', () => {
   });
 });
 
-function rawAnswer(answer: (path: string) => string) {
+function startAnsweringOrigin(answer: (path: string) => string) {
   return startRawOrigin((socket) => {
     onRequestLine(socket, (line) => socket.write(answer(line.split(' ')[1] ?? '')));
   });

@@ -23,7 +23,7 @@ describe('a thread that is blocked', () => {
     expect(dataOf(await pending).body).toBe('ok');
   });
 
-  test('again and again still waits for origins', async () => {
+  test('again and again still waits for the answer of an origin', async () => {
     const target = await startRawOrigin((socket) => {
       let stalls = 0;
       onRequestLine(socket, () => {
@@ -41,11 +41,11 @@ describe('a thread that is blocked', () => {
 });
 
 describe('a thread that is not blocked', () => {
-  test('ends a silent request', async () => {
+  test('ends a request that gets no answer', async () => {
     const target = await startOrigin(() => {});
-    const seen = await ask(clientFor(target), target, '/', { timeoutMs: 600 });
-    expect(seen).toMatchObject({ ok: false, reason: 'timeout' });
-    expect(seen.ms).toBeGreaterThanOrEqual(590);
+    const answer = await ask(clientFor(target), target, '/', { timeoutMs: 600 });
+    expect(answer).toMatchObject({ ok: false, reason: 'timeout' });
+    expect(answer.ms).toBeGreaterThanOrEqual(590);
   });
 
   test('does not fire a timer that was cancelled or restarted', async () => {

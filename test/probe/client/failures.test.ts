@@ -7,7 +7,7 @@ import type { Resolver } from '../../../src/guard/resolve.ts';
 import { createTestCa, selfSigned, type TestCa } from '../../fixtures/tls/test-ca.ts';
 import { ask, clientFor, dataOf, startOrigin, startRawOrigin } from './harness.ts';
 
-const NEVER = 60_000;
+const TEST_TIMEOUT_MS = 60_000;
 const seller = parseOrigin('https://seller.example.com');
 let ca: TestCa;
 
@@ -17,22 +17,25 @@ beforeAll(async () => {
 
 describe('before the connection', () => {
   test('refused: the port is closed', async () => {
-    const target = await closedPort();
+    const target = await findClosedPort();
     const client = clientFor(target);
     expect(await ask(client, target)).toMatchObject({ ok: false, reason: 'refused' });
   });
 
   test('an origin that cannot be connected to is not tried for each request', async () => {
-    const target = await closedPort();
+    const target = await findClosedPort();
     const client = clientFor(target);
     const paths = Array.from({ length: 12 }, (_, index) => `/${index}`);
-    const all = await Promise.all(paths.map((path) => ask(client, target, path)));
-    expect(all.every((seen) => !seen.ok && seen.reason === 'refused')).toBe(true);
+    const answers = await Promise.all(paths.map((path) => ask(client, target, path)));
+    expect(answers.every((answer) => !answer.ok && answer.reason === 'refused')).toBe(true);
     expect(client.stats().requests).toBeLessThanOrEqual(6);
   });
 
   test('dns: the name does not exist', async () => {
-    const client = clientFor({ policy: DEFAULT_POLICY }, { resolver: failing('ENOTFOUND') });
+    const client = clientFor(
+      { policy: DEFAULT_POLICY },
+      { resolver: createFailingResolver('ENOTFOUND') },
+    );
     expect(await ask(client, { origin: seller })).toMatchObject({
       ok: false,
       reason: 'dns',
@@ -41,13 +44,16 @@ describe('before the connection', () => {
   });
 
   test('a resolver that refuses connections is our fault: the request rejects', async () => {
-    const client = clientFor({ policy: DEFAULT_POLICY }, { resolver: failing('ECONNREFUSED') });
+    const client = clientFor(
+      { policy: DEFAULT_POLICY },
+      { resolver: createFailingResolver('ECONNREFUSED') },
+    );
     await expect(ask(client, { origin: seller })).rejects.toThrow(ResolverDown);
     expect(await client.resolveOrigin(seller)).toMatchObject({ kind: 'our-fault' });
   });
 
   test('a host that the guard refuses gives no observation: the request rejects', async () => {
-    const resolver = { ...failing('ENODATA'), resolve4: async () => ['127.0.0.1'] };
+    const resolver = { ...createFailingResolver('ENODATA'), resolve4: async () => ['127.0.0.1'] };
     const client = clientFor({ policy: DEFAULT_POLICY }, { resolver });
     await expect(ask(client, { origin: seller })).rejects.toThrow(OriginRefused);
   });
@@ -59,9 +65,9 @@ describe('before the connection', () => {
       { policy: DEFAULT_POLICY },
       { resolver: { resolve4: never, resolve6: never, lookup: never }, signal: deadline.signal },
     );
-    const asked = ask(client, { origin: seller });
+    const pending = ask(client, { origin: seller });
     deadline.abort();
-    expect(await asked).toMatchObject({ ok: false, reason: 'timeout' });
+    expect(await pending).toMatchObject({ ok: false, reason: 'timeout' });
   });
 });
 
@@ -75,40 +81,50 @@ describe('TLS', () => {
       async () => (await createTestCa('Stranger')).issue({ hosts: ['localhost'] }),
     ],
   ] as const;
-  test.each(cases)('%s', async (reason, certificate) => {
-    const target = await startOrigin((_, response) => response.end(), { tls: await certificate() });
-    const client = clientFor(target, { extraCa: [ca.pem] });
-    const seen = await ask(client, target);
-    expect(seen).toMatchObject({ ok: false, reason });
-    expect(target.requests).toEqual([]);
-    expect(JSON.stringify(seen)).not.toContain('example.com');
-  });
+  test.each(cases)(
+    'a certificate fails with %s before any request',
+    async (reason, certificate) => {
+      const target = await startOrigin((_, response) => response.end(), {
+        tls: await certificate(),
+      });
+      const client = clientFor(target, { extraCa: [ca.pem] });
+      const answer = await ask(client, target);
+      expect(answer).toMatchObject({ ok: false, reason });
+      expect(target.requests).toEqual([]);
+      expect(JSON.stringify(answer)).not.toContain('example.com');
+    },
+  );
 
   test('tls-other: the port does not use TLS', async () => {
-    const plain = await startRawOrigin((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
-    const https = onHttps(plain.port);
-    expect(await ask(clientFor(https), https)).toMatchObject({ ok: false, reason: 'tls-other' });
+    const plainOrigin = await startRawOrigin((socket) =>
+      socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    );
+    const httpsTarget = toHttpsTarget(plainOrigin.port);
+    expect(await ask(clientFor(httpsTarget), httpsTarget)).toMatchObject({
+      ok: false,
+      reason: 'tls-other',
+    });
   });
 
   test('timeout: a handshake never ends', async () => {
-    const silent = await startRawOrigin((socket) => socket.resume());
-    const https = onHttps(silent.port);
-    const seen = await ask(clientFor(https), https, '/', { timeoutMs: 300 });
-    expect(seen).toMatchObject({ ok: false, reason: 'timeout' });
+    const silentOrigin = await startRawOrigin((socket) => socket.resume());
+    const httpsTarget = toHttpsTarget(silentOrigin.port);
+    const answer = await ask(clientFor(httpsTarget), httpsTarget, '/', { timeoutMs: 300 });
+    expect(answer).toMatchObject({ ok: false, reason: 'timeout' });
   });
 
   test('a valid certificate of the test root is accepted', async () => {
     const tls = await ca.issue({ hosts: ['localhost'] });
     const target = await startOrigin((_, response) => response.end('hello'), { tls });
-    const seen = await ask(clientFor(target, { extraCa: [ca.pem] }), target);
-    expect(dataOf(seen)).toMatchObject({
+    const answer = await ask(clientFor(target, { extraCa: [ca.pem] }), target);
+    expect(dataOf(answer)).toMatchObject({
       status: 200,
       body: 'hello',
       url: `${target.origin.url}/`,
     });
   });
 
-  test('an address as host: the certificate is for the address, and SNI is not sent', async () => {
+  test('a certificate for an IP address is accepted if the host of the origin is this address', async () => {
     const tls = await ca.issue({ hosts: ['127.0.0.1'] });
     const target = await startOrigin((_, response) => response.end('ip'), {
       tls,
@@ -129,8 +145,8 @@ describe('after the connection', () => {
 
   test('timeout: the server does not answer', async () => {
     const target = await startRawOrigin((socket) => socket.resume());
-    const seen = await ask(clientFor(target), target, '/', { timeoutMs: 300 });
-    expect(seen).toMatchObject({ ok: false, reason: 'timeout' });
+    const answer = await ask(clientFor(target), target, '/', { timeoutMs: 300 });
+    expect(answer).toMatchObject({ ok: false, reason: 'timeout' });
   });
 
   test('malformed: the server uses another protocol', async () => {
@@ -147,28 +163,28 @@ describe('after the connection', () => {
   });
 
   test(
-    'the scan runs out of time: open requests end, later ones are not sent',
+    'if the scan runs out of time, open requests end and later requests are not sent',
     async () => {
       const deadline = new AbortController();
       const target = await startOrigin(() => deadline.abort());
       const client = clientFor(target, { signal: deadline.signal });
-      const all = await Promise.all([ask(client, target, '/a'), ask(client, target, '/b')]);
-      for (const seen of [...all, await ask(client, target, '/c')]) {
-        expect(seen).toMatchObject({ ok: false, reason: 'timeout', detail: /scan/ });
+      const answers = await Promise.all([ask(client, target, '/a'), ask(client, target, '/b')]);
+      for (const answer of [...answers, await ask(client, target, '/c')]) {
+        expect(answer).toMatchObject({ ok: false, reason: 'timeout', detail: /scan/ });
       }
       expect(target.requests).not.toContain('GET /c');
     },
-    NEVER,
+    TEST_TIMEOUT_MS,
   );
 });
 
-function onHttps(port: number) {
+function toHttpsTarget(port: number) {
   const url = `https://localhost:${port}`;
   const policy = allowOrigin(url, DEFAULT_POLICY);
   return { policy, origin: parseOrigin(url, policy) };
 }
 
-async function closedPort() {
+async function findClosedPort() {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -178,7 +194,7 @@ async function closedPort() {
   return { policy, origin: parseOrigin(url, policy) };
 }
 
-function failing(code: string): Resolver {
+function createFailingResolver(code: string): Resolver {
   const fail = () => Promise.reject(Object.assign(new Error(code), { code }));
   return { resolve4: fail, resolve6: fail, lookup: fail };
 }

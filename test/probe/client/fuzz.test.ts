@@ -7,7 +7,7 @@ import { ask, clientFor, onRequestLine, startRawOrigin } from './harness.ts';
 const LIMITS = { connectTimeoutMs: 30, requestTimeoutMs: 120, dialTimeoutMs: 200 };
 
 /** One action of a server after a request head has arrived. */
-const move = fc.oneof(
+const serverAction = fc.oneof(
   { weight: 6, arbitrary: fc.constant('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok') },
   fc.constantFrom(
     'HTTP/1.1 204 No Content\r\n\r\n',
@@ -33,12 +33,12 @@ const move = fc.oneof(
     'reset',
   ),
 );
-const connection = fc.record({
+const connectionScript = fc.record({
   greeting: fc.option(
     fc.constantFrom('SSH-2.0-x\r\n', 'HTTP/1.1 408 Timeout\r\n\r\n', 'reset', 'end'),
   ),
-  moves: fc.array(move, { minLength: 1, maxLength: 6 }),
-  chunk: fc.constantFrom(1, 7, 10_000),
+  actions: fc.array(serverAction, { minLength: 1, maxLength: 6 }),
+  chunkBytes: fc.constantFrom(1, 7, 10_000),
 });
 const methods = fc.array(fc.constantFrom<HttpMethod>('GET', 'GET', 'GET', 'HEAD', 'POST'), {
   minLength: 1,
@@ -47,46 +47,55 @@ const methods = fc.array(fc.constantFrom<HttpMethod>('GET', 'GET', 'GET', 'HEAD'
 
 test('whatever a server does, each request ends within its bounds, and nothing is thrown', async () => {
   await fc.assert(
-    fc.asyncProperty(fc.array(connection, { minLength: 1, maxLength: 4 }), methods, play),
+    fc.asyncProperty(
+      fc.array(connectionScript, { minLength: 1, maxLength: 4 }),
+      methods,
+      runScripts,
+    ),
     { numRuns: 40, endOnFailure: true },
   );
 });
 
-type Script = typeof connection extends fc.Arbitrary<infer T> ? T : never;
+type Script = typeof connectionScript extends fc.Arbitrary<infer T> ? T : never;
 
-async function play(scripts: readonly Script[], kinds: readonly HttpMethod[]): Promise<void> {
+async function runScripts(
+  scripts: readonly Script[],
+  requestMethods: readonly HttpMethod[],
+): Promise<void> {
   let accepted = 0;
   const posts = new Map<string, number>();
   const target = await startRawOrigin((socket) => {
     const script = scripts[accepted++ % scripts.length];
     if (!script) return;
-    if (script.greeting) act(socket, script.greeting, script.chunk);
+    if (script.greeting) doAction(socket, script.greeting, script.chunkBytes);
     let index = 0;
     onRequestLine(socket, (line) => {
       if (line.startsWith('POST')) posts.set(line, (posts.get(line) ?? 0) + 1);
-      act(socket, script.moves[index++ % script.moves.length] ?? '', script.chunk);
+      doAction(socket, script.actions[index++ % script.actions.length] ?? '', script.chunkBytes);
     });
   });
   const client = clientFor(target, { limits: LIMITS });
-  const all = await Promise.all(
-    kinds.map((method, index) => ask(client, target, `/${index}`, { method, capBytes: 1_000 })),
+  const answers = await Promise.all(
+    requestMethods.map((method, index) =>
+      ask(client, target, `/${index}`, { method, capBytes: 1_000 }),
+    ),
   );
-  expect(all).toHaveLength(kinds.length);
-  // The client sends no request more than twice, so the sum is at most twice their number.
-  expect(client.stats().requests).toBeLessThanOrEqual(2 * kinds.length);
+  expect(answers).toHaveLength(requestMethods.length);
+  // The client sends no request more than twice, so it sends at most twice the number of requests.
+  expect(client.stats().requests).toBeLessThanOrEqual(2 * requestMethods.length);
   expect(Math.max(0, ...posts.values())).toBeLessThanOrEqual(1);
-  expect(JSON.parse(JSON.stringify(all))).toEqual(all);
+  expect(JSON.parse(JSON.stringify(answers))).toEqual(answers);
   client.close();
 }
 
-function act(socket: Socket, what: string, chunk: number): void {
-  if (socket.destroyed || what === 'silence') return;
-  if (what === 'end') socket.end();
-  else if (what === 'destroy') socket.destroy();
-  else if (what === 'reset') socket.resetAndDestroy();
+function doAction(socket: Socket, action: string, chunkBytes: number): void {
+  if (socket.destroyed || action === 'silence') return;
+  if (action === 'end') socket.end();
+  else if (action === 'destroy') socket.destroy();
+  else if (action === 'reset') socket.resetAndDestroy();
   else {
-    for (let start = 0; start < what.length; start += chunk) {
-      socket.write(what.slice(start, start + chunk));
+    for (let start = 0; start < action.length; start += chunkBytes) {
+      socket.write(action.slice(start, start + chunkBytes));
     }
   }
 }

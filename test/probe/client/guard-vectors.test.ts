@@ -15,23 +15,23 @@ import {
 } from '../../fixtures/vectors/ssrf-vectors.ts';
 import { ask, clientFor, dataOf } from './harness.ts';
 
-const PUBLIC = '1.1.1.1';
+const PUBLIC_ADDRESS = '1.1.1.1';
 
 /** The server for every public host. The connector below leads here, whatever address is dialled. */
 let server: Server;
 let ca: TestCa;
-let answers: Map<string, { status: number; headers: Record<string, string> }>;
-let served: string[];
+let answersByUrl: Map<string, { status: number; headers: Record<string, string> }>;
+let servedUrls: string[];
 /** Addresses that a socket was opened to. */
-let dialled: string[];
+let dialledAddresses: string[];
 
 beforeAll(async () => {
   ca = await createTestCa();
   const hosts = ['*.example.com', 'www.good.example.com'];
   server = createServer(await ca.issue({ hosts }), (request, response) => {
     const url = `https://${request.headers.host}${request.url}`;
-    served.push(url);
-    const { status, headers } = answers.get(url) ?? { status: 200, headers: {} };
+    servedUrls.push(url);
+    const { status, headers } = answersByUrl.get(url) ?? { status: 200, headers: {} };
     response.writeHead(status, headers).end();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -44,9 +44,9 @@ afterAll(async () => {
 });
 
 beforeEach(() => {
-  answers = new Map();
-  served = [];
-  dialled = [];
+  answersByUrl = new Map();
+  servedUrls = [];
+  dialledAddresses = [];
 });
 
 describe('names', () => {
@@ -57,18 +57,18 @@ describe('names', () => {
 
 async function runDnsVector({ host, lookups, ...vector }: DnsVector): Promise<void> {
   const origin = parseOrigin(host);
-  const names = countingResolver(() => lookups);
-  const client = spiedClient(names.resolver);
+  const dns = createCountingResolver(() => lookups);
+  const client = createSpiedClient(dns.resolver);
   if (vector.expect === 'allow' || 'alsoOk' in vector) {
     // IPv6 is dialled first, and IPv4 only if IPv6 fails.
-    const allowed = vector.mustConnectTo ?? lookups[0]?.AAAA?.[0] ?? PUBLIC;
+    const allowed = vector.mustConnectTo ?? lookups[0]?.AAAA?.[0] ?? PUBLIC_ADDRESS;
     // The first request is sent alone, so that later ones find its connection idle, then closed.
     for (const path of ['/1', '/2', '/3']) {
       expect(dataOf(await ask(client, { origin }, path)).status).toBe(200);
     }
-    expect(new Set(dialled)).toEqual(new Set([allowed]));
-    expect(names.count()).toBe(vector.maxLookups ?? 1);
-    await expectSecondScanToAskAgain(names.resolver, origin, lookups.length);
+    expect(new Set(dialledAddresses)).toEqual(new Set([allowed]));
+    expect(dns.count()).toBe(vector.maxLookups ?? 1);
+    await expectSecondScanToAskAgain(dns.resolver, origin, lookups.length);
     return;
   }
   const resolution = await client.resolveOrigin(origin);
@@ -79,7 +79,7 @@ async function runDnsVector({ host, lookups, ...vector }: DnsVector): Promise<vo
     expect(resolution.kind).toBe('blocked');
     await expect(ask(client, { origin })).rejects.toThrow(OriginRefused);
   }
-  expect(dialled).toEqual([]);
+  expect(dialledAddresses).toEqual([]);
 }
 
 /** A second scan shares no look-ups and no sockets, so it resolves the name again. */
@@ -88,17 +88,17 @@ async function expectSecondScanToAskAgain(
   origin: ReturnType<typeof parseOrigin>,
   lookups: number,
 ): Promise<void> {
-  const before = dialled.length;
-  const second = spiedClient(resolver);
+  const dialsBefore = dialledAddresses.length;
+  const second = createSpiedClient(resolver);
   const resolution = await second.resolveOrigin(origin);
   if (resolution.kind === 'blocked') {
     await expect(ask(second, { origin })).rejects.toThrow(OriginRefused);
-    expect(dialled).toHaveLength(before);
+    expect(dialledAddresses).toHaveLength(dialsBefore);
     expect(lookups).toBeGreaterThan(1);
     return;
   }
   await ask(second, { origin });
-  expect(dialled.length).toBeGreaterThan(before);
+  expect(dialledAddresses.length).toBeGreaterThan(dialsBefore);
 }
 
 describe('redirects', () => {
@@ -108,89 +108,92 @@ describe('redirects', () => {
 });
 
 async function runRedirectVector({ chain, ...vector }: RedirectVector): Promise<void> {
-  const [first] = chain;
-  if (!first) throw new Error('a chain has a first hop');
+  const [firstHop] = chain;
+  if (!firstHop) throw new Error('a chain has a first hop');
   for (const { from, status, location, header } of chain) {
     // Node writes header values as Latin-1; the vectors mean UTF-8 on the wire.
     const bytes = location && Buffer.from(location, 'utf8').toString('latin1');
-    answers.set(from, { status, headers: { ...header, ...(bytes ? { location: bytes } : {}) } });
+    answersByUrl.set(from, {
+      status,
+      headers: { ...header, ...(bytes ? { location: bytes } : {}) },
+    });
   }
-  const start = new URL(first.from);
-  const names = countingResolver((host) => {
-    if (host === start.hostname) return [{ A: [PUBLIC] }];
+  const start = new URL(firstHop.from);
+  const dns = createCountingResolver((host) => {
+    if (host === start.hostname) return [{ A: [PUBLIC_ADDRESS] }];
     if (host.endsWith('.nip.io')) return [{ A: ['127.0.0.1'] }];
     return [chain.find((hop) => hop.dns)?.dns ?? {}];
   });
-  const client = spiedClient(names.resolver);
-  const seen = await ask(client, { origin: parseOrigin(first.from) }, start.pathname, {
+  const client = createSpiedClient(dns.resolver);
+  const answer = await ask(client, { origin: parseOrigin(firstHop.from) }, start.pathname, {
     redirects: 'any-guarded',
   });
 
-  expect(new Set(dialled)).toEqual(new Set([PUBLIC]));
+  expect(new Set(dialledAddresses)).toEqual(new Set([PUBLIC_ADDRESS]));
   if (vector.expect === 'allow') {
-    const target = new URL(first.location ?? '', first.from).href;
-    expect(served).toEqual([first.from, target]);
-    expect(dataOf(seen)).toMatchObject({
+    const target = new URL(firstHop.location ?? '', firstHop.from).href;
+    expect(servedUrls).toEqual([firstHop.from, target]);
+    expect(dataOf(answer)).toMatchObject({
       status: 200,
       url: target,
-      redirects: [{ url: first.from }],
+      redirects: [{ url: firstHop.from }],
     });
   } else if (chain.length > 1) {
-    expect(seen).toMatchObject({ ok: false, reason: 'redirect-loop' });
-    expect(served).toEqual(chain.slice(0, 6).map((hop) => hop.from));
+    expect(answer).toMatchObject({ ok: false, reason: 'redirect-loop' });
+    expect(servedUrls).toEqual(chain.slice(0, 6).map((hop) => hop.from));
   } else {
-    expect(served).toEqual([first.from]);
-    const data = dataOf(seen);
-    expect(data).toMatchObject({ status: first.status, redirects: [] });
-    const isFollowed = [301, 302, 307, 308].includes(first.status);
+    expect(servedUrls).toEqual([firstHop.from]);
+    const data = dataOf(answer);
+    expect(data).toMatchObject({ status: firstHop.status, redirects: [] });
+    const isFollowed = [301, 302, 307, 308].includes(firstHop.status);
     expect(data.refusedRedirect === undefined).toBe(!isFollowed);
   }
 }
 
-test('the peer of the socket must be the address that was checked', async () => {
-  const names = countingResolver(() => [{ A: [PUBLIC] }]);
+test('the client refuses a socket whose peer is not the checked address', async () => {
+  const dns = createCountingResolver(() => [{ A: [PUBLIC_ADDRESS] }]);
   const client = clientFor(
     { policy: DEFAULT_POLICY },
-    { resolver: names.resolver, extraCa: [ca.pem], connect: () => dialServer() },
+    { resolver: dns.resolver, extraCa: [ca.pem], connect: () => dialServer() },
   );
-  const seen = await ask(client, { origin: parseOrigin('https://good.example.com') });
-  expect(seen).toMatchObject({ ok: false, reason: 'refused', detail: /peer/ });
-  expect(served).toEqual([]);
+  const answer = await ask(client, { origin: parseOrigin('https://good.example.com') });
+  expect(answer).toMatchObject({ ok: false, reason: 'refused', detail: /peer/ });
+  expect(servedUrls).toEqual([]);
 });
 
-test('IPv4 is dialled if IPv6 fails, in that order', async () => {
-  const addresses = { A: [PUBLIC], AAAA: ['2606:4700:4700::1111'] };
-  const client = spiedClient(countingResolver(() => [addresses]).resolver, (address) =>
+test('the client dials IPv6 first, and IPv4 if IPv6 fails', async () => {
+  const addresses = { A: [PUBLIC_ADDRESS], AAAA: ['2606:4700:4700::1111'] };
+  const client = createSpiedClient(createCountingResolver(() => [addresses]).resolver, (address) =>
     address.includes(':')
       ? Promise.reject(Object.assign(new Error(), { code: 'ENETUNREACH' }))
       : null,
   );
-  const seen = await ask(client, { origin: parseOrigin('https://good.example.com') });
-  expect(dataOf(seen).status).toBe(200);
-  expect(dialled).toEqual(['2606:4700:4700::1111', PUBLIC]);
+  const answer = await ask(client, { origin: parseOrigin('https://good.example.com') });
+  expect(dataOf(answer).status).toBe(200);
+  expect(dialledAddresses).toEqual(['2606:4700:4700::1111', PUBLIC_ADDRESS]);
 });
 
-test('an address that does not answer gives way to the next', async () => {
-  const client = spiedClient(
-    countingResolver(() => [{ A: ['1.1.1.2', PUBLIC] }]).resolver,
+test('the client dials the next address if an address does not answer', async () => {
+  const client = createSpiedClient(
+    createCountingResolver(() => [{ A: ['1.1.1.2', PUBLIC_ADDRESS] }]).resolver,
     (address, signal) =>
-      address === PUBLIC
+      address === PUBLIC_ADDRESS
         ? null
         : new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
     { dialTimeoutMs: 50 },
   );
-  const seen = await ask(client, { origin: parseOrigin('https://good.example.com') });
-  expect(dataOf(seen).status).toBe(200);
-  expect(dialled).toEqual(['1.1.1.2', PUBLIC]);
+  const answer = await ask(client, { origin: parseOrigin('https://good.example.com') });
+  expect(dataOf(answer).status).toBe(200);
+  expect(dialledAddresses).toEqual(['1.1.1.2', PUBLIC_ADDRESS]);
 });
 
-function spiedClient(
+function createSpiedClient(
   resolver: Resolver,
   fail: (address: string, signal: AbortSignal) => Promise<Socket> | null = () => null,
   limits = {},
 ): ProbeClient {
   const spy: Connector = async ({ address, signal }) => {
-    dialled.push(address);
+    dialledAddresses.push(address);
     const failure = fail(address, signal);
     if (failure) return failure;
     const socket = await dialServer();
@@ -211,12 +214,12 @@ function dialServer(): Promise<Socket> {
 type Lookup = DnsVector['lookups'][number];
 
 /** Gives the n-th answer to the n-th look-up of a host; a look-up is one query for each family. */
-function countingResolver(lookupsOf: (host: string) => readonly Lookup[]) {
-  const asked = new Map<string, number>();
-  const nth = (family: 'A' | 'AAAA', host: string) => {
+function createCountingResolver(lookupsOf: (host: string) => readonly Lookup[]) {
+  const queryCounts = new Map<string, number>();
+  const answerNext = (family: 'A' | 'AAAA', host: string) => {
     const key = `${family} ${host}`;
-    const index = asked.get(key) ?? 0;
-    asked.set(key, index + 1);
+    const index = queryCounts.get(key) ?? 0;
+    queryCounts.set(key, index + 1);
     const lookups = lookupsOf(host);
     const { error, [family]: found = [] } = lookups[index] ?? lookups.at(-1) ?? {};
     const code = error ?? (found.length === 0 ? 'ENODATA' : null);
@@ -225,10 +228,10 @@ function countingResolver(lookupsOf: (host: string) => readonly Lookup[]) {
       : Promise.reject(Object.assign(new Error(code), { code }));
   };
   const resolver: Resolver = {
-    resolve4: (host) => nth('A', host),
-    resolve6: (host) => nth('AAAA', host),
+    resolve4: (host) => answerNext('A', host),
+    resolve6: (host) => answerNext('AAAA', host),
     lookup: () => Promise.reject(new Error('the hosts file was asked')),
   };
-  const count = () => Math.max(...asked.values());
+  const count = () => Math.max(...queryCounts.values());
   return { resolver, count };
 }

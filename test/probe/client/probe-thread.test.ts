@@ -24,7 +24,7 @@ afterAll(async () => {
   expect(errors).toEqual([]);
 });
 
-function clientOf(
+function createClient(
   { policy }: Pick<TestOrigin, 'policy'>,
   options: Partial<ThreadedClientOptions> = {},
 ): ProbeClient {
@@ -34,12 +34,12 @@ function clientOf(
 }
 
 describe('a client on its own thread', () => {
-  test('answers like one on this thread', async () => {
+  test('answers like a client on this thread', async () => {
     const target = await startOrigin((request, response) => {
       if (request.url === '/from') response.writeHead(302, { location: '/to' }).end();
       else response.writeHead(402, { 'x-a': 'ü' }).end(`${request.method} ${request.url}`);
     });
-    const client = clientOf(target);
+    const client = createClient(target);
     expect(dataOf(await ask(client, target)).body).toBe('GET /');
     expect(dataOf(await ask(client, target, '/', { method: 'HEAD' })).status).toBe(402);
     const posted = await ask(client, target, '/p', { method: 'POST', body: '{}' });
@@ -53,48 +53,48 @@ describe('a client on its own thread', () => {
   test('returns long texts whole', async () => {
     const body = `é${'x'.repeat(200_000)}`;
     const target = await startOrigin((_, response) => response.end(body));
-    const seen = await ask(clientOf(target), target, '/', { capBytes: 300_000 });
-    expect(dataOf(seen)).toMatchObject({ status: 200, body });
+    const answer = await ask(createClient(target), target, '/', { capBytes: 300_000 });
+    expect(dataOf(answer)).toMatchObject({ status: 200, body });
   });
 
   test('trusts the given roots', async () => {
     const ca = await createTestCa();
     const tls = await ca.issue({ hosts: ['localhost'] });
     const target = await startOrigin((_, response) => response.end('ok'), { tls });
-    const trusting = clientOf(target, { extraCa: [ca.pem] });
-    expect(dataOf(await ask(trusting, target)).body).toBe('ok');
-    expect(await ask(clientOf(target), target)).toMatchObject({ reason: 'tls-unknown-issuer' });
+    const trustingClient = createClient(target, { extraCa: [ca.pem] });
+    expect(dataOf(await ask(trustingClient, target)).body).toBe('ok');
+    expect(await ask(createClient(target), target)).toMatchObject({ reason: 'tls-unknown-issuer' });
   });
 
   test('keeps to the policy and the limits of its scan', async () => {
     const target = await startOrigin((_, response) => response.end('ok'), {
       host: '127.0.0.1',
     });
-    const limited = clientOf(target, { limits: { maxRequests: 1 } });
-    expect((await ask(limited, target, '/1')).ok).toBe(true);
-    expect(await ask(limited, target, '/2')).toMatchObject({ reason: 'budget' });
+    const limitedClient = createClient(target, { limits: { maxRequests: 1 } });
+    expect((await ask(limitedClient, target, '/1')).ok).toBe(true);
+    expect(await ask(limitedClient, target, '/2')).toMatchObject({ reason: 'budget' });
 
-    const strict = clientOf({ policy: DEFAULT_POLICY });
-    expect(await strict.resolveOrigin(target.origin)).toMatchObject({ kind: 'blocked' });
-    await expect(ask(strict, target)).rejects.toThrow(OriginRefused);
+    const strictClient = createClient({ policy: DEFAULT_POLICY });
+    expect(await strictClient.resolveOrigin(target.origin)).toMatchObject({ kind: 'blocked' });
+    await expect(ask(strictClient, target)).rejects.toThrow(OriginRefused);
     expect(target.requests).toHaveLength(1);
   });
 
   test('ends with the signal of its scan', async () => {
     const target = await startOrigin(() => {});
-    const clock = new AbortController();
-    const client = clientOf(target, { signal: clock.signal });
+    const deadline = new AbortController();
+    const client = createClient(target, { signal: deadline.signal });
     const pending = ask(client, target);
     await expect.poll(() => target.requests.length).toBe(1);
-    clock.abort();
+    deadline.abort();
     expect(await pending).toMatchObject({ ok: false, reason: 'timeout' });
-    const late = clientOf(target, { signal: AbortSignal.abort() });
-    expect(await ask(late, target)).toMatchObject({ ok: false, reason: 'timeout' });
+    const lateClient = createClient(target, { signal: AbortSignal.abort() });
+    expect(await ask(lateClient, target)).toMatchObject({ ok: false, reason: 'timeout' });
   });
 
   test('ends open requests when it is closed, and answers nothing after that', async () => {
     const target = await startOrigin(() => {});
-    const client = clientOf(target);
+    const client = createClient(target);
     const pending = ask(client, target);
     await expect.poll(() => target.requests.length).toBe(1);
     client.close();
@@ -104,78 +104,83 @@ describe('a client on its own thread', () => {
 });
 
 describe('a thread that ends', () => {
-  test('rejects waiting calls, and starts anew for the next client', async () => {
+  test('because it was closed rejects waiting calls, and creates no further client', async () => {
     const target = await startOrigin(() => {});
-    const lost = openProbeThread();
-    const client = lost.createClient({ policy: target.policy, userAgent: 'test/1' });
+    const closedThread = openProbeThread();
+    const client = closedThread.createClient({ policy: target.policy, userAgent: 'test/1' });
     const pending = ask(client, target);
     await expect.poll(() => target.requests.length).toBe(1);
-    await Promise.all([expect(pending).rejects.toThrow(ProbeThreadLost), lost.close()]);
+    await Promise.all([expect(pending).rejects.toThrow(ProbeThreadLost), closedThread.close()]);
     await expect(ask(client, target)).rejects.toThrow(ProbeThreadLost);
-    expect(() => lost.createClient({ policy: target.policy, userAgent: 'test/1' })).toThrow(
+    expect(() => closedThread.createClient({ policy: target.policy, userAgent: 'test/1' })).toThrow(
       ProbeThreadLost,
     );
   });
 
-  test('by itself is reported, and the next client has another one', async () => {
-    const told: string[] = [];
+  test('by itself is reported, and the next client gets a new thread', async () => {
+    const messages: string[] = [];
     // The thread cannot start with so little memory.
-    const small = openProbeThread({ heapMb: 8, onError: (message) => told.push(message) });
-    onTestFinished(() => small.close());
+    const smallThread = openProbeThread({
+      heapMb: 8,
+      onError: (message) => messages.push(message),
+    });
+    onTestFinished(() => smallThread.close());
     const target = await startOrigin((_, response) => response.end('ok'));
     for (const count of [1, 2]) {
-      const client = small.createClient({ policy: target.policy, userAgent: 'test/1' });
+      const client = smallThread.createClient({ policy: target.policy, userAgent: 'test/1' });
       await expect(ask(client, target)).rejects.toThrow(ProbeThreadLost);
-      expect(told).toHaveLength(count);
+      expect(messages).toHaveLength(count);
     }
   });
 });
 
 describe('a thread without a client', () => {
-  test('has not started, ends after a while, and starts anew for the next one', async () => {
-    const resting = openProbeThread({ idleMs: 1 });
-    onTestFinished(() => resting.close());
-    expect(resting.isAlive()).toBe(false);
+  test('has not started, ends after its client is closed, and starts again for the next client', async () => {
+    const idleThread = openProbeThread({ idleMs: 1 });
+    onTestFinished(() => idleThread.close());
+    expect(idleThread.isAlive()).toBe(false);
     const target = await startOrigin((_, response) => response.end('ok'));
     for (const _ of ['first', 'after a rest']) {
-      const client = resting.createClient({ policy: target.policy, userAgent: 'test/1' });
+      const client = idleThread.createClient({ policy: target.policy, userAgent: 'test/1' });
       expect(dataOf(await ask(client, target)).body).toBe('ok');
-      expect(resting.isAlive()).toBe(true);
+      expect(idleThread.isAlive()).toBe(true);
       client.close();
-      await expect.poll(() => resting.isAlive()).toBe(false);
+      await expect.poll(() => idleThread.isAlive()).toBe(false);
     }
   });
 
-  test('ends no call that goes on after its client is closed', async () => {
-    const resting = openProbeThread({ idleMs: 1 });
-    onTestFinished(() => resting.close());
+  test('still answers a call that was open when its client was closed', async () => {
+    const idleThread = openProbeThread({ idleMs: 1 });
+    onTestFinished(() => idleThread.close());
     const target = await startOrigin(() => {});
-    const client = resting.createClient({ policy: target.policy, userAgent: 'test/1' });
+    const client = idleThread.createClient({ policy: target.policy, userAgent: 'test/1' });
     const pending = ask(client, target);
     await expect.poll(() => target.requests.length).toBe(1);
     client.close();
     expect(await pending).toMatchObject({ ok: false, reason: 'timeout' });
   });
 
-  test('is ready once it has loaded, and ends again if no client comes', async () => {
-    const resting = openProbeThread({ idleMs: 1 });
-    onTestFinished(() => resting.close());
-    await resting.ready();
-    await expect.poll(() => resting.isAlive()).toBe(false);
+  test('can be loaded ahead, and ends again if no client comes', async () => {
+    const idleThread = openProbeThread({ idleMs: 1 });
+    onTestFinished(() => idleThread.close());
+    await idleThread.ready();
+    await expect.poll(() => idleThread.isAlive()).toBe(false);
   });
 });
 
-test('the serving thread goes on while the other one computes', async () => {
+test('the serving thread goes on while the probe thread works', async () => {
   const ca = await createTestCa();
   const tls = await ca.issue({ hosts: ['localhost'] });
   const target = await startOrigin((_, response) => response.end('z'.repeat(500_000)), { tls });
   const delay = monitorEventLoopDelay({ resolution: 10 });
-  await ask(clientOf(target, { extraCa: [ca.pem] }), target);
+  await ask(createClient(target, { extraCa: [ca.pem] }), target);
   delay.enable();
-  const client = clientOf(target, { extraCa: [ca.pem] });
-  const all = await Promise.all(Array.from({ length: 20 }, (_, i) => ask(client, target, `/${i}`)));
+  const client = createClient(target, { extraCa: [ca.pem] });
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, i) => ask(client, target, `/${i}`)),
+  );
   delay.disable();
-  expect(all.every((seen) => seen.ok)).toBe(true);
+  expect(answers.every((answer) => answer.ok)).toBe(true);
   // This test shows only that a delay was measured. `npm run test:hostile` has the bounds.
   expect(delay.count).toBeGreaterThan(0);
 });

@@ -4,33 +4,33 @@ import { ask, clientFor, dataOf, startOrigin } from './harness.ts';
 
 describe('Retry-After of a 429', () => {
   test('is waited for once, and no other request is sent meanwhile', async () => {
-    const times: number[] = [];
+    const arrivalsMs: number[] = [];
     const target = await startOrigin((request, response) => {
-      times.push(performance.now());
+      arrivalsMs.push(performance.now());
       const isFirst = target.requests.filter((line) => line.endsWith('/limited')).length === 1;
       if (request.url === '/limited' && isFirst) {
         response.writeHead(429, { 'retry-after': '1' }).end();
       } else response.end('ok');
     });
     const client = clientFor(target);
-    const limited = ask(client, target, '/limited');
+    const limitedAnswer = ask(client, target, '/limited');
     await expect.poll(() => target.requests.length).toBe(1);
-    // Requests that are sent after this answer arrives wait too.
+    // After the client has the 429, its other requests wait too.
     await expect.poll(() => client.stats().roundTrips).toBe(1);
-    const other = ask(client, target, '/other');
-    expect(dataOf(await limited).body).toBe('ok');
-    expect(dataOf(await other).body).toBe('ok');
-    const [first = 0, ...later] = times;
-    expect(Math.min(...later) - first).toBeGreaterThan(950);
+    const otherAnswer = ask(client, target, '/other');
+    expect(dataOf(await limitedAnswer).body).toBe('ok');
+    expect(dataOf(await otherAnswer).body).toBe('ok');
+    const [firstMs = 0, ...laterMs] = arrivalsMs;
+    expect(Math.min(...laterMs) - firstMs).toBeGreaterThan(950);
     expect(target.requests.toSorted()).toEqual(['GET /limited', 'GET /limited', 'GET /other']);
   });
 
-  test('gives way to a second 429, which is the answer', async () => {
+  test('is not waited for twice: a second 429 is the answer', async () => {
     const target = await startOrigin((_, response) => {
       response.writeHead(429, { 'retry-after': '0' }).end('slow down');
     });
-    const seen = await ask(clientFor(target), target);
-    expect(seen).toMatchObject({ ok: true, data: { status: 429, body: 'slow down' } });
+    const answer = await ask(clientFor(target), target);
+    expect(answer).toMatchObject({ ok: true, data: { status: 429, body: 'slow down' } });
     expect(target.requests).toHaveLength(2);
   });
 
@@ -42,12 +42,12 @@ describe('Retry-After of a 429', () => {
     const target = await startOrigin((_request, response) => {
       response.writeHead(429, retryAfter === null ? {} : { 'retry-after': retryAfter }).end();
     });
-    const seen = await ask(clientFor(target), target, '/', { method });
-    expect(seen).toMatchObject({ ok: true, data: { status: 429 } });
+    const answer = await ask(clientFor(target), target, '/', { method });
+    expect(answer).toMatchObject({ ok: true, data: { status: 429 } });
     expect(target.requests).toHaveLength(1);
   });
 
-  test('an origin that keeps refusing gets no further request', async () => {
+  test('is missing: after five such answers the origin gets no further request', async () => {
     const target = await startOrigin((_, response) => response.writeHead(429).end());
     const client = clientFor(target);
     for (const path of ['/1', '/2', '/3', '/4', '/5']) {
@@ -59,7 +59,7 @@ describe('Retry-After of a 429', () => {
 });
 
 describe('retryAfterMs', () => {
-  const now = Date.parse('Wed, 21 Oct 2026 07:28:00 GMT');
+  const nowMs = Date.parse('Wed, 21 Oct 2026 07:28:00 GMT');
   test.each([
     ['3', 3_000],
     ['0', 0],
@@ -70,11 +70,11 @@ describe('retryAfterMs', () => {
     ['1.5', null],
     ['2026', 2_026_000],
     ['2026-10-21', null],
-  ])('%s', (value, expected) => {
-    expect(retryAfterMs({ headers: [['retry-after', value]] }, now)).toBe(expected);
+  ])('of %s', (value, expected) => {
+    expect(retryAfterMs({ headers: [['retry-after', value]] }, nowMs)).toBe(expected);
   });
 
   test('is null without a header', () => {
-    expect(retryAfterMs({ headers: [] }, now)).toBeNull();
+    expect(retryAfterMs({ headers: [] }, nowMs)).toBeNull();
   });
 });

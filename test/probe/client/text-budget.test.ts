@@ -5,36 +5,39 @@ import { TextBudget } from '../../../src/probe/client/scan-budget.ts';
 import { ask, clientFor, startOrigin } from './harness.ts';
 
 describe('a budget of text', () => {
-  test('counts two bytes a character, and full is not over', () => {
-    const changes: boolean[] = [];
-    const budget = new TextBudget({ maxBytes: 20, onChange: (is) => changes.push(is) });
-    const ended: string[] = [];
-    const share = budget.openShare(() => ended.push('one'));
+  test('counts two bytes a character, and is saturated only above its limit', () => {
+    const saturationChanges: boolean[] = [];
+    const budget = new TextBudget({
+      maxBytes: 20,
+      onChange: (isSaturated) => saturationChanges.push(isSaturated),
+    });
+    const endedHolders: string[] = [];
+    const share = budget.openShare(() => endedHolders.push('one'));
     share.addCharacters(10);
-    expect([budget.isSaturated, ended]).toEqual([false, []]);
+    expect([budget.isSaturated, endedHolders]).toEqual([false, []]);
     share.addCharacters(1);
-    expect([budget.isSaturated, ended]).toEqual([true, ['one']]);
+    expect([budget.isSaturated, endedHolders]).toEqual([true, ['one']]);
     share.release();
     share.addCharacters(1_000);
     expect(budget.isSaturated).toBe(false);
-    expect(changes).toEqual([true, false]);
+    expect(saturationChanges).toEqual([true, false]);
   });
 
   test('ends the largest holder first, once, and counts its text until the holder is released', () => {
     const budget = new TextBudget({ maxBytes: 100 });
-    const ended: string[] = [];
+    const endedHolders: string[] = [];
     const [small, large, third] = ['small', 'large', 'third'].map((name) =>
-      budget.openShare(() => ended.push(name)),
+      budget.openShare(() => endedHolders.push(name)),
     );
     large?.addCharacters(30);
     small?.addCharacters(10);
     third?.addCharacters(20);
-    expect(ended).toEqual(['large']);
+    expect(endedHolders).toEqual(['large']);
     large?.addCharacters(5);
-    expect(ended).toEqual(['large', 'third']);
+    expect(endedHolders).toEqual(['large', 'third']);
     small?.addCharacters(1);
     small?.addCharacters(1);
-    expect(ended).toEqual(['large', 'third', 'small']);
+    expect(endedHolders).toEqual(['large', 'third', 'small']);
     large?.release();
     expect(budget.isSaturated).toBe(false);
   });
@@ -50,25 +53,25 @@ describe('a budget of text', () => {
 });
 
 describe('scans under one budget', () => {
-  test.each(['plain', 'packed'])('count the %s text once it is read', async (how) => {
+  test.each(['plain', 'compressed'])('count %s text after it is read', async (encoding) => {
     const page = 'é'.repeat(50_000);
     const target = await startOrigin((request, response) => {
       const body = request.url === '/small' ? 'small' : page;
-      if (how === 'plain') response.end(body);
+      if (encoding === 'plain') response.end(body);
       else response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body));
     });
     const textBudget = new TextBudget({ maxBytes: 250_000 });
     const [large, small] = [clientFor(target, { textBudget }), clientFor(target, { textBudget })];
-    const rest = { capBytes: 1_048_576 };
-    expect((await ask(small, target, '/small', rest)).ok).toBe(true);
-    expect((await ask(large, target, '/1', rest)).ok).toBe(true);
-    expect((await ask(large, target, '/2', rest)).ok).toBe(true);
+    const options = { capBytes: 1_048_576 };
+    expect((await ask(small, target, '/small', options)).ok).toBe(true);
+    expect((await ask(large, target, '/1', options)).ok).toBe(true);
+    expect((await ask(large, target, '/2', options)).ok).toBe(true);
     expect(textBudget.isSaturated).toBe(false);
-    expect((await ask(large, target, '/3', rest)).ok).toBe(true);
+    expect((await ask(large, target, '/3', options)).ok).toBe(true);
     expect(textBudget.isSaturated).toBe(true);
-    expect(await ask(large, target, '/4', rest)).toMatchObject({ ok: false, reason: 'budget' });
+    expect(await ask(large, target, '/4', options)).toMatchObject({ ok: false, reason: 'budget' });
     large.close();
     expect(textBudget.isSaturated).toBe(false);
-    expect((await ask(small, target, '/small2', rest)).ok).toBe(true);
+    expect((await ask(small, target, '/small2', options)).ok).toBe(true);
   });
 });

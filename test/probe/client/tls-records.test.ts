@@ -19,21 +19,21 @@ beforeAll(async () => {
 });
 
 /** A server that answers the first request with records until the client stops reading. */
-function startRecords(next: (writer: RecordWriter) => Buffer) {
-  const server = createServer(async (raw) => {
-    raw.on('error', () => {});
-    const writer = await takeOver(raw, certificate);
-    pourMade(raw, () => next(writer));
+function startFlood(makeRecords: (writer: RecordWriter) => Buffer) {
+  const server = createServer(async (socket) => {
+    socket.on('error', () => {});
+    const writer = await takeOver(socket, certificate);
+    pourMade(socket, () => makeRecords(writer));
   });
   return listen(server, { tls: certificate });
 }
 
 describe('records that the test writes itself', () => {
   test('are read like those of a library', async () => {
-    const server = createServer(async (raw) => {
-      raw.on('error', () => {});
-      const { record, keyUpdate } = await takeOver(raw, certificate);
-      raw.write(Buffer.concat([keyUpdate(false), record(APPLICATION_DATA, ANSWER)]));
+    const server = createServer(async (socket) => {
+      socket.on('error', () => {});
+      const { record, keyUpdate } = await takeOver(socket, certificate);
+      socket.write(Buffer.concat([keyUpdate(false), record(APPLICATION_DATA, ANSWER)]));
     });
     const target = await listen(server, { tls: certificate });
     const client = clientFor(target, { extraCa: [ca.pem] });
@@ -41,18 +41,18 @@ describe('records that the test writes itself', () => {
   });
 });
 
-describe.each(Object.entries(RECORD_FLOODS))('TLS records: %s without end', (_name, flood) => {
+describe.each(Object.entries(RECORD_FLOODS))('%s (TLS records) without end', (_name, flood) => {
   test('count as bytes of an answer that does not come', async () => {
-    const target = await startRecords(flood);
+    const target = await startFlood(flood);
     const client = clientFor(target, { extraCa: [ca.pem] });
-    const seen = await ask(client, target, '/', { capBytes: CAP_BYTES });
-    expect(seen).toMatchObject({ ok: false, reason: 'malformed' });
+    const answer = await ask(client, target, '/', { capBytes: CAP_BYTES });
+    expect(answer).toMatchObject({ ok: false, reason: 'malformed' });
     // One more read of the socket may still arrive.
     expect(client.stats().bytes).toBeLessThan(MAX_WIRE_BYTES + 2 * 65_536);
   });
 
   test('count as processor time of the scan', async () => {
-    const target = await startRecords(flood);
+    const target = await startFlood(flood);
     let now = 0;
     const processorTime = () => {
       now += 20;
@@ -60,8 +60,8 @@ describe.each(Object.entries(RECORD_FLOODS))('TLS records: %s without end', (_na
     };
     const limits = { maxTlsMs: 100, maxHandshakeMs: 1_000 };
     const client = clientFor(target, { extraCa: [ca.pem], processorTime, limits });
-    const seen = await ask(client, target, '/', { capBytes: 2_097_152 });
-    expect(seen).toMatchObject({ ok: false, reason: 'budget' });
+    const answer = await ask(client, target, '/', { capBytes: 2_097_152 });
+    expect(answer).toMatchObject({ ok: false, reason: 'budget' });
     expect(await ask(client, target, '/next')).toMatchObject({ ok: false, reason: 'budget' });
   });
 });

@@ -7,7 +7,7 @@ import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createTestCa, type TestCa } from '../../fixtures/tls/test-ca.ts';
 import { startOrigin } from './harness.ts';
 
-/** Node reads these variables at its start, so this script runs in another process. */
+/** Node reads variables about TLS only at its start, so this script runs in another process. */
 const SCRIPT = `
   const { createProbeClient } = await import(process.env.CLIENT);
   const { openProbeThread } = await import(process.env.THREAD);
@@ -37,24 +37,32 @@ beforeAll(async () => {
   ca = await createTestCa();
 });
 
-const THREADS: readonly Record<string, string>[] = [{}, { ON_THREAD: '1' }];
+const THREAD_SETTINGS: readonly Record<string, string>[] = [{}, { ON_THREAD: '1' }];
 
-test.each(THREADS)('a root that is not trusted is refused %o', async (where) => {
-  expect(await askFromAnotherProcess(where)).toBe('tls-unknown-issuer');
-});
+test.each(THREAD_SETTINGS)(
+  'a root that is not trusted is refused (with %o)',
+  async (threadSettings) => {
+    expect(await askFromAnotherProcess(threadSettings)).toBe('tls-unknown-issuer');
+  },
+);
 
-test.each(THREADS)('NODE_EXTRA_CA_CERTS adds a trusted root %o', async (where) => {
-  const folder = await mkdtemp(join(tmpdir(), 'probe-trust-'));
-  onTestFinished(() => rm(folder, { recursive: true }));
-  const file = join(folder, 'root.pem');
-  await writeFile(file, ca.pem);
-  expect(await askFromAnotherProcess({ ...where, NODE_EXTRA_CA_CERTS: file })).toBe('ok hello');
-});
+test.each(THREAD_SETTINGS)(
+  'NODE_EXTRA_CA_CERTS adds a trusted root (with %o)',
+  async (threadSettings) => {
+    const folder = await mkdtemp(join(tmpdir(), 'probe-trust-'));
+    onTestFinished(() => rm(folder, { recursive: true }));
+    const file = join(folder, 'root.pem');
+    await writeFile(file, ca.pem);
+    expect(await askFromAnotherProcess({ ...threadSettings, NODE_EXTRA_CA_CERTS: file })).toBe(
+      'ok hello',
+    );
+  },
+);
 
-test.each(THREADS)(
-  'NODE_TLS_REJECT_UNAUTHORIZED=0 does not switch the check off %o',
-  async (where) => {
-    const env = { ...where, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
+test.each(THREAD_SETTINGS)(
+  'NODE_TLS_REJECT_UNAUTHORIZED=0 does not switch the check off (with %o)',
+  async (threadSettings) => {
+    const env = { ...threadSettings, NODE_TLS_REJECT_UNAUTHORIZED: '0' };
     expect(await askFromAnotherProcess(env)).toBe('tls-unknown-issuer');
   },
 );
