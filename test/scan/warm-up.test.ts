@@ -27,20 +27,20 @@ test('an engine with working checks warms up', async () => {
 
 test('an engine with a check that throws on everything does not start, and names the check', async () => {
   const { url } = getFixture(await fixtureChecks(), 'throws');
-  const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
-  const refused = warmUp({ catalog, checks: broken, pool });
-  await expect(refused).rejects.toBeInstanceOf(EngineFault);
-  await expect(refused).rejects.toThrow('P8');
+  const brokenChecks = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
+  const warmingUp = warmUp({ catalog, checks: brokenChecks, pool });
+  await expect(warmingUp).rejects.toBeInstanceOf(EngineFault);
+  await expect(warmingUp).rejects.toThrow('P8');
 });
 
-test('a scan with such a check gives no report without a warm-up', async () => {
+test('without a warm-up, a scan with a check that throws on everything gives no report', async () => {
   const { url } = getFixture(await fixtureChecks(), 'throws');
-  const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
-  const judged = gradeObservations(EMPTY_OBSERVATIONS, new Date(0).toISOString(), {
+  const brokenChecks = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
+  const grading = gradeObservations(EMPTY_OBSERVATIONS, new Date(0).toISOString(), {
     catalog,
-    checks: broken,
+    checks: brokenChecks,
     pool,
   });
-  await expect(judged).rejects.toBeInstanceOf(BrokenChecks);
-  await expect(judged).rejects.toThrow('P8');
+  await expect(grading).rejects.toBeInstanceOf(BrokenChecks);
+  await expect(grading).rejects.toThrow('P8');
 });

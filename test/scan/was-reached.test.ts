@@ -12,20 +12,21 @@ test.each<readonly [FailureReason, boolean]>([
   ['blocked-address', false],
   ['tls-expired', true],
   ['malformed', true],
-])('if every request of an origin ends in %s, reached is %s', (reason, reached) => {
-  expect(hasAnswered(silent(reason))).toBe(reached);
+])('an origin whose requests all end in %s has answered: %s', (reason, expected) => {
+  expect(hasAnswered(failEverywhere(reason))).toBe(expected);
 });
 
-test('one answer is enough, whatever its status', () => {
-  const seen = silent('timeout');
-  expect(hasAnswered({ ...seen, robots: perfectSeller().robots })).toBe(true);
+test('an origin with one answer among its failed requests has answered', () => {
+  const observations = failEverywhere('timeout');
+  expect(hasAnswered({ ...observations, robots: perfectSeller().robots })).toBe(true);
 });
 
-function silent(reason: FailureReason): Observations {
+/** Observations of an origin whose requests all fail for this reason. */
+function failEverywhere(reason: FailureReason): Observations {
   const failed = { ok: false, reason, detail: '', ms: 1 } as const;
-  const seen = perfectSeller();
+  const perfect = perfectSeller();
   return {
-    ...seen,
+    ...perfect,
     root: failed,
     soft404: failed,
     openapi: failed,
@@ -36,6 +37,6 @@ function silent(reason: FailureReason): Observations {
     agentCard: failed,
     agentJson: failed,
     robots: failed,
-    resources: { ...seen.resources, probed: [] },
+    resources: { ...perfect.resources, probed: [] },
   };
 }

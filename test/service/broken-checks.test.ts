@@ -1,4 +1,4 @@
-/** The scanner finds a check that throws on every origin before it scans, and then sells nothing. */
+/** Before its first scan, the scanner finds a check that throws on every origin. From then on it sells nothing. */
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -11,16 +11,18 @@ import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
 
-test('every scan fails, and one fatal log line names the broken check', async () => {
+const FATAL_LEVEL = 60;
+
+test('with a check that throws on every origin, every scan fails, and one fatal log line names the check', async () => {
   await using seller = await startCraftedSeller({});
   const url = new URL(seller.url);
   const policy = { allowedPorts: [], allowHosts: new Set([url.host]) };
-  const { url: throwing } = getFixture(await fixtureChecks(), 'throws');
+  const { url: throwingModule } = getFixture(await fixtureChecks(), 'throws');
   const checks = (await discoverChecks()).map((check) =>
-    check.id === 'P8' ? { ...check, url: throwing } : check,
+    check.id === 'P8' ? { ...check, url: throwingModule } : check,
   );
-  const lines: { level: number; msg: string }[] = [];
-  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const logLines: { level: number; msg: string }[] = [];
+  const log = pino({}, { write: (line: string) => logLines.push(JSON.parse(line)) });
   const { scanner } = createScanning({
     policy,
     userAgent: 'a test',
@@ -36,7 +38,7 @@ test('every scan fails, and one fatal log line names the broken check', async ()
       await expect(scanner.scan(origin)).rejects.toThrow(ScannerFailure);
     }
     expect(scanner.fault?.()).toMatch(/^P8/);
-    expect(lines.filter(({ level }) => level === 60)).toEqual([
+    expect(logLines.filter(({ level }) => level === FATAL_LEVEL)).toEqual([
       expect.objectContaining({ msg: expect.stringContaining('P8') }),
     ]);
   } finally {
@@ -49,12 +51,12 @@ test('with a broken check, paid routes and /health answer 503, and free routes s
   expect((await service.get('/health')).statusCode).toBe(200);
   expect((await service.post('/v1/scan', { url: 'shop.example.com' })).statusCode).toBe(402);
   service.scanner.breaks('P8 breaks even on an origin without answers.');
-  for (const paid of [
+  for (const sending of [
     service.post('/v1/scan', { url: 'shop.example.com' }),
     service.get('/v1/changes?since=2026-09-01T00:00:00Z'),
     service.get('/v1/directory/export'),
   ]) {
-    const answer = await paid;
+    const answer = await sending;
     expect(answer.statusCode).toBe(503);
     expect(answer.json()).toMatchObject({ error: 'payments_unavailable', charged: false });
   }

@@ -5,11 +5,11 @@ import { loadConfig } from '../../src/config/config.ts';
 import { openCensus } from '../../src/service/open-census.ts';
 import type { OpenScans } from '../../src/service/open-scans.ts';
 
-const METRIC = /\bcensus_[a-z_]+\b/g;
+const METRIC_NAME = /\bcensus_[a-z_]+\b/g;
 
-async function namesIn(path: string): Promise<readonly string[]> {
+async function findMetricNames(path: string): Promise<readonly string[]> {
   const text = await readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
-  return [...new Set([...text.matchAll(METRIC)].map(([name]) => name))].toSorted();
+  return [...new Set([...text.matchAll(METRIC_NAME)].map(([name]) => name))].toSorted();
 }
 
 test('docs/census.md names exactly the metrics of the census, and deploy/alerts.yml uses no others', async () => {
@@ -19,14 +19,14 @@ test('docs/census.md names exactly the metrics of the census, and deploy/alerts.
     SCAN_ALLOW_HOSTS: '127.0.0.1:9',
   });
   if (config.census === null) throw new Error('the settings turn the census on');
-  // Before its start, the census reads nothing else of these parts.
+  // A census that has not started reads no other member of these parts.
   const parts = { store: {}, scanCoordinator: {}, scanning: { openCensus: () => ({}) } };
   const { registry } = openCensus(config, config.census, parts as unknown as OpenScans);
-  const known = registry.getMetricsAsArray().map(({ name }) => name);
-  expect(await namesIn('docs/census.md')).toEqual(known.toSorted());
-  const alerts = await namesIn('deploy/alerts.yml');
-  expect(alerts).toContain('census_import_failed_days');
-  expect(alerts.filter((name) => !known.includes(name))).toEqual([]);
+  const registered = registry.getMetricsAsArray().map(({ name }) => name);
+  expect(await findMetricNames('docs/census.md')).toEqual(registered.toSorted());
+  const alertMetrics = await findMetricNames('deploy/alerts.yml');
+  expect(alertMetrics).toContain('census_import_failed_days');
+  expect(alertMetrics.filter((name) => !registered.includes(name))).toEqual([]);
   const text = await registry.metrics();
   expect(text).toContain('census_looks_total{word="payable"} 0');
   expect(text).toContain('census_origins 0');

@@ -10,22 +10,22 @@ import { buyScan, expectRedelivery } from '../hosts/shared-work.ts';
 vi.setConfig({ testTimeout: 180_000 });
 
 const mongo = await startMongoServer();
-const missing = 'uri' in mongo ? null : mongo.unavailable;
+const missingServer = 'uri' in mongo ? null : mongo.unavailable;
 afterAll(async () => {
   if ('uri' in mongo) await mongo[Symbol.asyncDispose]();
 });
 
-describe('a service on the database server', needs(missing), () => {
-  const undo = new AsyncDisposableStack();
+describe('a service on the database server', needs(missingServer), () => {
+  const cleanUps = new AsyncDisposableStack();
   let fleet: Fleet;
   let instance: InstanceProcess;
 
   beforeAll(async () => {
     const mongoUri = 'uri' in mongo ? mongo.uri : '';
-    fleet = undo.use(await startFleet({ mongoUri, sellers: 1 }));
+    fleet = cleanUps.use(await startFleet({ mongoUri, sellers: 1 }));
     instance = await fleet.start();
   });
-  afterAll(() => undo.disposeAsync());
+  afterAll(() => cleanUps.disposeAsync());
 
   test('sells and publishes a scan, and after a restart delivers it again without a charge', async () => {
     const seller = sellerOf(fleet, 0);

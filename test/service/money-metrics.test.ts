@@ -7,7 +7,7 @@ import {
   watchReadiness,
 } from '../../src/service/money-metrics.ts';
 
-function source(changes: Partial<MoneySource> = {}): MoneySource {
+function toSource(changes: Partial<MoneySource> = {}): MoneySource {
   const counts = { byState: { unknown: 2, settled: 1 }, oldestInDoubtMs: 40_000 };
   return {
     facilitator: {
@@ -23,15 +23,15 @@ function source(changes: Partial<MoneySource> = {}): MoneySource {
         nonceGap: 1,
       }),
     },
-    recovery: { counts } as MoneySource['recovery'], // the metrics read nothing else
+    recovery: { counts } as MoneySource['recovery'], // the metrics read no other member
     unreadyReason: () => null,
     ...changes,
   };
 }
 
-test('counters count events, and gauges show the present state', async () => {
+test('the counters of /metrics count events, and the gauges show the present state', async () => {
   const metrics = new MoneyMetrics();
-  metrics.watch(source(), () => 100_000);
+  metrics.watch(toSource(), () => 100_000);
   metrics.observe({ kind: 'verified', outcome: 'valid', ms: 20 });
   metrics.observe({ kind: 'sent', outcome: 'settled', ms: 900 });
   metrics.observe({ kind: 'sent', outcome: 'unclear', ms: 9_000 });
@@ -68,7 +68,7 @@ test('counters count events, and gauges show the present state', async () => {
 
 test('payments_ready is 0 while payments are refused', async () => {
   const metrics = new MoneyMetrics();
-  metrics.watch(source({ unreadyReason: () => 'no gas' }), Date.now);
+  metrics.watch(toSource({ unreadyReason: () => 'no gas' }), Date.now);
   expect(await metrics.registry.metrics()).toContain('payments_ready 0');
 });
 
@@ -87,14 +87,14 @@ test('failed, given-up and overdue payments raise an alarm, and late settlements
   ]);
 });
 
-test('the log has one line when payments stop, and one when they are taken again', async () => {
+test('the log has one line when payments stop, and one line when payments are taken again', async () => {
   const logged: string[] = [];
-  let trouble: string | null = null;
+  let unreadyReason: string | null = null;
   let polls = 0;
   const stop = watchReadiness(
     () => {
       polls += 1;
-      return trouble;
+      return unreadyReason;
     },
     {
       closed: (message, { reason }) => logged.push(`${message}: ${reason}`),
@@ -103,13 +103,13 @@ test('the log has one line when payments stop, and one when they are taken again
     5,
   );
   const waitForPolls = async () => {
-    const from = polls;
-    await expect.poll(() => polls).toBeGreaterThan(from + 2);
+    const pollsBefore = polls;
+    await expect.poll(() => polls).toBeGreaterThan(pollsBefore + 2);
   };
   await waitForPolls();
-  trouble = 'no gas';
+  unreadyReason = 'no gas';
   await waitForPolls();
-  trouble = null;
+  unreadyReason = null;
   await waitForPolls();
   stop();
   expect(logged).toEqual(['payments are not taken: no gas', 'payments are taken again']);

@@ -11,55 +11,55 @@ test.each([
   ['is skipped if the wall clock is over an hour ahead', HOUR_MS + 1, 0, false],
   ['is skipped if the wall clock is over an hour behind', -HOUR_MS - 1, 0, false],
   ['is skipped after the machine slept', 10 * HOUR_MS, HOUR_MS, false],
-])('a purge %s', async (_what, wallMs, monotonicMs, isPurged) => {
-  let [nowMs, ticks] = [1_800_000_000_000, 5_000];
-  const store = openSqlite(MEMORY, { clock: () => nowMs });
-  const purged: number[] = [];
-  const troubles: string[] = [];
+])('a purge %s', async (_case, wallStepMs, monotonicStepMs, isPurged) => {
+  let [wallNowMs, monotonicNowMs] = [1_800_000_000_000, 5_000];
+  const store = openSqlite(MEMORY, { clock: () => wallNowMs });
+  const purgedAtMs: number[] = [];
+  const errors: string[] = [];
   const timer = new PurgeTimer({
     store,
-    monotonic: () => ticks,
-    onPurged: (_removed, atMs) => purged.push(atMs),
-    onError: (message) => troubles.push(message),
+    monotonic: () => monotonicNowMs,
+    onPurged: (_removed, atMs) => purgedAtMs.push(atMs),
+    onError: (message) => errors.push(message),
   });
-  nowMs += wallMs;
-  ticks += monotonicMs;
+  wallNowMs += wallStepMs;
+  monotonicNowMs += monotonicStepMs;
   await timer.run();
   await store.close();
-  expect(purged).toEqual(isPurged ? [nowMs] : []);
-  expect(troubles.some((message) => message.startsWith('nothing is purged'))).toBe(!isPurged);
+  expect(purgedAtMs).toEqual(isPurged ? [wallNowMs] : []);
+  expect(errors.some((message) => message.startsWith('nothing is purged'))).toBe(!isPurged);
 });
 
-test('the first purge runs at the start, and an error after the stop is not logged', async () => {
-  const troubles: string[] = [];
-  const started = Promise.withResolvers<void>();
-  const closed = Promise.withResolvers<never>();
+test('the timer purges at its start, and does not log the error of a purge that fails after its stop', async () => {
+  const errors: string[] = [];
+  const purgeStarted = Promise.withResolvers<void>();
+  const purgeEnd = Promise.withResolvers<never>();
   const timer = new PurgeTimer({
     store: {
       now: Date.now,
       purge() {
-        started.resolve();
-        return closed.promise;
+        purgeStarted.resolve();
+        return purgeEnd.promise;
       },
     },
     onPurged: () => undefined,
-    onError: (message) => troubles.push(message),
+    onError: (message) => errors.push(message),
   });
   timer.start();
-  await started.promise;
+  await purgeStarted.promise;
   timer.stop();
-  closed.reject(new Error('the store is closed'));
-  await expect(closed.promise).rejects.toThrow();
-  expect(troubles).toEqual([]);
+  purgeEnd.reject(new Error('the store is closed'));
+  await expect(purgeEnd.promise).rejects.toThrow();
+  expect(errors).toEqual([]);
 });
 
 test('a failed purge is logged and does not throw', async () => {
-  const troubles: string[] = [];
+  const errors: string[] = [];
   const timer = new PurgeTimer({
     store: { now: Date.now, purge: () => Promise.reject(new Error('disk')) },
     onPurged: () => undefined,
-    onError: (message) => troubles.push(message),
+    onError: (message) => errors.push(message),
   });
   await timer.run();
-  expect(troubles).toEqual(['a purge failed, and is tried again']);
+  expect(errors).toEqual(['a purge failed, and is tried again']);
 });

@@ -1,4 +1,4 @@
-/** After a rescan with mock payments, no document shows the seller's old grade. */
+/** A payer rescans a seller, with mock payments. The directory then shows the new grade. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,15 +10,15 @@ import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/cra
 import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
 import { buyer, PRICES } from '../http/routes/paid/selling.ts';
 
-const POISON: unknown = JSON.parse('{"toString":1,"valueOf":1,"__proto__":{"toString":1}}');
+const HOSTILE_VALUE: unknown = JSON.parse('{"toString":1,"valueOf":1,"__proto__":{"toString":1}}');
 
-async function startService(allowed: string): Promise<Service> {
+async function startService(sellerHost: string): Promise<Service> {
   const folder = await mkdtemp(join(tmpdir(), 'regrade-'));
   const service = await openService(
     loadConfig({
       LOG_LEVEL: 'silent',
       STORE_URL: `sqlite:${join(folder, 'scanner.db')}`,
-      SCAN_ALLOW_HOSTS: allowed,
+      SCAN_ALLOW_HOSTS: sellerHost,
       X402SCAN_URL: '',
       BAZAAR_URL: '',
       ECOSYSTEM_URL: '',
@@ -31,13 +31,13 @@ async function startService(allowed: string): Promise<Service> {
   return service;
 }
 
-test('a seller with an A that then sends hostile JSON gets a new grade, and is listed with it', async () => {
+test('a seller with an A that then sends hostile JSON gets a new grade, and the directory shows it', async () => {
   let answers: NonNullable<CraftedOptions['answers']> = {};
   await using seller = await startCraftedSeller({
     answers: {
-      '*': (request, usual) => {
+      '*': (request, usualAnswer) => {
         const answer = answers[new URL(request.path, request.origin).pathname];
-        return typeof answer === 'function' ? answer(request, usual) : (answer ?? null);
+        return typeof answer === 'function' ? answer(request, usualAnswer) : (answer ?? null);
       },
     },
   });
@@ -55,34 +55,41 @@ test('a seller with an A that then sends hostile JSON gets a new grade, and is l
       headers,
     });
   };
-  const listed = async () =>
+  const readListing = async () =>
     (await app.inject({ url: `/v1/project?host=${encodeURIComponent(host)}` })).json();
 
-  const first = await scan();
-  expect(first.statusCode).toBe(200);
-  expect(first.json()).toMatchObject({ grade: 'A', charged: true });
-  expect(await listed()).toMatchObject({ grade: 'A' });
+  const firstScan = await scan();
+  expect(firstScan.statusCode).toBe(200);
+  expect(firstScan.json()).toMatchObject({ grade: 'A', charged: true });
+  expect(await readListing()).toMatchObject({ grade: 'A' });
 
   answers = {
     [WEATHER.path]: (request) => {
       const challenge = challengeOf(WEATHER, request.origin);
-      const accepts = [{ ...challenge.accepts[0], payTo: POISON, network: POISON, amount: POISON }];
+      const accepts = [
+        {
+          ...challenge.accepts[0],
+          payTo: HOSTILE_VALUE,
+          network: HOSTILE_VALUE,
+          amount: HOSTILE_VALUE,
+        },
+      ];
       return challengeAnswer({ ...challenge, accepts });
     },
     '/.well-known/x402': {
       status: 200,
-      body: { resources: [POISON, { url: POISON, price: POISON }] },
+      body: { resources: [HOSTILE_VALUE, { url: HOSTILE_VALUE, price: HOSTILE_VALUE }] },
     },
     '/.well-known/agent-card.json': {
       status: 200,
-      body: { name: POISON, url: POISON, skills: [POISON] },
+      body: { name: HOSTILE_VALUE, url: HOSTILE_VALUE, skills: [HOSTILE_VALUE] },
     },
   };
-  const second = await scan();
-  expect(second.statusCode).toBe(200);
-  const report = second.json();
+  const secondScan = await scan();
+  expect(secondScan.statusCode).toBe(200);
+  const report = secondScan.json();
   expect(report).toMatchObject({ charged: true, cache: 'miss' });
   expect(report.results).toHaveLength(25);
-  expect(report.score).toBeLessThan(first.json().score);
-  expect(await listed()).toMatchObject({ grade: report.grade, score: report.score });
+  expect(report.score).toBeLessThan(firstScan.json().score);
+  expect(await readListing()).toMatchObject({ grade: report.grade, score: report.score });
 });

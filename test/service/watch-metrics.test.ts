@@ -2,12 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { WatchMetrics } from '../../src/service/open-watching.ts';
 
-const METRIC = /\bwatch_[a-z_]+\b/g;
-const SUFFIX = /_(?:bucket|count|sum)$/;
+const METRIC_NAME = /\bwatch_[a-z_]+\b/g;
+const HISTOGRAM_SUFFIX = /_(?:bucket|count|sum)$/;
 
-async function namesIn(path: string): Promise<readonly string[]> {
+async function findMetricNames(path: string): Promise<readonly string[]> {
   const text = await readFile(new URL(`../../${path}`, import.meta.url), 'utf8');
-  const names = [...text.matchAll(METRIC)].map(([name]) => name.replace(SUFFIX, ''));
+  const names = [...text.matchAll(METRIC_NAME)].map(([name]) => name.replace(HISTOGRAM_SUFFIX, ''));
   return [...new Set(names)].toSorted();
 }
 
@@ -16,9 +16,11 @@ test('docs/scaling.md names exactly the metrics of watches, and deploy/alerts.ym
   metrics.watch({ lateness: { looksMs: 2_000, deliveriesMs: 0 } });
   metrics.observe({ kind: 'delivery', result: 'delivered', ms: 5 });
   metrics.observe({ kind: 'look', look: 'scan', lateMs: 5 });
-  const known = metrics.registry.getMetricsAsArray().map(({ name }) => name);
-  expect((await namesIn('deploy/alerts.yml')).filter((name) => !known.includes(name))).toEqual([]);
-  expect(await namesIn('docs/scaling.md')).toEqual(known.toSorted());
+  const registered = metrics.registry.getMetricsAsArray().map(({ name }) => name);
+  expect(
+    (await findMetricNames('deploy/alerts.yml')).filter((name) => !registered.includes(name)),
+  ).toEqual([]);
+  expect(await findMetricNames('docs/scaling.md')).toEqual(registered.toSorted());
   const text = await metrics.registry.metrics();
   expect(text).toContain('watch_deliveries_total{result="delivered"} 1');
   expect(text).toContain('watch_looks_late_seconds 2');

@@ -1,4 +1,4 @@
-/** A fold that breaks off anywhere neither loses a host nor counts one twice. */
+/** A fold adds up the hosts of past days. If it is killed or races with another fold, each host still counts once. */
 import { expect, test } from 'vitest';
 import { Connection, MEMORY } from '../../src/store/sqlite/connection.ts';
 import { openSchema } from '../../src/store/sqlite/schema.ts';
@@ -8,49 +8,49 @@ import type { Tables } from '../../src/store/tables.ts';
 import { publishedScan } from './contract/samples.ts';
 import { DAY_MS, TestClock } from './contract/test-clock.ts';
 
-const HOSTS = 1_200;
+const HOST_COUNT = 1_200;
 
-type Break = 'before the call' | 'after the call';
+type Moment = 'before the call' | 'after the call';
 
 test.each(['before the call', 'after the call'] as const)(
-  'a fold broken off %s still counts each host once, at any call',
+  'each host counts once if a fold is killed %s, for every call of the fold',
   async (when) => {
-    using connection = openConnection();
-    const tables = sqliteTables(connection.held);
+    using opened = openConnection();
+    const tables = sqliteTables(opened.connection);
     const clock = new TestClock();
     const { now } = clock;
     let isDone = false;
     for (let call = 1; !isDone; call += 1) {
       const day = utcDay(now());
-      for (let n = 0; n < HOSTS; n += 1) {
+      for (let n = 0; n < HOST_COUNT; n += 1) {
         await insertHostDay({ tables, now }, publishedScan({ host: `h${n}.com` }), ['origins']);
       }
       clock.advance(DAY_MS);
-      const broken = withBreak(tables, call, when);
-      isDone = await foldDays({ tables: broken, now }, now()).then(
+      const killedTables = withKill(tables, call, when);
+      isDone = await foldDays({ tables: killedTables, now }, now()).then(
         () => true,
         () => false,
       );
-      const counts = async () =>
+      const sumOrigins = async () =>
         (await statisticsOn({ tables, now }).sumCounters({ fromDay: day, toDay: day })).get(
           'origins',
         );
-      // A day is counted whole or not at all.
-      expect([undefined, HOSTS], `broken off at call ${call}`).toContain(await counts());
+      // A fold counts all hosts of a day or none.
+      expect([undefined, HOST_COUNT], `killed at call ${call}`).toContain(await sumOrigins());
       await Promise.all([foldDays({ tables, now }, now()), foldDays({ tables, now }, now())]);
-      expect(await counts(), `finished after call ${call}`).toBe(HOSTS);
+      expect(await sumOrigins(), `finished after call ${call}`).toBe(HOST_COUNT);
       expect(await tables.hostDays.all({})).toEqual([]);
     }
   },
 );
 
 test.each(['before the call', 'after the call'] as const)(
-  'if another instance folds %s, the days of few origins count once, at any call',
+  'the days of few origins count once if another instance folds %s, for every call of the fold',
   async (when) => {
     let isDone = false;
-    for (let at = 1; !isDone; at += 1) {
-      using connection = openConnection();
-      const tables = sqliteTables(connection.held);
+    for (let racedCall = 1; !isDone; racedCall += 1) {
+      using opened = openConnection();
+      const tables = sqliteTables(opened.connection);
       const clock = new TestClock();
       const { now } = clock;
       for (const hosts of [4, 3, 5, 2]) {
@@ -60,22 +60,22 @@ test.each(['before the call', 'after the call'] as const)(
         clock.advance(DAY_MS);
       }
       let calls = 0;
-      const racing = withCalls(tables, async (call) => {
+      const racingTables = withCalls(tables, async (call) => {
         calls += 1;
         const fold = () => foldDays({ tables, now }, now());
-        if (calls === at && when === 'before the call') await fold();
+        if (calls === racedCall && when === 'before the call') await fold();
         const answer = await call();
-        if (calls === at && when === 'after the call') await fold();
+        if (calls === racedCall && when === 'after the call') await fold();
         return answer;
       });
-      await foldDays({ tables: racing, now }, now());
-      isDone = calls < at;
+      await foldDays({ tables: racingTables, now }, now());
+      isDone = calls < racedCall;
       const today = utcDay(now());
-      const blocks = [4, 3, 2, 1].map(async (daysAgo) => {
+      const daySums = [4, 3, 2, 1].map(async (daysAgo) => {
         const days = { fromDay: today - daysAgo, toDay: today - daysAgo };
         return (await statisticsOn({ tables, now }).sumCounters(days)).get('origins');
       });
-      expect(await Promise.all(blocks), `at call ${at}`).toEqual([
+      expect(await Promise.all(daySums), `at call ${racedCall}`).toEqual([
         undefined,
         undefined,
         12,
@@ -86,36 +86,36 @@ test.each(['before the call', 'after the call'] as const)(
 );
 
 function openConnection() {
-  const held = new Connection(MEMORY, MEMORY);
-  openSchema(held);
-  return { held, [Symbol.dispose]: () => held.close() };
+  const connection = new Connection(MEMORY, MEMORY);
+  openSchema(connection);
+  return { connection, [Symbol.dispose]: () => connection.close() };
 }
 
-/** Wraps the tables of statistics; the process breaks off at call number `last`. */
-function withBreak(tables: Tables, last: number, when: Break): Tables {
+/** Wraps the tables of statistics, and fails like a killed process from call number `killedCall` on. */
+function withKill(tables: Tables, killedCall: number, when: Moment): Tables {
   let calls = 0;
   const killed = new Error('killed');
   return withCalls(tables, async (call) => {
     calls += 1;
-    if (calls > last || (calls === last && when === 'before the call')) throw killed;
+    if (calls > killedCall || (calls === killedCall && when === 'before the call')) throw killed;
     const answer = await call();
-    if (calls >= last) throw killed;
+    if (calls >= killedCall) throw killed;
     return answer;
   });
 }
 
-/** Wraps the tables of statistics; each call runs through `through`. */
+/** Wraps the tables of statistics. Each call runs through `wrapCall`. */
 function withCalls(
   tables: Tables,
-  through: (call: () => Promise<unknown>) => Promise<unknown>,
+  wrapCall: (call: () => Promise<unknown>) => Promise<unknown>,
 ): Tables {
-  const guard = <T extends object>(table: T): T =>
+  const wrapTable = <T extends object>(table: T): T =>
     new Proxy(table, {
       get(target, name, receiver) {
         const method: unknown = Reflect.get(target, name, receiver);
         if (typeof method !== 'function' || name === 'batches') return method;
-        return (...args: unknown[]) => through(async () => method.apply(target, args));
+        return (...args: unknown[]) => wrapCall(async () => method.apply(target, args));
       },
     });
-  return { ...tables, hostDays: guard(tables.hostDays), daySums: guard(tables.daySums) };
+  return { ...tables, hostDays: wrapTable(tables.hostDays), daySums: wrapTable(tables.daySums) };
 }

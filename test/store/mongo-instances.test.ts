@@ -1,4 +1,4 @@
-/** Membership of the shared store. */
+/** Instances join a shared store, hold leases in it, and leave it. */
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import type { OpenStoreOptions, Store } from '../../src/store/store.ts';
@@ -36,13 +36,13 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     return store;
   }
 
-  async function otherProcess(): Promise<OtherProcess> {
+  async function startOtherProcess(): Promise<OtherProcess> {
     const other = await OtherProcess.start(url);
     cleanUps.push(() => other.kill());
     return other;
   }
 
-  it('run together if they agree', async () => {
+  it('run together if their settings agree', async () => {
     const [a, b] = [await open(), await open()];
     await a.instances.join({ settings: SETTINGS });
     await b.instances.join({ settings: SETTINGS });
@@ -53,7 +53,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
   });
 
   it.each(['revision', 'network', 'asset', 'payTo', 'baseUrl', 'catalog'] as const)(
-    'refuse one with another %s, and name it',
+    'refuse an instance with a different %s, and name that setting',
     async (name) => {
       const [a, b] = [await open(), await open()];
       await a.instances.join({ settings: SETTINGS });
@@ -67,15 +67,15 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     },
   );
 
-  it('join at once if another instance is alive', async () => {
+  it('refuse an instance with other settings at once, whatever its `waitMs` is', async () => {
     const [a, b] = [await open(), await open()];
     await a.instances.join({ settings: SETTINGS });
     const settings = { ...SETTINGS, baseUrl: 'http://another' };
-    const refused = b.instances.join({ settings, waitMs: 3_600_000 });
-    await expect(refused).rejects.toMatchObject({ code: 'incompatible' });
+    const joining = b.instances.join({ settings, waitMs: 3_600_000 });
+    await expect(joining).rejects.toMatchObject({ code: 'incompatible' });
   });
 
-  it('that start at once and disagree do not both get in', async () => {
+  it('that start at the same time with different settings are all refused, except one', async () => {
     for (let round = 0; round < 5; round += 1) {
       const stores = [await open(), await open(), await open()];
       const joins = stores.map((store, index) =>
@@ -87,42 +87,42 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     }
   });
 
-  it('refuse a second one with the same signer, in any case, until the first leaves', async () => {
+  it('refuse a second instance with the same signer address, in any letter case, until the first instance leaves', async () => {
     const [a, b] = [await open(), await open()];
     await a.instances.join({ settings: SETTINGS, signer: SIGNER });
-    const same = { settings: SETTINGS, signer: SIGNER.toLowerCase(), waitMs: 0 };
-    await expect(b.instances.join(same)).rejects.toMatchObject({
+    const sameSigner = { settings: SETTINGS, signer: SIGNER.toLowerCase(), waitMs: 0 };
+    await expect(b.instances.join(sameSigner)).rejects.toMatchObject({
       code: 'incompatible',
       message: expect.stringContaining('SETTLEMENT_KEY'),
     });
     await b.instances.join({ settings: SETTINGS, signer: '0xother', waitMs: 0 });
     await b.instances.leave();
     await a.instances.leave();
-    await b.instances.join(same);
+    await b.instances.join(sameSigner);
   });
 
-  it('take over from a killed instance only after its silence', async () => {
-    const other = await otherProcess();
+  it('take the lease of a killed instance only after it was silent for some time', async () => {
+    const other = await startOtherProcess();
     expect(await other.tell({ kind: 'hold', lease: 'scan:a.com' })).toBe(1);
     await other.kill();
 
     let aheadMs = 0;
     const store = await open({ clock: () => Date.now() + aheadMs });
-    const take = () => store.slots.lease(['scan:a.com'], 60_000);
-    const before = await take();
-    expect(before.taken).toBe(false);
-    if (before.taken) return;
-    expect(await store.instances.isAlive(before.holder.owner)).toBe(true);
+    const takeLease = () => store.slots.lease(['scan:a.com'], 60_000);
+    const firstTry = await takeLease();
+    expect(firstTry.taken).toBe(false);
+    if (firstTry.taken) return;
+    expect(await store.instances.isAlive(firstTry.holder.owner)).toBe(true);
 
     aheadMs = 20_000;
-    expect(await store.instances.isAlive(before.holder.owner)).toBe(false);
-    expect(await store.slots.isHeld(before.holder)).toBe(false);
-    expect((await take()).taken).toBe(true);
+    expect(await store.instances.isAlive(firstTry.holder.owner)).toBe(false);
+    expect(await store.slots.isHeld(firstTry.holder)).toBe(false);
+    expect((await takeLease()).taken).toBe(true);
     const settings = { ...SETTINGS, baseUrl: 'http://another' };
     await store.instances.join({ settings, waitMs: 0 });
   });
 
-  it('are silent earlier, and beat oftener, if tests scale time', async () => {
+  it('count as dead earlier, and send heartbeats more often, if a test scales time', async () => {
     let aheadMs = 0;
     const clock = () => Date.now() + aheadMs;
     const [a, b] = [await open({ clock, timeScale: 0.1 }), await open({ clock, timeScale: 0.1 })];
@@ -133,20 +133,20 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     await expect.poll(() => b.instances.isAlive(owner)).toBe(true);
   });
 
-  it('that were silent too long learn that the store has been taken', async () => {
+  it('that were silent for too long learn which other settings took the store', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const sleeper = await open();
-    const reason = new Promise<Error>((onEvicted) => {
+    const eviction = new Promise<Error>((onEvicted) => {
       const joined = sleeper.instances.join({ settings: SETTINGS, onEvicted });
       cleanUps.push(() => joined);
     });
     const other = await open();
-    const lives = () => other.instances.isAlive(sleeper.info.owner);
-    await vi.waitFor(async () => expect(await lives()).toBe(true), { timeout: 30_000 });
-    const next = await open({ clock: () => Date.now() + 60_000 });
-    await next.instances.join({ settings: { ...SETTINGS, payTo: '0xnext' }, waitMs: 0 });
+    const isSleeperAlive = () => other.instances.isAlive(sleeper.info.owner);
+    await vi.waitFor(async () => expect(await isSleeperAlive()).toBe(true), { timeout: 30_000 });
+    const newcomer = await open({ clock: () => Date.now() + 60_000 });
+    await newcomer.instances.join({ settings: { ...SETTINGS, payTo: '0xnext' }, waitMs: 0 });
     vi.advanceTimersByTime(25_000);
-    expect(await reason).toMatchObject({
+    expect(await eviction).toMatchObject({
       code: 'incompatible',
       message: expect.stringContaining('payTo "0xnext"'),
     });

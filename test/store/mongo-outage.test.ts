@@ -1,4 +1,4 @@
-/** The shared store while its server is killed and restarted. */
+/** The database server of the shared store is killed and restarted, or cannot be reached. */
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import type { OpenStoreOptions, Store } from '../../src/store/store.ts';
@@ -9,7 +9,7 @@ import { SETTINGS } from './mongo-races.ts';
 import { freshDatabase } from './mongo-subject.ts';
 
 const server = await startMongoServer();
-const own = 'uri' in server ? server.process : undefined;
+const serverProcess = 'uri' in server ? server.process : undefined;
 const missingServer = 'uri' in server ? null : server.unavailable;
 
 const cleanUps: (() => Promise<void>)[] = [];
@@ -38,70 +38,74 @@ describe('a database that cannot be reached at the start', () => {
   });
 });
 
-describe('a URL that asks for less certainty', needs(missingServer), () => {
-  it('does not weaken any decision', async () => {
+describe('a database URL that asks for weaker reads and writes', needs(missingServer), () => {
+  it('does not weaken the decision who wins a ledger step', async () => {
     const url = freshDatabase('uri' in server ? server.uri : '');
-    const weak = `${url}?w=0&journal=false&readConcernLevel=local&readPreference=nearest`;
-    const { ledger } = await open(weak);
-    const first = ledgerStep('k', 1, 'claimed', { data: { by: 'first' } });
-    expect(await ledger.append(first)).toBe('won');
+    const weakUrl = `${url}?w=0&journal=false&readConcernLevel=local&readPreference=nearest`;
+    const { ledger } = await open(weakUrl);
+    const firstStep = ledgerStep('k', 1, 'claimed', { data: { by: 'first' } });
+    expect(await ledger.append(firstStep)).toBe('won');
     // Without acknowledgement, this insert would look like a success.
     expect(await ledger.append(ledgerStep('k', 1, 'claimed'))).toBe('lost');
     expect((await ledger.findEntry('k'))?.last.data).toEqual({ by: 'first' });
   });
 });
 
-const lacksProcess = 'MONGODB_URI names a server that is not ours to kill';
-describe('a database that is killed', needs(missingServer ?? (own ? null : lacksProcess)), () => {
-  it('gives clear errors, and works again when it is back, without a restart of ours', async () => {
-    const warnings: string[] = [];
-    const url = freshDatabase('uri' in server ? server.uri : '');
-    const store = await open(url, { onError: (warning) => warnings.push(warning) });
-    await store.instances.join({ settings: SETTINGS });
-    await store.ledger.append(ledgerStep('before', 1, 'claimed'));
-    await store.publish(publishedScan());
+const foreignServer = 'MONGODB_URI names a server that is not ours to kill';
+describe(
+  'a database that is killed',
+  needs(missingServer ?? (serverProcess ? null : foreignServer)),
+  () => {
+    it('gives clear errors, and the open store works again after the restart of the database', async () => {
+      const warnings: string[] = [];
+      const url = freshDatabase('uri' in server ? server.uri : '');
+      const store = await open(url, { onError: (warning) => warnings.push(warning) });
+      await store.instances.join({ settings: SETTINGS });
+      await store.ledger.append(ledgerStep('before', 1, 'claimed'));
+      await store.publish(publishedScan());
 
-    await own?.kill();
-    const step = ledgerStep('during', 1, 'claimed');
-    for (const call of [
-      () => store.ping(),
-      () => store.ledger.append(step),
-      () => store.ledger.findEntry('before'),
-      () => store.publish(publishedScan()),
-      () => store.directory.list({ sort: 'recent', page: 0, pageSize: 10 }),
-      () => store.limits.hit('client', 60_000),
-      () => store.purge(store.now()),
-    ]) {
-      await expect(call()).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
-    }
-    await own?.restart();
-
-    await store.ping();
-    expect(await store.ledger.append(step)).toBe('won');
-    expect((await store.ledger.findEntry('before'))?.rows).toHaveLength(1);
-    expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
-  });
-
-  it('during a write leaves each step written once, by a writer that knows it', async () => {
-    const store = await open(freshDatabase('uri' in server ? server.uri : ''));
-    let written = 0;
-    const write = async (): Promise<void> => {
-      for (let n = 0; n < 60; n += 1) {
-        const step = ledgerStep(`k${n}`, 1, 'claimed', { data: { n } });
-        expect(await appendUntilAnswered(store, step)).toBe('won');
-        written += 1;
-        if (n % 20 === 10) void own?.restart();
+      await serverProcess?.kill();
+      const step = ledgerStep('during', 1, 'claimed');
+      for (const call of [
+        () => store.ping(),
+        () => store.ledger.append(step),
+        () => store.ledger.findEntry('before'),
+        () => store.publish(publishedScan()),
+        () => store.directory.list({ sort: 'recent', page: 0, pageSize: 10 }),
+        () => store.limits.hit('client', 60_000),
+        () => store.purge(store.now()),
+      ]) {
+        await expect(call()).rejects.toMatchObject({ name: 'StoreError', code: 'unavailable' });
       }
-    };
-    await write();
-    await own?.restart();
-    expect(written).toBe(60);
-    for (let n = 0; n < 60; n += 1) {
-      const entry = await store.ledger.findEntry(`k${n}`);
-      expect(entry?.rows.map((row) => row.data)).toEqual([{ n }]);
-    }
-  });
-});
+      await serverProcess?.restart();
+
+      await store.ping();
+      expect(await store.ledger.append(step)).toBe('won');
+      expect((await store.ledger.findEntry('before'))?.rows).toHaveLength(1);
+      expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
+    });
+
+    it('during a write leaves each step written once, and tells the writer that it won', async () => {
+      const store = await open(freshDatabase('uri' in server ? server.uri : ''));
+      let written = 0;
+      const write = async (): Promise<void> => {
+        for (let n = 0; n < 60; n += 1) {
+          const step = ledgerStep(`k${n}`, 1, 'claimed', { data: { n } });
+          expect(await appendUntilAnswered(store, step)).toBe('won');
+          written += 1;
+          if (n % 20 === 10) void serverProcess?.restart();
+        }
+      };
+      await write();
+      await serverProcess?.restart();
+      expect(written).toBe(60);
+      for (let n = 0; n < 60; n += 1) {
+        const entry = await store.ledger.findEntry(`k${n}`);
+        expect(entry?.rows.map((row) => row.data)).toEqual([{ n }]);
+      }
+    });
+  },
+);
 
 /** Repeats the step with the same attempt id until the store answers, as callers do. */
 async function appendUntilAnswered(store: Store, step: ReturnType<typeof ledgerStep>) {

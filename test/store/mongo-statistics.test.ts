@@ -8,7 +8,7 @@ import { publishedScan } from './contract/samples.ts';
 import { DAY_MS, TestClock } from './contract/test-clock.ts';
 import { dropDatabase, freshDatabase } from './mongo-subject.ts';
 
-const HOSTS = 12;
+const HOST_COUNT = 12;
 
 const server = await startMongoServer();
 
@@ -20,14 +20,14 @@ describe(
       if ('uri' in server) await server[Symbol.asyncDispose]();
     });
 
-    it('count a host once, and fold its day once, while both publish, fold and read', async () => {
+    it('count each host once a day while both instances publish, fold and read', async () => {
       const url = freshDatabase('uri' in server ? server.uri : '');
       const clock = new TestClock();
       const stores = await Promise.all([1, 2].map(() => openStore(url, { clock: clock.now })));
       try {
         for (let round = 1; round <= 4; round += 1) {
           const scannedAtMs = clock.now();
-          const publishing = Array.from({ length: HOSTS }, (_, n) => {
+          const publishing = Array.from({ length: HOST_COUNT }, (_, n) => {
             const host = `h${n}.com`;
             return stores.map((store) =>
               store.publish(publishedScan({ host, scannedAtMs }), ['origins']),
@@ -36,16 +36,19 @@ describe(
           await Promise.all(publishing.flat());
           clock.advance(DAY_MS);
           const toDay = utcDay(clock.now());
-          const origins = (store: (typeof stores)[number]) =>
+          const sumOrigins = (store: (typeof stores)[number]) =>
             store.statistics
               .sumCounters({ fromDay: toDay - 29, toDay })
-              .then((one) => one.get('origins'));
+              .then((counters) => counters.get('origins'));
           const folding = stores.flatMap((store) => [1, 2].map(() => store.purge(clock.now())));
-          const read = await Promise.all([...stores, ...stores].map(origins));
-          const before = round === 1 ? undefined : (round - 1) * HOSTS;
-          for (const each of read) expect([before, round * HOSTS]).toContain(each);
+          const sums = await Promise.all([...stores, ...stores].map(sumOrigins));
+          const sumBefore = round === 1 ? undefined : (round - 1) * HOST_COUNT;
+          for (const sum of sums) expect([sumBefore, round * HOST_COUNT]).toContain(sum);
           await Promise.all(folding);
-          expect(await Promise.all(stores.map(origins))).toEqual([round * HOSTS, round * HOSTS]);
+          expect(await Promise.all(stores.map(sumOrigins))).toEqual([
+            round * HOST_COUNT,
+            round * HOST_COUNT,
+          ]);
         }
       } finally {
         for (const store of stores) await store.close();

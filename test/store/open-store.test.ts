@@ -18,13 +18,19 @@ describe('STORE_URL', () => {
     'mongodb://user:secret@db.example.com',
     'mongodb://user:secret@/scanner',
     'mongodb://user:secret@db.example.com/sc anner',
-  ])('%j is refused, with the accepted forms and without a password', async (url) => {
-    const error: unknown = await openStore(url).catch((cause: unknown) => cause);
-    expect(error).toMatchObject({ code: 'bad_url', message: expect.stringContaining('accepted') });
-    expect(String(error)).not.toContain('secret');
-  });
+  ])(
+    '%j is refused with an error that names the accepted forms and hides the password',
+    async (url) => {
+      const error: unknown = await openStore(url).catch((cause: unknown) => cause);
+      expect(error).toMatchObject({
+        code: 'bad_url',
+        message: expect.stringContaining('accepted'),
+      });
+      expect(String(error)).not.toContain('secret');
+    },
+  );
 
-  it('sqlite:<file> makes the folder of the file', async () => {
+  it('sqlite:<file> creates the folder of the file', async () => {
     const path = join(folder, 'new', 'deep', 'scanner.db');
     const store = await openStore(`sqlite:${path}`);
     expect(store.info).toMatchObject({ kind: 'sqlite', location: path });
@@ -32,11 +38,14 @@ describe('STORE_URL', () => {
     await store.close();
   });
 
-  it('sqlite::memory: stores no file and takes no lock', async () => {
-    const [one, two] = [await openStore('sqlite::memory:'), await openStore('sqlite::memory:')];
-    await one.listing.set('a.com', { listed: false });
-    expect((await two.listing.get('a.com')).settings.listed).toBe(true);
-    await one.close();
-    await two.close();
+  it('sqlite::memory: opens a separate store each time, without a lock', async () => {
+    const [firstStore, secondStore] = [
+      await openStore('sqlite::memory:'),
+      await openStore('sqlite::memory:'),
+    ];
+    await firstStore.listing.set('a.com', { listed: false });
+    expect((await secondStore.listing.get('a.com')).settings.listed).toBe(true);
+    await firstStore.close();
+    await secondStore.close();
   });
 });

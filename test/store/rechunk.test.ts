@@ -4,12 +4,12 @@ import { ANSWER_CHUNK_BYTES, cutIntoPieces } from '../../src/store/stored-values
 import { collect } from './contract/samples.ts';
 
 test.each([
-  [[1]],
-  [[7_000]],
-  [[100, 7_000, 3]],
-  [Array.from({ length: 4_000 }, () => 100)],
-  [[ANSWER_CHUNK_BYTES, 10]],
-])('in pieces of %j bytes', async (lengths) => {
+  ['in a piece of one byte', [1]],
+  ['in one piece', [7_000]],
+  ['in pieces of several lengths', [100, 7_000, 3]],
+  ['in 4,000 small pieces', Array.from({ length: 4_000 }, () => 100)],
+  ['in a piece of the full length and a small one', [ANSWER_CHUNK_BYTES, 10]],
+])('a body that arrives %s is stored in pieces of limited memory', async (_case, lengths) => {
   const body = lengths.map((length, index) => Buffer.alloc(length, index + 1));
   const pieces = await collect(cutIntoPieces(body));
   expect(Buffer.concat(pieces).equals(Buffer.concat(body))).toBe(true);
@@ -22,11 +22,13 @@ test.each([
 
 test('a piece does not change if the caller overwrites its input later', async () => {
   const reused = Buffer.alloc(4);
-  const given = function* () {
+  const overwrittenPieces = function* () {
     for (const letter of ['abcd', 'efgh', 'ijkl']) {
       reused.write(letter);
       yield reused;
     }
   };
-  expect(Buffer.concat(await collect(cutIntoPieces(given()))).toString()).toBe('abcdefghijkl');
+  expect(Buffer.concat(await collect(cutIntoPieces(overwrittenPieces()))).toString()).toBe(
+    'abcdefghijkl',
+  );
 });

@@ -11,7 +11,7 @@ const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const clock = () => NOW_MS + 10_000;
 
 describe('an embedded store of a program with fewer tables', () => {
-  it('gets the missing ones when it is opened', async () => {
+  it('gets the missing tables when it is opened', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'store-'));
     try {
       const path = join(folder, 'scanner.db');
@@ -29,14 +29,14 @@ describe('an embedded store of a program with fewer tables', () => {
   });
 });
 
-describe('an embedded store of another schema', () => {
+describe('an embedded store with an older or newer schema number', () => {
   it('is refused, and keeps its rows', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'store-'));
     const path = join(folder, 'scanner.db');
     try {
-      const first = await openStore(`sqlite:${path}`, { clock });
-      await first.snapshots.put({ source: 's', key: 'k', takenAtMs: NOW_MS, data: 1 });
-      await first.close();
+      const firstStore = await openStore(`sqlite:${path}`, { clock });
+      await firstStore.snapshots.put({ source: 's', key: 'k', takenAtMs: NOW_MS, data: 1 });
+      await firstStore.close();
       const file = new DatabaseSync(path);
       for (const version of [12, 14]) {
         file.exec(`PRAGMA user_version = ${version}`);
@@ -54,14 +54,14 @@ describe('an embedded store of another schema', () => {
 });
 
 describe('an embedded store of a program with fewer columns', () => {
-  it('gets the missing ones, and keeps its rows', async () => {
+  it('gets the missing columns when it is opened, and keeps its rows', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'store-'));
     const path = join(folder, 'scanner.db');
     const host = 'api.example.com';
     try {
-      const first = await openStore(`sqlite:${path}`, { clock });
-      await first.publish(publishedScan({ host, scannedAtMs: NOW_MS, payableBy: 'default' }));
-      await first.close();
+      const firstStore = await openStore(`sqlite:${path}`, { clock });
+      await firstStore.publish(publishedScan({ host, scannedAtMs: NOW_MS, payableBy: 'default' }));
+      await firstStore.close();
       const file = new DatabaseSync(path);
       file.exec('ALTER TABLE history DROP COLUMN payableBy');
       file.close();

@@ -1,4 +1,4 @@
-/** Some transactions of the embedded store wait for the disk. */
+/** Some transactions of the embedded store wait for the disk, and others do not. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -9,47 +9,47 @@ import { openSchema } from '../../src/store/sqlite/schema.ts';
 import { sqliteTables } from '../../src/store/sqlite/store.ts';
 import { ledgerStep } from './contract/samples.ts';
 
-/** `PRAGMA synchronous`, as SQLite numbers it. */
-const NORMAL = 1;
-const FULL = 2;
+/** Values of `PRAGMA synchronous`. */
+const SYNCHRONOUS_NORMAL = 1;
+const SYNCHRONOUS_FULL = 2;
 
-test('an unsynced write does not wait for the disk, and the next one does, also after a failure', () => {
-  const connection = opened();
+test('an unsynced write does not wait for the disk, and the next write does, even if the unsynced write failed', () => {
+  const connection = openConnection();
   connection.runUnsynced('INSERT INTO things VALUES (1)');
-  expect(synchronous(connection)).toBe(NORMAL);
+  expect(readSynchronous(connection)).toBe(SYNCHRONOUS_NORMAL);
   connection.run('INSERT INTO things VALUES (2)');
-  expect(synchronous(connection)).toBe(FULL);
+  expect(readSynchronous(connection)).toBe(SYNCHRONOUS_FULL);
 
   expect(() => connection.runUnsynced('INSERT INTO things VALUES (?)', 'no number')).toThrow(
     'store',
   );
   connection.run('INSERT INTO things VALUES (3)');
-  expect(synchronous(connection)).toBe(FULL);
+  expect(readSynchronous(connection)).toBe(SYNCHRONOUS_FULL);
   expect(connection.values('SELECT n FROM things')).toEqual([1, 2, 3]);
 
   connection.runUnsynced('INSERT INTO things VALUES (4)');
   connection.transaction(() => {
     connection.run('INSERT INTO things VALUES (3)');
-    expect(synchronous(connection)).toBe(FULL);
+    expect(readSynchronous(connection)).toBe(SYNCHRONOUS_FULL);
   });
 });
 
-test('each step waits for the disk, except the last and those before money may move', async () => {
+test('a payment step waits for the disk, except the last step and the steps before money may move', async () => {
   const connection = new Connection(MEMORY, MEMORY);
   onTestFinished(() => connection.close());
   openSchema(connection);
   const { ledger } = sqliteTables(connection);
-  const synced: LedgerState[] = [];
+  const syncedStates: LedgerState[] = [];
   for (const [step, state] of LEDGER_STATES.entries()) {
-    const { scanId = null, answerId = null, ...named } = ledgerStep('k', step + 1, state);
+    const { scanId = null, answerId = null, ...fields } = ledgerStep('k', step + 1, state);
     const owner = { host: 'h', boot: 'b' };
-    await ledger.insert({ ...named, atMs: 1, owner, scanId, answerId, data: '{}' });
-    if (synchronous(connection) === FULL) synced.push(state);
+    await ledger.insert({ ...fields, atMs: 1, owner, scanId, answerId, data: '{}' });
+    if (readSynchronous(connection) === SYNCHRONOUS_FULL) syncedStates.push(state);
   }
-  expect(synced).toEqual(['settling', 'settled', 'released', 'failed', 'unknown']);
+  expect(syncedStates).toEqual(['settling', 'settled', 'released', 'failed', 'unknown']);
 });
 
-function opened(): Connection {
+function openConnection(): Connection {
   const folder = mkdtempSync(join(tmpdir(), 'connection-'));
   const connection = new Connection(join(folder, 'things.db'), 'things.db');
   onTestFinished(() => {
@@ -61,6 +61,6 @@ function opened(): Connection {
   return connection;
 }
 
-function synchronous(connection: Connection): unknown {
+function readSynchronous(connection: Connection): unknown {
   return connection.value('PRAGMA synchronous');
 }
