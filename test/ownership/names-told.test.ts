@@ -14,18 +14,18 @@ function createResolver(answer: () => Promise<string[]>): Resolver {
   return { resolve4: answer, resolve6: answer, lookup: async () => [] };
 }
 
-const fails = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
+const failWith = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 
 const DNS_ANSWERS = [
   ['a private address', async () => ['10.2.3.4']],
   ['seventeen addresses', async () => Array.from({ length: 17 }, (_value, n) => `1.1.1.${n}`)],
-  ['a name that does not exist', fails('ENOTFOUND')],
-  ['no address', fails('ENODATA')],
-  ['name servers that fail', fails('ESERVFAIL')],
-  ['name servers that are slow', fails('ETIMEOUT')],
+  ['a name that does not exist', failWith('ENOTFOUND')],
+  ['no address', failWith('ENODATA')],
+  ['name servers that fail', failWith('ESERVFAIL')],
+  ['name servers that are slow', failWith('ETIMEOUT')],
 ] as const;
 
-function clientWith(resolver: Resolver) {
+function createClientFactory(resolver: Resolver) {
   return (options: ProbeClientOptions) => createProbeClient({ ...options, resolver });
 }
 
@@ -33,9 +33,9 @@ async function preflight(resolver: Resolver) {
   const client = createProbeClient({ policy: DEFAULT_POLICY, userAgent: 'test', resolver });
   const judges = {} as PreflightEngine; // nothing is judged if nothing answers
   const admit = () => Promise.reject(new Error('nothing may be dialled'));
-  const asked = { origin: ORIGIN, path: '/', method: 'GET', maxPrice: null } as const;
+  const request = { origin: ORIGIN, path: '/', method: 'GET', maxPrice: null } as const;
   try {
-    return await preflightForStranger(asked, { ...judges, client, admit, answerWithinMs: 50 });
+    return await preflightForStranger(request, { ...judges, client, admit, answerWithinMs: 50 });
   } finally {
     client.close();
   }
@@ -44,7 +44,7 @@ async function preflight(resolver: Resolver) {
 test.each([
   ...DNS_ANSWERS,
   ['name servers that never answer', () => new Promise<string[]>(() => {})],
-] as const)('a preflight says the same about a host with %s', async (_what, answer) => {
+] as const)('a preflight gives the same answer for a host with %s', async (_dnsAnswer, answer) => {
   expect(await preflight(createResolver(answer))).toEqual({
     verdict: 'no-go',
     reasons: [
@@ -58,18 +58,21 @@ test.each([
   });
 });
 
-test.each(DNS_ANSWERS)('a confirm says the same about a host with %s', async (_what, answer) => {
-  const createClient = clientWith(createResolver(answer));
-  const fetcher = { createClient, policy: DEFAULT_POLICY, userAgent: 'test' };
-  await using service = await startApp({ fetchToken: createTokenFetcher(fetcher) });
-  const { url } = ORIGIN;
-  await service.post('/v1/verify/start', { url });
-  const confirmed = await service.post('/v1/verify/confirm', { url });
-  expect(confirmed.statusCode).toBe(200);
-  expect(confirmed.json()).toEqual({
-    host: 'shop.example.com',
-    verified: false,
-    reason: 'unreachable',
-    instructions: expect.stringContaining(' gave no answer (dns). '),
-  });
-});
+test.each(DNS_ANSWERS)(
+  'a confirm gives the same answer for a host with %s',
+  async (_dnsAnswer, answer) => {
+    const createClient = createClientFactory(createResolver(answer));
+    const fetcher = { createClient, policy: DEFAULT_POLICY, userAgent: 'test' };
+    await using service = await startApp({ fetchToken: createTokenFetcher(fetcher) });
+    const { url } = ORIGIN;
+    await service.post('/v1/verify/start', { url });
+    const confirmAnswer = await service.post('/v1/verify/confirm', { url });
+    expect(confirmAnswer.statusCode).toBe(200);
+    expect(confirmAnswer.json()).toEqual({
+      host: 'shop.example.com',
+      verified: false,
+      reason: 'unreachable',
+      instructions: expect.stringContaining(' gave no answer (dns). '),
+    });
+  },
+);

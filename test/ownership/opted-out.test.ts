@@ -19,15 +19,15 @@ const SHOWN_HOST = 'shown.example.com';
 const PRICES = { export: 100_000n, changes: 30_000n };
 const SINCE = '2026-01-01T00:00:00Z';
 
-/** Callers ask the instance `asked`, and owners change settings at `told`. Both may be the same instance. */
-type Instances = AsyncDisposable & { readonly asked: TestApp; readonly told: TestApp };
+/** Owners change settings at `writer`, and callers read from `reader`. They may be the same instance. */
+type Instances = AsyncDisposable & { readonly reader: TestApp; readonly writer: TestApp };
 
-async function embedded(): Promise<Instances> {
+async function startOneInstance(): Promise<Instances> {
   const app = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  return { asked: app, told: app, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
+  return { reader: app, writer: app, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
 }
 
-async function twoOnOneDatabase(): Promise<Instances> {
+async function startTwoInstances(): Promise<Instances> {
   await using undo = new AsyncDisposableStack();
   const url = freshDatabase('uri' in mongo ? mongo.uri : '');
   undo.defer(() => dropDatabase(url));
@@ -37,10 +37,10 @@ async function twoOnOneDatabase(): Promise<Instances> {
       environment,
       openStore: (clock) => openStore(url, { clock, owner: { host: name, boot: name } }),
     });
-  const asked = undo.use(await start('asked'));
-  const told = undo.use(await start('told'));
-  const started = undo.move();
-  return { asked, told, [Symbol.asyncDispose]: () => started.disposeAsync() };
+  const reader = undo.use(await start('reader'));
+  const writer = undo.use(await start('writer'));
+  const cleanup = undo.move();
+  return { reader, writer, [Symbol.asyncDispose]: () => cleanup.disposeAsync() };
 }
 
 async function buy(app: TestApp, operation: keyof typeof PRICES) {
@@ -64,65 +64,75 @@ const LIST_READERS: Readonly<Record<string, (app: TestApp) => Promise<string>>> 
 };
 
 describe.each([
-  ['one instance on SQLite', embedded, null],
-  ['two instances on MongoDB', twoOnOneDatabase, 'uri' in mongo ? null : mongo.unavailable],
+  ['one instance on SQLite', startOneInstance, null],
+  ['two instances on MongoDB', startTwoInstances, 'uri' in mongo ? null : mongo.unavailable],
 ] as const)('with %s', (_, start, missing) => {
   describe('an owner', needs(missing), () => {
     test.each(Object.entries(LIST_READERS))(
       'who opts out vanishes from %s at once, and returns after opting in',
       async (_name, read) => {
         await using instances = await start();
-        const { asked, told } = instances;
+        const { reader, writer } = instances;
         for (const host of [HIDDEN_HOST, SHOWN_HOST])
-          await told.publish(host, { grade: 'A', score: 95 });
-        const before = await read(asked);
-        expect(before).toContain(HIDDEN_HOST);
+          await writer.publish(host, { grade: 'A', score: 95 });
+        const answerBefore = await read(reader);
+        expect(answerBefore).toContain(HIDDEN_HOST);
 
-        await told.store.listing.set(HIDDEN_HOST, { listed: false });
-        const after = await read(asked);
-        expect(after).not.toContain(HIDDEN_HOST);
-        expect(after).toContain(SHOWN_HOST);
+        await writer.store.listing.set(HIDDEN_HOST, { listed: false });
+        const answerAfter = await read(reader);
+        expect(answerAfter).not.toContain(HIDDEN_HOST);
+        expect(answerAfter).toContain(SHOWN_HOST);
 
-        await told.store.listing.set(HIDDEN_HOST, { listed: true });
-        expect(await read(asked)).toContain(HIDDEN_HOST);
+        await writer.store.listing.set(HIDDEN_HOST, { listed: true });
+        expect(await read(reader)).toContain(HIDDEN_HOST);
       },
     );
 
     test('who opts out has no project, page or badge', async () => {
       await using instances = await start();
-      const { asked, told } = instances;
-      await told.publish(HIDDEN_HOST, { grade: 'A', score: 95 });
-      const read = async () => ({
-        project: (await asked.get(`/v1/project?host=${HIDDEN_HOST}`)).statusCode,
-        page: (await asked.get(`/o/${HIDDEN_HOST}`)).statusCode,
-        hasBadge: (await asked.get(`/badge/${HIDDEN_HOST}.svg`)).body.includes('95/100'),
+      const { reader, writer } = instances;
+      await writer.publish(HIDDEN_HOST, { grade: 'A', score: 95 });
+      const readHost = async () => ({
+        project: (await reader.get(`/v1/project?host=${HIDDEN_HOST}`)).statusCode,
+        page: (await reader.get(`/o/${HIDDEN_HOST}`)).statusCode,
+        hasBadge: (await reader.get(`/badge/${HIDDEN_HOST}.svg`)).body.includes('95/100'),
       });
-      expect(await read()).toEqual({ project: 200, page: 200, hasBadge: true });
-      await told.store.listing.set(HIDDEN_HOST, { listed: false });
-      expect(await read()).toEqual({ project: 404, page: 404, hasBadge: false });
+      expect(await readHost()).toEqual({ project: 200, page: 200, hasBadge: true });
+      await writer.store.listing.set(HIDDEN_HOST, { listed: false });
+      expect(await readHost()).toEqual({ project: 404, page: 404, hasBadge: false });
     });
 
     test('who suppresses branding, or proves control, changes the next export', async () => {
       await using instances = await start();
-      const { asked, told } = instances;
-      await told.publish(HIDDEN_HOST);
-      const project = async () => JSON.parse((await buy(asked, 'export')).body).projects[0];
-      const branded = await project();
+      const { reader, writer } = instances;
+      await writer.publish(HIDDEN_HOST);
+      const readExportedProject = async () =>
+        JSON.parse((await buy(reader, 'export')).body).projects[0];
+      const branded = await readExportedProject();
       expect(branded.displayName).not.toBe(HIDDEN_HOST);
-      await told.store.listing.set(HIDDEN_HOST, { enrichmentSuppressed: true });
-      expect(await project()).toMatchObject({ displayName: HIDDEN_HOST, verified: false });
-      await told.store.ownership.recordConfirm(HIDDEN_HOST, issuedToken('h'));
-      expect(await project()).toMatchObject({ displayName: HIDDEN_HOST, verified: true });
+      await writer.store.listing.set(HIDDEN_HOST, { enrichmentSuppressed: true });
+      expect(await readExportedProject()).toMatchObject({
+        displayName: HIDDEN_HOST,
+        verified: false,
+      });
+      await writer.store.ownership.recordConfirm(HIDDEN_HOST, issuedToken('h'));
+      expect(await readExportedProject()).toMatchObject({
+        displayName: HIDDEN_HOST,
+        verified: true,
+      });
     });
 
-    test('who opts out stays in answers that were sold earlier', async () => {
+    test('who opts out stays in the redelivered answers that were sold earlier', async () => {
       await using instances = await start();
-      const { asked, told } = instances;
-      await told.publish(HIDDEN_HOST);
-      const { header, body } = await buy(asked, 'export');
-      await told.store.listing.set(HIDDEN_HOST, { listed: false });
-      const again = await asked.get('/v1/directory/export', { 'payment-signature': header });
-      expect({ status: again.statusCode, body: again.body }).toEqual({ status: 200, body });
+      const { reader, writer } = instances;
+      await writer.publish(HIDDEN_HOST);
+      const { header, body } = await buy(reader, 'export');
+      await writer.store.listing.set(HIDDEN_HOST, { listed: false });
+      const redelivered = await reader.get('/v1/directory/export', { 'payment-signature': header });
+      expect({ status: redelivered.statusCode, body: redelivered.body }).toEqual({
+        status: 200,
+        body,
+      });
     });
   });
 });

@@ -27,9 +27,9 @@ test('a fetch reports the cost of its TLS handshakes, whether it found the file 
   // Some kernels count processor time in whole milliseconds, so one handshake may cost 0 ms.
   let handshakesMs = 0;
   for (let attempts = 0; attempts < MAX_ATTEMPTS && handshakesMs === 0; attempts += 1) {
-    const absent = await fetchOnce();
-    expect(absent).toMatchObject({ kind: 'unusable', reason: 'wrong_status' });
-    handshakesMs += absent.handshakeMs ?? 0;
+    const notFound = await fetchOnce();
+    expect(notFound).toMatchObject({ kind: 'unusable', reason: 'wrong_status' });
+    handshakesMs += notFound.handshakeMs ?? 0;
   }
   expect(handshakesMs).toBeGreaterThan(0);
 });

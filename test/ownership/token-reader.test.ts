@@ -90,16 +90,19 @@ test('all waiting callers share one fetch, which counts as one failure of each c
   expect(clock.sleepers).toBe(0);
 });
 
-test('a caller who comes during a fetch is answered by the next fetch, which begins 10 s after it', async () => {
+test('a caller who comes during a fetch is answered by the next fetch, which begins 10 s after the start of that fetch', async () => {
   await using reading = startReading();
   const { fetches, verification, clock } = reading;
   const { token } = await verification.start(ORIGIN, OWNER);
-  const early = verification.confirm(ORIGIN, OWNER);
+  const earlyConfirm = verification.confirm(ORIGIN, OWNER);
   await runPending();
-  const late = [verification.confirm(ORIGIN, OWNER), verification.confirm(ORIGIN, STRANGER)];
+  const lateConfirms = [
+    verification.confirm(ORIGIN, OWNER),
+    verification.confirm(ORIGIN, STRANGER),
+  ];
   await runPending();
   fetches[0]?.answer('not yet');
-  expect(await early).toMatchObject({ verified: false });
+  expect(await earlyConfirm).toMatchObject({ verified: false });
 
   clock.advance(SPACING_MS - 1);
   await runPending();
@@ -108,7 +111,8 @@ test('a caller who comes during a fetch is answered by the next fetch, which beg
   await runPending();
   expect(fetches).toHaveLength(2);
   fetches[1]?.answer(token);
-  for (const confirmation of await Promise.all(late)) expect(confirmation.verified).toBe(true);
+  for (const confirmation of await Promise.all(lateConfirms))
+    expect(confirmation.verified).toBe(true);
 });
 
 test('hosts do not wait for each other, but at most 8 are fetched at once', async () => {
@@ -154,80 +158,82 @@ test('a client whose hosts cost a second of handshakes waits behind other client
   expect(fetches.at(-1)?.host).toBe('more.dev');
 });
 
-test("a fetch of the last 10 s that found a caller's token answers that caller at once", async () => {
+test('a caller whose token was found by a fetch of the last 10 s is answered at once', async () => {
   await using reading = startReading(2);
   const { fetches, verifications, clock } = reading;
-  const [here, there] = verifications;
-  if (here === undefined || there === undefined) throw new Error('two were asked for');
-  const { token } = await here.start(ORIGIN, OWNER);
-  await here.start(ORIGIN, OTHER_OWNER);
-  const strangers = here.confirm(ORIGIN, STRANGER);
+  const [instance, otherInstance] = verifications;
+  if (instance === undefined || otherInstance === undefined)
+    throw new Error('two instances are needed');
+  const { token } = await instance.start(ORIGIN, OWNER);
+  await instance.start(ORIGIN, OTHER_OWNER);
+  const strangerConfirm = instance.confirm(ORIGIN, STRANGER);
   await runPending();
-  const meanwhile = here.confirm(ORIGIN, OWNER);
+  const ownerConfirm = instance.confirm(ORIGIN, OWNER);
   await runPending();
   fetches[0]?.answer(token);
-  expect((await strangers).verified).toBe(true);
-  expect((await meanwhile).verified).toBe(true);
+  expect((await strangerConfirm).verified).toBe(true);
+  expect((await ownerConfirm).verified).toBe(true);
   clock.advance(SPACING_MS - 1);
-  expect((await there.confirm(ORIGIN, OWNER)).verified).toBe(true);
+  expect((await otherInstance.confirm(ORIGIN, OWNER)).verified).toBe(true);
   expect(fetches).toHaveLength(1);
 
   // The last fetch found another owner's token, so OTHER_OWNER needs a new fetch.
-  const others = there.confirm(ORIGIN, OTHER_OWNER);
+  const otherOwnerConfirm = otherInstance.confirm(ORIGIN, OTHER_OWNER);
   await runPending();
   clock.advance(1);
   await runPending();
   expect(fetches).toHaveLength(2);
   fetches[1]?.answer('not yet');
-  expect(await others).toMatchObject({ verified: false, reason: 'mismatch' });
+  expect(await otherOwnerConfirm).toMatchObject({ verified: false, reason: 'mismatch' });
 });
 
 test('a fetch that began before a confirm does not count as a failure of that confirm', async () => {
   await using reading = startReading();
   const { store, fetches, verification, clock } = reading;
   await verification.start(ORIGIN, OWNER);
-  const strangers = verification.confirm(ORIGIN, STRANGER);
+  const strangerConfirm = verification.confirm(ORIGIN, STRANGER);
   await runPending();
   clock.advance(1);
-  const own = verification.confirm(ORIGIN, OWNER);
+  const ownerConfirm = verification.confirm(ORIGIN, OWNER);
   fetches[0]?.answer('not yet');
-  expect((await strangers).verified).toBe(false);
+  expect((await strangerConfirm).verified).toBe(false);
   await runPending();
-  const pair = { host: ORIGIN.host, client: OWNER.key };
-  expect((await store.ownership.countFailedConfirms(pair)).used).toBe(0);
+  const hostAndClient = { host: ORIGIN.host, client: OWNER.key };
+  expect((await store.ownership.countFailedConfirms(hostAndClient)).used).toBe(0);
   clock.advance(SPACING_MS);
   await runPending();
   fetches[1]?.answer('not yet');
-  expect((await own).verified).toBe(false);
-  expect((await store.ownership.countFailedConfirms(pair)).used).toBe(1);
+  expect((await ownerConfirm).verified).toBe(false);
+  expect((await store.ownership.countFailedConfirms(hostAndClient)).used).toBe(1);
 });
 
 test('instances on one store fetch a host 10 s apart and share the tokens that they find', async () => {
   await using reading = startReading(2);
   const { fetches, verifications, clock } = reading;
-  const [here, there] = verifications;
-  if (here === undefined || there === undefined) throw new Error('two were asked for');
-  const { token } = await here.start(ORIGIN, OWNER);
-  const first = here.confirm(ORIGIN, OWNER);
+  const [instance, otherInstance] = verifications;
+  if (instance === undefined || otherInstance === undefined)
+    throw new Error('two instances are needed');
+  const { token } = await instance.start(ORIGIN, OWNER);
+  const firstConfirm = instance.confirm(ORIGIN, OWNER);
   await runPending();
   clock.advance(1);
   // From here on, both callers wait for the next fetch.
-  const second = here.confirm(ORIGIN, OWNER);
-  const third = there.confirm(ORIGIN, STRANGER);
+  const secondConfirm = instance.confirm(ORIGIN, OWNER);
+  const thirdConfirm = otherInstance.confirm(ORIGIN, STRANGER);
   await runPending();
   expect(fetches).toHaveLength(1);
   fetches[0]?.answer('not yet');
-  expect((await first).verified).toBe(false);
+  expect((await firstConfirm).verified).toBe(false);
 
   clock.advance(SPACING_MS);
-  // One instance begins the fetch. The other one must wait another 10 s.
+  // One instance begins the fetch. The other instance must wait another 10 s.
   await expect.poll(() => clock.sleepers).toBe(1);
   expect(fetches).toHaveLength(2);
   fetches[1]?.answer(token);
-  expect((await Promise.race([second, third])).verified).toBe(true);
+  expect((await Promise.race([secondConfirm, thirdConfirm])).verified).toBe(true);
   clock.advance(SPACING_MS);
-  expect((await second).verified).toBe(true);
-  expect((await third).verified).toBe(true);
+  expect((await secondConfirm).verified).toBe(true);
+  expect((await thirdConfirm).verified).toBe(true);
   expect(fetches).toHaveLength(2);
 });
 
@@ -239,19 +245,19 @@ test('a failure of the scanner itself rejects all waiting callers, and the next 
   await runPending();
   fetches[0]?.fail(new ScannerFailed(new Error('the resolver is down')));
   for (const outcome of await outcomes) expect(outcome.status).toBe('rejected');
-  const again = read(ORIGIN, OWNER);
+  const nextRead = read(ORIGIN, OWNER);
   await runPending();
   clock.advance(SPACING_MS);
   await runPending();
   fetches[1]?.answer('a token');
-  expect((await again).finding.kind).toBe('served');
+  expect((await nextRead).finding.kind).toBe('served');
 });
 
 test('a client that disconnected before its request causes no fetch', async () => {
   await using reading = startReading();
   const { fetches, read } = reading;
-  const left = read(ORIGIN, { ...STRANGER, disconnect: AbortSignal.abort() });
-  await expect(left).rejects.toMatchObject({ code: 'saturated' });
+  const abandonedRead = read(ORIGIN, { ...STRANGER, disconnect: AbortSignal.abort() });
+  await expect(abandonedRead).rejects.toMatchObject({ code: 'saturated' });
   await runPending();
   expect(fetches).toHaveLength(0);
 });
@@ -259,36 +265,36 @@ test('a client that disconnected before its request causes no fetch', async () =
 test('a client that disconnects while it waits causes no fetch', async () => {
   await using reading = startReading();
   const { fetches, read, clock } = reading;
-  const hangsUp = new AbortController();
+  const disconnecting = new AbortController();
   void read(ORIGIN, OWNER);
   await runPending();
-  const left = read(ORIGIN, { ...STRANGER, disconnect: hangsUp.signal });
+  const abandonedRead = read(ORIGIN, { ...STRANGER, disconnect: disconnecting.signal });
   await runPending();
-  hangsUp.abort();
-  await expect(left).rejects.toMatchObject({ code: 'saturated' });
+  disconnecting.abort();
+  await expect(abandonedRead).rejects.toMatchObject({ code: 'saturated' });
   clock.advance(SPACING_MS);
   await runPending();
   expect(fetches).toHaveLength(1);
   fetches[0]?.answer('a token');
 
   // The next caller does not wait behind the disconnected one.
-  const next = read(ORIGIN, OWNER);
+  const nextRead = read(ORIGIN, OWNER);
   await runPending();
   expect(fetches).toHaveLength(2);
   fetches[1]?.answer('a token');
-  expect((await next).finding.kind).toBe('served');
+  expect((await nextRead).finding.kind).toBe('served');
 });
 
 test('a stopping service rejects callers whose fetch has not begun, and ends the running fetch', async () => {
   await using reading = startReading();
   const { fetches, read, stopping } = reading;
-  const running = read(ORIGIN, OWNER);
+  const runningRead = read(ORIGIN, OWNER);
   await runPending();
-  const waiting = read(ORIGIN, STRANGER);
+  const waitingRead = read(ORIGIN, STRANGER);
   await runPending();
   stopping.abort();
-  await expect(waiting).rejects.toMatchObject({ code: 'saturated', retryAfterSec: 10 });
+  await expect(waitingRead).rejects.toMatchObject({ code: 'saturated', retryAfterSec: 10 });
   fetches[0]?.answer('a token');
-  expect((await running).finding.kind).toBe('served');
+  expect((await runningRead).finding.kind).toBe('served');
   expect(fetches).toHaveLength(1);
 });

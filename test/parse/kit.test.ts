@@ -19,13 +19,13 @@ import {
 const kit = createKit();
 const PAGE = '<!doctype html><title>Shop</title><p>Welcome';
 
-/** `random` is the answer of a random path; the default is a real error answer. */
-function document(
-  given: HttpObservation,
+/** Reads a document. `soft404` is the answer of a random path. It is a real 404 by default. */
+function readDocument(
+  observation: HttpObservation,
   soft404: HttpObservation = NOT_FOUND,
   path = '/llms.txt',
 ) {
-  return kit.document(path, asked(path, given), asked('/random-4f1c', soft404));
+  return kit.document(path, asked(path, observation), asked('/random-4f1c', soft404));
 }
 
 describe('a kit', () => {
@@ -42,13 +42,18 @@ describe('a kit', () => {
       expect(parse('{"a":1}')).toBe(parse('{"a":1}'));
     }
     expect(kit.challenge(challenge402().data)).toBe(kit.challenge(challenge402().data));
-    const seen = {
+    const observations = {
       openapi: answer(200, openApiDocument()),
       openapiAlternates: [],
       soft404: NOT_FOUND,
     };
-    const [one, other] = [kit.openapi(seen), kit.openapi(structuredClone(seen))];
-    expect(one.state === 'found' && one.facts).toBe(other.state === 'found' && other.facts);
+    const [reading, equalReading] = [
+      kit.openapi(observations),
+      kit.openapi(structuredClone(observations)),
+    ];
+    expect(reading.state === 'found' && reading.facts).toBe(
+      equalReading.state === 'found' && equalReading.facts,
+    );
   });
 
   it('shares nothing with another kit', () => {
@@ -56,8 +61,11 @@ describe('a kit', () => {
   });
 
   it('tells challenges apart by header and body', () => {
-    const [first, second] = [challenge402(), challenge402(undefined, { body: { note: 'other' } })];
-    expect(kit.challenge(first.data)).not.toBe(kit.challenge(second.data));
+    const [answered, otherAnswer] = [
+      challenge402(),
+      challenge402(undefined, { body: { note: 'other' } }),
+    ];
+    expect(kit.challenge(answered.data)).not.toBe(kit.challenge(otherAnswer.data));
   });
 });
 
@@ -94,14 +102,14 @@ describe('document', () => {
       'unreadable',
       'broke off (timeout)',
     ],
-  ])('%s', (_, given, state, evidence) => {
-    const reading = document(given);
+  ])('%s', (_, observation, state, evidence) => {
+    const reading = readDocument(observation);
     expect(reading.state).toBe(state);
     expect('evidence' in reading ? reading.evidence : '').toContain(evidence);
   });
 
   it('returns answer and text of an existing document', () => {
-    expect(document(answer(200, '# Name'))).toMatchObject({
+    expect(readDocument(answer(200, '# Name'))).toMatchObject({
       path: '/llms.txt',
       body: '# Name',
       answer: { status: 200, url: `${ORIGIN}/llms.txt` },
@@ -110,22 +118,20 @@ describe('document', () => {
 
   it('names the target of a redirect that was not followed, in visible characters', () => {
     const refusedRedirect = { to: 'https://other.example/\u202Ex', why: 'another origin' };
-    expect(document(answer(302, '', {}, { refusedRedirect }))).toMatchObject({
+    expect(readDocument(answer(302, '', {}, { refusedRedirect }))).toMatchObject({
       state: 'absent',
       status: 302,
       evidence: 'GET /llms.txt: 302 to "https://other.example/x", not followed: another origin',
     });
   });
 
-  it('recognises the page for any path before it recognises HTML', () => {
-    expect(document(html(200, PAGE), html(200, PAGE)).state).toBe('soft-404');
-    expect(document(html(404, PAGE), html(404, PAGE)).state).toBe('absent');
+  it('recognises a soft 404 before it recognises HTML', () => {
+    expect(readDocument(html(200, PAGE), html(200, PAGE)).state).toBe('soft-404');
+    expect(readDocument(html(404, PAGE), html(404, PAGE)).state).toBe('absent');
   });
 });
 
 describe('sameBody', () => {
-  const on = (path: string, given: HttpObservation) => asked(path, given);
-
   it.each([
     ['equal bodies', answer(200, 'x'), answer(200, 'x'), true],
     ['other bodies', answer(200, 'x'), answer(200, 'y'), false],
@@ -133,8 +139,8 @@ describe('sameBody', () => {
     ['a page beside a real 404', answer(200, 'x'), answer(404, 'x'), false],
     ['an error beside a page', answer(404, 'x'), answer(200, 'x'), false],
     ['no answers', failure('timeout'), failure('timeout'), false],
-  ])('%s', (_, one, other, same) => {
-    expect(kit.sameBody(one, other)).toBe(same);
+  ])('%s', (_, observation, control, isSame) => {
+    expect(kit.sameBody(observation, control)).toBe(isSame);
   });
 
   it.each([
@@ -142,9 +148,9 @@ describe('sameBody', () => {
     ['without its slash', '{"error":"no NAKED"}'],
     ['in a query', '<a href="/login?next=ENCODED">'],
     ['as PHP writes JSON', '{"path":"ESCAPED"}'],
-  ])('leaves out the path that both repeat: %s', (_, template) => {
+  ])('ignores the requested path that both bodies repeat: %s', (_, template) => {
     const page = (path: string) =>
-      on(
+      asked(
         path,
         answer(
           200,
@@ -156,12 +162,12 @@ describe('sameBody', () => {
         ),
       );
     expect(kit.sameBody(page('/.well-known/x402'), page('/random/4f1c'))).toBe(true);
-    expect(kit.sameBody(page('/.well-known/x402'), on('/random/4f1c', answer(200, template)))).toBe(
-      false,
-    );
+    expect(
+      kit.sameBody(page('/.well-known/x402'), asked('/random/4f1c', answer(200, template))),
+    ).toBe(false);
   });
 
-  it('leaves out the requested path before a redirect', () => {
+  it('ignores the requested path that a body repeats after a redirect', () => {
     const login = (path: string) => {
       const redirects = [{ url: `${ORIGIN}${path}`, status: 302, location: '/login' }];
       return answer(200, `Sign in to see ${path}`, {}, { url: `${ORIGIN}/login`, redirects });
@@ -183,13 +189,13 @@ describe('isHtml', () => {
     ['no body but the type', answer(200, '', { 'content-type': 'TEXT/HTML; charset=utf-8' }), true],
     ['no body, no type', answer(200), false],
     ['no answer', failure('dns'), false],
-  ])('%s', (_, given, isHtml) => {
-    expect(kit.isHtml(given)).toBe(isHtml);
+  ])('%s', (_, observation, isHtml) => {
+    expect(kit.isHtml(observation)).toBe(isHtml);
   });
 });
 
 describe('openapi', () => {
-  const alternate = (path: string, given: HttpObservation) => [at(path, given)];
+  const alternate = (path: string, observation: HttpObservation) => [at(path, observation)];
   const find = (
     openapi: HttpObservation,
     openapiAlternates = alternate('/swagger.json', NOT_FOUND),
@@ -246,7 +252,7 @@ describe('openapi', () => {
     });
   });
 
-  it('requests below the address that the document came from', () => {
+  it('has request paths below the URL from which the document came', () => {
     const document = openApiDocument({ servers: [{ url: 'v1' }] });
     const reading = find(NOT_FOUND, alternate('/api/openapi.json', answer(200, document)));
     expect(reading).toMatchObject({
@@ -277,7 +283,7 @@ describe('manifest', () => {
     expect(find(canonical, good)).toMatchObject({ canonical: false, facts: { shape: 'list' } });
   });
 
-  it('says that its shape is unknown, or that it is missing', () => {
+  it('has an unknown shape, or is missing with evidence', () => {
     expect(find(answer(200, { hello: 1 }))).toMatchObject({ facts: { shape: 'unknown' } });
     expect(find(answer(200, 'x402'))).toEqual({
       state: 'none',

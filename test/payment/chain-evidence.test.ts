@@ -4,7 +4,7 @@ import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
 import { createNodeRequests } from '../../src/payment/chain/node-requests.ts';
 import type { StoredPayment } from '../../src/payment/ledger/ledger.ts';
 import { newNonce, newPayer, TERMS } from './payer.ts';
-import { QUICK } from './settling.ts';
+import { QUICK_TIMING } from './settling.ts';
 import { PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 import {
@@ -152,7 +152,7 @@ describe('a payment that can be looked up on the chain', () => {
       eth_call: () => unused,
     });
     await using shop = await startShop({
-      ...QUICK,
+      ...QUICK_TIMING,
       facilitator,
       rpcUrl: node.rpcUrl,
       clock: () => nowMs,
@@ -185,7 +185,7 @@ describe('a facilitator that reports a success', () => {
       eth_getTransactionReceipt: () => receiptOf({ ...use, transaction: TRANSACTION }),
     });
     const facilitator = stubFacilitator();
-    await using shop = await startShop({ ...QUICK, facilitator, rpcUrl: node.rpcUrl });
+    await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
     const answer = await shop.buy('x', { 'payment-signature': signed.header });
     expect(answer.status).toBe(status);
     expect(shop.published).toHaveLength(isHonest ? 1 : 0);
@@ -205,7 +205,12 @@ describe('a success whose transaction the node does not have', () => {
     await using node = await startStubNode({ ...chain, eth_getTransactionReceipt: () => null });
     const facilitator = stubFacilitator();
     const { rpcUrl } = node;
-    await using shop = await startShop({ ...QUICK, facilitator, rpcUrl, receiptWithinMs: 50 });
+    await using shop = await startShop({
+      ...QUICK_TIMING,
+      facilitator,
+      rpcUrl,
+      receiptWithinMs: 50,
+    });
     const answer = await shop.buy('x', { 'payment-signature': signed.header });
     expect(answer.status).toBe(503);
     expect(answer.json).toMatchObject({
@@ -228,7 +233,7 @@ describe('a success whose transaction the node does not have', () => {
         ++looks < 3 ? null : receiptOf({ ...use, transaction: TRANSACTION }),
     });
     const facilitator = stubFacilitator();
-    await using shop = await startShop({ ...QUICK, facilitator, rpcUrl: node.rpcUrl });
+    await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
     const answer = await shop.buy('x', { 'payment-signature': signed.header });
     expect(answer.status).toBe(200);
     expect(answer.paid?.transaction).toBe(TRANSACTION);
@@ -239,7 +244,7 @@ describe('a success whose transaction the node does not have', () => {
     const signed = await newPayer().sign({ value: PRICE });
     await using node = await startStubNode(chain);
     const facilitator = stubFacilitator();
-    await using shop = await startShop({ ...QUICK, facilitator, rpcUrl: node.rpcUrl });
+    await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
     expect((await shop.buy('x', { 'payment-signature': signed.header })).status).toBe(200);
   });
 });

@@ -21,7 +21,7 @@ import { needs } from '../fixtures/needs.ts';
 import { fundedPayer, newSeller, remoteShop, type Seller } from './chain-shop.ts';
 import { type ChaosFacilitator, startChaosFacilitator } from './chaos-facilitator.ts';
 import { newNonce, type Payer, type SignedHeader, TERMS } from './payer.ts';
-import { answerOf, PRICE } from './shop.ts';
+import { createItemAnswer, PRICE } from './shop.ts';
 
 const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
 /** Longer than the validity and the ten minutes after which an unused nonce is proof. */
@@ -75,7 +75,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
       retryWithinMs: 300,
       compute: async (item) => {
         await cheat(item);
-        return answerOf(item);
+        return createItemAnswer(item);
       },
     });
   }

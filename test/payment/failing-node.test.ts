@@ -10,10 +10,10 @@ import { CHAIN_TIMING, fundedPayer, newSeller, remoteShop, type Seller } from '.
 import { type ChaosFacilitator, startChaosFacilitator } from './chaos-facilitator.ts';
 import { type FailingNode, NODE_FAILURES, NODE_SECRET, startFailingNode } from './failing-node.ts';
 import { newPayer } from './payer.ts';
-import { answerOf, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
+import { createItemAnswer, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
 
 const RPC_TIMEOUT_MS = 300;
-const QUICK = {
+const QUICK_TIMING = {
   ...CHAIN_TIMING,
   reconcileWithinMs: 200,
   retryWithinMs: 1_000,
@@ -80,7 +80,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       onEvent: (event) => told.push(event),
     });
     return startShop({
-      ...QUICK,
+      ...QUICK_TIMING,
       terms: seller.terms,
       facilitator,
       rpcUrl: node.rpcUrl,
@@ -89,7 +89,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       onError: (message, error) => told.push(message, error),
       compute: async (item) => {
         work();
-        return answerOf(item);
+        return createItemAnswer(item);
       },
     });
   }
@@ -160,7 +160,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
     async (failure) => {
       await using chaos: ChaosFacilitator = await startChaosFacilitator(chainFacilitator(chain));
       await using shop = await remoteShop(seller, chaos.url, {
-        ...QUICK,
+        ...QUICK_TIMING,
         rpcUrl: node.rpcUrl,
         rpcTimeoutMs: RPC_TIMEOUT_MS,
         onEvent: (event) => told.push(event),

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { flakyStore } from './flaky-store.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
-import { rowsOf as ledgerRows, QUICK } from './settling.ts';
+import { listLedgerRows as ledgerRows, QUICK_TIMING } from './settling.ts';
 import { PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
@@ -11,9 +11,10 @@ const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const LATE = `0x${'ef'.repeat(32)}` as const;
 
-const rowsOf = (shop: Shop, signed: SignedHeader) => ledgerRows(shop, payer.address, signed);
+const listLedgerRows = (shop: Shop, signed: SignedHeader) =>
+  ledgerRows(shop, payer.address, signed);
 const statesOf = async (shop: Shop, signed: SignedHeader) =>
-  (await rowsOf(shop, signed)).map(({ state }) => state);
+  (await listLedgerRows(shop, signed)).map(({ state }) => state);
 
 const settled: SettleOutcome = { kind: 'settled', transaction: LATE };
 
@@ -21,7 +22,7 @@ describe('if the store fails', () => {
   test('after the settlement succeeded, the payer gets the 200, and the success is recorded later', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
+    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
     flaky.failSteps(['settled', 'unknown']);
     const signed = await pay();
     const answer = await shop.buy('x', v2(signed));
@@ -31,7 +32,7 @@ describe('if the store fails', () => {
     flaky.heal();
     await expect.poll(() => statesOf(shop, signed)).toContain('published');
     expect(facilitator.sent).toHaveLength(1);
-    expect((await rowsOf(shop, signed)).at(-1)?.answerId).toBeDefined();
+    expect((await listLedgerRows(shop, signed)).at(-1)?.answerId).toBeDefined();
     const again = await shop.buy('x', v2(signed));
     expect(again.body).toBe(answer.body);
     await flaky.store.close();
@@ -40,7 +41,7 @@ describe('if the store fails', () => {
   test('before the settlement, no payment is sent, and nothing is charged', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
+    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
     for (const state of ['claimed', 'computed'] as const) {
       flaky.failSteps([state]);
       const answer = await shop.buy('x', v2(await pay()));
@@ -59,7 +60,7 @@ describe('if the store fails', () => {
   test('when the intent may be written, the payer gets settlement_unknown, then 200 by the same header', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
+    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
     flaky.failSteps(['settling'], { writes: true });
     const signed = await pay();
     const answer = await shop.buy('x', v2(signed));
@@ -74,7 +75,7 @@ describe('if the store fails', () => {
   test('when the intent is not written, the payer gets settlement_unknown, and the payment is never sent', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
+    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
     flaky.failSteps(['settling', 'released']);
     const signed = await pay();
     expect((await shop.buy('x', v2(signed))).json).toMatchObject({ error: 'settlement_unknown' });
@@ -88,7 +89,7 @@ describe('if the store fails', () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }, settled];
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK });
+    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
     flaky.failSteps(['released']);
     const signed = await pay();
     expect((await shop.buy('x', v2(signed))).json).toMatchObject({ error: 'settlement_unknown' });
@@ -102,7 +103,7 @@ describe('if the store fails', () => {
 test('at the publication, the payer still gets the answer, and publication follows later', async () => {
   let isBroken = true;
   await using shop = await startShop({
-    ...QUICK,
+    ...QUICK_TIMING,
     publish: async () => {
       if (isBroken) throw new Error('no room');
     },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newPayer, type Payer, type SignedHeader } from './payer.ts';
-import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
+import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
@@ -12,7 +12,7 @@ async function gatedShop(options: Parameters<typeof startShop>[0] = {}) {
   const shop = await startShop({
     compute: async (item) => {
       await gate.opened;
-      return answerOf(item);
+      return createItemAnswer(item);
     },
     ...options,
   });
@@ -38,7 +38,7 @@ test('one wallet buys forty scans at once, and all of them are answered in turn'
       most = Math.max(most, running);
       await new Promise((resolve) => setTimeout(resolve, 20));
       running -= 1;
-      return answerOf(item);
+      return createItemAnswer(item);
     },
   });
   const payer = newPayer();
@@ -82,7 +82,7 @@ test('waiting calls are served in the order of their arrival', async () => {
       const gate = newLatch();
       gates.set(item, gate);
       await gate.opened;
-      return answerOf(item);
+      return createItemAnswer(item);
     },
   });
   const payer = newPayer();
@@ -177,7 +177,7 @@ describe('the places for open calls of one process', () => {
       turnWithinMs: 400,
       compute: async (item) => {
         if (isGated) await gate.opened;
-        return answerOf(item);
+        return createItemAnswer(item);
       },
     });
     const known = newPayer();

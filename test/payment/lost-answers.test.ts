@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { toPaymentKey } from '../../src/payment/terms.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
+import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -190,7 +190,7 @@ describe('a payment identifier', () => {
     await using shop = await startShop({
       compute: async (item) => {
         if (isBroken) throw new Error('broken');
-        return answerOf(item);
+        return createItemAnswer(item);
       },
     });
     expect((await shop.buy('x', toHeaders(await sign({ identifier: id })))).status).toBe(500);
@@ -207,7 +207,7 @@ describe('a payment identifier', () => {
     await using shop = await startShop({
       compute: async (item) => {
         await latch.opened;
-        return answerOf(item);
+        return createItemAnswer(item);
       },
     });
     const headers = await Promise.all(Array.from({ length: 5 }, () => sign({ identifier: id })));

@@ -3,14 +3,14 @@ import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
-import { QUICK, rowsOf } from './settling.ts';
+import { listLedgerRows, QUICK_TIMING } from './settling.ts';
 import { PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
 const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const statesOf = async (shop: Shop, signed: SignedHeader) =>
-  (await rowsOf(shop, payer.address, signed)).map(({ state }) => state);
+  (await listLedgerRows(shop, payer.address, signed)).map(({ state }) => state);
 
 /** One process sends the payment and stalls. The other takes the key over and sends the payment again. */
 async function startTwoSenders() {
@@ -20,7 +20,7 @@ async function startTwoSenders() {
   const takingOutcome = Promise.withResolvers<SettleOutcome>();
   stalledFacilitator.outcomes = [stalledOutcome.promise];
   takingFacilitator.outcomes = [takingOutcome.promise];
-  const timing = { ...QUICK, reconcileWithinMs: 2_000, retryWithinMs: 2_000 };
+  const timing = { ...QUICK_TIMING, reconcileWithinMs: 2_000, retryWithinMs: 2_000 };
   const stalledShop = await startShop({
     ...timing,
     store,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/model/errors.ts';
 import { toPaymentKey } from '../../src/payment/terms.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
+import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 
 const payer = newPayer();
 const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
@@ -19,7 +19,7 @@ describe('a paid answer', () => {
     const signed = await sign();
     const answer = await shop.buy('first', toHeaders(signed));
     expect(answer.status).toBe(200);
-    expect(answer.body).toBe((answerOf('first') as { body: string }).body);
+    expect(answer.body).toBe((createItemAnswer('first') as { body: string }).body);
     expect(answer.paid).toEqual({
       success: true,
       transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
@@ -91,7 +91,7 @@ test('a header that is sent five times at once gives one computation, one charge
   await using shop = await startShop({
     compute: async (item) => {
       await latch.opened;
-      return answerOf(item);
+      return createItemAnswer(item);
     },
   });
   const signed = await sign();

@@ -4,7 +4,7 @@ import { DEFAULT_TIMING, toNextLookMs } from '../../src/payment/ledger/reconcile
 import { toResendTimesMs } from '../../src/payment/settle/resends.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer } from './payer.ts';
-import { QUICK, rowsOf } from './settling.ts';
+import { listLedgerRows, QUICK_TIMING } from './settling.ts';
 import { PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 import { blocksUntil, startStubNode } from './stub-node.ts';
@@ -33,7 +33,12 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     await using node = await startUnusedNode();
     let nowMs = Date.now();
     const clock = () => nowMs;
-    await using shop = await startShop({ ...QUICK, clock, facilitator, rpcUrl: node.rpcUrl });
+    await using shop = await startShop({
+      ...QUICK_TIMING,
+      clock,
+      facilitator,
+      rpcUrl: node.rpcUrl,
+    });
     const signed = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': signed.header };
     expect((await shop.buy('x', headers)).status).toBe(503);
@@ -46,7 +51,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     const requestsBefore = node.requestedMethods.length;
     await expect.poll(() => node.requestedMethods.length).toBeGreaterThan(requestsBefore + 4);
     expect(facilitator.sent).toHaveLength(5);
-    const rows = await rowsOf(shop, payer.address, signed);
+    const rows = await listLedgerRows(shop, payer.address, signed);
     const sendStates = Array.from({ length: 5 }, () => 'unknown');
     expect(rows.map(({ state }) => state)).toEqual([
       'claimed',
@@ -65,7 +70,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     }
     const sent = () => facilitators.reduce((sum, facilitator) => sum + facilitator.sent.length, 0);
     await using node = await startUnusedNode();
-    const options = { ...QUICK, store: store.sqlite, rpcUrl: node.rpcUrl };
+    const options = { ...QUICK_TIMING, store: store.sqlite, rpcUrl: node.rpcUrl };
     const signed = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': signed.header };
     {
@@ -97,11 +102,11 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       { kind: 'not_sent', reason: 'connection refused' },
     ];
     await using node = await startUnusedNode();
-    await using shop = await startShop({ ...QUICK, facilitator, rpcUrl: node.rpcUrl });
+    await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
     const signed = await payer.sign({ value: PRICE });
     await shop.buy('x', { 'payment-signature': signed.header });
     await expect.poll(() => facilitator.sent.length).toBeGreaterThan(7);
-    expect(await rowsOf(shop, payer.address, signed)).toHaveLength(5);
+    expect(await listLedgerRows(shop, payer.address, signed)).toHaveLength(5);
   });
 
   test('that was mined and reverted is not sent again, even after a restart', async () => {
@@ -111,7 +116,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     const reverted = { kind: 'unclear', reason: 'reverted', isReverted: true } as const;
     facilitator.outcomes = [{ ...reverted, transaction: TRANSACTION }];
     await using node = await startUnusedNode();
-    const options = { ...QUICK, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
+    const options = { ...QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
     const signed = await payer.sign({ value: PRICE });
     for (let run = 1; run <= 2; run++) {
       await using shop = await startShop(options);
@@ -133,7 +138,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       { kind: 'unclear', reason: 'timeout', transaction: TRANSACTION },
     ];
     await using node = await startUnusedNode();
-    const options = { ...QUICK, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
+    const options = { ...QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
     const signed = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': signed.header };
     {
@@ -187,7 +192,7 @@ describe('a facilitator that is down', () => {
     expect((await shop.buy('x', headers)).status).toBe(503);
     // The chain has the payment after the first send that succeeds.
     const isSent = async () =>
-      (await rowsOf(shop, payer.address, signed)).some(
+      (await listLedgerRows(shop, payer.address, signed)).some(
         ({ data }) => data['transaction'] === TRANSACTION,
       );
     await expect.poll(isSent).toBe(true);

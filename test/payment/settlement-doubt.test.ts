@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { PaymentEvent, SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
-import { rowsOf as ledgerRows, QUICK } from './settling.ts';
+import { listLedgerRows as ledgerRows, QUICK_TIMING } from './settling.ts';
 import { PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
@@ -10,9 +10,10 @@ const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
 const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const LATE_TRANSACTION = `0x${'ef'.repeat(32)}` as const;
 
-const rowsOf = (shop: Shop, signed: SignedHeader) => ledgerRows(shop, payer.address, signed);
+const listLedgerRows = (shop: Shop, signed: SignedHeader) =>
+  ledgerRows(shop, payer.address, signed);
 const statesOf = async (shop: Shop, signed: SignedHeader) =>
-  (await rowsOf(shop, signed)).map(({ state }) => state);
+  (await listLedgerRows(shop, signed)).map(({ state }) => state);
 
 const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
 const settled: SettleOutcome = { kind: 'settled', transaction: LATE_TRANSACTION };
@@ -27,7 +28,7 @@ describe('a definite refusal', () => {
     const facilitator = stubFacilitator();
     const outcome = { kind: 'refused', reason: 'insufficient_funds' } as const;
     facilitator.outcomes = [outcome, { kind: 'settled', transaction: TRANSACTION }];
-    await using shop = await startShop({ facilitator, ...QUICK });
+    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
     const signed = await sign();
     const refused = await shop.buy('x', toHeaders(signed));
     expect(refused.status).toBe(402);
@@ -60,7 +61,7 @@ describe('a definite refusal', () => {
     const facilitator = stubFacilitator();
     const notSent: SettleOutcome = { kind: 'not_sent', reason: 'connection refused' };
     facilitator.outcomes = [...Array<SettleOutcome>(7).fill(notSent), settled];
-    await using shop = await startShop({ facilitator, ...QUICK });
+    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
     for (let n = 1; n <= 7; n++) {
       const refused = await shop.buy(`x${n}`, toHeaders(await sign()));
       expect(refused.status).toBe(503);
@@ -78,7 +79,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
   test('gives 200 if a second or third send within the call succeeds', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear, unclear, settled];
-    await using shop = await startShop({ facilitator, ...QUICK });
+    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
     const signed = await sign();
     const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
@@ -98,7 +99,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
   test('whose nonce turns out to be used counts as settled by the transaction that the first send returned', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }, nonceUsed];
-    await using shop = await startShop({ facilitator, ...QUICK });
+    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
     const answer = await shop.buy('x', toHeaders(await sign()));
     expect(answer.status).toBe(200);
     expect(answer.paid?.transaction).toBe(TRANSACTION);
@@ -107,7 +108,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
   test('that no send has ended gives 503 with the transaction, and never a challenge', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }];
-    await using shop = await startShop({ facilitator, ...QUICK });
+    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
     const signed = await sign();
     const first = await shop.buy('x', toHeaders(signed));
     const retry = await shop.buy('x', toHeaders(signed));
@@ -154,7 +155,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     async (later) => {
       const facilitator = stubFacilitator();
       facilitator.outcomes = [unclear, later];
-      await using shop = await startShop({ facilitator, ...QUICK });
+      await using shop = await startShop({ facilitator, ...QUICK_TIMING });
       const signed = await sign();
       expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
       await expect.poll(() => facilitator.sent.length).toBeGreaterThan(3);
@@ -168,7 +169,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     facilitator.outcomes = [unclear];
     const events: PaymentEvent[] = [];
     await using shop = await startShop({
-      ...QUICK,
+      ...QUICK_TIMING,
       facilitator,
       clock: () => nowMs,
       onEvent: (event) => events.push(event),
@@ -201,7 +202,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     const facilitator = stubFacilitator();
     const hanging = Promise.withResolvers<SettleOutcome>();
     facilitator.outcomes = [unclear, hanging.promise];
-    await using shop = await startShop({ facilitator, ...QUICK });
+    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
     const signed = await sign();
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     expect(facilitator.sent).toHaveLength(2);
@@ -214,7 +215,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     facilitator.outcomes = [unclear];
     let [running, mostAtOnce] = [0, 0];
     const settle = facilitator.settle.bind(facilitator);
-    await using shop = await startShop({ facilitator, ...QUICK, reconcileWithinMs: 1 });
+    await using shop = await startShop({ facilitator, ...QUICK_TIMING, reconcileWithinMs: 1 });
     const calls = Array.from({ length: 12 }, async (_, n) => {
       const { header } = await newPayer().sign({ value: PRICE });
       return shop.buy(`x${n}`, { 'payment-signature': header });

@@ -5,7 +5,7 @@ import { type SignedHeader, TERMS } from './payer.ts';
 import type { Shop, ShopOptions } from './shop.ts';
 
 /** Fast enough for tests, in the proportions of the real ones. */
-export const QUICK: ShopOptions = {
+export const QUICK_TIMING: ShopOptions = {
   reconcileWithinMs: 300,
   retryWithinMs: 100,
   reconcileTiming: {
@@ -17,7 +17,7 @@ export const QUICK: ShopOptions = {
   sweepIntervalMs: 50,
 };
 
-export async function rowsOf(shop: Shop, from: Address, { nonce }: SignedHeader) {
+export async function listLedgerRows(shop: Shop, from: Address, { nonce }: SignedHeader) {
   const authorization = {
     from,
     nonce,

@@ -9,7 +9,7 @@ import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { answerOf, newLatch, PRICE, type ShopOptions, startShop } from './shop.ts';
+import { createItemAnswer, newLatch, PRICE, type ShopOptions, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const server = await startMongoServer();
@@ -80,7 +80,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     const latch = newLatch();
     const compute = async (item: string) => {
       await latch.opened;
-      return answerOf(item);
+      return createItemAnswer(item);
     };
     const facilitator = stubFacilitator();
     await using shopA = await startShop({
@@ -191,7 +191,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     const latch = newLatch();
     const compute = async (item: string) => {
       await latch.opened;
-      return answerOf(item);
+      return createItemAnswer(item);
     };
     const facilitator = stubFacilitator();
     await using shopA = await startShop({

@@ -31,7 +31,7 @@ export type WorkRecord = {
 export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' };
 
 /** The shop's answer for an item, unless the test sets another one. */
-export function answerOf(item: string): ComputedAnswer {
+export function createItemAnswer(item: string): ComputedAnswer {
   return {
     headers: JSON_HEADERS,
     body: JSON.stringify({ item, text: `Work on ${item}: ü, 漢字.`, charged: true }),
@@ -60,7 +60,7 @@ export function workRoute(conduct: WorkConduct, record: WorkRecord): PaidRoute<s
     isSaturated: () => state.isSaturated,
     async compute(item, context) {
       computations.push({ item, context });
-      return conduct.compute?.(item, context) ?? answerOf(item);
+      return conduct.compute?.(item, context) ?? createItemAnswer(item);
     },
     async publish(scanId) {
       await conduct.publish?.(scanId);

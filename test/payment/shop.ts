@@ -21,7 +21,7 @@ import type { Store } from '../../src/store/store.ts';
 import { TERMS } from './payer.ts';
 import { type Computation, listRoute, type WorkConduct, workRoute } from './shop-routes.ts';
 
-export { answerOf, JSON_HEADERS } from './shop-routes.ts';
+export { createItemAnswer, JSON_HEADERS } from './shop-routes.ts';
 
 export const PRICE = 50_000n;
 

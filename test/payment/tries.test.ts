@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { toPaymentKey } from '../../src/payment/terms.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { answerOf, PRICE, type Shop, startShop } from './shop.ts';
+import { createItemAnswer, PRICE, type Shop, startShop } from './shop.ts';
 import { findFullScans, measureStoreCost } from './store-meter.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
@@ -149,7 +149,7 @@ describe('the cost of a call does not grow', { timeout: 600_000 }, () => {
     await using shop = await startShop({
       store,
       sweepIntervalMs: HOUR_MS,
-      compute: async (item) => answerOf(item),
+      compute: async (item) => createItemAnswer(item),
     });
     const buy = async (n: number) =>
       shop.buy('popular', toHeaders(await sign({ identifier: `identifier_of_sale_${n}` })));

@@ -3,7 +3,7 @@ import { parseOrigin } from '../../src/guard/origin.ts';
 import { NoFreshReport } from '../../src/model/errors.ts';
 import { toPaymentKey } from '../../src/payment/terms.ts';
 import { newNonce, newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { answerOf, newLatch, PRICE, type Shop, startShop } from './shop.ts';
+import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -45,7 +45,7 @@ describe('an error is never charged', () => {
     await using shop = await startShop({
       compute: async (item) => {
         if (isBroken) throw new Error('broken');
-        return answerOf(item);
+        return createItemAnswer(item);
       },
     });
     const signed = await sign();
@@ -70,7 +70,7 @@ test('a call that gets 504 is not charged, its work goes on, and a retry gets th
     answerWithinMs: 300,
     compute: async (item) => {
       if (shop.computations.length === 1) await latch.opened;
-      return answerOf(item);
+      return createItemAnswer(item);
     },
   });
   const signed = await sign();
@@ -97,7 +97,7 @@ describe('a client that disconnects', () => {
     await using shop = await startShop({
       compute: async (item) => {
         await latch.opened;
-        return answerOf(item);
+        return createItemAnswer(item);
       },
     });
     const signed = await sign();
@@ -123,7 +123,7 @@ describe('a client that disconnects', () => {
     await using shop = await startShop({
       compute: async (item) => {
         await latch.opened;
-        return answerOf(item);
+        return createItemAnswer(item);
       },
     });
     const signed = await sign();
@@ -147,7 +147,7 @@ describe('a client that disconnects', () => {
     await using shop = await startShop({
       compute: async (item) => {
         await latch.opened;
-        return answerOf(item);
+        return createItemAnswer(item);
       },
     });
     const signed = await sign();
@@ -191,7 +191,7 @@ test('work that outlasts its signature is not charged, and is kept for another s
     clock: () => nowMs,
     compute: async (item) => {
       nowMs += 190_000;
-      return answerOf(item);
+      return createItemAnswer(item);
     },
   });
   const signed = await sign({ nowMs, validBefore: BigInt(Math.floor(nowMs / 1000) + 200) });
@@ -246,7 +246,7 @@ test('a service that stops charges no call whose settlement has not begun', asyn
   await using shop = await startShop({
     compute: async (item) => {
       await latch.opened;
-      return answerOf(item);
+      return createItemAnswer(item);
     },
   });
   const signed = await sign();

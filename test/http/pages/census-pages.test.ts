@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { describeDays, drawDayStrip } from '../../../src/http/pages/day-strip.ts';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
-import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
+import { listOrigin, writeCensusWords } from '../../store/contract/census-words.ts';
 import { CENSUS_ON } from './site-pages.ts';
 
 const HOST = 'shop.example.com';
@@ -11,7 +11,7 @@ const HOST = 'shop.example.com';
 async function publishWith({ store, publish }: TestApp, letters: string): Promise<void> {
   await publish(HOST);
   await listOrigin(store, HOST);
-  await sayLetters(store, HOST, letters);
+  await writeCensusWords(store, HOST, letters);
 }
 
 describe('the picture with a square for each of 30 days', () => {
@@ -65,7 +65,7 @@ describe('the report page', () => {
     const fetchPage = async () => (await service.get(`/o/${HOST}`)).body;
     expect(await fetchPage()).not.toContain('Day by day');
     await listOrigin(service.store, HOST);
-    await sayLetters(service.store, HOST, 'ppnp');
+    await writeCensusWords(service.store, HOST, 'ppnp');
     expect(await fetchPage()).toContain(
       'Payable on 3 of 4 days that were checked. Today: payable.',
     );
@@ -84,9 +84,9 @@ describe('the badge', () => {
     await service.publish(HOST, { grade: 'A', score: 95 });
     expect(await fetchBadge()).toContain('x402: not checked yet');
     await listOrigin(service.store, HOST);
-    await sayLetters(service.store, HOST, 'p');
+    await writeCensusWords(service.store, HOST, 'p');
     expect(await fetchBadge()).toContain('x402: payable 1 of 1 day<');
-    await sayLetters(service.store, HOST, `${'p'.repeat(20)}n${'p'.repeat(9)}`);
+    await writeCensusWords(service.store, HOST, `${'p'.repeat(20)}n${'p'.repeat(9)}`);
     expect(await fetchBadge()).toContain('x402: payable 29 of 30 days');
     expect(await fetchBadge('')).toContain('x402: A 95/100');
     await service.store.listing.set(HOST, { listed: false });
@@ -107,7 +107,7 @@ describe('the front page', () => {
     await using service = await startApp();
     await publishWith(service, '-');
     expect((await service.get('/')).body).not.toContain('>payable');
-    await sayLetters(service.store, HOST, 'ppd');
+    await writeCensusWords(service.store, HOST, 'ppd');
     expect((await service.get('/')).body).toContain('<span class="tag">payable 2 of 3 days</span>');
   });
 });
@@ -118,7 +118,7 @@ describe('/statistics', () => {
     expect((await service.get('/statistics')).body).not.toContain('Payable that day');
     for (let n = 0; n < 11; n += 1) {
       await listOrigin(service.store, `h${n}.example.com`);
-      await sayLetters(service.store, `h${n}.example.com`, n < 6 ? 'p' : 'd');
+      await writeCensusWords(service.store, `h${n}.example.com`, n < 6 ? 'p' : 'd');
     }
     service.advance(DAY_MS);
     await service.store.purge(service.now());

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADVICE_IDS } from '../../../src/model/report.ts';
 import { readCatalog } from '../../fixtures/service/test-catalog.ts';
 import type { CannedScan } from '../../scan/fake-scanner.ts';
-import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
+import { listOrigin, writeCensusWords } from '../../store/contract/census-words.ts';
 import { REPORT, reportWith } from './full-report.ts';
 import { PAGES, type Site, startSite } from './site-pages.ts';
 
@@ -58,7 +58,7 @@ describe('a page', () => {
       await site.service.publish(LONGEST_HOST, toLongestReport());
     }
     await listOrigin(site.service.store, LONGEST_HOST);
-    await sayLetters(site.service.store, LONGEST_HOST, 'nd'.repeat(15));
+    await writeCensusWords(site.service.store, LONGEST_HOST, 'nd'.repeat(15));
   });
   afterAll(async () => {
     await site?.[Symbol.asyncDispose]();
@@ -83,7 +83,7 @@ describe('a page', () => {
           branding: { displayName: LONG_TEXT.slice(0, 80) },
         });
         await listOrigin(crowdedSite.service.store, host);
-        await sayLetters(crowdedSite.service.store, host, 'pd'.repeat(15));
+        await writeCensusWords(crowdedSite.service.store, host, 'pd'.repeat(15));
       }
       for (const path of ['/', '/?q=a123456']) {
         const { body } = await crowdedSite.service.get(path);

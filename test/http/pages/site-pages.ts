@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { toGrade } from '../../../src/engine/score.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
-import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
+import { listOrigin, writeCensusWords } from '../../store/contract/census-words.ts';
 import { REPORT, reportWith } from './full-report.ts';
 
 const HOUR_MS = 3_600_000;
@@ -98,7 +98,7 @@ export async function startSite(): Promise<Site> {
   }
   await service.publish('shop.example.com', REPORT);
   await listOrigin(service.store, 'shop.example.com');
-  await sayLetters(service.store, 'shop.example.com', DAYS);
+  await writeCensusWords(service.store, 'shop.example.com', DAYS);
   // The purge adds up the statistics of the days that have ended.
   await service.store.purge(service.now());
   const base = await service.app.listen({ host: '127.0.0.1', port: 0 });

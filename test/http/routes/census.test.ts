@@ -5,7 +5,7 @@ import { exportDirectory } from '../../../src/directory/export.ts';
 import { DAY_WORDS } from '../../../src/model/availability.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
-import { listOrigin, sayLetters } from '../../store/contract/census-words.ts';
+import { listOrigin, writeCensusWords } from '../../store/contract/census-words.ts';
 import { publishedScan } from '../../store/contract/samples.ts';
 import { PRICES, startSelling } from './paid/selling.ts';
 
@@ -16,7 +16,7 @@ const WITHOUT_LIMIT = { environment: { RATE_LIMIT: 'off' } };
 async function publishWith({ store, publish }: TestApp, host: string, letters: string) {
   await publish(host, { grade: 'A', score: 95 });
   await listOrigin(store, host);
-  await sayLetters(store, host, letters);
+  await writeCensusWords(store, host, letters);
 }
 
 /** Finishes and publishes a scan of the census. */

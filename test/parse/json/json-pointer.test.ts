@@ -29,7 +29,7 @@ describe('followPointer', () => {
   });
 
   it.each(['/none', '/list/2', '/list/-1', '/list/01', '/list/length', '/constructor', 'list'])(
-    '%j leads nowhere',
+    '%j leads to no value',
     (pointer) => {
       expect(followPointer(document, pointer)).toBeUndefined();
     },
@@ -58,7 +58,7 @@ describe('createRefResolver', () => {
     expect(follow({ $ref: '#/%' })).toBeUndefined();
   });
 
-  it('does not walk a pointer beyond a length', () => {
+  it('follows no pointer that is too long', () => {
     expect(follow({ $ref: `#${'/list'.repeat(300)}` })).toBeUndefined();
   });
 
@@ -66,9 +66,9 @@ describe('createRefResolver', () => {
     const chain = Object.fromEntries(
       Array.from({ length: 12 }, (_, index) => [`s${index}`, { $ref: `#/s${index + 1}` }]),
     );
-    const reader = createRefResolver({ ...chain, s12: 'end' });
-    expect(reader({ $ref: '#/s4' })).toBeUndefined();
-    expect(reader({ $ref: '#/s5' })).toBe('end');
-    expect(reader({ $ref: '#/s0' })).toBeUndefined();
+    const followInChain = createRefResolver({ ...chain, s12: 'end' });
+    expect(followInChain({ $ref: '#/s4' })).toBeUndefined();
+    expect(followInChain({ $ref: '#/s5' })).toBe('end');
+    expect(followInChain({ $ref: '#/s0' })).toBeUndefined();
   });
 });

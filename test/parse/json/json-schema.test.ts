@@ -32,22 +32,22 @@ describe('listSchemaErrors', () => {
     [{ type: 'http', body: { text: 'x' }, more: 1 }, /^\/more: not allowed/],
     [{ body: { text: 'x' } }, /^\/: .*"type"/],
     ['text', /^\/: .*"string"/],
-  ])('names the place and the fault of %j', (instance, error) => {
+  ])('names the fault of %j and its place', (instance, error) => {
     expect(listSchemaErrors(INPUT, instance)[0]).toMatch(error);
   });
 
   it('finds the declarations of the official package valid', () => {
-    const declared = declareDiscoveryExtension({
+    const declaration = declareDiscoveryExtension({
       bodyType: 'json',
       input: { text: 'x', sentences: 3 },
       inputSchema: { properties: { text: { type: 'string' }, sentences: { type: 'integer' } } },
       output: { example: { summary: 'y' } },
     });
-    const { info, schema } = Object(JSON.parse(JSON.stringify(declared))).bazaar;
+    const { info, schema } = Object(JSON.parse(JSON.stringify(declaration))).bazaar;
     info.input.method ??= 'POST';
     expect(listSchemaErrors(schema, info)).toEqual([]);
-    const { body: _, ...without } = info.input;
-    expect(listSchemaErrors(schema, { ...info, input: without })).not.toEqual([]);
+    const { body: _, ...inputWithoutBody } = info.input;
+    expect(listSchemaErrors(schema, { ...info, input: inputWithoutBody })).not.toEqual([]);
   });
 
   it.each([
@@ -70,10 +70,10 @@ describe('listSchemaErrors', () => {
     ['text', 'schema /'],
     [null, 'schema /'],
     [[], 'schema /'],
-  ])('calls %j not a schema, at %s', (schema, at) => {
+  ])('reports that %j is not a schema, and where: %s', (schema, pointer) => {
     const [error] = listSchemaErrors(schema, {});
     expect(error).toContain('schema /');
-    expect(error).toContain(at);
+    expect(error).toContain(pointer);
   });
 
   it.each([
@@ -81,8 +81,8 @@ describe('listSchemaErrors', () => {
     [{ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, 'circles'],
     [{ allOf: [{ $ref: '#' }] }, 'circles'],
     [{ $anchor: '1' }, '/$anchor'],
-  ])('refuses to evaluate %j: %s', (schema, why) => {
-    expect(listSchemaErrors(schema, {})[0]).toContain(why);
+  ])('refuses to evaluate %j: %s', (schema, reason) => {
+    expect(listSchemaErrors(schema, {})[0]).toContain(reason);
   });
 
   it('finds an item that occurs twice', () => {
@@ -100,15 +100,15 @@ describe('listSchemaErrors', () => {
     expect(listSchemaErrors(tree, { child: { child: { leaf: 1 } } })[0]).toMatch(
       /^\/child\/child\/leaf/,
     );
-    const foreign = {
+    const openApiSchema = {
       components: { schemas: { A: { type: 'string' } } },
       $ref: '#/components/schemas/A',
     };
-    expect(listSchemaErrors(foreign, 'x')).toEqual([]);
-    expect(listSchemaErrors(foreign, 1)).toHaveLength(1);
+    expect(listSchemaErrors(openApiSchema, 'x')).toEqual([]);
+    expect(listSchemaErrors(openApiSchema, 1)).toHaveLength(1);
   });
 
-  it('reads a property called like a keyword as a property', () => {
+  it('treats a property that is named like a keyword as a property', () => {
     const schema = {
       properties: { pattern: { type: 'string' }, $ref: {}, format: { type: 'null' } },
     };
@@ -121,16 +121,16 @@ describe('listSchemaErrors', () => {
     const schema = parseJson(
       '{"properties":{"__proto__":{"type":"string"}},"required":["toString"]}',
     );
-    const errors = listSchemaErrors(valueIn(schema), valueIn(instance));
+    const errors = listSchemaErrors(readValue(schema), readValue(instance));
     expect(errors.join('\n')).toContain('/__proto__');
     expect(listSchemaErrors({ required: ['toString'] }, {})).toHaveLength(1);
   });
 
-  it('ignores `pattern` and `format` of an origin', () => {
-    const slow = { pattern: '^(a+)+$', format: 'email', type: 'string' };
+  it('ignores `pattern` and `format`, because a pattern of an origin may be slow', () => {
+    const slowSchema = { pattern: '^(a+)+$', format: 'email', type: 'string' };
     const instance = `${'a'.repeat(60)}!`;
-    expect(listSchemaErrors(slow, instance)).toEqual([]);
-    expect(listSchemaErrors({ propertyNames: slow }, { [instance]: 1 })).toEqual([]);
+    expect(listSchemaErrors(slowSchema, instance)).toEqual([]);
+    expect(listSchemaErrors({ propertyNames: slowSchema }, { [instance]: 1 })).toEqual([]);
     const byPattern = { patternProperties: { '^(a+)+$': false }, additionalProperties: false };
     expect(listSchemaErrors(byPattern, { [instance]: 1 })).toEqual([]);
   });
@@ -146,7 +146,7 @@ describe('listSchemaErrors', () => {
   });
 });
 
-function valueIn(reading: ReturnType<typeof parseJson>): JsonValue {
+function readValue(reading: ReturnType<typeof parseJson>): JsonValue {
   if (!reading.ok) throw new Error(reading.detail);
   return reading.value;
 }

@@ -28,7 +28,7 @@ describe('parseJson', () => {
     ['[}', 'not JSON at character 2'],
     ['NaN', 'not JSON at character 1'],
     ['[1 2]', 'not JSON at character 4'],
-  ])('gives the place at which %j stops being JSON', (text, detail) => {
+  ])('names the character at which %j stops being JSON', (text, detail) => {
     expect(parseJson(text)).toEqual({ ok: false, detail });
   });
 
@@ -54,7 +54,7 @@ describe('parseJson', () => {
     expect(readDetail(parseJson(list(MAX_JSON_NODES)))).toBe('over 50000 nodes');
   });
 
-  it('accepts what JSON.parse accepts, as the same value', () => {
+  it('reads JSON as the same value as JSON.parse', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 8 }), fc.constantFrom('', ' ', '\n\t'), (text, space) => {
         const reading = parseJson(space + text + space);
@@ -63,7 +63,7 @@ describe('parseJson', () => {
     );
   });
 
-  it('refuses only what JSON.parse refuses', () => {
+  it('accepts a text exactly if JSON.parse accepts the text', () => {
     const token = fc.constantFrom(
       ...['{', '}', '[', ']', ',', ':', '"a"', '"\\u00e9"', '"\\q"', '1', '-', '0', '.5', 'e3'],
       ...['true', 'nul', 'null', ' ', '"', '\\', '\u0001', '1.', '-0.0E+9', '\u00a0', '\uD800'],
@@ -71,7 +71,7 @@ describe('parseJson', () => {
     fc.assert(
       fc.property(fc.array(token, { maxLength: 8 }), (tokens) => {
         const text = tokens.join('');
-        expect(parseJson(text).ok).toBe(parses(text));
+        expect(parseJson(text).ok).toBe(isJson(text));
       }),
       { numRuns: 3_000 },
     );
@@ -86,12 +86,12 @@ describe('parseJson', () => {
     ['blanks', (length: number) => `[${' '.repeat(length)}]`],
     ['quotation marks', repeat('"')],
     ['backslashes in a string', (length: number) => `"${'\\'.repeat(length)}`],
-  ])('takes time in proportion to the length of the text: %s', (_, make) => {
-    expectLinear(make, MAX_BYTES, parseJson);
+  ])('takes time in proportion to the length of the text: %s', (_text, createText) => {
+    expectLinear(createText, MAX_BYTES, parseJson);
   });
 });
 
-function parses(text: string): boolean {
+function isJson(text: string): boolean {
   try {
     JSON.parse(text);
     return true;

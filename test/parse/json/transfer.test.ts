@@ -24,20 +24,20 @@ test('any plain data arrives unchanged', () => {
 
 test('a member named __proto__ is a member like any other', () => {
   const value: unknown = JSON.parse('{"__proto__": {"polluted": true}}');
-  const arrived = sendToWorker(value);
-  expect(JSON.stringify(arrived)).toBe('{"__proto__":{"polluted":true}}');
-  expect(Object.getPrototypeOf(arrived)).toBe(Object.prototype);
+  const received = sendToWorker(value);
+  expect(JSON.stringify(received)).toBe('{"__proto__":{"polluted":true}}');
+  expect(Object.getPrototypeOf(received)).toBe(Object.prototype);
 });
 
 test('everything that arrives is frozen, at every level', () => {
-  const arrived = sendToWorker({ list: [{ deep: ['x'] }] });
-  expect(arrived).toEqual({ list: [{ deep: ['x'] }] });
-  const check = (value: unknown): void => {
+  const received = sendToWorker({ list: [{ deep: ['x'] }] });
+  expect(received).toEqual({ list: [{ deep: ['x'] }] });
+  const expectFrozen = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
     expect(Object.isFrozen(value)).toBe(true);
-    for (const part of Object.values(value)) check(part);
+    for (const part of Object.values(value)) expectFrozen(part);
   };
-  check(arrived);
+  expectFrozen(received);
 });
 
 test.each([
@@ -49,7 +49,7 @@ test.each([
   expect(countTextBytes(serialized)).toBe(length);
 });
 
-test('data that is not plain is refused with its kind', () => {
+test('data that is not plain is refused with the name of its kind', () => {
   for (const [value, name] of [
     [new Map(), '[object Map]'],
     [new Date(0), '[object Date]'],
@@ -66,20 +66,19 @@ test('the size of texts counts their UTF-8 bytes, at any depth', () => {
   expect(countTextBytes(serialize({ a: 'é', b: ['x', 1, null, { c: '🜁' }] }))).toBe(2 + 1 + 4);
 });
 
-/** Memory of the C library would fragment, and the system would not get it back. */
-test('shared texts have memory pages of their own', () => {
+test('a shared text has memory pages of its own, so that the system gets the memory back', () => {
   const serialized = serialize('x'.repeat(MIN_SHARED_CHARS));
   expect(serialized instanceof SharedArrayBuffer && serialized.growable).toBe(true);
 });
 
 test('an object that keeps its shared memory is passed on without encoding or decoding', () => {
   const body = `界${'x'.repeat(MIN_SHARED_CHARS)}`;
-  const sent = serialize({ status: 200, body, last: true });
-  const arrived = deserializeFrozen(sent, true) as { readonly body: string };
-  expect(serialize({ arrived })).toEqual({ arrived: sent });
-  expect(serialize(arrived)).toBe(sent);
-  expect(findSharedBytes(arrived, 'body')?.toString()).toBe(body);
-  expect(findSharedBytes(arrived, 'status')).toBeNull();
-  expect(Object.getOwnPropertyDescriptor(arrived, 'body')).not.toHaveProperty('value');
-  expect(JSON.stringify(arrived)).toBe(JSON.stringify({ status: 200, body, last: true }));
+  const serialized = serialize({ status: 200, body, last: true });
+  const received = deserializeFrozen(serialized, true) as { readonly body: string };
+  expect(serialize({ received })).toEqual({ received: serialized });
+  expect(serialize(received)).toBe(serialized);
+  expect(findSharedBytes(received, 'body')?.toString()).toBe(body);
+  expect(findSharedBytes(received, 'status')).toBeNull();
+  expect(Object.getOwnPropertyDescriptor(received, 'body')).not.toHaveProperty('value');
+  expect(JSON.stringify(received)).toBe(JSON.stringify({ status: 200, body, last: true }));
 });

@@ -7,7 +7,7 @@ import {
   perfectSeller,
 } from '../../fixtures/observations/build-observations.ts';
 
-describe('text', () => {
+describe('the text', () => {
   test.each([
     ['USDC', 'USDC'],
     ['\ud800', '\ud800'],
@@ -22,47 +22,52 @@ describe('text', () => {
   });
 });
 
-describe('terms of a manifest', () => {
+describe('the terms of a manifest', () => {
   const { resources } = perfectSeller();
 
-  test('of thousands of entries are found without going through them for each resource', () => {
+  test('with thousands of entries are found without a search through all entries for each resource', () => {
     const kit = createKit();
     const [challenged] = kit.challenged(resources);
-    if (challenged === undefined) throw new Error('the seller challenges');
-    const many = Array.from({ length: 40_000 }, (_, at) => `/${at % 10}`);
-    const facts = kit.manifest({
+    if (challenged === undefined) throw new Error('the seller sends no challenge');
+    const otherPaths = Array.from({ length: 40_000 }, (_, at) => `/${at % 10}`);
+    const reading = kit.manifest({
       ...perfectSeller(),
-      manifest: manifestAnswer({ resources: [...many, { url: `${ORIGIN}/weather`, price: 0.02 }] }),
+      manifest: manifestAnswer({
+        resources: [...otherPaths, { url: `${ORIGIN}/weather`, price: 0.02 }],
+      }),
     });
-    if (facts.state !== 'found') throw new Error('the manifest is one');
-    const before = process.threadCpuUsage();
-    for (let time = 0; time < 100; time += 1) {
-      const { prices } = kit.manifestTerms(facts.facts, ORIGIN, challenged);
+    if (reading.state !== 'found') throw new Error('no manifest was found');
+    const cpuBefore = process.threadCpuUsage();
+    for (let round = 0; round < 100; round += 1) {
+      const { prices } = kit.manifestTerms(reading.facts, ORIGIN, challenged);
       expect(prices).toEqual([
         { pointer: '/resources/40000', stated: '0.02', live: '10000', agrees: false },
       ]);
     }
-    const { user } = process.threadCpuUsage(before);
+    const { user } = process.threadCpuUsage(cpuBefore);
     expect(user / 1_000_000).toBeLessThan(3);
   });
 
   test('are read in the order of the document, by path and by template', () => {
     const kit = createKit();
     const [challenged] = kit.challenged(resources);
-    if (challenged === undefined) throw new Error('the seller challenges');
-    const one = { ...challenged, resource: { ...challenged.resource, template: '/{city}' } };
+    if (challenged === undefined) throw new Error('the seller sends no challenge');
+    const withTemplate = {
+      ...challenged,
+      resource: { ...challenged.resource, template: '/{city}' },
+    };
     const entries = [
       { url: '/{city}', price: '0.01' },
       { url: '/weather', price: '0.03' },
       { url: '/weather', method: 'POST', price: '0.04' },
       { url: '/{city}', price: '0.05' },
     ];
-    const facts = kit.manifest({
+    const reading = kit.manifest({
       ...perfectSeller(),
       manifest: manifestAnswer({ resources: entries }),
     });
-    if (facts.state !== 'found') throw new Error('the manifest is one');
-    const { prices } = kit.manifestTerms(facts.facts, ORIGIN, one);
+    if (reading.state !== 'found') throw new Error('no manifest was found');
+    const { prices } = kit.manifestTerms(reading.facts, ORIGIN, withTemplate);
     expect(prices.map(({ pointer }) => pointer)).toEqual([
       '/resources/0',
       '/resources/1',
@@ -73,7 +78,7 @@ describe('terms of a manifest', () => {
 
 function manifestAnswer(changes: Parameters<typeof manifestDocument>[0]) {
   const { manifest } = perfectSeller();
-  if (!manifest.ok) throw new Error('the seller has a manifest');
+  if (!manifest.ok) throw new Error('the seller has no manifest');
   const body = JSON.stringify(manifestDocument({ endpoints: undefined, ...changes }));
   return { ...manifest, data: { ...manifest.data, body } };
 }

@@ -10,26 +10,28 @@ import {
   paidOperation,
 } from '../../fixtures/observations/build-observations.ts';
 
-const URL_OF_DOCUMENT = 'https://seller.example/openapi.json';
+const DOCUMENT_URL = 'https://seller.example/openapi.json';
 const MAX_BYTES = 2 * 1024 * 1024;
 
-function facts(document: JsonValue) {
-  return parseOpenApi(document, URL_OF_DOCUMENT);
+function parseFacts(document: JsonValue) {
+  return parseOpenApi(document, DOCUMENT_URL);
 }
 
-function operation(path: string, source: JsonObject, changes: JsonObject = {}): Operation {
-  const [first] = facts(openApiDocument({ paths: { [path]: source }, ...changes })).operations;
-  if (first === undefined) throw new Error('The document has no operation.');
-  return first;
+function readOperation(path: string, source: JsonObject, changes: JsonObject = {}): Operation {
+  const [operation] = parseFacts(
+    openApiDocument({ paths: { [path]: source }, ...changes }),
+  ).operations;
+  if (operation === undefined) throw new Error('The document has no operation.');
+  return operation;
 }
 
-function requestPath(path: string, parameters: JsonValue, changes: JsonObject = {}): string {
-  return operation(path, { get: { parameters } }, changes).requestPath;
+function readRequestPath(path: string, parameters: JsonValue, changes: JsonObject = {}): string {
+  return readOperation(path, { get: { parameters } }, changes).requestPath;
 }
 
 describe('parseOpenApi', () => {
   it("reads the members of the document's info", () => {
-    expect(facts(openApiDocument())).toMatchObject({
+    expect(parseFacts(openApiDocument())).toMatchObject({
       version: '3.1.0',
       swagger: false,
       title: 'Seller',
@@ -44,7 +46,7 @@ describe('parseOpenApi', () => {
 
   it('treats a contact without words, and an empty guidance, as absent', () => {
     const info = { title: 'x', version: '1', contact: { email: ' ' }, 'x-guidance': '' };
-    expect(facts({ openapi: '3.0.0', info })).toMatchObject({
+    expect(parseFacts({ openapi: '3.0.0', info })).toMatchObject({
       hasContact: false,
       hasGuidance: false,
     });
@@ -53,16 +55,19 @@ describe('parseOpenApi', () => {
   it.each([[null], [[]], ['text'], [{}], [{ paths: [] }], [{ info: 'x', paths: { '/x': null } }]])(
     'finds nothing in %j',
     (document) => {
-      expect(facts(document)).toMatchObject({ version: null, operations: [], title: null });
+      expect(parseFacts(document)).toMatchObject({ version: null, operations: [], title: null });
     },
   );
 
   it('recognises Swagger 2 by its member', () => {
-    expect(facts({ swagger: '2.0', paths: {} })).toMatchObject({ swagger: true, version: null });
+    expect(parseFacts({ swagger: '2.0', paths: {} })).toMatchObject({
+      swagger: true,
+      version: null,
+    });
   });
 
   it('counts only paths, not their extensions', () => {
-    expect(facts({ paths: { '/a': {}, 'x-note': {}, b: { get: {} } } })).toMatchObject({
+    expect(parseFacts({ paths: { '/a': {}, 'x-note': {}, b: { get: {} } } })).toMatchObject({
       paths: 1,
       operations: [],
     });
@@ -75,11 +80,11 @@ describe('parseOpenApi', () => {
       tags: [{ name: 'a' }, { name: 'b', externalDocs: { url: '/b' } }],
       paths: { '/x/y': { get: { externalDocs: { url: '/y' } } } },
     });
-    expect(facts(document).servers).toEqual([
+    expect(parseFacts(document).servers).toEqual([
       { url: 'https://seller.example', pointer: '/servers/0' },
       { url: '/v2', pointer: '/servers/2' },
     ]);
-    expect(facts(document).externalDocs).toEqual([
+    expect(parseFacts(document).externalDocs).toEqual([
       { url: '/docs', pointer: '/externalDocs' },
       { url: '/b', pointer: '/tags/1/externalDocs' },
       { url: '/y', pointer: '/paths/~1x~1y/get/externalDocs' },
@@ -92,7 +97,7 @@ describe('parseOpenApi', () => {
       securitySchemes: { a: { $ref: '#/components/x' }, b: { $ref: '#/none' } },
       x: shared,
     };
-    expect(facts({ components }).securitySchemes).toEqual([
+    expect(parseFacts({ components }).securitySchemes).toEqual([
       { name: 'a', type: 'apiKey', scheme: '', in: 'header', parameter: 'X-PAYMENT' },
     ]);
   });
@@ -100,7 +105,7 @@ describe('parseOpenApi', () => {
 
 describe('operations', () => {
   it('have their declared members', () => {
-    expect(operation('/weather', { get: paidOperation() })).toMatchObject({
+    expect(readOperation('/weather', { get: paidOperation() })).toMatchObject({
       method: 'GET',
       template: '/weather',
       pointer: '/paths/~1weather/get',
@@ -128,7 +133,7 @@ describe('operations', () => {
     ['another response', { responses: { '200': {}, '4XX': {} } }, false],
     ['nothing', {}, false],
   ])('count as paid or not: %s', (_, source, paid) => {
-    expect(operation('/x', { get: source }).paid).toBe(paid);
+    expect(readOperation('/x', { get: source }).paid).toBe(paid);
   });
 
   it.each([
@@ -138,16 +143,16 @@ describe('operations', () => {
     ['the operation has no list', { security: {} }, { security: [] }, []],
     ['items are not objects', { security: ['x402', { a: [] }] }, {}, [{ a: [] }]],
   ])('have effective security: %s', (_, source, root, security) => {
-    expect(operation('/x', { get: source }, root).security).toEqual(security);
+    expect(readOperation('/x', { get: source }, root).security).toEqual(security);
   });
 
-  it('are found behind references to path items; members beside the reference come first', () => {
+  it('are found behind references to path items, but members beside the reference override them', () => {
     const document = openApiDocument({
       paths: { '/x': { $ref: '#/components/pathItems/x', post: freeOperation() } },
       components: { pathItems: { x: { get: paidOperation(), post: paidOperation() } } },
     });
-    const found = facts(document).operations.map(({ method, paid }) => [method, paid]);
-    expect(found).toEqual([
+    const methods = parseFacts(document).operations.map(({ method, paid }) => [method, paid]);
+    expect(methods).toEqual([
       ['GET', true],
       ['POST', false],
     ]);
@@ -155,7 +160,7 @@ describe('operations', () => {
 
   it('are empty behind circular references', () => {
     const paths = { '/x': { $ref: '#/paths/~1y' }, '/y': { $ref: '#/paths/~1x' } };
-    expect(facts(openApiDocument({ paths })).operations).toEqual([]);
+    expect(parseFacts(openApiDocument({ paths })).operations).toEqual([]);
   });
 
   it('state whether a request needs more than its path', () => {
@@ -163,42 +168,42 @@ describe('operations', () => {
     const components = { parameters: { city: required } };
     const source = (parameters: JsonValue) => ({ get: { parameters } });
     const needs = (parameters: JsonValue) =>
-      operation('/x', source(parameters), { components }).hasRequiredParameters;
+      readOperation('/x', source(parameters), { components }).hasRequiredParameters;
     expect(needs([required])).toBe(true);
     expect(needs([{ $ref: '#/components/parameters/city' }])).toBe(true);
     expect(needs([{ in: 'query', name: 'city' }])).toBe(false);
     expect(needs([{ in: 'path', name: 'id', required: true }])).toBe(false);
     const shared = { parameters: [required], get: {} };
-    expect(operation('/x', shared).hasRequiredParameters).toBe(true);
+    expect(readOperation('/x', shared).hasRequiredParameters).toBe(true);
     const relaxed = { ...shared, get: { parameters: [{ ...required, required: false }] } };
-    expect(operation('/x', relaxed).hasRequiredParameters).toBe(false);
+    expect(readOperation('/x', relaxed).hasRequiredParameters).toBe(false);
   });
 });
 
 describe('requestPath', () => {
-  const id = (more: JsonObject) => [{ in: 'path', name: 'id', ...more }];
+  const idParameter = (more: JsonObject) => [{ in: 'path', name: 'id', ...more }];
 
   it.each([
-    [id({ example: 42, schema: { default: 'no' } }), '/users/42'],
-    [id({ examples: { a: { value: 'ann lee' } } }), '/users/ann%20lee'],
-    [id({ examples: { a: { $ref: '#/components/examples/a' } } }), '/users/shared'],
-    [id({ schema: { example: 'a/b?c#d' } }), '/users/a%2Fb%3Fc%23d'],
-    [id({ schema: { examples: ['e1'] } }), '/users/e1'],
-    [id({ schema: { default: false } }), '/users/false'],
-    [id({ schema: { enum: ['first', 'second'] } }), '/users/first'],
-    [id({ schema: { $ref: '#/components/schemas/id' } }), '/users/from-schema'],
-    [id({ schema: { type: 'integer' } }), '/users/1'],
-    [id({ schema: { type: 'integer', minimum: 100 } }), '/users/100'],
-    [id({ schema: { type: ['integer', 'null'] } }), '/users/1'],
+    [idParameter({ example: 42, schema: { default: 'no' } }), '/users/42'],
+    [idParameter({ examples: { a: { value: 'ann lee' } } }), '/users/ann%20lee'],
+    [idParameter({ examples: { a: { $ref: '#/components/examples/a' } } }), '/users/shared'],
+    [idParameter({ schema: { example: 'a/b?c#d' } }), '/users/a%2Fb%3Fc%23d'],
+    [idParameter({ schema: { examples: ['e1'] } }), '/users/e1'],
+    [idParameter({ schema: { default: false } }), '/users/false'],
+    [idParameter({ schema: { enum: ['first', 'second'] } }), '/users/first'],
+    [idParameter({ schema: { $ref: '#/components/schemas/id' } }), '/users/from-schema'],
+    [idParameter({ schema: { type: 'integer' } }), '/users/1'],
+    [idParameter({ schema: { type: 'integer', minimum: 100 } }), '/users/100'],
+    [idParameter({ schema: { type: ['integer', 'null'] } }), '/users/1'],
     [
-      id({ schema: { type: 'string', format: 'uuid' } }),
+      idParameter({ schema: { type: 'string', format: 'uuid' } }),
       '/users/00000000-0000-4000-8000-000000000000',
     ],
-    [id({ schema: { type: 'string' } }), '/users/example'],
-    [id({ example: '..' }), '/users/example'],
-    [id({ example: '' }), '/users/example'],
-    [id({ example: { no: 'text' } }), '/users/example'],
-    [id({ example: '\uD800' }), '/users/%EF%BF%BD'],
+    [idParameter({ schema: { type: 'string' } }), '/users/example'],
+    [idParameter({ example: '..' }), '/users/example'],
+    [idParameter({ example: '' }), '/users/example'],
+    [idParameter({ example: { no: 'text' } }), '/users/example'],
+    [idParameter({ example: '\uD800' }), '/users/%EF%BF%BD'],
     [[{ in: 'query', name: 'id', example: 'wrong' }], '/users/example'],
     [[], '/users/example'],
     ['no list', '/users/example'],
@@ -207,7 +212,7 @@ describe('requestPath', () => {
       examples: { a: { value: 'shared' } },
       schemas: { id: { example: 'from-schema' } },
     };
-    expect(requestPath('/users/{id}', parameters, { components })).toBe(path);
+    expect(readRequestPath('/users/{id}', parameters, { components })).toBe(path);
   });
 
   const query = (name: string, more: JsonObject) => ({
@@ -228,19 +233,19 @@ describe('requestPath', () => {
     [[query('', { example: 'no' })], '/x', false],
     [[{ in: 'header', name: 'X-Key', required: true }], '/x', false],
   ])('has the required query parameters: %j', (parameters, path, isMadeUp) => {
-    const read = operation('/x', { get: { parameters } });
-    expect(read.requestPath).toBe(path);
-    expect(read.isMadeUp).toBe(isMadeUp);
+    const operation = readOperation('/x', { get: { parameters } });
+    expect(operation.requestPath).toBe(path);
+    expect(operation.isMadeUp).toBe(isMadeUp);
   });
 
   it.each([
-    [id({ example: 42 }), false],
-    [id({ schema: { enum: ['first'] } }), false],
-    [id({ schema: { type: 'integer', minimum: 7 } }), true],
-    [id({}), true],
+    [idParameter({ example: 42 }), false],
+    [idParameter({ schema: { enum: ['first'] } }), false],
+    [idParameter({ schema: { type: 'integer', minimum: 7 } }), true],
+    [idParameter({}), true],
     [[], true],
   ])('has a made-up value if none is declared: %j', (parameters, isMadeUp) => {
-    expect(operation('/users/{id}', { get: { parameters } }).isMadeUp).toBe(isMadeUp);
+    expect(readOperation('/users/{id}', { get: { parameters } }).isMadeUp).toBe(isMadeUp);
   });
 
   it.each([
@@ -257,8 +262,8 @@ describe('requestPath', () => {
     [[{ url: 'javascript:alert(1)' }], '/x'],
     [[], '/x'],
     [{ url: '/api' }, '/x'],
-  ])('stands below the path of the first server: %j', (servers, path) => {
-    expect(requestPath('/x', [], { servers })).toBe(path);
+  ])('begins with the path of the first server: %j', (servers, path) => {
+    expect(readRequestPath('/x', [], { servers })).toBe(path);
   });
 
   it.each([
@@ -268,10 +273,13 @@ describe('requestPath', () => {
     [[{ url: 'http://seller.example:3000' }], null],
     [[{ url: 'https://[' }], null],
     [[], null],
-  ])('names the origin of servers that are all elsewhere: %j', (servers, elsewhere) => {
-    const document = openApiDocument({ servers, paths: { '/x': { get: {} } } });
-    expect(facts(document).operations[0]).toMatchObject({ elsewhere });
-  });
+  ])(
+    'names the origin of the servers if all of them are on another origin: %j',
+    (servers, elsewhere) => {
+      const document = openApiDocument({ servers, paths: { '/x': { get: {} } } });
+      expect(parseFacts(document).operations[0]).toMatchObject({ elsewhere });
+    },
+  );
 
   it.each([
     [{ responses: { 402: {} }, security: [{ siwx: [] }] }, true],
@@ -294,17 +302,17 @@ describe('requestPath', () => {
       components: { securitySchemes },
       paths: { '/x': { get: operation } },
     });
-    expect(facts(document).operations[0]).toMatchObject({ signIn });
+    expect(parseFacts(document).operations[0]).toMatchObject({ signIn });
   });
 
   it('prefers the servers of operation and path item to those of the root', () => {
     const item = { servers: [{ url: '/item' }], get: {}, post: { servers: [{ url: '/own' }] } };
     const document = openApiDocument({ servers: [{ url: '/root' }], paths: { '/x': item } });
-    const paths = facts(document).operations.map((one) => one.requestPath);
+    const paths = parseFacts(document).operations.map((operation) => operation.requestPath);
     expect(paths).toEqual(['/item/x', '/own/x']);
   });
 
-  it('never leads out of the origin', () => {
+  it('never leads to another origin', () => {
     const piece = fc.constantFrom(
       '/',
       '//',
@@ -328,12 +336,12 @@ describe('requestPath', () => {
       fc.property(
         fc.array(piece, { maxLength: 8 }),
         fc.array(piece, { maxLength: 4 }),
-        (path, base) => {
-          const servers = [{ url: base.join('') }];
-          const found = requestPath(`/${path.join('')}`, [], { servers });
-          expect(found).toMatch(/^\/(?![/\\])/);
-          expect(new URL(found, 'https://seller.example').host).toBe('seller.example');
-          expect(new URL(`https://seller.example${found}`).host).toBe('seller.example');
+        (pathPieces, basePieces) => {
+          const servers = [{ url: basePieces.join('') }];
+          const path = readRequestPath(`/${pathPieces.join('')}`, [], { servers });
+          expect(path).toMatch(/^\/(?![/\\])/);
+          expect(new URL(path, 'https://seller.example').host).toBe('seller.example');
+          expect(new URL(`https://seller.example${path}`).host).toBe('seller.example');
         },
       ),
       { numRuns: 2_000 },
@@ -348,53 +356,56 @@ describe('a hostile document', () => {
     [
       'paths',
       (n: number) =>
-        json({ paths: Object.fromEntries(numbered(n / 50, (i) => [`/p${i}`, { get: {} }])) }),
+        json({ paths: Object.fromEntries(createMany(n / 50, (i) => [`/p${i}`, { get: {} }])) }),
     ],
-    ['paths that share a path item', sharedItem],
-    ['operations that share parameters', sharedParameters],
+    ['paths that share a path item', createSharedItem],
+    ['operations that share parameters', createSharedParameters],
     [
       'one long template',
       (n: number) => json({ paths: { [`/${repeat('{a}')(n)}`]: { get: {} } } }),
     ],
     ['open braces', (n: number) => json({ paths: { [`/${repeat('{')(n)}`]: { get: {} } } })],
-    ['a server that grows', growingServer],
-  ])('takes time in proportion to its length: %s', (_, make) => {
+    ['a server that grows', createGrowingServer],
+  ])('takes time in proportion to its length: %s', (_document, createText) => {
     expectLinear(
-      (length) => make(length).padEnd(length),
+      (length) => createText(length).padEnd(length),
       MAX_BYTES / 2,
       (text) => {
-        const read = parseJson(text);
-        expect(read.ok).toBe(true);
-        if (read.ok) facts(read.value);
+        const reading = parseJson(text);
+        expect(reading.ok).toBe(true);
+        if (reading.ok) parseFacts(reading.value);
       },
     );
   });
 });
 
-function numbered<T>(count: number, make: (index: number) => T): readonly T[] {
+function createMany<T>(count: number, make: (index: number) => T): readonly T[] {
   return Array.from({ length: Math.floor(count) }, (_, index) => make(index));
 }
 
-function sharedItem(length: number): string {
-  const parameters = numbered(length / 200, (i) => ({ in: 'path', name: `n${i}` }));
+function createSharedItem(length: number): string {
+  const parameters = createMany(length / 200, (i) => ({ in: 'path', name: `n${i}` }));
   const item = { parameters, get: {}, put: {}, post: {}, delete: {}, patch: {}, head: {} };
-  const paths = numbered(length / 200, (i) => [`/p${i}/{n1}`, { $ref: '#/paths/~1item' }] as const);
+  const paths = createMany(
+    length / 200,
+    (i) => [`/p${i}/{n1}`, { $ref: '#/paths/~1item' }] as const,
+  );
   return JSON.stringify({ paths: { '/item': item, ...Object.fromEntries(paths) } });
 }
 
-function sharedParameters(length: number): string {
-  const schema = { enum: numbered(length / 200, () => '') };
+function createSharedParameters(length: number): string {
+  const schema = { enum: createMany(length / 200, () => '') };
   const shared = { in: 'path', name: 'id', schema };
-  const paths = numbered(length / 400, (i) => {
+  const paths = createMany(length / 400, (i) => {
     const parameters = [{ $ref: '#/components/id' }];
     return [`/p${i}/{id}`, { get: { parameters } }] as const;
   });
   return JSON.stringify({ components: { id: shared }, paths: Object.fromEntries(paths) });
 }
 
-function growingServer(length: number): string {
+function createGrowingServer(length: number): string {
   const variables = { a: { default: 'x'.repeat(length / 2) } };
-  const paths = numbered(length / 100, (i) => [`/p${i}`, { get: {} }] as const);
+  const paths = createMany(length / 100, (i) => [`/p${i}`, { get: {} }] as const);
   const servers = [{ url: `/${'{a}'.repeat(600)}`, variables }];
   return JSON.stringify({ servers, paths: Object.fromEntries(paths) });
 }

@@ -49,7 +49,7 @@ describe('parseHtml', () => {
     expect(parseHtml('<a href="/whole"><a href="/par').anchors).toEqual(['/whole']);
   });
 
-  it('keeps values short and lists bounded', () => {
+  it('limits the length of values and of lists', () => {
     const facts = parseHtml(`<a href="${'x'.repeat(100_000)}">${'<a href=/y>'.repeat(20_000)}`);
     expect(facts.anchors[0]?.length).toBeLessThan(10_000);
     expect(facts.anchors).toHaveLength(5_000);
@@ -58,7 +58,7 @@ describe('parseHtml', () => {
   it.each([
     ['open tags', repeat('<b>')],
     [
-      'open tags, then others that close',
+      'open tags, then closing tags of another element',
       (n: number) => repeat('<b>')(n / 2) + repeat('</i>')(n / 2),
     ],
     ['angle brackets', repeat('<')],
@@ -73,7 +73,7 @@ describe('parseHtml', () => {
     ['forms', repeat('<form>')],
     ['pictures', repeat('<svg><foreignObject>')],
     ['rel tokens', (n: number) => `<link href=x rel="${repeat('a ')(n)}">`],
-  ])('takes time in proportion to the length of the page: %s', (_, make) => {
-    expectLinear(make, MAX_BYTES, parseHtml);
+  ])('takes time in proportion to the length of the page: %s', (_page, createPage) => {
+    expectLinear(createPage, MAX_BYTES, parseHtml);
   });
 });

@@ -135,7 +135,7 @@ describe('parseMarkdown', () => {
     ['angle brackets', repeat('<')],
     ['unfinished addresses', repeat('<https:a')],
     ['backticks', repeat('`')],
-    ['runs of backticks', backticks],
+    ['runs of backticks', createBacktickRuns],
     ['heading marks and blanks', (n: number) => `# ${repeat(' ')(n)}\u2028`],
     ['closing heading marks', (n: number) => `# a${repeat(' #')(n)}`],
     ['fence marks', (n: number) => `${repeat('`')(n)}\u2028`],
@@ -145,13 +145,13 @@ describe('parseMarkdown', () => {
     ['backslashes', repeat('\\')],
     ['blanks', (n: number) => `[a](${repeat(' ')(n)}`],
     ['list marks', repeat('- ')],
-  ])('takes time in proportion to the length of the text: %s', (_, make) => {
-    expectLinear(make, MAX_BYTES, parseMarkdown);
+  ])('takes time in proportion to the length of the text: %s', (_text, createText) => {
+    expectLinear(createText, MAX_BYTES, parseMarkdown);
   });
 });
 
-/** Runs of backticks, each with another length, so that no run closes another. */
-function backticks(length: number): string {
+/** Returns runs of backticks, each with another length, so that no run closes another. */
+function createBacktickRuns(length: number): string {
   let text = '';
   for (let run = 1; text.length < length; run += 1) text += `${'`'.repeat(run)} `;
   return text;

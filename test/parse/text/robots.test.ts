@@ -5,19 +5,19 @@ import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
 const MAX_BYTES = 512 * 1024;
 
-function robots(...lines: readonly string[]) {
+function parseLines(...lines: readonly string[]) {
   return parseRobots(lines.join('\n'));
 }
 
 describe('parseRobots', () => {
   it('allows all paths if the file has no rules', () => {
     expect(parseRobots('').allows('GPTBot', '/x')).toBe(true);
-    expect(robots('Disallow: /').allows('GPTBot', '/x')).toBe(true);
-    expect(robots('User-agent: *', 'Disallow:').allows('GPTBot', '/x')).toBe(true);
+    expect(parseLines('Disallow: /').allows('GPTBot', '/x')).toBe(true);
+    expect(parseLines('User-agent: *', 'Disallow:').allows('GPTBot', '/x')).toBe(true);
   });
 
   it('finds agents by their product token, in any case', () => {
-    const facts = robots('USER-AGENT: gptBOT/1.1 (+https://x)', 'DISALLOW: /private');
+    const facts = parseLines('USER-AGENT: gptBOT/1.1 (+https://x)', 'DISALLOW: /private');
     expect(facts.allows('GPTBot', '/private/x')).toBe(false);
     expect(facts.allows('GPTBot', '/public')).toBe(true);
     expect(facts.allows('GPT', '/private/x')).toBe(true);
@@ -25,7 +25,7 @@ describe('parseRobots', () => {
   });
 
   it('lets an agent with its own group ignore the group of all others', () => {
-    const facts = robots(
+    const facts = parseLines(
       'User-agent: *',
       'Disallow: /',
       '',
@@ -37,12 +37,12 @@ describe('parseRobots', () => {
   });
 
   it('reads an empty group as a group that allows all', () => {
-    const facts = robots('User-agent: *', 'Disallow: /', 'User-agent: GPTBot');
+    const facts = parseLines('User-agent: *', 'Disallow: /', 'User-agent: GPTBot');
     expect(facts.allows('GPTBot', '/b')).toBe(true);
   });
 
   it('merges several groups of one agent, and shares a group among its agents', () => {
-    const facts = robots(
+    const facts = parseLines(
       ...['User-agent: A', 'User-agent: B', 'Disallow: /both', ''],
       ...['User-agent: A', 'Disallow: /second'],
     );
@@ -53,7 +53,7 @@ describe('parseRobots', () => {
   });
 
   it('ends no group at lines that are not rules', () => {
-    const facts = robots(
+    const facts = parseLines(
       ...['User-agent: A', 'Sitemap: https://x/sitemap.xml', '', '# comment', 'User-agent: B'],
       ...['Crawl-delay: 10', 'Disallow: /x'],
     );
@@ -62,16 +62,16 @@ describe('parseRobots', () => {
   });
 
   it('follows the rule with the longest match, and allows on a tie', () => {
-    const facts = robots('User-agent: *', 'Disallow: /', 'Allow: /open', 'Disallow: /open/not');
+    const facts = parseLines('User-agent: *', 'Disallow: /', 'Allow: /open', 'Disallow: /open/not');
     expect(facts.allows('X', '/openapi.json')).toBe(true);
     expect(facts.allows('X', '/open/not/this')).toBe(false);
     expect(facts.allows('X', '/else')).toBe(false);
-    const tie = robots('User-agent: *', 'Disallow: /a', 'Allow: /a');
-    expect(tie.allows('X', '/a')).toBe(true);
+    const tiedFacts = parseLines('User-agent: *', 'Disallow: /a', 'Allow: /a');
+    expect(tiedFacts.allows('X', '/a')).toBe(true);
   });
 
   it('always allows the fetch of robots.txt itself', () => {
-    expect(robots('User-agent: *', 'Disallow: /').allows('X', '/robots.txt')).toBe(true);
+    expect(parseLines('User-agent: *', 'Disallow: /').allows('X', '/robots.txt')).toBe(true);
   });
 
   it('reads any line end, comments behind rules, blanks and a byte order mark', () => {
@@ -95,13 +95,13 @@ describe('parseRobots', () => {
     ['/a*', '/abc', true],
     ['*', '/', true],
     ['a', '/a', false],
-  ])('tests %s against %s', (pattern, path, matches) => {
-    const facts = robots('User-agent: *', `Disallow: ${pattern}`);
+  ])('the pattern %s matches the path %s: %s', (pattern, path, matches) => {
+    const facts = parseLines('User-agent: *', `Disallow: ${pattern}`);
     expect(facts.allows('X', path)).toBe(!matches);
   });
 
   it('accepts names that JavaScript reserves', () => {
-    const facts = robots('User-agent: __proto__', 'Disallow: /', 'User-agent: constructor');
+    const facts = parseLines('User-agent: __proto__', 'Disallow: /', 'User-agent: constructor');
     expect(facts.allows('toString', '/')).toBe(true);
     expect(facts.allows('__proto__', '/x')).toBe(false);
   });
@@ -121,29 +121,33 @@ describe('parseRobots', () => {
         noise,
         path,
         agent,
-        (groups, line, at, who) => {
+        (groups, noiseLine, requestedPath, requestingAgent) => {
           // A group without rules would merge with the next group.
-          const written = groups.filter(({ rules }) => rules.length > 0);
-          const text = written
+          const groupsWithRules = groups.filter(({ rules }) => rules.length > 0);
+          const text = groupsWithRules
             .map(({ agents, rules }) =>
               [
                 ...agents.map((name) => `User-Agent: ${name.toUpperCase()}`),
-                line,
+                noiseLine,
                 ...rules.map(({ allow, pattern }) => `${allow ? 'Allow' : 'disallow'}: ${pattern}`),
               ].join('\n'),
             )
-            .join(`\n${line}\n`);
-          const own = written.filter(({ agents }) => agents.includes(who));
-          const chosen =
-            own.length > 0 ? own : written.filter(({ agents }) => agents.includes('*'));
-          const plain = at.replaceAll('*', '%2A').replaceAll('$', '%24');
-          const hits = chosen
+            .join(`\n${noiseLine}\n`);
+          const ownGroups = groupsWithRules.filter(({ agents }) =>
+            agents.includes(requestingAgent),
+          );
+          const applyingGroups =
+            ownGroups.length > 0
+              ? ownGroups
+              : groupsWithRules.filter(({ agents }) => agents.includes('*'));
+          const escapedPath = requestedPath.replaceAll('*', '%2A').replaceAll('$', '%24');
+          const matchingRules = applyingGroups
             .flatMap(({ rules }) => rules)
-            .filter(({ pattern }) => pattern !== '' && naiveMatch(pattern, plain));
-          const longest = Math.max(...hits.map(({ pattern }) => pattern.length));
-          const best = hits.filter(({ pattern }) => pattern.length === longest);
-          const allowed = best.length === 0 || best.some(({ allow }) => allow);
-          expect(parseRobots(text).allows(who, at)).toBe(allowed);
+            .filter(({ pattern }) => pattern !== '' && naiveMatch(pattern, escapedPath));
+          const longest = Math.max(...matchingRules.map(({ pattern }) => pattern.length));
+          const longestRules = matchingRules.filter(({ pattern }) => pattern.length === longest);
+          const allowed = longestRules.length === 0 || longestRules.some(({ allow }) => allow);
+          expect(parseRobots(text).allows(requestingAgent, requestedPath)).toBe(allowed);
         },
       ),
       { numRuns: 1_000 },
@@ -152,10 +156,7 @@ describe('parseRobots', () => {
 
   it.each([
     ['agents without rules', repeat('User-agent: x\n')],
-    [
-      'rules without end',
-      (length: number) => `User-agent: *\n${repeat('Disallow: /*a*\n')(length)}`,
-    ],
+    ['many rules', (length: number) => `User-agent: *\n${repeat('Disallow: /*a*\n')(length)}`],
     [
       'one pattern of wildcards',
       (length: number) => `User-agent: *\nDisallow: /${repeat('*a')(length)}b`,
@@ -167,10 +168,10 @@ describe('parseRobots', () => {
     ['line ends', repeat('\n')],
     ['colons', repeat(':')],
     ['percent signs', (length: number) => `User-agent: *\nDisallow: /${repeat('%')(length)}`],
-    ['many agents that share many rules', sharedGroup],
-  ])('takes time in proportion to the length of the file: %s', (_, make) => {
+    ['many agents that share many rules', createSharedGroup],
+  ])('takes time in proportion to the length of the file: %s', (_file, createFile) => {
     const path = `/${'a'.repeat(200)}`;
-    expectLinear(make, MAX_BYTES, (text) => {
+    expectLinear(createFile, MAX_BYTES, (text) => {
       const facts = parseRobots(text);
       for (const agent of ['x', 'GPTBot', '*']) facts.allows(agent, path);
     });
@@ -190,17 +191,17 @@ describe('matchesPattern', () => {
   });
 });
 
-/** `$` is special only at the end. A pattern matches if the path starts with it. */
+/** Tells whether the path starts with the pattern. `*` matches any text, and a final `$` matches the end. */
 function naiveMatch(pattern: string, path: string): boolean {
   if (pattern === '') return true;
   if (pattern === '$') return path === '';
-  const [first = '', ...rest] = pattern;
-  const left = rest.join('');
-  if (first !== '*') return path.startsWith(first) && naiveMatch(left, path.slice(1));
-  return naiveMatch(left, path) || (path !== '' && naiveMatch(pattern, path.slice(1)));
+  const [firstChar = '', ...otherChars] = pattern;
+  const remainder = otherChars.join('');
+  if (firstChar !== '*') return path.startsWith(firstChar) && naiveMatch(remainder, path.slice(1));
+  return naiveMatch(remainder, path) || (path !== '' && naiveMatch(pattern, path.slice(1)));
 }
 
-function sharedGroup(length: number): string {
+function createSharedGroup(length: number): string {
   const half = Math.ceil(length / 2);
   const agents = Array.from({ length: half / 20 }, (_, index) => `User-agent: agent${index}`);
   const rules = Array.from({ length: half / 20 }, (_, index) => `Disallow: /a/*/b${index}`);

@@ -45,7 +45,7 @@ describe('cleanText', () => {
     );
   });
 
-  it('takes no longer for a text of megabytes', () => {
+  it('takes time at most in proportion to the length of the text', () => {
     expectLinear(repeat('\u200B\u202E'), 2_000_000, (text) => cleanText(text, 500));
   });
 });
@@ -82,7 +82,7 @@ describe('showJson', () => {
     expect(showJson(value)).toBe(shown);
   });
 
-  it('is JSON if nothing is cut', () => {
+  it('is JSON if the text is not cut', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 2, noUnicodeString: true }), (value) => {
         const shown = showJson(JSON.parse(JSON.stringify(value)), 10_000);
@@ -93,8 +93,8 @@ describe('showJson', () => {
   });
 
   it('cuts long values at any depth and width', () => {
-    const wide = Array(50_000).fill({ a: 'b' });
-    const shown = showJson(wide, 40);
+    const longList = Array(50_000).fill({ a: 'b' });
+    const shown = showJson(longList, 40);
     expect(Array.from(shown).length).toBeLessThanOrEqual(40);
     expect(shown).toMatch(/^\[\{"a":"b"\},.*…$/);
   });

@@ -8,19 +8,20 @@ const SOLANA_NETWORK = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const SOLANA_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
-describe('addressForm', () => {
+describe('classifyAddress', () => {
   it('accepts only the checksum that the chain library writes', () => {
     const digits = fc.stringMatching(/^[0-9a-f]{40}$/).filter((text) => /[1-9a-f]/.test(text));
     fc.assert(
       fc.property(digits, fc.nat(39), (text, at) => {
-        const right = getAddress(`0x${text}`);
-        expect(classifyAddress(BASE_NETWORK, right)).toBe('ok');
-        const letter = right.charAt(at + 2);
-        const other = letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();
-        const wrong = right.slice(0, at + 2) + other + right.slice(at + 3);
-        const isMixed = /[a-f]/.test(wrong) && /[A-F]/.test(wrong);
-        if (other !== letter && isMixed)
-          expect(classifyAddress(BASE_NETWORK, wrong)).toBe('bad-checksum');
+        const checksummed = getAddress(`0x${text}`);
+        expect(classifyAddress(BASE_NETWORK, checksummed)).toBe('ok');
+        const letter = checksummed.charAt(at + 2);
+        const otherCase =
+          letter === letter.toUpperCase() ? letter.toLowerCase() : letter.toUpperCase();
+        const changed = checksummed.slice(0, at + 2) + otherCase + checksummed.slice(at + 3);
+        const isMixed = /[a-f]/.test(changed) && /[A-F]/.test(changed);
+        if (otherCase !== letter && isMixed)
+          expect(classifyAddress(BASE_NETWORK, changed)).toBe('bad-checksum');
       }),
       { seed: 55, numRuns: 300 },
     );
@@ -68,13 +69,15 @@ describe('addressForm', () => {
 
   it('accepts base58 of exactly 32 bytes for Solana, leading zeroes included', () => {
     const bytes = fc.array(fc.nat(255), { minLength: 32, maxLength: 32 });
-    const withZeroes = fc.tuple(fc.nat(32), bytes).map(([zeroes, all]) => all.fill(0, 0, zeroes));
+    const withZeroes = fc
+      .tuple(fc.nat(32), bytes)
+      .map(([zeroes, address]) => address.fill(0, 0, zeroes));
     fc.assert(
-      fc.property(withZeroes, (all) => {
-        const form = all.every((byte) => byte === 0) ? 'zero' : 'ok';
-        expect(classifyAddress(SOLANA_NETWORK, encode(all))).toBe(form);
-        expect(classifyAddress(SOLANA_NETWORK, encode(all.slice(1)))).toBe('malformed');
-        expect(classifyAddress(SOLANA_NETWORK, encode([...all, 7]))).toBe('malformed');
+      fc.property(withZeroes, (address) => {
+        const form = address.every((byte) => byte === 0) ? 'zero' : 'ok';
+        expect(classifyAddress(SOLANA_NETWORK, encodeBase58(address))).toBe(form);
+        expect(classifyAddress(SOLANA_NETWORK, encodeBase58(address.slice(1)))).toBe('malformed');
+        expect(classifyAddress(SOLANA_NETWORK, encodeBase58([...address, 7]))).toBe('malformed');
       }),
     );
     expect(classifyAddress(SOLANA_NETWORK, '1'.repeat(1_000_000))).toBe('malformed');
@@ -83,7 +86,7 @@ describe('addressForm', () => {
 });
 
 /** Encodes base58 with big integers, independent of the parser. */
-function encode(bytes: readonly number[]): string {
+function encodeBase58(bytes: readonly number[]): string {
   const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
   let number = bytes.reduce((sum, byte) => sum * 256n + BigInt(byte), 0n);
   let text = '';

@@ -8,7 +8,7 @@ import { findNamespace, toCaip2 } from '../../../src/parse/x402/networks.ts';
 const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
 
-describe('knownAsset', () => {
+describe('findKnownAsset', () => {
   it('knows USDC on Base, in any case of letters, by the names of v1 and v2', () => {
     const usdc = { symbol: 'USDC', decimals: 6, domain: { name: 'USD Coin', version: '2' } };
     expect(findKnownAsset('eip155:8453', BASE_USDC)).toMatchObject(usdc);
@@ -22,7 +22,7 @@ describe('knownAsset', () => {
     });
   });
 
-  it('knows USDC on Solana, which has no domain and one spelling', () => {
+  it('knows USDC on Solana, which has no domain and whose letters have only one case', () => {
     const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
     const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
     expect(findKnownAsset(network, mint)).toMatchObject({ decimals: 6, domain: null });
@@ -32,25 +32,25 @@ describe('knownAsset', () => {
     expect(findKnownAsset(devnet, devnetMint)?.decimals).toBe(6);
   });
 
-  it('knows no asset under another network, and none by its symbol', () => {
+  it('knows an asset neither on another network nor by its symbol', () => {
     expect(findKnownAsset('eip155:84532', BASE_USDC)).toBeNull();
     expect(findKnownAsset('eip155:8453', 'USDC')).toBeNull();
     expect(findKnownAsset('', '')).toBeNull();
   });
 
   it('knows every asset that the official packages price with, under well-formed addresses', () => {
-    const all = Object.entries(DEFAULT_ASSETS).flatMap(([network, assets]) =>
+    const officialAssets = Object.entries(DEFAULT_ASSETS).flatMap(([network, assets]) =>
       assets.map((asset) => ({ network, ...asset })),
     );
-    expect(all.length).toBeGreaterThan(20);
-    for (const { network, asset, decimals, name } of all) {
+    expect(officialAssets.length).toBeGreaterThan(20);
+    for (const { network, asset, decimals, name } of officialAssets) {
       expect(findKnownAsset(network, asset)).toMatchObject({ decimals, domain: { name } });
       expect(classifyAddress(network, asset)).toBe('ok');
     }
   });
 });
 
-describe('caip2', () => {
+describe('toCaip2', () => {
   it('gives the v1 names the same chain as x402', () => {
     for (const name of ['base', 'base-sepolia', 'polygon'] as const) {
       expect(toCaip2(name)).toBe(`eip155:${EVM_NETWORK_CHAIN_ID_MAP[name]}`);

@@ -40,8 +40,8 @@ describe('readChallenge', () => {
     ['not base64', '{"x402Version":2}'],
     ['JSON without a challenge', encodeChallenge({})],
   ])('falls back on the body if the header is %s', (_, header) => {
-    const given = challenge402(challengeV2(), { header, body: challengeV2() });
-    expect(readChallenge(given.data).challenge).toMatchObject({ where: 'body', version: 2 });
+    const observation = challenge402(challengeV2(), { header, body: challengeV2() });
+    expect(readChallenge(observation.data).challenge).toMatchObject({ where: 'body', version: 2 });
   });
 
   it('reads v1 by its own names', () => {
@@ -107,27 +107,27 @@ describe('parseChallenge', () => {
   });
 });
 
-describe('challengedResources', () => {
+describe('findChallengedResources', () => {
   const inHeader = challenge402();
   const inBody = bodyChallenge402();
-  const refused = answer(405, { error: 'no' });
+  const notAllowed = answer(405, { error: 'no' });
 
-  function only(options: Parameters<typeof resource>[0]) {
+  function findChallenged(options: Parameters<typeof resource>[0]) {
     return findChallengedResources([resource(options)], readChallenge);
   }
 
   it('prefers the 402 whose header holds the challenge to a 402 whose body holds it', () => {
-    const [found] = only({ method: null, get: inBody, head: [], post: inHeader });
-    expect(found).toMatchObject({ probe: { method: 'POST' }, second: null });
-    expect(found?.reading.challenge.where).toBe('header');
-    const [other] = only({ method: null, get: inHeader, head: [], post: inBody });
-    expect(other?.probe.method).toBe('GET');
+    const [challenged] = findChallenged({ method: null, get: inBody, head: [], post: inHeader });
+    expect(challenged).toMatchObject({ probe: { method: 'POST' }, second: null });
+    expect(challenged?.reading.challenge.where).toBe('header');
+    const [byGet] = findChallenged({ method: null, get: inHeader, head: [], post: inBody });
+    expect(byGet?.probe.method).toBe('GET');
   });
 
   it('reads the challenge of the body if no header holds a challenge', () => {
-    const [found] = only({ method: null, get: refused, head: [], post: inBody });
-    expect(found).toMatchObject({ probe: { method: 'POST' }, answer: { status: 402 } });
-    expect(found?.reading.challenge.version).toBe(1);
+    const [challenged] = findChallenged({ method: null, get: notAllowed, head: [], post: inBody });
+    expect(challenged).toMatchObject({ probe: { method: 'POST' }, answer: { status: 402 } });
+    expect(challenged?.reading.challenge.version).toBe(1);
   });
 
   const dearPost = challenge402(challengeV2({ accepts: [offer({ amount: '50000' })] }));
@@ -135,36 +135,53 @@ describe('challengedResources', () => {
 
   it('judges a POST by its own challenge, whatever GET of the path answers', () => {
     for (const post of [dearPost, badPost]) {
-      const [found] = only({ method: 'POST', path: '/w', get: inHeader, head: [], post });
-      expect(found).toMatchObject({ probe: { method: 'POST' } });
-      expect(found?.reading.challenge.offers).toMatchObject([{ pointer: '/accepts/0' }]);
-      expect(found?.answer).toMatchObject({ headers: post.data.headers });
+      const [challenged] = findChallenged({
+        method: 'POST',
+        path: '/w',
+        get: inHeader,
+        head: [],
+        post,
+      });
+      expect(challenged).toMatchObject({ probe: { method: 'POST' } });
+      expect(challenged?.reading.challenge.offers).toMatchObject([{ pointer: '/accepts/0' }]);
+      expect(challenged?.answer).toMatchObject({ headers: post.data.headers });
     }
   });
 
-  it('keeps a declared method that answered 402', () => {
-    const mute = answer(402, 'pay me');
-    expect(only({ method: 'POST', get: inHeader, head: [], post: mute })).toEqual([]);
-    expect(only({ method: 'GET', get: mute, head: [], post: inHeader })).toEqual([]);
+  it('uses no other method if the declared method answered 402, even without a challenge', () => {
+    const withoutTerms = answer(402, 'pay me');
+    expect(findChallenged({ method: 'POST', get: inHeader, head: [], post: withoutTerms })).toEqual(
+      [],
+    );
+    expect(findChallenged({ method: 'GET', get: withoutTerms, head: [], post: inHeader })).toEqual(
+      [],
+    );
   });
 
   it('uses the other method if the declared method did not answer 402', () => {
-    const [found] = only({ method: 'GET', get: refused, head: [], post: inHeader });
-    expect(found).toMatchObject({ probe: { method: 'POST' } });
+    const [challenged] = findChallenged({
+      method: 'GET',
+      get: notAllowed,
+      head: [],
+      post: inHeader,
+    });
+    expect(challenged).toMatchObject({ probe: { method: 'POST' } });
   });
 
   it('does not use another method that is a declared resource', () => {
-    const both = [
+    const declaredResources = [
       resource({ method: 'GET', path: '/w' }),
       resource({ method: 'POST', path: '/w', get: inHeader, head: [], post: answer(422) }),
     ];
-    const found = findChallengedResources(both, readChallenge);
-    expect(found.map(({ probe }) => probe.method)).toEqual(['GET']);
+    const challenged = findChallengedResources(declaredResources, readChallenge);
+    expect(challenged.map(({ probe }) => probe.method)).toEqual(['GET']);
   });
 
-  it('counts each method with its own terms if none is declared, and equal terms once', () => {
+  it('counts each method with its own terms if no method is declared, and counts equal terms once', () => {
     const methods = (post: typeof inHeader) =>
-      only({ method: null, get: inHeader, head: [], post }).map(({ probe }) => probe.method);
+      findChallenged({ method: null, get: inHeader, head: [], post }).map(
+        ({ probe }) => probe.method,
+      );
     expect(methods(dearPost)).toEqual(['GET', 'POST']);
     expect(methods(badPost)).toEqual(['GET', 'POST']);
     expect(methods(inHeader)).toEqual(['GET']);
@@ -177,31 +194,31 @@ describe('challengedResources', () => {
     const profile = resource({ get: signIn, head: [] });
     expect(findChallengedResources([profile], readChallenge)).toEqual([]);
     expect(findSignIns([profile, resource()], readChallenge)).toEqual([profile]);
-    const sold = challenge402(challengeV2({ extensions }));
-    expect(only({ get: sold })).toHaveLength(1);
-    expect(only({ get: challenge402(challengeV2({ accepts: [] })) })).toHaveLength(1);
+    const soldWithSignIn = challenge402(challengeV2({ extensions }));
+    expect(findChallenged({ get: soldWithSignIn })).toHaveLength(1);
+    expect(findChallenged({ get: challenge402(challengeV2({ accepts: [] })) })).toHaveLength(1);
   });
 
   it('leaves out resources without a challenge', () => {
-    expect(only({ get: answer(200, challengeV2()), head: inHeader })).toEqual([]);
-    expect(only({ get: challenge402(challengeV2(), { status: 200 }) })).toEqual([]);
-    expect(only({ get: failure('timeout') })).toEqual([]);
-    expect(only({ get: answer(402, 'pay me') })).toEqual([]);
-    expect(only({ get: [], head: [] })).toEqual([]);
+    expect(findChallenged({ get: answer(200, challengeV2()), head: inHeader })).toEqual([]);
+    expect(findChallenged({ get: challenge402(challengeV2(), { status: 200 }) })).toEqual([]);
+    expect(findChallenged({ get: failure('timeout') })).toEqual([]);
+    expect(findChallenged({ get: answer(402, 'pay me') })).toEqual([]);
+    expect(findChallenged({ get: [], head: [] })).toEqual([]);
   });
 
   it('compares the challenge with the second probe of the same method', () => {
     const dearer = challenge402(challengeV2({ accepts: [offer({ amount: '20000' })] }));
-    const [found] = only({ get: [inHeader, dearer] });
-    expect(found?.second?.offers[0]?.amount).toBe('20000');
-    expect(only({ get: [inHeader, failure('reset')] })[0]?.second).toBeNull();
-    expect(only({ get: [inHeader, answer(200)] })[0]?.second).toBeNull();
+    const [challenged] = findChallenged({ get: [inHeader, dearer] });
+    expect(challenged?.second?.offers[0]?.amount).toBe('20000');
+    expect(findChallenged({ get: [inHeader, failure('reset')] })[0]?.second).toBeNull();
+    expect(findChallenged({ get: [inHeader, answer(200)] })[0]?.second).toBeNull();
     expect(
-      only({ method: null, get: inBody, head: [], post: [inHeader, inBody] })[0]?.second,
+      findChallenged({ method: null, get: inBody, head: [], post: [inHeader, inBody] })[0]?.second,
     ).toMatchObject({ version: 1 });
   });
 
   it('does not confuse a second probe with the first', () => {
-    expect(only({ get: [answer(500), inHeader] })).toEqual([]);
+    expect(findChallenged({ get: [answer(500), inHeader] })).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** Pairs of scheme and network that no client of the scanner pays: sound and wrong offers of each row. */
+/** Offers with pairs of scheme and network that the scanner judges by a specification, because no official client pays them. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/parse/json/json.ts';
 import { type Challenge, parseChallenge } from '../../../src/parse/x402/challenge.ts';
@@ -9,34 +9,34 @@ import { KNOWN_PAIRS, NAMED_OFFERS } from '../../fixtures/observations/known-pai
 
 function createChallenge(...offers: readonly JsonObject[]): Challenge {
   const challenge = parseChallenge(
-    challengeV2({ accepts: offers.map((one) => offer(one)) }),
+    challengeV2({ accepts: offers.map((changes) => offer(changes)) }),
     'header',
   );
   if (challenge === null) throw new TypeError('no challenge');
   return challenge;
 }
 
-function listPointers(one: JsonObject): readonly string[] {
-  const [first] = createChallenge(one).offers;
-  if (first === undefined) throw new TypeError('no offer');
-  return findOfferFaults(first, 2).map(({ pointer }) => pointer);
+function listFaultPointers(changes: JsonObject): readonly string[] {
+  const [parsedOffer] = createChallenge(changes).offers;
+  if (parsedOffer === undefined) throw new TypeError('no offer');
+  return findOfferFaults(parsedOffer, 2).map(({ pointer }) => pointer);
 }
 
 describe.each(KNOWN_PAIRS)('$name', ({ offer: sound, alsoSound = [], wrong }) => {
   it.each([['as its specification prints it', {}] as const, ...alsoSound])('%s', (_, change) => {
-    expect(listPointers({ ...sound, ...change })).toEqual([]);
+    expect(listFaultPointers({ ...sound, ...change })).toEqual([]);
   });
 
   it.each(wrong)('is not sound with %s', (_, change, pointer) => {
-    expect(listPointers({ ...sound, ...change })).toContain(`/accepts/0/${pointer}`);
+    expect(listFaultPointers({ ...sound, ...change })).toContain(`/accepts/0/${pointer}`);
   });
 });
 
-describe('a pair that is known and not judged', () => {
-  it.each(NAMED_OFFERS)('%s', (_, named) => {
-    expect(describeNamedOnly(createChallenge(named))).toContain('is known, not judged here');
-    expect(describeNamedOnly(createChallenge(named, {}))).toBeNull();
-    expect(describeNamedOnly(createChallenge({ ...named, scheme: 'barter' }))).toBeNull();
+describe('a pair of scheme and network that is known but not judged', () => {
+  it.each(NAMED_OFFERS)('%s', (_, namedOffer) => {
+    expect(describeNamedOnly(createChallenge(namedOffer))).toContain('is known, not judged here');
+    expect(describeNamedOnly(createChallenge(namedOffer, {}))).toBeNull();
+    expect(describeNamedOnly(createChallenge({ ...namedOffer, scheme: 'barter' }))).toBeNull();
   });
 
   it.each([
@@ -47,18 +47,20 @@ describe('a pair that is known and not judged', () => {
     ['a recipient that is not text', { payTo: 7 }, 'payTo'],
   ] as const)('follows the rules of every offer: %s', (_, change, member) => {
     const sui = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1', extra: {} };
-    expect(listPointers({ ...sui, ...change } as JsonObject)).toEqual([`/accepts/0/${member}`]);
+    expect(listFaultPointers({ ...sui, ...change } as JsonObject)).toEqual([
+      `/accepts/0/${member}`,
+    ]);
   });
 
   it.each([undefined, 0])('may omit the timeout of cloudflare:402, or have 0: %s', (seconds) => {
     const cloudflare = NAMED_OFFERS.find(([name]) => name === 'Cloudflare')?.[1];
-    const named = { ...cloudflare, maxTimeoutSeconds: seconds } as JsonObject;
-    expect(listPointers(named)).toEqual([]);
+    const namedOffer = { ...cloudflare, maxTimeoutSeconds: seconds } as JsonObject;
+    expect(listFaultPointers(namedOffer)).toEqual([]);
   });
 });
 
-describe('each row of a pair', () => {
-  it('names the version of its specification, or why it has none', () => {
+describe('each row of SCHEMES', () => {
+  it('names the version of its specification, or the reason why it has none', () => {
     for (const { scheme, namespace, specification, draft } of SCHEMES) {
       const pair = `${scheme} on ${namespace}`;
       if (specification === null) {

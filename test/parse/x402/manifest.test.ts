@@ -2,38 +2,38 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/parse/json/json.ts';
 import { type ManifestEntry, parseManifest } from '../../../src/parse/x402/manifest.ts';
 
-const URL_X = 'https://seller.example/x';
+const RESOURCE_URL = 'https://seller.example/x';
 
-function entries(value: JsonValue): readonly ManifestEntry[] {
+function parseEntries(value: JsonValue): readonly ManifestEntry[] {
   const facts = parseManifest(value);
   return facts.shape === 'unknown' ? [] : facts.entries;
 }
 
-function entry(details: JsonObject): ManifestEntry | undefined {
-  return entries({ resources: [{ resource: URL_X, ...details }] })[0];
+function parseEntry(details: JsonObject): ManifestEntry | undefined {
+  return parseEntries({ resources: [{ resource: RESOURCE_URL, ...details }] })[0];
 }
 
 describe('parseManifest', () => {
   it.each([
-    ['resources', ['https://seller.example/x'], { target: URL_X, method: null }],
+    ['resources', ['https://seller.example/x'], { target: RESOURCE_URL, method: null }],
     ['endpoints', ['POST /x'], { target: '/x', method: 'POST' }],
     ['items', ['get  /x '], { target: '/x', method: 'GET' }],
-    ['resources', [{ resource: URL_X }], { target: URL_X }],
-    ['resources', [{ url: URL_X }], { target: URL_X }],
-    ['resources', [{ resource: { url: URL_X } }], { target: URL_X }],
+    ['resources', [{ resource: RESOURCE_URL }], { target: RESOURCE_URL }],
+    ['resources', [{ url: RESOURCE_URL }], { target: RESOURCE_URL }],
+    ['resources', [{ resource: { url: RESOURCE_URL } }], { target: RESOURCE_URL }],
     ['endpoints', [{ resource: 'POST /x', method: 'GET' }], { target: '/x', method: 'POST' }],
   ])('reads a list in "%s": %j', (name, list, expected) => {
-    expect(entries({ [name]: list, version: 1, note: 'beside it' })).toEqual([
+    expect(parseEntries({ [name]: list, version: 1, note: 'beside it' })).toEqual([
       expect.objectContaining({ pointer: `/${name}/0`, ...expected }),
     ]);
   });
 
   it('reads all lists that exist, and skips entries without an address', () => {
-    const found = entries({
+    const listed = parseEntries({
       resources: ['/a', 1, null, {}, { path: '/no' }, ''],
       endpoints: ['/b'],
     });
-    expect(found.map(({ target, pointer }) => [target, pointer])).toEqual([
+    expect(listed.map(({ target, pointer }) => [target, pointer])).toEqual([
       ['/a', '/resources/0'],
       ['/b', '/endpoints/0'],
     ]);
@@ -44,7 +44,7 @@ describe('parseManifest', () => {
     const discoveryDocument = { x402Version: '2', resources: { '/a/b': { accepts }, '/c': {} } };
     const facts = parseManifest({ discoveryDocument, payTo: '0xp' });
     expect(facts).toMatchObject({ shape: 'discovery-document', payTo: '0xp' });
-    expect(entries({ discoveryDocument })).toEqual([
+    expect(parseEntries({ discoveryDocument })).toEqual([
       {
         target: '/a/b',
         pointer: '/discoveryDocument/resources/~1a~1b',
@@ -68,8 +68,8 @@ describe('parseManifest', () => {
     [{ resources: { '/x': {} } }],
     [{ resources: 'https://seller.example/x' }],
     [{ discoveryDocument: {} }],
-    [{ services: [URL_X] }],
-  ])('knows no shape in %j', (value) => {
+    [{ services: [RESOURCE_URL] }],
+  ])('reports an unknown shape for %j', (value) => {
     expect(parseManifest(value)).toEqual({ shape: 'unknown' });
   });
 
@@ -90,10 +90,10 @@ describe('parseManifest', () => {
     [{ price: 'free' }, null],
     [{}, null],
   ])('reads the price of %j as %j', (details, price) => {
-    expect(entry(details)?.price).toBe(price);
+    expect(parseEntry(details)?.price).toBe(price);
   });
 
-  it('reads the terms of an accepts entry, v1 names too', () => {
+  it('reads the terms of an accepts list, also with the names of v1', () => {
     const accepts = [
       {
         maxAmountRequired: '500',
@@ -103,7 +103,7 @@ describe('parseManifest', () => {
         outputSchema: { input: { type: 'http', method: 'post' } },
       },
     ];
-    expect(entry({ accepts })).toMatchObject({
+    expect(parseEntry({ accepts })).toMatchObject({
       amount: '500',
       network: 'base',
       asset: '0xa',
@@ -112,10 +112,10 @@ describe('parseManifest', () => {
     });
   });
 
-  it('prefers what the entry itself states', () => {
+  it('prefers the terms of the entry itself to those of its accepts list', () => {
     const accepts = [{ amount: '1', network: 'base', asset: '0xa', payTo: '0xb' }];
-    const own = { method: 'PUT', networks: ['eip155:1'], asset: '0xc', payTo: '0xd', accepts };
-    expect(entry(own)).toMatchObject({
+    const details = { method: 'PUT', networks: ['eip155:1'], asset: '0xc', payTo: '0xd', accepts };
+    expect(parseEntry(details)).toMatchObject({
       method: 'PUT',
       network: 'eip155:1',
       asset: '0xc',
@@ -124,14 +124,19 @@ describe('parseManifest', () => {
   });
 
   it('does not take a malformed value for a term', () => {
-    const odd = {
+    const malformed = {
       method: 'TEAPOT',
       networks: ['a', 'b'],
       payTo: { a: 1 },
       accepts: [{ amount: 5 }],
     };
-    expect(entry(odd)).toMatchObject({ method: null, network: null, payTo: null, amount: null });
-    expect(entry({ accepts: [{ amount: '$5' }] })?.amount).toBeNull();
-    expect(entry({ accepts: { amount: '5' } })?.amount).toBeNull();
+    expect(parseEntry(malformed)).toMatchObject({
+      method: null,
+      network: null,
+      payTo: null,
+      amount: null,
+    });
+    expect(parseEntry({ accepts: [{ amount: '$5' }] })?.amount).toBeNull();
+    expect(parseEntry({ accepts: { amount: '5' } })?.amount).toBeNull();
   });
 });

@@ -9,11 +9,11 @@ import {
   encodeChallenge,
 } from '../../fixtures/observations/build-observations.ts';
 
-function read(...values: readonly string[]) {
+function readValues(...values: readonly string[]) {
   return readPaymentHeader(answer(402, '', { 'payment-required': values }).data);
 }
 
-function base64(content: string | Uint8Array): string {
+function encodeBase64(content: string | Uint8Array): string {
   return Buffer.from(content).toString('base64');
 }
 
@@ -29,41 +29,41 @@ describe('readPaymentHeader', () => {
       accepts: [],
     };
     const raw = encodePaymentRequiredHeader(challenge);
-    expect(read(raw)).toEqual({ state: 'ok', raw, value: challenge, isUnpadded: false });
+    expect(readValues(raw)).toEqual({ state: 'ok', raw, value: challenge, isUnpadded: false });
   });
 
   it.each([
     ['raw-json', JSON.stringify(challengeV2())],
     ['raw-json', '[1]'],
     ['not-base64', 'no base64 at all'],
-    ['not-base64', `${base64('{"a":1}').replace(/=+$/, '')}=`],
-    ['not-base64', base64('{"a":12}').slice(0, -3)],
-    ['not-base64', `${base64('{}')}====`],
+    ['not-base64', `${encodeBase64('{"a":1}').replace(/=+$/, '')}=`],
+    ['not-base64', encodeBase64('{"a":12}').slice(0, -3)],
+    ['not-base64', `${encodeBase64('{}')}====`],
     ['not-base64', 'e30=, e30='],
     ['base64url', Buffer.from('{"a":"~~~???"}').toString('base64url')],
     ['base64url', '____'],
-    ['not-utf8', base64(Uint8Array.from([0x7b, 0xff, 0x7d]))],
-    ['not-json', base64('{"a":')],
+    ['not-utf8', encodeBase64(Uint8Array.from([0x7b, 0xff, 0x7d]))],
+    ['not-json', encodeBase64('{"a":')],
     ['not-json', ''],
-    ['not-json', base64('\uFEFF{}')],
-    ['not-an-object', base64('[]')],
-    ['not-an-object', base64('"text"')],
-    ['not-an-object', base64('null')],
-  ])('recognises %s', (state, raw) => {
-    const reading = read(raw);
+    ['not-json', encodeBase64('\uFEFF{}')],
+    ['not-an-object', encodeBase64('[]')],
+    ['not-an-object', encodeBase64('"text"')],
+    ['not-an-object', encodeBase64('null')],
+  ])('reports %s for %j', (state, raw) => {
+    const reading = readValues(raw);
     expect(reading).toMatchObject({ state, raw: raw.trim() });
     expect('detail' in reading && reading.detail).toMatch(/\w/);
   });
 
   it('distinguishes an absent header, a repeated header, and blanks around the value', () => {
     const raw = encodeChallenge(challengeV2());
-    expect(read()).toEqual({ state: 'absent' });
-    expect(read(raw, raw)).toMatchObject({ state: 'repeated', raw: `${raw}, ${raw}` });
-    expect(read(` ${raw} `).state).toBe('ok');
+    expect(readValues()).toEqual({ state: 'absent' });
+    expect(readValues(raw, raw)).toMatchObject({ state: 'repeated', raw: `${raw}, ${raw}` });
+    expect(readValues(` ${raw} `).state).toBe('ok');
   });
 
   it('limits the nesting of its JSON', () => {
-    expect(read(base64('{"a":'.repeat(70)))).toMatchObject({
+    expect(readValues(encodeBase64('{"a":'.repeat(70)))).toMatchObject({
       state: 'not-json',
       detail: 'deeper than 64',
     });
@@ -72,8 +72,8 @@ describe('readPaymentHeader', () => {
   it('decodes nothing that the official client cannot decode', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii', maxLength: 40 }), fc.json(), (noise, json) => {
-        for (const raw of [noise, base64(noise), base64(json)]) {
-          const reading = read(raw);
+        for (const raw of [noise, encodeBase64(noise), encodeBase64(json)]) {
+          const reading = readValues(raw);
           if (reading.state !== 'ok') continue;
           expect(decodePaymentRequiredHeader(raw)).toEqual(reading.value);
         }
@@ -83,10 +83,10 @@ describe('readPaymentHeader', () => {
 
   it.each([
     ['letters', repeat('A')],
-    ['letters, then one that is none', (n: number) => `${repeat('A')(n)}!`],
+    ['letters, then a character that is not base64', (n: number) => `${repeat('A')(n)}!`],
     ['padding', repeat('=')],
     ['blanks', (n: number) => `A${repeat(' ')(n)}A`],
-  ])('takes time in proportion to its length: %s', (_, make) => {
-    expectLinear(make, 1024 * 1024, read);
+  ])('takes time in proportion to its length: %s', (_value, createValue) => {
+    expectLinear(createValue, 1024 * 1024, readValues);
   });
 });

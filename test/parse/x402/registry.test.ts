@@ -17,8 +17,8 @@ import { networksDocument } from '../../../tools/upstream/document.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 
-describe('the table, against the installed packages', () => {
-  it('has the versions of the packages', async () => {
+describe('the table of clients and networks', () => {
+  it('has the versions of the installed packages', async () => {
     for (const { name, version } of CLIENTS) {
       const manifest = new URL(`node_modules/${name}/package.json`, ROOT);
       expect(JSON.parse(await readFile(manifest, 'utf8'))).toMatchObject({ version });
@@ -84,15 +84,15 @@ describe('networks', () => {
     for (const { source } of Object.values(NAMESPACES)) expect(source).toMatch(/\.md$/);
   });
 
-  it('are test networks exactly if viem says so', () => {
-    const told = Object.values(chains).filter((chain) => 'id' in chain);
-    for (const chain of told) {
+  it('are test networks if, and only if, viem lists them as test networks', () => {
+    const viemChains = Object.values(chains).filter((chain) => 'id' in chain);
+    for (const chain of viemChains) {
       const network = `eip155:${chain.id}`;
       const isTest = 'testnet' in chain && chain.testnet === true;
       if (TESTNETS.has(network)) expect([chain.name, isTest]).toEqual([chain.name, true]);
       if (MAINNETS.has(network)) expect([chain.name, isTest]).toEqual([chain.name, false]);
     }
-    expect(told.length).toBeGreaterThan(300);
+    expect(viemChains.length).toBeGreaterThan(300);
   });
 
   it('have the names that people use', () => {
@@ -105,7 +105,7 @@ describe('networks', () => {
   });
 });
 
-it('are the rows of the page in docs/ (npm run upstream -- --write writes it)', async () => {
+it('the page docs/networks-and-schemes.md lists the tables (npm run upstream -- --write updates the page)', async () => {
   const page = await readFile(new URL('docs/networks-and-schemes.md', ROOT), 'utf8');
   expect(page).toBe(networksDocument());
 });

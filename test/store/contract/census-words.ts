@@ -15,7 +15,7 @@ export async function listOrigin({ census, now }: CensusStore, host: string): Pr
 }
 
 /** Writes and folds the words of these days. The last letter is today; "-" is a day without a word. */
-export async function sayLetters(
+export async function writeCensusWords(
   { census, now }: CensusStore,
   host: string,
   letters: string,

@@ -10,7 +10,7 @@ import type { DirectoryQuery } from '../../../src/store/context.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { diceOf } from '../../fixtures/dice.ts';
-import { listOrigin, sayLetters } from './census-words.ts';
+import { listOrigin, writeCensusWords } from './census-words.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, HOUR_MS, TestClock } from './test-clock.ts';
@@ -118,7 +118,7 @@ export function censusRemembers(subject: ContractSubject): void {
       const store = await openCensus(subject, clock, hosts);
       for (const [n, [letters]] of WEEKS.entries()) {
         await store.publish(publishedScan({ host: hosts[n] ?? '' }));
-        await sayLetters(store, hosts[n] ?? '', letters);
+        await writeCensusWords(store, hosts[n] ?? '', letters);
       }
       const expected = hosts.filter((_, n) => WEEKS[n]?.[1]);
       expect(await payableHosts(store, 'week')).toEqual(expected.toSorted());
@@ -132,7 +132,7 @@ export function censusRemembers(subject: ContractSubject): void {
       for (const host of hosts) {
         await store.publish(publishedScan({ host }));
         const letters = Array.from({ length: 9 }, () => 'pppppnd-'.charAt(dice.below(8)));
-        await sayLetters(store, host, letters.join(''));
+        await writeCensusWords(store, host, letters.join(''));
       }
       const sizes = new Set<number>();
       for (let day = 0; day < 9; day += 1) {
@@ -169,7 +169,7 @@ export function censusRemembers(subject: ContractSubject): void {
         const { branding, ...scan } = publishedScan({ host, scannedAtMs: 1_000 + n });
         const category = n % 2 === 0 ? 'data' : 'media';
         await store.publish({ ...scan, branding: { ...branding, category } });
-        await sayLetters(store, host, n < 5 ? 'ppp' : 'ppn');
+        await writeCensusWords(store, host, n < 5 ? 'ppp' : 'ppn');
       }
       await store.listing.set('h3.example.com', { listed: false });
       for (const payable of ['today', 'week'] as const) {
@@ -195,7 +195,7 @@ export function censusRemembers(subject: ContractSubject): void {
     it('lists a host whose record is published after its words', async () => {
       const clock = new TestClock();
       const store = await openCensus(subject, clock, [HOST]);
-      await sayLetters(store, HOST, 'ppp');
+      await writeCensusWords(store, HOST, 'ppp');
       expect(await payableHosts(store, 'today')).toEqual([]);
       await store.publish(publishedScan({ host: HOST, paidBy: 'census' }));
       expect(await payableHosts(store, 'today')).toEqual([HOST]);
