@@ -10,12 +10,12 @@ import { needs } from '../fixtures/needs.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PACKAGE = `@biomejs/cli-${process.platform}-${process.arch}`;
+const BIOME_PACKAGE = `@biomejs/cli-${process.platform}-${process.arch}`;
 
 /** A file, its code, and a part of Biome's message. */
-type Row = readonly [file: string, code: string, says: string];
+type Row = readonly [file: string, code: string, message: string];
 
-const IMPURE: readonly Row[] = [
+const IMPURE_CHECKS: readonly Row[] = [
   'const now = Date.now();',
   "const seen = Date.parse('2026-08-14T00:00:00Z');",
   'const wait = () => setTimeout(() => {}, 1);',
@@ -41,7 +41,7 @@ const IMPURE: readonly Row[] = [
     ['checks/P1-a/v11.ts', 'const loose = FIX as any;', 'any'],
   ]);
 
-const SHAPES: readonly Row[] = [
+const BAD_SHAPES: readonly Row[] = [
   ['src/scan/kind.ts', 'export interface A { a: 1 }', 'interface'],
   ['src/scan/long.ts', `export function a() {${'\n  a();'.repeat(61)}\n}`, 'lines (61)'],
   ['tools/long.ts', `${'\n'.repeat(300)}export {};`, 'too many lines (301)'],
@@ -49,7 +49,7 @@ const SHAPES: readonly Row[] = [
 ];
 
 /** Code at a limit, or code that only looks like a breach. */
-const CLEAN: readonly (readonly [file: string, code: string])[] = [
+const CLEAN_FILES: readonly (readonly [file: string, code: string])[] = [
   ['src/scan/a-type.ts', "export type { Store } from '../store/contract/store.ts';"],
   ['src/engine/catalog/a.ts', "export { parseJson } from '../../parse/json/json.ts';"],
   ['src/store/mongo/a.ts', "export type { Grade } from '../../model/report.ts';"],
@@ -69,19 +69,19 @@ const CLEAN: readonly (readonly [file: string, code: string])[] = [
   ['test/at-limit.test.ts', `${'\n'.repeat(499)}export {};`],
 ];
 
-function biome(): string | null {
+function findBiome(): string | null {
   try {
-    return createRequire(import.meta.url).resolve(`${PACKAGE}/biome`);
+    return createRequire(import.meta.url).resolve(`${BIOME_PACKAGE}/biome`);
   } catch {
     return null;
   }
 }
 
-const executable = biome();
+const executable = findBiome();
 
-describe('Biome refuses', needs(executable ? null : `no ${PACKAGE}`), () => {
-  /** Returns one line for each finding, as GitHub's commands. */
-  let said: readonly string[];
+describe('Biome', needs(executable ? null : `no ${BIOME_PACKAGE}`), () => {
+  /** One line for each finding, in the format of GitHub's commands. */
+  let findings: readonly string[];
 
   beforeAll(async () => {
     const root = await mkdtemp(join(tmpdir(), 'biome-'));
@@ -89,7 +89,7 @@ describe('Biome refuses', needs(executable ? null : `no ${PACKAGE}`), () => {
       for (const file of ['biome.json', 'tools/lint/pure-checks.grit']) {
         await cp(join(ROOT, file), join(root, file));
       }
-      for (const [file, code] of [...IMPURE, ...SHAPES, ...CLEAN]) {
+      for (const [file, code] of [...IMPURE_CHECKS, ...BAD_SHAPES, ...CLEAN_FILES]) {
         await mkdir(dirname(join(root, file)), { recursive: true });
         await writeFile(
           join(root, file),
@@ -100,28 +100,28 @@ describe('Biome refuses', needs(executable ? null : `no ${PACKAGE}`), () => {
       const { stdout } = await run(executable ?? '', [...args, '--diagnostic-level=warn', '.'], {
         cwd: root,
       }).catch((error: { stdout: string }) => error);
-      said = stdout.split('\n').filter((line) => line.startsWith('::'));
+      findings = stdout.split('\n').filter((line) => line.startsWith('::'));
     } finally {
       await rm(root, { recursive: true, force: true });
     }
   });
 
   function findingsIn(file: string): readonly string[] {
-    return said.filter((line) => line.includes(`/${file},line=`));
+    return findings.filter((line) => line.includes(`/${file},line=`));
   }
 
-  test.each(IMPURE)(
-    'a check that depends on more than it is given: %s: %s',
-    (file, _code, says) => {
-      expect(findingsIn(file)).toContainEqual(expect.stringContaining(says));
+  test.each(IMPURE_CHECKS)('refuses the impure check %s: %s', (file, _code, message) => {
+    expect(findingsIn(file)).toContainEqual(expect.stringContaining(message));
+  });
+
+  test.each(BAD_SHAPES.map(([file, , message]) => [file, message] as const))(
+    'refuses %s: %s',
+    (file, message) => {
+      expect(findingsIn(file)).toEqual([expect.stringContaining(message)]);
     },
   );
 
-  test.each(SHAPES.map(([file, , says]) => [file, says] as const))('%s: %s', (file, says) => {
-    expect(findingsIn(file)).toEqual([expect.stringContaining(says)]);
-  });
-
-  test.each(CLEAN.map(([file]) => file))('nothing in %s', (file) => {
+  test.each(CLEAN_FILES.map(([file]) => file))('finds nothing in %s', (file) => {
     expect(findingsIn(file)).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { defineCheck, pass } from '../../src/engine/define-check.ts';
 import { shapeBreaches } from '../../tools/lint/check-outcomes.ts';
 
-const CHECK = defineCheck({
+const WELL_FORMED_CHECK = defineCheck({
   id: 'A1',
   version: 1,
   says: {
@@ -17,33 +17,35 @@ const CHECK = defineCheck({
 });
 
 test('a well-formed check has no finding', () => {
-  expect(shapeBreaches(CHECK)).toEqual([]);
+  expect(shapeBreaches(WELL_FORMED_CHECK)).toEqual([]);
 });
 
-describe('lint names each malformed member of a check', () => {
+describe('lint refuses a check', () => {
   test.each([
     ['no needs', { needs: [] }, 'needs is empty: a check judges at least one observation'],
     ['an unknown need', { needs: ['clock'] }, 'needs "clock", which is not an observation'],
     ['no outcomes', { outcomes: [] }, 'outcomes is empty'],
     [
-      'no sentence',
-      { says: { ...CHECK.says, right: 'fine' } },
+      'words that are no sentence',
+      { says: { ...WELL_FORMED_CHECK.says, right: 'fine' } },
       'says "fine": write one sentence of 12 to 120 characters',
     ],
     [
-      'an odd outcome',
+      'an outcome in upper case',
       { outcomes: ['No H1'] },
       'outcome "No H1" must be lower-case words with hyphens',
     ],
-    ['an outcome twice', { outcomes: ['a', 'b', 'a'] }, '"a" is listed twice'],
-    ['a need twice', { needs: ['root', 'root'] }, '"root" is listed twice'],
+    ['an outcome that is listed twice', { outcomes: ['a', 'b', 'a'] }, '"a" is listed twice'],
+    ['a need that is listed twice', { needs: ['root', 'root'] }, '"root" is listed twice'],
     [
-      'an outcome of the engine',
+      'an outcome that belongs to the engine',
       { outcomes: ['limits'] },
       'outcome "limits" belongs to the engine; leave it out of the list',
     ],
-  ])('%s', (_, change, message) => {
+  ])('with %s', (_case, change, message) => {
     // Check files are JavaScript when they are published, so their members can be anything.
-    expect(shapeBreaches({ ...CHECK, ...change } as typeof CHECK)).toEqual([message]);
+    expect(shapeBreaches({ ...WELL_FORMED_CHECK, ...change } as typeof WELL_FORMED_CHECK)).toEqual([
+      message,
+    ]);
   });
 });

@@ -26,7 +26,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-function catalog(checksVersion: string, checks: readonly DiscoveredCheck[]): Catalog {
+function toCatalog(checksVersion: string, checks: readonly DiscoveredCheck[]): Catalog {
   const probing = { post: true };
   return {
     checksVersion,
@@ -37,12 +37,12 @@ function catalog(checksVersion: string, checks: readonly DiscoveredCheck[]): Cat
   };
 }
 
-test('both catalogs judge the recorded origins, and the tool prints what moves', async () => {
+test('two catalogs judge the recorded origins, and the tool prints each grade and outcome that changes', async () => {
   const fixtures = await fixtureChecks();
   const plain = getFixture(fixtures, 'plain');
   const failing = { ...getFixture(fixtures, 'fails'), id: 'X1', title: 'plain', impl: 'X1@2' };
-  const from = catalog('2026-01-01.1', [plain]);
-  const to = catalog('2026-01-01.2', [failing]);
+  const from = toCatalog('2026-01-01.1', [plain]);
+  const to = toCatalog('2026-01-01.2', [failing]);
   const parts = { from, to, pool, checks: [plain, failing] };
 
   const rows = await compareCatalogs({ ...parts, recordings: pathToFileURL(`${folder}/`) });
@@ -62,7 +62,7 @@ test('both catalogs judge the recorded origins, and the tool prints what moves',
 });
 
 test('without recorded origins there is nothing to compare', async () => {
-  const from = catalog('2026-01-01.1', []);
+  const from = toCatalog('2026-01-01.1', []);
   const recordings = pathToFileURL(`${folder}/none/`);
   const rows = await compareCatalogs({ from, to: from, pool, checks: [], recordings });
   expect(renderComparison(rows, 'a', 'b')).toEqual(['No recorded origins: nothing to compare.']);

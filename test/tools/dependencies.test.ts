@@ -2,21 +2,21 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
-type Locked = {
+type LockedPackage = {
   readonly name?: string;
   readonly dev?: boolean;
   readonly hasInstallScript?: boolean;
 };
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
-const lock: { packages: Record<string, Locked> } = JSON.parse(
+const lock: { packages: Record<string, LockedPackage> } = JSON.parse(
   readFileSync('package-lock.json', 'utf8'),
 );
 const installed = Object.entries(lock.packages).filter(([path]) =>
   path.startsWith('node_modules/'),
 );
 
-test('no package is installed under the name of another', () => {
+test('no package is installed under the name of another package', () => {
   const aliased = installed.filter(
     ([path, { name }]) => name !== undefined && !path.endsWith(name),
   );
@@ -26,10 +26,10 @@ test('no package is installed under the name of another', () => {
   }
 });
 
-test('the service installs without the SDK of one facilitator, and runs no install script', () => {
-  const inService = installed.filter(([, { dev }]) => dev !== true);
-  const names = inService.map(([path]) => path.replace(/^.*node_modules\//, ''));
+test('the service installs neither the Coinbase SDK nor axios, and no package with an install script', () => {
+  const servicePackages = installed.filter(([, { dev }]) => dev !== true);
+  const names = servicePackages.map(([path]) => path.replace(/^.*node_modules\//, ''));
   expect(names).not.toContain('@coinbase/cdp-sdk');
   expect(names).not.toContain('axios');
-  expect(inService.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([]);
+  expect(servicePackages.filter(([, { hasInstallScript }]) => hasInstallScript)).toEqual([]);
 });

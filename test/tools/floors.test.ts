@@ -1,3 +1,4 @@
+/** Each folder of src has a floor. Code may import only from its own floor or a lower floor. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -39,7 +40,7 @@ test.each([
     { 'src/model/up.ts': "export { store } from '../store/store.ts';\n" },
   ],
   [
-    'a type upwards',
+    'a type import upwards',
     'floor-model',
     {
       'src/model/up.ts':
@@ -47,32 +48,32 @@ test.each([
     },
   ],
   [
-    'an import when it runs',
+    'a dynamic import upwards',
     'floor-store',
     { 'src/store/late.ts': "export const late = () => import('../service/service.ts');\n" },
   ],
   [
-    'a plugin that knows the service',
+    'a plugin that imports the service',
     'floor-plugins',
     { 'plugins/up.ts': "export { service } from '../src/service/service.ts';\n" },
   ],
   [
-    'a room without a row',
+    'a folder of src without a floor',
     'room-without-a-floor',
     { 'src/orders/order.ts': "export { fail } from '../model/verdict.ts';\n" },
   ],
   [
-    'a check that asks',
+    'a check that imports the store',
     'checks-are-pure',
     { 'checks/P1-http-reachable/v1.ts': "export { store } from '../../src/store/store.ts';\n" },
   ],
   [
-    'a check imported by its file',
+    'an import of the file of a check',
     'checks-by-name',
     { 'src/store/check.ts': "export { fail } from '../../checks/P1-http-reachable/v1.ts';\n" },
   ],
   [
-    'the product on its tests',
+    'product code that imports a test',
     'product-stands-alone',
     {
       'test/a.ts': 'export const a = 1;\n',
@@ -80,14 +81,14 @@ test.each([
     },
   ],
   [
-    'a circle',
+    'an import circle',
     'no-circle',
     {
       'src/store/a.ts': "import type { B } from './b.ts';\n\nexport type A = B;\n",
       'src/store/b.ts': "import type { A } from './a.ts';\n\nexport type B = A | 1;\n",
     },
   ],
-])('%s is refused by %s', async (_, rule, files) => {
+])('%s is refused by %s', async (_case, rule, files) => {
   await write(files);
   expect(await findFloorBreaches(root)).toContain(rule);
 });

@@ -29,17 +29,19 @@ describe('a new check', () => {
     expect(`${readme}${version}`).not.toContain('{{');
   });
 
-  test('fails lint until source, rule and cases are real', async () => {
+  test('fails lint until its README, code and cases are written', async () => {
     const sources = new URL('../../src/', import.meta.url);
-    const copied = new URL('../src/', temp.checksFolder);
+    const copiedSources = new URL('../src/', temp.checksFolder);
     const modules = ['define-check', 'findings'];
-    for (const name of [...modules.map((one) => `engine/${one}.ts`), 'model/verdict.ts']) {
-      await cp(new URL(name, sources), new URL(name, copied), { recursive: true });
+    for (const name of [...modules.map((module) => `engine/${module}.ts`), 'model/verdict.ts']) {
+      await cp(new URL(name, sources), new URL(name, copiedSources), { recursive: true });
     }
     await scaffoldCheck('S13', 'site-map', temp.checksFolder);
     const findings = await findHouseBreaches(temp.path);
-    const about = findings.filter(({ file }) => file.startsWith('checks/S13-site-map/'));
-    expect(about.map(({ file, message }) => `${file.split('/').at(-1)}: ${message}`)).toEqual(
+    const checkFindings = findings.filter(({ file }) => file.startsWith('checks/S13-site-map/'));
+    expect(
+      checkFindings.map(({ file, message }) => `${file.split('/').at(-1)}: ${message}`),
+    ).toEqual(
       expect.arrayContaining([
         'README.md: "## Source" is empty: write it',
         'README.md: "## Why" is empty: write it',
@@ -47,8 +49,8 @@ describe('a new check', () => {
         expect.stringMatching(/^cases\.ts: no case reaches answered/),
       ]),
     );
-    const inCode = about.filter(({ file }) => file.endsWith('v1.ts'));
-    expect(inCode.map(({ message }) => message)).toEqual([
+    const codeFindings = checkFindings.filter(({ file }) => file.endsWith('v1.ts'));
+    expect(codeFindings.map(({ message }) => message)).toEqual([
       'says nothing yet: write the header, the fixes, what is right and what is wrong',
     ]);
   });
@@ -75,7 +77,7 @@ describe('the next version of a check', () => {
     await publishCatalog('2026-01-01.1', { folder: temp.catalogFolder, checks });
   }
 
-  test('is a copy of the newest with its own number, and has a line in the history', async () => {
+  test('is a copy of the newest version with the next number, and has a line in the history', async () => {
     await publish();
     await expect(copy('P6')).resolves.toMatchObject({ version: 2, from: { impl: 'P6@1' } });
     const folder = new URL('P6-check/', temp.checksFolder);
@@ -88,7 +90,7 @@ describe('the next version of a check', () => {
     expect(impls).toContain('P6@2');
   });
 
-  test('waits until the newest is published', async () => {
+  test('is refused until the newest version is published', async () => {
     await expect(copy('P6')).rejects.toThrow('P6@1 is not published: change it in place');
     await publish();
     await copy('P6');
@@ -99,7 +101,7 @@ describe('the next version of a check', () => {
     await expect(copy('P66')).rejects.toThrow('no check P66');
   });
 
-  test('is refused if the file does not state its version once', async () => {
+  test('is refused if the file of the newest version does not contain "version: 1,"', async () => {
     const file = new URL('P6-check/v1.ts', temp.checksFolder);
     const text = await readFile(file, 'utf8');
     await writeFile(file, text.replace('  version: 1,\n', "  ['version']: 1,\n"));
@@ -113,19 +115,22 @@ describe('the next version of a check', () => {
 
 describe('a catalog before its publication', () => {
   const VERSION = '2026-01-01.1';
-  const files = async () => ({
+  const readFiles = async () => ({
     folder: temp.catalogFolder,
     checks: await discoverChecks(temp.checksFolder),
   });
 
-  test('is linted first, and refused if lint finds something', async () => {
-    const asked: string[] = [];
-    const lint = (version: string) => asked.push(version) > 1;
+  test('is linted, and is not published if lint fails', async () => {
+    const lintedVersions: string[] = [];
+    // The first lint fails, and the second lint succeeds.
+    const lint = (version: string) => lintedVersions.push(version) > 1;
     const before = await readPublished(temp.catalogFolder);
-    await expect(publishLinted(VERSION, await files(), lint)).rejects.toThrow('is not published');
+    await expect(publishLinted(VERSION, await readFiles(), lint)).rejects.toThrow(
+      'is not published',
+    );
     await expect(readPublished(temp.catalogFolder)).resolves.toEqual(before);
-    await publishLinted(VERSION, await files(), lint);
-    expect(asked).toEqual([VERSION, VERSION]);
+    await publishLinted(VERSION, await readFiles(), lint);
+    expect(lintedVersions).toEqual([VERSION, VERSION]);
     expect((await readPublished(temp.catalogFolder)).catalogs).toHaveProperty([VERSION]);
   });
 });

@@ -6,29 +6,31 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const BY_PATH = /new URL\(\s*['`]([^'`$]+)['`]\s*,\s*import\.meta\.url\s*,?\s*\)/g;
+const URL_PATH = /new URL\(\s*['`]([^'`$]+)['`]\s*,\s*import\.meta\.url\s*,?\s*\)/g;
 
-/** Paths from the root, of files and folders that sources of the product name as texts. */
-function namedByPath(): readonly string[] {
+/** Lists the paths that the product's sources give to `new URL`, relative to the root. */
+function listUrlPaths(): readonly string[] {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src', 'plugins'], {
     cwd: ROOT,
     encoding: 'utf8',
   }).split('\n');
-  const named = files
+  const paths = files
     .filter((file) => file.endsWith('.ts') && existsSync(join(ROOT, file)))
     .flatMap((file) => {
       const source = readFileSync(join(ROOT, file), 'utf8');
-      return [...source.matchAll(BY_PATH)].map(([, path = '']) =>
+      return [...source.matchAll(URL_PATH)].map(([, path = '']) =>
         normalize(join(dirname(file), path)),
       );
     });
-  return [...new Set(named)].sort();
+  return [...new Set(paths)].sort();
 }
 
-test('each module that is named by a path exists', () => {
-  const named = namedByPath();
-  expect(named).toContain('src/workers/worker.ts');
-  // These files are made at run time.
-  const made = named.filter((path) => path.startsWith('.cache/'));
-  expect(named.filter((path) => !made.includes(path) && !existsSync(join(ROOT, path)))).toEqual([]);
+test('each file that the sources name by a path exists', () => {
+  const paths = listUrlPaths();
+  expect(paths).toContain('src/workers/worker.ts');
+  // Files in .cache are written at run time.
+  const runTimePaths = paths.filter((path) => path.startsWith('.cache/'));
+  expect(
+    paths.filter((path) => !runTimePaths.includes(path) && !existsSync(join(ROOT, path))),
+  ).toEqual([]);
 });

@@ -6,37 +6,37 @@ import { publishCatalog } from '../../tools/checks/write-catalog.ts';
 import { publishedBreaches } from '../../tools/lint/published-unchanged.ts';
 import { type TempChecks, tempChecks } from './temp-checks.ts';
 
-const VERSION = '2026-01-01.1';
-const UNRELEASED = { version: '0.3.0', changelog: '# Changelog\n\n## Unreleased\n' };
-const RELEASED = { version: '0.3.0', changelog: '# Changelog\n\n## 0.3.0 (2026-12-01)\n' };
+const CATALOG_VERSION = '2026-01-01.1';
+const UNRELEASED_PRODUCT = { version: '0.3.0', changelog: '# Changelog\n\n## Unreleased\n' };
+const RELEASED_PRODUCT = { version: '0.3.0', changelog: '# Changelog\n\n## 0.3.0 (2026-12-01)\n' };
 
 let temp: TempChecks;
 
 beforeEach(async () => {
   temp = await tempChecks();
-  await publishCatalog(VERSION, await files());
+  await publishCatalog(CATALOG_VERSION, await readFiles());
   await temp.putCheck('P6', 1, 'changed in place');
 });
 afterEach(() => temp.remove());
 
-async function files() {
+async function readFiles() {
   return { folder: temp.catalogFolder, checks: await discoverChecks(temp.checksFolder) };
 }
 
 test('before a release, a check that was changed in place is pinned anew', async () => {
-  await expect(loadCatalog(VERSION, await files())).rejects.toThrow('P6@1');
-  await expect(repinCatalogs(await files(), UNRELEASED)).resolves.toEqual(['P6@1']);
+  await expect(loadCatalog(CATALOG_VERSION, await readFiles())).rejects.toThrow('P6@1');
+  await expect(repinCatalogs(await readFiles(), UNRELEASED_PRODUCT)).resolves.toEqual(['P6@1']);
 
-  const { folder, checks } = await files();
-  await expect(loadCatalog(VERSION, { folder, checks })).resolves.toBeDefined();
+  const { folder, checks } = await readFiles();
+  await expect(loadCatalog(CATALOG_VERSION, { folder, checks })).resolves.toBeDefined();
   await expect(publishedBreaches(folder, checks)).resolves.toEqual([]);
-  expect(Object.keys((await readPublished(folder)).catalogs)).toEqual([VERSION]);
-  await expect(repinCatalogs(await files(), UNRELEASED)).resolves.toEqual([]);
+  expect(Object.keys((await readPublished(folder)).catalogs)).toEqual([CATALOG_VERSION]);
+  await expect(repinCatalogs(await readFiles(), UNRELEASED_PRODUCT)).resolves.toEqual([]);
 });
 
-test('a released catalog keeps its pins', async () => {
-  const { folder, checks } = await files();
+test('after a release, a check that was changed in place is refused, and the catalog keeps its pins', async () => {
+  const { folder, checks } = await readFiles();
   const before = await readPublished(folder);
-  await expect(repinCatalogs({ folder, checks }, RELEASED)).rejects.toThrow('check:revise');
+  await expect(repinCatalogs({ folder, checks }, RELEASED_PRODUCT)).rejects.toThrow('check:revise');
   await expect(readPublished(folder)).resolves.toEqual(before);
 });

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PASSES = `test('passes', () => {});`;
+const PASSING_TEST = `test('passes', () => {});`;
 
 let project: string;
 beforeEach(async () => {
@@ -18,8 +18,8 @@ afterEach(() => rm(project, { recursive: true, force: true }));
 /** Runs the tool on these test files, with no terminal and nothing on standard input. */
 async function run(files: Record<string, string>, ...args: string[]) {
   for (const [name, tests] of Object.entries(files)) {
-    const head = `import { beforeAll, describe, test, expect } from 'vitest';\n`;
-    await writeFile(join(project, `${name}.test.ts`), head + tests);
+    const imports = `import { beforeAll, describe, test, expect } from 'vitest';\n`;
+    await writeFile(join(project, `${name}.test.ts`), imports + tests);
   }
   return new Promise<{ code: number; lines: string[] }>((resolve) => {
     const command = [join(ROOT, 'tools/run-tests.ts'), '--root', project, ...args];
@@ -31,14 +31,19 @@ async function run(files: Record<string, string>, ...args: string[]) {
   });
 }
 
-test('a good run counts in its last line, and exits 0', async () => {
-  const { code, lines } = await run({ one: `${PASSES} test('too', () => {});`, two: PASSES });
+test('a run without a failure prints its counts in the last line, and exits 0', async () => {
+  const { code, lines } = await run({
+    one: `${PASSING_TEST} test('too', () => {});`,
+    two: PASSING_TEST,
+  });
   expect(lines.at(-1)).toBe('3 passed, 0 failed');
   expect(code).toBe(0);
 });
 
 test('a failed test fails the run', async () => {
-  const { code, lines } = await run({ one: `${PASSES} test('no', () => expect(1).toBe(2));` });
+  const { code, lines } = await run({
+    one: `${PASSING_TEST} test('no', () => expect(1).toBe(2));`,
+  });
   expect(lines.at(-1)).toBe('1 passed, 1 failed');
   expect(code).toBe(1);
 });
@@ -49,20 +54,20 @@ test.each([
     'a hook that throws',
     `describe('s', () => { beforeAll(() => { throw new Error('hook'); }); });`,
   ],
-  ['a rejection nobody handles', `${PASSES} void Promise.reject(new Error('stray'));`],
-])('%s fails the run, though no test failed', async (_name, tests) => {
-  const { code, lines } = await run({ one: PASSES, two: tests });
+  ['a rejection that nothing handles', `${PASSING_TEST} void Promise.reject(new Error('stray'));`],
+])('%s fails the run, though no test failed', async (_case, tests) => {
+  const { code, lines } = await run({ one: PASSING_TEST, two: tests });
   expect(lines.at(-1)).toMatch(/^[12] passed, [1-9]\d* failed/);
   expect(code).toBe(1);
 });
 
-test('a skipped suite names what it lacked, in a line before the last', async () => {
+test('a skipped suite and a skipped test print their reasons before the last line', async () => {
   const skipped = `describe('on a chain', { skip: true, meta: { lacks: 'no anvil here' } }, () => {
     test('a', () => {});
     describe('deeper', () => { test('b', () => {}); });
   });
   test('c', ({ skip }) => skip('not today'));`;
-  const { code, lines } = await run({ one: PASSES, two: skipped });
+  const { code, lines } = await run({ one: PASSING_TEST, two: skipped });
   expect(lines.slice(-3)).toEqual([
     'skipped two.test.ts > on a chain (2 tests): no anvil here',
     'skipped two.test.ts > c: not today',
@@ -71,17 +76,17 @@ test('a skipped suite names what it lacked, in a line before the last', async ()
   expect(code).toBe(0);
 });
 
-test('filters choose files; a run without tests is a failure', async () => {
-  const files = { one: PASSES, two: PASSES };
+test('filters choose test files, and a run without tests fails', async () => {
+  const files = { one: PASSING_TEST, two: PASSING_TEST };
   expect(await run(files, 'two')).toMatchObject({ code: 0 });
-  const none = await run(files, 'three');
-  expect(none.lines.at(-1)).toBe('0 passed, 0 failed');
-  expect(none.code).toBe(1);
+  const emptyRun = await run(files, 'three');
+  expect(emptyRun.lines.at(-1)).toBe('0 passed, 0 failed');
+  expect(emptyRun.code).toBe(1);
 });
 
 test('a run that dies by a signal fails, and keeps its standard error', async () => {
-  const dies = `${PASSES} process.ppid && process.kill(process.ppid, 'SIGKILL');`;
-  const { code, lines } = await run({ one: dies });
+  const dyingTest = `${PASSING_TEST} process.ppid && process.kill(process.ppid, 'SIGKILL');`;
+  const { code, lines } = await run({ one: dyingTest });
   expect(lines.at(-1)).toBe('0 passed, 1 failed');
   const [, file = ''] =
     /died by SIGKILL; their standard error is in (.+)$/.exec(lines.at(-2) ?? '') ?? [];

@@ -18,14 +18,14 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function run(args: readonly string[], root = ROOT) {
+async function runUpstream(args: readonly string[], root = ROOT) {
   const child = spawn(process.execPath, ['tools/upstream/main.ts', ...args], { cwd: root });
   const closed = new Promise<number | null>((resolve) => child.once('close', resolve));
   const [out, err] = await Promise.all([text(child.stdout), text(child.stderr)]);
   return { code: await closed, lines: out.split('\n').filter((line) => line !== ''), err };
 }
 
-async function edit(file: string, change: (text: string) => string): Promise<void> {
+async function editFile(file: string, change: (text: string) => string): Promise<void> {
   const before = await readFile(file, 'utf8');
   const after = change(before);
   expect(after).not.toBe(before);
@@ -35,47 +35,49 @@ async function edit(file: string, change: (text: string) => string): Promise<voi
 /** Copies the official packages without their dependencies. */
 async function copyPackages(name: string): Promise<string> {
   const copy = join(folder, name);
-  for (const one of ['evm', 'svm']) {
-    await cp(join(ROOT, 'node_modules/@x402', one), join(copy, '@x402', one), { recursive: true });
+  for (const packageName of ['evm', 'svm']) {
+    await cp(join(ROOT, 'node_modules/@x402', packageName), join(copy, '@x402', packageName), {
+      recursive: true,
+    });
   }
   return copy;
 }
 
-/** Copies the files of the tool, so that a test can remove a row. */
+/** Copies the sources of this checkout, so that a test can change them. */
 async function copyTree(name: string): Promise<string> {
   const copy = join(folder, name);
-  for (const one of ['src', 'tools', 'docs', 'package.json']) {
-    await cp(join(ROOT, one), join(copy, one), { recursive: true });
+  for (const entry of ['src', 'tools', 'docs', 'package.json']) {
+    await cp(join(ROOT, entry), join(copy, entry), { recursive: true });
   }
   await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
   return copy;
 }
 
-describe('against the official packages', () => {
-  it('reports nothing for the tree, nor for a copy of the installed packages', async () => {
-    const quiet = { code: 0, lines: [], err: '' };
-    expect(await run([])).toEqual(quiet);
+describe('npm run upstream on the official packages', () => {
+  it('reports nothing for the installed packages, and nothing for a copy of them', async () => {
+    const silentRun = { code: 0, lines: [], err: '' };
+    expect(await runUpstream([])).toEqual(silentRun);
     const copy = await copyPackages('same');
-    expect(await run(['--packages', copy])).toEqual(quiet);
-    expect(await run(['--packages', join(copy, '@x402')])).toEqual(quiet);
+    expect(await runUpstream(['--packages', copy])).toEqual(silentRun);
+    expect(await runUpstream(['--packages', join(copy, '@x402')])).toEqual(silentRun);
   });
 
-  it('names each missing row', async () => {
+  it('names each row that is missing in our tables', async () => {
     const tree = await copyTree('fewer-rows');
     const table = join(tree, 'src/parse/x402');
-    await edit(join(table, 'known-assets.ts'), (all) =>
-      all.replace(/^ {2}\['eip155:8453', .*\n/m, ''),
+    await editFile(join(table, 'known-assets.ts'), (source) =>
+      source.replace(/^ {2}\['eip155:8453', .*\n/m, ''),
     );
-    await edit(join(table, 'client-schemes.ts'), (all) =>
-      all.replace("scheme: 'auth-capture'", "scheme: 'deferred'"),
+    await editFile(join(table, 'client-schemes.ts'), (source) =>
+      source.replace("scheme: 'auth-capture'", "scheme: 'deferred'"),
     );
-    await edit(join(table, 'networks.ts'), (all) =>
-      all.replace("  ['base', 'eip155:8453'],\n", ''),
+    await editFile(join(table, 'networks.ts'), (source) =>
+      source.replace("  ['base', 'eip155:8453'],\n", ''),
     );
-    await edit(join(table, 'network-names.ts'), (all) =>
-      all.replace(/^ {2}\['eip155:137', .*\n/m, ''),
+    await editFile(join(table, 'network-names.ts'), (source) =>
+      source.replace(/^ {2}\['eip155:137', .*\n/m, ''),
     );
-    const { code, lines } = await run([], tree);
+    const { code, lines } = await runUpstream([], tree);
     expect(lines).toEqual([
       'auth-capture on eip155: @x402/evm has a client, and there is no row',
       'deferred on eip155: has a row, and @x402/evm has no client',
@@ -86,12 +88,12 @@ describe('against the official packages', () => {
     expect(code).toBe(1);
   });
 
-  it('names the differences in a changed copy', async () => {
+  it('names each difference in a changed copy of the packages', async () => {
     const copy = await copyPackages('doctored');
     const evm = join(copy, '@x402/evm');
     const manifest = join(evm, 'package.json');
-    await edit(manifest, (all) => {
-      const { exports, ...rest } = JSON.parse(all);
+    await editFile(manifest, (source) => {
+      const { exports, ...rest } = JSON.parse(source);
       delete exports['./upto/client'];
       const next = { './next/client': exports['./exact/client'] };
       return JSON.stringify({ ...rest, exports: { ...exports, ...next } });
@@ -109,12 +111,12 @@ describe('against the official packages', () => {
          'eip155:424242': [{ ...usdc, symbol: 'NEW' }],
        };`,
     );
-    await edit(manifest, (all) => {
-      const { exports, ...rest } = JSON.parse(all);
+    await editFile(manifest, (source) => {
+      const { exports, ...rest } = JSON.parse(source);
       return JSON.stringify({ ...rest, exports: { ...exports, '.': './doctored.mjs' } });
     });
     await rm(join(copy, '@x402/svm'), { recursive: true });
-    const { code, lines } = await run(['--packages', copy]);
+    const { code, lines } = await runUpstream(['--packages', copy]);
     const at = `default asset eip155:8453 ${BASE_USDC}`;
     for (const line of [
       '@x402/svm: gone, and rows of schemes name it',
@@ -131,78 +133,82 @@ describe('against the official packages', () => {
     expect(code).toBe(1);
   });
 
-  it('writes the same page and table as in the tree', async () => {
+  it('writes the same page and table as in this checkout, with --write', async () => {
     const tree = await copyTree('written');
     const files = ['docs/networks-and-schemes.md', 'src/parse/x402/known-assets.ts'];
     for (const file of files) await writeFile(join(tree, file), 'export const KNOWN_ASSETS = [];');
-    expect(await run(['--write'], tree)).toEqual({ code: 0, lines: [], err: '' });
+    expect(await runUpstream(['--write'], tree)).toEqual({ code: 0, lines: [], err: '' });
     for (const file of files) {
-      const [made, own] = await Promise.all(
+      const [written, committed] = await Promise.all(
         [tree, ROOT].map((root) => readFile(join(root, file), 'utf8')),
       );
-      expect(made).toBe(own);
+      expect(written).toBe(committed);
     }
   });
 });
 
-describe('against a checkout of the specifications', () => {
-  const CODES = [
+describe('npm run upstream on a checkout of the specifications', () => {
+  const ERROR_CODES = [
     ...['insufficient_funds', 'invalid_network', 'invalid_payload', 'invalid_scheme'],
     ...['invalid_payment_requirements', 'invalid_x402_version', 'unsupported_scheme'],
     ...['valid_after', 'valid_before', 'value_mismatch'].map(
-      (one) => `invalid_exact_evm_payload_authorization_${one}`,
+      (suffix) => `invalid_exact_evm_payload_authorization_${suffix}`,
     ),
-    ...['signature', 'recipient_mismatch'].map((one) => `invalid_exact_evm_payload_${one}`),
+    ...['signature', 'recipient_mismatch'].map((suffix) => `invalid_exact_evm_payload_${suffix}`),
     ...['invalid_transaction_state', 'unexpected_verify_error', 'unexpected_settle_error'],
   ];
-  const files = new Set(SCHEMES.flatMap(({ specification }) => specification?.file ?? []));
+  const specificationFiles = new Set(
+    SCHEMES.flatMap(({ specification }) => specification?.file ?? []),
+  );
 
-  /** Writes a checkout with the document of each row, except `without`. */
-  async function checkoutWith(
+  /** Writes a checkout with the document of each row, but without the files of `missing`. */
+  async function writeCheckout(
     name: string,
     documents: Readonly<Record<string, string>>,
-    without: readonly string[] = [],
+    missing: readonly string[] = [],
   ): Promise<string> {
     const all = {
-      ...Object.fromEntries([...files].map((file) => [file, '# Another version\n'])),
+      ...Object.fromEntries([...specificationFiles].map((file) => [file, '# Another version\n'])),
       'specs/schemes/exact/scheme_exact.md': '# Overview\n',
-      'specs/x402-specification-v2.md': CODES.map((code) => `- **\`${code}\`**: it\n`).join(''),
+      'specs/x402-specification-v2.md': ERROR_CODES.map((code) => `- **\`${code}\`**: it\n`).join(
+        '',
+      ),
       ...documents,
     };
     for (const [file, content] of Object.entries(all)) {
-      if (without.includes(file)) continue;
+      if (missing.includes(file)) continue;
       await mkdir(dirname(join(folder, name, file)), { recursive: true });
       await writeFile(join(folder, name, file), content);
     }
     return join(folder, name);
   }
 
-  it('names files without a row, rows without a file, other blobs and new codes', async () => {
-    const gone = 'specs/schemes/exact/scheme_exact_near.md';
-    const added = 'specs/schemes/exact/scheme_exact_moon.md';
-    const codes = [...CODES.slice(1), 'moon_unreachable'];
-    const made = await checkoutWith(
+  it('names files without a row, rows without a file, changed files, and new and removed error codes', async () => {
+    const removedFile = 'specs/schemes/exact/scheme_exact_near.md';
+    const addedFile = 'specs/schemes/exact/scheme_exact_moon.md';
+    const codes = [...ERROR_CODES.slice(1), 'moon_unreachable'];
+    const checkout = await writeCheckout(
       'made',
       {
-        [added]: '# Moon\n',
+        [addedFile]: '# Moon\n',
         'specs/x402-specification-v2.md': codes.map((code) => `- **\`${code}\`**: it\n`).join(''),
       },
-      [gone],
+      [removedFile],
     );
-    const { code, lines } = await run(['--specs', made]);
+    const { code, lines } = await runUpstream(['--specs', checkout]);
     const blob = hash('sha1', 'blob 18\0# Another version\n');
-    const [changed, others] = [
+    const [changedLines, otherLines] = [
       lines.filter((line) => line.includes(blob)),
       lines.filter((line) => !line.includes(blob)),
     ];
-    expect(others).toEqual([
-      `${added}: has neither a row nor a reason to have none`,
-      `${gone}: has a row, and is gone`,
+    expect(otherLines).toEqual([
+      `${addedFile}: has neither a row nor a reason to have none`,
+      `${removedFile}: has a row, and is gone`,
       'error code moon_unreachable: in specs/x402-specification-v2.md, and not classified',
       'error code insufficient_funds: classified, and gone from specs/x402-specification-v2.md',
     ]);
-    expect(changed).toHaveLength(files.size - 1);
-    expect(changed).toContainEqual(
+    expect(changedLines).toHaveLength(specificationFiles.size - 1);
+    expect(changedLines).toContainEqual(
       expect.stringMatching(
         /^specs\/schemes\/exact\/scheme_exact_evm\.md: changed, its row was read on \d{4}-\d\d-\d\d from blob [0-9a-f]{10}, now it is blob [0-9a-f]{40}$/,
       ),
@@ -210,19 +216,19 @@ describe('against a checkout of the specifications', () => {
     expect(code).toBe(1);
   });
 
-  it('reads the folder specs too, and reports nothing for a document of the same blob', async () => {
+  it('accepts the folder specs itself, and reports nothing for a document with the blob of its row', async () => {
     const tree = await copyTree('own-blobs');
     const [row] = SCHEMES.flatMap(({ specification }) => specification?.blob ?? []);
     const content = '# The version that was read\n';
     const blob = hash('sha1', `blob ${content.length}\0${content}`);
-    await edit(join(tree, 'src/parse/x402/client-schemes.ts'), (all) =>
-      all.replaceAll(row ?? '', blob),
+    await editFile(join(tree, 'src/parse/x402/client-schemes.ts'), (source) =>
+      source.replaceAll(row ?? '', blob),
     );
     const file = SCHEMES.find(({ specification }) => specification?.blob === row)?.specification
       ?.file;
-    const made = await checkoutWith('same', { [file ?? '']: content });
-    const { lines } = await run(['--specs', join(made, 'specs')], tree);
-    expect(lines).toHaveLength(files.size - 1);
+    const checkout = await writeCheckout('same', { [file ?? '']: content });
+    const { lines } = await runUpstream(['--specs', join(checkout, 'specs')], tree);
+    expect(lines).toHaveLength(specificationFiles.size - 1);
     expect(lines.filter((line) => line.startsWith(`${file}:`))).toEqual([]);
   });
 });
@@ -233,9 +239,12 @@ it.each([
   [['--specs', tmpdir()], 'has no specs/schemes'],
   [['--all'], "Unknown option '--all'"],
   [['evm'], 'usage: npm run upstream'],
-] as const)('bad usage is one line and exit 2: %j', async (args, words) => {
-  const { code, lines, err } = await run(args);
-  expect({ code, lines }).toEqual({ code: 2, lines: [] });
-  expect(err.trimEnd().split('\n')).toHaveLength(1);
-  expect(err).toContain(words);
-});
+] as const)(
+  'npm run upstream with the bad arguments %j prints one line, and exits with 2',
+  async (args, words) => {
+    const { code, lines, err } = await runUpstream(args);
+    expect({ code, lines }).toEqual({ code: 2, lines: [] });
+    expect(err.trimEnd().split('\n')).toHaveLength(1);
+    expect(err).toContain(words);
+  },
+);

@@ -19,8 +19,8 @@ import {
 import { publishedBreaches, publishedChecks } from '../../tools/lint/published-unchanged.ts';
 import { type TempChecks, tempChecks } from './temp-checks.ts';
 
-const FIRST = '2026-01-01.1';
-const SECOND = '2026-01-01.2';
+const FIRST_VERSION = '2026-01-01.1';
+const SECOND_VERSION = '2026-01-01.2';
 
 let temp: TempChecks;
 
@@ -29,34 +29,38 @@ beforeEach(async () => {
 });
 afterEach(() => temp.remove());
 
-async function files() {
+async function readFiles() {
   return { folder: temp.catalogFolder, checks: await discoverChecks(temp.checksFolder) };
 }
 
-async function derive(replacements: Readonly<Record<string, string>> = {}) {
-  const { folder, checks } = await files();
-  const base = await loadCatalog(FIRST, { folder, checks });
-  const wanted = { version: SECOND, replacements: new Map(Object.entries(replacements)) };
-  return { base, catalog: deriveCatalog(base, wanted, checks) };
+/** Derives the second catalog from the first. */
+async function deriveSecond(replacements: Readonly<Record<string, string>> = {}) {
+  const { folder, checks } = await readFiles();
+  const base = await loadCatalog(FIRST_VERSION, { folder, checks });
+  const options = { version: SECOND_VERSION, replacements: new Map(Object.entries(replacements)) };
+  return { base, catalog: deriveCatalog(base, options, checks) };
 }
 
 describe('a new catalog', () => {
-  test('runs the newest version of each check, and otherwise equals the one before', async () => {
+  test('runs the newest version of each check, and otherwise equals the catalog before it', async () => {
     await temp.putCheck('P6', 2);
     await temp.putCheck('P6', 10);
-    const { base, catalog } = await derive();
-    const written = await addCatalog(catalog, await files());
+    const { base, catalog } = await deriveSecond();
+    const written = await addCatalog(catalog, await readFiles());
     expect(listChangedChecks(base, written)).toMatchObject([
       { before: { impl: 'P6@1' }, after: { impl: 'P6@10', severity: 'minor' } },
     ]);
-    expect({ ...written, checks: [], checksVersion: FIRST }).toEqual({ ...base, checks: [] });
-    await expect(loadCatalog(SECOND, await files())).resolves.toEqual(written);
+    expect({ ...written, checks: [], checksVersion: FIRST_VERSION }).toEqual({
+      ...base,
+      checks: [],
+    });
+    await expect(loadCatalog(SECOND_VERSION, await readFiles())).resolves.toEqual(written);
   });
 
   test('runs a new check in the place of an old one', async () => {
     await temp.putCheck('S13', 1);
-    const { base, catalog } = await derive({ S12: 'S13' });
-    const written = await addCatalog(catalog, await files());
+    const { base, catalog } = await deriveSecond({ S12: 'S13' });
+    const written = await addCatalog(catalog, await readFiles());
     expect(written.checks.map(({ id }) => id)).not.toContain('S12');
     expect(listChangedChecks(base, written)).toMatchObject([
       { before: { id: 'S12' }, after: { id: 'S13', impl: 'S13@1', category: 'docs' } },
@@ -67,18 +71,18 @@ describe('a new catalog', () => {
     [{ S99: 'S1' }, 'does not run S99'],
     [{ S12: 'S99' }, 'no check S99'],
   ])('cannot replace %j', async (replacements, message) => {
-    await expect(derive(replacements)).rejects.toThrow(message);
+    await expect(deriveSecond(replacements)).rejects.toThrow(message);
   });
 
-  test('never takes the name of an existing one', async () => {
-    const { catalog } = await derive();
-    await addCatalog(catalog, await files());
-    await expect(addCatalog(catalog, await files())).rejects.toThrow('is there already');
+  test('is refused if a catalog of its version exists', async () => {
+    const { catalog } = await deriveSecond();
+    await addCatalog(catalog, await readFiles());
+    await expect(addCatalog(catalog, await readFiles())).rejects.toThrow('is there already');
   });
 
-  test('has its place in the changelog, above the earlier ones', async () => {
+  test('has an entry in the changelog above the entries of earlier catalogs', async () => {
     await temp.putCheck('P6', 2);
-    const { base, catalog } = await derive();
+    const { base, catalog } = await deriveSecond();
     await addChangelogEntry(base, catalog, temp.catalogFolder);
     const text = await readFile(new URL('CHANGELOG.md', temp.catalogFolder), 'utf8');
     expect(text).toMatch(
@@ -90,60 +94,68 @@ describe('a new catalog', () => {
 describe('a changed check file', () => {
   test('gets its new digest in unpublished catalogs', async () => {
     await temp.putCheck('P6', 1, 'changed');
-    await expect(loadCatalog(FIRST, await files())).rejects.toThrow('other digest');
-    await expect(refreshCatalogs(await files())).resolves.toEqual(new Map([[FIRST, ['P6@1']]]));
-    await expect(loadCatalog(FIRST, await files())).resolves.toBeDefined();
-    await expect(refreshCatalogs(await files())).resolves.toEqual(new Map([[FIRST, []]]));
+    await expect(loadCatalog(FIRST_VERSION, await readFiles())).rejects.toThrow('other digest');
+    await expect(refreshCatalogs(await readFiles())).resolves.toEqual(
+      new Map([[FIRST_VERSION, ['P6@1']]]),
+    );
+    await expect(loadCatalog(FIRST_VERSION, await readFiles())).resolves.toBeDefined();
+    await expect(refreshCatalogs(await readFiles())).resolves.toEqual(
+      new Map([[FIRST_VERSION, []]]),
+    );
   });
 
   test('leaves a published catalog as it is, and that catalog refuses to load', async () => {
-    await publishCatalog(FIRST, await files());
-    const before = await readCatalog(FIRST, temp.catalogFolder);
+    await publishCatalog(FIRST_VERSION, await readFiles());
+    const before = await readCatalog(FIRST_VERSION, temp.catalogFolder);
     await temp.putCheck('P6', 1, 'changed');
-    await expect(refreshCatalogs(await files())).resolves.toEqual(new Map());
-    await expect(readCatalog(FIRST, temp.catalogFolder)).resolves.toEqual(before);
-    await expect(loadCatalog(FIRST, await files())).rejects.toThrow('other digest');
-    const { folder, checks } = await files();
+    await expect(refreshCatalogs(await readFiles())).resolves.toEqual(new Map());
+    await expect(readCatalog(FIRST_VERSION, temp.catalogFolder)).resolves.toEqual(before);
+    await expect(loadCatalog(FIRST_VERSION, await readFiles())).rejects.toThrow('other digest');
+    const { folder, checks } = await readFiles();
     await expect(publishedBreaches(folder, checks)).resolves.toHaveLength(1);
   });
 });
 
-describe('publishing', () => {
-  test('pins the catalog and each file that it runs, once', async () => {
+describe('publishing a catalog', () => {
+  test('pins the catalog and each check file that it runs, once', async () => {
     await temp.putCheck('P6', 2);
-    await expect(publishCatalog(FIRST, await files())).resolves.toHaveLength(25);
-    const { catalog } = await derive();
-    await addCatalog(catalog, await files());
-    await expect(publishCatalog(SECOND, await files())).resolves.toEqual(['P6@2']);
+    await expect(publishCatalog(FIRST_VERSION, await readFiles())).resolves.toHaveLength(25);
+    const { catalog } = await deriveSecond();
+    await addCatalog(catalog, await readFiles());
+    await expect(publishCatalog(SECOND_VERSION, await readFiles())).resolves.toEqual(['P6@2']);
 
     const published = await readPublished(temp.catalogFolder);
-    expect(Object.keys(published.catalogs)).toEqual([FIRST, SECOND]);
+    expect(Object.keys(published.catalogs)).toEqual([FIRST_VERSION, SECOND_VERSION]);
     expect([...(await publishedChecks(temp.catalogFolder)).keys()]).toHaveLength(26);
-    const { folder, checks } = await files();
+    const { folder, checks } = await readFiles();
     await expect(publishedBreaches(folder, checks)).resolves.toEqual([]);
-    await expect(publishCatalog(SECOND, await files())).rejects.toThrow('is published already');
+    await expect(publishCatalog(SECOND_VERSION, await readFiles())).rejects.toThrow(
+      'is published already',
+    );
   });
 
-  test('refuses a catalog that would not load', async () => {
+  test('refuses the catalog if it does not load', async () => {
     await temp.putCheck('P6', 1, 'changed');
-    await expect(publishCatalog(FIRST, await files())).rejects.toThrow('other digest');
+    await expect(publishCatalog(FIRST_VERSION, await readFiles())).rejects.toThrow('other digest');
   });
 
-  test('refuses a file that another catalog pinned differently', async () => {
-    const { catalog } = await derive();
-    await publishCatalog(FIRST, await files());
+  test('refuses a check file that another catalog pinned with another digest', async () => {
+    const { catalog } = await deriveSecond();
+    await publishCatalog(FIRST_VERSION, await readFiles());
     await temp.putCheck('P6', 1, 'changed');
-    const { folder, checks } = await files();
-    const wanted = { version: SECOND, replacements: new Map() };
-    await addCatalog(deriveCatalog(catalog, wanted, checks), { folder, checks });
-    await expect(publishCatalog(SECOND, await files())).rejects.toThrow('P6@1 was published');
+    const { folder, checks } = await readFiles();
+    const options = { version: SECOND_VERSION, replacements: new Map() };
+    await addCatalog(deriveCatalog(catalog, options, checks), { folder, checks });
+    await expect(publishCatalog(SECOND_VERSION, await readFiles())).rejects.toThrow(
+      'P6@1 was published',
+    );
   });
 });
 
 describe('the list of published files', () => {
-  test('is compared file by file: unchanged, changed, gone', async () => {
-    await publishCatalog(FIRST, await files());
-    const { folder, checks } = await files();
+  test('shows which published files were changed or are missing', async () => {
+    await publishCatalog(FIRST_VERSION, await readFiles());
+    const { folder, checks } = await readFiles();
     await expect(publishedBreaches(folder, checks)).resolves.toEqual([]);
     const others = checks.filter(({ id }) => id !== 'P6' && id !== 'S1');
     const [s1] = checks.filter(({ id }) => id === 'S1');
@@ -152,9 +164,9 @@ describe('the list of published files', () => {
       'P6@1 is published and is missing: restore it, then npm run check:revise -- P6',
       'S1@1 is published and was changed: restore it, then npm run check:revise -- S1',
     ]);
-    await rm(new URL(`${FIRST}.json`, folder));
+    await rm(new URL(`${FIRST_VERSION}.json`, folder));
     await expect(publishedBreaches(folder, checks)).resolves.toEqual([
-      `catalog/${FIRST}.json is published and missing: restore it`,
+      `catalog/${FIRST_VERSION}.json is published and missing: restore it`,
     ]);
   });
 
@@ -169,6 +181,6 @@ test.each([
   [['2026-08-14.1', '2026-08-14.9'], '2026-08-14T00:00:00Z', '2026-08-14.10'],
   [['2026-08-14.2'], '2026-01-01T00:00:00Z', '2026-08-14.3'],
   [[], '2026-01-01T00:00:00Z', '2026-01-01.1'],
-])('after %j, at %s, comes %s', (versions, now, expected) => {
+])('after the catalogs %j, a catalog made at %s has the version %s', (versions, now, expected) => {
   expect(nextChecksVersion(versions, new Date(now))).toBe(expected);
 });

@@ -4,18 +4,18 @@ import type { OfferVerdict, PayableBy, ResourcePayability } from '../../src/mode
 import { toAnswerLine } from '../../src/words/answer-line.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
 
-function resource(
+function toResource(
   payableBy: PayableBy,
   verdict: OfferVerdict,
   amount = '10000',
   words: string | null = null,
 ): ResourcePayability {
   const terms = { scheme: 'exact', network: 'eip155:8453', asset: USDC_BASE, amount };
-  const one = { pointer: '/accepts/0', ...terms, client: '@x402/evm', verdict, words };
-  return { method: 'GET', path: '/a', payableBy, words, offers: [one] };
+  const offer = { pointer: '/accepts/0', ...terms, client: '@x402/evm', verdict, words };
+  return { method: 'GET', path: '/a', payableBy, words, offers: [offer] };
 }
 
-function answer(...resources: readonly ResourcePayability[]) {
+function toLine(...resources: readonly ResourcePayability[]) {
   return toAnswerLine(toSummary({ clients: [], resources, silent: [] }));
 }
 
@@ -32,40 +32,40 @@ const FAILED_CHECK = {
 
 describe('the answer line', () => {
   it('is yes if default clients can pay everything', () => {
-    expect(answer(resource('default', 'signs', '20000'), resource('default', 'signs'))).toBe(
+    expect(toLine(toResource('default', 'signs', '20000'), toResource('default', 'signs'))).toBe(
       'Yes: default clients can pay 2 of 2 resources, from $0.01, USDC on Base',
     );
-    expect(answer(resource('default', 'signs', '2500'))).toBe(
+    expect(toLine(toResource('default', 'signs', '2500'))).toBe(
       'Yes: default clients can pay 1 of 1 resource, from $0.0025, USDC on Base',
     );
   });
 
-  it('is partly if they can pay some', () => {
-    expect(answer(resource('default', 'signs'), resource('nobody', 'refuses'))).toBe(
+  it('is partly if default clients can pay some resources', () => {
+    expect(toLine(toResource('default', 'signs'), toResource('nobody', 'refuses'))).toBe(
       'Partly: default clients can pay 1 of 2 resources, from $0.01, USDC on Base',
     );
     const silent = [{ method: 'GET', path: '/b' }];
-    const seen = { clients: [], resources: [resource('default', 'signs')], silent };
-    expect(toAnswerLine(toSummary(seen))).toMatch(/^Partly: default clients can pay 1 of 2/);
+    const payability = { clients: [], resources: [toResource('default', 'signs')], silent };
+    expect(toAnswerLine(toSummary(payability))).toMatch(/^Partly: default clients can pay 1 of 2/);
   });
 
-  it('has the words of the client if they cannot pay', () => {
-    expect(answer(resource('nobody', 'refuses', '1', 'no domain'))).toBe(
+  it('quotes the official client if default clients cannot pay', () => {
+    expect(toLine(toResource('nobody', 'refuses', '1', 'no domain'))).toBe(
       'No: default clients can pay 0 of 1 resource, the official client says "no domain"',
     );
-    expect(answer(resource('settings', 'limited', '9000000', 'over $1'))).toBe(
+    expect(toLine(toResource('settings', 'limited', '9000000', 'over $1'))).toBe(
       'Only with settings: default clients refuse, the official client says "over $1"',
     );
   });
 
-  it('names the place that P3 names, else that of P4', () => {
+  it('names the fault that the evidence of P3 names, or else that of P4', () => {
     const summary = toSummary({
       ...{ clients: [], silent: [] },
-      resources: [resource('nobody', 'refuses', '1', 'no domain')],
+      resources: [toResource('nobody', 'refuses', '1', 'no domain')],
     });
-    const result = (id: string, evidence: string) => ({ ...FAILED_CHECK, id, evidence });
-    const p3 = result('P3', '1 of 1: GET /a /accepts/0/extra/version: missing; GET /b too');
-    const p4 = result('P4', '2 of 2: GET /a no PAYMENT-REQUIRED; POST /b no PAYMENT-REQUIRED');
+    const toFailure = (id: string, evidence: string) => ({ ...FAILED_CHECK, id, evidence });
+    const p3 = toFailure('P3', '1 of 1: GET /a /accepts/0/extra/version: missing; GET /b too');
+    const p4 = toFailure('P4', '2 of 2: GET /a no PAYMENT-REQUIRED; POST /b no PAYMENT-REQUIRED');
     expect(toAnswerLine({ ...summary, results: [p4, p3] })).toBe(
       'No: GET /a /accepts/0/extra/version: missing, the official client says "no domain"',
     );
@@ -77,7 +77,7 @@ describe('the answer line', () => {
   it('names the member that the client refused, with its words once', () => {
     const summary = toSummary({
       ...{ clients: [], silent: [] },
-      resources: [resource('nobody', 'refuses', '1', 'Invalid address')],
+      resources: [toResource('nobody', 'refuses', '1', 'Invalid address')],
     });
     const evidence =
       '1 of 1: GET /a /accepts/0/payTo: "0x12\\n" (the official client says "Invalid; address"); more';
@@ -89,11 +89,11 @@ describe('the answer line', () => {
 
   it('distinguishes what clients sign from what facilitators accept', () => {
     const words = 'clients sign it, facilitators refuse it: /accepts/0/extra/name is "USDC"';
-    expect(answer(resource('nobody', 'refuses', '1', words))).toBe(`No: ${words}`);
-    expect(answer(resource('settings', 'refuses', '1', words))).toBe(
+    expect(toLine(toResource('nobody', 'refuses', '1', words))).toBe(`No: ${words}`);
+    expect(toLine(toResource('settings', 'refuses', '1', words))).toBe(
       `Only with settings: default clients take an offer first that cannot be settled: ${words}`,
     );
-    expect(answer(resource('unknown', 'refuses', '1', 'ERC-7710'))).toBe(
+    expect(toLine(toResource('unknown', 'refuses', '1', 'ERC-7710'))).toBe(
       'Not known: the specification allows this offer and the official client refuses it with "ERC-7710"',
     );
   });
@@ -121,32 +121,35 @@ describe('the answer line', () => {
       'the 402 asks over MPP, not over x402: GET /a: 402 (MPP)',
       'No: the 402 asks over MPP, not over x402: GET /a: 402 (MPP).',
     ],
-  ])('states the evidence if %s is %s (%s)', (id, outcome, evidence, line) => {
-    const results = [{ ...FAILED_CHECK, id, outcome, evidence }];
-    const summary = toSummary({ clients: [], resources: [], silent: [] });
-    expect(toAnswerLine({ ...summary, origin: 'https://api.example', results })).toBe(line);
-  });
+  ])(
+    'states the evidence if %s ends in %s with the evidence "%s"',
+    (id, outcome, evidence, line) => {
+      const results = [{ ...FAILED_CHECK, id, outcome, evidence }];
+      const summary = toSummary({ clients: [], resources: [], silent: [] });
+      expect(toAnswerLine({ ...summary, origin: 'https://api.example', results })).toBe(line);
+    },
+  );
 
-  it('says what is not known, or that nothing asks for a payment', () => {
-    expect(answer(resource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
+  it('says why the answer is not known, or that nothing asks for a payment', () => {
+    expect(toLine(toResource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
     expect(toAnswerLine(toSummary(null))).toMatch(/^Not known: this scan is from before/);
-    expect(answer()).toBe('No: nothing here asked for a payment.');
+    expect(toLine()).toBe('No: nothing here asked for a payment.');
   });
 });
 
-describe('who can pay an origin', () => {
-  it('is the best answer among its resources', () => {
-    const by = (...names: readonly PayableBy[]) =>
+describe('`payableBy` of an origin', () => {
+  it('is the best value among its resources', () => {
+    const summarize = (...names: readonly PayableBy[]) =>
       toSummary({
         clients: [],
-        resources: names.map((name) => resource(name, 'signs')),
+        resources: names.map((name) => toResource(name, 'signs')),
         silent: [],
       }).payableBy;
-    expect(by('nobody', 'default')).toBe('default');
-    expect(by('nobody', 'unknown', 'settings')).toBe('settings');
-    expect(by('nobody', 'unknown')).toBe('unknown');
-    expect(by('nobody')).toBe('nobody');
-    expect(by()).toBeNull();
+    expect(summarize('nobody', 'default')).toBe('default');
+    expect(summarize('nobody', 'unknown', 'settings')).toBe('settings');
+    expect(summarize('nobody', 'unknown')).toBe('unknown');
+    expect(summarize('nobody')).toBe('nobody');
+    expect(summarize()).toBeNull();
     expect(toSummary(null)).toMatchObject({ payability: null, payableBy: 'unknown' });
   });
 });

@@ -19,11 +19,11 @@ test.each([
   ['a-new-check', 'A new check'],
   ['constructor', 'Constructor'],
   ['', ''],
-])('%j reads %j', (slug, phrase) => {
+])('the slug %j becomes the phrase %j', (slug, phrase) => {
   expect(toPhrase(slug)).toBe(phrase);
 });
 
-test('a label has the slug beside the phrase', () => {
+test('the label of a check has its id, its phrase and its slug', () => {
   expect(toCheckLabel({ id: 'P6', title: 'price-integrity' })).toBe(
     'P6 Price integrity (price-integrity)',
   );

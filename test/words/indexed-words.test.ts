@@ -11,7 +11,7 @@ import { formatIndexedRow, INDEXED_STEPS } from '../../src/words/indexed-words.t
 import { printable } from '../cli/printable.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
-function row(code: IndexedReasonCode, state: IndexedRow['state'] = 'not_listed'): IndexedRow {
+function toRow(code: IndexedReasonCode, state: IndexedRow['state'] = 'not_listed'): IndexedRow {
   const reasons = [{ code, evidence: 'what was seen', check: 'P7' }];
   const resource = 'https://api.example.com/weather';
   return {
@@ -26,26 +26,29 @@ function row(code: IndexedReasonCode, state: IndexedRow['state'] = 'not_listed')
 }
 
 /** Keeps only the words, because formats wrap and escape differently. */
-function words(text: string): string {
+function keepWords(text: string): string {
   return text.replaceAll(/<[^>]*>|&#?\w+;|[^A-Za-z0-9]+/g, ' ').replaceAll(/\s+/g, ' ');
 }
 
-test.each(INDEXED_REASONS)('%s is followed by its step', (code) => {
-  const said = formatIndexedRow(row(code));
-  expect(said).toContain(
-    `${code.replaceAll('_', ' ')} (what was seen, P7): ${INDEXED_STEPS[code]}`,
-  );
-});
+test.each(INDEXED_REASONS)(
+  'the line of a row with the reason %s names the step that mends it',
+  (code) => {
+    const line = formatIndexedRow(toRow(code));
+    expect(line).toContain(
+      `${code.replaceAll('_', ' ')} (what was seen, P7): ${INDEXED_STEPS[code]}`,
+    );
+  },
+);
 
-test('a row without a reason states only what is known', () => {
-  expect(formatIndexedRow({ ...row('lapsed'), reasons: [] })).toBe(
+test('a lapsed row without a reason says that no reason can be seen from outside', () => {
+  expect(formatIndexedRow({ ...toRow('lapsed'), reasons: [] })).toBe(
     'not listed; no reason that can be seen from outside',
   );
 });
 
-test('a listed row that lapses says how to restore it, in every form of the report', async () => {
-  const indexed = [row('lapsing', 'listed'), row('recipient_changes')];
-  const steps = [INDEXED_STEPS.lapsing, INDEXED_STEPS.recipient_changes].map(words);
+test('text, Markdown and page name the steps for a listing that lapses and a recipient that changes', async () => {
+  const indexed = [toRow('lapsing', 'listed'), toRow('recipient_changes')];
+  const steps = [INDEXED_STEPS.lapsing, INDEXED_STEPS.recipient_changes].map(keepWords);
   expect(steps[0]).toContain('pay test T15');
 
   const { report, ...rest } = printable();
@@ -53,7 +56,7 @@ test('a listed row that lapses says how to restore it, in every form of the repo
   await using service = await startApp();
   await service.publish('api.example.com', { report: { indexed } });
   const page = await service.get('/o/api.example.com');
-  for (const shown of [formatText(scan), formatMarkdown(scan), page.body]) {
-    for (const step of steps) expect(words(shown)).toContain(step.trim());
+  for (const text of [formatText(scan), formatMarkdown(scan), page.body]) {
+    for (const step of steps) expect(keepWords(text)).toContain(step.trim());
   }
 });

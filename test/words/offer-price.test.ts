@@ -1,9 +1,9 @@
-/** The price of an offer, as reports print it. */
+/** Reports print the price of an offer in dollars. */
 import { expect, test } from 'vitest';
 import { formatDollars, toOfferPrice } from '../../src/words/answer-line.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
 
-const OFFER = {
+const BASE_OFFER = {
   ...{ pointer: '/accepts/0', scheme: 'exact', network: 'eip155:8453', asset: USDC_BASE },
   ...{ client: '@x402/evm', verdict: 'signs' as const, words: null },
 };
@@ -14,7 +14,7 @@ test.each([
   ['1', '0.000001'],
   ['5000000', '5.00'],
 ])('%s base units of USDC are $%s', (amount, dollars) => {
-  const price = toOfferPrice({ ...OFFER, amount });
+  const price = toOfferPrice({ ...BASE_OFFER, amount });
   expect(price?.name).toBe('USDC on Base');
   expect(formatDollars(price?.dollars ?? Number.NaN)).toBe(dollars);
 });
@@ -24,6 +24,6 @@ test.each([
   ['no network', { network: null, amount: '1' }],
   ['an amount in dollars', { amount: '$0.05' }],
   ['no amount', { amount: null }],
-])('%s has no price in dollars', (_what, change) => {
-  expect(toOfferPrice({ ...OFFER, ...change })).toBeNull();
+])('%s has no price in dollars', (_case, change) => {
+  expect(toOfferPrice({ ...BASE_OFFER, ...change })).toBeNull();
 });

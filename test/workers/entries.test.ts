@@ -2,14 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
-const REQUIRE = 'const entry = require(process.argv[1]); console.log(typeof entry, entry.name);';
+const REQUIRE_SCRIPT =
+  'const entry = require(process.argv[1]); console.log(typeof entry, entry.name);';
 
 // Each entry loads in another process, because one of them disables the network of its process.
 test.each(['workers', 'buyers'])(
   '%s/worker.ts exports a function to the `require` of Piscina',
   (room) => {
     const entry = fileURLToPath(new URL(`../../src/${room}/worker.ts`, import.meta.url));
-    const printed = execFileSync(process.execPath, ['--eval', REQUIRE, entry], {
+    const printed = execFileSync(process.execPath, ['--eval', REQUIRE_SCRIPT, entry], {
       encoding: 'utf8',
     });
     expect(printed).toBe('function perform\n');
