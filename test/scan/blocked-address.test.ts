@@ -1,4 +1,4 @@
-/** A host whose name resolves to a blocked address is refused; a host with a record gets a report instead. */
+/** A host whose name resolves to a blocked address is refused; a host with a published record gets a report instead. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -21,13 +21,13 @@ afterAll(() => pool.close());
 const ORIGIN = parseOrigin('shop.example.com');
 
 /** A public address beside a loopback address, as at the start of DNS rebinding. */
-const REBOUND: Resolver = {
+const REBINDING_RESOLVER: Resolver = {
   resolve4: async () => ['93.184.215.14', '127.0.0.1'],
   resolve6: async () => [],
   lookup: async () => [],
 };
 
-async function scanner() {
+async function createTestScanner() {
   const catalog = await loadCatalog(NEWER_VERSION, { checks });
   return createScanner({
     catalog,
@@ -36,21 +36,21 @@ async function scanner() {
     policy: DEFAULT_POLICY,
     standing: OFFLINE_STANDING,
     userAgent: 'test',
-    resolver: REBOUND,
+    resolver: REBINDING_RESOLVER,
   });
 }
 
 test('a host without a record is refused, and the answer shows no address', async () => {
-  const { scan, admit } = await scanner();
-  for (const refused of [scan(ORIGIN), admit(ORIGIN)]) {
-    const error: unknown = await refused.catch((thrown: unknown) => thrown);
+  const { scan, admit } = await createTestScanner();
+  for (const call of [scan(ORIGIN), admit(ORIGIN)]) {
+    const error: unknown = await call.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(OriginRefused);
     expect(String(error)).not.toContain('127.0.0.1');
   }
 });
 
 test('a host with a published record gets a report with score 0, and the scan dials nothing', async () => {
-  const { scan } = await scanner();
+  const { scan } = await createTestScanner();
   const { report, timing, observations } = await scan(ORIGIN, { hasRecord: true });
   expect(report).toMatchObject({ score: 0, grade: 'F' });
   expect(report.results).toHaveLength(25);
@@ -59,10 +59,10 @@ test('a host with a published record gets a report with score 0, and the scan di
     basis: 'measured',
     outcome: 'blocked-address',
   });
-  const dependent = report.results.filter(
+  const dependentResults = report.results.filter(
     ({ category, id }) => category !== 'directory' && id !== 'P1',
   );
-  expect(new Set(dependent.map(({ basis }) => basis))).toEqual(new Set(['not_evaluated']));
+  expect(new Set(dependentResults.map(({ basis }) => basis))).toEqual(new Set(['not_evaluated']));
   expect(timing.requests).toBe(0);
   expect(JSON.stringify([report, observations])).not.toContain('127.0.0.1');
 });

@@ -29,26 +29,26 @@ const DAY_MS = 86_400_000;
 
 let engine: EngineUnderTest;
 let ca: TestCa;
-let perfect: readonly string[];
+let perfectCells: readonly string[];
 
 beforeAll(async () => {
   engine = await startEngine();
   ca = await createTestCa();
-  const { report } = await scanned({});
+  const { report } = await scanCrafted({});
   expect(report).toMatchObject({ grade: 'A', score: 100 });
-  perfect = cells({ report });
+  perfectCells = cells({ report });
 });
 afterAll(() => engine[Symbol.asyncDispose]());
 
-async function scanned(options: CraftedOptions) {
+async function scanCrafted(options: CraftedOptions) {
   await using seller = await startCraftedSeller(options);
   const outcome = await engine.scan(seller.url, undefined, { extraCa: [ca.pem] });
-  expectManners(seller);
+  expectHarmlessRequests(seller);
   return outcome;
 }
 
 /** The scan never pays. It posts only `{}`, and only to paid resources. */
-function expectManners({ requests }: CraftedSeller): void {
+function expectHarmlessRequests({ requests }: CraftedSeller): void {
   expect(requests.length).toBeLessThanOrEqual(60);
   for (const { method, path, headers, body } of requests) {
     expect(headers).not.toHaveProperty('payment-signature');
@@ -66,30 +66,30 @@ function expectManners({ requests }: CraftedSeller): void {
   }
 }
 
-function moved(outcome: Parameters<typeof cells>[0]): readonly string[] {
-  return cells(outcome).filter((cell) => !perfect.includes(cell));
+function findChangedCells(outcome: Parameters<typeof cells>[0]): readonly string[] {
+  return cells(outcome).filter((cell) => !perfectCells.includes(cell));
 }
 
-function table(rows: readonly Row[]) {
+function testRows(rows: readonly Row[]) {
   it.each(rows)('$name', async ({ answers, moved: expected, says = {} }) => {
-    const outcome = await scanned({ answers });
+    const outcome = await scanCrafted({ answers });
     expect(outcome.report.results).toHaveLength(25);
-    expect(moved(outcome)).toEqual(expected);
+    expect(findChangedCells(outcome)).toEqual(expected);
     for (const [id, words] of Object.entries(says)) {
       expect(resultOf(outcome, id).evidence).toContain(words);
     }
   });
 }
 
-describe('how a challenge is sent:', () => table(CHALLENGE_ROWS));
-describe('the content of a challenge:', () => table(OFFER_ROWS));
-describe('the verdict of the official clients on an offer:', () => table(PAYABLE_ROWS));
-describe('the answers of paid resources:', () => table(BEHAVIOUR_ROWS));
-describe('two methods of one path:', () => table(METHOD_ROWS));
+describe('how a challenge is sent:', () => testRows(CHALLENGE_ROWS));
+describe('the content of a challenge:', () => testRows(OFFER_ROWS));
+describe('the verdict of the official clients on an offer:', () => testRows(PAYABLE_ROWS));
+describe('the answers of paid resources:', () => testRows(BEHAVIOUR_ROWS));
+describe('two methods of one path:', () => testRows(METHOD_ROWS));
 describe('a path without a method:', () => {
-  table(METHODLESS_ROWS);
+  testRows(METHODLESS_ROWS);
 
-  it('gets no POST if a document calls one free', async () => {
+  it('gets no POST if a document calls a POST free', async () => {
     const { answers = {} } = METHODLESS_ROWS.at(-1) ?? {};
     const seller = await startCraftedSeller({ answers });
     await engine.scan(seller.url);
@@ -97,43 +97,47 @@ describe('a path without a method:', () => {
     expect(seller.requests.filter(({ method }) => method === 'POST')).toEqual([]);
   });
 });
-describe('sign-ins', () => table(SIGN_IN_ROWS));
-describe('sellers of other languages', () => table(STACK_ROWS));
+describe('sign-ins:', () => testRows(SIGN_IN_ROWS));
+describe('sellers of other languages:', () => testRows(STACK_ROWS));
 describe('forms that the specification allows:', () => {
-  table(VALID_ROWS);
+  testRows(VALID_ROWS);
   it.each(VALID_ROWS)('$name: $grade', async ({ answers, grade }) => {
-    expect((await scanned({ answers })).report.grade).toBe(grade);
+    expect((await scanCrafted({ answers })).report.grade).toBe(grade);
   });
 });
-describe('OpenAPI', () => table(OPENAPI_ROWS));
-describe('the manifest:', () => table([...MANIFEST_ROWS, ...SHAPE_ROWS]));
-describe('other documents:', () => table(DOCUMENT_ROWS));
-describe('the site:', () => table(SITE_ROWS));
+describe('OpenAPI:', () => testRows(OPENAPI_ROWS));
+describe('the manifest:', () => testRows([...MANIFEST_ROWS, ...SHAPE_ROWS]));
+describe('other documents:', () => testRows(DOCUMENT_ROWS));
+describe('the site:', () => testRows(SITE_ROWS));
 
 describe('TLS', () => {
   it('gives the same result over https as over http', async () => {
     const tls = await ca.issue({ hosts: ['127.0.0.1'] });
-    const outcome = await scanned({ tls });
-    expect(moved(outcome)).toEqual([]);
+    const outcome = await scanCrafted({ tls });
+    expect(findChangedCells(outcome)).toEqual([]);
     expect(outcome.report.origin).toMatch(/^https:/);
   });
 
-  it('distinguishes a proxy that ends TLS from a wrong address', async () => {
+  it('that a proxy ends is named as the cause of http addresses', async () => {
     const tls = await ca.issue({ hosts: ['127.0.0.1'] });
-    const plain: Answering = (request) => {
+    const challengeOverHttp: Answering = (request) => {
       const origin = request.origin.replace('https://', 'http://');
-      const sold = request.path === WEATHER.path ? WEATHER : SUMMARY;
-      return request.method === 'GET' && sold === SUMMARY
+      const product = request.path === WEATHER.path ? WEATHER : SUMMARY;
+      return request.method === 'GET' && product === SUMMARY
         ? null
-        : challengeAnswer(challengeOf(sold, origin));
+        : challengeAnswer(challengeOf(product, origin));
     };
-    const entries: Answering = ({ origin }) => ({
+    const manifestOverHttp: Answering = ({ origin }) => ({
       status: 200,
       body: { resources: [`${origin.replace('https://', 'http://')}${WEATHER.path}`] },
     });
-    const answers = { '/weather': plain, '/summaries': plain, '/.well-known/x402': entries };
-    const outcome = await scanned({ tls, answers });
-    expect(moved(outcome)).toEqual(['P3 warn http-url', 'S6 warn http-entries']);
+    const answers = {
+      '/weather': challengeOverHttp,
+      '/summaries': challengeOverHttp,
+      '/.well-known/x402': manifestOverHttp,
+    };
+    const outcome = await scanCrafted({ tls, answers });
+    expect(findChangedCells(outcome)).toEqual(['P3 warn http-url', 'S6 warn http-entries']);
     // The fix names the setting of each stack.
     const { fix } = resultOf(outcome, 'P3');
     for (const name of ['trust proxy', 'Resource', 'with_base_url']) expect(fix).toContain(name);
@@ -153,13 +157,13 @@ describe('TLS', () => {
   ])(
     'with the fault %s fails P1, and only directory checks are still judged',
     async (outcome, certificate) => {
-      const { report } = await scanned({ tls: await certificate() });
+      const { report } = await scanCrafted({ tls: await certificate() });
       expect(report).toMatchObject({ grade: 'F', score: 0 });
       expect(resultOf({ report }, 'P1')).toMatchObject({ status: 'fail', outcome });
-      const rest = report.results.filter(
+      const otherResults = report.results.filter(
         ({ id, category }) => id !== 'P1' && category !== 'directory',
       );
-      expect(new Set(rest.map(({ basis }) => basis))).toEqual(new Set(['not_evaluated']));
+      expect(new Set(otherResults.map(({ basis }) => basis))).toEqual(new Set(['not_evaluated']));
     },
   );
 });

@@ -9,10 +9,11 @@ test('a deadline aborts with a TimeoutError', async () => {
 });
 
 test('a cleared deadline leaves no timer, and never aborts', () => {
-  const timers = () => process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
-  const before = timers();
+  const countTimers = () =>
+    process.getActiveResourcesInfo().filter((kind) => kind === 'Timeout').length;
+  const timersBefore = countTimers();
   const { signal, clear } = createDeadline(60_000);
   clear();
-  expect(timers()).toBe(before);
+  expect(countTimers()).toBe(timersBefore);
   expect(signal.aborted).toBe(false);
 });

@@ -14,7 +14,7 @@ import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { NEWER_VERSION } from './engine-under-test.ts';
 
 /** Scans a valid seller with an engine whose budgets every seller exceeds. */
-async function scanWith(budgets: { readonly originMs: number; readonly lightMs: number }) {
+async function startScan(budgets: { readonly originMs: number; readonly lightMs: number }) {
   const checks = await discoverChecks();
   const catalog = await loadCatalog(NEWER_VERSION, { checks });
   const pool = createPool(budgets);
@@ -31,13 +31,13 @@ async function scanWith(budgets: { readonly originMs: number; readonly lightMs: 
     standing: OFFLINE_STANDING,
     userAgent: 'test',
   });
-  const scanned = scanner.scan(parseOrigin(seller.url, policy));
-  return { scanned, seller, engine: { catalog, checks, pool } };
+  const pendingScan = scanner.scan(parseOrigin(seller.url, policy));
+  return { pendingScan, seller, engine: { catalog, checks, pool } };
 }
 
 test('an exhausted scan fails every check on its documents, requests nothing that they name, and replays to the same report', async () => {
-  const { scanned, seller, engine } = await scanWith({ originMs: 0.05, lightMs: 0 });
-  const { report, observations } = await scanned;
+  const { pendingScan, seller, engine } = await startScan({ originMs: 0.05, lightMs: 0 });
+  const { report, observations } = await pendingScan;
   expect(report).toMatchObject({ grade: 'F', score: 0, exhausted: ['origin'] });
   expect(report.results).toHaveLength(25);
   for (const { category, status, outcome } of report.results) {
@@ -58,7 +58,7 @@ test('an exhausted scan fails every check on its documents, requests nothing tha
 });
 
 test('a scan without a budget for documents rejects as overloaded, and reports no finding', async () => {
-  const { scanned } = await scanWith({ originMs: 0, lightMs: 500 });
-  await expect(scanned).rejects.toBeInstanceOf(ScannerFailure);
-  await expect(scanned).rejects.toThrow('overloaded');
+  const { pendingScan } = await startScan({ originMs: 0, lightMs: 500 });
+  await expect(pendingScan).rejects.toBeInstanceOf(ScannerFailure);
+  await expect(pendingScan).rejects.toThrow('overloaded');
 });

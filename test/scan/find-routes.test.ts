@@ -18,27 +18,28 @@ import {
 
 const NOT_FOUND = answer(404, {});
 
-function routesOf(changes: Partial<Observations>) {
-  const nothing = {
+function findRoutesWith(changes: Partial<Observations>) {
+  const noDocuments = {
     openapi: NOT_FOUND,
     manifest: NOT_FOUND,
     x402scan: { state: 'off', why: 'offline' },
   };
   return findRoutes(
-    { ...perfectSeller(), ...(nothing as Partial<Observations>), ...changes },
+    { ...perfectSeller(), ...(noDocuments as Partial<Observations>), ...changes },
     createKit(),
   );
 }
 
-const sold = (path: string, method: 'GET' | 'POST' | null = 'GET') => resource({ path, method });
+const toResource = (path: string, method: 'GET' | 'POST' | null = 'GET') =>
+  resource({ path, method });
 const openapi = (paths: Record<string, object>, server = ORIGIN) =>
   answer(200, openApiDocument({ paths: paths as never, servers: [{ url: server }] }));
-const named = ({ paid }: ReturnType<typeof findRoutes>) =>
+const toPaidLines = ({ paid }: ReturnType<typeof findRoutes>) =>
   paid.map(({ method, template, path }) => `${method} ${template} ${path}`);
 
 describe('the routes of a report', () => {
   test('are the declared templates with the base path of their server, requested or not', () => {
-    const found = routesOf({
+    const routes = findRoutesWith({
       openapi: openapi(
         {
           '/weather/{city}': { get: paidOperation(), put: paidOperation() },
@@ -46,26 +47,26 @@ describe('the routes of a report', () => {
         },
         `${ORIGIN}/api`,
       ),
-      resources: resources([sold('/api/weather/example')]),
+      resources: resources([toResource('/api/weather/example')]),
     });
-    expect(named(found)).toEqual([
+    expect(toPaidLines(routes)).toEqual([
       'GET /api/weather/{city} /api/weather/example',
       'PUT /api/weather/{city} /api/weather/example',
     ]);
-    expect(found.paid[0]).toMatchObject({ offers: [{ network: 'eip155:8453', payTo: PAY_TO }] });
-    expect(found.free).toEqual([{ method: 'GET', template: '/api/health/{part}' }]);
-    expect(found.isComplete).toBe(true);
+    expect(routes.paid[0]).toMatchObject({ offers: [{ network: 'eip155:8453', payTo: PAY_TO }] });
+    expect(routes.free).toEqual([{ method: 'GET', template: '/api/health/{part}' }]);
+    expect(routes.isComplete).toBe(true);
   });
 
   test('come from the manifest if OpenAPI has no operation for the path', () => {
-    const found = routesOf({
+    const routes = findRoutesWith({
       openapi: openapi({ '/weather/{city}': { get: paidOperation() } }),
       manifest: answer(200, {
         resources: [`${ORIGIN}/weather/paris`, `${ORIGIN}/news`, `POST ${ORIGIN}/sums`],
       }),
       resources: resources([]),
     });
-    expect(named(found)).toEqual([
+    expect(toPaidLines(routes)).toEqual([
       'GET /weather/{city} /weather/example',
       'null /news /news',
       'POST /sums /sums',
@@ -73,26 +74,30 @@ describe('the routes of a report', () => {
   });
 
   test('have no template if only an answer or an index names the path', () => {
-    const indexed = indexedOrigin();
-    const [first] = indexed.resources;
-    if (first === undefined) throw new Error('an index of nothing');
-    const found = routesOf({
-      resources: resources([sold('/weather/example'), sold('/', null)]),
+    const index = indexedOrigin();
+    const [firstListed] = index.resources;
+    if (firstListed === undefined) throw new Error('the index is empty');
+    const routes = findRoutesWith({
+      resources: resources([toResource('/weather/example'), toResource('/', null)]),
       x402scan: seen({
-        ...indexed,
-        resources: [{ ...first, resource: `${ORIGIN}/old/paris`, method: null }],
+        ...index,
+        resources: [{ ...firstListed, resource: `${ORIGIN}/old/paris`, method: null }],
       }),
     });
-    expect(named(found)).toEqual(['GET null /weather/example', 'GET / /', 'null null /old/paris']);
+    expect(toPaidLines(routes)).toEqual([
+      'GET null /weather/example',
+      'GET / /',
+      'null null /old/paris',
+    ]);
   });
 
-  test('are paid if their challenge asks for a payment, though a document calls them free', () => {
-    const found = routesOf({
+  test('are paid if their challenge asks for a payment, even if a document calls them free', () => {
+    const routes = findRoutesWith({
       openapi: openapi({ '/free/{id}': { get: freeOperation() } }),
-      resources: resources([sold('/free/1')]),
+      resources: resources([toResource('/free/1')]),
     });
-    expect(named(found)).toEqual(['GET /free/{id} /free/1']);
-    expect(found.free).toEqual([]);
+    expect(toPaidLines(routes)).toEqual(['GET /free/{id} /free/1']);
+    expect(routes.free).toEqual([]);
   });
 
   test('stop at one hundred, and the report says that the list is incomplete', () => {
@@ -100,11 +105,11 @@ describe('the routes of a report', () => {
       `/r${index}`,
       { get: paidOperation() },
     ]);
-    const found = routesOf({
+    const routes = findRoutesWith({
       openapi: openapi(Object.fromEntries(paths)),
       resources: resources([]),
     });
-    expect(found.paid).toHaveLength(100);
-    expect(found.isComplete).toBe(false);
+    expect(routes.paid).toHaveLength(100);
+    expect(routes.isComplete).toBe(false);
   });
 });

@@ -17,52 +17,52 @@ const MIN_MS = 15;
 const MAX_RATIO = 3;
 const MAX_ATTEMPTS = 12;
 
-type Task = readonly [name: string, run: (seen: Observations) => unknown];
+type Task = readonly [name: string, run: (observations: Observations) => unknown];
 const tasks: Task[] = [
-  ['plan', (seen) => makePlan(seen, createKit())],
-  ['origin', (seen) => describeOrigin(seen, createKit())],
-  ['challenges', (seen) => describeChallenges(seen, createKit())],
+  ['plan', (observations) => makePlan(observations, createKit())],
+  ['origin', (observations) => describeOrigin(observations, createKit())],
+  ['challenges', (observations) => describeChallenges(observations, createKit())],
 ];
 
 beforeAll(async () => {
   for (const { impl, url } of await discoverChecks()) {
     const module: { readonly default: CheckDefinition } = await import(url);
-    tasks.push([impl, (seen) => module.default.evaluate(seen, createKit())]);
+    tasks.push([impl, (observations) => module.default.evaluate(observations, createKit())]);
   }
   for (const [, run] of tasks) run(SELLER);
 });
 
-function tookMs(run: Task[1], seen: Observations): number {
-  const before = process.threadCpuUsage();
-  run(seen);
-  const { user, system } = process.threadCpuUsage(before);
+function measureMs(run: Task[1], observations: Observations): number {
+  const usageBefore = process.threadCpuUsage();
+  run(observations);
+  const { user, system } = process.threadCpuUsage(usageBefore);
   return (user + system) / 1_000;
 }
 
 /**
- * Null if the work is linear or too short to measure. A busy machine is measured again. Sums are compared,
+ * Returns null if the work is linear or too short to measure. A busy machine is measured again. Sums are compared,
  * because a thread clock that ticks every 4 ms makes the smallest of several short times too small.
  */
-function growth([name, run]: Task, short: Observations, long: Observations): string | null {
-  let [shortMs, longMs, leastMs] = [0, 0, Number.POSITIVE_INFINITY];
-  for (let time = 0; time < MAX_ATTEMPTS; time += 1) {
-    shortMs += tookMs(run, short);
-    const tookLongMs = tookMs(run, long);
+function describeGrowth([name, run]: Task, short: Observations, long: Observations): string | null {
+  let [shortMs, longMs, minLongMs] = [0, 0, Number.POSITIVE_INFINITY];
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    shortMs += measureMs(run, short);
+    const tookLongMs = measureMs(run, long);
     longMs += tookLongMs;
-    leastMs = Math.min(leastMs, tookLongMs);
-    if (leastMs < MIN_MS || longMs <= MAX_RATIO * shortMs) return null;
+    minLongMs = Math.min(minLongMs, tookLongMs);
+    if (minLongMs < MIN_MS || longMs <= MAX_RATIO * shortMs) return null;
   }
   return `${name}: ${Math.round(shortMs)} ms in all, then ${Math.round(longMs)}`;
 }
 
 describe('documents of twice the length:', () => {
   test.each(Object.entries(LONG_DOCUMENTS))(
-    '%s take at most twice the time',
+    '%s take about twice the time, not four times',
     (_, { length, make }) => {
       const short = { ...SELLER, ...make(length) };
       const long = { ...SELLER, ...make(2 * length) };
-      const found = tasks.map((task) => growth(task, short, long));
-      expect(found.filter((one) => one !== null)).toEqual([]);
+      const growths = tasks.map((task) => describeGrowth(task, short, long));
+      expect(growths.filter((growth) => growth !== null)).toEqual([]);
     },
     60_000,
   );
@@ -70,20 +70,23 @@ describe('documents of twice the length:', () => {
 
 // Four times the length takes sixteen times as long, which no noise of a shared machine hides.
 test('the test finds work that grows with the square of the length', () => {
-  const quadratic: Task = ['a loop in a loop', ({ root }) => pairs(root.ok ? root.data.body : '')];
+  const quadratic: Task = [
+    'a loop in a loop',
+    ({ root }) => countEqualPairs(root.ok ? root.data.body : ''),
+  ];
   const page = (length: number) => {
     if (!SELLER.root.ok) throw new Error('the fixture has a root');
     const data = { ...SELLER.root.data, body: 'ab'.repeat(length) };
     return { ...SELLER, root: { ...SELLER.root, data } };
   };
-  expect(growth(quadratic, page(2_000), page(8_000))).toMatch(/^a loop in a loop: /);
+  expect(describeGrowth(quadratic, page(2_000), page(8_000))).toMatch(/^a loop in a loop: /);
 });
 
-function pairs(text: string): number {
+function countEqualPairs(text: string): number {
   let count = 0;
-  for (let one = 0; one < text.length; one += 1) {
-    for (let other = one; other < text.length; other += 1) {
-      if (text.charCodeAt(one) === text.charCodeAt(other)) count += 1;
+  for (let first = 0; first < text.length; first += 1) {
+    for (let second = first; second < text.length; second += 1) {
+      if (text.charCodeAt(first) === text.charCodeAt(second)) count += 1;
     }
   }
   return count;

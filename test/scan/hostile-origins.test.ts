@@ -15,25 +15,28 @@ import type { ScanCosts } from './scan-in-this-process.ts';
 const LIMITS = { requestTimeoutMs: 2_000, connectTimeoutMs: 700, dialTimeoutMs: 1_500 };
 
 let engine: EngineUnderTest;
-let perfect: readonly string[];
+let perfectCells: readonly string[];
 const unhandled: unknown[] = [];
-const remember = (error: unknown) => unhandled.push(error);
+const collectError = (error: unknown) => unhandled.push(error);
 
 beforeAll(async () => {
-  process.on('unhandledRejection', remember);
+  process.on('unhandledRejection', collectError);
   engine = await startEngine();
   const seller = await startCraftedSeller();
-  perfect = cells(await engine.scan(seller.url));
+  perfectCells = cells(await engine.scan(seller.url));
   await seller[Symbol.asyncDispose]();
 });
 afterAll(async () => {
   await engine[Symbol.asyncDispose]();
-  process.off('unhandledRejection', remember);
+  process.off('unhandledRejection', collectError);
   expect(unhandled).toEqual([]);
 });
 
 /** The scan pays nothing, posts nothing, and sends at most 60 requests on 6 connections. */
-function expectManners({ requests, peakSockets }: Pick<HostileOrigin, 'requests' | 'peakSockets'>) {
+function expectHarmlessRequests({
+  requests,
+  peakSockets,
+}: Pick<HostileOrigin, 'requests' | 'peakSockets'>) {
   expect(peakSockets()).toBeLessThanOrEqual(6);
   expect(requests.length).toBeLessThanOrEqual(60);
   expect(new Set(requests.map(({ method }) => method))).not.toContain('POST');
@@ -41,7 +44,7 @@ function expectManners({ requests, peakSockets }: Pick<HostileOrigin, 'requests'
 }
 
 describe.concurrent('an origin that', () => {
-  it.each<readonly [keyof typeof BROKEN, cell: string, says: string]>([
+  it.each<readonly [keyof typeof BROKEN, cell: string, evidencePart: string]>([
     ['accepts and says nothing', 'P1 fail silent', 'timeout'],
     ['hangs after the headers', 'S1 fail unreadable', 'broke off (timeout)'],
     ['drips a body', 'S1 fail unreadable', 'broke off (timeout)'],
@@ -57,30 +60,30 @@ describe.concurrent('an origin that', () => {
     ['sends a chunk size that is none', 'S1 fail unreadable', 'broke off (malformed)'],
     ['leads from page to page', 'P1 fail silent', 'more than 5 redirects'],
     ['answers with a stray answer after each', 'P2 fail none-found', 'GET /: 200'],
-  ])('%s', async (name, cell, says) => {
+  ])('%s', async (name, cell, evidencePart) => {
     await using origin = await startHostileOrigin(BROKEN[name]);
     const outcome = await engine.scan(origin.url, undefined, { limits: LIMITS });
     expect(outcome.report.results).toHaveLength(25);
     expect(outcome.report.grade).toBe('F');
     expect(cells(outcome)).toContain(cell);
-    expect(resultOf(outcome, cell.slice(0, 2)).evidence).toContain(says);
-    expectManners(origin);
+    expect(resultOf(outcome, cell.slice(0, 2)).evidence).toContain(evidencePart);
+    expectHarmlessRequests(origin);
   });
 });
 
 /** The cells that change if the scan cannot read the OpenAPI document. */
-function openApi(outcome: string): readonly string[] {
+function toOpenApiCells(outcome: string): readonly string[] {
   return ['P6 warn undeclared', `S1 fail ${outcome}`, ...NO_OPENAPI];
 }
 const S5_AND_S6 = ['S5 pass no-post-resource', 'S6 fail not-json'];
 
 describe('a seller of', () => {
-  it.each<readonly [keyof typeof BOMBS, moved: readonly string[]]>([
-    ['OpenAPI packed to a thousandth', openApi('oversize')],
-    ['OpenAPI packed twice', openApi('unreadable')],
+  it.each<readonly [keyof typeof BOMBS, changedCells: readonly string[]]>([
+    ['OpenAPI packed to a thousandth', toOpenApiCells('oversize')],
+    ['OpenAPI packed twice', toOpenApiCells('unreadable')],
     ['a challenge body packed to a thousandth', []],
-    ['five million arrays in one another', [...openApi('oversize'), 'S8 fail not-json']],
-    ['arrays in one another, closed, under the cap', openApi('not-json')],
+    ['five million arrays in one another', [...toOpenApiCells('oversize'), 'S8 fail not-json']],
+    ['arrays in one another, closed, under the cap', toOpenApiCells('not-json')],
     [
       'JSON of more values than are read',
       ['P2 fail none-found', ...NO_CHALLENGE, 'S1 fail not-json', ...NO_OPENAPI, ...S5_AND_S6],
@@ -94,15 +97,15 @@ describe('a seller of', () => {
     ['a schema that doubles at each step', ['S5 fail limits']],
     ['a schema that leads to itself', ['S5 fail bad-schema']],
     ['two thousand rules with a hundred stars', []],
-  ])('%s', async (name, moved) => {
+  ])('%s', async (name, changedCells) => {
     const outcome = await scanBomb(name);
-    expect(cells(outcome).filter((cell) => !perfect.includes(cell))).toEqual(moved);
+    expect(cells(outcome).filter((cell) => !perfectCells.includes(cell))).toEqual(changedCells);
   });
 
   it.each([
     'ten thousand operations and circles of references',
     'members that are JavaScript’s own',
-  ])('%s', async (name) => {
+  ])('%s gets all 25 results', async (name) => {
     const outcome = await scanBomb(name);
     expect(outcome.report.results).toHaveLength(25);
   });
@@ -130,7 +133,7 @@ describe('the clock of a scan', () => {
     expect(outcome.observations.resources.planFailure).toBeUndefined();
   });
 
-  it('ends requests before their own clocks do, and grades what was seen', async () => {
+  it('ends requests before their own time limits, and the scan grades the answers that it has', async () => {
     await using seller = await startCraftedSeller({ hangs: ['/weather', '/summaries'] });
     const outcome = await engine.scan(seller.url, undefined, {
       limits: { requestTimeoutMs: 120_000, connectTimeoutMs: 60_000 },
@@ -144,7 +147,7 @@ describe('the clock of a scan', () => {
 });
 
 describe('twenty hostile origins at once, in their own process', () => {
-  it('each get a report in time; memory and the event loop stay within limits', async () => {
+  it('each get a report in time, and memory and event loop stay within limits', async () => {
     const broken = Object.values(BROKEN)
       .slice(0, 10)
       .map((behave) => startHostileOrigin(behave));
@@ -158,8 +161,14 @@ describe('twenty hostile origins at once, in their own process', () => {
     onTestFinished(async () => {
       await Promise.all(origins.map((origin) => origin[Symbol.asyncDispose]()));
     });
-    const { scans, grownMib, peakMib, delayP99Ms, unhandled: loose } = await scanElsewhere(origins);
-    expect(loose).toEqual([]);
+    const {
+      scans,
+      grownMib,
+      peakMib,
+      delayP99Ms,
+      unhandled: rejections,
+    } = await scanInOtherProcess(origins);
+    expect(rejections).toEqual([]);
     expect(scans).toHaveLength(3 * 20);
     for (const { results, totalMs } of scans) {
       expect(results).toBe(25);
@@ -167,14 +176,16 @@ describe('twenty hostile origins at once, in their own process', () => {
     }
     expect(Math.min(...grownMib)).toBeLessThan(64);
     expect(Math.min(...peakMib)).toBeLessThan(64);
-    // The service promises 200 ms; a machine that is shared with other work keeps no such promise.
+    // The service promises 200 ms, but a shared machine cannot keep this promise.
     expect(delayP99Ms).toBeLessThan(2_000);
     // Three measured rounds follow one unmeasured round.
     for (const { requests } of origins) expect(requests.length).toBeLessThanOrEqual(4 * 60);
   }, 240_000);
 });
 
-async function scanElsewhere(origins: readonly { readonly url: string }[]): Promise<ScanCosts> {
+async function scanInOtherProcess(
+  origins: readonly { readonly url: string }[],
+): Promise<ScanCosts> {
   const script = fileURLToPath(new URL('./scan-in-this-process.ts', import.meta.url));
   const { stdout } = await promisify(execFile)(process.execPath, [
     '--expose-gc',

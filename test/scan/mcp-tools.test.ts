@@ -29,13 +29,13 @@ import {
 } from './engine-under-test.ts';
 
 const LIMITS = { requestTimeoutMs: 1_500, connectTimeoutMs: 700 };
-const GONE = { status: 404, body: { error: 'Not found' } };
+const NOT_FOUND = { status: 404, body: { error: 'Not found' } };
 /** These answers leave nothing for sale over HTTP. */
 const MCP_ONLY = {
-  '/weather': GONE,
-  '/summaries': GONE,
-  '/openapi.json': GONE,
-  '/.well-known/x402': GONE,
+  '/weather': NOT_FOUND,
+  '/summaries': NOT_FOUND,
+  '/openapi.json': NOT_FOUND,
+  '/.well-known/x402': NOT_FOUND,
 };
 
 let engine: EngineUnderTest;
@@ -46,16 +46,20 @@ afterAll(() => engine[Symbol.asyncDispose]());
 
 type Rpc = { readonly method: string; readonly params?: { readonly name?: string } };
 
-function messages(requests: readonly CraftedRequest[]): readonly Rpc[] {
+function toRpcMessages(requests: readonly CraftedRequest[]): readonly Rpc[] {
   return requests.filter(({ method }) => method === 'POST').map(({ body }) => JSON.parse(body));
 }
 
-async function scanned(
+async function scanMcp(
   mcp: CraftedMcp | Answering,
-  { path, at = '/mcp', more = {} }: Partial<Record<'path' | 'at', string>> & { more?: object } = {},
+  {
+    path,
+    at = '/mcp',
+    moreAnswers = {},
+  }: Partial<Record<'path' | 'at', string>> & { moreAnswers?: object } = {},
 ) {
   const answering = typeof mcp === 'function' ? mcp : craftedMcp(mcp);
-  const answers = { ...MCP_ONLY, [at]: answering, ...more };
+  const answers = { ...MCP_ONLY, [at]: answering, ...moreAnswers };
   await using seller = await startCraftedSeller({ answers });
   const outcome = await engine.scan(seller.url, NEWER_VERSION, {
     mcp: { path: path ?? null },
@@ -64,14 +68,14 @@ async function scanned(
   const { requests } = seller;
   expect(requests.length).toBeLessThanOrEqual(60);
   expect(JSON.stringify(requests)).not.toMatch(/x402\/payment"|payment-signature|x-payment"/);
-  const called = messages(requests).filter(({ method }) => method === 'tools/call');
-  return { ...outcome, requests, called: called.map(({ params }) => params?.name) };
+  const calls = toRpcMessages(requests).filter(({ method }) => method === 'tools/call');
+  return { ...outcome, requests, calledTools: calls.map(({ params }) => params?.name) };
 }
 
-const said = (outcome: Awaited<ReturnType<typeof scanned>>, ...ids: string[]) =>
+const toCells = (outcome: Awaited<ReturnType<typeof scanMcp>>, ...ids: string[]) =>
   ids.map((id) => `${id} ${resultOf(outcome, id).status} ${resultOf(outcome, id).outcome}`);
 
-const GOOD = [
+const PASSING_CELLS = [
   'P2 pass challenged',
   'P3 pass valid',
   'P4 pass sound',
@@ -80,7 +84,7 @@ const GOOD = [
   'P7 pass consistent',
   'P8 pass short-enough',
 ];
-const PROTOCOL = ['P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8'];
+const PROTOCOL_IDS = ['P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8'];
 
 describe('a good seller over MCP', () => {
   test.each<readonly [string, CraftedMcp]>([
@@ -93,17 +97,17 @@ describe('a good seller over MCP', () => {
       { isModern: true, hasExtension: true, isStream: true },
     ],
   ])('%s', async (_name, mcp) => {
-    const outcome = await scanned(mcp);
-    expect(said(outcome, ...PROTOCOL)).toEqual(GOOD);
+    const outcome = await scanMcp(mcp);
+    expect(toCells(outcome, ...PROTOCOL_IDS)).toEqual(PASSING_CELLS);
     expect(outcome.report).toMatchObject({
       payableBy: 'default',
       grade: expect.stringMatching(/[A-D]/),
     });
-    expect(outcome.called).toEqual(['get_weather']);
+    expect(outcome.calledTools).toEqual(['get_weather']);
   });
 
-  test('is asked as MCP specifies, with its headers', async () => {
-    const { requests } = await scanned({ isModern: true, hasExtension: true });
+  test('gets requests with the headers and members that MCP specifies', async () => {
+    const { requests } = await scanMcp({ isModern: true, hasExtension: true });
     const call = requests.find(({ body }) => body.includes('tools/call'));
     expect(call?.headers).toMatchObject({
       accept: 'application/json, text/event-stream',
@@ -118,8 +122,8 @@ describe('a good seller over MCP', () => {
         'io.modelcontextprotocol/clientCapabilities': { extensions: { 'org.x402/payment': {} } },
       },
     });
-    const old = await scanned({ sessionId: 'a-1' });
-    expect(messages(old.requests).map(({ method }) => method)).toEqual([
+    const old = await scanMcp({ sessionId: 'a-1' });
+    expect(toRpcMessages(old.requests).map(({ method }) => method)).toEqual([
       'server/discover',
       'initialize',
       'notifications/initialized',
@@ -150,7 +154,7 @@ describe('a good seller over MCP', () => {
   });
 
   test('is recorded, and its replay gives the same bytes', async () => {
-    const { report, observations } = await scanned({ isModern: true, hasExtension: true });
+    const { report, observations } = await scanMcp({ isModern: true, hasExtension: true });
     const file = JSON.parse(JSON.stringify(toRecording(report, observations)));
     expect(file.observations.probing).toEqual({ post: true, mcp: true });
     const recording = parseRecording(file, 'file');
@@ -161,25 +165,25 @@ describe('a good seller over MCP', () => {
   });
 });
 
-describe('a seller over MCP with a fault', () => {
+describe('a seller over MCP whose fault is', () => {
   test.each<readonly [string, CraftedMcp, readonly string[]]>([
     [
-      'only text',
+      'a challenge that is only text',
       { call: () => toolResult(toolChallenge(), { structuredContent: undefined }) },
       ['P4 warn text-only'],
     ],
     [
-      'no error',
+      'a challenge that is not marked as an error',
       { call: () => toolResult(toolChallenge(), { isError: false }) },
       ['P4 fail not-an-error'],
     ],
     [
-      'an extension that was not asked for',
+      'an extension that the scan did not offer',
       { call: () => paymentRequired() },
       ['P4 fail not-an-error'],
     ],
     [
-      'the old binding although both offer the new',
+      'the old binding, although scan and seller offer the new binding',
       { isModern: true, hasExtension: true, call: () => toolResult() },
       ['P4 warn other-binding'],
     ],
@@ -202,7 +206,7 @@ describe('a seller over MCP with a fault', () => {
       ['P2 fail no-402'],
     ],
     [
-      'arguments before payment',
+      'validation of arguments before payment',
       {
         call: () => toolResult({}, { content: [{ type: 'text', text: 'Input validation error' }] }),
       },
@@ -224,12 +228,12 @@ describe('a seller over MCP with a fault', () => {
       ['P3 warn other-host'],
     ],
   ])('%s', async (_name, mcp, expected) => {
-    const outcome = await scanned(mcp);
-    expect(said(outcome, ...expected.map((cell) => cell.split(' ')[0] ?? ''))).toEqual(expected);
+    const outcome = await scanMcp(mcp);
+    expect(toCells(outcome, ...expected.map((cell) => cell.split(' ')[0] ?? ''))).toEqual(expected);
   });
 
-  test('is payable by nobody if clients cannot read the result', async () => {
-    const { report } = await scanned({
+  test('a result that clients cannot read is payable by nobody', async () => {
+    const { report } = await scanMcp({
       call: () => toolResult(toolChallenge(), { isError: false }),
     });
     expect(report.payableBy).toBe('nobody');
@@ -237,7 +241,7 @@ describe('a seller over MCP with a fault', () => {
 });
 
 describe('the scan calls', () => {
-  const named = (name: string, changes: object) => ({
+  const toTool = (name: string, changes: object) => ({
     ...TOOL,
     _meta: {},
     description: '',
@@ -247,42 +251,42 @@ describe('the scan calls', () => {
 
   test('tools that are read-only and declare a price in any form', async () => {
     const tools = [
-      named('meta', { _meta: { 'x402/price': '1000' } }),
-      named('member', { _meta: { x402: { paymentRequired: true } } }),
-      named('hint', { annotations: { readOnlyHint: true, paymentHint: true } }),
-      named('described', { description: 'Costs $0.01 over x402.' }),
-      named('free', { description: 'Free weather.' }),
-      named('undeclared', { description: 'Weather.' }),
-      named('denied', { _meta: { x402: { enabled: false } }, description: 'Costs $0.01.' }),
-      named('writes', { description: 'Costs $0.01.', annotations: { readOnlyHint: false } }),
-      named('silent', { description: 'Costs $0.01.', annotations: undefined }),
+      toTool('meta', { _meta: { 'x402/price': '1000' } }),
+      toTool('member', { _meta: { x402: { paymentRequired: true } } }),
+      toTool('hint', { annotations: { readOnlyHint: true, paymentHint: true } }),
+      toTool('described', { description: 'Costs $0.01 over x402.' }),
+      toTool('free', { description: 'Free weather.' }),
+      toTool('undeclared', { description: 'Weather.' }),
+      toTool('denied', { _meta: { x402: { enabled: false } }, description: 'Costs $0.01.' }),
+      toTool('writes', { description: 'Costs $0.01.', annotations: { readOnlyHint: false } }),
+      toTool('silent', { description: 'Costs $0.01.', annotations: undefined }),
     ];
-    const { called, observations } = await scanned({ tools });
-    expect(called.toSorted()).toEqual(['described', 'hint', 'member', 'meta']);
+    const { calledTools, observations } = await scanMcp({ tools });
+    expect(calledTools.toSorted()).toEqual(['described', 'hint', 'member', 'meta']);
     expect(observations.resources).toMatchObject({ uncalledTools: 2, declared: 6 });
   });
 
   test('no tool that is not declared read-only', async () => {
-    const outcome = await scanned({
-      tools: [named('writes', { description: '$1', annotations: {} })],
+    const outcome = await scanMcp({
+      tools: [toTool('writes', { description: '$1', annotations: {} })],
     });
-    expect(outcome.called).toEqual([]);
-    expect(said(outcome, 'P2')).toEqual(['P2 warn tools-uncalled']);
+    expect(outcome.calledTools).toEqual([]);
+    expect(toCells(outcome, 'P2')).toEqual(['P2 warn tools-uncalled']);
     expect(resultOf(outcome, 'P3').basis).toBe('not_determined');
   });
 
   test('at most six tools, each once', async () => {
     const tools = Array.from({ length: 40 }, (_, index) => ({ ...TOOL, name: `tool-${index}` }));
-    const { called } = await scanned({ tools });
-    expect(called).toHaveLength(6);
-    expect(new Set(called).size).toBe(6);
+    const { calledTools } = await scanMcp({ tools });
+    expect(calledTools).toHaveLength(6);
+    expect(new Set(calledTools).size).toBe(6);
   });
 });
 
 describe('the scan finds the endpoint', () => {
   test('at the path that is given', async () => {
-    const outcome = await scanned({}, { path: '/tools/mcp', at: '/tools/mcp' });
-    expect(outcome.called).toEqual(['get_weather']);
+    const outcome = await scanMcp({}, { path: '/tools/mcp', at: '/tools/mcp' });
+    expect(outcome.calledTools).toEqual(['get_weather']);
     expect(outcome.requests.some(({ path }) => path === '/mcp')).toBe(false);
   });
 
@@ -291,57 +295,61 @@ describe('the scan finds the endpoint', () => {
       status: 200,
       body: { remotes: [{ url: 'https://elsewhere.example/mcp' }, { url: `${origin}/v2/agents` }] },
     });
-    const more = { '/.well-known/mcp/server-card.json': card };
-    expect((await scanned({}, { at: '/v2/agents', more })).called).toEqual(['get_weather']);
+    const moreAnswers = { '/.well-known/mcp/server-card.json': card };
+    expect((await scanMcp({}, { at: '/v2/agents', moreAnswers })).calledTools).toEqual([
+      'get_weather',
+    ]);
   });
 
-  test('at no address', async () => {
-    const outcome = await scanned(() => GONE);
-    expect(said(outcome, 'P2')).toEqual(['P2 fail none-found']);
+  test('nowhere, and the report says so', async () => {
+    const outcome = await scanMcp(() => NOT_FOUND);
+    expect(toCells(outcome, 'P2')).toEqual(['P2 fail none-found']);
     expect(resultOf(outcome, 'P2').evidence).toContain('MCP at /mcp: 404, no MCP server');
   });
 
   test('not behind a redirect, which it reports and does not follow', async () => {
-    const outcome = await scanned(() => ({ status: 307, headers: { location: '/mcp/' } }));
+    const outcome = await scanMcp(() => ({ status: 307, headers: { location: '/mcp/' } }));
     const { evidence } = resultOf(outcome, 'P2');
     expect(evidence).toContain('MCP at /mcp: 307 to "/mcp/", which --mcp may name');
     expect(outcome.requests.some(({ path }) => path === '/mcp/')).toBe(false);
   });
 
   test('on an older server that answers 404 without a session', async () => {
-    const opened = craftedMcp({ sessionId: 'a-1' });
+    const mcpAnswering = craftedMcp({ sessionId: 'a-1' });
     const answering: Answering = (request, usual) => {
-      const answer = opened(request, usual);
+      const answer = mcpAnswering(request, usual);
       return answer?.status === 400 ? { ...answer, status: 404 } : answer;
     };
-    expect((await scanned(answering)).called).toEqual(['get_weather']);
+    expect((await scanMcp(answering)).calledTools).toEqual(['get_weather']);
   });
 
   test('behind a payment over HTTP, and judges it as a paid resource', async () => {
-    const gate: Answering = ({ method, origin }) => {
+    const paymentGate: Answering = ({ method, origin }) => {
       const resource = { url: `${origin}/mcp`, description: 'Tools' };
-      return method === 'POST' ? challengeAnswer(toolChallenge({ resource })) : GONE;
+      return method === 'POST' ? challengeAnswer(toolChallenge({ resource })) : NOT_FOUND;
     };
-    const outcome = await scanned(gate);
-    expect(said(outcome, 'P2', 'P3', 'P4')).toEqual([
+    const outcome = await scanMcp(paymentGate);
+    expect(toCells(outcome, 'P2', 'P3', 'P4')).toEqual([
       'P2 pass challenged',
       'P3 pass valid',
       'P4 pass sound',
     ]);
     expect(outcome.report.payability).toMatchObject([{ method: 'POST', path: '/mcp' }]);
 
-    const opened = craftedMcp();
-    const ofCalls: Answering = (request, usual) =>
-      request.body.includes('"tools/call"') ? gate(request, usual) : opened(request, usual);
-    const called = await scanned(ofCalls);
-    expect(said(called, 'P2', 'P3', 'P4')).toEqual(said(outcome, 'P2', 'P3', 'P4'));
-    expect(called.report.payableBy).toBe('default');
+    const mcpAnswering = craftedMcp();
+    const paidCallsOnly: Answering = (request, usual) =>
+      request.body.includes('"tools/call"')
+        ? paymentGate(request, usual)
+        : mcpAnswering(request, usual);
+    const soldCalls = await scanMcp(paidCallsOnly);
+    expect(toCells(soldCalls, 'P2', 'P3', 'P4')).toEqual(toCells(outcome, 'P2', 'P3', 'P4'));
+    expect(soldCalls.report.payableBy).toBe('default');
   });
 
   test('only with --mcp', async () => {
     const seller = await startCraftedSeller({ answers: { ...MCP_ONLY, '/mcp': craftedMcp() } });
     await engine.scan(seller.url);
-    expect(messages(seller.requests)).toEqual([]);
+    expect(toRpcMessages(seller.requests)).toEqual([]);
     expect(seller.requests.map(({ path }) => path)).not.toContain('/mcp');
     await seller[Symbol.asyncDispose]();
   });
@@ -353,12 +361,12 @@ describe('a hostile server', () => {
     headers: { 'content-type': 'application/json' },
     body,
   });
-  const opened = craftedMcp();
-  const only =
+  const mcpAnswering = craftedMcp();
+  const answerOnly =
     (method: string, answer: Answering): Answering =>
     (request, usual) =>
-      request.body.includes(`"${method}"`) ? answer(request, usual) : opened(request, usual);
-  const idOf = ({ body }: CraftedRequest) => JSON.parse(body).id;
+      request.body.includes(`"${method}"`) ? answer(request, usual) : mcpAnswering(request, usual);
+  const readId = ({ body }: CraftedRequest) => JSON.parse(body).id;
 
   test.each<readonly [string, Answering]>([
     ['junk', () => json('{"jsonrpc": "2.0", "id"')],
@@ -373,7 +381,7 @@ describe('a hostile server', () => {
         json(
           JSON.stringify({
             jsonrpc: '2.0',
-            id: idOf(request),
+            id: readId(request),
             result: {
               tools: Array.from({ length: 10_000 }, (_, at) => ({ ...TOOL, name: `t${at}` })),
             },
@@ -385,27 +393,27 @@ describe('a hostile server', () => {
       'members of wrong types',
       (request) =>
         json(
-          `{"jsonrpc":"2.0","id":${idOf(request)},"result":{"tools":[null,1,{"name":{},"_meta":[],"annotations":7,"inputSchema":"x","description":[]}],"nextCursor":{}}}`,
+          `{"jsonrpc":"2.0","id":${readId(request)},"result":{"tools":[null,1,{"name":{},"_meta":[],"annotations":7,"inputSchema":"x","description":[]}],"nextCursor":{}}}`,
         ),
     ],
   ])('answers tools/list with %s', async (_name, answer) => {
-    const { report, called } = await scanned(only('tools/list', answer));
+    const { report, calledTools } = await scanMcp(answerOnly('tools/list', answer));
     expect(report.results).toHaveLength(25);
-    expect(called).toEqual([]);
+    expect(calledTools).toEqual([]);
   });
 
   test('has an endless list of pages', async () => {
-    const page = only('tools/list', (request) =>
+    const endlessList = answerOnly('tools/list', (request) =>
       json(
         JSON.stringify({
           jsonrpc: '2.0',
-          id: idOf(request),
+          id: readId(request),
           result: { tools: [], nextCursor: 'more' },
         }),
       ),
     );
-    const { requests } = await scanned(page);
-    expect(messages(requests).filter(({ method }) => method === 'tools/list')).toHaveLength(5);
+    const { requests } = await scanMcp(endlessList);
+    expect(toRpcMessages(requests).filter(({ method }) => method === 'tools/list')).toHaveLength(5);
   });
 
   test('has a schema that no value satisfies', async () => {
@@ -417,38 +425,38 @@ describe('a hostile server', () => {
         p1: { minLength: 1e9 },
       },
     };
-    const { requests } = await scanned({ tools: [{ ...TOOL, inputSchema }] });
+    const { requests } = await scanMcp({ tools: [{ ...TOOL, inputSchema }] });
     const call = requests.find(({ body }) => body.includes('tools/call'));
     expect(call?.body.length).toBeLessThan(4_096);
   });
 
   test('gives a session id that is not a header value, and does not get it back', async () => {
     const answering: Answering = (request, usual) => {
-      const answer = opened(request, usual);
+      const answer = mcpAnswering(request, usual);
       return (
         answer && { ...answer, headers: { ...answer.headers, 'mcp-session-id': 'caf\u00e9 x' } }
       );
     };
-    const { requests, called } = await scanned(answering);
-    expect(called).toEqual(['get_weather']);
+    const { requests, calledTools } = await scanMcp(answering);
+    expect(calledTools).toEqual(['get_weather']);
     expect(requests.every(({ headers }) => headers['mcp-session-id'] === undefined)).toBe(true);
   });
 
   /** Answers tools/call with a stream that continues until the scanner hangs up. */
-  async function streaming(first: string, again: string): Promise<ScanOutcome> {
+  async function scanStream(firstEvent: string, repeatedEvent: string): Promise<ScanOutcome> {
     const seller = await serve(async (request, response) => {
       const isRpc = request.method === 'POST' && request.url === '/mcp';
       if (!isRpc) return void response.writeHead(404).end();
       const body = await text(request);
       if (body.includes('"tools/call"')) {
         response.writeHead(200, { 'content-type': 'text/event-stream' });
-        response.write(first.replace('ID', String(JSON.parse(body).id)));
-        const timer = setInterval(() => response.write(again), 5);
+        response.write(firstEvent.replace('ID', String(JSON.parse(body).id)));
+        const timer = setInterval(() => response.write(repeatedEvent), 5);
         response.on('close', () => clearInterval(timer));
         return;
       }
-      const asked = { method: 'POST', path: '/mcp', headers: request.headers, body };
-      const answer = opened({ ...asked, number: 1, origin: '' }, GONE);
+      const craftedRequest = { method: 'POST', path: '/mcp', headers: request.headers, body };
+      const answer = mcpAnswering({ ...craftedRequest, number: 1, origin: '' }, NOT_FOUND);
       response.writeHead(answer?.status ?? 500, { 'content-type': 'application/json' });
       response.end(JSON.stringify(answer?.body ?? {}));
     });
@@ -462,7 +470,7 @@ describe('a hostile server', () => {
 
   test('sends a challenge in an endless stream, and the scan still reads it', async () => {
     const response = `{"jsonrpc":"2.0","id":ID,"result":${JSON.stringify(toolResult())}}`;
-    const outcome = await streaming(`data: ${response}\n\n`, ': still here\n\n');
+    const outcome = await scanStream(`data: ${response}\n\n`, ': still here\n\n');
     expect(resultOf(outcome, 'P2').outcome).toBe('challenged');
   });
 
@@ -471,7 +479,7 @@ describe('a hostile server', () => {
     ['blank lines', '\n'.repeat(4_096)],
     ['one line', `data: ${'x'.repeat(16_384)}`],
   ])('sends a stream of %s without end', async (_name, again) => {
-    const outcome = await streaming('', again);
+    const outcome = await scanStream('', again);
     expect(outcome.report.results).toHaveLength(25);
     expect(resultOf(outcome, 'P2').outcome).toBe('no-402');
   });

@@ -75,30 +75,38 @@ const MANIFEST = manifestDocument({
 const DISCOVERY = { discoveryDocument: { resources: { '/weather': { accepts: [offer()] } } } };
 const CHALLENGE = challengeV2({ extensions: { bazaar: bazaarExtension() } });
 
+/** Each source has a valid document, and a function that puts its changed text into observations. */
 const SOURCES: Readonly<
   Record<string, readonly [unknown, (text: string) => Partial<Observations>]>
 > = {
-  'the OpenAPI document': [OPENAPI, (body) => ({ openapi: asked('/openapi.json', json(body)) })],
-  'the manifest': [MANIFEST, (body) => ({ manifest: asked('/.well-known/x402', json(body)) })],
+  'the OpenAPI document': [
+    OPENAPI,
+    (body) => ({ openapi: asked('/openapi.json', jsonAnswer(body)) }),
+  ],
+  'the manifest': [
+    MANIFEST,
+    (body) => ({ manifest: asked('/.well-known/x402', jsonAnswer(body)) }),
+  ],
   'a discovery document': [
     DISCOVERY,
-    (body) => ({ manifest: asked('/.well-known/x402', json(body)) }),
+    (body) => ({ manifest: asked('/.well-known/x402', jsonAnswer(body)) }),
   ],
   'the agent card': [
     agentCard(),
-    (body) => ({ agentCard: asked('/.well-known/agent-card.json', json(body)) }),
+    (body) => ({ agentCard: asked('/.well-known/agent-card.json', jsonAnswer(body)) }),
   ],
   'the challenge in the header': [
     CHALLENGE,
-    (text) => sold(challenge402({}, { header: Buffer.from(text, 'utf8').toString('base64') })),
+    (text) =>
+      toResources(challenge402({}, { header: Buffer.from(text, 'utf8').toString('base64') })),
   ],
   'the challenge in the body': [
     challengeV1(),
-    (text) => sold({ ...challenge402({}, { header: null }), ...withBody(text) }),
+    (text) => toResources({ ...challenge402({}, { header: null }), ...withBody(text) }),
   ],
 };
 
-function json(body: string) {
+function jsonAnswer(body: string) {
   return answer(200, body, { 'content-type': 'application/json' });
 }
 
@@ -108,9 +116,11 @@ function withBody(body: string) {
 }
 
 /** Gives one answer to the GET of one resource and to the POST of another. */
-function sold(one: ReturnType<typeof answer>): Partial<Observations> {
-  const get = resource({ get: [one, one] });
-  return { resources: resources([get, resource({ method: 'POST', post: [one, one] })]) };
+function toResources(paidAnswer: ReturnType<typeof answer>): Partial<Observations> {
+  const get = resource({ get: [paidAnswer, paidAnswer] });
+  return {
+    resources: resources([get, resource({ method: 'POST', post: [paidAnswer, paidAnswer] })]),
+  };
 }
 
 let checks: readonly DiscoveredCheck[];
@@ -129,18 +139,18 @@ beforeAll(async () => {
 afterAll(() => pool.close());
 
 /** Names of the tasks that throw on these observations. They run here instead of in a worker. */
-function broken(changed: Partial<Observations>): readonly string[] {
-  const seen = { ...SELLER, ...changed };
+function findThrowingTasks(changed: Partial<Observations>): readonly string[] {
+  const observations = { ...SELLER, ...changed };
   const kit = createKit();
-  const names = Object.keys(changed);
+  const changedNames = Object.keys(changed);
   const tasks: readonly (readonly [string, () => unknown])[] = [
-    ['the plan', () => makePlan(seen, kit)],
-    ['the origin', () => describeOrigin(seen, kit)],
-    ['the challenges', () => describeChallenges(seen, kit)],
+    ['the plan', () => makePlan(observations, kit)],
+    ['the origin', () => describeOrigin(observations, kit)],
+    ['the challenges', () => describeChallenges(observations, kit)],
     ...checks
-      .filter(({ definition }) => definition.needs.some((need) => names.includes(need)))
+      .filter(({ definition }) => definition.needs.some((need) => changedNames.includes(need)))
       .map(({ impl, definition: { outcomes } }) => {
-        const run = () => readVerdict(definitions.get(impl)?.evaluate(seen, kit), outcomes);
+        const run = () => readVerdict(definitions.get(impl)?.evaluate(observations, kit), outcomes);
         return [impl, run] as const;
       }),
   ];
@@ -160,31 +170,32 @@ describe('each poison value in each member of', () => {
     (name) => {
       const [document, toObservations] = SOURCES[name] ?? [];
       if (toObservations === undefined) throw new Error('no such source');
-      const found = new Map<string, string>();
+      const failures = new Map<string, string>();
       let count = 0;
       for (const { at, poison, text } of mutations(document)) {
         count += 1;
-        for (const what of broken(toObservations(text))) found.set(what, `${at} = ${poison}`);
+        for (const failure of findThrowingTasks(toObservations(text)))
+          failures.set(failure, `${at} = ${poison}`);
       }
-      expect(Object.fromEntries(found)).toEqual({});
+      expect(Object.fromEntries(failures)).toEqual({});
       expect(count).toBeGreaterThan(300);
     },
     120_000,
   );
 });
 
-/** Every `every`-th mutation, so that the test ends in time. The choice is the same each time. */
-function sample(document: unknown, every: number): readonly Mutation[] {
-  return [...mutations(document)].filter((_, at) => at % every === 0);
+/** Returns each mutation at a multiple of `stride`, so that the test ends in time. The choice is the same each time. */
+function sample(document: unknown, stride: number): readonly Mutation[] {
+  return [...mutations(document)].filter((_, at) => at % stride === 0);
 }
 
 test('a scan of a poisoned document on real workers has 25 results and logs no fault', async () => {
   for (const [document, toObservations] of Object.values(SOURCES)) {
-    const some = sample(document, 211);
+    const sampledMutations = sample(document, 211);
     const reports = await Promise.all(
-      some.map(({ text }) => {
-        const seen = { ...SELLER, ...toObservations(text) };
-        return gradeObservations(seen, '2026-08-14T12:00:00Z', { catalog, checks, pool });
+      sampledMutations.map(({ text }) => {
+        const observations = { ...SELLER, ...toObservations(text) };
+        return gradeObservations(observations, '2026-08-14T12:00:00Z', { catalog, checks, pool });
       }),
     );
     for (const { report } of reports) {
@@ -197,17 +208,17 @@ test('a scan of a poisoned document on real workers has 25 results and logs no f
 
 test('a recording with a poison value is refused or judged', async () => {
   const recording = toRecording({ scannedAt: '2026-08-14T12:00:00Z' }, SELLER);
-  let judged = 0;
+  let judgedCount = 0;
   for (const { text, at } of sample(recording, 1_597)) {
-    let read: ReturnType<typeof parseRecording>;
+    let parsed: ReturnType<typeof parseRecording>;
     try {
-      read = parseRecording(JSON.parse(text), 'a recording');
+      parsed = parseRecording(JSON.parse(text), 'a recording');
     } catch (error) {
       expect(error, at).toBeInstanceOf(RecordingError);
       continue;
     }
-    judged += 1;
-    const { report } = await gradeObservations(read.observations, read.scannedAt, {
+    judgedCount += 1;
+    const { report } = await gradeObservations(parsed.observations, parsed.scannedAt, {
       catalog,
       checks,
       pool,
@@ -215,5 +226,5 @@ test('a recording with a poison value is refused or judged', async () => {
     expect(report.results).toHaveLength(25);
     expect(report.origin).toBe(new URL(report.origin).origin);
   }
-  expect(judged).toBeGreaterThan(0);
+  expect(judgedCount).toBeGreaterThan(0);
 }, 240_000);

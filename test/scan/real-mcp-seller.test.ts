@@ -21,8 +21,8 @@ describe('x402.mcp on FastMCP', needs(unavailable), () => {
     const outcome = await engine.scan(url, NEWER_VERSION, { mcp: { path: null } });
     const { report, observations } = outcome;
     const cells = ['P2', 'P3', 'P4', 'P5', 'P7', 'P8'].map((id) => {
-      const { status, outcome: seen } = resultOf(outcome, id);
-      return `${id} ${status} ${seen}`;
+      const { status, outcome: code } = resultOf(outcome, id);
+      return `${id} ${status} ${code}`;
     });
     expect(cells).toEqual([
       'P2 pass challenged',

@@ -1,4 +1,4 @@
-/** Scans real middlewares from npm and PyPI, with default settings and with the right ones. */
+/** Scans real middlewares from npm and PyPI, with default settings and with complete settings. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { needs } from '../fixtures/needs.ts';
 import { startExpressV1Seller } from '../fixtures/sellers/express-v1-seller.ts';
@@ -24,16 +24,21 @@ afterAll(async () => {
   if ('url' in python) await python[Symbol.asyncDispose]();
 });
 
-async function scanned(starting: Promise<Seller>, checksVersion?: string) {
+async function scanStarted(starting: Promise<Seller>, checksVersion?: string) {
   await using seller = await starting;
   return await engine.scan(seller.url, checksVersion);
 }
 
-const ALL_RIGHT = { withOpenApi: true, withDocuments: true, withBazaar: true, guardsHead: true };
+const COMPLETE_SELLER = {
+  withOpenApi: true,
+  withDocuments: true,
+  withBazaar: true,
+  guardsHead: true,
+};
 
 describe('@x402/express', () => {
   it('gets an A with 100 if everything is right', async () => {
-    const outcome = await scanned(startExpressV2Seller(ALL_RIGHT));
+    const outcome = await scanStarted(startExpressV2Seller(COMPLETE_SELLER));
     const problems = outcome.report.results.filter(
       (result) => result.status !== 'pass' && result.category !== 'directory',
     );
@@ -44,7 +49,7 @@ describe('@x402/express', () => {
   });
 
   it('keeps its A under the catalog that sends no POST, which leaves S5 undetermined', async () => {
-    const { report } = await scanned(startExpressV2Seller(ALL_RIGHT), OLDER_VERSION);
+    const { report } = await scanStarted(startExpressV2Seller(COMPLETE_SELLER), OLDER_VERSION);
     expect(report).toMatchObject({ grade: 'A', checksVersion: OLDER_VERSION });
     expect(resultOf({ report }, 'S5')).toMatchObject({
       basis: 'not_determined',
@@ -53,7 +58,7 @@ describe('@x402/express', () => {
   });
 
   it('lets HEAD through to the paid handler by default', async () => {
-    const { report } = await scanned(startExpressV2Seller({ withOpenApi: true }));
+    const { report } = await scanStarted(startExpressV2Seller({ withOpenApi: true }));
     expect(cells({ report })).toEqual(
       expect.arrayContaining(['P2 pass challenged', 'P3 pass valid', 'P4 pass sound']),
     );
@@ -63,11 +68,11 @@ describe('@x402/express', () => {
   });
 
   it('fails P2 without a document, and the evidence names the requested paths', async () => {
-    const { report, branding } = await scanned(startExpressV2Seller());
+    const { report, branding } = await scanStarted(startExpressV2Seller());
     const { status, outcome, evidence } = resultOf({ report }, 'P2');
     expect({ status, outcome }).toEqual({ status: 'fail', outcome: 'none-found' });
-    for (const place of ['/openapi.json', '/.well-known/x402', '/llms.txt', 'GET /']) {
-      expect(evidence).toContain(place);
+    for (const path of ['/openapi.json', '/.well-known/x402', '/llms.txt', 'GET /']) {
+      expect(evidence).toContain(path);
     }
     expect(report.grade).toBe('F');
     expect(branding.displayName).toBe(new URL(report.origin).host);
@@ -76,7 +81,7 @@ describe('@x402/express', () => {
 
 describe('x402-express', () => {
   it('is a version 1 seller: few clients can pay, and the report says so', async () => {
-    const { report } = await scanned(startExpressV1Seller({ withOpenApi: true }));
+    const { report } = await scanStarted(startExpressV1Seller({ withOpenApi: true }));
     expect(resultOf({ report }, 'P2')).toMatchObject({ status: 'warn', outcome: 'v1-only' });
     expect(resultOf({ report }, 'P3').status).toBe('warn');
     expect(resultOf({ report }, 'P4').status).toBe('fail');
@@ -98,16 +103,16 @@ describe('x402 for FastAPI', needs('unavailable' in python ? python.unavailable 
         'S4 fail nothing-declared',
       ]),
     );
-    // The scan never posts to an operation without a declared price, because a free operation would run.
-    const posts = outcome.observations.resources.probed.flatMap((one) =>
-      one.probes.filter((probe) => probe.method === 'POST'),
+    // The scan never posts to an operation without a declared price. It may be free, and would then run.
+    const posts = outcome.observations.resources.probed.flatMap((resource) =>
+      resource.probes.filter((probe) => probe.method === 'POST'),
     );
     expect(posts).toEqual([]);
   });
 });
 
 describe('a closed port', () => {
-  it('is an F with score 0 and 25 results', async () => {
+  it('gets grade F with score 0 and 25 results', async () => {
     const seller = await startExpressV2Seller();
     await seller[Symbol.asyncDispose]();
     const { report } = await engine.scan(seller.url);
@@ -119,7 +124,7 @@ describe('a closed port', () => {
 
 describe('round trips', () => {
   it('are at most seven, and each distinct request is sent once', async () => {
-    const { timing, observations } = await scanned(startExpressV2Seller(ALL_RIGHT));
+    const { timing, observations } = await scanStarted(startExpressV2Seller(COMPLETE_SELLER));
     expect(timing.roundTrips).toBeLessThanOrEqual(7);
     expect(timing.requests).toBeLessThanOrEqual(60);
     expect(observations.resources.probed.length).toBe(2);

@@ -13,14 +13,14 @@ beforeAll(async () => {
 afterAll(() => engine[Symbol.asyncDispose]());
 
 async function scanWith(change: Readonly<Record<string, unknown>>) {
-  const selling =
+  const toSelling =
     (product: typeof WEATHER | typeof SUMMARY): Answering =>
     ({ origin }, usual) =>
       usual.status === 402
         ? challengeAnswer({ ...challengeOf(product, origin), ...change })
         : usual;
   await using seller = await startCraftedSeller({
-    answers: { '/weather': selling(WEATHER), '/summaries': selling(SUMMARY) },
+    answers: { '/weather': toSelling(WEATHER), '/summaries': toSelling(SUMMARY) },
   });
   return await engine.scan(seller.url);
 }
@@ -42,8 +42,8 @@ it.each([
     'bad-resource-url',
   ],
 ] as const)(
-  'a challenge with %s: the first line says No and names the member',
-  async (_, change, named, outcome) => {
+  'for a challenge with %s, the answer line says No and names the member',
+  async (_, change, member, outcome) => {
     const result = await scanWith(change);
     const { report } = result;
     expect([report.payableBy, report.grade, resultOf(result, 'P3').outcome]).toEqual([
@@ -52,7 +52,7 @@ it.each([
       outcome,
     ]);
     expect(toAnswerLine(report)).toMatch(/^No: /);
-    expect(toAnswerLine(report)).toContain(named);
+    expect(toAnswerLine(report)).toContain(member);
   },
 );
 

@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => engine[Symbol.asyncDispose]());
 
 /** Scans the same seller by the rules of each catalog. */
-async function recordedBy(versions: readonly string[], answers: CraftedOptions['answers']) {
+async function recordByEach(versions: readonly string[], answers: CraftedOptions['answers']) {
   await using seller = await startCraftedSeller({ ...(answers ? { answers } : {}) });
   const recordings: Recording[] = [];
   for (const version of versions) {
@@ -36,13 +36,13 @@ async function recordedBy(versions: readonly string[], answers: CraftedOptions['
   return recordings;
 }
 
-function answersOf(name: string): CraftedOptions['answers'] {
-  const row = [...BEHAVIOUR_ROWS, ...CHALLENGE_ROWS].find((one) => one.name === name);
+function findAnswers(name: string): CraftedOptions['answers'] {
+  const row = [...BEHAVIOUR_ROWS, ...CHALLENGE_ROWS].find((crafted) => crafted.name === name);
   if (row === undefined) throw new Error(`no crafted seller is called "${name}"`);
   return row.answers;
 }
 
-const SELLERS = [
+const SELLER_NAMES = [
   'validation before payment on POST',
   'validation before payment, and nothing else for sale',
   'a declared GET that challenges only POST',
@@ -52,19 +52,22 @@ const SELLERS = [
 ];
 
 describe('a recording of the posting catalog, judged by the catalog without POST,', () => {
-  it.each(SELLERS)('has results as if nothing had been posted: %s', async (name) => {
-    const [withPosts, without] = await recordedBy([NEWER_VERSION, OLDER_VERSION], answersOf(name));
-    if (!withPosts || !without) throw new Error('nothing was recorded');
-    const live = await engine.replay(without, OLDER_VERSION);
+  it.each(SELLER_NAMES)('has results as if nothing had been posted: %s', async (name) => {
+    const [withPosts, withoutPosts] = await recordByEach(
+      [NEWER_VERSION, OLDER_VERSION],
+      findAnswers(name),
+    );
+    if (!withPosts || !withoutPosts) throw new Error('nothing was recorded');
+    const original = await engine.replay(withoutPosts, OLDER_VERSION);
     const replayed = await engine.replay(withPosts, OLDER_VERSION);
-    expect(cells(replayed)).toEqual(cells(live));
+    expect(cells(replayed)).toEqual(cells(original));
     expect(replayed.report.checksVersion).toBe(OLDER_VERSION);
   });
 });
 
 describe('a recording of the catalog without POST, judged by the posting one,', () => {
   it('leaves the checks that need a POST undetermined', async () => {
-    const [recording] = await recordedBy([OLDER_VERSION], {});
+    const [recording] = await recordByEach([OLDER_VERSION], {});
     if (!recording) throw new Error('nothing was recorded');
     const outcome = await engine.replay(recording, NEWER_VERSION);
     expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'pass', basis: 'measured' });
@@ -73,8 +76,8 @@ describe('a recording of the catalog without POST, judged by the posting one,', 
   });
 
   it('has no finding against a seller who sells only by POST', async () => {
-    const answers = answersOf('validation before payment, and nothing else for sale');
-    const [recording] = await recordedBy([OLDER_VERSION], answers);
+    const answers = findAnswers('validation before payment, and nothing else for sale');
+    const [recording] = await recordByEach([OLDER_VERSION], answers);
     if (!recording) throw new Error('nothing was recorded');
     const outcome = await engine.replay(recording, NEWER_VERSION);
     expect(cells(outcome)).toEqual(
@@ -91,54 +94,61 @@ describe('a recording on disk', () => {
   it('gives the report of its scan, with the same bytes each time', async () => {
     await using seller = await startCraftedSeller();
     const { report, observations } = await engine.scan(seller.url);
-    const file = await fileOf(JSON.stringify(toRecording(report, observations)));
+    const file = await writeTempFile(JSON.stringify(toRecording(report, observations)));
     const [first, second] = [await readRecording(file), await readRecording(file)];
     expect((await engine.replay(first, NEWER_VERSION)).report).toEqual(report);
     for (const version of [OLDER_VERSION, NEWER_VERSION]) {
-      const [one, other] = [
+      const [firstReplay, secondReplay] = [
         await engine.replay(first, version),
         await engine.replay(second, version),
       ];
-      expect(JSON.stringify(one)).toBe(JSON.stringify(other));
+      expect(JSON.stringify(firstReplay)).toBe(JSON.stringify(secondReplay));
     }
   });
 
   it.each<readonly [string, (recording: Recording) => unknown, message: RegExp]>([
-    ['of another format', (one) => ({ ...one, format: 'har' }), /\/format .*make it with --save/],
+    [
+      'of another format',
+      (recording) => ({ ...recording, format: 'har' }),
+      /\/format .*make it with --save/,
+    ],
     [
       'of a later schema',
-      (one) => ({ ...one, schemaVersion: 3 }),
+      (recording) => ({ ...recording, schemaVersion: 3 }),
       /schema version 2 \(\/schemaVersion/,
     ],
-    ['without a time', (one) => ({ ...one, scannedAt: 'today' }), /\/scannedAt/],
+    ['without a time', (recording) => ({ ...recording, scannedAt: 'today' }), /\/scannedAt/],
     [
       'without one of the observations',
-      ({ observations: { robots: _, ...rest }, ...one }) => ({ ...one, observations: rest }),
+      ({ observations: { robots: _, ...rest }, ...recording }) => ({
+        ...recording,
+        observations: rest,
+      }),
       /\/observations .*robots/,
     ],
     [
       'whose observation is malformed',
-      ({ observations, ...one }) => ({
-        ...one,
+      ({ observations, ...recording }) => ({
+        ...recording,
         observations: { ...observations, root: { ok: 1 } },
       }),
       /\/observations\/root/,
     ],
-  ])('%s is refused with name and place', async (_, spoil, message) => {
+  ])('%s is refused, and the message names the file and the member', async (_, damage, message) => {
     const [origin] = await recordedOrigins();
     if (!origin) throw new Error('nothing is recorded');
-    const file = await fileOf(JSON.stringify(spoil(origin.recording)));
+    const file = await writeTempFile(JSON.stringify(damage(origin.recording)));
     await expect(readRecording(file)).rejects.toThrow(message);
     await expect(readRecording(file)).rejects.toThrow(file);
   });
 
   it('is refused if it is missing or not JSON', async () => {
-    await expect(readRecording(await fileOf('{"format":'))).rejects.toThrow(/not JSON/);
+    await expect(readRecording(await writeTempFile('{"format":'))).rejects.toThrow(/not JSON/);
     await expect(readRecording('/nowhere/scan.json')).rejects.toThrow(/cannot be read/);
   });
 });
 
-async function fileOf(text: string): Promise<string> {
+async function writeTempFile(text: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'replay-'));
   onTestFinished(() => rm(folder, { recursive: true }));
   const file = join(folder, 'scan.json');

@@ -12,7 +12,7 @@ import type { Store } from '../../src/store/store.ts';
 import { createFakeScanner } from './fake-scanner.ts';
 
 const SHOP = parseOrigin('shop.example.com');
-const OTHER = parseOrigin('other.example.com');
+const OTHER_SHOP = parseOrigin('other.example.com');
 const HOUR_MS = 3_600_000;
 
 function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
@@ -34,7 +34,7 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
     errors,
     now: () => nowMs,
     /** The private result that nobody has paid for, by its scan id. */
-    waiting: async (origin: Origin) =>
+    findUnpaidScanId: async (origin: Origin) =>
       (await store.results.findUnpublished(origin.host, 0))?.scanId ?? null,
     advance: (ms: number) => {
       nowMs += ms;
@@ -49,16 +49,16 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
 test('callers during a scan get its result, and a caller after it starts another scan', async () => {
   await using parts = setUp();
   const { coordinator, scanner } = parts;
-  const gate = Promise.withResolvers<void>();
-  scanner.will(SHOP.host, { until: gate.promise });
+  const scanEnd = Promise.withResolvers<void>();
+  scanner.will(SHOP.host, { until: scanEnd.promise });
   const first = coordinator.run(SHOP);
   const second = coordinator.run(SHOP);
-  const elsewhere = await coordinator.run(OTHER);
-  gate.resolve();
+  const otherScan = await coordinator.run(OTHER_SHOP);
+  scanEnd.resolve();
   expect((await second).scanId).toBe((await first).scanId);
-  expect(elsewhere.scanId).not.toBe((await first).scanId);
+  expect(otherScan.scanId).not.toBe((await first).scanId);
   expect((await coordinator.run(SHOP)).scanId).not.toBe((await first).scanId);
-  expect(scanner.began).toEqual([SHOP.host, OTHER.host, SHOP.host]);
+  expect(scanner.began).toEqual([SHOP.host, OTHER_SHOP.host, SHOP.host]);
 });
 
 test('the report has the time of the store clock, and the result keeps the submitted URL', async () => {
@@ -75,31 +75,31 @@ test('the report has the time of the store clock, and the result keeps the submi
 test('a caller that joins gets the id of the scan it waits for, and nobody joins an ended scan', async () => {
   await using parts = setUp();
   const { coordinator, scanner } = parts;
-  const gate = Promise.withResolvers<void>();
-  scanner.will(SHOP.host, { until: gate.promise });
+  const scanEnd = Promise.withResolvers<void>();
+  scanner.will(SHOP.host, { until: scanEnd.promise });
   expect(coordinator.join(SHOP)).toBeNull();
-  const told: string[] = [];
-  const onScan = (scanId: string) => told.push(scanId);
+  const scanIds: string[] = [];
+  const onScan = (scanId: string) => scanIds.push(scanId);
   const first = coordinator.run(SHOP, { onScan });
   const second = coordinator.join(SHOP, { onScan });
-  await expect.poll(() => told.length).toBe(2);
+  await expect.poll(() => scanIds.length).toBe(2);
   const third = coordinator.run(SHOP, { onScan });
-  gate.resolve();
+  scanEnd.resolve();
   const { scanId } = await first;
   expect(await second).toBe(await first);
   expect(await third).toBe(await first);
-  expect(told).toEqual([scanId, scanId, scanId]);
+  expect(scanIds).toEqual([scanId, scanId, scanId]);
   expect(coordinator.join(SHOP)).toBeNull();
 });
 
 test('a scan that another instance has just finished is not repeated', async () => {
   await using parts = setUp();
   const { coordinator, scanner } = parts;
-  const before = await coordinator.run(SHOP);
-  const again = await coordinator.run(SHOP, { findEarlierScan: async () => before });
-  expect(again).toBe(before);
+  const earlier = await coordinator.run(SHOP);
+  const again = await coordinator.run(SHOP, { findEarlierScan: async () => earlier });
+  expect(again).toBe(earlier);
   expect((await coordinator.run(SHOP, { findEarlierScan: async () => null })).scanId).not.toBe(
-    before.scanId,
+    earlier.scanId,
   );
   expect(scanner.began).toHaveLength(2);
 });
@@ -120,10 +120,10 @@ test('a finished scan is private until it is published', async () => {
   await using parts = setUp();
   const { coordinator } = parts;
   const finished = await coordinator.run(SHOP);
-  expect(await parts.waiting(SHOP)).toBe(finished.scanId);
-  expect(await parts.waiting(OTHER)).toBeNull();
+  expect(await parts.findUnpaidScanId(SHOP)).toBe(finished.scanId);
+  expect(await parts.findUnpaidScanId(OTHER_SHOP)).toBeNull();
   await coordinator.publish(finished.scanId);
-  expect(await parts.waiting(SHOP)).toBeNull();
+  expect(await parts.findUnpaidScanId(SHOP)).toBeNull();
 });
 
 test('a result that no caller paid for is purged after a day', async () => {
@@ -167,7 +167,7 @@ test('a failure of the scanner reaches every caller, and leaves nothing behind',
   const outcomes = await Promise.allSettled([coordinator.run(SHOP), coordinator.run(SHOP)]);
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   expect(errors).toHaveLength(1);
-  expect(await parts.waiting(SHOP)).toBeNull();
+  expect(await parts.findUnpaidScanId(SHOP)).toBeNull();
   scanner.will(SHOP.host, {});
   expect((await coordinator.run(SHOP)).report.grade).toBe('A');
 });
@@ -183,67 +183,69 @@ test('blocked origins are refused before anything runs', async () => {
 test('at the limit new scans are refused, and a caller may still join a running scan', async () => {
   await using parts = setUp({ maxScans: 1 });
   const { coordinator, scanner } = parts;
-  const gate = Promise.withResolvers<void>();
-  scanner.will(SHOP.host, { until: gate.promise });
-  const running = coordinator.run(SHOP);
+  const scanEnd = Promise.withResolvers<void>();
+  scanner.will(SHOP.host, { until: scanEnd.promise });
+  const runningScan = coordinator.run(SHOP);
   expect(coordinator.isSaturated()).toBe(true);
-  await expect(coordinator.run(OTHER)).rejects.toThrow(Saturated);
-  const joined = coordinator.run(SHOP);
-  gate.resolve();
-  expect((await joined).scanId).toBe((await running).scanId);
+  await expect(coordinator.run(OTHER_SHOP)).rejects.toThrow(Saturated);
+  const joinedScan = coordinator.run(SHOP);
+  scanEnd.resolve();
+  expect((await joinedScan).scanId).toBe((await runningScan).scanId);
   expect(coordinator.isSaturated()).toBe(false);
 });
 
 test('closing waits for a scan that ends in time, and abandons a scan that does not', async () => {
-  const ending = setUp();
-  const gate = Promise.withResolvers<void>();
-  ending.scanner.will(SHOP.host, { until: gate.promise });
-  const ended = ending.coordinator.run(SHOP);
-  const closed = ending.coordinator.close(60_000);
-  gate.resolve();
-  await closed;
-  expect((await ended).report.grade).toBe('A');
-  await expect(ending.coordinator.run(OTHER)).rejects.toThrow(Saturated);
-  await ending.store.close();
+  const endingInstance = setUp();
+  const scanEnd = Promise.withResolvers<void>();
+  endingInstance.scanner.will(SHOP.host, { until: scanEnd.promise });
+  const endedScan = endingInstance.coordinator.run(SHOP);
+  const closing = endingInstance.coordinator.close(60_000);
+  scanEnd.resolve();
+  await closing;
+  expect((await endedScan).report.grade).toBe('A');
+  await expect(endingInstance.coordinator.run(OTHER_SHOP)).rejects.toThrow(Saturated);
+  await endingInstance.store.close();
 
-  await using stuck = setUp();
-  stuck.scanner.will(SHOP.host, { until: new Promise(() => undefined) });
-  const abandoned = stuck.coordinator.run(SHOP).catch((error: unknown) => error);
-  await stuck.coordinator.close();
+  await using stuckInstance = setUp();
+  stuckInstance.scanner.will(SHOP.host, { until: new Promise(() => undefined) });
+  const abandoned = stuckInstance.coordinator.run(SHOP).catch((error: unknown) => error);
+  await stuckInstance.coordinator.close();
   expect(await abandoned).toBeInstanceOf(Saturated);
 });
 
 test('with two instances on one store, one scans and the other waits for the result', async () => {
-  await using one = setUp();
-  await using other = setUp({ store: sharedView(one.store) });
-  const gate = Promise.withResolvers<void>();
-  one.scanner.will(SHOP.host, { until: gate.promise });
-  const first = one.coordinator.run(SHOP);
-  await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
-  const second = other.coordinator.run(SHOP);
-  gate.resolve();
+  await using scanning = setUp();
+  await using waiting = setUp({ store: shareStore(scanning.store) });
+  const scanEnd = Promise.withResolvers<void>();
+  scanning.scanner.will(SHOP.host, { until: scanEnd.promise });
+  const first = scanning.coordinator.run(SHOP);
+  await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
+  const second = waiting.coordinator.run(SHOP);
+  scanEnd.resolve();
   expect((await second).scanId).toBe((await first).scanId);
-  expect(other.scanner.began).toEqual([]);
+  expect(waiting.scanner.began).toEqual([]);
 });
 
 test.each([
   [true, 0],
   [false, 1],
 ])(
-  'if the scanning instance keeps the recording is %s, the waiting instance runs %i scans',
+  'with `withRecording: %s` on the scanning instance, the waiting instance runs %i scans',
   async (withRecording, scans) => {
-    await using one = setUp();
-    await using other = setUp({ store: sharedView(one.store) });
-    const gate = Promise.withResolvers<void>();
-    one.scanner.will(SHOP.host, { until: gate.promise });
-    const first = one.coordinator.run(SHOP, { withRecording });
-    await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
-    const second = other.coordinator.run(SHOP, { withRecording: true });
-    gate.resolve();
-    const [own, got] = await Promise.all([first, second]);
-    expect(got.scanId === own.scanId).toBe(withRecording);
-    expect((await other.coordinator.findRecording(got))?.text).toMatch(/"observations":/);
-    expect(other.scanner.began).toHaveLength(scans);
+    await using scanning = setUp();
+    await using waiting = setUp({ store: shareStore(scanning.store) });
+    const scanEnd = Promise.withResolvers<void>();
+    scanning.scanner.will(SHOP.host, { until: scanEnd.promise });
+    const first = scanning.coordinator.run(SHOP, { withRecording });
+    await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
+    const second = waiting.coordinator.run(SHOP, { withRecording: true });
+    scanEnd.resolve();
+    const [scannedResult, waitedResult] = await Promise.all([first, second]);
+    expect(waitedResult.scanId === scannedResult.scanId).toBe(withRecording);
+    expect((await waiting.coordinator.findRecording(waitedResult))?.text).toMatch(
+      /"observations":/,
+    );
+    expect(waiting.scanner.began).toHaveLength(scans);
   },
 );
 
@@ -266,31 +268,34 @@ test('a scan succeeds though its observations have no digest', async () => {
 });
 
 test('if the scanning instance fails, the waiting instance scans', async () => {
-  await using one = setUp();
-  await using other = setUp({ store: sharedView(one.store) });
-  const gate = Promise.withResolvers<void>();
-  one.scanner.will(SHOP.host, { until: gate.promise, failure: new ScannerFailure('no threads') });
-  const first = one.coordinator.run(SHOP).catch((error: unknown) => error);
-  await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
-  const second = other.coordinator.run(SHOP);
-  gate.resolve();
+  await using scanning = setUp();
+  await using waiting = setUp({ store: shareStore(scanning.store) });
+  const scanEnd = Promise.withResolvers<void>();
+  scanning.scanner.will(SHOP.host, {
+    until: scanEnd.promise,
+    failure: new ScannerFailure('no threads'),
+  });
+  const first = scanning.coordinator.run(SHOP).catch((error: unknown) => error);
+  await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
+  const second = waiting.coordinator.run(SHOP);
+  scanEnd.resolve();
   expect(await first).toBeInstanceOf(ScannerFailure);
   expect((await second).report.grade).toBe('A');
-  expect(other.scanner.began).toEqual([SHOP.host]);
+  expect(waiting.scanner.began).toEqual([SHOP.host]);
 });
 
 test('a result that its payer had published at once still reaches the waiting instance', async () => {
-  await using one = setUp();
-  await using other = setUp({ store: sharedView(one.store) });
-  const gate = Promise.withResolvers<void>();
-  one.scanner.will(SHOP.host, { until: gate.promise });
-  const first = one.coordinator.run(SHOP).then(async (finished) => {
-    await one.coordinator.publish(finished.scanId);
+  await using scanning = setUp();
+  await using waiting = setUp({ store: shareStore(scanning.store) });
+  const scanEnd = Promise.withResolvers<void>();
+  scanning.scanner.will(SHOP.host, { until: scanEnd.promise });
+  const first = scanning.coordinator.run(SHOP).then(async (finished) => {
+    await scanning.coordinator.publish(finished.scanId);
     return finished;
   });
-  await expect.poll(() => one.scanner.began).toEqual([SHOP.host]);
-  const second = other.coordinator.run(SHOP);
-  gate.resolve();
+  await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
+  const second = waiting.coordinator.run(SHOP);
+  scanEnd.resolve();
   expect((await second).scanId).toBe((await first).scanId);
 });
 
@@ -298,14 +303,14 @@ test('an origin can be scanned again soon after its lease could not be released'
   await using store = openClosable();
   let failures = 2;
   const { slots } = store;
-  const flaky: Store['slots'] = {
+  const failingSlots: Store['slots'] = {
     ...slots,
     release: (lease) => {
       failures -= 1;
       return failures >= 0 ? Promise.reject(new Error('gone')) : slots.release(lease);
     },
   };
-  await using parts = setUp({ store: { ...store, slots: flaky } });
+  await using parts = setUp({ store: { ...store, slots: failingSlots } });
   const { coordinator, scanner, errors } = parts;
   scanner.will(SHOP.host, { failure: new ScannerFailure('no threads') });
   await expect(coordinator.run(SHOP)).rejects.toThrow('no threads');
@@ -322,29 +327,30 @@ function openClosable() {
 }
 
 /** The same database. It stays open when the coordinator that uses it stops. */
-function sharedView(store: Store): Store {
+function shareStore(store: Store): Store {
   return { ...store, close: async () => undefined };
 }
 
 test('free scans take no slot of paid scans, and begin only while half of the paid slots are free', async () => {
   await using parts = setUp({ maxScans: 2 });
   const { coordinator, scanner } = parts;
-  const gate = Promise.withResolvers<void>();
+  const scanEnd = Promise.withResolvers<void>();
   const origins = Array.from({ length: 20 }, (_, n) => parseOrigin(`shop${n}.example.com`));
-  for (const origin of origins) scanner.will(origin.host, { until: gate.promise });
-  const [one = SHOP] = origins;
-  const [beyond = SHOP, paid = SHOP, another = SHOP, last = SHOP] = origins.slice(16);
-  const free = origins.slice(0, 16).map((origin) => coordinator.run(origin, { isFree: true }));
-  await expect(coordinator.run(beyond, { isFree: true })).rejects.toThrow(Saturated);
+  for (const origin of origins) scanner.will(origin.host, { until: scanEnd.promise });
+  const [firstFree = SHOP] = origins;
+  const [extraFree = SHOP, firstPaid = SHOP, secondPaid = SHOP, thirdPaid = SHOP] =
+    origins.slice(16);
+  const freeScans = origins.slice(0, 16).map((origin) => coordinator.run(origin, { isFree: true }));
+  await expect(coordinator.run(extraFree, { isFree: true })).rejects.toThrow(Saturated);
   expect(coordinator.running()).toBe(0);
   expect(coordinator.isSaturated()).toBe(false);
-  const sold = [coordinator.run(paid), coordinator.run(another)];
+  const paidScans = [coordinator.run(firstPaid), coordinator.run(secondPaid)];
   expect(coordinator.running()).toBe(2);
-  await expect(coordinator.run(last)).rejects.toThrow(Saturated);
+  await expect(coordinator.run(thirdPaid)).rejects.toThrow(Saturated);
   // A payer who joins a free scan pays for it.
-  const joined = coordinator.run(one);
+  const joinedScan = coordinator.run(firstFree);
   expect(coordinator.running()).toBe(3);
-  gate.resolve();
-  await Promise.all([...free, ...sold]);
-  expect((await joined).scanId).toBe((await free[0])?.scanId);
+  scanEnd.resolve();
+  await Promise.all([...freeScans, ...paidScans]);
+  expect((await joinedScan).scanId).toBe((await freeScans[0])?.scanId);
 });

@@ -6,7 +6,7 @@ import { toTally } from '../../src/scan/tally.ts';
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
-function offer(more: Partial<OfferPayability> = {}): OfferPayability {
+function offer(changes: Partial<OfferPayability> = {}): OfferPayability {
   return {
     pointer: '/accepts/0',
     scheme: 'exact',
@@ -16,17 +16,20 @@ function offer(more: Partial<OfferPayability> = {}): OfferPayability {
     client: null,
     verdict: 'signs',
     words: null,
-    ...more,
+    ...changes,
   };
 }
 
-function result(id: string, more: Partial<CheckResult>): CheckResult {
+function result(id: string, changes: Partial<CheckResult>): CheckResult {
   const texts = { title: 'a-check', outcome: 'seen', evidence: 'Seen.', fix: 'None.' };
   const kind = { category: 'protocol', severity: 'major' } as const;
-  return { id, ...texts, ...kind, status: 'pass', basis: 'measured', ...more };
+  return { id, ...texts, ...kind, status: 'pass', basis: 'measured', ...changes };
 }
 
-function reportOf(offers: readonly OfferPayability[], more: Partial<ScanReport> = {}): ScanReport {
+function toReport(
+  offers: readonly OfferPayability[],
+  changes: Partial<ScanReport> = {},
+): ScanReport {
   return {
     origin: 'https://api.example.com',
     grade: 'B',
@@ -40,7 +43,7 @@ function reportOf(offers: readonly OfferPayability[], more: Partial<ScanReport> 
     clients: [],
     advice: [],
     indexed: [],
-    ...more,
+    ...changes,
   };
 }
 
@@ -51,7 +54,7 @@ test('a tally counts the host-day, its grade, who can pay it and the status of e
     result('S2', { status: 'fail', basis: 'not_evaluated' }),
     result('S3', { basis: 'not_applicable' }),
   ];
-  expect(toTally(reportOf([], { results, payableBy: null }))).toEqual([
+  expect(toTally(toReport([], { results, payableBy: null }))).toEqual([
     'origins',
     'grade B',
     'payable noChallenge',
@@ -69,7 +72,7 @@ test('an offer counts once under its scheme, network and price, in any spelling'
     offer({ network: 'base', amount: '30000' }),
     offer({ scheme: 'upto', amount: '1' }),
   ];
-  expect(toTally(reportOf(offers)).slice(3)).toEqual([
+  expect(toTally(toReport(offers)).slice(3)).toEqual([
     'scheme exact',
     'network eip155:8453',
     `asset ${USDC}`,
@@ -84,7 +87,7 @@ test('a name outside the catalog counts as "other", and has no price', () => {
     offer({ scheme: null, network: null, asset: null, amount: null }),
   ];
   const names = ['scheme other', 'network other', 'asset other'];
-  expect(toTally(reportOf(offers)).slice(3)).toEqual(names);
+  expect(toTally(toReport(offers)).slice(3)).toEqual(names);
 });
 
 test.each([
@@ -97,25 +100,25 @@ test.each([
   [['9'.repeat(40)], '1e+34'],
 ])('the price of %s base units is %s', (amounts, price) => {
   const offers = amounts.map((amount) => offer({ amount }));
-  expect(toTally(reportOf(offers)).at(-1)).toBe(`price ${price}`);
+  expect(toTally(toReport(offers)).at(-1)).toBe(`price ${price}`);
 });
 
 test.each([['0'], ['-1'], ['1.5'], ['ten'], ['']])('an amount of "%s" gives no price', (amount) => {
-  expect(toTally(reportOf([offer({ amount })])).join()).not.toContain('price');
+  expect(toTally(toReport([offer({ amount })])).join()).not.toContain('price');
 });
 
-test('a price is exact to 10 %', () => {
+test('a counted price differs from the real price by at most 10 %', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 10n ** 30n }), (amount) => {
-      const name = toTally(reportOf([offer({ amount: String(amount) })])).at(-1) ?? '';
-      const told = Number(name.slice('price '.length)) / (Number(amount) / 1e6);
-      expect(Math.abs(told - 1)).toBeLessThanOrEqual(0.1);
+      const name = toTally(toReport([offer({ amount: String(amount) })])).at(-1) ?? '';
+      const ratio = Number(name.slice('price '.length)) / (Number(amount) / 1e6);
+      expect(Math.abs(ratio - 1)).toBeLessThanOrEqual(0.1);
     }),
   );
 });
 
 test('a report without payability counts as unknown', () => {
-  const { payability, payableBy, ...older } = reportOf([]);
+  const { payability, payableBy, ...older } = toReport([]);
   // Older releases stored such reports.
   const tally = toTally({ ...older, payability: null } as unknown as ScanReport);
   expect(tally).toEqual(['origins', 'grade B', 'payable unknown']);

@@ -17,8 +17,9 @@ import {
   startEngine,
 } from './engine-under-test.ts';
 
-const MPP = 'Payment id="1", method="tempo", intent="charge", Payment id="2", method="stripe"';
-const SOLD = { status: 402, headers: { 'www-authenticate': MPP }, body: {} };
+const MPP_HEADER =
+  'Payment id="1", method="tempo", intent="charge", Payment id="2", method="stripe"';
+const MPP_ANSWER = { status: 402, headers: { 'www-authenticate': MPP_HEADER }, body: {} };
 const WEATHER_WAY = {
   method: 'GET',
   path: '/weather',
@@ -40,9 +41,9 @@ async function scan(answers: CraftedOptions['answers'], version = NEWER_VERSION)
 
 describe('MPP on one route, x402 on another', () => {
   it.each([
-    ['GET', { '/weather': SOLD }, WEATHER_WAY],
-    ['POST', { 'POST /summaries': SOLD }, SUMMARY_WAY],
-  ] as const)('costs nothing if %s is the other protocol', async (_, answers, way) => {
+    ['GET', { '/weather': MPP_ANSWER }, WEATHER_WAY],
+    ['POST', { 'POST /summaries': MPP_ANSWER }, SUMMARY_WAY],
+  ] as const)('costs no points if the %s route sells over MPP', async (_, answers, way) => {
     const outcome = await scan(answers);
     const { report } = outcome;
     expect(report).toMatchObject({ grade: 'A', payableBy: 'default', otherWays: [way] });
@@ -59,28 +60,31 @@ describe('MPP on one route, x402 on another', () => {
   });
 
   it('passes under the catalog that sends no POST', async () => {
-    const outcome = await scan({ '/summaries': { ...SOLD } }, OLDER_VERSION);
+    const outcome = await scan({ '/summaries': { ...MPP_ANSWER } }, OLDER_VERSION);
     expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'pass', outcome: 'challenged' });
   });
 
   it('is stated in text and Markdown', async () => {
-    const { report } = await scan({ '/weather': SOLD });
-    const shown = printable({ report, printed: report.results });
-    expect(formatText(shown)).toContain(
+    const { report } = await scan({ '/weather': MPP_ANSWER });
+    const scanWithMpp = printable({ report, printed: report.results });
+    expect(formatText(scanWithMpp)).toContain(
       '  OTHER WAYS TO PAY (not graded)\n    GET /weather over MPP: tempo, stripe\n',
     );
-    expect(formatMarkdown(shown)).toContain(
+    expect(formatMarkdown(scanWithMpp)).toContain(
       '| <code>GET /weather</code> | MPP | <code>tempo, stripe</code> |',
     );
-    const plain = await scan({});
-    expect(plain.report.otherWays).toEqual([]);
-    const without = printable({ report: plain.report, printed: plain.report.results });
-    expect(formatText(without)).not.toContain('OTHER WAYS');
-    expect(formatMarkdown(without)).not.toContain('other way');
+    const plainOutcome = await scan({});
+    expect(plainOutcome.report.otherWays).toEqual([]);
+    const scanWithoutMpp = printable({
+      report: plainOutcome.report,
+      printed: plainOutcome.report.results,
+    });
+    expect(formatText(scanWithoutMpp)).not.toContain('OTHER WAYS');
+    expect(formatMarkdown(scanWithoutMpp)).not.toContain('other way');
   });
 
-  it('is in the replay of a recording, also of an older one whose clients called the route silent', async () => {
-    const { report, observations } = await scan({ '/weather': SOLD });
+  it('is in the replay of a recording, also of an older recording that lists the route as silent', async () => {
+    const { report, observations } = await scan({ '/weather': MPP_ANSWER });
     const recording = parseRecording(
       JSON.parse(JSON.stringify(toRecording(report, observations))),
       'the recording',
@@ -90,28 +94,34 @@ describe('MPP on one route, x402 on another', () => {
     const { payability } = recording.observations;
     if (payability === null) throw new Error('no client was run');
     const silent = [{ method: 'GET', path: '/weather' }];
-    const earlier = { ...recording.observations, payability: { ...payability, silent } };
-    const again = await engine.replay({ ...recording, observations: earlier }, NEWER_VERSION);
-    expect(again.report).toEqual(report);
+    const earlierObservations = {
+      ...recording.observations,
+      payability: { ...payability, silent },
+    };
+    const earlierReplay = await engine.replay(
+      { ...recording, observations: earlierObservations },
+      NEWER_VERSION,
+    );
+    expect(earlierReplay.report).toEqual(report);
   });
 });
 
-it('a route with x402 and MPP is judged by its x402 half, and MPP is listed as another way to pay', async () => {
-  const both = await scan({
+it('a route with x402 and MPP is judged by its x402 challenge, and MPP is listed as another way to pay', async () => {
+  const outcome = await scan({
     '/weather': ({ origin }) => {
       const usual = challengeAnswer(challengeOf(WEATHER, origin));
-      return { ...usual, headers: { ...usual.headers, 'www-authenticate': MPP } };
+      return { ...usual, headers: { ...usual.headers, 'www-authenticate': MPP_HEADER } };
     },
   });
-  expect(both.report).toMatchObject({ grade: 'A', otherWays: [WEATHER_WAY] });
-  expect(both.report.payability).toHaveLength(2);
-  expect(toAnswerLine(both.report)).toMatch(
+  expect(outcome.report).toMatchObject({ grade: 'A', otherWays: [WEATHER_WAY] });
+  expect(outcome.report.payability).toHaveLength(2);
+  expect(toAnswerLine(outcome.report)).toMatch(
     /^Yes: default clients can pay 2 of 2 resources, [^()]*$/,
   );
 });
 
 it('an origin without x402 still has MPP in its report', async () => {
-  const outcome = await scan({ '/weather': SOLD, [SUMMARY.path]: SOLD });
+  const outcome = await scan({ '/weather': MPP_ANSWER, [SUMMARY.path]: MPP_ANSWER });
   const { report } = outcome;
   expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'fail', outcome: 'other-protocol' });
   expect(resultOf(outcome, 'S5')).toMatchObject({ basis: 'not_evaluated' });

@@ -11,7 +11,7 @@ import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/craf
 import { NEWER_VERSION } from './engine-under-test.ts';
 
 const pool = createPool({ threads: 1 });
-const read = vi.spyOn(pool, 'runReader');
+const runReaderSpy = vi.spyOn(pool, 'runReader');
 let checks: readonly DiscoveredCheck[];
 let catalog: Catalog;
 let seller: CraftedSeller;
@@ -35,12 +35,12 @@ const oracle: Oracle = {
   close: async () => {},
 };
 
-async function tasksOf(
+async function scanAndListTasks(
   standing: Standing,
   withBranding?: boolean,
   clients: Oracle | null = oracle,
 ) {
-  read.mockClear();
+  runReaderSpy.mockClear();
   const policy = allowOrigin(seller.url, DEFAULT_POLICY);
   const scanner = createScanner({
     catalog,
@@ -53,23 +53,23 @@ async function tasksOf(
     ...(withBranding === undefined ? {} : { withBranding }),
   });
   const { branding } = await scanner.scan(parseOrigin(seller.url, policy));
-  return { branding, tasks: read.mock.calls.map(([{ exportName }]) => exportName) };
+  return { branding, tasks: runReaderSpy.mock.calls.map(([{ exportName }]) => exportName) };
 }
 
-test('a listing needs challenges, clients and branding', async () => {
-  const { branding, tasks } = await tasksOf(ASKED_STANDING);
+test('a scan for a listing computes challenges and branding', async () => {
+  const { branding, tasks } = await scanAndListTasks(ASKED_STANDING);
   expect(tasks).toEqual(expect.arrayContaining(['describeChallenges', 'describeOrigin']));
   expect(branding.displayName).not.toBe(new URL(seller.url).host);
 });
 
-test('an offline report without clients needs no challenges and shows no branding', async () => {
-  const { branding, tasks } = await tasksOf(OFFLINE_STANDING, false, null);
+test('a scan for an offline report without clients computes no challenges and no branding', async () => {
+  const { branding, tasks } = await scanAndListTasks(OFFLINE_STANDING, false, null);
   expect(tasks).toContain('makePlan');
   expect(tasks).not.toContain('describeChallenges');
   expect(branding.displayName).toBe(new URL(seller.url).host);
 });
 
 test('the scan reads challenges again only if the report needs more of the answers', async () => {
-  const { tasks } = await tasksOf(OFFLINE_STANDING, false);
+  const { tasks } = await scanAndListTasks(OFFLINE_STANDING, false);
   expect(tasks.filter((name) => name === 'describeChallenges')).toHaveLength(1);
 });

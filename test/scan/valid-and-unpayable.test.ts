@@ -18,11 +18,12 @@ type Case = {
   readonly name: string;
   readonly answers: NonNullable<CraftedOptions['answers']>;
   readonly grade: 'A' | 'B' | 'F';
-  /** "pass valid" */
+  /** Status and outcome of P3, for example "pass valid". */
   readonly p3: string;
   /** Clients that can pay GET /weather. */
   readonly payableBy: 'default' | 'settings' | 'unknown' | 'nobody' | undefined;
   readonly advice?: readonly string[];
+  /** A part of the evidence of each named check. */
   readonly says?: Readonly<Record<string, string>>;
 };
 
@@ -40,52 +41,57 @@ const SEPOLIA = {
   extra: { name: 'USDC', version: '2' },
 };
 
-const offer = (change: JsonObject) => ({ '/weather': offering(WEATHER, change) });
-const extending = (extensions: JsonObject) => ({
+const withOffer = (change: JsonObject) => ({ '/weather': offering(WEATHER, change) });
+const withExtensions = (extensions: JsonObject) => ({
   '/weather': challenging(WEATHER, (usual) => ({ ...usual, extensions })),
 });
-const beside = (change: JsonObject) => ({
+const withSecondOffer = (change: JsonObject) => ({
   '/weather': challenging(WEATHER, (usual) => ({
     ...usual,
     accepts: [...usual.accepts, { ...offerOf(WEATHER), ...change }],
   })),
 });
-const priced = (amount: string): Answering =>
+const withPrice = (amount: string): Answering =>
   edited((document) =>
     JSON.parse(JSON.stringify(document).replace('"amount":"0.01"', `"amount":"${amount}"`)),
   );
-const adding = (path: string, operations: JsonObject) =>
+const withPath = (path: string, operations: JsonObject) =>
   edited(({ paths, ...rest }) => ({
     ...rest,
     paths: { ...(paths as JsonObject), [path]: operations },
   }));
-const elsewhere = edited((document) => ({
+const withOtherServer = edited((document) => ({
   ...document,
   servers: [{ url: 'https://api.other.example' }],
 }));
-const signIn = (host: string) => ({
+const toSignIn = (host: string) => ({
   'sign-in-with-x': { info: { domain: host, uri: `https://${host}/profile` }, schema: {} },
 });
-const profile = (host: string) => ({
-  '/openapi.json': adding('/profile', {
+const withProfile = (host: string) => ({
+  '/openapi.json': withPath('/profile', {
     get: { security: [{ siwx: [] }], responses: { 200: {}, 402: {} } },
   }),
   '/profile': ({ origin }: { origin: string }) =>
-    challengeAnswer({ ...challengeOf(WEATHER, origin), accepts: [], extensions: signIn(host) }),
+    challengeAnswer({ ...challengeOf(WEATHER, origin), accepts: [], extensions: toSignIn(host) }),
 });
-const MPP = {
+const MPP_ANSWER = {
   status: 402,
   headers: { 'www-authenticate': 'Payment id="1", method="tempo", intent="charge"' },
   body: {},
 };
-const VALID = { p3: 'pass valid', payableBy: 'default' } as const;
+const VALID_AND_PAYABLE = { p3: 'pass valid', payableBy: 'default' } as const;
 
 const VALID_CASES: readonly Case[] = [
-  { name: 'a sign-in without a price', answers: profile('127.0.0.1'), grade: 'A', ...VALID },
+  {
+    name: 'a sign-in without a price',
+    answers: withProfile('127.0.0.1'),
+    grade: 'A',
+    ...VALID_AND_PAYABLE,
+  },
   {
     name: 'documents whose API is another origin',
     answers: {
-      '/openapi.json': elsewhere,
+      '/openapi.json': withOtherServer,
       '/.well-known/x402': ABSENT,
       '/weather': ABSENT,
       '/summaries': ABSENT,
@@ -97,7 +103,7 @@ const VALID_CASES: readonly Case[] = [
   },
   {
     name: 'only ERC-7710',
-    answers: offer({ extra: { assetTransferMethod: 'erc7710' } }),
+    answers: withOffer({ extra: { assetTransferMethod: 'erc7710' } }),
     grade: 'B',
     p3: 'warn client-refuses',
     payableBy: 'unknown',
@@ -105,14 +111,14 @@ const VALID_CASES: readonly Case[] = [
   },
   {
     name: 'the long id of Algorand behind a good offer',
-    answers: beside({
+    answers: withSecondOffer({
       network: 'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=',
       asset: '31566704',
       payTo: 'RESOURCESERVERADDRESSAAAAAAAAAAAAAAAAAAAAAAAAAAAAAALTSRPAE',
       extra: {},
     }),
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
     says: { P3: 'outdated-network' },
   },
   {
@@ -126,18 +132,18 @@ const VALID_CASES: readonly Case[] = [
       '/.well-known/x402': edited(({ payTo: _, ...rest }) => rest),
     },
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
     says: { P7: 'when asked again' },
   },
   {
     name: 'upto beside exact',
-    answers: beside({
+    answers: withSecondOffer({
       scheme: 'upto',
       amount: '50000',
       extra: { ...DOMAIN, facilitatorAddress: ACCOUNT },
     }),
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
   },
   {
     name: 'bazaar over MCP',
@@ -153,11 +159,11 @@ const VALID_CASES: readonly Case[] = [
       })),
     },
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
   },
   {
     name: 'only Hedera',
-    answers: offer({
+    answers: withOffer({
       ...{ network: 'hedera:mainnet', asset: '0.0.0', payTo: '0.0.1234' },
       extra: { feePayer: '0.0.1235' },
     }),
@@ -167,7 +173,7 @@ const VALID_CASES: readonly Case[] = [
   },
   {
     name: 'a known offer that is not judged, on one resource',
-    answers: offer(SUI),
+    answers: withOffer(SUI),
     grade: 'A',
     p3: 'pass valid',
     payableBy: 'unknown',
@@ -175,7 +181,7 @@ const VALID_CASES: readonly Case[] = [
   },
   {
     name: 'a known offer that is not judged, on every resource',
-    answers: { ...offer(SUI), '/summaries': offering(SUMMARY, SUI) },
+    answers: { ...withOffer(SUI), '/summaries': offering(SUMMARY, SUI) },
     grade: 'A',
     p3: 'warn named',
     payableBy: 'unknown',
@@ -183,7 +189,7 @@ const VALID_CASES: readonly Case[] = [
   },
   {
     name: 'only MPP',
-    answers: { '/weather': MPP, '/summaries': MPP },
+    answers: { '/weather': MPP_ANSWER, '/summaries': MPP_ANSWER },
     grade: 'F',
     p3: 'fail prerequisite-failed',
     payableBy: 'nobody',
@@ -192,7 +198,7 @@ const VALID_CASES: readonly Case[] = [
 ];
 
 /** The official client refuses this offer, so P3 must not pass. */
-function refused(
+function toRefusedCase(
   name: string,
   change: JsonObject,
   outcome: string,
@@ -200,24 +206,29 @@ function refused(
 ): Case {
   const says = { P3: 'the official client says' };
   const p3 = `fail ${outcome}`;
-  return { name, answers: offer(change), grade: 'F', p3, payableBy: 'nobody', advice, says };
+  return { name, answers: withOffer(change), grade: 'F', p3, payableBy: 'nobody', advice, says };
 }
 
-const UNPAYABLE: readonly Case[] = [
-  refused('upto without its facilitator', { scheme: 'upto' }, 'missing-member', 'needs-allowance'),
-  refused('batch-settlement, bare', { scheme: 'batch-settlement' }, 'missing-member'),
-  refused('auth-capture, bare', { scheme: 'auth-capture' }, 'missing-member'),
-  refused('a flow by chance', { extra: { ...DOMAIN, paymentFlow: 'lottery' } }, 'bad-field'),
-  refused('Solana without a fee payer', { ...SOLANA, extra: {} }, 'missing-member'),
-  refused('a chain by its name', { network: 'eip155:base-mainnet' }, 'bad-field'),
-  refused(
+const UNPAYABLE_CASES: readonly Case[] = [
+  toRefusedCase(
+    'upto without its facilitator',
+    { scheme: 'upto' },
+    'missing-member',
+    'needs-allowance',
+  ),
+  toRefusedCase('batch-settlement, bare', { scheme: 'batch-settlement' }, 'missing-member'),
+  toRefusedCase('auth-capture, bare', { scheme: 'auth-capture' }, 'missing-member'),
+  toRefusedCase('a flow by chance', { extra: { ...DOMAIN, paymentFlow: 'lottery' } }, 'bad-field'),
+  toRefusedCase('Solana without a fee payer', { ...SOLANA, extra: {} }, 'missing-member'),
+  toRefusedCase('a chain by its name', { network: 'eip155:base-mainnet' }, 'bad-field'),
+  toRefusedCase(
     'a Solana network by its name, and a junk recipient',
     { ...SOLANA, network: 'solana:mainnet', payTo: 'junk' },
     'bad-field',
   ),
   {
     name: 'USDC of Sepolia on Base',
-    answers: offer({ asset: SEPOLIA.asset }),
+    answers: withOffer({ asset: SEPOLIA.asset }),
     grade: 'F',
     p3: 'fail wrong-chain',
     payableBy: 'nobody',
@@ -225,10 +236,10 @@ const UNPAYABLE: readonly Case[] = [
 ];
 
 /** Some client pays these offers. They get a warning if clients or facilitators may refuse, else advice. */
-const UNWISE: readonly Case[] = [
+const RISKY_CASES: readonly Case[] = [
   {
     name: 'five dollars',
-    answers: { ...offer({ amount: '5000000' }), '/openapi.json': priced('5') },
+    answers: { ...withOffer({ amount: '5000000' }), '/openapi.json': withPrice('5') },
     grade: 'A',
     p3: 'pass valid',
     payableBy: 'settings',
@@ -236,31 +247,36 @@ const UNWISE: readonly Case[] = [
   },
   {
     name: 'one dollar',
-    answers: { ...offer({ amount: '1000000' }), '/openapi.json': priced('1') },
+    answers: { ...withOffer({ amount: '1000000' }), '/openapi.json': withPrice('1') },
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
   },
   {
     name: 'a twentieth of a cent',
-    answers: { ...offer({ amount: '500' }), '/openapi.json': priced('0.0005') },
+    answers: { ...withOffer({ amount: '500' }), '/openapi.json': withPrice('0.0005') },
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
     advice: ['under-facilitator-minimum'],
   },
   {
     name: 'a tenth of a cent',
-    answers: { ...offer({ amount: '1000' }), '/openapi.json': priced('0.001') },
+    answers: { ...withOffer({ amount: '1000' }), '/openapi.json': withPrice('0.001') },
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
   },
   {
     name: 'testnets only',
-    answers: { ...offer(SEPOLIA), '/summaries': offering(SUMMARY, SEPOLIA) },
+    answers: { ...withOffer(SEPOLIA), '/summaries': offering(SUMMARY, SEPOLIA) },
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
     advice: ['testnet-only'],
   },
-  { name: 'a testnet beside a main network', answers: beside(SEPOLIA), grade: 'A', ...VALID },
+  {
+    name: 'a testnet beside a main network',
+    answers: withSecondOffer(SEPOLIA),
+    grade: 'A',
+    ...VALID_AND_PAYABLE,
+  },
   {
     name: 'another host in resource.url',
     answers: {
@@ -275,70 +291,70 @@ const UNWISE: readonly Case[] = [
   },
   {
     name: 'a signed offer at another price',
-    answers: extending({
+    answers: withExtensions({
       'offer-receipt': {
         info: { offers: [{ format: 'eip712', acceptIndex: 0, payload: { amount: '1' } }] },
       },
     }),
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
     advice: ['signed-offer-differs'],
   },
   {
     name: 'a signed offer at the price that is offered',
-    answers: extending({
+    answers: withExtensions({
       'offer-receipt': {
         info: { offers: [{ format: 'eip712', acceptIndex: 0, payload: { amount: '10000' } }] },
       },
     }),
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
   },
   {
     name: 'a sign-in for another host, beside a price',
-    answers: extending(signIn('shop.example')),
+    answers: withExtensions(toSignIn('shop.example')),
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
     advice: ['sign-in-elsewhere'],
   },
   {
     name: 'a sign-in for another host, without a price',
-    answers: profile('shop.example'),
+    answers: withProfile('shop.example'),
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
     advice: ['sign-in-elsewhere'],
   },
   {
     name: 'a sign-in for this host',
-    answers: extending(signIn('127.0.0.1')),
+    answers: withExtensions(toSignIn('127.0.0.1')),
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
   },
   {
     name: 'a timeout of one second',
-    answers: offer({ maxTimeoutSeconds: 1 }),
+    answers: withOffer({ maxTimeoutSeconds: 1 }),
     grade: 'B',
     p3: 'warn timeout',
     payableBy: 'default',
   },
   {
     name: 'an identifier that is required',
-    answers: extending({ 'payment-identifier': { info: { required: true }, schema: {} } }),
+    answers: withExtensions({ 'payment-identifier': { info: { required: true }, schema: {} } }),
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
     advice: ['identifier-required'],
   },
   {
     name: 'an identifier that is optional',
-    answers: extending({ 'payment-identifier': { info: { required: false }, schema: {} } }),
+    answers: withExtensions({ 'payment-identifier': { info: { required: false }, schema: {} } }),
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
   },
   {
     name: 'Permit2 without a sponsor',
-    answers: offer({ extra: { assetTransferMethod: 'permit2' } }),
+    answers: withOffer({ extra: { assetTransferMethod: 'permit2' } }),
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
     advice: ['needs-allowance'],
   },
   {
@@ -351,7 +367,7 @@ const UNWISE: readonly Case[] = [
       })),
     },
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
   },
   {
     name: 'a paid PATCH in the manifest',
@@ -362,16 +378,16 @@ const UNWISE: readonly Case[] = [
       })),
     },
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
     advice: ['methods-unseen'],
   },
   {
     name: 'a free PUT in OpenAPI',
     answers: {
-      '/openapi.json': adding('/cities', { put: { security: [], responses: { 200: {} } } }),
+      '/openapi.json': withPath('/cities', { put: { security: [], responses: { 200: {} } } }),
     },
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
   },
   {
     name: 'a long name of the service, and many tags',
@@ -382,7 +398,7 @@ const UNWISE: readonly Case[] = [
       })),
     },
     grade: 'A',
-    ...VALID,
+    ...VALID_AND_PAYABLE,
   },
 ];
 
@@ -396,11 +412,11 @@ async function expectCase({ answers, grade, p3, payableBy, advice = [], says = {
   await using seller = await startCraftedSeller({ answers });
   const outcome = await engine.scan(seller.url);
   const { report } = outcome;
-  const { status, outcome: found } = resultOf(outcome, 'P3');
+  const { status, outcome: p3Outcome } = resultOf(outcome, 'P3');
   const weather = report.payability?.find(({ path }) => path === WEATHER.path);
   expect({
     grade: report.grade,
-    p3: `${status} ${found}`,
+    p3: `${status} ${p3Outcome}`,
     payableBy: weather?.payableBy,
     // Every seller here lacks CORS headers, and no case is about them.
     advice: report.advice?.map(({ id }) => id).filter((id) => id !== 'hidden-from-browsers'),
@@ -411,11 +427,11 @@ async function expectCase({ answers, grade, p3, payableBy, advice = [], says = {
 }
 
 describe('an offer that the specification allows:', () => {
-  it.each(VALID_CASES)('$name', (one) => expectCase(one));
+  it.each(VALID_CASES)('$name: grade $grade, P3 $p3', (sellerCase) => expectCase(sellerCase));
 });
 describe('an offer that no client pays:', () => {
-  it.each(UNPAYABLE)('$name', (one) => expectCase(one));
+  it.each(UNPAYABLE_CASES)('$name: grade $grade, P3 $p3', (sellerCase) => expectCase(sellerCase));
 });
 describe('an offer that clients pay, with a risk:', () => {
-  it.each(UNWISE)('$name', (one) => expectCase(one));
+  it.each(RISKY_CASES)('$name: grade $grade, P3 $p3', (sellerCase) => expectCase(sellerCase));
 });

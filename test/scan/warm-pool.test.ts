@@ -13,22 +13,22 @@ import { NEWER_VERSION } from './engine-under-test.ts';
 const checks: readonly DiscoveredCheck[] = await discoverChecks();
 const catalog: Catalog = await loadCatalog(NEWER_VERSION, { checks });
 
-let cold: Pool;
+let openPool: Pool;
 let calibrations = 0;
-afterEach(() => cold.close());
+afterEach(() => openPool.close());
 
-function coldPool(): Pool {
+function createColdPool(): Pool {
   const pool = createPool({ threads: 1, cpuMs: 20_000, firstTryMs: 20_000, wallMs: 60_000 });
   calibrations = 0;
   const calibrate = async () => {
     calibrations += 1;
     await pool.calibrate();
   };
-  cold = { ...pool, calibrate };
-  return cold;
+  openPool = { ...pool, calibrate };
+  return openPool;
 }
 
-async function work(pool: Pool): Promise<unknown> {
+async function runTask(pool: Pool): Promise<unknown> {
   return await describeChallenges(EMPTY_OBSERVATIONS.resources, {
     pool,
     account: pool.openScan('replay'),
@@ -36,10 +36,10 @@ async function work(pool: Pool): Promise<unknown> {
 }
 
 test('the first task warms the pool up, and later tasks do not', async () => {
-  const pool = warmPool({ catalog, checks, pool: coldPool() }, () => expect.unreachable());
+  const pool = warmPool({ catalog, checks, pool: createColdPool() }, () => expect.unreachable());
   expect(pool.readLoad().alive).toBe(0);
-  expect(await Promise.all([work(pool), work(pool)])).toEqual([NO_CHALLENGES, NO_CHALLENGES]);
-  expect(await work(pool)).toEqual(NO_CHALLENGES);
+  expect(await Promise.all([runTask(pool), runTask(pool)])).toEqual([NO_CHALLENGES, NO_CHALLENGES]);
+  expect(await runTask(pool)).toEqual(NO_CHALLENGES);
   expect(calibrations).toBe(1);
 });
 
@@ -47,12 +47,12 @@ test('if a check breaks on an origin without answers, every task is refused and 
   const { url } = getFixture(await fixtureChecks(), 'throws');
   const broken = checks.map((check) => (check.id === 'P8' ? { ...check, url } : check));
   const faults: string[] = [];
-  const pool = warmPool({ catalog, checks: broken, pool: coldPool() }, ({ message }) =>
+  const pool = warmPool({ catalog, checks: broken, pool: createColdPool() }, ({ message }) =>
     faults.push(message),
   );
   pool.start();
   for (const _ of ['first', 'second']) {
-    await expect(work(pool)).rejects.toBeInstanceOf(EngineFault);
+    await expect(runTask(pool)).rejects.toBeInstanceOf(EngineFault);
   }
   expect(calibrations).toBe(0);
   expect(faults).toEqual([expect.stringMatching(/^P8.* breaks even on an origin/)]);
