@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openProbeThread, type ProbeThread } from '../../src/probe/client/probe-thread.ts';
-import { cells, type EngineUnderTest, startEngine } from '../scan/engine-under-test.ts';
+import { type EngineUnderTest, listCells, startEngine } from '../scan/engine-under-test.ts';
 import { FARM, type RunningFarm, startFarm } from './farm.ts';
 import { WAITING_KINDS } from './farm-origin.ts';
 import { SHORT_CLOCKS } from './short-clocks.ts';
@@ -43,7 +43,7 @@ describe.concurrent('a hostile origin', () => {
       extraCa: [farm.ca],
       createClient: thread.createClient,
     });
-    expect(cells(outcome)).toHaveLength(25);
-    expect(cells(outcome)).toContain(finds);
+    expect(listCells(outcome)).toHaveLength(25);
+    expect(listCells(outcome)).toContain(finds);
   });
 });

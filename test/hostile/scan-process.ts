@@ -10,7 +10,7 @@ import { SHORT_CLOCKS } from './short-clocks.ts';
 enableCompileCache(fileURLToPath(new URL('../../.cache/compiled/', import.meta.url)));
 const { threadEnvironment } = await import('../../src/workers/threads.ts');
 const { openProbeThread } = await import('../../src/probe/client/probe-thread.ts');
-const { cells, startEngine } = await import('../scan/engine-under-test.ts');
+const { listCells, startEngine } = await import('../scan/engine-under-test.ts');
 
 export type RoundAsked = {
   readonly urls: readonly string[];
@@ -92,7 +92,7 @@ async function scan(url: string, ca: string, isPatient: boolean): Promise<ScanTo
     });
     const { score } = outcome.report;
     const totalMs = performance.now() - began;
-    return { url, cells: cells(outcome), score, totalMs, failure: null };
+    return { url, cells: listCells(outcome), score, totalMs, failure: null };
   } catch (error) {
     const totalMs = performance.now() - began;
     return { url, cells: [], score: 0, totalMs, failure: String(error) };

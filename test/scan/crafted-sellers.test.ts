@@ -23,7 +23,7 @@ import { PAYABLE_ROWS } from './crafted/payable-rows.ts';
 import type { Row } from './crafted/row.ts';
 import { SITE_ROWS } from './crafted/site-rows.ts';
 import { STACK_ROWS, VALID_ROWS } from './crafted/valid-rows.ts';
-import { cells, type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
+import { type EngineUnderTest, listCells, resultOf, startEngine } from './engine-under-test.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -36,7 +36,7 @@ beforeAll(async () => {
   ca = await createTestCa();
   const { report } = await scanCrafted({});
   expect(report).toMatchObject({ grade: 'A', score: 100 });
-  perfectCells = cells({ report });
+  perfectCells = listCells({ report });
 });
 afterAll(() => engine[Symbol.asyncDispose]());
 
@@ -66,8 +66,8 @@ function expectHarmlessRequests({ requests }: CraftedSeller): void {
   }
 }
 
-function findChangedCells(outcome: Parameters<typeof cells>[0]): readonly string[] {
-  return cells(outcome).filter((cell) => !perfectCells.includes(cell));
+function findChangedCells(outcome: Parameters<typeof listCells>[0]): readonly string[] {
+  return listCells(outcome).filter((cell) => !perfectCells.includes(cell));
 }
 
 function testRows(rows: readonly Row[]) {

@@ -76,7 +76,7 @@ export function resultOf({ report }: Pick<ScanOutcome, 'report'>, id: string): C
   return result;
 }
 
-/** "P1 pass reachable", one a check: what a test compares, without the words. */
-export function cells({ report }: Pick<ScanOutcome, 'report'>): readonly string[] {
+/** Returns one cell for each check: its id, status and outcome, such as "P1 pass reachable". */
+export function listCells({ report }: Pick<ScanOutcome, 'report'>): readonly string[] {
   return report.results.map(({ id, status, outcome }) => `${id} ${status} ${outcome}`);
 }

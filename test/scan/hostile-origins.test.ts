@@ -8,7 +8,7 @@ import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/craf
 import { BROKEN } from '../fixtures/origins/hostile-behaviours.ts';
 import { type HostileOrigin, startHostileOrigin } from '../fixtures/origins/hostile-origin.ts';
 import { NO_CHALLENGE, NO_OPENAPI } from './crafted/row.ts';
-import { cells, type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
+import { type EngineUnderTest, listCells, resultOf, startEngine } from './engine-under-test.ts';
 import type { ScanCosts } from './scan-in-this-process.ts';
 
 /** Production allows 10 s. These limits are short for a test, and long enough for a busy machine. */
@@ -23,7 +23,7 @@ beforeAll(async () => {
   process.on('unhandledRejection', collectError);
   engine = await startEngine();
   const seller = await startCraftedSeller();
-  perfectCells = cells(await engine.scan(seller.url));
+  perfectCells = listCells(await engine.scan(seller.url));
   await seller[Symbol.asyncDispose]();
 });
 afterAll(async () => {
@@ -65,7 +65,7 @@ describe.concurrent('an origin that', () => {
     const outcome = await engine.scan(origin.url, undefined, { limits: LIMITS });
     expect(outcome.report.results).toHaveLength(25);
     expect(outcome.report.grade).toBe('F');
-    expect(cells(outcome)).toContain(cell);
+    expect(listCells(outcome)).toContain(cell);
     expect(resultOf(outcome, cell.slice(0, 2)).evidence).toContain(evidencePart);
     expectHarmlessRequests(origin);
   });
@@ -99,7 +99,7 @@ describe('a seller of', () => {
     ['two thousand rules with a hundred stars', []],
   ])('%s', async (name, changedCells) => {
     const outcome = await scanBomb(name);
-    expect(cells(outcome).filter((cell) => !perfectCells.includes(cell))).toEqual(changedCells);
+    expect(listCells(outcome).filter((cell) => !perfectCells.includes(cell))).toEqual(changedCells);
   });
 
   it.each([

@@ -6,8 +6,8 @@ import { startExpressV2Seller } from '../fixtures/sellers/express-v2-seller.ts';
 import { startFastApiSeller } from '../fixtures/sellers/python-sellers.ts';
 import type { Seller } from '../fixtures/sellers/seller.ts';
 import {
-  cells,
   type EngineUnderTest,
+  listCells,
   OLDER_VERSION,
   resultOf,
   startEngine,
@@ -59,7 +59,7 @@ describe('@x402/express', () => {
 
   it('lets HEAD through to the paid handler by default', async () => {
     const { report } = await scanStarted(startExpressV2Seller({ withOpenApi: true }));
-    expect(cells({ report })).toEqual(
+    expect(listCells({ report })).toEqual(
       expect.arrayContaining(['P2 pass challenged', 'P3 pass valid', 'P4 pass sound']),
     );
     expect(resultOf({ report }, 'P5')).toMatchObject({ status: 'fail', outcome: 'head-served' });
@@ -93,7 +93,7 @@ describe('x402 for FastAPI', needs('unavailable' in python ? python.unavailable 
   it('is found though its own OpenAPI document does not mention payment', async () => {
     if ('unavailable' in python) throw new Error(python.unavailable);
     const outcome = await engine.scan(python.url);
-    expect(cells(outcome)).toEqual(
+    expect(listCells(outcome)).toEqual(
       expect.arrayContaining([
         'P2 pass challenged',
         'P3 pass valid',

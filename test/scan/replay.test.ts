@@ -11,8 +11,8 @@ import { BEHAVIOUR_ROWS } from './crafted/behaviour-rows.ts';
 import { CHALLENGE_ROWS } from './crafted/challenge-rows.ts';
 import { UNSEEN } from './crafted/row.ts';
 import {
-  cells,
   type EngineUnderTest,
+  listCells,
   NEWER_VERSION,
   OLDER_VERSION,
   resultOf,
@@ -60,7 +60,7 @@ describe('a recording of the posting catalog, judged by the catalog without POST
     if (!withPosts || !withoutPosts) throw new Error('nothing was recorded');
     const original = await engine.replay(withoutPosts, OLDER_VERSION);
     const replayed = await engine.replay(withPosts, OLDER_VERSION);
-    expect(cells(replayed)).toEqual(cells(original));
+    expect(listCells(replayed)).toEqual(listCells(original));
     expect(replayed.report.checksVersion).toBe(OLDER_VERSION);
   });
 });
@@ -80,7 +80,7 @@ describe('a recording of the catalog without POST, judged by the posting one,', 
     const [recording] = await recordByEach([OLDER_VERSION], answers);
     if (!recording) throw new Error('nothing was recorded');
     const outcome = await engine.replay(recording, NEWER_VERSION);
-    expect(cells(outcome)).toEqual(
+    expect(listCells(outcome)).toEqual(
       expect.arrayContaining(['P2 warn unseen', ...UNSEEN, 'S5 warn unseen']),
     );
     for (const id of ['P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'S5']) {

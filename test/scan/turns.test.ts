@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { BURNERS } from '../fixtures/origins/burners.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { slowdown } from '../fixtures/slowdown.ts';
-import { cells, type EngineUnderTest, startEngine } from './engine-under-test.ts';
+import { type EngineUnderTest, listCells, startEngine } from './engine-under-test.ts';
 
 let engine: EngineUnderTest;
 beforeAll(async () => {
@@ -40,7 +40,7 @@ test('beside eight burners, a good scan takes at most twice its usual time plus 
   const slowdownBefore = slowdown();
   const outcomeBeside = await engine.scan(good.url);
   const slowdownFactor = Math.max(slowdownBefore, slowdown());
-  expect(cells(outcomeBeside)).toEqual(cells(outcomeAlone));
+  expect(listCells(outcomeBeside)).toEqual(listCells(outcomeAlone));
   expect(outcomeBeside.report.score).toBe(outcomeAlone.report.score);
   // This process also serves the burners, on the thread that scans.
   expect(outcomeBeside.timing.totalMs).toBeLessThan(

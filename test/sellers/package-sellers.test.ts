@@ -4,7 +4,12 @@ import { needs } from '../fixtures/needs.ts';
 import { startPackageSeller } from '../fixtures/sellers/package-seller.ts';
 import type { Seller } from '../fixtures/sellers/seller.ts';
 import { startSolanaSeller } from '../fixtures/sellers/solana-seller.ts';
-import { cells, type EngineUnderTest, resultOf, startEngine } from '../scan/engine-under-test.ts';
+import {
+  type EngineUnderTest,
+  listCells,
+  resultOf,
+  startEngine,
+} from '../scan/engine-under-test.ts';
 
 type StartedSeller = Seller | { readonly unavailable: string };
 
@@ -49,7 +54,7 @@ describe(
       const outcome = await engine.scan(requireSeller(routerSeller).url);
       const { report } = outcome;
       expect(report).toMatchObject({ grade: 'B', payableBy: 'default' });
-      expect(cells(outcome)).toEqual(
+      expect(listCells(outcome)).toEqual(
         expect.arrayContaining([
           'P2 pass challenged',
           'P3 pass valid',
@@ -80,11 +85,11 @@ describe(
     it('gets a warning from P7, and passes all other P checks', async () => {
       const outcome = await engine.scan(requireSeller(dynamicSeller).url);
       expect(outcome.report).toMatchObject({ grade: 'B', payableBy: 'default' });
-      const protocolCells = cells(outcome).filter((cell) => /^P\d /.test(cell));
+      const protocolCells = listCells(outcome).filter((cell) => /^P\d /.test(cell));
       expect(protocolCells.filter((cell) => !/^P\d pass /.test(cell))).toEqual([
         'P7 warn fresh-recipient',
       ]);
-      expect(cells(outcome)).toContain('P6 pass agrees');
+      expect(listCells(outcome)).toContain('P6 pass agrees');
     });
   },
 );
@@ -99,7 +104,7 @@ describe('a seller on mppx without x402', skipWithout(mppSeller), () => {
     for (const anyFix of [fix, ...outcome.report.results.map((result) => result.fix)]) {
       expect(anyFix).not.toContain('base64');
     }
-    expect(cells(outcome)).toContain('P3 fail prerequisite-failed');
+    expect(listCells(outcome)).toContain('P3 fail prerequisite-failed');
   });
 });
 
@@ -110,7 +115,7 @@ describe(
     it('is payable if the facilitator names the fee payer', async () => {
       const outcome = await engine.scan(requireSeller(solanaSeller).url);
       expect(outcome.report.payableBy).toBe('default');
-      expect(cells(outcome)).toEqual(
+      expect(listCells(outcome)).toEqual(
         expect.arrayContaining(['P2 pass challenged', 'P3 pass valid', 'P7 pass consistent']),
       );
       expect(outcome.report.payability?.[0]?.offers).toMatchObject([

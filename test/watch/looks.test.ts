@@ -12,7 +12,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Each resource answers with this offer. With null, nobody can pay it. */
-function answerWith(offer: typeof OFFER | null = OFFER, more: object = {}) {
+function answerWith(offer: typeof OFFER | null = OFFER, changes: object = {}) {
   return ({ method, path }: { method: string; path: string }): ResourceAnswer => ({
     method,
     path,
@@ -32,7 +32,7 @@ function answerWith(offer: typeof OFFER | null = OFFER, more: object = {}) {
             },
           ],
     schemaOutcome: null,
-    ...more,
+    ...changes,
   });
 }
 

@@ -8,8 +8,8 @@ export const OFFER = {
   payTo: '0xpayto',
 };
 
-/** A report with one paid resource, and whatever else differs. */
-export function toSellerScan(more: CannedScan = {}, offer = OFFER): CannedScan {
+/** A scan that finds one paid resource with this offer. `changes` replaces other members of the scan. */
+export function toSellerScan(changes: CannedScan = {}, offer = OFFER): CannedScan {
   const resource = { method: 'GET', path: '/weather' };
   const judged = {
     pointer: '/accepts/0',
@@ -19,7 +19,7 @@ export function toSellerScan(more: CannedScan = {}, offer = OFFER): CannedScan {
     ...offer,
   } as const;
   return {
-    ...more,
+    ...changes,
     report: {
       payableBy: 'default',
       payability: [{ ...resource, payableBy: 'default', words: null, offers: [judged] }],
@@ -29,7 +29,7 @@ export function toSellerScan(more: CannedScan = {}, offer = OFFER): CannedScan {
         free: [],
         isComplete: true,
       },
-      ...more.report,
+      ...changes.report,
     },
   };
 }

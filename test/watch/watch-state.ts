@@ -10,11 +10,11 @@ import {
 
 const TIMING = toWatchTiming();
 
-/** An agreed watch, scanned today, whose next look is at its hour. */
+/** The state of an agreed watch that was scanned today. `changes` replaces other members. */
 export function toAgreedWatch(
   host: string,
   nowMs: number,
-  more: Partial<WatchState> = {},
+  changes: Partial<WatchState> = {},
 ): WatchState {
   return {
     host,
@@ -43,7 +43,7 @@ export function toAgreedWatch(
     suspicions: {},
     deliveries: [],
     failedForMs: 0,
-    ...more,
+    ...changes,
   };
 }
 

@@ -50,7 +50,7 @@ function toTask(originMs = Infinity): Task {
   return { name: 'task', account: openScanAccount('', budgets).origin, work };
 }
 
-test('a task that was ended early is tried again on the slow threads, once the machine is measured', async () => {
+test('a task that was ended early is tried again on the slow threads, after the machine was measured', async () => {
   const { runner, events } = createRunner([TIME_LIMIT, DONE]);
   await expect(runner.run(toTask())).resolves.toBe('done');
   expect(events).toEqual(['quick: 100 ms', 'measured', 'slow: 3000 ms']);
@@ -82,7 +82,7 @@ test.each([
   expect(tries.slice(1).every((event) => event.startsWith('slow'))).toBe(true);
 });
 
-test('a first try with the same limit as later tries counts as one of the two', async () => {
+test('a first try with the same limit as later tries counts as one of the two allowed failures', async () => {
   const { runner, events } = createRunner([TIME_LIMIT, TIME_LIMIT], { firstTryMs: 1_000 });
   await expect(runner.run(toTask())).rejects.toBeInstanceOf(TaskLimitExceeded);
   expect(events).toEqual(['quick: 1000 ms', 'slow: 1000 ms']);
