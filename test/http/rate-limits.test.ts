@@ -68,15 +68,15 @@ test('every answer states how many requests remain, and a 429 also states when t
   });
   service.advance(20_000);
   for (let sent = 1; sent < 30; sent += 1) await service.get('/v1/checks');
-  const refused = await service.get('/v1/checks');
-  expect(refused.statusCode).toBe(429);
-  expect(refused.headers).toMatchObject({
+  const refusal = await service.get('/v1/checks');
+  expect(refusal.statusCode).toBe(429);
+  expect(refusal.headers).toMatchObject({
     'ratelimit-limit': '30',
     'ratelimit-remaining': '0',
     'ratelimit-reset': '40',
     'retry-after': '40',
   });
-  expect(refused.json()).toEqual({
+  expect(refusal.json()).toEqual({
     error: 'rate_limited',
     message: 'You sent more than 30 requests in a minute. Wait 40 s, as Retry-After says.',
     charged: false,
@@ -125,8 +125,8 @@ test('paid routes take 60 requests a minute without a payment header, and 120 wi
   }
   expect(paid.indexOf(429)).toBe(120);
   // The service refuses before it looks up whether this payment was charged.
-  const refused = await service.post('/v1/scan', { url: 'x' }, { 'payment-signature': 'junk' });
-  expect(refused.json()).toMatchObject({ error: 'rate_limited', charged: null });
+  const refusal = await service.post('/v1/scan', { url: 'x' }, { 'payment-signature': 'junk' });
+  expect(refusal.json()).toMatchObject({ error: 'rate_limited', charged: null });
   expect((await service.post('/v1/scan', { url: 'x' })).json()).toMatchObject({ charged: false });
 });
 

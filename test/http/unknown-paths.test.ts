@@ -22,10 +22,10 @@ test('the 404 and 405 answers of a client share one bucket of 60 a minute', asyn
   expect(await fetchErrorCodes(service, 1, '/o/shop%2fexample')).toEqual(['not_found']);
   expect(await fetchErrorCodes(service, 1, '/v1/listing')).toEqual(['method_not_allowed']);
 
-  const refused = await service.app.inject({ url: '/v1/nothing', remoteAddress: CLIENT_IP });
-  expect(refused.statusCode).toBe(429);
-  expect(refused.json()).toMatchObject({ error: 'rate_limited', charged: false });
-  expect(refused.headers).toMatchObject({
+  const refusal = await service.app.inject({ url: '/v1/nothing', remoteAddress: CLIENT_IP });
+  expect(refusal.statusCode).toBe(429);
+  expect(refusal.json()).toMatchObject({ error: 'rate_limited', charged: false });
+  expect(refusal.headers).toMatchObject({
     'retry-after': '60',
     'ratelimit-limit': '60',
     'ratelimit-remaining': '0',

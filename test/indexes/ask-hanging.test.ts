@@ -19,7 +19,7 @@ describe('a source that hangs', () => {
     });
   });
 
-  test('has one time limit for a request and the request that depends on it', async () => {
+  test('has one time limit for two requests if the second depends on the first', async () => {
     source = await startStandIn(({ pathname }) => (pathname === '/first' ? { json: 1 } : 'hang'));
     const timeLimit = new AbortController();
     const deadline = { timeoutMs: 3_000, signal: timeLimit.signal, leftMs: () => 3_000 };

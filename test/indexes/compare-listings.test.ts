@@ -117,7 +117,7 @@ describe('a missing resource', () => {
     expect(row?.reasons).toMatchObject([{ code, check }]);
   });
 
-  test('whose declaration is wrapped twice has that reason for both indexes, and its declaration is not validated', () => {
+  test('whose declaration is wrapped twice has the reason doubly_wrapped for both indexes, and no validation', () => {
     const [bazaar, x402scan] = compareListings(
       createObservations({
         resources: resources([
@@ -136,7 +136,7 @@ describe('a missing resource', () => {
     ]);
   });
 
-  test('whose challenges name changing recipients has that reason for the Bazaar', () => {
+  test('whose challenges name different recipients has the reason recipient_changes for the Bazaar', () => {
     const secondChallenge = challenge402(
       liveChallenge({ accepts: [offer({ payTo: OTHER_PAY_TO })] }),
     );
@@ -148,7 +148,7 @@ describe('a missing resource', () => {
     expect(row?.reasons[0]?.evidence).toContain(OTHER_PAY_TO);
   });
 
-  test('whose recipient the Bazaar does not know has the reason of check D3', () => {
+  test('whose recipient the Bazaar does not know has the reason no_settlement_seen', () => {
     const settlements = seen({ ...SETTLEMENTS, windowDays: 0, lastAt: null }, 'Bazaar');
     const [row] = compareListings(createObservations({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code: 'no_settlement_seen', check: 'D3' }]);
@@ -172,7 +172,7 @@ describe('a missing resource', () => {
     expect(compareRows({})[0]).toMatchObject({ state: 'not_listed', reasons: [] });
   });
 
-  test('that validates input before it sends a challenge has that reason', () => {
+  test('that validates input before it sends a challenge has the reason validates_before_challenging', () => {
     const resourceSet = resources([resource({ path: PATH, get: answer(422, {}) })]);
     const [row] = compareListings(createObservations({ resources: resourceSet })).map(
       ({ row }) => row,
@@ -183,7 +183,7 @@ describe('a missing resource', () => {
   test.each<readonly [string, Partial<{ settlements: number; lastAt: string | null }>, string]>([
     ['nobody has paid', { settlements: 0, lastAt: null }, 'no_settlement_seen'],
     ['another facilitator has settled', { settlements: 12 }, 'other_facilitator'],
-  ])('that %s for has the reason of check D3', (_title, changes, code) => {
+  ])('that %s for has a reason that refers to check D3', (_title, changes, code) => {
     const settlements = seen({ ...SETTLEMENTS, ...changes });
     const [row] = compareListings(createObservations({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code, check: 'D3' }]);

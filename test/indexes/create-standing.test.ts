@@ -122,13 +122,13 @@ describe('the standing of an origin', () => {
     expect(listRequests()).not.toContain('public.resources.verificationStatus');
   });
 
-  test('leaves the ownership unknown if only the request for it fails', async () => {
+  test('leaves the ownership unknown if only the request for the ownership fails', async () => {
     answersByName['public.resources.verificationStatus'] = answer500;
     const { x402scan } = await openStanding().origin(ORIGIN);
     expect(x402scan).toMatchObject({ state: 'seen', data: { ownershipVerified: null } });
   });
 
-  test('keeps the last known ownership while the request for it fails', async () => {
+  test('keeps the last known ownership while the request for the ownership fails', async () => {
     const { origin } = openStanding();
     await origin(ORIGIN);
     cache.wait(2 * HOUR_MS);
@@ -182,7 +182,7 @@ describe('settlements', () => {
     expect(listRequests()).toEqual(['public.sellers.bazaar.list']);
   });
 
-  test('come from the row of the recipient if the origin has none', async () => {
+  test('come from the row of the recipient if the origin has no row', async () => {
     answersByName['public.sellers.bazaar.list'] = answerNoRows;
     expect(await openStanding().settlements(ORIGIN, [PAYEE])).toMatchObject({
       source: 'x402scan',
@@ -192,7 +192,7 @@ describe('settlements', () => {
   });
 
   test.each([
-    ['has none', answerNoRows],
+    ['has no row', answerNoRows],
     ['is down', answer500],
   ])('come from the Bazaar if x402scan %s', async (_title, answer) => {
     answersByName['public.sellers.bazaar.list'] = answer;
@@ -227,7 +227,7 @@ describe('settlements', () => {
     });
   });
 
-  test('are unknown, not 0, if the origin names no recipient and x402scan has no row of it', async () => {
+  test('are unknown, not 0, if the origin names no recipient and x402scan has no row of the origin', async () => {
     answersByName['public.sellers.bazaar.list'] = answerNoRows;
     expect(await openStanding().settlements(ORIGIN, [])).toMatchObject({
       state: 'seen',
@@ -309,7 +309,7 @@ describe('an outage after a good lookup', () => {
 });
 
 describe('a source that hangs', () => {
-  test('uses one time limit for a request and the request that depends on it', async () => {
+  test('has one time limit for two requests if the second depends on the first', async () => {
     answersByName['public.origins.search'] = () => sleep(4_000, ORIGIN_FOUND);
     answersByName['public.resources.verificationStatus'] = hang;
     const beganAtMs = performance.now();

@@ -33,7 +33,7 @@ test.each([
   expect(isListed(origin, website)).toBe(false);
 });
 
-test('the first partner of the same registrable domain gives name and website', () => {
+test('the name and website come from the first partner with the same registrable domain', () => {
   const partners = [
     { name: 'Other', website: 'https://other.example' },
     { name: 'Partner', website: 'https://www.example.com' },

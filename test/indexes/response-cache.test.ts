@@ -24,7 +24,7 @@ function setUp(cache: MemoryCache = memoryCache()) {
   return { cache, source, question, lookup: (q = question()) => answers.lookup(q) };
 }
 
-const seen = (ageSec: number, asOf = '2026-08-20T12:00:00.000Z') => ({
+const createSeenLookup = (ageSec: number, asOf = '2026-08-20T12:00:00.000Z') => ({
   state: 'seen',
   source: 'index',
   asOf,
@@ -35,10 +35,10 @@ const seen = (ageSec: number, asOf = '2026-08-20T12:00:00.000Z') => ({
 describe('a good answer', () => {
   test('is not requested twice while it is fresh, however often it is read', async () => {
     const { source, lookup, cache } = setUp();
-    expect(await lookup()).toEqual(seen(0));
+    expect(await lookup()).toEqual(createSeenLookup(0));
     for (let round = 1; round < 20; round += 1) {
       cache.wait(HOUR_MS / 20);
-      expect(await lookup()).toEqual(seen((round * 3_600) / 20));
+      expect(await lookup()).toEqual(createSeenLookup((round * 3_600) / 20));
     }
     expect(source.requests).toBe(1);
   });
@@ -47,7 +47,7 @@ describe('a good answer', () => {
     const { source, lookup, cache } = setUp();
     await lookup();
     cache.wait(HOUR_MS);
-    expect(await lookup()).toEqual(seen(0, '2026-08-20T13:00:00.000Z'));
+    expect(await lookup()).toEqual(createSeenLookup(0, '2026-08-20T13:00:00.000Z'));
     expect(source.requests).toBe(2);
   });
 
@@ -65,7 +65,9 @@ describe('a good answer', () => {
     const lookups = Array.from({ length: 20 }, () => lookup(slowQuestion));
     await expect.poll(() => source.requests).toBe(1);
     answerQuestion(GOOD_ANSWER);
-    expect(await Promise.all(lookups)).toEqual(Array.from({ length: 20 }, () => seen(0)));
+    expect(await Promise.all(lookups)).toEqual(
+      Array.from({ length: 20 }, () => createSeenLookup(0)),
+    );
     expect(source.requests).toBe(1);
   });
 
@@ -81,7 +83,7 @@ describe('a good answer', () => {
     const { cache, lookup } = setUp();
     await lookup();
     const nextProcess = setUp(cache);
-    expect(await nextProcess.lookup()).toEqual(seen(0));
+    expect(await nextProcess.lookup()).toEqual(createSeenLookup(0));
     expect(nextProcess.source.requests).toBe(0);
   });
 });
@@ -92,9 +94,9 @@ describe('while the source is down', () => {
     await lookup();
     source.answer = FAILED_ANSWER;
     cache.wait(2 * DAY_MS);
-    expect(await lookup()).toEqual(seen(2 * 86_400));
+    expect(await lookup()).toEqual(createSeenLookup(2 * 86_400));
     cache.wait(28 * DAY_MS - 1_000);
-    expect(await lookup()).toEqual(seen(30 * 86_400 - 1));
+    expect(await lookup()).toEqual(createSeenLookup(30 * 86_400 - 1));
     cache.wait(1_000);
     expect(await lookup()).toEqual({
       state: 'failed',
@@ -113,7 +115,7 @@ describe('while the source is down', () => {
     });
     expect(cache.kept.size).toBe(0);
     source.answer = GOOD_ANSWER;
-    expect(await lookup()).toEqual(seen(0));
+    expect(await lookup()).toEqual(createSeenLookup(0));
   });
 
   test('a source that asked for a pause is not asked until the pause is over', async () => {
@@ -139,7 +141,7 @@ describe('while the source is down', () => {
     cache.wait(2 * HOUR_MS);
     source.answer = toFailure('index did not answer', 30_000);
     await lookup(question({ key: 'b' }));
-    expect(await lookup()).toEqual(seen(7_200));
+    expect(await lookup()).toEqual(createSeenLookup(7_200));
     expect(source.requests).toBe(2);
   });
 });
@@ -152,8 +154,8 @@ describe('a cache that fails', () => {
       put: () => Promise.reject(new Error('no store')),
     };
     const { lookup, source } = setUp(failingCache);
-    expect(await lookup()).toEqual(seen(0));
-    expect(await lookup()).toEqual(seen(0));
+    expect(await lookup()).toEqual(createSeenLookup(0));
+    expect(await lookup()).toEqual(createSeenLookup(0));
     expect(source.requests).toBe(2);
   });
 
@@ -162,7 +164,7 @@ describe('a cache that fails', () => {
     async (data) => {
       const { lookup, cache, source } = setUp();
       await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now(), data });
-      expect(await lookup()).toEqual(seen(0));
+      expect(await lookup()).toEqual(createSeenLookup(0));
       expect(source.requests).toBe(1);
       source.answer = FAILED_ANSWER;
       await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now(), data });
@@ -173,7 +175,7 @@ describe('a cache that fails', () => {
   test('asks the source again if its stored answer has a time in the future', async () => {
     const { lookup, cache, source } = setUp();
     await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now() + DAY_MS, data: 8 });
-    expect(await lookup()).toEqual(seen(0));
+    expect(await lookup()).toEqual(createSeenLookup(0));
     source.answer = FAILED_ANSWER;
     await cache.put({ source: 'index', key: 'a', takenAtMs: cache.now() + DAY_MS, data: 8 });
     expect(await lookup()).toMatchObject({ state: 'seen', ageSec: 0, data: 8 });

@@ -134,7 +134,7 @@ describe('on a long chain, settlements', () => {
     expect(ranges).toHaveLength(20);
   });
 
-  test('come with the shorter window if a later range fails', async () => {
+  test('come with a shorter window if a later range fails', async () => {
     const { lookup } = await startChain([{ block: LATEST_BLOCK - 25_000, payer: 1 }], (ranges) =>
       ranges > 2 ? { status: 500, json: 'x' } : null,
     );
@@ -170,14 +170,14 @@ describe('on a long chain, settlements', () => {
     expect(widths.slice(-1)).toEqual([100]);
   });
 
-  test('end before a single block whose logs are over the byte limit', async () => {
+  test('are read only up to a single block whose logs are over the byte limit', async () => {
     const { lookup } = await startChain([], (_count, [from]) =>
       from <= LATEST_BLOCK - 10_000 ? { json: { result: ['x'.repeat(8 * 1024 * 1024)] } } : null,
     );
     expect(await lookup()).toMatchObject({ ok: true, value: { windowDays: 0.2, settlements: 0 } });
   });
 
-  test('end before a range with more senders than one call can name', async () => {
+  test('are read only up to a range with more senders than one call can name', async () => {
     const manyPayments = Array.from({ length: 201 }, (_, index) => ({
       block: LATEST_BLOCK - 11_000 - index,
       payer: 100 + index,

@@ -239,7 +239,7 @@ describe('settlements by address', () => {
     expect(await lookup()).toMatchObject({ ok: true, value: { settlements: 0 } });
   });
 
-  test('of a base58 address leave out an address that differs only in case', async () => {
+  test('for a base58 address leave out rows of an address that differs only in case', async () => {
     const solanaAddress = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
     mockList(solanaAddress).reply(200, page([sellerByAddress(solanaAddress.toLowerCase())]));
     expect(await lookup(solanaAddress)).toMatchObject({ ok: true, value: { settlements: 0 } });

@@ -1,4 +1,4 @@
-/** Rules decide which addresses count as one client. */
+/** `addressBlock` decides which addresses count as one client. */
 import { expect, test } from 'vitest';
 import { addressBlock } from '../../src/limits/client-key.ts';
 
@@ -18,7 +18,7 @@ test.each([
   ['unknown', 'unknown'],
   ['_Hidden', '_hidden'],
   ['', ''],
-])('%s counts as %s', (ip, block) => {
+])('the address %s counts as the client %s', (ip, block) => {
   expect(addressBlock(ip, 64)).toBe(block);
 });
 

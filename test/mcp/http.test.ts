@@ -104,8 +104,8 @@ describe('/mcp in revision 0.3.0', () => {
 
   test('charges nothing for a call with a refused URL or an unreadable payment', async () => {
     const { value } = await call('scan_origin', { url: SHOP });
-    const refused = await call('scan_origin', { url: 'https://127.0.0.1' }, await sign(value));
-    expect(refused).toMatchObject({
+    const refusal = await call('scan_origin', { url: 'https://127.0.0.1' }, await sign(value));
+    expect(refusal).toMatchObject({
       isError: true,
       value: { error: 'invalid_url', charged: false },
     });

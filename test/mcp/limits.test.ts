@@ -43,9 +43,9 @@ describe('a tool call counts against the rate limit of its HTTP route', () => {
     expect(await countCalls(service, { name: 'preflight', input: { url: SHOP } }, 11)).toBe(10);
     const route = await service.post('/v1/preflight', { url: SHOP });
     expect(route.statusCode).toBe(429);
-    const refused = await callTool(service, { name: 'preflight', input: { url: SHOP } });
-    expect(refused.json()).toMatchObject({ error: 'rate_limited', charged: false });
-    expect(refused.headers).toMatchObject({
+    const refusal = await callTool(service, { name: 'preflight', input: { url: SHOP } });
+    expect(refusal.json()).toMatchObject({ error: 'rate_limited', charged: false });
+    expect(refusal.headers).toMatchObject({
       'retry-after': '60',
       'ratelimit-limit': '30',
       'ratelimit-remaining': '0',

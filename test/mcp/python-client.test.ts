@@ -40,8 +40,8 @@ describe("Python's x402.mcp client", needs(unavailable), () => {
     const call = (tool: string, input: object) =>
       buyer?.buy({ url, tool, arguments: input, privateKey });
     expect(await call('explain_check', { id: 'P6' })).toMatchObject({ paymentMade: false });
-    const refused = await call('scan_origin', { url: 'https://127.0.0.1' });
-    expect(refused).toMatchObject({ isError: true, payment: null });
-    expect(JSON.parse(refused?.text ?? '')).toMatchObject({ error: 'invalid_url', charged: false });
+    const refusal = await call('scan_origin', { url: 'https://127.0.0.1' });
+    expect(refusal).toMatchObject({ isError: true, payment: null });
+    expect(JSON.parse(refusal?.text ?? '')).toMatchObject({ error: 'invalid_url', charged: false });
   });
 });

@@ -90,7 +90,7 @@ test('all waiting callers share one fetch, which counts as one failure of each c
   expect(clock.sleepers).toBe(0);
 });
 
-test('a caller who comes during a fetch is answered by the next fetch, which begins 10 s after the start of that fetch', async () => {
+test('a caller who comes during a fetch waits for the next fetch, which begins 10 s after the running fetch began', async () => {
   await using reading = startReading();
   const { fetches, verification, clock } = reading;
   const { token } = await verification.start(ORIGIN, OWNER);

@@ -165,11 +165,11 @@ test('a strict TypeScript program compiles with the types of the package', async
   const program = `
     import { judge, type Preflight, preflight, type ScanReport, scan } from 'x402-scan';
     const report: ScanReport = await scan('api.example.com', { offline: true, signal: new AbortController().signal });
-    const again: ScanReport = await judge({}, { checksVersion: report.checksVersion });
-    const asked: Preflight = await preflight('https://api.example.com/', { method: 'POST', maxPrice: '1' });
+    const judged: ScanReport = await judge({}, { checksVersion: report.checksVersion });
+    const answer: Preflight = await preflight('https://api.example.com/', { method: 'POST', maxPrice: '1' });
     const hook: (context: { paymentRequired: { x402Version: number }; selectedRequirements: object }) =>
       Promise<undefined | { abort: true; reason: string }> = preflight({ strict: true });
-    export const all = [again.results[0]?.fix, asked.verdict, hook];
+    export const values = [judged.results[0]?.fix, answer.verdict, hook];
     // @ts-expect-error a grade is one of five letters
     export const wrong: 'G' = report.grade;
   `;

@@ -336,9 +336,9 @@ describe('the words of a kit', () => {
   });
 
   it('name failures', () => {
-    const given = failure('tls-expired', 'expired on 2026-01-01');
-    if (given.ok) throw new Error('A failure is no answer.');
-    expect(kit.failure('GET /', given)).toBe('GET /: tls-expired (expired on 2026-01-01)');
+    const tlsFailure = failure('tls-expired', 'expired on 2026-01-01');
+    if (tlsFailure.ok) throw new Error('A failure is no answer.');
+    expect(kit.failure('GET /', tlsFailure)).toBe('GET /: tls-expired (expired on 2026-01-01)');
   });
 
   it('have headers by lower-case name', () => {
@@ -349,9 +349,9 @@ describe('the words of a kit', () => {
   });
 
   it('count the resources that challenged', () => {
-    const found = kit.challenged(
+    const challenged = kit.challenged(
       resources([resource(), resource({ path: '/free', get: answer(200), head: [] })]),
     );
-    expect(found.map((one) => one.resource.path)).toEqual(['/weather']);
+    expect(challenged.map(({ resource }) => resource.path)).toEqual(['/weather']);
   });
 });

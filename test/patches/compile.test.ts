@@ -42,32 +42,35 @@ const packages = await ensureJudge({
 
 type Source = { readonly name: string; readonly code: string };
 
-/** Lists every patch of these stacks once, in the given language. */
-function sources(stacks: readonly Stack[], language: Language): readonly Source[] {
-  const all = stacks.flatMap((stack) => [
-    ...allValues().flatMap((one) => partsOf(stack, ...one)),
-    ...claimsOf(stack),
+/** Lists the parts of all patches for these stacks that are in this language, each code once. */
+function listSources(stacks: readonly Stack[], language: Language): readonly Source[] {
+  const parts = stacks.flatMap((stack) => [
+    ...listAllValues().flatMap(([id, values]) => listParts(stack, id, values)),
+    ...listClaimParts(stack),
   ]);
-  const codes = new Map(
-    all.filter((one) => one.language === language).map((one) => [one.code, one]),
+  const partsByCode = new Map(
+    parts.filter((part) => part.language === language).map((part) => [part.code, part]),
   );
-  return [...codes.values()].map(({ name, code }, index) => ({ name: `${name}_${index}`, code }));
+  return [...partsByCode.values()].map(({ name, code }, index) => ({
+    name: `${name}_${index}`,
+    code,
+  }));
 }
 
-function partsOf(stack: Stack, id: string, values: PatchValues) {
+function listParts(stack: Stack, id: string, values: PatchValues) {
   return (patchesFor(id, stack, values)?.patches ?? []).flatMap(({ topic, patch }) => {
     const name = `${stack}_${topic.replaceAll('-', '_')}`;
     return 'whyNot' in patch ? [] : patch.parts.map((part) => ({ ...part, name }));
   });
 }
 
-function claimsOf(stack: Stack) {
+function listClaimParts(stack: Stack) {
   const { patch } = writeTrialPatch('T7', stack, readPatchValues(report()));
   const name = `${stack}_claim`;
   return 'whyNot' in patch ? [] : patch.parts.map((part) => ({ ...part, name }));
 }
 
-function allValues(): readonly (readonly [id: string, values: PatchValues])[] {
+function listAllValues(): readonly (readonly [id: string, values: PatchValues])[] {
   const reports = [
     report({}),
     report({ network: SOLANA }),
@@ -79,7 +82,7 @@ function allValues(): readonly (readonly [id: string, values: PatchValues])[] {
   ];
   return Object.keys(CHECK_TOPICS).flatMap((id) => [
     [id, placeholderValues(id)] as const,
-    ...reports.map((one) => [id, readPatchValues(one)] as const),
+    ...reports.map((report) => [id, readPatchValues(report)] as const),
   ]);
 }
 
@@ -89,18 +92,22 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-async function write(into: string, extension: string, files: readonly Source[]): Promise<string[]> {
-  await mkdir(into, { recursive: true });
+async function writeFiles(
+  folder: string,
+  extension: string,
+  files: readonly Source[],
+): Promise<string[]> {
+  await mkdir(folder, { recursive: true });
   return Promise.all(
     files.map(async ({ name, code }) => {
-      const file = join(into, `${name}.${extension}`);
+      const file = join(folder, `${name}.${extension}`);
       await writeFile(file, code);
       return file;
     }),
   );
 }
 
-/** Returns the errors of the compiler, or an empty text. */
+/** Returns the output of a compiler that failed, or an empty text. */
 function findCompilerErrors(command: string, args: readonly string[]): Promise<string> {
   return run(command, args, { timeout: COMPILE_TIMEOUT_MS, maxBuffer: 1 << 24 }).then(
     () => '',
@@ -115,11 +122,11 @@ describe(
     test('for Express, Hono and Next', { timeout: COMPILE_TIMEOUT_MS }, async () => {
       if ('unavailable' in packages) return;
       // The compiler looks for packages beside the file.
-      const into = await mkdtemp(join(packages.folder, 'patches-'));
+      const projectFolder = await mkdtemp(join(packages.folder, 'patches-'));
       try {
-        const files = sources(['express', 'hono', 'next'], 'ts');
+        const files = listSources(['express', 'hono', 'next'], 'ts');
         expect(files.length).toBeGreaterThan(40);
-        const paths = await write(into, 'ts', files);
+        const paths = await writeFiles(projectFolder, 'ts', files);
         const flags = [
           '--ignoreConfig',
           '--noEmit',
@@ -129,14 +136,14 @@ describe(
           'es2023',
         ];
         const modules = ['--module', 'esnext', '--moduleResolution', 'bundler'];
-        await writeFile(join(into, 'package.json'), '{"type":"module"}');
+        await writeFile(join(projectFolder, 'package.json'), '{"type":"module"}');
         // The patch leaves the constant `ROUTE` to the seller, and does not compile without it.
-        const known = join(into, 'route.d.ts');
-        await writeFile(known, 'declare const ROUTE: string;');
-        const args = [TSC, ...flags, ...modules, '--types', 'node', known, ...paths];
+        const routeFile = join(projectFolder, 'route.d.ts');
+        await writeFile(routeFile, 'declare const ROUTE: string;');
+        const args = [TSC, ...flags, ...modules, '--types', 'node', routeFile, ...paths];
         expect(await findCompilerErrors(process.execPath, args)).toBe('');
       } finally {
-        await rm(into, { recursive: true, force: true });
+        await rm(projectFolder, { recursive: true, force: true });
       }
     });
   },
@@ -145,9 +152,9 @@ describe(
 const python = findExecutable('python3');
 describe('Python', needs(python === null ? 'no python3 on the PATH' : null), () => {
   test('compiles FastAPI and Flask patches', { timeout: COMPILE_TIMEOUT_MS }, async () => {
-    const files = sources(['fastapi', 'flask'], 'python');
+    const files = listSources(['fastapi', 'flask'], 'python');
     expect(files.length).toBeGreaterThan(25);
-    const paths = await write(join(folder, 'python'), 'py', files);
+    const paths = await writeFiles(join(folder, 'python'), 'py', files);
     expect(await findCompilerErrors(python ?? '', ['-m', 'py_compile', ...paths])).toBe('');
   });
 });
@@ -155,15 +162,15 @@ describe('Python', needs(python === null ? 'no python3 on the PATH' : null), () 
 const gofmt = findExecutable('gofmt');
 describe('Go', needs(gofmt === null ? 'no gofmt on the PATH' : null), () => {
   test('parses Go patches', { timeout: COMPILE_TIMEOUT_MS }, async () => {
-    const files = sources(['go'], 'go');
+    const files = listSources(['go'], 'go');
     expect(files.length).toBeGreaterThan(12);
-    const paths = await write(join(folder, 'go'), 'go', files);
+    const paths = await writeFiles(join(folder, 'go'), 'go', files);
     expect(await findCompilerErrors(gofmt ?? '', ['-e', '-l', ...paths])).toBe('');
   });
 });
 
-test('a document that nginx serves as a file is valid JSON if it says so', () => {
-  const files = sources(['nginx'], 'json');
+test('a JSON document in an nginx patch is valid JSON', () => {
+  const files = listSources(['nginx'], 'json');
   expect(files.length).toBeGreaterThan(2);
   for (const { code } of files) expect(() => JSON.parse(code)).not.toThrow();
 });
@@ -172,10 +179,10 @@ test('a hostile value adds no line to a patch', () => {
   for (const path of HOSTILE_PATHS) {
     for (const stack of STACKS) {
       const values = readPatchValues(report({ path }));
-      const unknown = readPatchValues(report({ path: '/?' }));
-      const lines = (of: PatchValues) =>
-        JSON.stringify(patchesFor('P2', stack, of)).split('\\n').length;
-      expect([path, stack, lines(values)]).toEqual([path, stack, lines(unknown)]);
+      const withoutPath = readPatchValues(report({ path: '/?' }));
+      const countLines = (patchValues: PatchValues) =>
+        JSON.stringify(patchesFor('P2', stack, patchValues)).split('\\n').length;
+      expect([path, stack, countLines(values)]).toEqual([path, stack, countLines(withoutPath)]);
     }
   }
 });

@@ -19,10 +19,10 @@ import { paidRoute, report, TEMPLATES } from './reports.ts';
 
 const run = promisify(execFile);
 const TIMEOUT_MS = 240_000;
-const script = (name: string) => fileURLToPath(new URL(`guards/${name}`, import.meta.url));
+const findScript = (name: string) => fileURLToPath(new URL(`guards/${name}`, import.meta.url));
 
 /** The patches that write a guard, by check and outcome. */
-const GUARDS = [
+const GUARD_PATCHES = [
   ['P2', 'not-challenged'],
   ['P3', 'http-url'],
   ['P5', 'head-unguarded'],
@@ -61,16 +61,16 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-async function writeParts(stack: Stack, into: string, id: string, outcome: string) {
-  const [first] = patchesFor(id, stack, values, outcome)?.patches ?? [];
-  if (first === undefined || 'whyNot' in first.patch) throw new Error(`${stack} has no ${id}`);
+async function writeParts(stack: Stack, folder: string, id: string, outcome: string) {
+  const [guard] = patchesFor(id, stack, values, outcome)?.patches ?? [];
+  if (guard === undefined || 'whyNot' in guard.patch) throw new Error(`${stack} has no ${id}`);
   return Promise.all(
-    first.patch.parts.map(async ({ file, code }) => {
+    guard.patch.parts.map(async ({ file, code }) => {
       // Node strips no types from files under node_modules.
       const [name, body] = file.endsWith('.ts')
         ? [file.replace(/ts$/, 'mjs'), stripTypeScriptTypes(code)]
         : [file, code];
-      const path = join(into, `${stack}-${id}`, name);
+      const path = join(folder, `${stack}-${id}`, name);
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, body);
       return path;
@@ -78,7 +78,11 @@ async function writeParts(stack: Stack, into: string, id: string, outcome: strin
   );
 }
 
-async function statuses(command: string, args: readonly string[], cwd: string): Promise<unknown> {
+async function fetchStatuses(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<unknown> {
   const env = { ...process.env, FACILITATOR_URL: facilitator.url };
   const { stdout } = await run(command, args, { cwd, env, timeout: TIMEOUT_MS });
   return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
@@ -101,45 +105,50 @@ const packages = await ensureJudge({
 });
 
 describe('JavaScript', needs('unavailable' in packages ? packages.unavailable : null), () => {
-  const requests = JSON.stringify(REQUESTS);
+  const requestsJson = JSON.stringify(REQUESTS);
 
   test.each(
     (['express', 'hono'] as const).flatMap((stack) =>
-      GUARDS.map((one) => [stack, ...one] as const),
+      GUARD_PATCHES.map((guard) => [stack, ...guard] as const),
     ),
   )(
-    '%s, %s: all that was guarded asks for a payment',
+    '%s, %s: every request to a guarded path gets 402',
     { timeout: TIMEOUT_MS },
     async (stack, ...guard) => {
       if ('unavailable' in packages) return;
-      const into = await mkdtemp(join(packages.folder, 'guards-'));
+      const patchFolder = await mkdtemp(join(packages.folder, 'guards-'));
       try {
-        const files = await writeParts(stack, into, ...guard);
-        const args = [script('serve-javascript.mjs'), stack, requests, ...files];
-        const seen = await statuses(process.execPath, args, packages.folder);
-        expect(seen).toEqual(REQUESTS.map(() => 402));
+        const files = await writeParts(stack, patchFolder, ...guard);
+        const args = [findScript('serve-javascript.mjs'), stack, requestsJson, ...files];
+        const statuses = await fetchStatuses(process.execPath, args, packages.folder);
+        expect(statuses).toEqual(REQUESTS.map(() => 402));
       } finally {
-        await rm(into, { recursive: true, force: true });
+        await rm(patchFolder, { recursive: true, force: true });
       }
     },
   );
 
-  test.each(GUARDS.filter(([id]) => id !== 'P5'))(
-    'next, %s: each file guards its own route',
+  test.each(GUARD_PATCHES.filter(([id]) => id !== 'P5'))(
+    'next, %s: every request to the route of a file gets 402',
     { timeout: TIMEOUT_MS },
     async (...guard) => {
       if ('unavailable' in packages) return;
-      const into = await mkdtemp(join(packages.folder, 'guards-'));
+      const patchFolder = await mkdtemp(join(packages.folder, 'guards-'));
       try {
-        const files = await writeParts('next', into, ...guard);
+        const files = await writeParts('next', patchFolder, ...guard);
         // A folder name cannot match a part of a segment, so the seller must guard that file.
-        const known = files.filter((file) => !file.includes('<route>'));
-        const asked = REQUESTS.filter(([, path]) => /^\/(?:weather|news$|v1)/.test(path ?? ''));
-        const args = [script('serve-javascript.mjs'), 'next', JSON.stringify(asked), ...known];
-        const seen = await statuses(process.execPath, args, packages.folder);
-        expect(seen).toEqual(asked.map(() => 402));
+        const guardingFiles = files.filter((file) => !file.includes('<route>'));
+        const requests = REQUESTS.filter(([, path]) => /^\/(?:weather|news$|v1)/.test(path ?? ''));
+        const args = [
+          findScript('serve-javascript.mjs'),
+          'next',
+          JSON.stringify(requests),
+          ...guardingFiles,
+        ];
+        const statuses = await fetchStatuses(process.execPath, args, packages.folder);
+        expect(statuses).toEqual(requests.map(() => 402));
       } finally {
-        await rm(into, { recursive: true, force: true });
+        await rm(patchFolder, { recursive: true, force: true });
       }
     },
   );
@@ -149,16 +158,16 @@ const python = await ensurePythonEnv();
 describe('Python', needs('unavailable' in python ? python.unavailable : null), () => {
   test.each(
     (['fastapi', 'flask'] as const).flatMap((stack) =>
-      GUARDS.map((one) => [stack, ...one] as const),
+      GUARD_PATCHES.map((guard) => [stack, ...guard] as const),
     ),
   )(
-    '%s, %s: all that was guarded asks for a payment',
+    '%s, %s: every request to a guarded path gets 402',
     { timeout: TIMEOUT_MS },
     async (stack, ...guard) => {
       if ('unavailable' in python) return;
       const files = await writeParts(stack, folder, ...guard);
-      const args = [script('serve_python.py'), stack, JSON.stringify(REQUESTS), ...files];
-      expect(await statuses(python.python, args, folder)).toEqual(REQUESTS.map(() => 402));
+      const args = [findScript('serve_python.py'), stack, JSON.stringify(REQUESTS), ...files];
+      expect(await fetchStatuses(python.python, args, folder)).toEqual(REQUESTS.map(() => 402));
     },
   );
 });

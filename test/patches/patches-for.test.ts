@@ -15,25 +15,25 @@ import { HOSTILE_PATHS, PAY_TO, paidRoute, report, TEMPLATES } from './reports.t
 
 const checks = await discoverChecks();
 const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
-const SELLERS_OWN = catalog.checks.filter(({ category }) => category !== 'directory');
+const SELLER_CHECKS = catalog.checks.filter(({ category }) => category !== 'directory');
 
 function readCode(patch: Patch | undefined): string {
   if (patch === undefined || 'whyNot' in patch) return '';
   return patch.parts.map(({ file, code }) => `${file}\n${code}`).join('\n');
 }
 
-describe.each(SELLERS_OWN.map(({ id, impl }) => [id, impl] as const))('%s', (id, impl) => {
+describe.each(SELLER_CHECKS.map(({ id, impl }) => [id, impl] as const))('%s', (id, impl) => {
   test.each(STACKS)('has a patch for %s, or one line with the reason why not', (stack) => {
-    const found = patchesFor(id, stack, placeholderValues(id));
-    expect(found?.patches.length).toBeGreaterThan(0);
-    for (const { patch } of found?.patches ?? []) {
+    const fix = patchesFor(id, stack, placeholderValues(id));
+    expect(fix?.patches.length).toBeGreaterThan(0);
+    for (const { patch } of fix?.patches ?? []) {
       if ('whyNot' in patch) expect(patch.whyNot).toMatch(/^[^\n]{20,150}$/);
       else for (const { code } of patch.parts) expect(code).toMatch(/\S\n$/);
     }
   });
 
   test('has one patch for each outcome, and names only outcomes of its check', () => {
-    const outcomes = checks.find((one) => one.impl === impl)?.definition.outcomes ?? [];
+    const outcomes = checks.find((check) => check.impl === impl)?.definition.outcomes ?? [];
     expect(outcomes.length).toBeGreaterThan(1);
     for (const outcome of outcomes) {
       expect(patchesFor(id, 'express', PLACEHOLDERS, outcome)?.patches).toHaveLength(1);
@@ -45,13 +45,13 @@ describe.each(SELLERS_OWN.map(({ id, impl }) => [id, impl] as const))('%s', (id,
   });
 });
 
-test('a standing check has no patch, because others serve the answers that it judges', () => {
+test('a standing check has no patch, because it judges the answers of indexes and not of the seller', () => {
   expect(patchesFor('D1', 'express', PLACEHOLDERS)).toBeNull();
 });
 
 test("every stack but nginx has a patch for each check of the seller's code", () => {
-  for (const { id } of SELLERS_OWN.filter((one) => one.id !== 'P1')) {
-    for (const stack of STACKS.filter((one) => one !== 'nginx')) {
+  for (const { id } of SELLER_CHECKS.filter((check) => check.id !== 'P1')) {
+    for (const stack of STACKS.filter((stack) => stack !== 'nginx')) {
       const patches = patchesFor(id, stack, PLACEHOLDERS)?.patches ?? [];
       expect(patches.filter(({ patch }) => 'whyNot' in patch)).toEqual([]);
     }
@@ -95,24 +95,24 @@ describe('values', () => {
 
   test.each(['\n', '\u202e', '\u0000', '\u2028'])(
     'stay placeholders if the fact contains %j',
-    (odd) => {
-      const read = report({ path: `/a${odd}b`, network: `eip155:${odd}1` });
-      expect(readPatchValues(read).routes[0]).toMatchObject({
+    (hidden) => {
+      const withHidden = report({ path: `/a${hidden}b`, network: `eip155:${hidden}1` });
+      expect(readPatchValues(withHidden).routes[0]).toMatchObject({
         ...{ template: null, example: null, price: '<price>', network: '<network:id>' },
       });
     },
   );
 
-  test('do not include a recipient that P7 faults', () => {
+  test('do not include a recipient in which check P7 finds a fault', () => {
     expect(readPatchValues(report({ p7: 'bad-checksum' })).routes[0].payTo).toBe('<payTo>');
   });
 });
 
 test.each(HOSTILE_PATHS)('%j is not written into nginx patches or file names', (path) => {
   const values = readPatchValues(report({ path }));
-  for (const topicCheck of ['P4', 'P5']) {
-    const found = patchesFor(topicCheck, 'nginx', values);
-    for (const { patch } of found?.patches ?? []) {
+  for (const id of ['P4', 'P5']) {
+    const fix = patchesFor(id, 'nginx', values);
+    for (const { patch } of fix?.patches ?? []) {
       expect(readCode(patch)).not.toMatch(/__import__|process|passwd|\/a/);
     }
   }
@@ -125,50 +125,57 @@ test.each(HOSTILE_PATHS)('%j is not written into nginx patches or file names', (
   }
 });
 
-const codes = (id: string, stack: Stack, values: PatchValues) =>
+const readAllCode = (id: string, stack: Stack, values: PatchValues) =>
   (patchesFor(id, stack, values)?.patches ?? []).map(({ patch }) => readCode(patch)).join('\n');
 const GUARDING_CHECKS = ['P2', 'P3', 'P4', 'P5', 'P8', 'S5'];
 
-describe.each(STACKS.filter((stack) => stack !== 'nginx'))('routes of %s', (stack) => {
-  const written: Readonly<Record<string, readonly string[]>> = {
-    express: ['/weather/:city', '/files/:name.json', '/v1/:a/x/:b_c'],
-    hono: ['/weather/:city', '/files/:name.json', '/v1/:a/x/:b_c'],
-    next: ['app/weather/[city]/route.ts', 'app/v1/[a]/x/[b_c]/route.ts', 'app/news/route.ts'],
-    fastapi: ['/weather/[city]', '/weather/{city}', '/v1/[a]/x/[b_c]'],
-    flask: ['/weather/[city]', '/weather/<city>', '/v1/<a>/x/<b_c>'],
-    go: ['/weather/[city]', '/weather/{city}', '/v1/[a]/x/[b_c]'],
-  };
+describe.each(STACKS.filter((stack) => stack !== 'nginx'))(
+  'the routes in patches for %s',
+  (stack) => {
+    const routesByStack: Readonly<Record<string, readonly string[]>> = {
+      express: ['/weather/:city', '/files/:name.json', '/v1/:a/x/:b_c'],
+      hono: ['/weather/:city', '/files/:name.json', '/v1/:a/x/:b_c'],
+      next: ['app/weather/[city]/route.ts', 'app/v1/[a]/x/[b_c]/route.ts', 'app/news/route.ts'],
+      fastapi: ['/weather/[city]', '/weather/{city}', '/v1/[a]/x/[b_c]'],
+      flask: ['/weather/[city]', '/weather/<city>', '/v1/<a>/x/<b_c>'],
+      go: ['/weather/[city]', '/weather/{city}', '/v1/[a]/x/[b_c]'],
+    };
 
-  test('are all declared routes, and never a requested path', () => {
-    const values = readPatchValues(report({ paid: TEMPLATES.map((path) => paidRoute(path)) }));
-    for (const id of GUARDING_CHECKS) expect(codes(id, stack, values)).not.toContain('/example');
-    for (const path of written[stack] ?? []) expect(codes('P2', stack, values)).toContain(path);
-  });
+    test('are all declared routes, and never a requested path', () => {
+      const values = readPatchValues(report({ paid: TEMPLATES.map((path) => paidRoute(path)) }));
+      for (const id of GUARDING_CHECKS)
+        expect(readAllCode(id, stack, values)).not.toContain('/example');
+      for (const path of routesByStack[stack] ?? [])
+        expect(readAllCode('P2', stack, values)).toContain(path);
+    });
 
-  test('are not code if nothing declares them, and name the requested paths', () => {
-    const values = readPatchValues(report({ path: null }));
-    for (const id of ['P2', 'P5', 'S5']) {
-      expect(codes(id, stack, values)).toContain('<route> behind /weather/example: define ROUTE');
-      expect(codes(id, stack, values)).toMatch(/ROUTE\b/);
-      expect(codes(id, stack, placeholderValues(id))).toMatch(/ROUTE\b/);
-    }
-  });
+    test('are not written as code if no document declares them, and a comment names the requested paths', () => {
+      const values = readPatchValues(report({ path: null }));
+      for (const id of ['P2', 'P5', 'S5']) {
+        expect(readAllCode(id, stack, values)).toContain(
+          '<route> behind /weather/example: define ROUTE',
+        );
+        expect(readAllCode(id, stack, values)).toMatch(/ROUTE\b/);
+        expect(readAllCode(id, stack, placeholderValues(id))).toMatch(/ROUTE\b/);
+      }
+    });
 
-  test('name sign-ins as paths that still need a guard', () => {
-    const { routes, ...rest } = report();
-    if (!routes) throw new Error('no routes');
-    const signIn = [{ method: 'GET', template: '/profile' }];
-    const values = readPatchValues({ ...rest, routes: { ...routes, signIn } });
-    if (stack !== 'next') expect(codes('P2', stack, values)).toContain('/profile');
-  });
+    test('include the paths of sign-ins, which still need a guard', () => {
+      const { routes, ...rest } = report();
+      if (!routes) throw new Error('no routes');
+      const signIn = [{ method: 'GET', template: '/profile' }];
+      const values = readPatchValues({ ...rest, routes: { ...routes, signIn } });
+      if (stack !== 'next') expect(readAllCode('P2', stack, values)).toContain('/profile');
+    });
 
-  test('come with the command that installs the packages', () => {
-    const values = readPatchValues(report());
-    expect(codes('P2', stack, values)).toMatch(/(?:npm install|pip install|go get) \S+/);
-  });
-});
+    test('come with the command that installs the packages', () => {
+      const values = readPatchValues(report());
+      expect(readAllCode('P2', stack, values)).toMatch(/(?:npm install|pip install|go get) \S+/);
+    });
+  },
+);
 
-test('do not serve a document free if its path is sold', () => {
+test('patches do not serve a document for free at a path that is sold', () => {
   const values = readPatchValues(report({ path: '/' }));
   for (const stack of STACKS) {
     for (const { patch } of patchesFor('S9', stack, values)?.patches ?? []) {
@@ -179,8 +186,8 @@ test('do not serve a document free if its path is sold', () => {
   }
 });
 
-test('put the version member that its check requires into a manifest', () => {
-  const code = codes('S6', 'nginx', readPatchValues(report()));
+test('the patch of S6 writes the member x402Version into the manifest', () => {
+  const code = readAllCode('S6', 'nginx', readPatchValues(report()));
   expect(code).toContain('"x402Version": 2');
   expect(code).not.toContain('"version"');
 });

@@ -9,7 +9,7 @@ import { freePort } from '../fixtures/service/free-port.ts';
 
 const TIMEOUT_MS = 120_000;
 
-/** Serves documents that name OTHER, and redirects every other request there. */
+/** A seller that serves documents with URLs on OTHER, and redirects every other request to OTHER. */
 const SELLER = `
   import { createServer } from 'node:http';
   const { PORT, OTHER } = process.env;
@@ -27,33 +27,33 @@ const SELLER = `
   }).listen(Number(PORT), '127.0.0.1');
 `;
 
-test('the run follows no redirect and no document of the seller to another origin', {
+test('the run sends no request to another origin, although documents and redirects of the seller lead there', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'own-origin-'));
   const seller = join(folder, 'seller.mjs');
   await writeFile(seller, SELLER);
-  const asked: string[] = [];
-  const other = createServer((request, response) => {
-    asked.push(request.url ?? '');
+  const requestedPaths: string[] = [];
+  const otherServer = createServer((request, response) => {
+    requestedPaths.push(request.url ?? '');
     response.writeHead(402).end('{}');
   });
-  await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-  const address = `http://127.0.0.1:${(other.address() as AddressInfo).port}`; // it listens on TCP
+  await new Promise<void>((resolve) => otherServer.listen(0, '127.0.0.1', resolve));
+  const otherUrl = `http://127.0.0.1:${(otherServer.address() as AddressInfo).port}`; // The server listens on TCP.
   const run = async (...flags: readonly string[]) => {
     const port = await freePort();
-    const start = `PORT=${port} OTHER=${address} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(seller)}`;
+    const start = `PORT=${port} OTHER=${otherUrl} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(seller)}`;
     return runCli(['pay-test', `http://127.0.0.1:${port}`, '--start', start, ...flags]);
   };
   try {
-    const found = await run('--only', 'T1');
-    expect(found).toMatchObject({ code: 2, stdout: '' });
-    expect(found.stderr).toContain('no route asks for a payment');
-    const named = await run('--only', 'T1', '--route', 'GET /paid');
-    expect(named.stdout).toContain('GET /paid: answers 307 instead of 402');
-    expect(asked).toEqual([]);
+    const withoutRoute = await run('--only', 'T1');
+    expect(withoutRoute).toMatchObject({ code: 2, stdout: '' });
+    expect(withoutRoute.stderr).toContain('no route asks for a payment');
+    const withRoute = await run('--only', 'T1', '--route', 'GET /paid');
+    expect(withRoute.stdout).toContain('GET /paid: answers 307 instead of 402');
+    expect(requestedPaths).toEqual([]);
   } finally {
-    other.close();
+    otherServer.close();
     await rm(folder, { recursive: true, force: true });
   }
 });
@@ -64,8 +64,8 @@ const WATCHING_SCRIPT = `
   import { Socket } from 'node:net';
   const connect = Socket.prototype.connect;
   Socket.prototype.connect = function (...args) {
-    const [first] = [args[0]].flat();
-    const host = String((typeof first === 'object' ? first.host : args[1]) ?? 'localhost');
+    const [target] = [args[0]].flat();
+    const host = String((typeof target === 'object' ? target.host : args[1]) ?? 'localhost');
     if (/^(?:127\\.|localhost$|::1$)/.test(host)) return connect.apply(this, args);
     appendFileSync(process.env.DIALLED, host + ' ');
     return this.destroy(new Error('not dialled'));
@@ -76,24 +76,24 @@ test('the run does not follow a redirect to a public address', {
   timeout: TIMEOUT_MS,
 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'own-origin-'));
-  const [seller, watched, dialled] = ['seller.mjs', 'watched.mjs', 'dialled'].map((name) =>
-    join(folder, name),
-  ) as [string, string, string]; // three names, three paths
+  const [seller, watchingScript, dialledFile] = ['seller.mjs', 'watched.mjs', 'dialled'].map(
+    (name) => join(folder, name),
+  ) as [string, string, string]; // There is one path for each name.
   await Promise.all([
     writeFile(seller, SELLER),
-    writeFile(watched, WATCHING_SCRIPT),
-    writeFile(dialled, ''),
+    writeFile(watchingScript, WATCHING_SCRIPT),
+    writeFile(dialledFile, ''),
   ]);
   const port = await freePort();
   const start = `PORT=${port} OTHER=https://93.184.216.34 exec ${JSON.stringify(process.execPath)} ${JSON.stringify(seller)}`;
   try {
     const { code, stderr } = await runCli(
       ['pay-test', `http://127.0.0.1:${port}`, '--start', start],
-      { NODE_OPTIONS: `--import=${watched}`, DIALLED: dialled },
+      { NODE_OPTIONS: `--import=${watchingScript}`, DIALLED: dialledFile },
     );
     expect(code).toBe(2);
     expect(stderr).toContain('no route asks for a payment');
-    expect(await readFile(dialled, 'utf8')).toBe('');
+    expect(await readFile(dialledFile, 'utf8')).toBe('');
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

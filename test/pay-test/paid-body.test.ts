@@ -35,13 +35,13 @@ test.each([
   ],
   ['no JSON', SOLD_BODY, 'pay first', false],
 ] as const)(
-  'the reader recognises whether a refusal holds %s: %#',
-  (_what, sold, refusal, isHeld) => {
-    expect(hasPaidPart(answer(sold), answer(refusal).body, 2)).toBe(isHeld);
+  'hasPaidPart tells whether a refusal contains the sold body: %s',
+  (_case, soldBody, refusal, hasPart) => {
+    expect(hasPaidPart(answer(soldBody), answer(refusal).body, 2)).toBe(hasPart);
   },
 );
 
-test('the reader leaves out outputSchema only in version 1', () => {
+test('sold content in outputSchema is ignored only in version 1', () => {
   const refusal = answer({ outputSchema: SOLD_BODY }).body;
   expect(hasPaidPart(answer(SOLD_BODY), refusal, 1)).toBe(false);
   expect(hasPaidPart(answer(SOLD_BODY), refusal, 2)).toBe(true);

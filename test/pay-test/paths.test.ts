@@ -3,7 +3,7 @@ import { listPathVariants } from '../../src/pay-test/trials/paths.ts';
 
 const ORIGIN = 'http://127.0.0.1:3000';
 
-function pathsOf(method: string, path: string): readonly string[] {
+function listPaths(method: string, path: string): readonly string[] {
   return listPathVariants(method, path, ORIGIN).flatMap(([, request]) => request.path ?? []);
 }
 
@@ -22,12 +22,12 @@ test.each([
   '/v1/./ledger?a=1',
   '/v1/ledger;x=y?a=1',
   'http://127.0.0.1:3000/v1/ledger?a=1',
-])('%s is a spelling of /v1/ledger?a=1', (spelling) => {
-  expect(pathsOf('GET', '/v1/ledger?a=1')).toContain(spelling);
+])('%s is listed as another spelling of /v1/ledger?a=1', (spelling) => {
+  expect(listPaths('GET', '/v1/ledger?a=1')).toContain(spelling);
 });
 
-test('the client can send each spelling of a path of one segment', () => {
-  const paths = pathsOf('GET', '/ledger');
+test('each listed spelling of a path of one segment begins with a slash or the origin, and differs from the path', () => {
+  const paths = listPaths('GET', '/ledger');
   expect(paths).toEqual(expect.arrayContaining(['/\\ledger', '/%2fledger', '/%5cledger']));
   expect(paths.filter((path) => !path.startsWith('/') && !path.startsWith(ORIGIN))).toEqual([]);
   expect(paths).not.toContain('/ledger');

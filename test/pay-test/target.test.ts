@@ -27,24 +27,24 @@ test.each([
   'localhost',
 ])("%s is not the user's own machine", (address) => expect(isOwnAddress(address)).toBe(false));
 
-const at =
+const resolveTo =
   (...addresses: readonly string[]) =>
   async () =>
     addresses.map((address) => ({ address, family: 4 as const }));
 
-test("every address of a name must be the user's own", async () => {
-  await expect(resolveTarget('http://shop.test', at('10.0.0.1', '8.8.8.8'))).rejects.toThrow(
+test("every address to which a name resolves must be one of the user's own machines", async () => {
+  await expect(resolveTarget('http://shop.test', resolveTo('10.0.0.1', '8.8.8.8'))).rejects.toThrow(
     '8.8.8.8',
   );
-  await expect(resolveTarget('http://shop.test', at())).rejects.toThrow('does not resolve');
-  const target = await resolveTarget('shop.test:3000/x?y', at('10.0.0.1', '10.0.0.2'));
+  await expect(resolveTarget('http://shop.test', resolveTo())).rejects.toThrow('does not resolve');
+  const target = await resolveTarget('shop.test:3000/x?y', resolveTo('10.0.0.1', '10.0.0.2'));
   expect(target).toMatchObject({ origin: 'http://shop.test:3000', port: 3000 });
   expect(target.addresses).toHaveLength(2);
 });
 
 test.each(['ftp://127.0.0.1', 'http://user@127.0.0.1', ''])(
   '%j is not an address of a seller',
-  async (typed) => {
-    await expect(resolveTarget(typed)).rejects.toThrow('give the address of your seller');
+  async (text) => {
+    await expect(resolveTarget(text)).rejects.toThrow('give the address of your seller');
   },
 );

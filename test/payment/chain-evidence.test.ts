@@ -1,4 +1,4 @@
-/** A look-up on the chain proves the fate of a payment, also if the node is limited, late or wrong. */
+/** A look-up on the chain proves whether a payment was settled, also if the node is limited, late or wrong. */
 import { describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
 import { createNodeRequests } from '../../src/payment/chain/node-requests.ts';
@@ -16,9 +16,9 @@ import {
   usedLog,
 } from './stub-node.ts';
 
-const nowSec = Math.floor(Date.now() / 1000);
-const used = `0x${'1'.padStart(64, '0')}`;
-const unused = `0x${'0'.repeat(64)}`;
+const NOW_SEC = Math.floor(Date.now() / 1000);
+const USED_STATE = `0x${'1'.padStart(64, '0')}`;
+const UNUSED_STATE = `0x${'0'.repeat(64)}`;
 
 function createPayment(validBefore: number): StoredPayment {
   return {
@@ -51,46 +51,50 @@ function createUse(
   return { from, to, nonce, value, transaction: TRANSACTION, block: 999_900n, ...changes };
 }
 
-async function lookAt(payment: StoredPayment, rpcUrl: string, transaction: `0x${string}` | null) {
+async function lookUpPayment(
+  payment: StoredPayment,
+  rpcUrl: string,
+  transaction: `0x${string}` | null,
+) {
   const evidence = createChainEvidence(createNodeRequests({ rpcUrl }));
-  return evidence.lookUp(payment, { sinceMs: (nowSec - 300) * 1000, transaction });
+  return evidence.lookUp(payment, { sinceMs: (NOW_SEC - 300) * 1000, transaction });
 }
 
 describe('a look-up on the chain', () => {
   test('sends no further request if the receipt of a known transaction proves the payment', async () => {
-    const payment = createPayment(nowSec + 300);
+    const payment = createPayment(NOW_SEC + 300);
     await using node = await startStubNode({
       eth_getTransactionReceipt: () => receiptOf(createUse(payment)),
     });
-    const found = await lookAt(payment, node.rpcUrl, TRANSACTION);
-    expect(found).toEqual({ kind: 'paid', transaction: TRANSACTION });
+    const evidence = await lookUpPayment(payment, node.rpcUrl, TRANSACTION);
+    expect(evidence).toEqual({ kind: 'paid', transaction: TRANSACTION });
     expect(node.requestedMethods).toEqual(['eth_getTransactionReceipt']);
   });
 
   test('reads a receipt of 20 MB, because a payer can pad the transaction that uses their nonce', async () => {
-    const payment = createPayment(nowSec + 300);
+    const payment = createPayment(NOW_SEC + 300);
     const receipt = receiptOf(createUse(payment));
-    const [used] = receipt.logs;
+    const [paymentLog] = receipt.logs;
     const padding = Array.from({ length: 9_000 }, () => ({
-      ...used,
+      ...paymentLog,
       address: '0x1111111111111111111111111111111111111111',
       data: `0x${'00'.repeat(400)}`,
     }));
-    const padded = { ...receipt, logs: [...padding, ...receipt.logs, ...padding] };
-    expect(JSON.stringify(padded).length).toBeGreaterThan(20e6);
-    await using node = await startStubNode({ eth_getTransactionReceipt: () => padded });
-    const found = await lookAt(payment, node.rpcUrl, TRANSACTION);
-    expect(found).toEqual({ kind: 'paid', transaction: TRANSACTION });
+    const paddedReceipt = { ...receipt, logs: [...padding, ...receipt.logs, ...padding] };
+    expect(JSON.stringify(paddedReceipt).length).toBeGreaterThan(20e6);
+    await using node = await startStubNode({ eth_getTransactionReceipt: () => paddedReceipt });
+    const evidence = await lookUpPayment(payment, node.rpcUrl, TRANSACTION);
+    expect(evidence).toEqual({ kind: 'paid', transaction: TRANSACTION });
   });
 
   test.each([1_000n, 500n, 100n, 10n])(
     'finds the transaction with a node that searches at most %d blocks a request',
     async (limit) => {
-      const payment = createPayment(nowSec + 300);
+      const payment = createPayment(NOW_SEC + 300);
       const use = createUse(payment);
       await using node = await startStubNode({
-        eth_getBlockByNumber: blocksUntil(() => nowSec),
-        eth_call: () => used,
+        eth_getBlockByNumber: blocksUntil(() => NOW_SEC),
+        eth_call: () => USED_STATE,
         eth_getLogs: ([filter]) => {
           const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string };
           const [from, to] = [BigInt(fromBlock), BigInt(toBlock)];
@@ -99,33 +103,33 @@ describe('a look-up on the chain', () => {
         },
         eth_getTransactionReceipt: () => receiptOf(use),
       });
-      const found = await lookAt(payment, node.rpcUrl, null);
-      expect(found).toEqual({ kind: 'paid', transaction: TRANSACTION });
+      const evidence = await lookUpPayment(payment, node.rpcUrl, null);
+      expect(evidence).toEqual({ kind: 'paid', transaction: TRANSACTION });
     },
   );
 
   test('does not accept a transaction that used another nonce', async () => {
-    const payment = createPayment(nowSec + 300);
+    const payment = createPayment(NOW_SEC + 300);
     await using node = await startStubNode({
-      eth_getBlockByNumber: blocksUntil(() => nowSec),
-      eth_call: () => unused,
+      eth_getBlockByNumber: blocksUntil(() => NOW_SEC),
+      eth_call: () => UNUSED_STATE,
       eth_getTransactionReceipt: () => receiptOf(createUse(payment, { nonce: newNonce() })),
     });
-    const found = await lookAt(payment, node.rpcUrl, TRANSACTION);
-    expect(found).toMatchObject({ kind: 'unused', isFinal: false });
+    const evidence = await lookUpPayment(payment, node.rpcUrl, TRANSACTION);
+    expect(evidence).toMatchObject({ kind: 'unused', isFinal: false });
   });
 
   test.each([
     [599, false],
     [600, true],
   ])('%d s after validBefore, an unused nonce is final proof: %s', async (pastSec, isFinal) => {
-    const payment = createPayment(nowSec - pastSec);
+    const payment = createPayment(NOW_SEC - pastSec);
     await using node = await startStubNode({
-      eth_getBlockByNumber: blocksUntil(() => nowSec),
-      eth_call: () => unused,
+      eth_getBlockByNumber: blocksUntil(() => NOW_SEC),
+      eth_call: () => UNUSED_STATE,
     });
-    const found = await lookAt(payment, node.rpcUrl, null);
-    expect(found).toEqual({ kind: 'unused', isExpired: true, isFinal, isReverted: false });
+    const evidence = await lookUpPayment(payment, node.rpcUrl, null);
+    expect(evidence).toEqual({ kind: 'unused', isExpired: true, isFinal, isReverted: false });
   });
 
   test('fails with a message that hides the key in the node address', async () => {
@@ -134,7 +138,7 @@ describe('a look-up on the chain', () => {
         throw new RpcError(-32_000, `upstream ${node.rpcUrl} is down`);
       },
     });
-    const failure = await lookAt(createPayment(nowSec), node.rpcUrl, null).catch(String);
+    const failure = await lookUpPayment(createPayment(NOW_SEC), node.rpcUrl, null).catch(String);
     expect(failure).not.toContain('SECRETKEY123');
   });
 });
@@ -148,8 +152,8 @@ describe('a payment that can be looked up on the chain', () => {
     await using node = await startStubNode({
       eth_chainId: () => '0x2105',
       eth_getCode: () => '0x01',
-      eth_getBlockByNumber: blocksUntil(() => nowSec),
-      eth_call: () => unused,
+      eth_getBlockByNumber: blocksUntil(() => NOW_SEC),
+      eth_call: () => UNUSED_STATE,
     });
     await using shop = await startShop({
       ...QUICK_TIMING,
@@ -172,7 +176,7 @@ describe('a facilitator that reports a success', () => {
   test.each([
     ['with the transaction of another payment is not believed', false, 503],
     ['with a transaction that pays us is believed', true, 200],
-  ])('%s', async (_what, isHonest, status) => {
+  ])('%s', async (_case, isHonest, status) => {
     const payer = newPayer();
     const signed = await payer.sign({ value: PRICE });
     const nonce = isHonest ? signed.nonce : newNonce();
@@ -181,7 +185,7 @@ describe('a facilitator that reports a success', () => {
       eth_chainId: () => '0x2105',
       eth_getCode: () => '0x01',
       eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
-      eth_call: () => unused,
+      eth_call: () => UNUSED_STATE,
       eth_getTransactionReceipt: () => receiptOf({ ...use, transaction: TRANSACTION }),
     });
     const facilitator = stubFacilitator();
@@ -192,12 +196,12 @@ describe('a facilitator that reports a success', () => {
   });
 });
 
-describe('a success whose transaction the node does not have', () => {
+describe('a success that the facilitator reports, with a transaction that the node does not have,', () => {
   const chain = {
     eth_chainId: () => '0x2105',
     eth_getCode: () => '0x01',
     eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
-    eth_call: () => unused,
+    eth_call: () => UNUSED_STATE,
   };
 
   test('leaves the payment in doubt, and the payer gets no report', async () => {
@@ -226,11 +230,11 @@ describe('a success whose transaction the node does not have', () => {
     const signed = await payer.sign({ value: PRICE });
     const { nonce } = signed;
     const use = { from: payer.address, to: TERMS.payTo, nonce, value: PRICE, block: 999_999n };
-    let looks = 0;
+    let receiptRequests = 0;
     await using node = await startStubNode({
       ...chain,
       eth_getTransactionReceipt: () =>
-        ++looks < 3 ? null : receiptOf({ ...use, transaction: TRANSACTION }),
+        ++receiptRequests < 3 ? null : receiptOf({ ...use, transaction: TRANSACTION }),
     });
     const facilitator = stubFacilitator();
     await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
@@ -250,29 +254,37 @@ describe('a success whose transaction the node does not have', () => {
 });
 
 describe('when the service starts, a node', () => {
-  const right = { eth_chainId: () => '0x2105', eth_getCode: () => '0x01' };
+  const goodAnswers = { eth_chainId: () => '0x2105', eth_getCode: () => '0x01' };
 
   test.each([
-    ['of another chain', { ...right, eth_chainId: () => '0x1' }, /RPC_URL leads to chain 1: /],
-    ['without our token', { ...right, eth_getCode: () => '0x' }, /without a contract at 0x8335/],
+    [
+      'of another chain',
+      { ...goodAnswers, eth_chainId: () => '0x1' },
+      /RPC_URL leads to chain 1: /,
+    ],
+    [
+      'without our token',
+      { ...goodAnswers, eth_getCode: () => '0x' },
+      /without a contract at 0x8335/,
+    ],
   ])('%s stops the start', async (_name, answers, message) => {
     await using node = await startStubNode(answers);
     const starting = startShop({ facilitator: stubFacilitator(), rpcUrl: node.rpcUrl });
     await expect(starting).rejects.toThrow(message);
   });
 
-  test('that does not answer keeps paid calls closed until its chain and token were checked', async () => {
+  test('that does not answer makes paid calls 503 until its chain and token were checked', async () => {
     await using node = await startStubNode({});
     await using shop = await startShop({
       facilitator: stubFacilitator(),
       rpcUrl: node.rpcUrl,
       readinessRetryMs: 20,
     });
-    const closed = await shop.buy('x');
-    expect(closed.status).toBe(503);
-    expect(closed.json['error']).toBe('payments_unavailable');
+    const refusal = await shop.buy('x');
+    expect(refusal.status).toBe(503);
+    expect(refusal.json['error']).toBe('payments_unavailable');
     expect(shop.troubles.length).toBeGreaterThan(0);
-    Object.assign(node.answers, right);
+    Object.assign(node.answers, goodAnswers);
     await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
   });
 });

@@ -27,7 +27,7 @@ const OFFER_MEMBERS = [
   'scheme',
 ];
 
-function challengesOf(revision: RevisionName) {
+function createChallenges(revision: RevisionName) {
   const config = loadConfig({ API_REVISION: revision, BASE_URL: 'https://api.scanner.example' });
   const store = openSqlite(MEMORY);
   const scanner = createFakeScanner();
@@ -38,10 +38,13 @@ function challengesOf(revision: RevisionName) {
   });
   return listSoldOperations({ config, store, scanCoordinator }).map(
     ({ operation, route, offer }) => {
-      const longest = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
+      const longestRefusal = new PaymentRefused(
+        'authorization_expired',
+        'x'.repeat(MAX_REFUSAL_LENGTH),
+      );
       const challenge = createChallenge(
         toRouteOffer(route, toPaymentTerms(config), config.baseUrl),
-        longest,
+        longestRefusal,
       );
       const required = decodePaymentRequiredHeader(challenge.headers['payment-required'] ?? '');
       return [operation, { route, offer, challenge, required }] as const;
@@ -50,11 +53,11 @@ function challengesOf(revision: RevisionName) {
 }
 
 describe.each(['0.1.0', '0.3.0'] as const)('the challenges of revision %s', (revision) => {
-  const challenges = challengesOf(revision);
+  const challenges = createChallenges(revision);
 
   test('belong to the routes that the revision sells', () => {
-    const expected = { '0.1.0': ['scan', 'report'], '0.3.0': ['scan', 'export', 'changes'] };
-    expect(challenges.map(([operation]) => operation)).toEqual(expected[revision]);
+    const soldOperations = { '0.1.0': ['scan', 'report'], '0.3.0': ['scan', 'export', 'changes'] };
+    expect(challenges.map(([operation]) => operation)).toEqual(soldOperations[revision]);
   });
 
   test.each(challenges)('%s: header and body have the same content', (_name, { challenge }) => {
@@ -96,10 +99,10 @@ describe.each(['0.1.0', '0.3.0'] as const)('the challenges of revision %s', (rev
   );
 });
 
-test('a challenge that is too long for clients to echo is refused when it is created', () => {
-  const [entry] = challengesOf('0.3.0');
-  if (entry === undefined) throw new Error('nothing is sold');
-  const { route } = entry[1];
+test('creating a challenge fails if it is too long for clients to echo', () => {
+  const [firstChallenge] = createChallenges('0.3.0');
+  if (firstChallenge === undefined) throw new Error('the revision sells no route');
+  const { route } = firstChallenge[1];
   const config = loadConfig({});
   const offer = toRouteOffer(
     { ...route, description: 'x'.repeat(3_000) },
@@ -113,16 +116,18 @@ test('a challenge that is too long for clients to echo is refused when it is cre
 
 test('the settlement header has the members that official clients read', () => {
   const payer = '0x1111111111111111111111111111111111111111';
-  const read = (notice: Parameters<typeof encodeSettlement>[0]) =>
+  const decodeSettlement = (notice: Parameters<typeof encodeSettlement>[0]) =>
     JSON.parse(Buffer.from(encodeSettlement(notice), 'base64').toString());
   const network = 'eip155:8453';
-  expect(read({ network, payer, transaction: '0xab' })).toEqual({
+  expect(decodeSettlement({ network, payer, transaction: '0xab' })).toEqual({
     success: true,
     transaction: '0xab',
     network,
     payer,
   });
-  expect(read({ network, payer, transaction: null, errorReason: 'insufficient_funds' })).toEqual({
+  expect(
+    decodeSettlement({ network, payer, transaction: null, errorReason: 'insufficient_funds' }),
+  ).toEqual({
     success: false,
     errorReason: 'insufficient_funds',
     transaction: '',

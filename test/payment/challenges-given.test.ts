@@ -70,7 +70,7 @@ describe('without a payment', () => {
   });
 });
 
-describe('a payment that does not fit', () => {
+describe('a payment', () => {
   let shop: Shop;
   let facilitator: StubFacilitator;
   beforeAll(async () => {
@@ -79,7 +79,7 @@ describe('a payment that does not fit', () => {
   });
   afterAll(() => shop[Symbol.asyncDispose]());
 
-  const inSeconds = (ahead: number) => BigInt(Math.floor(Date.now() / 1000) + ahead);
+  const secondsAhead = (seconds: number) => BigInt(Math.floor(Date.now() / 1000) + seconds);
   const cases: readonly (readonly [string, () => Partial<SignOptions>, string])[] = [
     ['another scheme', () => ({ accepted: { scheme: 'upto' } }), 'wrong_scheme'],
     ['another network', () => ({ accepted: { network: 'eip155:1' } }), 'wrong_network'],
@@ -89,19 +89,19 @@ describe('a payment that does not fit', () => {
     ['another amount accepted', () => ({ accepted: { amount: '1' } }), 'wrong_amount'],
     ['less than the price', () => ({ value: PRICE - 1n }), 'wrong_amount'],
     ['more than the price', () => ({ value: PRICE + 1n }), 'wrong_amount'],
-    ['validAfter ahead', () => ({ validAfter: inSeconds(60) }), 'not_yet_valid'],
-    ['validBefore 80 s ahead', () => ({ validBefore: inSeconds(80) }), 'authorization_expired'],
+    ['validAfter ahead', () => ({ validAfter: secondsAhead(60) }), 'not_yet_valid'],
+    ['validBefore 80 s ahead', () => ({ validBefore: secondsAhead(80) }), 'authorization_expired'],
     ['validBefore long past', () => ({ validBefore: 1n }), 'authorization_expired'],
     [
       'validBefore over a day ahead',
-      () => ({ validBefore: inSeconds(86_460) }),
+      () => ({ validBefore: secondsAhead(86_460) }),
       'validity_too_long',
     ],
     ['the signature of another', () => ({ signAs: newPayer().privateKey }), 'invalid_signature'],
   ];
 
   test.each(cases)(
-    'because it has %s gets a 402 that names the fault, and nothing is claimed',
+    'that has %s gets a 402 that names the fault, and nothing is claimed',
     async (_name, options, code) => {
       facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
       const verifiedBefore = facilitator.verified.length;
@@ -111,7 +111,7 @@ describe('a payment that does not fit', () => {
       expect(readErrorCode(answer)).toBe(code);
       expect(readRequiredHeader(answer)).toBe(answer.body);
       expect(shop.computations).toHaveLength(0);
-      // Only the facilitator can tell if a contract wallet signed.
+      // Only the facilitator can tell whether a contract wallet made the signature.
       expect(facilitator.verified.length - verifiedBefore).toBe(
         code === 'invalid_signature' ? 1 : 0,
       );
@@ -120,7 +120,7 @@ describe('a payment that does not fit', () => {
     },
   );
 
-  test('because it is for Solana gets a 402 that names the network, though its payload is no authorization', async () => {
+  test('that is for Solana gets a 402 that names the network, although its payload has another form', async () => {
     const payload = {
       x402Version: 2,
       accepted: {
@@ -137,27 +137,27 @@ describe('a payment that does not fit', () => {
     expect(readErrorCode(answer)).toBe('wrong_network');
   });
 
-  test('because it is valid too long gets a 402 that states the time of the service', async () => {
-    const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(86_460) });
+  test('that is valid too long gets a 402 that states the time of the service', async () => {
+    const { header } = await payer.sign({ value: PRICE, validBefore: secondsAhead(86_460) });
     const answer = await shop.buy('x', { 'payment-signature': header });
     expect(answer.json['error']).toMatch(/at most 24 h ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
   });
 
-  test('because it is valid too briefly gets a 402 that states the time of the service', async () => {
-    const { header } = await payer.sign({ value: PRICE, validBefore: inSeconds(80) });
+  test('that is valid too briefly gets a 402 that states the time of the service', async () => {
+    const { header } = await payer.sign({ value: PRICE, validBefore: secondsAhead(80) });
     const answer = await shop.buy('x', { 'payment-signature': header });
     expect(answer.json['error']).toMatch(/90 s ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
   });
 
-  test('is accepted with 100 s of validity for work, and with 30 s for a list', async () => {
+  test('that is valid for 100 s is accepted for work, and for 30 s for a list', async () => {
     facilitator.verdict = { kind: 'valid' };
-    const long = await payer.sign({ value: PRICE, validBefore: inSeconds(100) });
-    expect((await shop.buy('x', { 'payment-signature': long.header })).status).toBe(200);
-    const short = await payer.sign({ value: PRICE, validBefore: inSeconds(30) });
-    expect((await shop.get('/list', { 'payment-signature': short.header })).status).toBe(200);
+    const validFor100 = await payer.sign({ value: PRICE, validBefore: secondsAhead(100) });
+    expect((await shop.buy('x', { 'payment-signature': validFor100.header })).status).toBe(200);
+    const validFor30 = await payer.sign({ value: PRICE, validBefore: secondsAhead(30) });
+    expect((await shop.get('/list', { 'payment-signature': validFor30.header })).status).toBe(200);
   });
 
-  test('is accepted if it differs only in members that official clients drop or fill in', async () => {
+  test('that differs only in members that official clients drop or fill in is accepted', async () => {
     const accepted = {
       asset: TERMS.asset.toLowerCase(),
       maxTimeoutSeconds: 7,
@@ -168,30 +168,30 @@ describe('a payment that does not fit', () => {
     expect((await shop.buy('y', { 'payment-signature': header })).status).toBe(200);
   });
 
-  test('an unreadable header is reported before unreadable input', async () => {
+  test('with an unreadable header gets 402, even if its input is unreadable', async () => {
     const answer = await shop.buy('', { 'payment-signature': '?' }, { body: '{' });
     expect(answer.status).toBe(402);
     expect(readErrorCode(answer)).toBe('invalid_payment');
   });
 
-  test('bad input is reported before a bad signature', async () => {
+  test('with a bad signature gets 400 if its input is bad', async () => {
     const { header } = await payer.sign({ value: PRICE, signAs: newPayer().privateKey });
     const headers = { 'payment-signature': header };
     expect((await shop.buy('', headers, { body: '{}' })).status).toBe(400);
     expect((await shop.buy('', headers, { body: '{' })).status).toBe(400);
   });
 
-  test('a refusal by the facilitator gets a 402 with its reason, uncharged, and the payment may be used again', async () => {
+  test('that the facilitator refuses gets a 402 with the reason, and may be used again', async () => {
     facilitator.verdict = { kind: 'invalid', reason: 'insufficient_funds' };
     const { header } = await payer.sign({ value: PRICE });
-    const refused = await shop.buy('z', { 'payment-signature': header });
-    expect(refused.status).toBe(402);
-    expect(refused.json['error']).toMatch(/^verification_failed: insufficient_funds\./);
+    const refusal = await shop.buy('z', { 'payment-signature': header });
+    expect(refusal.status).toBe(402);
+    expect(refusal.json['error']).toMatch(/^verification_failed: insufficient_funds\./);
     facilitator.verdict = { kind: 'valid' };
     expect((await shop.buy('z', { 'payment-signature': header })).status).toBe(200);
   });
 
-  test('if the facilitator is silent, the caller gets 503, uncharged, and the payment may be used again', async () => {
+  test('that the facilitator cannot verify now gets 503, uncharged, and may be used again', async () => {
     facilitator.verdict = { kind: 'unavailable', reason: 'timeout' };
     const { header } = await payer.sign({ value: PRICE });
     const answer = await shop.buy('w', { 'payment-signature': header });
@@ -203,8 +203,8 @@ describe('a payment that does not fit', () => {
   });
 });
 
-describe('no challenge is sent', () => {
-  test('before the facilitator was reached, and challenges are sent afterwards', async () => {
+describe('the service sends no challenge', () => {
+  test('before it has reached the facilitator, and sends challenges afterwards', async () => {
     const facilitator = stubFacilitator();
     facilitator.kinds = new FacilitatorUnreachable('not yet');
     await using shop = await startShop({ facilitator, readinessRetryMs: 20 });
@@ -218,54 +218,54 @@ describe('no challenge is sent', () => {
     await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
   });
 
-  test('before a slow facilitator has answered, and the service starts without waiting for it', async () => {
+  test('before a slow facilitator has answered, but starts without waiting for that answer', async () => {
     const facilitator = stubFacilitator();
-    const answered = newLatch();
-    const slow = {
+    const facilitatorAnswers = newLatch();
+    const slowFacilitator = {
       ...facilitator,
       findSupported: async () => {
-        await answered.opened;
+        await facilitatorAnswers.opened;
         return facilitator.findSupported();
       },
     };
-    await using shop = await startShop({ facilitator: slow, startWithinMs: 50 });
+    await using shop = await startShop({ facilitator: slowFacilitator, startWithinMs: 50 });
     expect((await shop.buy('x')).status).toBe(503);
-    answered.open();
+    facilitatorAnswers.open();
     await expect.poll(async () => (await shop.buy('x')).status).toBe(402);
   });
 
-  test('by a service whose facilitator does not accept our terms, because the service does not start', async () => {
+  test('if its facilitator does not accept our terms, because then it does not start', async () => {
     const facilitator = stubFacilitator();
     facilitator.kinds = [{ x402Version: 2, scheme: 'exact', network: 'eip155:1' }];
     await expect(startShop({ facilitator })).rejects.toThrow(/does not take x402 version 2/);
   });
 
-  test('while the service is saturated, but bought answers are still delivered', async () => {
+  test('while it is saturated, but still delivers bought answers', async () => {
     await using shop = await startShop();
-    const bought = { 'payment-signature': (await payer.sign({ value: PRICE })).header };
-    expect((await shop.buy('x', bought)).status).toBe(200);
+    const usedPayment = { 'payment-signature': (await payer.sign({ value: PRICE })).header };
+    expect((await shop.buy('x', usedPayment)).status).toBe(200);
     shop.isSaturated = true;
-    const fresh = { 'payment-signature': (await payer.sign({ value: PRICE })).header };
-    for (const headers of [{}, fresh]) {
+    const newPayment = { 'payment-signature': (await payer.sign({ value: PRICE })).header };
+    for (const headers of [{}, newPayment]) {
       const answer = await shop.buy('y', headers);
       expect(answer.status).toBe(503);
       expect(answer.json).toMatchObject({ error: 'saturated', charged: false });
     }
-    expect((await shop.buy('x', bought)).status).toBe(200);
+    expect((await shop.buy('x', usedPayment)).status).toBe(200);
   });
 
-  test('while the store is lost', async () => {
+  test('while it has lost its store', async () => {
     const sqlite = openSqlite(MEMORY);
-    let isGone = false;
+    let isStoreLost = false;
     const fail = async () => {
       throw new StoreError('unavailable', 'gone');
     };
     const store = new Proxy(sqlite, {
       get: (target, name, receiver) =>
-        isGone && name === 'ping' ? fail : Reflect.get(target, name, receiver),
+        isStoreLost && name === 'ping' ? fail : Reflect.get(target, name, receiver),
     });
     await using shop = await startShop({ store });
-    isGone = true;
+    isStoreLost = true;
     const answer = await shop.buy('x');
     expect(answer.status).toBe(503);
     expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: false });

@@ -24,14 +24,14 @@ import { newNonce, type Payer, type SignedHeader, TERMS } from './payer.ts';
 import { createItemAnswer, PRICE } from './shop.ts';
 
 const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
-/** Longer than the validity and the ten minutes after which an unused nonce is proof. */
-const SETTLED_NO_MORE_SEC = 1_000;
+/** Longer than the validity and the ten minutes after which an unused nonce proves that nothing was paid. */
+const TIME_STEP_SEC = 1_000;
 
 describe('a payer who', needs(chainUnavailable()), () => {
   let chain: TestChain;
   let chaos: ChaosFacilitator;
   let seller: Seller;
-  let aheadMs = 0;
+  let clockAheadMs = 0;
   let send: (to: Address, data: Hex) => Promise<void>;
 
   beforeAll(async () => {
@@ -59,15 +59,15 @@ describe('a payer who', needs(chainUnavailable()), () => {
     await chain?.[Symbol.asyncDispose]();
   });
 
-  const clock = () => Date.now() + aheadMs;
+  const clock = () => Date.now() + clockAheadMs;
   /** Moves the clocks of chain and store past the end of the authorization. */
   async function passTime() {
-    await chain.increaseTime(SETTLED_NO_MORE_SEC);
-    aheadMs += SETTLED_NO_MORE_SEC * 1_000;
+    await chain.increaseTime(TIME_STEP_SEC);
+    clockAheadMs += TIME_STEP_SEC * 1_000;
   }
 
-  /** The shop calls this hook during its work, after the payment was verified. */
-  function shopWhere(cheat: (item: string) => Promise<void>) {
+  /** Starts a shop that calls `cheat` during its work, after the payment was verified. */
+  function startShopWith(cheat: (item: string) => Promise<void>) {
     return remoteShop(seller, chaos.url, {
       rpcUrl: chain.rpcUrl,
       clock,
@@ -82,9 +82,9 @@ describe('a payer who', needs(chainUnavailable()), () => {
 
   const sign = (payer: Payer, options = {}) =>
     payer.sign({ value: PRICE, nowMs: clock(), ...options });
-  const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+  const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 
-  async function transferData(payer: Payer, to: Address, nonce: Hex): Promise<Hex> {
+  async function encodeTransfer(payer: Payer, to: Address, nonce: Hex): Promise<Hex> {
     const { payload } = await payer.sign({ value: PRICE, nowMs: clock(), to, nonce });
     const { signature, authorization } = payload['payload'] as {
       signature: Hex;
@@ -97,7 +97,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
     });
   }
 
-  async function cancelData(payer: Payer, nonce: Hex): Promise<Hex> {
+  async function encodeCancellation(payer: Payer, nonce: Hex): Promise<Hex> {
     const signature = await privateKeyToAccount(payer.privateKey).signTypedData({
       domain: {
         name: 'USD Coin',
@@ -124,23 +124,23 @@ describe('a payer who', needs(chainUnavailable()), () => {
 
   test.each(['cancels the nonce', 'pays itself with the nonce'])(
     '%s gets 503 until the authorization has ended, then 402, and never the answer',
-    async (how) => {
+    async (cheat) => {
       const payer = await fundedPayer(chain, seller);
       const nonce = newNonce();
       const signed = await sign(payer, { nonce });
-      const data = how.startsWith('cancels')
-        ? await cancelData(payer, nonce)
-        : await transferData(payer, payer.address, nonce);
-      await using shop = await shopWhere(() => send(chain.token, data));
-      const first = await shop.buy('x', v2(signed));
-      expect(first.status).toBe(503);
-      expect(first.json).toMatchObject({ error: 'settlement_unknown', payment: { nonce } });
+      const data = cheat.startsWith('cancels')
+        ? await encodeCancellation(payer, nonce)
+        : await encodeTransfer(payer, payer.address, nonce);
+      await using shop = await startShopWith(() => send(chain.token, data));
+      const firstAnswer = await shop.buy('x', toHeaders(signed));
+      expect(firstAnswer.status).toBe(503);
+      expect(firstAnswer.json).toMatchObject({ error: 'settlement_unknown', payment: { nonce } });
       expect(await chain.authorizationUsed(payer.address, nonce)).toBe(true);
-      expect((await shop.buy('x', v2(signed))).status).toBe(503);
+      expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
 
       await passTime();
       await expect
-        .poll(async () => (await shop.buy('x', v2(signed))).status, { timeout: 20_000 })
+        .poll(async () => (await shop.buy('x', toHeaders(signed))).status, { timeout: 20_000 })
         .toBe(402);
       expect(await seller.earned()).toBe(0n);
       expect(shop.published).toHaveLength(0);
@@ -151,10 +151,10 @@ describe('a payer who', needs(chainUnavailable()), () => {
     const payer = await fundedPayer(chain, seller);
     const [spentOnItself, spentOnUs] = [newNonce(), newNonce()];
     const calls = [
-      { target: chain.token, callData: await transferData(payer, payer.address, spentOnItself) },
-      { target: chain.token, callData: await transferData(payer, seller.terms.payTo, spentOnUs) },
+      { target: chain.token, callData: await encodeTransfer(payer, payer.address, spentOnItself) },
+      { target: chain.token, callData: await encodeTransfer(payer, seller.terms.payTo, spentOnUs) },
     ];
-    const both = encodeFunctionData({
+    const bothTransfers = encodeFunctionData({
       abi: [
         {
           type: 'function',
@@ -178,7 +178,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
       args: [true, calls],
     });
     const claimedMs = clock();
-    await send(MULTICALL3, both);
+    await send(MULTICALL3, bothTransfers);
     expect(await seller.earned()).toBe(PRICE);
     const evidence = createChainEvidence(createNodeRequests({ rpcUrl: chain.rpcUrl }));
     const lookUp = async (nonce: Hex) => {
@@ -211,31 +211,31 @@ describe('a payer who', needs(chainUnavailable()), () => {
   test('loses the balance while the work runs gets a 402 with the reason, and can pay after a top-up', async () => {
     const payer = await fundedPayer(chain, seller, PRICE);
     let isCheating = true;
-    const away = await transferData(payer, chain.token, newNonce());
-    await using shop = await shopWhere(async () => {
-      if (isCheating) await send(chain.token, away);
+    const cheatData = await encodeTransfer(payer, chain.token, newNonce());
+    await using shop = await startShopWith(async () => {
+      if (isCheating) await send(chain.token, cheatData);
       isCheating = false;
     });
     const signed = await sign(payer);
-    const refused = await shop.buy('x', v2(signed));
-    expect([402, 503]).toContain(refused.status);
-    if (refused.status === 402) expect(refused.json['error']).toContain('insufficient');
+    const refusal = await shop.buy('x', toHeaders(signed));
+    expect([402, 503]).toContain(refusal.status);
+    if (refusal.status === 402) expect(refusal.json['error']).toContain('insufficient');
     await chain.mint(payer.address, PRICE);
     await expect
-      .poll(async () => (await shop.buy('x', v2(signed))).status, { timeout: 20_000 })
+      .poll(async () => (await shop.buy('x', toHeaders(signed))).status, { timeout: 20_000 })
       .toBe(200);
     expect(await seller.earned()).toBe(PRICE);
   });
 
   test('lets an unsent payment expire is not charged, and the answer says so', async () => {
     const payer = await fundedPayer(chain, seller);
-    await using shop = await shopWhere(async () => {});
+    await using shop = await startShopWith(async () => {});
     chaos.plan = Array.from({ length: 500 }, () => 'says-500' as const);
     const signed = await sign(payer);
-    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     await passTime();
     await expect
-      .poll(async () => (await shop.buy('x', v2(signed))).status, { timeout: 20_000 })
+      .poll(async () => (await shop.buy('x', toHeaders(signed))).status, { timeout: 20_000 })
       .toBe(402);
     chaos.plan = [];
     expect(await seller.earned()).toBe(0n);

@@ -1,4 +1,4 @@
-/** Each method of the node fails in turn. Nobody is charged for that, and the service keeps running. */
+/** Each method of the node fails in turn. No failure charges a payer or stops the service. */
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createLocalFacilitator } from '../../src/payment/settle/local-facilitator.ts';
@@ -26,7 +26,7 @@ const QUICK_TIMING = {
 };
 
 /** The methods that `local` mode calls to verify, to settle and to look payments up. */
-const METHODS = [
+const NODE_METHODS = [
   'eth_getCode',
   'eth_call',
   'eth_estimateGas',
@@ -43,7 +43,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   let node: FailingNode;
   let seller: Seller;
   const unhandled: unknown[] = [];
-  const told: unknown[] = [];
+  const reports: unknown[] = [];
   const onUnhandled = (error: unknown) => unhandled.push(error);
 
   beforeAll(async () => {
@@ -53,14 +53,14 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   });
   beforeEach(() => {
     seller = newSeller(chain);
-    told.length = 0;
+    reports.length = 0;
   });
   afterEach(async () => {
     node.fail(null);
     // Node reports unhandled rejections after a turn of the event loop.
     await new Promise((resolve) => setTimeout(resolve, 10));
     expect(unhandled).toEqual([]);
-    expect(inspect(told, { depth: 8 })).not.toContain(NODE_SECRET);
+    expect(inspect(reports, { depth: 8 })).not.toContain(NODE_SECRET);
   });
   afterAll(async () => {
     await node?.[Symbol.asyncDispose]();
@@ -68,7 +68,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
     process.off('unhandledRejection', onUnhandled);
   });
 
-  async function localShop(work: () => void = () => undefined): Promise<Shop> {
+  async function startLocalShop(work: () => void = () => undefined): Promise<Shop> {
     const facilitator = createLocalFacilitator({
       rpcUrl: node.rpcUrl,
       network: seller.terms.network,
@@ -77,7 +77,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       pollIntervalMs: 30,
       repeatAfterMs: 200,
       confirmationTimeoutMs: 500,
-      onEvent: (event) => told.push(event),
+      onEvent: (event) => reports.push(event),
     });
     return startShop({
       ...QUICK_TIMING,
@@ -85,8 +85,8 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       facilitator,
       rpcUrl: node.rpcUrl,
       rpcTimeoutMs: RPC_TIMEOUT_MS,
-      onEvent: (event) => told.push(event),
-      onError: (message, error) => told.push(message, error),
+      onEvent: (event) => reports.push(event),
+      onError: (message, error) => reports.push(message, error),
       compute: async (item) => {
         work();
         return createItemAnswer(item);
@@ -94,7 +94,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
     });
   }
 
-  function expectOurFault(answer: ShopAnswer): void {
+  function expectUnavailable(answer: ShopAnswer): void {
     expect(answer.status).toBe(503);
     expect(answer.body).not.toContain(NODE_SECRET);
     expect(['payments_unavailable', 'settlement_unknown']).toContain(answer.json['error']);
@@ -111,18 +111,18 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   test.each(NODE_FAILURES)(
     '%s: the local facilitator verifies no payment, rejects none, and charges nothing',
     async (failure) => {
-      await using shop = await localShop();
+      await using shop = await startLocalShop();
       let earned = 0n;
-      for (const method of METHODS) {
+      for (const method of NODE_METHODS) {
         const payer = await fundedPayer(chain, seller);
         const { header } = await payer.sign({ value: PRICE });
         const headers = { 'payment-signature': header };
-        const junk = await payer.sign({ value: PRICE, signAs: newPayer().privateKey });
+        const forged = await payer.sign({ value: PRICE, signAs: newPayer().privateKey });
         node.fail(failure, [method]);
         const answer = await shop.buy('x', headers);
-        if (answer.status !== 200) expectOurFault(answer);
-        const refused = await shop.buy('x', { 'payment-signature': junk.header });
-        expect([402, 503]).toContain(refused.status);
+        if (answer.status !== 200) expectUnavailable(answer);
+        const refusal = await shop.buy('x', { 'payment-signature': forged.header });
+        expect([402, 503]).toContain(refusal.status);
         expect(await listDebts(shop, payer.address)).toEqual([]);
         node.fail(null);
         earned += PRICE;
@@ -135,17 +135,17 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
     '%s once the work is done: the local facilitator leaves no charge and no debt',
     async (failure) => {
       const plan: { method: string | null } = { method: null };
-      await using shop = await localShop(() => {
+      await using shop = await startLocalShop(() => {
         if (plan.method !== null) node.fail(failure, [plan.method]);
       });
       let earned = 0n;
-      for (const method of METHODS) {
+      for (const method of NODE_METHODS) {
         const payer = await fundedPayer(chain, seller);
         const { header } = await payer.sign({ value: PRICE });
         const headers = { 'payment-signature': header };
         plan.method = method;
         const answer = await shop.buy('x', headers);
-        if (answer.status !== 200) expectOurFault(answer);
+        if (answer.status !== 200) expectUnavailable(answer);
         expect(await listDebts(shop, payer.address)).toEqual([]);
         plan.method = null;
         node.fail(null);
@@ -163,8 +163,8 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
         ...QUICK_TIMING,
         rpcUrl: node.rpcUrl,
         rpcTimeoutMs: RPC_TIMEOUT_MS,
-        onEvent: (event) => told.push(event),
-        onError: (message, error) => told.push(message, error),
+        onEvent: (event) => reports.push(event),
+        onError: (message, error) => reports.push(message, error),
       });
       let earned = 0n;
       for (const method of ['eth_getBlockByNumber', 'eth_call', 'eth_getLogs']) {
@@ -174,7 +174,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
         chaos.plan = ['settles-and-drops'];
         node.fail(failure, [method]);
         const answer = await shop.buy('x', headers);
-        expectOurFault(answer);
+        expectUnavailable(answer);
         node.fail(null);
         earned += PRICE;
         await expectServedOnce(shop, headers, earned);

@@ -8,33 +8,33 @@ import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
 const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
-const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
-const LATE = `0x${'ef'.repeat(32)}` as const;
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const LATE_TRANSACTION = `0x${'ef'.repeat(32)}` as const;
 
 const listLedgerRows = (shop: Shop, signed: SignedHeader) =>
   ledgerRows(shop, payer.address, signed);
-const statesOf = async (shop: Shop, signed: SignedHeader) =>
+const listStates = async (shop: Shop, signed: SignedHeader) =>
   (await listLedgerRows(shop, signed)).map(({ state }) => state);
 
-const settled: SettleOutcome = { kind: 'settled', transaction: LATE };
+const settledLater: SettleOutcome = { kind: 'settled', transaction: LATE_TRANSACTION };
 
 describe('if the store fails', () => {
-  test('after the settlement succeeded, the payer gets the 200, and the success is recorded later', async () => {
+  test('after the settlement, the payer gets the 200, and the service records the settlement later', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
     flaky.failSteps(['settled', 'unknown']);
     const signed = await pay();
-    const answer = await shop.buy('x', v2(signed));
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
     expect(answer.paid?.transaction).toBe(TRANSACTION);
-    expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling']);
+    expect(await listStates(shop, signed)).toEqual(['claimed', 'computed', 'settling']);
     flaky.heal();
-    await expect.poll(() => statesOf(shop, signed)).toContain('published');
+    await expect.poll(() => listStates(shop, signed)).toContain('published');
     expect(facilitator.sent).toHaveLength(1);
     expect((await listLedgerRows(shop, signed)).at(-1)?.answerId).toBeDefined();
-    const again = await shop.buy('x', v2(signed));
-    expect(again.body).toBe(answer.body);
+    const redelivered = await shop.buy('x', toHeaders(signed));
+    expect(redelivered.body).toBe(answer.body);
     await flaky.store.close();
   });
 
@@ -44,63 +44,67 @@ describe('if the store fails', () => {
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
     for (const state of ['claimed', 'computed'] as const) {
       flaky.failSteps([state]);
-      const answer = await shop.buy('x', v2(await pay()));
+      const answer = await shop.buy('x', toHeaders(await pay()));
       expect(answer.status).toBe(503);
       expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: false });
     }
     flaky.failSteps(['settling'], { code: 'full' });
-    const answer = await shop.buy('x', v2(await pay()));
+    const answer = await shop.buy('x', toHeaders(await pay()));
     expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: false });
     expect(facilitator.sent).toHaveLength(0);
     flaky.heal();
-    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    expect((await shop.buy('x', toHeaders(await pay()))).status).toBe(200);
     await flaky.store.close();
   });
 
-  test('when the intent may be written, the payer gets settlement_unknown, then 200 by the same header', async () => {
+  test('but has written the intent to settle, the payer gets settlement_unknown, and later 200 for the same header', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
     flaky.failSteps(['settling'], { writes: true });
     const signed = await pay();
-    const answer = await shop.buy('x', v2(signed));
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(503);
     expect(answer.json).toMatchObject({ error: 'settlement_unknown' });
     flaky.heal();
-    await expect.poll(() => statesOf(shop, signed)).toContain('published');
-    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+    await expect.poll(() => listStates(shop, signed)).toContain('published');
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
     await flaky.store.close();
   });
 
-  test('when the intent is not written, the payer gets settlement_unknown, and the payment is never sent', async () => {
+  test('and has not written the intent to settle, the payer gets settlement_unknown, and the payment is never sent', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
     flaky.failSteps(['settling', 'released']);
     const signed = await pay();
-    expect((await shop.buy('x', v2(signed))).json).toMatchObject({ error: 'settlement_unknown' });
+    expect((await shop.buy('x', toHeaders(signed))).json).toMatchObject({
+      error: 'settlement_unknown',
+    });
     flaky.heal();
-    await expect.poll(() => statesOf(shop, signed)).toEqual(['claimed', 'computed', 'released']);
+    await expect.poll(() => listStates(shop, signed)).toEqual(['claimed', 'computed', 'released']);
     expect(facilitator.sent).toHaveLength(0);
     await flaky.store.close();
   });
 
-  test('when a refusal is recorded, no answer promises that the payment stays uncharged', async () => {
+  test('while a refusal is recorded, the answer does not promise that the payment stays uncharged', async () => {
     const facilitator = stubFacilitator();
-    facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }, settled];
+    facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }, settledLater];
     const flaky = flakyStore();
     await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
     flaky.failSteps(['released']);
     const signed = await pay();
-    expect((await shop.buy('x', v2(signed))).json).toMatchObject({ error: 'settlement_unknown' });
+    expect((await shop.buy('x', toHeaders(signed))).json).toMatchObject({
+      error: 'settlement_unknown',
+    });
     flaky.heal();
-    await expect.poll(() => statesOf(shop, signed)).toContain('published');
-    expect((await shop.buy('x', v2(signed))).status).toBe(200);
+    await expect.poll(() => listStates(shop, signed)).toContain('published');
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
     await flaky.store.close();
   });
 });
 
-test('at the publication, the payer still gets the answer, and publication follows later', async () => {
+test('if the publication fails, the payer still gets the answer, and publication follows later', async () => {
   let isBroken = true;
   await using shop = await startShop({
     ...QUICK_TIMING,
@@ -109,9 +113,9 @@ test('at the publication, the payer still gets the answer, and publication follo
     },
   });
   const signed = await pay();
-  expect((await shop.buy('x', v2(signed))).status).toBe(200);
-  expect(await statesOf(shop, signed)).not.toContain('published');
+  expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
+  expect(await listStates(shop, signed)).not.toContain('published');
   isBroken = false;
-  await expect.poll(() => statesOf(shop, signed)).toContain('published');
+  await expect.poll(() => listStates(shop, signed)).toContain('published');
   expect(shop.published).toEqual(['scan-of-x']);
 });

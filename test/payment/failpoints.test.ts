@@ -5,17 +5,17 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { arm } from '../fixtures/failpoints.ts';
 
-const FAILPOINTS = new URL('../fixtures/failpoints.ts', import.meta.url).href;
-const STEPS = new URL('../../src/payment/gate/purchase.ts', import.meta.url).href;
+const FAILPOINTS_MODULE = new URL('../fixtures/failpoints.ts', import.meta.url).href;
+const PURCHASE_MODULE = new URL('../../src/payment/gate/purchase.ts', import.meta.url).href;
 
-/** Passes these failpoints in a child process, and returns its output. */
-function passIn(failpoint: string, names: readonly string[]) {
+/** Runs a child process that passes the failpoints `names` while `failpoint` is armed. Returns the passed ones and the signal. */
+function runWith(failpoint: string, names: readonly string[]) {
   const program = `
-    const { publishStep } = await import(${JSON.stringify(STEPS)});
+    const { publishStep } = await import(${JSON.stringify(PURCHASE_MODULE)});
     for (const name of ${JSON.stringify(names)}) { publishStep({ name }); console.log(name); }`;
   const { stdout, signal } = spawnSync(
     process.execPath,
-    ['--import', FAILPOINTS, '--input-type=module', '--eval', program],
+    ['--import', FAILPOINTS_MODULE, '--input-type=module', '--eval', program],
     {
       encoding: 'utf8',
       env: { ...process.env, NODE_OPTIONS: '', X402_TEST_FAILPOINT: failpoint },
@@ -26,7 +26,7 @@ function passIn(failpoint: string, names: readonly string[]) {
 
 describe('a failpoint', () => {
   test('that is not armed does nothing', () => {
-    expect(passIn('', ['claimed', 'computed'])).toEqual({
+    expect(runWith('', ['claimed', 'computed'])).toEqual({
       passed: ['claimed', 'computed'],
       signal: null,
     });
@@ -37,14 +37,14 @@ describe('a failpoint', () => {
   });
 
   test('kills the process when the process passes it', () => {
-    expect(passIn('computed', ['claimed', 'computed', 'parsed'])).toEqual({
+    expect(runWith('computed', ['claimed', 'computed', 'parsed'])).toEqual({
       passed: ['claimed'],
       signal: 'SIGKILL',
     });
   });
 
   test('can be armed as the nth passing of any failpoint', () => {
-    expect(passIn('any:3', ['parsed', 'parsed', 'claimed', 'verified'])).toEqual({
+    expect(runWith('any:3', ['parsed', 'parsed', 'claimed', 'verified'])).toEqual({
       passed: ['parsed', 'parsed'],
       signal: 'SIGKILL',
     });
@@ -53,10 +53,10 @@ describe('a failpoint', () => {
   test('can be armed once by a file while the process runs', () => {
     const folder = mkdtempSync(join(tmpdir(), 'failpoints-'));
     try {
-      const file = join(folder, 'wish');
-      expect(passIn(`@${file}`, ['claimed'])).toEqual({ passed: ['claimed'], signal: null });
+      const file = join(folder, 'armed');
+      expect(runWith(`@${file}`, ['claimed'])).toEqual({ passed: ['claimed'], signal: null });
       writeFileSync(file, 'claimed:2');
-      expect(passIn(`@${file}`, ['claimed', 'verified', 'claimed'])).toEqual({
+      expect(runWith(`@${file}`, ['claimed', 'verified', 'claimed'])).toEqual({
         passed: ['claimed', 'verified'],
         signal: 'SIGKILL',
       });

@@ -3,11 +3,11 @@ import { newPayer, type Payer, type SignedHeader } from './payer.ts';
 import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
-const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const sign = (payer: Payer) => payer.sign({ value: PRICE });
 
-/** A shop whose work ends when the test says so. */
-async function gatedShop(options: Parameters<typeof startShop>[0] = {}) {
+/** Starts a shop whose work ends only after `open` is called. */
+async function startGatedShop(options: Parameters<typeof startShop>[0] = {}) {
   const gate = newLatch();
   const shop = await startShop({
     compute: async (item) => {
@@ -21,21 +21,23 @@ async function gatedShop(options: Parameters<typeof startShop>[0] = {}) {
 
 async function buyMany(shop: Shop, payers: readonly Payer[], headers: Record<string, string> = {}) {
   const signed = await Promise.all(payers.map(sign));
-  return signed.map((one, index) => shop.buy(`item-${index}`, { ...v2(one), ...headers }));
+  return signed.map((payment, index) =>
+    shop.buy(`item-${index}`, { ...toHeaders(payment), ...headers }),
+  );
 }
 
 async function settleOnce(shop: Shop, payer: Payer, item = 'before'): Promise<void> {
-  expect((await shop.buy(item, v2(await sign(payer)))).status).toBe(200);
+  expect((await shop.buy(item, toHeaders(await sign(payer)))).status).toBe(200);
 }
 
 test('one wallet buys forty scans at once, and all of them are answered in turn', async () => {
   let running = 0;
-  let most = 0;
+  let maxRunningSeen = 0;
   await using shop = await startShop({
     maxRunning: 32,
     compute: async (item) => {
       running += 1;
-      most = Math.max(most, running);
+      maxRunningSeen = Math.max(maxRunningSeen, running);
       await new Promise((resolve) => setTimeout(resolve, 20));
       running -= 1;
       return createItemAnswer(item);
@@ -47,20 +49,20 @@ test('one wallet buys forty scans at once, and all of them are answered in turn'
   expect(shop.settlements).toHaveLength(40);
   expect(shop.computations).toHaveLength(40);
   // A payer has five open calls before their first settlement, and at most a quarter of all places.
-  expect(most).toBeLessThanOrEqual(8);
+  expect(maxRunningSeen).toBeLessThanOrEqual(8);
 }, 60_000);
 
 test('a payer without a settlement has five open calls, and further calls get a retry time, uncharged', async () => {
-  await using gated = await gatedShop({ turnWithinMs: 500 });
+  await using gated = await startGatedShop({ turnWithinMs: 500 });
   const { shop } = gated;
   const payer = newPayer();
   const calls = await buyMany(shop, Array(7).fill(payer));
-  const late = await Promise.race([
+  const laterAnswers = await Promise.race([
     Promise.all(calls.slice(5)),
     Promise.all(calls.map((call) => call.then(({ status }) => status))),
   ]);
   expect(shop.computations).toHaveLength(5);
-  for (const answer of late) {
+  for (const answer of laterAnswers) {
     expect(answer).toMatchObject({
       status: 429,
       json: { error: 'too_many_open', charged: false },
@@ -68,8 +70,8 @@ test('a payer without a settlement has five open calls, and further calls get a 
     if (typeof answer === 'object') expect(answer.headers.get('retry-after')).toBe('30');
   }
   gated.open();
-  const first = await Promise.all(calls.slice(0, 5));
-  expect(first.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+  const firstAnswers = await Promise.all(calls.slice(0, 5));
+  expect(firstAnswers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   expect(shop.settlements).toHaveLength(5);
 });
 
@@ -88,7 +90,7 @@ test('waiting calls are served in the order of their arrival', async () => {
   const payer = newPayer();
   const calls: Promise<unknown>[] = [];
   for (let n = 0; n < 8; n++) {
-    calls.push(shop.buy(`item-${n}`, v2(await sign(payer))));
+    calls.push(shop.buy(`item-${n}`, toHeaders(await sign(payer))));
     await expect.poll(() => shop.runningPaidCalls()).toBe(n + 1);
     if (n < 5) await expect.poll(() => order.length).toBe(n + 1);
   }
@@ -103,27 +105,27 @@ test('waiting calls are served in the order of their arrival', async () => {
 });
 
 test('a client that disconnects while it waits keeps no place', async () => {
-  await using gated = await gatedShop();
+  await using gated = await startGatedShop();
   const { shop } = gated;
   const payer = newPayer();
   const calls = await buyMany(shop, Array(5).fill(payer));
   await expect.poll(() => shop.computations.length).toBe(5);
   const abort = new AbortController();
-  const sixth = shop.buy('sixth', v2(await sign(payer)), { signal: abort.signal });
+  const sixthCall = shop.buy('sixth', toHeaders(await sign(payer)), { signal: abort.signal });
   await expect.poll(() => shop.runningPaidCalls()).toBe(6);
   abort.abort();
-  await expect(sixth).rejects.toThrow();
+  await expect(sixthCall).rejects.toThrow();
   await expect.poll(() => shop.runningPaidCalls()).toBe(5);
-  const seventh = shop.buy('seventh', v2(await sign(payer)));
+  const seventhCall = shop.buy('seventh', toHeaders(await sign(payer)));
   gated.open();
   await Promise.all(calls);
-  expect((await seventh).status).toBe(200);
+  expect((await seventhCall).status).toBe(200);
   expect(shop.computations.map(({ item }) => item)).not.toContain('sixth');
 });
 
 describe('the places for open calls of one process', () => {
   test('are taken by one client up to a quarter, however many wallets it pays from', async () => {
-    await using gated = await gatedShop({ maxRunning: 8, turnWithinMs: 400 });
+    await using gated = await startGatedShop({ maxRunning: 8, turnWithinMs: 400 });
     const { shop } = gated;
     const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()]);
     expect(await Promise.race(calls)).toMatchObject({ json: { error: 'too_many_open' } });
@@ -133,7 +135,7 @@ describe('the places for open calls of one process', () => {
   });
 
   test('are shared by payer only, if the service is behind a proxy that the settings do not trust', async () => {
-    await using gated = await gatedShop({ maxRunning: 8 });
+    await using gated = await startGatedShop({ maxRunning: 8 });
     const { shop } = gated;
     const headers = { 'x-forwarded-for': '203.0.113.7' };
     const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()], headers);
@@ -143,30 +145,30 @@ describe('the places for open calls of one process', () => {
   });
 
   test('have one log line with the reason, if the service is behind such a proxy', async () => {
-    const forwarded = [
+    const forwardingHeaders = [
       { forwarded: 'for=203.0.113.7' },
       { 'x-forwarded-for': '203.0.113.7' },
       { 'x-real-ip': '203.0.113.7' },
       { 'cf-connecting-ip': '203.0.113.7' },
     ];
-    for (const headers of forwarded) {
-      const logged: string[] = [];
-      await using shop = await startShop({ logged });
-      await shop.buy('x', v2(await sign(newPayer())));
-      expect(logged).toEqual([]);
+    for (const headers of forwardingHeaders) {
+      const logLines: string[] = [];
+      await using shop = await startShop({ logged: logLines });
+      await shop.buy('x', toHeaders(await sign(newPayer())));
+      expect(logLines).toEqual([]);
       for (const item of ['y', 'z']) {
-        await shop.buy(item, { ...v2(await sign(newPayer())), ...headers });
+        await shop.buy(item, { ...toHeaders(await sign(newPayer())), ...headers });
       }
-      expect(logged).toHaveLength(1);
-      expect(JSON.parse(logged[0] ?? '')).toMatchObject({
+      expect(logLines).toHaveLength(1);
+      expect(JSON.parse(logLines[0] ?? '')).toMatchObject({
         level: 40,
         msg: expect.stringMatching(/TRUST_PROXY is empty: fair shares count only by payer/),
       });
     }
-    const logged: string[] = [];
-    await using shop = await startShop({ logged, trustsProxy: true });
-    await shop.buy('x', { ...v2(await sign(newPayer())), ...forwarded[1] });
-    expect(logged).toEqual([]);
+    const logLines: string[] = [];
+    await using shop = await startShop({ logged: logLines, trustsProxy: true });
+    await shop.buy('x', { ...toHeaders(await sign(newPayer())), ...forwardingHeaders[1] });
+    expect(logLines).toEqual([]);
   });
 
   test('are reserved in their last quarter for payers who have settled before', async () => {
@@ -180,46 +182,53 @@ describe('the places for open calls of one process', () => {
         return createItemAnswer(item);
       },
     });
-    const known = newPayer();
-    await settleOnce(shop, known);
+    const settledPayer = newPayer();
+    await settleOnce(shop, settledPayer);
     isGated = true;
     const headers = { 'x-forwarded-for': '203.0.113.7' };
-    const strangers = await buyMany(
+    const newPayerCalls = await buyMany(
       shop,
       Array.from({ length: 4 }, () => newPayer()),
       headers,
     );
-    expect(await Promise.race(strangers)).toMatchObject({ json: { error: 'too_many_open' } });
+    expect(await Promise.race(newPayerCalls)).toMatchObject({ json: { error: 'too_many_open' } });
     expect(shop.computations).toHaveLength(4);
-    const served = shop.buy('mine', { ...v2(await sign(known)), ...headers });
+    const settledPayerCall = shop.buy('mine', {
+      ...toHeaders(await sign(settledPayer)),
+      ...headers,
+    });
     await expect.poll(() => shop.computations.length).toBe(5);
     gate.open();
-    expect((await served).status).toBe(200);
-    await Promise.all(strangers);
+    expect((await settledPayerCall).status).toBe(200);
+    await Promise.all(newPayerCalls);
   });
 });
 
 test('a place stays taken until the work ends, also if the caller has disconnected', async () => {
-  await using gated = await gatedShop({ maxRunning: 4, turnWithinMs: 400, answerWithinMs: 1_000 });
+  await using gated = await startGatedShop({
+    maxRunning: 4,
+    turnWithinMs: 400,
+    answerWithinMs: 1_000,
+  });
   const { shop } = gated;
   const payer = newPayer();
   const abort = new AbortController();
-  const left = shop.buy('left', v2(await sign(payer)), { signal: abort.signal });
+  const abandonedCall = shop.buy('left', toHeaders(await sign(payer)), { signal: abort.signal });
   await expect.poll(() => shop.computations.length).toBe(1);
   abort.abort();
-  await expect(left).rejects.toThrow();
+  await expect(abandonedCall).rejects.toThrow();
   await expect.poll(() => shop.runningPaidCalls()).toBe(0);
-  const next = await shop.buy('next', v2(await sign(payer)));
-  expect(next.json).toMatchObject({ error: 'too_many_open' });
+  const nextAnswer = await shop.buy('next', toHeaders(await sign(payer)));
+  expect(nextAnswer.json).toMatchObject({ error: 'too_many_open' });
   gated.open();
   await expect
     .poll(async () => (await shop.unpaid(payer.address)).map(({ isDebt }) => isDebt))
     .toEqual([true]);
-  expect((await shop.buy('next', v2(await sign(payer)))).status).toBe(200);
+  expect((await shop.buy('next', toHeaders(await sign(payer)))).status).toBe(200);
 });
 
 test('with rate limits off, one payer may have any number of open calls', async () => {
-  await using gated = await gatedShop({ isRateLimited: false, maxRunning: 4 });
+  await using gated = await startGatedShop({ isRateLimited: false, maxRunning: 4 });
   const { shop } = gated;
   const calls = await buyMany(shop, Array(9).fill(newPayer()));
   await expect.poll(() => shop.computations.length).toBe(9);
@@ -233,11 +242,11 @@ test('a payer who pays for their own finished work is never refused for debt', a
   await using shop = await startShop({ facilitator, isFinished: (item) => item === 'x1' });
   const payer = newPayer();
   for (let n = 1; n <= 6; n++) {
-    expect((await shop.buy(`x${n}`, v2(await sign(payer)))).status).toBe(402);
+    expect((await shop.buy(`x${n}`, toHeaders(await sign(payer)))).status).toBe(402);
   }
-  expect((await shop.buy('x7', v2(await sign(payer)))).json).toMatchObject({
+  expect((await shop.buy('x7', toHeaders(await sign(payer)))).json).toMatchObject({
     error: 'unpaid_scans',
   });
   facilitator.outcomes = [{ kind: 'settled', transaction: `0x${'ab'.repeat(32)}` }];
-  expect((await shop.buy('x1', v2(await sign(payer)))).status).toBe(200);
+  expect((await shop.buy('x1', toHeaders(await sign(payer)))).status).toBe(200);
 });

@@ -11,28 +11,33 @@ import { StoreError } from '../../src/store/errors.ts';
 import { LEDGER_STATES, type LedgerState } from '../../src/store/payment-tables.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 
-const FACTS = { key: 'k', payer: 'p', request: 'work x', validBeforeMs: 1 };
-const state = fc.constantFrom(...LEDGER_STATES);
+const PAYMENT = { key: 'k', payer: 'p', request: 'work x', validBeforeMs: 1 };
+const anyState = fc.constantFrom(...LEDGER_STATES);
 
 test('a payment that may have moved money never becomes unclaimed again', () => {
-  const reach = (from: LedgerState): Set<LedgerState> => {
-    const seen = new Set<LedgerState>();
-    const open = [from];
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+  const findReachable = (from: LedgerState): Set<LedgerState> => {
+    const reachable = new Set<LedgerState>();
+    const toVisit = [from];
+    for (let next = toVisit.pop(); next !== undefined; next = toVisit.pop()) {
       for (const to of LEDGER_STATES) {
-        if (mayFollow(next, to) && !seen.has(to)) {
-          seen.add(to);
-          open.push(to);
+        if (mayFollow(next, to) && !reachable.has(to)) {
+          reachable.add(to);
+          toVisit.push(to);
         }
       }
     }
-    return seen;
+    return reachable;
   };
-  expect([...reach('unknown')].sort()).toEqual(['failed', 'published', 'settled', 'unknown']);
-  expect([...reach('settled')]).toEqual(['published']);
-  expect([...reach('published')]).toEqual([]);
-  expect([...reach('failed')]).toEqual([]);
-  expect(LEDGER_STATES.map((one) => [one, toProgress(one)])).toEqual([
+  expect([...findReachable('unknown')].sort()).toEqual([
+    'failed',
+    'published',
+    'settled',
+    'unknown',
+  ]);
+  expect([...findReachable('settled')]).toEqual(['published']);
+  expect([...findReachable('published')]).toEqual([]);
+  expect([...findReachable('failed')]).toEqual([]);
+  expect(LEDGER_STATES.map((state) => [state, toProgress(state)])).toEqual([
     ['claimed', 'working'],
     ['computed', 'working'],
     ['settling', 'in_doubt'],
@@ -44,7 +49,7 @@ test('a payment that may have moved money never becomes unclaimed again', () => 
   ]);
 });
 
-test('nothing is settled without an intent, and no intent is written without an answer', () => {
+test('no payment is settled without an intent to settle, and no intent is written before the answer is computed', () => {
   for (const from of LEDGER_STATES) {
     if (mayFollow(from, 'settled')) expect(isInDoubt(from)).toBe(true);
     if (mayFollow(from, 'settling')) expect(from).toBe('computed');
@@ -56,18 +61,18 @@ type Move = {
   readonly writer: number;
   readonly state: LedgerState;
   /** Continues from the last step of the ledger, like an instance that takes over. */
-  readonly takeOver: boolean;
+  readonly takesOver: boolean;
 };
 
-/** Several writers of one key; each move checks the outcome that its writer must get. */
+/** Several writers write steps of one payment. Each move checks that its writer gets the right outcome. */
 class Race {
   readonly store = openSqlite(MEMORY);
   readonly #ledgerWriters = new Map<number, LedgerWriter>();
   readonly #stopped = new Set<number>();
-  written = 0;
+  writtenSteps = 0;
 
-  async play({ writer, state: to, takeOver }: Move): Promise<void> {
-    const ledgerWriter = await this.#ledgerWriterOf(writer, takeOver);
+  async play({ writer, state: to, takesOver }: Move): Promise<void> {
+    const ledgerWriter = await this.#findWriter(writer, takesOver);
     const isLegal = mayFollow(ledgerWriter.state, to);
     const outcome = await ledgerWriter.write(to, {}).then(
       () => 'won',
@@ -76,17 +81,17 @@ class Race {
     if (this.#stopped.has(writer)) expect(outcome).toBe('lost');
     else expect(outcome === 'illegal').toBe(!isLegal);
     if (outcome === 'lost') this.#stopped.add(writer);
-    if (outcome === 'won') this.written += 1;
+    if (outcome === 'won') this.writtenSteps += 1;
   }
 
-  async #ledgerWriterOf(writer: number, takeOver: boolean): Promise<LedgerWriter> {
+  async #findWriter(writer: number, takesOver: boolean): Promise<LedgerWriter> {
     const { ledger } = this.store;
-    const known = this.#ledgerWriters.get(writer);
+    const existing = this.#ledgerWriters.get(writer);
     const entry = await ledger.findEntry('k');
-    if (known !== undefined && !(takeOver && entry !== null)) return known;
+    if (existing !== undefined && !(takesOver && entry !== null)) return existing;
     const ledgerWriter =
       entry === null
-        ? new LedgerWriter(ledger, FACTS, null)
+        ? new LedgerWriter(ledger, PAYMENT, null)
         : LedgerWriter.continueAfter(ledger, entry);
     this.#ledgerWriters.set(writer, ledgerWriter);
     this.#stopped.delete(writer);
@@ -94,14 +99,14 @@ class Race {
   }
 }
 
-test('however many writers race, the ledger holds one legal history, each step by one of them', async () => {
-  const move = fc.record({ writer: fc.nat(3), state, takeOver: fc.boolean() });
+test('however many writers race, the ledger has one legal sequence of steps, each written by one writer', async () => {
+  const anyMove = fc.record({ writer: fc.nat(3), state: anyState, takesOver: fc.boolean() });
   await fc.assert(
-    fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
+    fc.asyncProperty(fc.array(anyMove, { maxLength: 40 }), async (moves) => {
       const race = new Race();
-      for (const one of moves) await race.play(one);
+      for (const move of moves) await race.play(move);
       const rows = await race.store.ledger.findAllSteps('k');
-      expect(rows).toHaveLength(race.written);
+      expect(rows).toHaveLength(race.writtenSteps);
       expect(rows.map(({ step }) => step)).toEqual(rows.map((_row, index) => index + 1));
       rows.forEach((row, index) => {
         expect(mayFollow(rows[index - 1]?.state ?? 'none', row.state)).toBe(true);
@@ -112,18 +117,18 @@ test('however many writers race, the ledger holds one legal history, each step b
   );
 });
 
-test('exactly one of ten writers at once claims', async () => {
+test('exactly one of ten writers at the same time claims a payment', async () => {
   const store = openSqlite(MEMORY);
   const outcomes = await Promise.allSettled(
     Array.from({ length: 10 }, () =>
-      new LedgerWriter(store.ledger, FACTS, null).write('claimed', {}),
+      new LedgerWriter(store.ledger, PAYMENT, null).write('claimed', {}),
     ),
   );
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   await store.close();
 });
 
-test('a writer whose reply was lost reads back that it won', async () => {
+test('a writer that loses the reply of the store finds its own step and goes on', async () => {
   const store = openSqlite(MEMORY);
   let isFirst = true;
   const lossyLedger = {
@@ -135,7 +140,7 @@ test('a writer whose reply was lost reads back that it won', async () => {
       throw new StoreError('unavailable', 'the reply was lost');
     },
   };
-  const ledgerWriter = new LedgerWriter(lossyLedger, FACTS, null);
+  const ledgerWriter = new LedgerWriter(lossyLedger, PAYMENT, null);
   await ledgerWriter.write('claimed', {});
   await ledgerWriter.write('computed', {});
   expect((await store.ledger.findEntry('k'))?.rows.map((row) => row.state)).toEqual([

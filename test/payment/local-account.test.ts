@@ -24,11 +24,11 @@ import { type FailingNode, startFailingNode } from './failing-node.ts';
 import { encode, newPayer, type SignedHeader } from './payer.ts';
 import { PRICE, type ShopOptions, startShop } from './shop.ts';
 
-const v2 = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const readNonce = (raw: string) => parseTransaction(raw as Hex).nonce;
 
 /** A store that stays open while shops on it start and stop. */
-const closing = (open: Store) => ({ open, [Symbol.asyncDispose]: () => open.close() });
+const withDispose = (open: Store) => ({ open, [Symbol.asyncDispose]: () => open.close() });
 
 describe('the account that settles', needs(chainUnavailable()), () => {
   let chain: TestChain;
@@ -49,7 +49,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   });
   afterAll(() => chain?.[Symbol.asyncDispose]());
 
-  function localShop(timing: Partial<LocalOptions> = {}, options: ShopOptions = {}) {
+  function startLocalShop(timing: Partial<LocalOptions> = {}, options: ShopOptions = {}) {
     const facilitator = createLocalFacilitator({
       rpcUrl: node.rpcUrl,
       network: seller.terms.network,
@@ -72,8 +72,8 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     return (await fundedPayer(chain, seller)).sign({ value: PRICE });
   }
 
-  /** A signature for a wallet that accepts any bytes. */
-  async function odd(
+  /** Signs a payment from a contract wallet that accepts any bytes as a signature. */
+  async function payFromWallet(
     wallet: Hex,
     signature: Hex = `0x${'ab'.repeat(70)}`,
     nowMs = Date.now(),
@@ -86,45 +86,48 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   }
 
   test('sends a lost transaction again, and then later transactions do not wait', async () => {
-    await using shop = await localShop({ repeatAfterMs: 100 });
-    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    await using shop = await startLocalShop({ repeatAfterMs: 100 });
+    expect((await shop.buy('x', toHeaders(await pay()))).status).toBe(200);
     node.dropNext(1);
-    const lost = shop.buy('x', v2(await pay()));
+    const lostCall = shop.buy('x', toHeaders(await pay()));
     await expect.poll(() => node.raw.length).toBe(2);
-    const behind = [await pay(), await pay()].map((signed) => shop.buy('x', v2(signed)));
-    for (const answer of await Promise.all([lost, ...behind])) expect(answer.status).toBe(200);
+    const laterCalls = [await pay(), await pay()].map((signed) => shop.buy('x', toHeaders(signed)));
+    for (const answer of await Promise.all([lostCall, ...laterCalls]))
+      expect(answer.status).toBe(200);
     expect(await seller.earned()).toBe(PRICE * 4n);
-    const [, first, ...later] = node.raw;
-    const again = later.find((raw) => readNonce(raw) === readNonce(first ?? ''));
-    expect(again).toBe(first);
+    const [, lostTransaction, ...laterTransactions] = node.raw;
+    const resent = laterTransactions.find(
+      (raw) => readNonce(raw) === readNonce(lostTransaction ?? ''),
+    );
+    expect(resent).toBe(lostTransaction);
   });
 
   test('broadcasts a stuck transaction again, takes no payments meanwhile, and takes them again once it is mined', async () => {
-    await using shop = await localShop(
+    await using shop = await startLocalShop(
       { repeatAfterMs: 50, confirmationTimeoutMs: 200, stuckAfterMs: 400 },
       { reconcileWithinMs: 200, retryWithinMs: 200 },
     );
     const signed = await pay();
     await chain.pauseMining();
-    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     await expect.poll(() => node.raw.length).toBeGreaterThan(5);
     await expect.poll(async () => (await shop.buy('x')).status).toBe(503);
     await chain.resumeMining();
-    await expect.poll(async () => (await shop.buy('x', v2(signed))).status).toBe(200);
+    await expect.poll(async () => (await shop.buy('x', toHeaders(signed))).status).toBe(200);
     expect(new Set(node.raw).size).toBe(1);
-    const next = await pay();
-    await expect.poll(async () => (await shop.buy('x', v2(next))).status).toBe(200);
+    const nextPayment = await pay();
+    await expect.poll(async () => (await shop.buy('x', toHeaders(nextPayment))).status).toBe(200);
     expect(await seller.earned()).toBe(PRICE * 2n);
   });
 
-  test('offers ten times the base fee and the tip from the first send', async () => {
-    await using shop = await localShop();
+  test('offers ten times the base fee, plus the tip, when it first sends a transaction', async () => {
+    await using shop = await startLocalShop();
     const { baseFeePerGas } = await createPublicClient({
       transport: http(chain.rpcUrl),
     }).getBlock();
     const signed = await pay();
     await chain.pauseMining();
-    const buying = shop.buy('x', v2(signed));
+    const buying = shop.buy('x', toHeaders(signed));
     await expect.poll(() => node.raw.length).toBe(1);
     const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(node.raw[0] as Hex);
     await chain.resumeMining();
@@ -136,49 +139,49 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   });
 
   test('takes payments after a restart, once the transaction of the earlier process is mined', async () => {
-    await using store = closing(openSqlite(MEMORY));
+    await using store = withDispose(openSqlite(MEMORY));
     const signed = await pay();
     await chain.pauseMining();
     {
-      await using shop = await localShop(
+      await using shop = await startLocalShop(
         { confirmationTimeoutMs: 100 },
         { store: store.open, reconcileWithinMs: 100 },
       );
-      expect((await shop.buy('x', v2(signed))).status).toBe(503);
+      expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     }
-    await using shop = await localShop(
+    await using shop = await startLocalShop(
       {},
       { store: store.open, reconcileWithinMs: 100, retryWithinMs: 100 },
     );
     expect(shop.payments.facilitator.account?.()).toMatchObject({ unconfirmed: 0, nonceGap: 1 });
     expect(shop.payments.unreadyReason()).toContain('an earlier process');
     // That transaction may settle any payment in doubt, so no payment is sent again meanwhile.
-    expect((await shop.buy('x', v2(signed))).status).toBe(503);
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     expect(node.raw).toHaveLength(1);
     await chain.resumeMining();
     await expect.poll(() => shop.payments.facilitator.account?.()?.nonceGap).toBe(0);
-    await expect.poll(async () => (await shop.buy('x', v2(signed))).status).toBe(200);
-    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    await expect.poll(async () => (await shop.buy('x', toHeaders(signed))).status).toBe(200);
+    expect((await shop.buy('x', toHeaders(await pay()))).status).toBe(200);
     expect(await seller.earned()).toBe(PRICE * 2n);
     expect(node.raw).toHaveLength(2);
   });
 
   test('counts a payment as paid if somebody copied its transaction and sent it first', async () => {
-    await using shop = await localShop();
+    await using shop = await startLocalShop();
     const payer = await fundedPayer(chain, seller);
-    const thief = createWalletClient({
+    const copier = createWalletClient({
       account: privateKeyToAccount(await chain.newFundedKey()),
       chain: base,
       transport: http(chain.rpcUrl),
     });
     for (const item of ['x', 'y']) {
       const signed = await payer.sign({ value: PRICE });
-      const sent = node.raw.length;
+      const sentBefore = node.raw.length;
       await chain.pauseMining();
-      const buying = shop.buy(item, v2(signed));
-      await expect.poll(() => node.raw.length).toBe(sent + 1);
+      const buying = shop.buy(item, toHeaders(signed));
+      await expect.poll(() => node.raw.length).toBe(sentBefore + 1);
       const { to, data } = parseTransaction(node.raw.at(-1) as Hex);
-      await thief.sendTransaction({
+      await copier.sendTransaction({
         to: to ?? null,
         ...(data === undefined ? {} : { data }),
         gas: 300_000n,
@@ -188,28 +191,28 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       await chain.resumeMining();
       expect((await buying).status).toBe(200);
     }
-    expect((await shop.buy('z', v2(await payer.sign({ value: PRICE })))).status).toBe(200);
+    expect((await shop.buy('z', toHeaders(await payer.sign({ value: PRICE })))).status).toBe(200);
     expect(await seller.earned()).toBe(PRICE * 3n);
   });
 
   test('refuses a wallet that burns gas before any work is done', async () => {
-    await using shop = await localShop();
+    await using shop = await startLocalShop();
     const wallet = await chain.newOddPayer('burns');
-    const refused = await shop.buy('x', v2(await odd(wallet)));
-    expect(refused.status).toBe(402);
-    expect(refused.json['error']).toContain('gas_over_limit');
+    const refusal = await shop.buy('x', toHeaders(await payFromWallet(wallet)));
+    expect(refusal.status).toBe(402);
+    expect(refusal.json['error']).toContain('gas_over_limit');
     expect(shop.computations).toHaveLength(0);
     expect(node.raw).toHaveLength(0);
   });
 
   test('spends at most 300,000 gas on a wallet that burns gas only at the settlement', async () => {
     const wallet = await chain.newOddPayer();
-    await using shop = await localShop(
+    await using shop = await startLocalShop(
       { confirmationTimeoutMs: 2_000 },
       { reconcileWithinMs: 300, retryWithinMs: 300 },
     );
     await chain.pauseMining();
-    const buying = shop.buy('x', v2(await odd(wallet)));
+    const buying = shop.buy('x', toHeaders(await payFromWallet(wallet)));
     await expect.poll(() => node.raw.length).toBe(1);
     await chain.setConduct(wallet, 'burns');
     await chain.resumeMining();
@@ -218,23 +221,29 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect(await seller.earned()).toBe(0n);
   });
 
-  test('makes one sale to a wallet that accepts the same bytes for every payment', async () => {
-    await using shop = await localShop(
+  test('settles each payment once, although the wallet signs all of them with the same bytes', async () => {
+    await using shop = await startLocalShop(
       { confirmationTimeoutMs: 300 },
       { reconcileWithinMs: 100, retryWithinMs: 100 },
     );
     const wallet = await chain.newOddPayer();
     const bytes = toHex('the same bytes');
-    const [one, other] = [await odd(wallet, bytes), await odd(wallet, bytes)];
+    const [payment, otherPayment] = [
+      await payFromWallet(wallet, bytes),
+      await payFromWallet(wallet, bytes),
+    ];
     await chain.pauseMining();
-    const [first, second] = await Promise.all([shop.buy('x', v2(one)), shop.buy('y', v2(other))]);
-    expect([first.status, second.status]).toEqual([503, 503]);
+    const [answer, otherAnswer] = await Promise.all([
+      shop.buy('x', toHeaders(payment)),
+      shop.buy('y', toHeaders(otherPayment)),
+    ]);
+    expect([answer.status, otherAnswer.status]).toEqual([503, 503]);
     await chain.resumeMining();
     for (const [item, signed] of [
-      ['x', one],
-      ['y', other],
+      ['x', payment],
+      ['y', otherPayment],
     ] as const) {
-      await expect.poll(async () => (await shop.buy(item, v2(signed))).status).toBe(200);
+      await expect.poll(async () => (await shop.buy(item, toHeaders(signed))).status).toBe(200);
     }
     expect(await seller.earned()).toBe(PRICE * 2n);
     expect(new Set(node.raw.map(readNonce)).size).toBe(2);
@@ -242,78 +251,80 @@ describe('the account that settles', needs(chainUnavailable()), () => {
 
   test('does not send a reverted payment again, and refuses a wallet that reverts twice until tomorrow', async () => {
     const dayMs = 24 * 3_600_000;
-    // An hour before midnight, so that all reverts of this test are of one day.
+    // The test begins an hour before midnight UTC, so that all its reverts are on one day.
     const tomorrowMs = Math.ceil((Date.now() + 3_600_000) / dayMs) * dayMs;
     let nowMs = tomorrowMs - 3_600_000;
     const clock = () => nowMs;
-    await using store = closing(openSqlite(MEMORY, { clock }));
+    await using store = withDispose(openSqlite(MEMORY, { clock }));
     const openShop = () =>
-      localShop(
+      startLocalShop(
         { confirmationTimeoutMs: 2_000 },
         { store: store.open, clock, reconcileWithinMs: 300, retryWithinMs: 300 },
       );
     const wallet = await chain.newOddPayer();
-    const odds = (payer = wallet) => odd(payer, undefined, nowMs);
+    const payNow = (payer = wallet) => payFromWallet(payer, undefined, nowMs);
     for (const item of ['x', 'y']) {
       // Each payment runs in its own process, so the processes know of each other only through the ledger.
       await using shop = await openShop();
       await chain.setConduct(wallet, 'agrees');
-      const sent = node.raw.length;
+      const sentBefore = node.raw.length;
       await chain.pauseMining();
-      const buying = shop.buy(item, v2(await odds()));
-      await expect.poll(() => node.raw.length).toBe(sent + 1);
+      const buying = shop.buy(item, toHeaders(await payNow()));
+      await expect.poll(() => node.raw.length).toBe(sentBefore + 1);
       await chain.setConduct(wallet, 'reverts');
       await chain.resumeMining();
       expect((await buying).status).toBe(503);
     }
     await using shop = await openShop();
     await chain.setConduct(wallet, 'agrees');
-    const looked = () =>
+    const listReceiptRequests = () =>
       node.requestedMethods.filter((method) => method === 'eth_getTransactionReceipt');
-    const looks = looked().length;
-    await expect.poll(() => looked().length).toBeGreaterThan(looks + 4);
+    const requestsBefore = listReceiptRequests().length;
+    await expect.poll(() => listReceiptRequests().length).toBeGreaterThan(requestsBefore + 4);
     expect(node.raw).toHaveLength(2);
 
-    const third = await shop.buy('z', v2(await odds()));
-    expect(third.status).toBe(402);
-    expect(third.json['error']).toContain('wallet_reverted_twice_today');
-    // Other wallets are served.
-    expect((await shop.buy('x', v2(await odds(await chain.newOddPayer())))).status).toBe(200);
+    const thirdAnswer = await shop.buy('z', toHeaders(await payNow()));
+    expect(thirdAnswer.status).toBe(402);
+    expect(thirdAnswer.json['error']).toContain('wallet_reverted_twice_today');
+    // The refusal applies only to this wallet.
+    expect((await shop.buy('x', toHeaders(await payNow(await chain.newOddPayer())))).status).toBe(
+      200,
+    );
     nowMs = tomorrowMs;
-    expect((await shop.buy('z', v2(await odds()))).status).toBe(200);
+    expect((await shop.buy('z', toHeaders(await payNow()))).status).toBe(200);
   });
 
   test('takes no payments while it cannot pay for twenty settlements, and takes them again by itself', async () => {
-    await using shop = await localShop();
+    await using shop = await startLocalShop();
     expect((await shop.buy('x')).status).toBe(402);
     const address = privateKeyToAddress(settlementKey);
     await chain.setGas(address, 1_000n);
     await expect.poll(async () => (await shop.buy('x')).status).toBe(503);
     expect(shop.payments.unreadyReason()).toContain(address);
-    expect((await shop.buy('x', v2(await pay()))).status).toBe(503);
+    expect((await shop.buy('x', toHeaders(await pay()))).status).toBe(503);
     await chain.setGas(address, 10n ** 18n);
     const payer = await fundedPayer(chain, seller);
-    const header = async () => v2(await payer.sign({ value: PRICE }));
-    await expect.poll(async () => (await shop.buy('x', await header())).status).toBe(200);
+    const createHeaders = async () => toHeaders(await payer.sign({ value: PRICE }));
+    await expect.poll(async () => (await shop.buy('x', await createHeaders())).status).toBe(200);
     expect(await shop.unpaid(payer.address)).toHaveLength(0);
   });
 
   test('sends with the next nonce if another sender has used its nonce', async () => {
-    await using shop = await localShop();
-    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
-    const foreign = createLocalFacilitator({
+    await using shop = await startLocalShop();
+    expect((await shop.buy('x', toHeaders(await pay()))).status).toBe(200);
+    const otherFacilitator = createLocalFacilitator({
       rpcUrl: chain.rpcUrl,
       network: seller.terms.network,
       settlementKey,
       pollIntervalMs: 30,
     });
-    await using other = await startShop({
+    await using otherShop = await startShop({
       ...CHAIN_TIMING,
       terms: seller.terms,
-      facilitator: foreign,
+      facilitator: otherFacilitator,
     });
-    expect((await other.buy('x', v2(await pay()))).status).toBe(200);
-    expect((await shop.buy('x', v2(await pay()))).status).toBe(200);
+    expect((await otherShop.buy('x', toHeaders(await pay()))).status).toBe(200);
+    expect((await shop.buy('x', toHeaders(await pay()))).status).toBe(200);
     expect(await seller.earned()).toBe(PRICE * 3n);
   });
 });

@@ -108,9 +108,11 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json of revision %s', (revi
     const registered = readRoutes(service);
     expect(registered).toContain('/v1/status');
     const documented = new Set([...operations.keys()].map((name) => name.split(' ')[1]));
-    const hidden = registered.filter((path) => !documented.has(path));
-    expect(hidden.filter((path) => API_PATHS.test(path))).toEqual([]);
-    expect(hidden).toEqual(expect.arrayContaining(['/metrics', '/robots.txt', '/favicon.svg']));
+    const undocumentedPaths = registered.filter((path) => !documented.has(path));
+    expect(undocumentedPaths.filter((path) => API_PATHS.test(path))).toEqual([]);
+    expect(undocumentedPaths).toEqual(
+      expect.arrayContaining(['/metrics', '/robots.txt', '/favicon.svg']),
+    );
   });
 
   test('interface spec 4.2: gives free operations an empty security list, and paid operations a price', () => {
@@ -149,7 +151,7 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json of revision %s', (revi
       for (const code of ownCodes) documented.add(code);
     }
     const hasWatches = revision === '0.3.0';
-    const undocumentedCodes = [
+    const codesOfNoOperation = [
       'invalid_http',
       // Only an operation with a parameter in its path, for example the feed, answers invalid_path.
       ...(hasWatches ? [] : ['invalid_path', 'not_your_watch']),
@@ -158,8 +160,8 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json of revision %s', (revi
       'method_not_allowed',
       ...(hasWatches ? [] : ['too_many_watches', 'not_agreed']),
     ];
-    const missing = Object.keys(ERROR_CODES).filter((code) => !documented.has(code));
-    expect(missing).toEqual(undocumentedCodes);
+    const undocumentedCodes = Object.keys(ERROR_CODES).filter((code) => !documented.has(code));
+    expect(undocumentedCodes).toEqual(codesOfNoOperation);
   });
 
   test('has unique operation ids, and texts of at most 500 characters', () => {

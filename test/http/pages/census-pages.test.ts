@@ -76,7 +76,7 @@ describe('the report page', () => {
 });
 
 describe('the badge', () => {
-  test('says with show=days on how many of the checked days the host was payable', async () => {
+  test('with show=days, says on how many of the checked days the host was payable', async () => {
     await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
     const fetchBadge = async (query = '?show=days') =>
       (await service.get(`/badge/${HOST}.svg${query}`)).body;
@@ -103,7 +103,7 @@ describe('the badge', () => {
 });
 
 describe('the front page', () => {
-  test('says how often a host was payable, if it was checked', async () => {
+  test('says on how many days a host was payable, if the census checked the host', async () => {
     await using service = await startApp();
     await publishWith(service, '-');
     expect((await service.get('/')).body).not.toContain('>payable');

@@ -32,7 +32,7 @@ describe('the costs of findings', () => {
     expect(costs.every(({ points }) => points >= 0)).toBe(true);
   });
 
-  test('charge a cap to the finding that causes it, and cost equal findings about the same', () => {
+  test('include a cap for the finding that causes the cap, and are about equal for equal findings', () => {
     const majorFailures = toResults({
       ...{ P5: { status: 'fail' }, S5: { status: 'fail' }, S6: { status: 'fail' } },
       ...{ S7: { status: 'fail' }, D4: { status: 'fail' } },
@@ -88,13 +88,12 @@ test('a finding lists the checks that were not evaluated because of it, and unde
     catalog,
     new Map([['P3', { right: 'Right.', wrong: 'Wrong.', unjudged: 'It is not known.' }]]),
   );
-  const others = categories.flatMap(({ problems }) => problems);
-  const shown = [...topFindings, ...others].map(({ id, consequences }) => [
-    id,
-    consequences.map((row) => `${row.id} ${row.sentence}`.trim()),
-  ]);
+  const otherFindings = categories.flatMap(({ problems }) => problems);
+  const findingsWithConsequences = [...topFindings, ...otherFindings].map(
+    ({ id, consequences }) => [id, consequences.map((row) => `${row.id} ${row.sentence}`.trim())],
+  );
   // S1 passed, so S2, which names S1 as its cause, is listed as a finding.
-  expect(shown).toEqual([
+  expect(findingsWithConsequences).toEqual([
     ['P2', ['P3 It is not known.', 'S4']],
     ['S2', []],
   ]);

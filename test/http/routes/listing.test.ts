@@ -89,10 +89,10 @@ test('for an hour after a confirm, only the client that called start or a holder
   expect((await owned.setListing({ listed: false })).json().listed).toBe(false);
   origin.serve('no token');
   for (const settings of [{ listed: true, suppressEnrichment: false }, { listed: false }]) {
-    const refused = await owned.setListing(settings, STRANGER);
-    expect(refused.statusCode).toBe(403);
-    expect(refused.json()).toMatchObject({ error: 'not_your_proof', charged: false });
-    expect(refused.json().message).toContain('/v1/verify/start');
+    const refusal = await owned.setListing(settings, STRANGER);
+    expect(refusal.statusCode).toBe(403);
+    expect(refusal.json()).toMatchObject({ error: 'not_your_proof', charged: false });
+    expect(refusal.json().message).toContain('/v1/verify/start');
   }
   const withKey = await owned.setListing({ listed: true, listingKey }, STRANGER);
   expect(withKey.json()).toMatchObject({ listed: true });
@@ -121,8 +121,8 @@ test('a setting made with the listing key can be changed only with that key, or 
   await owned.setListing({ listed: true, listingKey }, STRANGER);
   // Neither the client that started nor a stranger can change the setting without the key.
   for (const from of [undefined, STRANGER]) {
-    const refused = await owned.setListing({ listed: false }, from);
-    expect(refused.json()).toMatchObject({ error: 'not_your_proof' });
+    const refusal = await owned.setListing({ listed: false }, from);
+    expect(refusal.json()).toMatchObject({ error: 'not_your_proof' });
   }
   // A call that changes no value is allowed, and the setting still belongs to the key.
   expect((await owned.setListing({ listed: true })).statusCode).toBe(200);
@@ -152,9 +152,9 @@ test('the hour begins at the first confirm of a token, and a second confirm does
   expect((await owned.setListing({ listed: true })).statusCode).toBe(200);
   service.advance(1);
   for (const settings of [{ listed: true }, { listed: true, listingKey }]) {
-    const refused = await owned.setListing(settings);
-    expect(refused.statusCode).toBe(403);
-    expect(refused.json()).toMatchObject({ error: 'not_verified' });
+    const refusal = await owned.setListing(settings);
+    expect(refusal.statusCode).toBe(403);
+    expect(refusal.json()).toMatchObject({ error: 'not_verified' });
   }
 });
 
@@ -172,8 +172,8 @@ test('a stranger whose call makes the service read the token file does not overr
       .recordConfirm(origin.host, { tokenHash, keyHash, client, block: client })
       .then(() => response.end(firstToken));
   });
-  const refused = await owned.setListing({ listed: false }, STRANGER);
-  expect(refused.json()).toMatchObject({ error: 'not_your_proof' });
+  const refusal = await owned.setListing({ listed: false }, STRANGER);
+  expect(refusal.json()).toMatchObject({ error: 'not_your_proof' });
   expect((await service.store.listing.get(origin.host)).settings.listed).toBe(true);
 });
 

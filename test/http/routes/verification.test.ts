@@ -66,9 +66,9 @@ test.each([
     const { origin } = owned;
     const { token } = (await owned.start()).json();
     if (toText !== null) origin.serve(toText(token));
-    const refused = await owned.confirm();
-    expect(refused.statusCode).toBe(200);
-    expect(refused.json()).toEqual({
+    const refusal = await owned.confirm();
+    expect(refusal.statusCode).toBe(200);
+    expect(refusal.json()).toEqual({
       host: origin.host,
       verified: false,
       reason,
@@ -177,11 +177,11 @@ test('a client has five failed confirms an hour, and a stranger cannot use up th
   for (let count = 1; count <= 5; count += 1) {
     expect((await owned.confirm(STRANGER)).json().reason).toBe('mismatch');
   }
-  const refused = await owned.confirm(STRANGER);
-  expect(refused.statusCode).toBe(429);
-  expect(refused.json()).toMatchObject({ error: 'confirm_limit', charged: false });
+  const refusal = await owned.confirm(STRANGER);
+  expect(refusal.statusCode).toBe(429);
+  expect(refusal.json()).toMatchObject({ error: 'confirm_limit', charged: false });
   // Fetches of one host begin 10 s apart, so the first of the five was 40 s ago.
-  expect(refused.headers).toMatchObject({
+  expect(refusal.headers).toMatchObject({
     'retry-after': '3560',
     'ratelimit-limit': '5',
     'ratelimit-remaining': '0',

@@ -63,7 +63,7 @@ describe('parseJson', () => {
     );
   });
 
-  it('accepts a text exactly if JSON.parse accepts the text', () => {
+  it('accepts a text if, and only if, JSON.parse accepts the text', () => {
     const token = fc.constantFrom(
       ...['{', '}', '[', ']', ',', ':', '"a"', '"\\u00e9"', '"\\q"', '1', '-', '0', '.5', 'e3'],
       ...['true', 'nul', 'null', ' ', '"', '\\', '\u0001', '1.', '-0.0E+9', '\u00a0', '\uD800'],

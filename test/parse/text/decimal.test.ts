@@ -46,7 +46,7 @@ describe('baseUnits', () => {
     expect(baseUnits('1'.repeat(101), 6)).toBeNull();
   });
 
-  it('reverses the writing of base units as a decimal', () => {
+  it('reads back base units that were written as a decimal', () => {
     const units = fc.bigInt({ min: 0n, max: 10n ** 40n });
     fc.assert(
       fc.property(units, fc.integer({ min: 0, max: 30 }), (amount, decimals) => {
@@ -96,7 +96,7 @@ describe('dollars', () => {
     expect(dollars(price)).toBeNull();
   });
 
-  it('gives numbers and their text the same form', () => {
+  it('returns the same decimal for a number and for its text', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100_000_000 }), (millionths) => {
         const number = millionths / 1_000_000;
@@ -107,7 +107,7 @@ describe('dollars', () => {
 });
 
 describe('parseWrittenAmount', () => {
-  it('keeps the zeroes', () => {
+  it('keeps trailing zeroes', () => {
     expect(parseWrittenAmount('$0.050000')).toBe('0.050000');
   });
 });

@@ -21,8 +21,8 @@ describe('cleanText', () => {
     ['filler\u3164', 'filler'],
     ['Cafe\u0301', 'Café'],
     ['naïve 漢字 😀', 'naïve 漢字 😀'],
-  ])('shows %j as %j', (text, shown) => {
-    expect(cleanText(text, 80)).toBe(shown);
+  ])('shows %j as %j', (text, output) => {
+    expect(cleanText(text, 80)).toBe(output);
   });
 
   it('keeps a text as long as the limit, by code points, and marks a cut', () => {
@@ -37,10 +37,10 @@ describe('cleanText', () => {
   it('never shows a hidden character, or more than the limit', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 100 }), (text, maxChars) => {
-        const shown = cleanText(text, maxChars);
-        expect(shown).not.toMatch(HIDDEN_CHARACTERS);
-        expect(Array.from(shown).length).toBeLessThanOrEqual(maxChars);
-        expect(shown.normalize('NFC')).toBe(shown);
+        const output = cleanText(text, maxChars);
+        expect(output).not.toMatch(HIDDEN_CHARACTERS);
+        expect(Array.from(output).length).toBeLessThanOrEqual(maxChars);
+        expect(output.normalize('NFC')).toBe(output);
       }),
     );
   });
@@ -78,24 +78,24 @@ describe('showJson', () => {
     [{}, '{}'],
     [[1, 'a', null, { b: [] }], '[1,"a",null,{"b":[]}]'],
     [{ 'a\u202Eb': '\u0000x' }, '{"a\\u202Eb":"\\u0000x"}'],
-  ])('shows %j as %s', (value, shown) => {
-    expect(showJson(value)).toBe(shown);
+  ])('shows %j as %s', (value, output) => {
+    expect(showJson(value)).toBe(output);
   });
 
   it('is JSON if the text is not cut', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 2, noUnicodeString: true }), (value) => {
-        const shown = showJson(JSON.parse(JSON.stringify(value)), 10_000);
-        expect(shown).not.toMatch(HIDDEN_CHARACTERS);
-        expect(() => JSON.parse(shown)).not.toThrow();
+        const output = showJson(JSON.parse(JSON.stringify(value)), 10_000);
+        expect(output).not.toMatch(HIDDEN_CHARACTERS);
+        expect(() => JSON.parse(output)).not.toThrow();
       }),
     );
   });
 
   it('cuts long values at any depth and width', () => {
     const longList = Array(50_000).fill({ a: 'b' });
-    const shown = showJson(longList, 40);
-    expect(Array.from(shown).length).toBeLessThanOrEqual(40);
-    expect(shown).toMatch(/^\[\{"a":"b"\},.*…$/);
+    const output = showJson(longList, 40);
+    expect(Array.from(output).length).toBeLessThanOrEqual(40);
+    expect(output).toMatch(/^\[\{"a":"b"\},.*…$/);
   });
 });

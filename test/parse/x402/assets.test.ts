@@ -38,7 +38,7 @@ describe('findKnownAsset', () => {
     expect(findKnownAsset('', '')).toBeNull();
   });
 
-  it('knows every asset that the official packages price with, under well-formed addresses', () => {
+  it('knows every default asset of the official packages, and each has a well-formed address', () => {
     const officialAssets = Object.entries(DEFAULT_ASSETS).flatMap(([network, assets]) =>
       assets.map((asset) => ({ network, ...asset })),
     );
