@@ -58,9 +58,9 @@ describe('a paid answer that never arrived', () => {
     slow.settle();
     await expect.poll(() => shop.published.length).toBe(1);
     expect((await shop.buy('x', toHeaders(await sign()))).headers.get('x-redelivered')).toBe('1');
-    const next = await shop.buy('x', toHeaders(await sign()));
-    expect(next.status).toBe(200);
-    expect(next.headers.get('x-redelivered')).toBe('1');
+    const nextAnswer = await shop.buy('x', toHeaders(await sign()));
+    expect(nextAnswer.status).toBe(200);
+    expect(nextAnswer.headers.get('x-redelivered')).toBe('1');
     expect(slow.facilitator.sent).toHaveLength(1);
   });
 
@@ -71,8 +71,8 @@ describe('a paid answer that never arrived', () => {
     const { nonce } = await payAndLose(shop, 'x', slow, { identifier });
     slow.settle();
     await expect.poll(() => shop.published.length).toBe(1);
-    const again = await shop.buy('x', toHeaders(await sign({ identifier })));
-    expect(again.headers.get('x-redelivered')).toBe('1');
+    const retryAnswer = await shop.buy('x', toHeaders(await sign({ identifier })));
+    expect(retryAnswer.headers.get('x-redelivered')).toBe('1');
     const authorization = { from: payer.address, nonce };
     await expect
       .poll(async () => {
@@ -80,8 +80,8 @@ describe('a paid answer that never arrived', () => {
         return entry?.writtenAtMs ?? null;
       })
       .not.toBeNull();
-    const next = await shop.buy('x', toHeaders(await sign()));
-    expect(next.headers.get('x-redelivered')).toBeNull();
+    const nextAnswer = await shop.buy('x', toHeaders(await sign()));
+    expect(nextAnswer.headers.get('x-redelivered')).toBeNull();
     expect(slow.facilitator.sent).toHaveLength(2);
   });
 
@@ -117,9 +117,9 @@ describe('a paid answer that never arrived', () => {
     await payAndLose(shop, 'x', slow);
     slow.settle();
     await expect.poll(() => shop.published.length).toBe(1);
-    const junk = await sign({ signAs: newPayer().privateKey });
+    const forged = await sign({ signAs: newPayer().privateKey });
     slow.facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
-    expect((await shop.buy('x', toHeaders(junk))).status).toBe(402);
+    expect((await shop.buy('x', toHeaders(forged))).status).toBe(402);
   });
 });
 
@@ -128,12 +128,12 @@ describe('a payment identifier', () => {
 
   test('with a fresh signature gets the stored answer, and is not charged again', async () => {
     await using shop = await startShop();
-    const first = await shop.buy('x', toHeaders(await sign({ identifier: id })));
-    const second = await shop.buy('x', toHeaders(await sign({ identifier: id })));
-    expect([first.status, second.status]).toEqual([200, 200]);
-    expect(second.body).toBe(first.body);
-    expect(second.headers.get('x-redelivered')).toBe('1');
-    expect(second.paid).toEqual(first.paid);
+    const firstAnswer = await shop.buy('x', toHeaders(await sign({ identifier: id })));
+    const secondAnswer = await shop.buy('x', toHeaders(await sign({ identifier: id })));
+    expect([firstAnswer.status, secondAnswer.status]).toEqual([200, 200]);
+    expect(secondAnswer.body).toBe(firstAnswer.body);
+    expect(secondAnswer.headers.get('x-redelivered')).toBe('1');
+    expect(secondAnswer.paid).toEqual(firstAnswer.paid);
     expect(shop.settlements).toHaveLength(1);
   });
 

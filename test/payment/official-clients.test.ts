@@ -49,21 +49,25 @@ describe(
       const { address, x402 } = await newClient();
       const fetchPaid = wrapFetchWithPayment(fetch, x402);
       const earnedBefore = await seller.earned();
-      const posted = await fetchPaid(`${shop.url}/work`, {
+      const postAnswer = await fetchPaid(`${shop.url}/work`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ item: 'by fetch' }),
       });
-      expect(posted.status).toBe(200);
-      expect(await posted.json()).toMatchObject({ item: 'by fetch' });
-      const listed = await fetchPaid(`${shop.url}/list?n=5`);
-      expect(listed.status).toBe(200);
-      expect(await listed.text()).toHaveLength(5_004);
+      expect(postAnswer.status).toBe(200);
+      expect(await postAnswer.json()).toMatchObject({ item: 'by fetch' });
+      const listAnswer = await fetchPaid(`${shop.url}/list?n=5`);
+      expect(listAnswer.status).toBe(200);
+      expect(await listAnswer.text()).toHaveLength(5_004);
       expect((await seller.earned()) - earnedBefore).toBe(PRICE * 2n);
-      const paid = JSON.parse(
-        Buffer.from(listed.headers.get('payment-response') ?? '', 'base64').toString(),
+      const paymentResponse = JSON.parse(
+        Buffer.from(listAnswer.headers.get('payment-response') ?? '', 'base64').toString(),
       );
-      expect(paid).toMatchObject({ success: true, payer: address, network: 'eip155:8453' });
+      expect(paymentResponse).toMatchObject({
+        success: true,
+        payer: address,
+        network: 'eip155:8453',
+      });
     });
 
     test('@x402/axios pays a POST', async () => {
@@ -110,13 +114,13 @@ describe(
         signAs: wallet.ownerKey,
       });
       const headers = { 'payment-signature': signed.header };
-      const first = await shop.buy('contract', headers);
-      expect(first.status).toBe(200);
-      expect(first.paid?.payer).toBe(wallet.address);
+      const firstAnswer = await shop.buy('contract', headers);
+      expect(firstAnswer.status).toBe(200);
+      expect(firstAnswer.paid?.payer).toBe(wallet.address);
       expect(await chain.authorizationUsed(wallet.address, signed.nonce)).toBe(true);
-      const again = await shop.buy('contract', headers);
-      expect(again.status).toBe(200);
-      expect(again.headers.get('x-redelivered')).toBe('1');
+      const retryAnswer = await shop.buy('contract', headers);
+      expect(retryAnswer.status).toBe(200);
+      expect(retryAnswer.headers.get('x-redelivered')).toBe('1');
       const forged = await payer.sign({ value: PRICE, from: wallet.address });
       expect((await shop.buy('contract', { 'payment-signature': forged.header })).status).toBe(402);
     });

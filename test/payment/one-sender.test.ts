@@ -9,7 +9,7 @@ import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
 const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
-const statesOf = async (shop: Shop, signed: SignedHeader) =>
+const listStates = async (shop: Shop, signed: SignedHeader) =>
   (await listLedgerRows(shop, payer.address, signed)).map(({ state }) => state);
 
 /** One process sends the payment and stalls. The other takes the key over and sends the payment again. */
@@ -34,13 +34,13 @@ async function startTwoSenders() {
     sweepIntervalMs: 1e9,
   });
   const signed = await payer.sign({ value: PRICE });
-  const first = stalledShop.buy('x', toHeaders(signed));
+  const firstCall = stalledShop.buy('x', toHeaders(signed));
   await expect.poll(() => stalledFacilitator.sent.length).toBe(1);
   const retry = takingShop.buy('x', toHeaders(signed));
   await expect.poll(() => takingFacilitator.sent.length).toBe(1);
   return {
     signed,
-    first,
+    firstCall,
     retry,
     stalledShop,
     stalledOutcome,
@@ -53,7 +53,7 @@ async function startTwoSenders() {
   };
 }
 
-describe('a process that wakes up after another process took its key over', () => {
+describe('a process whose key another process took over', () => {
   test.each<SettleOutcome>([
     { kind: 'refused', reason: 'insufficient_funds' },
     { kind: 'not_sent', reason: 'connection refused' },
@@ -62,15 +62,15 @@ describe('a process that wakes up after another process took its key over', () =
     async (outcome) => {
       await using senders = await startTwoSenders();
       senders.stalledOutcome.resolve(outcome);
-      const first = await senders.first;
-      expect(first.status).toBe(503);
-      expect(first.json['error']).toBe('settlement_unknown');
+      const answer = await senders.firstCall;
+      expect(answer.status).toBe(503);
+      expect(answer.json['error']).toBe('settlement_unknown');
       senders.takingOutcome.resolve({ kind: 'settled', transaction: TRANSACTION });
       expect((await senders.retry).status).toBe(200);
-      const again = await senders.stalledShop.buy('x', toHeaders(senders.signed));
-      expect(again.status).toBe(200);
-      expect(again.headers.get('x-redelivered')).toBe('1');
-      expect(await statesOf(senders.stalledShop, senders.signed)).toEqual([
+      const redelivered = await senders.stalledShop.buy('x', toHeaders(senders.signed));
+      expect(redelivered.status).toBe(200);
+      expect(redelivered.headers.get('x-redelivered')).toBe('1');
+      expect(await listStates(senders.stalledShop, senders.signed)).toEqual([
         'claimed',
         'computed',
         'settling',
@@ -84,8 +84,8 @@ describe('a process that wakes up after another process took its key over', () =
   test('stores in the ledger the transaction that its facilitator returned', async () => {
     await using senders = await startTwoSenders();
     senders.stalledOutcome.resolve({ kind: 'settled', transaction: TRANSACTION });
-    expect((await senders.first).status).toBe(200);
-    await expect.poll(() => statesOf(senders.stalledShop, senders.signed)).toContain('settled');
+    expect((await senders.firstCall).status).toBe(200);
+    await expect.poll(() => listStates(senders.stalledShop, senders.signed)).toContain('settled');
     senders.takingOutcome.resolve({ kind: 'nonce_used', reason: 'used', transaction: null });
     const retry = await senders.retry;
     expect(retry.status).toBe(200);

@@ -45,26 +45,28 @@ describe('a paid answer', () => {
 
   test('is redelivered byte for byte to the same header, without a second charge', async () => {
     const signed = await sign();
-    const first = await shop.buy('again', toHeaders(signed));
+    const firstAnswer = await shop.buy('again', toHeaders(signed));
     const chargesBefore = shop.settlements.length;
     const computationsBefore = shop.computations.length;
-    const second = await shop.buy('again', toHeaders(signed));
-    expect(second.status).toBe(200);
-    expect(second.body).toBe(first.body);
-    expect(second.headers.get('x-redelivered')).toBe('1');
-    expect(second.paid).toEqual(first.paid);
+    const secondAnswer = await shop.buy('again', toHeaders(signed));
+    expect(secondAnswer.status).toBe(200);
+    expect(secondAnswer.body).toBe(firstAnswer.body);
+    expect(secondAnswer.headers.get('x-redelivered')).toBe('1');
+    expect(secondAnswer.paid).toEqual(firstAnswer.paid);
     expect(shop.settlements).toHaveLength(chargesBefore);
     expect(shop.computations).toHaveLength(computationsBefore);
   });
 
   test('is redelivered to the same payment in an X-PAYMENT header', async () => {
     const signed = await sign();
-    const first = await shop.buy('spelling', toHeaders(signed));
-    const second = await shop.buy('spelling', { 'x-payment': signed.v1 });
-    expect(second.status).toBe(200);
-    expect(second.body).toBe(first.body);
-    expect(second.headers.get('x-redelivered')).toBe('1');
-    expect(second.headers.get('x-payment-response')).toBe(second.headers.get('payment-response'));
+    const firstAnswer = await shop.buy('spelling', toHeaders(signed));
+    const secondAnswer = await shop.buy('spelling', { 'x-payment': signed.v1 });
+    expect(secondAnswer.status).toBe(200);
+    expect(secondAnswer.body).toBe(firstAnswer.body);
+    expect(secondAnswer.headers.get('x-redelivered')).toBe('1');
+    expect(secondAnswer.headers.get('x-payment-response')).toBe(
+      secondAnswer.headers.get('payment-response'),
+    );
   });
 
   test('to a call with only X-PAYMENT states the settlement in the headers of both versions', async () => {
@@ -76,13 +78,13 @@ describe('a paid answer', () => {
 
   test('of many pieces is stored whole and streamed', async () => {
     const signed = await sign();
-    const first = await shop.get('/list?n=3000', toHeaders(signed));
-    expect(first.status).toBe(200);
-    expect(first.body).toHaveLength(3_000_004);
-    expect(first.headers.get('content-length')).toBe('3000004');
-    const second = await shop.get('/list?n=3000', toHeaders(signed));
-    expect(second.headers.get('x-redelivered')).toBe('1');
-    expect(second.body === first.body).toBe(true);
+    const firstAnswer = await shop.get('/list?n=3000', toHeaders(signed));
+    expect(firstAnswer.status).toBe(200);
+    expect(firstAnswer.body).toHaveLength(3_000_004);
+    expect(firstAnswer.headers.get('content-length')).toBe('3000004');
+    const secondAnswer = await shop.get('/list?n=3000', toHeaders(signed));
+    expect(secondAnswer.headers.get('x-redelivered')).toBe('1');
+    expect(secondAnswer.body === firstAnswer.body).toBe(true);
   });
 });
 
@@ -157,14 +159,17 @@ describe('one payment buys one request:', () => {
     ['to', { to: '0x3333333333333333333333333333333333333333' as const }],
     ['validAfter', { validAfter: 5n }],
     ['validBefore', { validBefore: BigInt(Math.floor(Date.now() / 1000) + 3_600) }],
-  ])('the same nonce with another %s is a conflict that names it', async (field, options) => {
-    const answer = await shop.buy(
-      'mine',
-      toHeaders(await sign({ nonce: signed.nonce, ...options })),
-    );
-    expect(answer.status).toBe(409);
-    expect(answer.json).toMatchObject({ error: 'payment_conflict', field });
-  });
+  ])(
+    'the same nonce with another %s is a conflict that names this field',
+    async (field, options) => {
+      const answer = await shop.buy(
+        'mine',
+        toHeaders(await sign({ nonce: signed.nonce, ...options })),
+      );
+      expect(answer.status).toBe(409);
+      expect(answer.json).toMatchObject({ error: 'payment_conflict', field });
+    },
+  );
 
   test.each([
     ['invalid input', '{"item":7}', 'application/json', 400],

@@ -69,7 +69,7 @@ describe('a payment header', () => {
     ).toContain('different payments');
   });
 
-  test('with an upper-case signature is read as the lower-case one', () => {
+  test('with an upper-case signature gives the signature in lower case', () => {
     const header = encodeChanged(({ payload }) => {
       const digits = String(payload['signature']).slice(2).toUpperCase();
       Object.assign(payload, { signature: `0x${digits}` });
@@ -80,7 +80,7 @@ describe('a payment header', () => {
     );
   });
 
-  test('with an upper-case nonce is read as the lower-case one', () => {
+  test('with an upper-case nonce gives the nonce in lower case', () => {
     const header = encodeChanged(({ payload }) => {
       payload.authorization['nonce'] = signed.nonce.toUpperCase().replace('0X', '0x');
     });

@@ -77,24 +77,24 @@ describe('after a crash, on the embedded store,', () => {
     ['computed', ['claimed', 'computed']],
   ] as const)('a payment that was %s is released and not charged', async (_name, states) => {
     const signed = await sign();
-    const statesOf = await writeSteps(store, signed, states);
+    const listStates = await writeSteps(store, signed, states);
     await reopen();
     const facilitator = stubFacilitator();
     await using _shop = await startShop({ store, facilitator, ...QUICK_TIMING });
-    await expect.poll(() => statesOf(store)).toEqual([...states, 'released']);
+    await expect.poll(() => listStates(store)).toEqual([...states, 'released']);
     expect(facilitator.sent).toHaveLength(0);
   });
 
   test('a retry takes the payment over, without waiting for the sweep', async () => {
     const signed = await sign();
-    const statesOf = await writeSteps(store, signed, ['claimed', 'computed']);
+    const listStates = await writeSteps(store, signed, ['claimed', 'computed']);
     await reopen();
     await using shop = await startShop({ store, ...QUICK_TIMING, sweepIntervalMs: 3_600_000 });
     const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-redelivered')).toBeNull();
     expect(shop.computations[0]?.context.earlierScanId).toBe('scan-of-x');
-    expect(await statesOf(store)).toEqual([
+    expect(await listStates(store)).toEqual([
       'claimed',
       'computed',
       'released',
@@ -113,10 +113,10 @@ describe('after a crash, on the embedded store,', () => {
     'a payment that was %s is settled in the background, and its answer redelivered',
     async (_name, states) => {
       const signed = await sign();
-      const statesOf = await writeSteps(store, signed, states);
+      const listStates = await writeSteps(store, signed, states);
       await reopen();
       await using shop = await startShop({ store, ...QUICK_TIMING });
-      await expect.poll(() => statesOf(store)).toContain('published');
+      await expect.poll(() => listStates(store)).toContain('published');
       const answer = await shop.buy('x', toHeaders(signed));
       expect(answer.body).toBe('{"from":"before"}');
       expect(answer.headers.get('x-redelivered')).toBe('1');
@@ -145,7 +145,7 @@ describe('after a crash, on the embedded store,', () => {
 
   test('a settled payment is published, and its answer redelivered', async () => {
     const signed = await sign();
-    const statesOf = await writeSteps(store, signed, [
+    const listStates = await writeSteps(store, signed, [
       'claimed',
       'computed',
       'settling',
@@ -153,7 +153,7 @@ describe('after a crash, on the embedded store,', () => {
     ]);
     await reopen();
     await using shop = await startShop({ store, ...QUICK_TIMING });
-    await expect.poll(() => statesOf(store)).toContain('published');
+    await expect.poll(() => listStates(store)).toContain('published');
     expect(shop.published).toEqual(['scan-of-x']);
     const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.paid?.transaction).toBe(TRANSACTION);

@@ -154,10 +154,10 @@ describe('an answer to settle is read as settled, refused, unclear or another ki
 
 test('a call to a silent facilitator ends at the time limit', async () => {
   nock.enableNetConnect('127.0.0.1');
-  const silent = createServer(() => {});
-  silent.listen(0, '127.0.0.1');
-  await once(silent, 'listening');
-  const { port } = silent.address() as AddressInfo;
+  const silentServer = createServer(() => {});
+  silentServer.listen(0, '127.0.0.1');
+  await once(silentServer, 'listening');
+  const { port } = silentServer.address() as AddressInfo;
   const url = `http://127.0.0.1:${port}`;
   const silentFacilitator = createRemoteFacilitator({
     url,
@@ -166,8 +166,8 @@ test('a call to a silent facilitator ends at the time limit', async () => {
   });
   expect((await silentFacilitator.verify(request)).kind).toBe('unavailable');
   expect((await silentFacilitator.settle(request)).kind).toBe('unclear');
-  silent.closeAllConnections();
-  silent.close();
+  silentServer.closeAllConnections();
+  silentServer.close();
   nock.disableNetConnect();
 });
 

@@ -26,7 +26,7 @@ function openClockedStore() {
 }
 
 describe('if the service can ask a chain, a payment in doubt', () => {
-  test('is sent at most five times, and after that only looked up', async () => {
+  test('is sent at most five times, and is then only looked up on the chain', async () => {
     const payer = newPayer();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
@@ -74,15 +74,15 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     const signed = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': signed.header };
     {
-      await using first = await startShop({ ...options, facilitator: facilitators[0] });
-      expect((await first.buy('x', headers)).status).toBe(503);
+      await using firstShop = await startShop({ ...options, facilitator: facilitators[0] });
+      expect((await firstShop.buy('x', headers)).status).toBe(503);
       store.nowMs += 40;
       await expect.poll(sent).toBe(2);
     }
     // Two instances look at the same time after a restart. They know of each other's sends only by the ledger.
-    await using second = await startShop({ ...options, facilitator: facilitators[1] });
-    await using third = await startShop({ ...options, facilitator: facilitators[2] });
-    for (const shop of [second, third, second, third]) await shop.buy('x', headers);
+    await using secondShop = await startShop({ ...options, facilitator: facilitators[1] });
+    await using thirdShop = await startShop({ ...options, facilitator: facilitators[2] });
+    for (const shop of [secondShop, thirdShop, secondShop, thirdShop]) await shop.buy('x', headers);
     for (let sends = 2; sends < 5; sends++) {
       expect(sent()).toBe(sends);
       store.nowMs += 40;
@@ -201,7 +201,7 @@ describe('a facilitator that is down', () => {
 });
 
 describe('a payment is sent again', () => {
-  const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+  const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000];
   const toWaitsMs = (validForMs: number) =>
     toResendTimesMs(
       { firstMs: 7, validBeforeMs: 7 + validForMs },
@@ -209,39 +209,47 @@ describe('a payment is sent again', () => {
     ).map((ms) => ms - 7);
 
   test.each([
-    ['20 s', 20 * second, [5 * second, 15 * second]],
-    ['90 s', 90 * second, [5 * second, 30 * second, 67.5 * second]],
-    ['5 minutes', 5 * minute, [5 * second, 30 * second, 2 * minute, 3.75 * minute]],
-    ['20 minutes', 20 * minute, [5 * second, 30 * second, 2 * minute, 15 * minute]],
-    ['a day', 24 * hour, [5 * second, 30 * second, 2 * minute, 15 * minute]],
+    ['20 s', 20 * secondMs, [5 * secondMs, 15 * secondMs]],
+    ['90 s', 90 * secondMs, [5 * secondMs, 30 * secondMs, 67.5 * secondMs]],
+    ['5 minutes', 5 * minuteMs, [5 * secondMs, 30 * secondMs, 2 * minuteMs, 3.75 * minuteMs]],
+    ['20 minutes', 20 * minuteMs, [5 * secondMs, 30 * secondMs, 2 * minuteMs, 15 * minuteMs]],
+    ['a day', 24 * hourMs, [5 * secondMs, 30 * secondMs, 2 * minuteMs, 15 * minuteMs]],
   ])('over the validity of %s', (_name, validForMs, expected) => {
     expect(toWaitsMs(validForMs)).toEqual(expected);
   });
 });
 
 describe('the next look-up', () => {
-  const [second, minute, hour] = [1_000, 60_000, 3_600_000];
+  const [secondMs, minuteMs, hourMs] = [1_000, 60_000, 3_600_000];
   const findNextLookMs = (backoffMs: number, untilDueMs: number, random = 0) =>
-    toNextLookMs({ backoffMs, firstBackoffMs: second, untilDueMs, random });
+    toNextLookMs({ backoffMs, firstBackoffMs: secondMs, untilDueMs, random });
 
   test.each([
-    ['comes after the backoff, if nothing is due before', findNextLookMs(minute, hour), minute],
+    [
+      'comes after the backoff, if nothing is due before',
+      findNextLookMs(minuteMs, hourMs),
+      minuteMs,
+    ],
     [
       'comes up to a quarter of the backoff later, so that keys are not looked up together',
-      findNextLookMs(minute, hour, 1),
-      1.25 * minute,
+      findNextLookMs(minuteMs, hourMs, 1),
+      1.25 * minuteMs,
     ],
     [
       'comes when proof is possible or a send is due, even if the backoff is longer',
-      findNextLookMs(hour, 10 * minute),
-      10 * minute,
+      findNextLookMs(hourMs, 10 * minuteMs),
+      10 * minuteMs,
     ],
     [
       'comes at most 250 ms after proof is possible or a send is due',
-      findNextLookMs(hour, 10 * minute, 1),
-      10 * minute + 250,
+      findNextLookMs(hourMs, 10 * minuteMs, 1),
+      10 * minuteMs + 250,
     ],
-    ['comes after the backoff, if nothing else is due', findNextLookMs(second, Infinity), second],
+    [
+      'comes after the backoff, if nothing else is due',
+      findNextLookMs(secondMs, Infinity),
+      secondMs,
+    ],
   ])('%s', (_name, waitMs, expectedMs) => {
     expect(waitMs).toBe(expectedMs);
   });

@@ -12,7 +12,7 @@ const LATE_TRANSACTION = `0x${'ef'.repeat(32)}` as const;
 
 const listLedgerRows = (shop: Shop, signed: SignedHeader) =>
   ledgerRows(shop, payer.address, signed);
-const statesOf = async (shop: Shop, signed: SignedHeader) =>
+const listStates = async (shop: Shop, signed: SignedHeader) =>
   (await listLedgerRows(shop, signed)).map(({ state }) => state);
 
 const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
@@ -30,10 +30,10 @@ describe('a definite refusal', () => {
     facilitator.outcomes = [outcome, { kind: 'settled', transaction: TRANSACTION }];
     await using shop = await startShop({ facilitator, ...QUICK_TIMING });
     const signed = await sign();
-    const refused = await shop.buy('x', toHeaders(signed));
-    expect(refused.status).toBe(402);
-    expect(refused.json['error']).toMatch(/^settlement_failed: .*Nothing was charged/);
-    const response = Buffer.from(refused.headers.get('payment-response') ?? '', 'base64');
+    const refusal = await shop.buy('x', toHeaders(signed));
+    expect(refusal.status).toBe(402);
+    expect(refusal.json['error']).toMatch(/^settlement_failed: .*Nothing was charged/);
+    const response = Buffer.from(refusal.headers.get('payment-response') ?? '', 'base64');
     expect(JSON.parse(response.toString())).toMatchObject({
       success: false,
       transaction: '',
@@ -44,7 +44,7 @@ describe('a definite refusal', () => {
     expect(await shop.unpaid(payer.address)).toHaveLength(1);
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
     expect(await shop.unpaid(payer.address)).toHaveLength(0);
-    expect(await statesOf(shop, signed)).toEqual([
+    expect(await listStates(shop, signed)).toEqual([
       'claimed',
       'computed',
       'settling',
@@ -63,10 +63,10 @@ describe('a definite refusal', () => {
     facilitator.outcomes = [...Array<SettleOutcome>(7).fill(notSent), settled];
     await using shop = await startShop({ facilitator, ...QUICK_TIMING });
     for (let n = 1; n <= 7; n++) {
-      const refused = await shop.buy(`x${n}`, toHeaders(await sign()));
-      expect(refused.status).toBe(503);
-      expect(refused.json).toMatchObject({ error: 'payments_unavailable', charged: false });
-      expect(refused.headers.get('retry-after')).not.toBeNull();
+      const refusal = await shop.buy(`x${n}`, toHeaders(await sign()));
+      expect(refusal.status).toBe(503);
+      expect(refusal.json).toMatchObject({ error: 'payments_unavailable', charged: false });
+      expect(refusal.headers.get('retry-after')).not.toBeNull();
     }
     const unpaidMarks = await shop.unpaid(payer.address);
     expect(unpaidMarks).toHaveLength(7);
@@ -85,7 +85,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect(answer.status).toBe(200);
     expect(answer.paid?.transaction).toBe(LATE_TRANSACTION);
     expect(answer.headers.get('x-redelivered')).toBeNull();
-    expect(await statesOf(shop, signed)).toEqual([
+    expect(await listStates(shop, signed)).toEqual([
       'claimed',
       'computed',
       'settling',
@@ -110,10 +110,10 @@ describe('a settlement in doubt, without a chain to ask', () => {
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }];
     await using shop = await startShop({ facilitator, ...QUICK_TIMING });
     const signed = await sign();
-    const first = await shop.buy('x', toHeaders(signed));
-    const retry = await shop.buy('x', toHeaders(signed));
-    const fresh = await shop.buy('x', toHeaders(await sign()));
-    for (const answer of [first, retry, fresh]) {
+    const firstAnswer = await shop.buy('x', toHeaders(signed));
+    const retryAnswer = await shop.buy('x', toHeaders(signed));
+    const freshAnswer = await shop.buy('x', toHeaders(await sign()));
+    for (const answer of [firstAnswer, retryAnswer, freshAnswer]) {
       expect(answer.status).toBe(503);
       expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
       expect(answer.headers.get('payment-required')).toBeNull();
@@ -135,15 +135,15 @@ describe('a settlement in doubt, without a chain to ask', () => {
         payer: payer.address,
       });
     }
-    expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
+    expect(await listStates(shop, signed)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
     expect(shop.published).toHaveLength(0);
     expect(shop.computations).toHaveLength(1);
 
     facilitator.outcomes = [settled];
-    await expect.poll(() => statesOf(shop, signed)).toContain('published');
-    const paid = await shop.buy('x', toHeaders(signed));
-    expect(paid.status).toBe(200);
-    expect(paid.headers.get('x-redelivered')).toBe('1');
+    await expect.poll(() => listStates(shop, signed)).toContain('published');
+    const redelivered = await shop.buy('x', toHeaders(signed));
+    expect(redelivered.status).toBe(200);
+    expect(redelivered.headers.get('x-redelivered')).toBe('1');
     expect(shop.published).toEqual(['scan-of-x']);
   });
 
@@ -159,7 +159,12 @@ describe('a settlement in doubt, without a chain to ask', () => {
       const signed = await sign();
       expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
       await expect.poll(() => facilitator.sent.length).toBeGreaterThan(3);
-      expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'settling', 'unknown']);
+      expect(await listStates(shop, signed)).toEqual([
+        'claimed',
+        'computed',
+        'settling',
+        'unknown',
+      ]);
     },
   );
 
@@ -180,7 +185,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     await expect.poll(() => events.map(({ kind }) => kind)).toContain('overdue');
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     nowMs += 3_600_000 + 1_000;
-    await expect.poll(() => statesOf(shop, signed)).toContain('published');
+    await expect.poll(() => listStates(shop, signed)).toContain('published');
     const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-settlement')).toBe('unproved');
@@ -207,7 +212,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     expect(facilitator.sent).toHaveLength(2);
     hanging.resolve(settled);
-    await expect.poll(() => statesOf(shop, signed)).toContain('settled');
+    await expect.poll(() => listStates(shop, signed)).toContain('settled');
   });
 
   test('is sent again in the background, for at most two payments at once', async () => {

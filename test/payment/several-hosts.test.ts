@@ -28,13 +28,13 @@ const SETTINGS = {
 const QUICK_TIMING: ShopOptions = { retryWithinMs: 100, sweepIntervalMs: 100 };
 
 describe('instances on one store', needs('uri' in server ? null : server.unavailable), () => {
-  const opened: Store[] = [];
+  const openedStores: Store[] = [];
   let url = '';
 
   async function openInstanceStore(): Promise<Store> {
     if (url === '') url = freshDatabase('uri' in server ? server.uri : '');
     const store = await openStore(url);
-    opened.push(store);
+    openedStores.push(store);
     return store;
   }
 
@@ -45,7 +45,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
   }
 
   afterEach(async () => {
-    for (const store of opened.splice(0)) await store.close();
+    for (const store of openedStores.splice(0)) await store.close();
     await dropDatabase(url);
     url = '';
   });
@@ -119,13 +119,13 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     const watched = countEntryReads(await openLivingInstance());
     await using shopB = await startShop({ ...QUICK_TIMING, store: watched.store });
     const signed = await sign();
-    const first = shopA.buy('x', toHeaders(signed));
+    const firstCall = shopA.buy('x', toHeaders(signed));
     await expect.poll(() => shopA.computations.length).toBe(1);
-    const second = shopB.buy('x', toHeaders(signed));
+    const secondCall = shopB.buy('x', toHeaders(signed));
     // The second instance has read the ledger more than twice while the first one works.
     await expect.poll(() => watched.reads()).toBeGreaterThan(2);
     latch.open();
-    const answers = [await first, await second];
+    const answers = [await firstCall, await secondCall];
     expect(answers.map(({ status }) => status)).toEqual([503, 503]);
     expect(answers[1]?.json).toMatchObject({ error: 'scanner_failed', charged: false });
     expect(shopB.computations).toHaveLength(0);
@@ -159,16 +159,16 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
       store: await openLivingInstance(),
       answerWithinMs: 1_000,
     });
-    const [own, fresh] = await Promise.all([
+    const [ownAnswer, freshAnswer] = await Promise.all([
       shop.buy('x', toHeaders(signed)),
       sign().then((other) => shop.buy('x', toHeaders(other))),
     ]);
-    expect(own.status).toBe(503);
-    expect(own.json).toMatchObject({ error: 'settlement_unknown', charged: null });
-    expect(own.json['payment']).toMatchObject({ nonce: signed.nonce, transaction: null });
+    expect(ownAnswer.status).toBe(503);
+    expect(ownAnswer.json).toMatchObject({ error: 'settlement_unknown', charged: null });
+    expect(ownAnswer.json['payment']).toMatchObject({ nonce: signed.nonce, transaction: null });
     // A fresh signature gets the same answer. Otherwise its payer would sign a third time.
-    expect(fresh.status).toBe(503);
-    expect(fresh.json).toMatchObject({ error: 'settlement_unknown' });
+    expect(freshAnswer.status).toBe(503);
+    expect(freshAnswer.json).toMatchObject({ error: 'settlement_unknown' });
     expect(shop.settlements).toHaveLength(0);
     expect(await shop.store.ledger.findAllSteps(key)).toHaveLength(3);
   });

@@ -20,13 +20,19 @@ async function startSoldShop(options: Parameters<typeof startShop>[0], identifie
   const time = { nowMs: Date.now() };
   const shop = await startShop({ clock: () => time.nowMs, ...options });
   const signed = await sign({ nowMs: time.nowMs, identifier });
-  const first = await shop.buy('secret', toHeaders(signed));
-  expect(first.status).toBe(200);
+  const firstAnswer = await shop.buy('secret', toHeaders(signed));
+  expect(firstAnswer.status).toBe(200);
   await expect.poll(() => findWrittenAtMs(shop, signed)).not.toBeNull();
-  return { shop, signed, first, time, [Symbol.asyncDispose]: () => shop[Symbol.asyncDispose]() };
+  return {
+    shop,
+    signed,
+    firstAnswer,
+    time,
+    [Symbol.asyncDispose]: () => shop[Symbol.asyncDispose](),
+  };
 }
 
-/** The settled header, which everybody can read on the chain, with an identifier that a stranger chose. */
+/** Everybody can read a settled authorization on the chain. A stranger sends it with an identifier of their choice. */
 function withIdentifier({ payload }: SignedHeader, id: string): Record<string, string> {
   const extensions = { 'payment-identifier': { info: { required: false, id } } };
   const json = JSON.stringify({ ...payload, extensions });
@@ -36,21 +42,21 @@ function withIdentifier({ payload }: SignedHeader, id: string): Record<string, s
 describe('ten minutes after a private answer was delivered in full', () => {
   test('a header without an identifier no longer opens the answer, and the error says that the payment was charged', async () => {
     await using sold = await startSoldShop({ isPublic: false }, IDENTIFIER);
-    const { shop, signed, time, first } = sold;
+    const { shop, signed, time, firstAnswer } = sold;
     const header = Buffer.from(
       JSON.stringify({ ...signed.payload, extensions: undefined }),
     ).toString('base64');
     time.nowMs += 10 * MINUTE_MS - 1_000;
-    expect((await shop.buy('secret', { 'payment-signature': header })).body).toBe(first.body);
+    expect((await shop.buy('secret', { 'payment-signature': header })).body).toBe(firstAnswer.body);
     time.nowMs += 1_000;
     const answer = await shop.buy('secret', { 'payment-signature': header });
     expect(answer.status).toBe(410);
     expect(answer.json).toMatchObject({ error: 'answer_private', charged: true });
     // With the identifier of its claim, the header opens the answer as long as the answer is kept.
     time.nowMs += 22 * 60 * MINUTE_MS;
-    const own = await shop.buy('secret', toHeaders(signed));
-    expect(own.status).toBe(200);
-    expect(own.body).toBe(first.body);
+    const ownAnswer = await shop.buy('secret', toHeaders(signed));
+    expect(ownAnswer.status).toBe(200);
+    expect(ownAnswer.body).toBe(firstAnswer.body);
     expect(shop.settlements).toHaveLength(1);
   });
 

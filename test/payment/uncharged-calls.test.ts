@@ -10,13 +10,13 @@ const payer = newPayer();
 const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
 const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 
-async function statesOf(shop: Shop, { nonce }: SignedHeader, from = payer.address) {
+async function listStates(shop: Shop, { nonce }: SignedHeader, from = payer.address) {
   const authorization = { from, nonce, to: from, value: 0n, validAfter: 0n, validBefore: 0n };
   const rows = await shop.store.ledger.findAllSteps(toPaymentKey(TERMS, authorization));
   return rows.map(({ state }) => state);
 }
 
-async function debtsOf(shop: Shop): Promise<number> {
+async function countDebts(shop: Shop): Promise<number> {
   return (await shop.unpaid(payer.address)).filter(({ isDebt }) => isDebt).length;
 }
 
@@ -35,7 +35,7 @@ describe('an error is never charged', () => {
     expect(answer.status).toBe(status);
     expect(answer.json).toMatchObject({ charged: false });
     expect(answer.headers.get('payment-response')).toBeNull();
-    expect(await statesOf(shop, signed)).toEqual(['claimed', 'released']);
+    expect(await listStates(shop, signed)).toEqual(['claimed', 'released']);
     expect(shop.settlements).toHaveLength(0);
     expect(shop.published).toHaveLength(0);
   });
@@ -52,7 +52,7 @@ describe('an error is never charged', () => {
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(500);
     isBroken = false;
     expect((await shop.buy('another', toHeaders(signed))).status).toBe(200);
-    expect(await statesOf(shop, signed)).toEqual([
+    expect(await listStates(shop, signed)).toEqual([
       'claimed',
       'released',
       'claimed',
@@ -85,10 +85,10 @@ test('a call that gets 504 is not charged, its work goes on, and a retry gets th
   expect(late.headers.get('retry-after')).not.toBeNull();
   expect(shop.settlements).toHaveLength(0);
   latch.open();
-  await expect.poll(() => debtsOf(shop)).toBe(1);
+  await expect.poll(() => countDebts(shop)).toBe(1);
   expect((await shop.buy('slow', toHeaders(signed))).status).toBe(200);
   expect(shop.settlements).toHaveLength(1);
-  expect(await debtsOf(shop)).toBe(0);
+  expect(await countDebts(shop)).toBe(0);
 });
 
 describe('a client that disconnects', () => {
@@ -106,15 +106,15 @@ describe('a client that disconnects', () => {
     await expect.poll(() => shop.computations.length).toBe(1);
     abort.abort();
     await expect(call).rejects.toThrow();
-    await expect.poll(() => statesOf(shop, signed)).toEqual(['claimed', 'released']);
+    await expect.poll(() => listStates(shop, signed)).toEqual(['claimed', 'released']);
     latch.open();
-    await expect.poll(() => debtsOf(shop)).toBe(1);
+    await expect.poll(() => countDebts(shop)).toBe(1);
     expect(shop.settlements).toHaveLength(0);
     expect(shop.published).toHaveLength(0);
 
-    const again = await shop.buy('x', toHeaders(signed));
-    expect(again.status).toBe(200);
-    expect(again.headers.get('x-redelivered')).toBeNull();
+    const retryAnswer = await shop.buy('x', toHeaders(signed));
+    expect(retryAnswer.status).toBe(200);
+    expect(retryAnswer.headers.get('x-redelivered')).toBeNull();
     expect(shop.settlements).toHaveLength(1);
   });
 
@@ -128,16 +128,16 @@ describe('a client that disconnects', () => {
     });
     const signed = await sign();
     const abort = new AbortController();
-    const first = shop.buy('x', toHeaders(signed), { signal: abort.signal });
+    const firstCall = shop.buy('x', toHeaders(signed), { signal: abort.signal });
     await expect.poll(() => shop.computations.length).toBe(1);
-    const others = [shop.buy('x', toHeaders(signed)), shop.buy('x', toHeaders(signed))];
+    const otherCalls = [shop.buy('x', toHeaders(signed)), shop.buy('x', toHeaders(signed))];
     // The other calls must already wait. Otherwise they cannot take over from the first call.
     await expect.poll(() => shop.runningPaidCalls()).toBe(3);
     abort.abort();
-    await expect(first).rejects.toThrow();
+    await expect(firstCall).rejects.toThrow();
     await expect.poll(() => shop.computations.length).toBe(2);
     latch.open();
-    const answers = await Promise.all(others);
+    const answers = await Promise.all(otherCalls);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(shop.settlements).toHaveLength(1);
   });
@@ -151,15 +151,15 @@ describe('a client that disconnects', () => {
       },
     });
     const signed = await sign();
-    const first = shop.buy('x', toHeaders(signed));
+    const firstCall = shop.buy('x', toHeaders(signed));
     await expect.poll(() => shop.computations.length).toBe(1);
     const abort = new AbortController();
-    const second = shop.buy('x', toHeaders(signed), { signal: abort.signal });
+    const secondCall = shop.buy('x', toHeaders(signed), { signal: abort.signal });
     await expect.poll(() => shop.runningPaidCalls()).toBe(2);
     abort.abort();
-    await expect(second).rejects.toThrow();
+    await expect(secondCall).rejects.toThrow();
     latch.open();
-    expect((await first).status).toBe(200);
+    expect((await firstCall).status).toBe(200);
     expect(shop.settlements).toHaveLength(1);
   });
 
@@ -177,10 +177,10 @@ describe('a client that disconnects', () => {
     abort.abort();
     await expect(call).rejects.toThrow();
     settled.open();
-    await expect.poll(() => statesOf(shop, signed)).toContain('published');
-    const again = await shop.buy('x', toHeaders(signed));
-    expect(again.status).toBe(200);
-    expect(again.headers.get('x-redelivered')).toBe('1');
+    await expect.poll(() => listStates(shop, signed)).toContain('published');
+    const retryAnswer = await shop.buy('x', toHeaders(signed));
+    expect(retryAnswer.status).toBe(200);
+    expect(retryAnswer.headers.get('x-redelivered')).toBe('1');
     expect(facilitator.sent).toHaveLength(1);
   });
 });
@@ -198,12 +198,12 @@ test('work that outlasts its signature is not charged, and is kept for another s
   const answer = await shop.buy('x', toHeaders(signed));
   expect(answer.status).toBe(402);
   expect(answer.json['error']).toMatch(/^authorization_expired: .*Nothing was charged/);
-  expect(await statesOf(shop, signed)).toEqual(['claimed', 'computed', 'released']);
+  expect(await listStates(shop, signed)).toEqual(['claimed', 'computed', 'released']);
   expect(shop.settlements).toHaveLength(0);
-  expect(await debtsOf(shop)).toBe(1);
+  expect(await countDebts(shop)).toBe(1);
 });
 
-test('a payer who did not pay for more than five finished works gets 429, before verification', async () => {
+test('a payer who left more than five finished answers unpaid gets 429, before verification', async () => {
   const facilitator = stubFacilitator();
   facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }];
   await using shop = await startShop({ facilitator });
@@ -256,6 +256,6 @@ test('a service that stops charges no call whose settlement has not begun', asyn
   const answer = await call;
   expect(answer.status).toBe(503);
   expect(answer.json).toMatchObject({ error: 'saturated', charged: false });
-  expect(await statesOf(shop, signed)).toEqual(['claimed', 'released']);
+  expect(await listStates(shop, signed)).toEqual(['claimed', 'released']);
   latch.open();
 });

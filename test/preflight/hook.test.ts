@@ -1,4 +1,4 @@
-/** The hook runs in the official client. The client signs nothing that the hook refuses, and pays the rest. */
+/** The hook runs in the official client. The client signs nothing that the hook refuses, and pays everything else. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -87,7 +87,7 @@ describe('with the hook', () => {
     expect(paidRequests(seller)).toHaveLength(0);
   });
 
-  test('a hook with a malformed price limit is refused when it is made', () => {
+  test('creating a hook with a malformed price limit throws an error', () => {
     expect(() => preflight({ maxPrice: '$1' })).toThrow('give a decimal');
   });
 

@@ -53,7 +53,7 @@ describe('a bare host', () => {
     expect(requests).toEqual(['GET /.well-known/x402', 'GET /openapi.json', 'GET /weather']);
   });
 
-  test('is not requested at any path to pay if it has neither document', async () => {
+  test('gets no request to a paid path if it has neither document', async () => {
     const answers = { '/.well-known/x402': NOT_FOUND, '/openapi.json': NOT_FOUND };
     const { preflight, path, requests } = await ask({ answers });
     expect(path).toBeNull();

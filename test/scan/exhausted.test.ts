@@ -1,4 +1,4 @@
-/** The report and the recording of a scan whose documents took all its processor time. */
+/** A scan whose documents take all its processor time still gives a report and a recording. */
 import { expect, onTestFinished, test } from 'vitest';
 import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
@@ -35,7 +35,7 @@ async function startScan(budgets: { readonly originMs: number; readonly lightMs:
   return { pendingScan, seller, engine: { catalog, checks, pool } };
 }
 
-test('an exhausted scan fails every check on its documents, requests nothing that they name, and replays to the same report', async () => {
+test('an exhausted scan fails every check on its documents, requests no path that the documents name, and replays to the same report', async () => {
   const { pendingScan, seller, engine } = await startScan({ originMs: 0.05, lightMs: 0 });
   const { report, observations } = await pendingScan;
   expect(report).toMatchObject({ grade: 'F', score: 0, exhausted: ['origin'] });

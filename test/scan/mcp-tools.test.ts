@@ -122,15 +122,17 @@ describe('a good seller over MCP', () => {
         'io.modelcontextprotocol/clientCapabilities': { extensions: { 'org.x402/payment': {} } },
       },
     });
-    const old = await scanMcp({ sessionId: 'a-1' });
-    expect(toRpcMessages(old.requests).map(({ method }) => method)).toEqual([
+    const oldOutcome = await scanMcp({ sessionId: 'a-1' });
+    expect(toRpcMessages(oldOutcome.requests).map(({ method }) => method)).toEqual([
       'server/discover',
       'initialize',
       'notifications/initialized',
       'tools/list',
       'tools/call',
     ]);
-    expect(old.requests.find(({ body }) => body.includes('tools/call'))?.headers).toMatchObject({
+    expect(
+      oldOutcome.requests.find(({ body }) => body.includes('tools/call'))?.headers,
+    ).toMatchObject({
       'mcp-session-id': 'a-1',
       'mcp-protocol-version': '2025-11-25',
     });
@@ -160,8 +162,8 @@ describe('a good seller over MCP', () => {
     const recording = parseRecording(file, 'file');
     const replayed = await engine.replay(recording, NEWER_VERSION);
     expect(JSON.stringify(replayed.report)).toBe(JSON.stringify(report));
-    const older = await engine.replay(recording, OLDER_VERSION);
-    expect(resultOf(older, 'P4').basis).toBe('not_determined');
+    const olderReplay = await engine.replay(recording, OLDER_VERSION);
+    expect(resultOf(olderReplay, 'P4').basis).toBe('not_determined');
   });
 });
 

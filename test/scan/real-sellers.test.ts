@@ -103,7 +103,7 @@ describe('x402 for FastAPI', needs('unavailable' in python ? python.unavailable 
         'S4 fail nothing-declared',
       ]),
     );
-    // The scan never posts to an operation without a declared price. It may be free, and would then run.
+    // The scan never posts to an operation without a declared price. Such an operation may be free, and would then run.
     const posts = outcome.observations.resources.probed.flatMap((resource) =>
       resource.probes.filter((probe) => probe.method === 'POST'),
     );

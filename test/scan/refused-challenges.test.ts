@@ -1,4 +1,4 @@
-/** One client signs these challenges and another refuses them whole, so the report says that nobody can pay. */
+/** If one official client signs a challenge but another refuses all of it, the report says that nobody can pay. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { toAnswerLine } from '../../src/words/answer-line.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';

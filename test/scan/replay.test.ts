@@ -1,4 +1,4 @@
-/** A recording made under one catalog is judged under another, by the requests that the scan did send. */
+/** A recording made under one catalog can be judged under another. Only the recorded requests count. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,12 +95,12 @@ describe('a recording on disk', () => {
     await using seller = await startCraftedSeller();
     const { report, observations } = await engine.scan(seller.url);
     const file = await writeTempFile(JSON.stringify(toRecording(report, observations)));
-    const [first, second] = [await readRecording(file), await readRecording(file)];
-    expect((await engine.replay(first, NEWER_VERSION)).report).toEqual(report);
+    const [firstReading, secondReading] = [await readRecording(file), await readRecording(file)];
+    expect((await engine.replay(firstReading, NEWER_VERSION)).report).toEqual(report);
     for (const version of [OLDER_VERSION, NEWER_VERSION]) {
       const [firstReplay, secondReplay] = [
-        await engine.replay(first, version),
-        await engine.replay(second, version),
+        await engine.replay(firstReading, version),
+        await engine.replay(secondReading, version),
       ];
       expect(JSON.stringify(firstReplay)).toBe(JSON.stringify(secondReplay));
     }

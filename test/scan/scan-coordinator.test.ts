@@ -33,7 +33,7 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
     store,
     errors,
     now: () => nowMs,
-    /** The private result that nobody has paid for, by its scan id. */
+    /** Finds the scan id of the private result that nobody has paid for. */
     findUnpaidScanId: async (origin: Origin) =>
       (await store.results.findUnpublished(origin.host, 0))?.scanId ?? null,
     advance: (ms: number) => {
@@ -51,13 +51,13 @@ test('callers during a scan get its result, and a caller after it starts another
   const { coordinator, scanner } = parts;
   const scanEnd = Promise.withResolvers<void>();
   scanner.will(SHOP.host, { until: scanEnd.promise });
-  const first = coordinator.run(SHOP);
-  const second = coordinator.run(SHOP);
+  const firstCall = coordinator.run(SHOP);
+  const secondCall = coordinator.run(SHOP);
   const otherScan = await coordinator.run(OTHER_SHOP);
   scanEnd.resolve();
-  expect((await second).scanId).toBe((await first).scanId);
-  expect(otherScan.scanId).not.toBe((await first).scanId);
-  expect((await coordinator.run(SHOP)).scanId).not.toBe((await first).scanId);
+  expect((await secondCall).scanId).toBe((await firstCall).scanId);
+  expect(otherScan.scanId).not.toBe((await firstCall).scanId);
+  expect((await coordinator.run(SHOP)).scanId).not.toBe((await firstCall).scanId);
   expect(scanner.began).toEqual([SHOP.host, OTHER_SHOP.host, SHOP.host]);
 });
 
@@ -80,14 +80,14 @@ test('a caller that joins gets the id of the scan it waits for, and nobody joins
   expect(coordinator.join(SHOP)).toBeNull();
   const scanIds: string[] = [];
   const onScan = (scanId: string) => scanIds.push(scanId);
-  const first = coordinator.run(SHOP, { onScan });
-  const second = coordinator.join(SHOP, { onScan });
+  const firstCall = coordinator.run(SHOP, { onScan });
+  const secondCall = coordinator.join(SHOP, { onScan });
   await expect.poll(() => scanIds.length).toBe(2);
-  const third = coordinator.run(SHOP, { onScan });
+  const thirdCall = coordinator.run(SHOP, { onScan });
   scanEnd.resolve();
-  const { scanId } = await first;
-  expect(await second).toBe(await first);
-  expect(await third).toBe(await first);
+  const { scanId } = await firstCall;
+  expect(await secondCall).toBe(await firstCall);
+  expect(await thirdCall).toBe(await firstCall);
   expect(scanIds).toEqual([scanId, scanId, scanId]);
   expect(coordinator.join(SHOP)).toBeNull();
 });
@@ -96,8 +96,8 @@ test('a scan that another instance has just finished is not repeated', async () 
   await using parts = setUp();
   const { coordinator, scanner } = parts;
   const earlier = await coordinator.run(SHOP);
-  const again = await coordinator.run(SHOP, { findEarlierScan: async () => earlier });
-  expect(again).toBe(earlier);
+  const repeatedCall = await coordinator.run(SHOP, { findEarlierScan: async () => earlier });
+  expect(repeatedCall).toBe(earlier);
   expect((await coordinator.run(SHOP, { findEarlierScan: async () => null })).scanId).not.toBe(
     earlier.scanId,
   );
@@ -218,11 +218,11 @@ test('with two instances on one store, one scans and the other waits for the res
   await using waiting = setUp({ store: shareStore(scanning.store) });
   const scanEnd = Promise.withResolvers<void>();
   scanning.scanner.will(SHOP.host, { until: scanEnd.promise });
-  const first = scanning.coordinator.run(SHOP);
+  const firstCall = scanning.coordinator.run(SHOP);
   await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
-  const second = waiting.coordinator.run(SHOP);
+  const secondCall = waiting.coordinator.run(SHOP);
   scanEnd.resolve();
-  expect((await second).scanId).toBe((await first).scanId);
+  expect((await secondCall).scanId).toBe((await firstCall).scanId);
   expect(waiting.scanner.began).toEqual([]);
 });
 
@@ -236,11 +236,11 @@ test.each([
     await using waiting = setUp({ store: shareStore(scanning.store) });
     const scanEnd = Promise.withResolvers<void>();
     scanning.scanner.will(SHOP.host, { until: scanEnd.promise });
-    const first = scanning.coordinator.run(SHOP, { withRecording });
+    const firstCall = scanning.coordinator.run(SHOP, { withRecording });
     await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
-    const second = waiting.coordinator.run(SHOP, { withRecording: true });
+    const secondCall = waiting.coordinator.run(SHOP, { withRecording: true });
     scanEnd.resolve();
-    const [scannedResult, waitedResult] = await Promise.all([first, second]);
+    const [scannedResult, waitedResult] = await Promise.all([firstCall, secondCall]);
     expect(waitedResult.scanId === scannedResult.scanId).toBe(withRecording);
     expect((await waiting.coordinator.findRecording(waitedResult))?.text).toMatch(
       /"observations":/,
@@ -275,12 +275,12 @@ test('if the scanning instance fails, the waiting instance scans', async () => {
     until: scanEnd.promise,
     failure: new ScannerFailure('no threads'),
   });
-  const first = scanning.coordinator.run(SHOP).catch((error: unknown) => error);
+  const firstCall = scanning.coordinator.run(SHOP).catch((error: unknown) => error);
   await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
-  const second = waiting.coordinator.run(SHOP);
+  const secondCall = waiting.coordinator.run(SHOP);
   scanEnd.resolve();
-  expect(await first).toBeInstanceOf(ScannerFailure);
-  expect((await second).report.grade).toBe('A');
+  expect(await firstCall).toBeInstanceOf(ScannerFailure);
+  expect((await secondCall).report.grade).toBe('A');
   expect(waiting.scanner.began).toEqual([SHOP.host]);
 });
 
@@ -289,14 +289,14 @@ test('a result that its payer had published at once still reaches the waiting in
   await using waiting = setUp({ store: shareStore(scanning.store) });
   const scanEnd = Promise.withResolvers<void>();
   scanning.scanner.will(SHOP.host, { until: scanEnd.promise });
-  const first = scanning.coordinator.run(SHOP).then(async (finished) => {
+  const firstCall = scanning.coordinator.run(SHOP).then(async (finished) => {
     await scanning.coordinator.publish(finished.scanId);
     return finished;
   });
   await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
-  const second = waiting.coordinator.run(SHOP);
+  const secondCall = waiting.coordinator.run(SHOP);
   scanEnd.resolve();
-  expect((await second).scanId).toBe((await first).scanId);
+  expect((await secondCall).scanId).toBe((await firstCall).scanId);
 });
 
 test('an origin can be scanned again soon after its lease could not be released', async () => {

@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([pool.close(), seller[Symbol.asyncDispose]()]));
 
-/** The standing of a seller that the asked indexes do not know. */
-const ASKED_STANDING: Standing = {
+/** The standing of a seller that no index lists. */
+const UNLISTED_STANDING: Standing = {
   origin: OFFLINE_STANDING.origin,
   settlements: OFFLINE_STANDING.settlements,
 };
@@ -57,7 +57,7 @@ async function scanAndListTasks(
 }
 
 test('a scan for a listing computes challenges and branding', async () => {
-  const { branding, tasks } = await scanAndListTasks(ASKED_STANDING);
+  const { branding, tasks } = await scanAndListTasks(UNLISTED_STANDING);
   expect(tasks).toEqual(expect.arrayContaining(['describeChallenges', 'describeOrigin']));
   expect(branding.displayName).not.toBe(new URL(seller.url).host);
 });

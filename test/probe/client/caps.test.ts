@@ -11,12 +11,12 @@ describe('a body', () => {
         response.end(framing === 'chunked' ? body.slice(10) : body);
       });
       const client = clientFor(target);
-      const fits = await ask(client, target, '/fits', { capBytes: 1_000 });
-      expect(fits).toMatchObject({ ok: true, truncated: false });
-      expect(dataOf(fits).body).toHaveLength(1_000);
-      const over = await ask(client, target, '/over', { capBytes: 1_000 });
-      expect(over).toMatchObject({ ok: true, truncated: true, data: { status: 200 } });
-      expect(dataOf(over).body).toHaveLength(1_000);
+      const fittingAnswer = await ask(client, target, '/fits', { capBytes: 1_000 });
+      expect(fittingAnswer).toMatchObject({ ok: true, truncated: false });
+      expect(dataOf(fittingAnswer).body).toHaveLength(1_000);
+      const longAnswer = await ask(client, target, '/over', { capBytes: 1_000 });
+      expect(longAnswer).toMatchObject({ ok: true, truncated: true, data: { status: 200 } });
+      expect(dataOf(longAnswer).body).toHaveLength(1_000);
     },
   );
 
@@ -37,12 +37,22 @@ describe('a body', () => {
     });
     const client = clientFor(target);
     await ask(client, target);
-    const [endless, ...rest] = await Promise.all(
+    const [endlessAnswer, ...otherAnswers] = await Promise.all(
       ['/endless', '/a', '/b', '/c', '/d', '/e', '/f'].map((path) => ask(client, target, path)),
     );
-    expect(endless).toMatchObject({ ok: true, truncated: true, data: { status: 402 } });
-    expect(dataOf(endless ?? rest[0] ?? fail()).headers).toContainEqual(['payment-required', 'x']);
-    expect(rest.map((answer) => dataOf(answer).body)).toEqual(['ok', 'ok', 'ok', 'ok', 'ok', 'ok']);
+    expect(endlessAnswer).toMatchObject({ ok: true, truncated: true, data: { status: 402 } });
+    expect(dataOf(endlessAnswer ?? otherAnswers[0] ?? fail()).headers).toContainEqual([
+      'payment-required',
+      'x',
+    ]);
+    expect(otherAnswers.map((answer) => dataOf(answer).body)).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+    ]);
     expect(client.stats().bytes).toBeLessThan(1_048_576);
   });
 

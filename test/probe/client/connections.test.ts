@@ -39,7 +39,7 @@ describe('a connection', () => {
     expect(client.stats()).toMatchObject({ requests: 33, sockets: 6 });
   });
 
-  test('is one of six that carry six requests at once, and then the next six', async () => {
+  test('carries two of twelve requests, because six connections share them', async () => {
     const waiting: ServerResponse[] = [];
     const target = await startOrigin((_, response) => {
       waiting.push(response);
@@ -52,7 +52,7 @@ describe('a connection', () => {
     expect(client.stats()).toMatchObject({ requests: 12, sockets: 6, roundTrips: 2 });
   });
 
-  test('is kept after HEAD', async () => {
+  test('stays open after a HEAD request', async () => {
     const target = await startOrigin((_, response) => response.end('ok'));
     const client = clientFor(target, { limits: { socketsPerOrigin: 1 } });
     const answers = await Promise.all(
@@ -107,11 +107,11 @@ describe('if answers are slow,', () => {
     });
     const client = clientFor(target, { limits: { connectTimeoutMs: 100 } });
     await ask(client, target);
-    const [hung, answers] = await Promise.all([
+    const [hungAnswer, answers] = await Promise.all([
       ask(client, target, '/hang', { timeoutMs: 1_500 }),
       askAll(client, target, PATHS),
     ]);
-    expect(hung).toMatchObject({ ok: false, reason: 'timeout' });
+    expect(hungAnswer).toMatchObject({ ok: false, reason: 'timeout' });
     expect(answers.every((answer) => dataOf(answer).body === 'ok')).toBe(true);
     expect(target.requests.filter((line) => line === 'GET /hang')).toHaveLength(1);
     for (const path of PATHS) {
@@ -128,11 +128,11 @@ describe('if answers are slow,', () => {
     });
     const client = clientFor(target, { limits: { connectTimeoutMs: 100 } });
     await ask(client, target);
-    const [hung, answers] = await Promise.all([
+    const [hungAnswer, answers] = await Promise.all([
       askAll(client, target, hanging, 1_000),
       askAll(client, target, PATHS.slice(0, 20)),
     ]);
-    expect(hung.map((answer) => answer.ok)).toEqual([false, false, false, false]);
+    expect(hungAnswer.map((answer) => answer.ok)).toEqual([false, false, false, false]);
     expect(answers.every((answer) => answer.ok)).toBe(true);
     for (const path of hanging) {
       expect(target.requests.filter((line) => line === `GET ${path}`)).toHaveLength(1);

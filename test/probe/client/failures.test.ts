@@ -135,7 +135,7 @@ describe('TLS', () => {
 });
 
 describe('after the connection', () => {
-  test('reset: the server resets it', async () => {
+  test('reset: the server resets the connection', async () => {
     const target = await startRawOrigin((socket) => {
       socket.once('data', () => socket.resetAndDestroy());
     });

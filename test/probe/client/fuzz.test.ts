@@ -81,7 +81,7 @@ async function runScripts(
     ),
   );
   expect(answers).toHaveLength(requestMethods.length);
-  // The client sends no request more than twice, so it sends at most twice the number of requests.
+  // The client sends each request at most twice.
   expect(client.stats().requests).toBeLessThanOrEqual(2 * requestMethods.length);
   expect(Math.max(0, ...posts.values())).toBeLessThanOrEqual(1);
   expect(JSON.parse(JSON.stringify(answers))).toEqual(answers);

@@ -62,7 +62,7 @@ async function runDnsVector({ host, lookups, ...vector }: DnsVector): Promise<vo
   if (vector.expect === 'allow' || 'alsoOk' in vector) {
     // IPv6 is dialled first, and IPv4 only if IPv6 fails.
     const allowed = vector.mustConnectTo ?? lookups[0]?.AAAA?.[0] ?? PUBLIC_ADDRESS;
-    // The first request is sent alone, so that later ones find its connection idle, then closed.
+    // The first request is sent alone, so that later requests find its connection idle, then closed.
     for (const path of ['/1', '/2', '/3']) {
       expect(dataOf(await ask(client, { origin }, path)).status).toBe(200);
     }
@@ -89,15 +89,15 @@ async function expectSecondScanToAskAgain(
   lookups: number,
 ): Promise<void> {
   const dialsBefore = dialledAddresses.length;
-  const second = createSpiedClient(resolver);
-  const resolution = await second.resolveOrigin(origin);
+  const secondClient = createSpiedClient(resolver);
+  const resolution = await secondClient.resolveOrigin(origin);
   if (resolution.kind === 'blocked') {
-    await expect(ask(second, { origin })).rejects.toThrow(OriginRefused);
+    await expect(ask(secondClient, { origin })).rejects.toThrow(OriginRefused);
     expect(dialledAddresses).toHaveLength(dialsBefore);
     expect(lookups).toBeGreaterThan(1);
     return;
   }
-  await ask(second, { origin });
+  await ask(secondClient, { origin });
   expect(dialledAddresses.length).toBeGreaterThan(dialsBefore);
 }
 
@@ -213,7 +213,7 @@ function dialServer(): Promise<Socket> {
 
 type Lookup = DnsVector['lookups'][number];
 
-/** Gives the n-th answer to the n-th look-up of a host; a look-up is one query for each family. */
+/** Gives the n-th answer to the n-th look-up of a host. A look-up sends one query for A and one for AAAA. */
 function createCountingResolver(lookupsOf: (host: string) => readonly Lookup[]) {
   const queryCounts = new Map<string, number>();
   const answerNext = (family: 'A' | 'AAAA', host: string) => {

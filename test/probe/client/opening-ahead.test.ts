@@ -69,7 +69,7 @@ test('the client opens no further connection if the first handshake fails', asyn
   expect(client.stats()).toMatchObject({ requests: 1, sockets: 0 });
   const firstTryReadings = clockReadings;
   expect(await ask(client, target, '/again')).toMatchObject({ reason: 'tls-self-signed' });
-  // The second try costs the same as the first, so the first try made only one handshake.
+  // The second request reads the clock as often as the first, so the first made only one handshake.
   expect(clockReadings).toBe(2 * firstTryReadings);
 });
 

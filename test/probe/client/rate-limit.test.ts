@@ -47,7 +47,7 @@ describe('Retry-After of a 429', () => {
     expect(target.requests).toHaveLength(1);
   });
 
-  test('is missing: after five such answers the origin gets no further request', async () => {
+  test('is missing from five answers: the origin gets no further request', async () => {
     const target = await startOrigin((_, response) => response.writeHead(429).end());
     const client = clientFor(target);
     for (const path of ['/1', '/2', '/3', '/4', '/5']) {

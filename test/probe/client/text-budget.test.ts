@@ -61,17 +61,23 @@ describe('scans under one budget', () => {
       else response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body));
     });
     const textBudget = new TextBudget({ maxBytes: 250_000 });
-    const [large, small] = [clientFor(target, { textBudget }), clientFor(target, { textBudget })];
+    const [largeClient, smallClient] = [
+      clientFor(target, { textBudget }),
+      clientFor(target, { textBudget }),
+    ];
     const options = { capBytes: 1_048_576 };
-    expect((await ask(small, target, '/small', options)).ok).toBe(true);
-    expect((await ask(large, target, '/1', options)).ok).toBe(true);
-    expect((await ask(large, target, '/2', options)).ok).toBe(true);
+    expect((await ask(smallClient, target, '/small', options)).ok).toBe(true);
+    expect((await ask(largeClient, target, '/1', options)).ok).toBe(true);
+    expect((await ask(largeClient, target, '/2', options)).ok).toBe(true);
     expect(textBudget.isSaturated).toBe(false);
-    expect((await ask(large, target, '/3', options)).ok).toBe(true);
+    expect((await ask(largeClient, target, '/3', options)).ok).toBe(true);
     expect(textBudget.isSaturated).toBe(true);
-    expect(await ask(large, target, '/4', options)).toMatchObject({ ok: false, reason: 'budget' });
-    large.close();
+    expect(await ask(largeClient, target, '/4', options)).toMatchObject({
+      ok: false,
+      reason: 'budget',
+    });
+    largeClient.close();
     expect(textBudget.isSaturated).toBe(false);
-    expect((await ask(small, target, '/small2', options)).ok).toBe(true);
+    expect((await ask(smallClient, target, '/small2', options)).ok).toBe(true);
   });
 });

@@ -42,7 +42,7 @@ describe('records that the test writes itself', () => {
 });
 
 describe.each(Object.entries(RECORD_FLOODS))('%s (TLS records) without end', (_name, flood) => {
-  test('count as bytes of an answer that does not come', async () => {
+  test('count as bytes of the answer, which ends as malformed', async () => {
     const target = await startFlood(flood);
     const client = clientFor(target, { extraCa: [ca.pem] });
     const answer = await ask(client, target, '/', { capBytes: CAP_BYTES });

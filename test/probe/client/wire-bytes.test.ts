@@ -91,12 +91,12 @@ test('TLS records of one byte each count as the 23 bytes that they take', async 
     { tls: await ca.issue({ hosts: ['localhost'] }) },
   );
   const client = clientFor(target, { extraCa: [ca.pem] });
-  const short = dataOf(await ask(client, target, '/short', { capBytes: 16 * KIB }));
-  expect(short.body).toHaveLength(4_000);
-  expect(short.bodyFailure).toBeUndefined();
-  const long = dataOf(await ask(client, target, '/long', { capBytes: 16 * KIB }));
-  expect(long.bodyFailure).toBe('malformed');
-  expect(long.body.length).toBeLessThan(16_000);
+  const shortAnswer = dataOf(await ask(client, target, '/short', { capBytes: 16 * KIB }));
+  expect(shortAnswer.body).toHaveLength(4_000);
+  expect(shortAnswer.bodyFailure).toBeUndefined();
+  const longAnswer = dataOf(await ask(client, target, '/long', { capBytes: 16 * KIB }));
+  expect(longAnswer.bodyFailure).toBe('malformed');
+  expect(longAnswer.body.length).toBeLessThan(16_000);
 });
 
 /** Returns an answer of `bytes` bytes. A chunk extension fills it. */
@@ -149,7 +149,7 @@ describe('an answer on the wire', () => {
     });
   });
 
-  test('is not awaited on an idle connection that floods blank lines: the next request opens another connection', async () => {
+  test('comes over a new connection if the idle connection is flooded with blank lines', async () => {
     const ended = Promise.withResolvers<void>();
     let connections = 0;
     const target = await startRawOrigin((socket) => {
