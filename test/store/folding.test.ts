@@ -70,6 +70,7 @@ test.each(['before the call', 'after the call'] as const)(
       });
       await foldDays({ tables: racingTables, now }, now());
       isDone = calls < racedCall;
+      // Days are summed up until they have ten origins: 4 + 3 + 5. The last day waits for more.
       const today = utcDay(now());
       const daySums = [4, 3, 2, 1].map(async (daysAgo) => {
         const days = { fromDay: today - daysAgo, toDay: today - daysAgo };

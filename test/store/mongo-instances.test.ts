@@ -37,9 +37,9 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
   }
 
   async function startOtherProcess(): Promise<OtherProcess> {
-    const other = await OtherProcess.start(url);
-    cleanUps.push(() => other.kill());
-    return other;
+    const otherProcess = await OtherProcess.start(url);
+    cleanUps.push(() => otherProcess.kill());
+    return otherProcess;
   }
 
   it('run together if their settings agree', async () => {
@@ -102,9 +102,9 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
   });
 
   it('take the lease of a killed instance only after it was silent for some time', async () => {
-    const other = await startOtherProcess();
-    expect(await other.tell({ kind: 'hold', lease: 'scan:a.com' })).toBe(1);
-    await other.kill();
+    const otherProcess = await startOtherProcess();
+    expect(await otherProcess.tell({ kind: 'hold', lease: 'scan:a.com' })).toBe(1);
+    await otherProcess.kill();
 
     let aheadMs = 0;
     const store = await open({ clock: () => Date.now() + aheadMs });
@@ -140,8 +140,8 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
       const joined = sleeper.instances.join({ settings: SETTINGS, onEvicted });
       cleanUps.push(() => joined);
     });
-    const other = await open();
-    const isSleeperAlive = () => other.instances.isAlive(sleeper.info.owner);
+    const otherInstance = await open();
+    const isSleeperAlive = () => otherInstance.instances.isAlive(sleeper.info.owner);
     await vi.waitFor(async () => expect(await isSleeperAlive()).toBe(true), { timeout: 30_000 });
     const newcomer = await open({ clock: () => Date.now() + 60_000 });
     await newcomer.instances.join({ settings: { ...SETTINGS, payTo: '0xnext' }, waitMs: 0 });
@@ -159,7 +159,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     expect(Math.abs(store.now() - realMs)).toBeLessThan(600_000);
     await store.instances.join({ settings: SETTINGS });
     vi.restoreAllMocks();
-    const other = await open();
-    expect(await other.instances.isAlive(store.info.owner)).toBe(true);
+    const otherInstance = await open();
+    expect(await otherInstance.instances.isAlive(store.info.owner)).toBe(true);
   });
 });

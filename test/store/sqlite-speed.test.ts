@@ -66,27 +66,27 @@ describe('directory queries over 2,000 hosts', () => {
     expect((await store.directory.list({ ...BASE_QUERY, q: 'shop-19' })).count).toBe(111);
     expect((await store.directory.list({ ...BASE_QUERY, category: 'media' })).count).toBe(200);
     expect((await store.directory.list(BASE_QUERY)).records[0]?.host).toBe('shop-1999.example.com');
-    const last = await store.directory.list({ ...BASE_QUERY, page: 39 });
-    expect(last.records.map((record) => record.host).at(-1)).toBe('shop-0.example.com');
-    const searched = await store.directory.list({ ...BASE_QUERY, q: 'example.com', page: 39 });
-    expect(searched.records).toEqual(last.records);
+    const lastPage = await store.directory.list({ ...BASE_QUERY, page: 39 });
+    expect(lastPage.records.map((record) => record.host).at(-1)).toBe('shop-0.example.com');
+    const lastFoundPage = await store.directory.list({ ...BASE_QUERY, q: 'example.com', page: 39 });
+    expect(lastFoundPage.records).toEqual(lastPage.records);
   });
 });
 
 describe('a start with 10,000 unfinished payments among 20,000', () => {
   it('reads the unfinished payments in seconds', async () => {
     // The store is in memory, because 30,000 synced writes take too long.
-    const busy = openSqlite(':memory:');
+    const busyStore = openSqlite(':memory:');
     for (let n = 0; n < 20_000; n += 1) {
-      await busy.ledger.append(ledgerStep(`k${n}`, 1, 'claimed'));
-      if (n % 2 === 0) await busy.ledger.append(ledgerStep(`k${n}`, 2, 'released'));
+      await busyStore.ledger.append(ledgerStep(`k${n}`, 1, 'claimed'));
+      if (n % 2 === 0) await busyStore.ledger.append(ledgerStep(`k${n}`, 2, 'released'));
     }
     const startedMs = performance.now();
     let unfinished = 0;
-    for await (const entry of busy.ledger.findUnfinished()) unfinished += entry.rows.length;
+    for await (const entry of busyStore.ledger.findUnfinished()) unfinished += entry.rows.length;
     expect(unfinished).toBe(10_000);
     expect(performance.now() - startedMs).toBeLessThan(20_000);
-    await busy.close();
+    await busyStore.close();
   });
 });
 
@@ -100,8 +100,8 @@ describe('the purge of 3,000 hosts that strangers made up', () => {
     const clock = new TestClock();
     const filledStore = openSqlite(':memory:', { clock: clock.now });
     try {
-      const hosts = 3_000;
-      for (let n = 0; n < hosts; n += 1) {
+      const hostCount = 3_000;
+      for (let n = 0; n < hostCount; n += 1) {
         const host = `h${n}.example.com`;
         await filledStore.ownership.issueToken({ host, ...issuedToken(`t${n}`) });
       }
@@ -114,9 +114,9 @@ describe('the purge of 3,000 hosts that strangers made up', () => {
       setImmediate(runOtherWork);
       const { other } = await filledStore.purge(clock.advance(HOUR_MS));
       isPurging = false;
-      expect(other).toBe(hosts);
+      expect(other).toBe(hostCount);
       // One batch has 200 rows.
-      expect(turns).toBeGreaterThanOrEqual(hosts / 200);
+      expect(turns).toBeGreaterThanOrEqual(hostCount / 200);
     } finally {
       await filledStore.close();
     }

@@ -29,7 +29,7 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
   }
 }
 
-test('imports that point downwards are clean', async () => {
+test('imports from lower floors have no finding', async () => {
   expect(await findFloorBreaches(root)).toBe('');
 });
 

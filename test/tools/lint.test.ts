@@ -147,8 +147,8 @@ describe('a check folder', () => {
   });
 
   test('documents outcomes in their order of precedence', async () => {
-    const [first, second] = ['- `differs` (fail): two prices', '- `equal` (pass): one price'];
-    const content = README.replace(`${first}\n${second}`, `${second}\n${first}`);
+    const [failLine, passLine] = ['- `differs` (fail): two prices', '- `equal` (pass): one price'];
+    const content = README.replace(`${failLine}\n${passLine}`, `${passLine}\n${failLine}`);
     expect(await listFindings(`${CHECK_FOLDER}/README.md`, content)).toEqual([
       expect.stringContaining(`${CHECK_FOLDER}/README.md:1: \`equal\` stands before`),
     ]);

@@ -61,7 +61,7 @@ describe('a new check', () => {
     ['S013', 'title', 'no check id'],
     ['S13', 'Title With Spaces', 'no title'],
     ['S13', '../../escape', 'no title'],
-  ])('%s %s is refused', async (id, title, message) => {
+  ])('with the id %s and the title %s is refused', async (id, title, message) => {
     await expect(scaffoldCheck(id, title, temp.checksFolder)).rejects.toThrow(message);
   });
 });
@@ -124,11 +124,11 @@ describe('a catalog before its publication', () => {
     const lintedVersions: string[] = [];
     // The first lint fails, and the second lint succeeds.
     const lint = (version: string) => lintedVersions.push(version) > 1;
-    const before = await readPublished(temp.catalogFolder);
+    const publishedBefore = await readPublished(temp.catalogFolder);
     await expect(publishLinted(VERSION, await readFiles(), lint)).rejects.toThrow(
       'is not published',
     );
-    await expect(readPublished(temp.catalogFolder)).resolves.toEqual(before);
+    await expect(readPublished(temp.catalogFolder)).resolves.toEqual(publishedBefore);
     await publishLinted(VERSION, await readFiles(), lint);
     expect(lintedVersions).toEqual([VERSION, VERSION]);
     expect((await readPublished(temp.catalogFolder)).catalogs).toHaveProperty([VERSION]);

@@ -36,7 +36,7 @@ test('before a release, a check that was changed in place is pinned anew', async
 
 test('after a release, a check that was changed in place is refused, and the catalog keeps its pins', async () => {
   const { folder, checks } = await readFiles();
-  const before = await readPublished(folder);
+  const publishedBefore = await readPublished(folder);
   await expect(repinCatalogs({ folder, checks }, RELEASED_PRODUCT)).rejects.toThrow('check:revise');
-  await expect(readPublished(folder)).resolves.toEqual(before);
+  await expect(readPublished(folder)).resolves.toEqual(publishedBefore);
 });

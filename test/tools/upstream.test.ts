@@ -117,13 +117,13 @@ describe('npm run upstream on the official packages', () => {
     });
     await rm(join(copy, '@x402/svm'), { recursive: true });
     const { code, lines } = await runUpstream(['--packages', copy]);
-    const at = `default asset eip155:8453 ${BASE_USDC}`;
+    const baseUsdc = `default asset eip155:8453 ${BASE_USDC}`;
     for (const line of [
       '@x402/svm: gone, and rows of schemes name it',
       'next on eip155: @x402/evm has a client, and there is no row',
       'upto on eip155: has a row, and @x402/evm has no client',
-      `${at}: decimals 6 here, 7 in @x402/evm`,
-      `${at}: name USD Coin here, USDC in @x402/evm`,
+      `${baseUsdc}: decimals 6 here, 7 in @x402/evm`,
+      `${baseUsdc}: name USD Coin here, USDC in @x402/evm`,
       `default asset eip155:424242 ${BASE_USDC} (NEW): in @x402/evm, and there is no row`,
       'network eip155:424242: has a default asset, and no name here',
     ]) {

@@ -106,10 +106,10 @@ describe('a changed check file', () => {
 
   test('leaves a published catalog as it is, and that catalog refuses to load', async () => {
     await publishCatalog(FIRST_VERSION, await readFiles());
-    const before = await readCatalog(FIRST_VERSION, temp.catalogFolder);
+    const catalogBefore = await readCatalog(FIRST_VERSION, temp.catalogFolder);
     await temp.putCheck('P6', 1, 'changed');
     await expect(refreshCatalogs(await readFiles())).resolves.toEqual(new Map());
-    await expect(readCatalog(FIRST_VERSION, temp.catalogFolder)).resolves.toEqual(before);
+    await expect(readCatalog(FIRST_VERSION, temp.catalogFolder)).resolves.toEqual(catalogBefore);
     await expect(loadCatalog(FIRST_VERSION, await readFiles())).rejects.toThrow('other digest');
     const { folder, checks } = await readFiles();
     await expect(publishedBreaches(folder, checks)).resolves.toHaveLength(1);

@@ -90,11 +90,11 @@ test('Retry-After delays the next try by at most a day, with 429 and 503 only', 
   for (const [index, [, , waitMs]] of rows.entries()) {
     const [code, retryAfter] = rows[index + 1] ?? [503, inAnHour];
     receiver.setReply(replyStatus(code, { 'retry-after': retryAfter }));
-    const before = receiver.received.length;
+    const receivedBefore = receiver.received.length;
     await watched.advance(waitMs - SECOND_MS);
-    expect(receiver.received).toHaveLength(before);
+    expect(receiver.received).toHaveLength(receivedBefore);
     await watched.advance(SECOND_MS);
-    expect(receiver.received).toHaveLength(before + 1);
+    expect(receiver.received).toHaveLength(receivedBefore + 1);
   }
   expect(app.now()).toBeGreaterThan(0);
 });

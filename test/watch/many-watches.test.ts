@@ -66,7 +66,7 @@ test('10,000 overdue watches are looked at within 10 s of a start, and then spre
       looksPerSecond.set(second, (looksPerSecond.get(second) ?? 0) + 1);
     },
   });
-  // All processes were down for two hours: every watch is overdue.
+  // All processes were down for two hours, so every watch is overdue.
   nowMs += 2 * TIMING.hourMs;
   const beganMs = nowMs;
   const cpu = process.cpuUsage();
@@ -83,12 +83,15 @@ test('10,000 overdue watches are looked at within 10 s of a start, and then spre
   const startSecond = (beganMs - START_MS) / 1_000;
   const sharePerTenMinutes = WATCH_COUNT / 6;
   let looksAtStart = 0;
-  for (let at = 0; at < 10; at += 1) looksAtStart += looksPerSecond.get(startSecond + at) ?? 0;
+  for (let second = 0; second < 10; second += 1) {
+    looksAtStart += looksPerSecond.get(startSecond + second) ?? 0;
+  }
   expect(looksAtStart).toBeGreaterThanOrEqual(WATCH_COUNT);
-  for (let at = 10; at + 600 <= TEST_SECONDS; at += 10) {
+  for (let from = 10; from + 600 <= TEST_SECONDS; from += 10) {
     let count = 0;
-    for (let second = at; second < at + 600; second += 1)
+    for (let second = from; second < from + 600; second += 1) {
       count += looksPerSecond.get(startSecond + second) ?? 0;
+    }
     expect(count).toBeLessThanOrEqual(1.5 * sharePerTenMinutes);
   }
   console.log(

@@ -20,8 +20,8 @@ test('with 10,000 watches, no ten minutes of a day have over 1.5 times their sha
   }
   expect(looksPerMinute.reduce((sum, count) => sum + count, 0)).toBe(24 * hosts.length);
   const sharePerTenMinutes = hosts.length / 6;
-  for (let at = 0; at + 10 <= looksPerMinute.length; at += 1) {
-    const looks = looksPerMinute.slice(at, at + 10).reduce((sum, count) => sum + count, 0);
+  for (let minute = 0; minute + 10 <= looksPerMinute.length; minute += 1) {
+    const looks = looksPerMinute.slice(minute, minute + 10).reduce((sum, count) => sum + count, 0);
     expect(looks).toBeLessThanOrEqual(1.5 * sharePerTenMinutes);
   }
 });

@@ -71,15 +71,15 @@ test.each([
 
 test('at most `maxRunning` tasks run at once', async () => {
   const { queue, order, queueTask, queueLongTask } = openQueue({ maxRunning: 2 });
-  const [first, second] = [queueLongTask(), queueLongTask()];
-  const third = queueTask('third', scanThatUsed(0));
+  const [firstTask, secondTask] = [queueLongTask(), queueLongTask()];
+  const thirdTask = queueTask('third', scanThatUsed(0));
   expect(queue.counts()).toEqual({ running: 2, waiting: 1 });
   expect(order).toEqual([]);
-  second.release();
-  await third;
+  secondTask.release();
+  await thirdTask;
   expect(queue.counts()).toEqual({ running: 1, waiting: 0 });
-  first.release();
-  await first.done;
+  firstTask.release();
+  await firstTask.done;
 });
 
 test('a task that fails frees its slot for the next task', async () => {
