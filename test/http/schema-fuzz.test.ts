@@ -8,7 +8,7 @@ import { ensurePythonJudges } from '../fixtures/judges/python-judges.ts';
 import { needs } from '../fixtures/needs.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
-/** Schemathesis has other checks, which do not fit this service: the service may refuse a well-formed URL, and a payment is not an authorization. */
+/** Other checks of Schemathesis do not fit. The service may refuse a well-formed URL, and a payment is not an authorization. */
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',
@@ -17,14 +17,14 @@ const CHECKS = [
   'response_schema_conformance',
   'negative_data_rejection',
 ];
-/** Paid routes answer 402 to any input without a payment; a body over 4 KiB is 413. */
+/** Paid routes answer 402 to any input without a payment. A body over 4 KiB gets 413. */
 const CONFIG = `
 [checks]
 negative_data_rejection.expected-statuses = [400, 402, 403, 404, 413, 415]
 `;
 const judges = await ensurePythonJudges(['schemathesis==4.32.5']);
 
-function run(python: string, args: readonly string[], cwd: string) {
+function runSchemathesis(python: string, args: readonly string[], cwd: string) {
   return new Promise<{ readonly code: unknown; readonly output: string }>((resolve) => {
     execFile(
       python,
@@ -48,7 +48,7 @@ describe('the OpenAPI document', needs('unavailable' in judges ? judges.unavaila
       const address = await service.app.listen({ port: 0, host: '127.0.0.1' });
       const folder = await mkdtemp(join(tmpdir(), 'schemathesis-'));
       await writeFile(join(folder, 'schemathesis.toml'), CONFIG);
-      const { code, output } = await run(
+      const { code, output } = await runSchemathesis(
         python,
         [
           ...['run', `${address}/openapi.json`, '--url', address, '--checks', CHECKS.join()],

@@ -26,7 +26,7 @@ import { requestContext } from './request-context.ts';
 import { startStandIn } from './stand-in.ts';
 
 const BLOCKING_TOKEN = '0x0dd0000000000000000000000000000000000001';
-const TOKEN_WITHOUT_DOMAIN = '0x0dd0000000000000000000000000000000000002';
+const HIDDEN_DOMAIN_TOKEN = '0x0dd0000000000000000000000000000000000002';
 const BLOCKING_ABI = parseAbi([
   'function list(address account)',
   'function refuse(address account)',
@@ -47,7 +47,7 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
       .extend(publicActions)
       .extend(walletActions);
     await client.setCode({ address: BLOCKING_TOKEN, bytecode: OddToken });
-    await client.setCode({ address: TOKEN_WITHOUT_DOMAIN, bytecode: Token });
+    await client.setCode({ address: HIDDEN_DOMAIN_TOKEN, bytecode: Token });
     const account = privateKeyToAccount(await chain.newFundedKey());
     for (const [functionName, to] of [
       ['list', blockedAddress],
@@ -62,7 +62,7 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
       abi: DOMAIN_ABI,
       functionName: 'DOMAIN_SEPARATOR',
     });
-    expect(separator).toBe(domainHash('Odd Dollar', '7'));
+    expect(separator).toBe(hashTokenDomain('Odd Dollar', '7'));
   });
   afterAll(() => chain?.[Symbol.asyncDispose]());
 
@@ -80,12 +80,12 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
     ],
     [
       'the offer differs from the hidden domain of the token',
-      () => ({ asset: TOKEN_WITHOUT_DOMAIN, name: 'Other', version: '2' }),
+      () => ({ asset: HIDDEN_DOMAIN_TOKEN, name: 'Other', version: '2' }),
       ['domain-differs'],
     ],
     [
       'the offer names the hidden domain of the token',
-      () => ({ asset: TOKEN_WITHOUT_DOMAIN, name: 'USD Coin', version: '2' }),
+      () => ({ asset: HIDDEN_DOMAIN_TOKEN, name: 'USD Coin', version: '2' }),
       [],
     ],
   ])('gives the right advice if %s', async (_title, changes, ids) => {
@@ -226,7 +226,7 @@ test.each([
   );
 });
 
-function domainHash(name: string, version: string) {
+function hashTokenDomain(name: string, version: string) {
   const domain = { name, version, chainId: base.id, verifyingContract: BLOCKING_TOKEN } as const;
   const types: Record<string, { name: string; type: string }[]> = {
     EIP712Domain: [

@@ -11,7 +11,7 @@ function createSeenLookup(data: number): Lookup<number> {
 const FAILED_LOOKUP: Lookup<number> = { state: 'failed', source: 's', detail: 'down' };
 const isEnough = (lookup: Lookup<number>) => lookup.state === 'seen' && lookup.data > 0;
 
-/** Creates one source for each lookup. `askedIndexes` holds the indexes of the sources that were askedIndexes, in order. */
+/** Creates one source for each lookup. `askedIndexes` holds the indexes of the sources that were asked, in order. */
 function createSources(lookups: readonly (Lookup<number> | 'never')[]) {
   const askedIndexes: number[] = [];
   const sources = lookups.map(

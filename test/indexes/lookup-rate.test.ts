@@ -12,7 +12,7 @@ const PAY_TO = '0x1111111111111111111111111111111111111111';
 let node: StandIn;
 afterEach(() => node.close());
 
-/** A chain of one block without payments. A look-up on it takes a few calls. */
+/** Starts a node whose chain has one block without payments. A look-up there takes a few calls. */
 async function startNode(): Promise<void> {
   const block = {
     number: numberToHex(1),
@@ -26,9 +26,9 @@ async function startNode(): Promise<void> {
   });
 }
 
-const lookUp = (chainTurn: ReturnType<typeof createLookupLimiter>, timeoutMs: number) =>
+const lookUp = (limiter: ReturnType<typeof createLookupLimiter>, timeoutMs: number) =>
   findSettlementsInLogs(
-    { rpcUrl: node.url, asset: ASSET, chainTurn },
+    { rpcUrl: node.url, asset: ASSET, chainTurn: limiter },
     PAY_TO,
     requestContext(timeoutMs),
   );

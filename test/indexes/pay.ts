@@ -58,7 +58,7 @@ export async function authorize(
 }
 
 /** A wallet with gas. `mined` resolves when a transaction is in a block. */
-export async function walletOf(chain: TestChain, key?: Hex) {
+export async function createWallet(chain: TestChain, key?: Hex) {
   const account = privateKeyToAccount(key ?? (await chain.newFundedKey()));
   const wallet = createWalletClient({
     account,
@@ -79,7 +79,7 @@ export async function walletOf(chain: TestChain, key?: Hex) {
 
 /** Settles one payment the way a facilitator does. */
 export async function settle(chain: TestChain, payer: Payer, to: Address): Promise<void> {
-  const { wallet, mined } = await walletOf(chain);
+  const { wallet, mined } = await createWallet(chain);
   const args = await authorize(chain, payer, to);
   const token = { address: chain.token, abi: tokenAbi };
   await mined(
@@ -89,7 +89,7 @@ export async function settle(chain: TestChain, payer: Payer, to: Address): Promi
 
 /** Sends coins by a plain transfer, which settles no payment. */
 export async function transfer(chain: TestChain, to: Address): Promise<void> {
-  const { wallet, mined, address } = await walletOf(chain);
+  const { wallet, mined, address } = await createWallet(chain);
   await chain.mint(address, AMOUNT);
   const token = { address: chain.token, abi: tokenAbi };
   await mined(

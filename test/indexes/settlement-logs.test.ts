@@ -6,7 +6,7 @@ import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { tokenAbi } from '../fixtures/chain/token-abi.ts';
 import { needs } from '../fixtures/needs.ts';
-import { authorize, settle, transfer, walletOf } from './pay.ts';
+import { authorize, createWallet, settle, transfer } from './pay.ts';
 import { requestContext, SHORT_MS } from './request-context.ts';
 import { type StandIn, type StandInAnswer, startStandIn } from './stand-in.ts';
 
@@ -94,7 +94,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
   test('are counted for the authorizing payer in a transaction that also has plain transfers', async () => {
     const address = newAddress();
     const payer = await chain.newPayer();
-    const sender = await walletOf(chain);
+    const sender = await createWallet(chain);
     await chain.mint(sender.address, 1_000_000n);
     await sender.mined(
       await sender.wallet.writeContract({

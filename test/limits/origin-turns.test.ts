@@ -28,22 +28,22 @@ function startTurns(runningScans = 0) {
     wait: clock.wait,
     runningScans: () => state.runningScans,
   });
-  const order: string[] = [];
-  const refused: string[] = [];
+  const enteredNames: string[] = [];
+  const refusedNames: string[] = [];
   const running: OriginTurn[] = [];
-  const dialled: { readonly name: string; readonly atMs: number }[] = [];
+  const dials: { readonly name: string; readonly atMs: number }[] = [];
   const beganAtMs = clock.now();
   const enter = async (
     host: string,
     block: string | Set<string>,
     withinMs?: number,
-    more: Partial<TurnRequest> = {},
+    options: Partial<TurnRequest> = {},
   ) => {
     const origin = parseOrigin(host);
     const blocks = typeof block === 'string' ? new Set([block]) : block;
     const wait = withinMs ? { withinMs } : {};
-    const turn = await turns.enter({ origin, blocks, ...wait, ...more });
-    (turn === null ? refused : order).push(host.split('.')[0] ?? '');
+    const turn = await turns.enter({ origin, blocks, ...wait, ...options });
+    (turn === null ? refusedNames : enteredNames).push(host.split('.')[0] ?? '');
     if (turn !== null) running.push(turn);
     return turn;
   };
@@ -51,10 +51,10 @@ function startTurns(runningScans = 0) {
     clock,
     state,
     turns,
-    order,
-    refused,
+    enteredNames,
+    refusedNames,
     running,
-    dialled,
+    dials,
     enter: (...call: Parameters<typeof enter>) => void enter(...call),
     /** Enters the queue, waits to be let toward `address`, records the time, and leaves the queue. */
     async dial(
@@ -62,12 +62,12 @@ function startTurns(runningScans = 0) {
       block: string,
       address: string,
       withinMs?: number,
-      more: Partial<TurnRequest> = {},
+      options: Partial<TurnRequest> = {},
     ): Promise<void> {
-      const turn = await enter(host, block, withinMs, more);
+      const turn = await enter(host, block, withinMs, options);
       const addresses: Address[] = [{ address, family: address.includes(':') ? 6 : 4 }];
       if (turn === null || !(await turn.admit(addresses))) return;
-      dialled.push({ name: host, atMs: clock.now() - beganAtMs });
+      dials.push({ name: host, atMs: clock.now() - beganAtMs });
       turn.end(0);
     },
     async endNext(handshakeMs = 0): Promise<void> {
@@ -86,15 +86,15 @@ function startTurns(runningScans = 0) {
 }
 
 test('after one request, a client block with many requests waits behind a block with one request', async () => {
-  const { enter, endNext, order } = startTurns(1);
+  const { enter, endNext, enteredNames } = startTurns(1);
   for (const n of [1, 2, 3, 4]) enter(`flood${n}.dev`, 'flood');
   enter('owner.dev', 'home');
   for (let n = 0; n < 5; n += 1) await endNext();
-  expect(order).toEqual(['flood1', 'owner', 'flood2', 'flood3', 'flood4']);
+  expect(enteredNames).toEqual(['flood1', 'owner', 'flood2', 'flood3', 'flood4']);
 });
 
 test('a block that spent a second on handshakes within the hour goes behind all others', async () => {
-  const { enter, endNext, order, clock } = startTurns(1);
+  const { enter, endNext, enteredNames, clock } = startTurns(1);
   enter('costly1.dev', 'hostile');
   await endNext(999);
   enter('a.dev', 'home');
@@ -105,18 +105,18 @@ test('a block that spent a second on handshakes within the hour goes behind all 
   for (const name of ['c.dev', 'd.dev']) enter(name, 'home');
   enter('costly3.dev', 'hostile');
   for (let n = 0; n < 4; n += 1) await endNext();
-  expect(order).toEqual(['costly1', 'a', 'costly2', 'b', 'c', 'd', 'costly3']);
+  expect(enteredNames).toEqual(['costly1', 'a', 'costly2', 'b', 'c', 'd', 'costly3']);
 
   clock.advance(HOUR_MS);
   enter('e.dev', 'home');
   enter('f.dev', 'home');
   enter('forgiven.dev', 'hostile');
   for (let n = 0; n < 3; n += 1) await endNext();
-  expect(order.slice(-3)).toEqual(['e', 'forgiven', 'f']);
+  expect(enteredNames.slice(-3)).toEqual(['e', 'forgiven', 'f']);
 });
 
 test('a request that several blocks wait for has the best rank of these blocks', async () => {
-  const { enter, endNext, order } = startTurns(1);
+  const { enter, endNext, enteredNames } = startTurns(1);
   enter('first.dev', 'hostile');
   await endNext(5_000);
   enter('running.dev', 'home');
@@ -125,92 +125,95 @@ test('a request that several blocks wait for has the best rank of these blocks',
   enter('shared.dev', waitingBlocks);
   waitingBlocks.add('office');
   for (let n = 0; n < 3; n += 1) await endNext();
-  expect(order).toEqual(['first', 'running', 'shared', 'others']);
+  expect(enteredNames).toEqual(['first', 'running', 'shared', 'others']);
 });
 
 test('eight requests run at once, and a waiting caller is refused when the time that it can wait has passed', async () => {
-  const { enter, order, refused, running, advance, turns } = startTurns();
+  const { enter, enteredNames, refusedNames, running, advance, turns } = startTurns();
   for (let n = 0; n < 10; n += 1) enter(`shop${n}.dev`, `block ${n}`);
   enter('hasty.dev', 'block', 1_000);
   await runPending();
-  expect(order).toHaveLength(8);
+  expect(enteredNames).toHaveLength(8);
   await advance(1_000);
-  expect(refused).toEqual([]);
+  expect(refusedNames).toEqual([]);
   await advance(50);
-  expect(refused).toEqual(['hasty']);
+  expect(refusedNames).toEqual(['hasty']);
   running[0]?.end(0);
   await runPending();
-  expect(order).toHaveLength(9);
+  expect(enteredNames).toHaveLength(9);
   turns.stop();
   await runPending();
-  expect(refused).toEqual(['hasty', 'shop9']);
+  expect(refusedNames).toEqual(['hasty', 'shop9']);
 });
 
 test('64 callers may wait, and the next caller is refused at once if it cannot wait long', async () => {
-  const { enter, refused, turns } = startTurns();
+  const { enter, refusedNames, turns } = startTurns();
   for (let n = 0; n < 72; n += 1) enter(`shop${n}.dev`, 'block', 1_000);
   await runPending();
-  expect(refused).toEqual([]);
+  expect(refusedNames).toEqual([]);
   enter('late.dev', 'other', 1_000);
   await runPending();
-  expect(refused).toEqual(['late']);
+  expect(refusedNames).toEqual(['late']);
   turns.stop();
 });
 
-test('a registrable domain is asked twice a second, however many names it has', async () => {
-  const { dial, dialled, advance } = startTurns();
+test('a registrable domain gets at most two connections a second, however many names it has', async () => {
+  const { dial, dials, advance } = startTurns();
   for (let n = 0; n < 6; n += 1) {
     void dial(`shop${n}.victim.co.uk`, `block ${n}`, `198.51.${100 + n}.1`);
   }
   await advance(2_000);
-  const times = dialled.map(({ atMs }) => atMs);
+  const times = dials.map(({ atMs }) => atMs);
   expect(times).toEqual([0, 0, 1_000, 1_000, 2_000, 2_000]);
 });
 
 test('the customers of a hosting domain do not count as one domain', async () => {
-  const { dial, dialled } = startTurns();
+  const { dial, dials } = startTurns();
   for (let n = 0; n < 6; n += 1) {
     void dial(`shop${n}.vercel.app`, `block ${n}`, `198.51.${100 + n}.1`);
   }
   await runPending();
-  expect(dialled).toHaveLength(6);
+  expect(dials).toHaveLength(6);
 });
 
 test.each([
   ['a /24', (n: number) => `198.51.100.${n}`],
   ['a /48', (n: number) => `2001:db8:1:${n}::1`],
-])('%s is dialled twice a second, however many domains lead there', async (_network, address) => {
-  const { dial, dialled, advance, refused } = startTurns();
-  for (let n = 0; n < 6; n += 1) void dial(`shop${n}.dev`, `block ${n}`, address(n));
-  void dial('elsewhere.dev', 'home', '203.0.113.1');
-  await runPending();
-  // Requests that wait for their server do not occupy places of others.
-  expect(dialled.map(({ name }) => name)).toEqual(['shop0.dev', 'shop1.dev', 'elsewhere.dev']);
-  await advance(2_000);
-  expect(dialled.map(({ atMs }) => atMs)).toEqual([0, 0, 0, 1_000, 1_000, 2_000, 2_000]);
-  expect(refused).toEqual([]);
-});
+])(
+  '%s gets at most two connections a second, however many domains lead there',
+  async (_network, createAddress) => {
+    const { dial, dials, advance, refusedNames } = startTurns();
+    for (let n = 0; n < 6; n += 1) void dial(`shop${n}.dev`, `block ${n}`, createAddress(n));
+    void dial('elsewhere.dev', 'home', '203.0.113.1');
+    await runPending();
+    // Requests that wait for their server do not occupy places of others.
+    expect(dials.map(({ name }) => name)).toEqual(['shop0.dev', 'shop1.dev', 'elsewhere.dev']);
+    await advance(2_000);
+    expect(dials.map(({ atMs }) => atMs)).toEqual([0, 0, 0, 1_000, 1_000, 2_000, 2_000]);
+    expect(refusedNames).toEqual([]);
+  },
+);
 
 test('a caller that would wait over a second for the server is refused, and its request is not sent', async () => {
-  const { dial, dialled, advance } = startTurns();
+  const { dial, dials, advance } = startTurns();
   const calls = Array.from({ length: 6 }, (_value, n) =>
     dial(`shop${n}.dev`, `block ${n}`, '198.51.100.7', 1_000),
   );
   await advance(1_100);
   await Promise.all(calls);
-  expect(dialled).toHaveLength(4);
+  expect(dials).toHaveLength(4);
 });
 
 test('while a scan runs, free requests open one connection a second, and after the scan all of them continue', async () => {
-  const { dial, dialled, advance, state } = startTurns(1);
+  const { dial, dials, advance, state } = startTurns(1);
   for (let n = 0; n < 12; n += 1) {
     void dial(`shop${n}.dev`, `block ${n}`, `198.51.${100 + n}.1`);
   }
   await advance(2_950);
-  expect(dialled.map(({ atMs }) => atMs)).toEqual([0, 1_000, 2_000]);
+  expect(dials.map(({ atMs }) => atMs)).toEqual([0, 1_000, 2_000]);
   state.runningScans = 0;
   await advance(50);
-  expect(dialled).toHaveLength(12);
+  expect(dials).toHaveLength(12);
 });
 
 test('each further request of a turn waits until its network and its domain may be asked again', async () => {
@@ -240,7 +243,7 @@ test.each([
 ] as const)(
   '%s: %i requests run at once, %i during a scan, and other kinds of requests take none of these places',
   async (kind, atOnce, duringScan) => {
-    const { enter, order, running, state } = startTurns();
+    const { enter, enteredNames, running, state } = startTurns();
     const otherKinds = (['call', 'look', 'webhook'] as const).filter((other) => other !== kind);
     for (const otherKind of otherKinds) {
       for (let n = 0; n < 70; n += 1) {
@@ -248,24 +251,24 @@ test.each([
       }
     }
     await runPending();
-    order.length = 0;
+    enteredNames.length = 0;
     running.length = 0;
     for (let n = 0; n < 70; n += 1) enter(`shop${n}.dev`, `block ${n}`, undefined, { kind });
     await runPending();
-    expect(order).toHaveLength(atOnce);
+    expect(enteredNames).toHaveLength(atOnce);
     // A scan begins. No waiting request begins until fewer than `duringScan` requests run.
     state.runningScans = 1;
     for (const turn of running.slice(0, atOnce - duringScan)) turn.end(0);
     await runPending();
-    expect(order).toHaveLength(atOnce);
+    expect(enteredNames).toHaveLength(atOnce);
     running[atOnce - duringScan]?.end(0);
     await runPending();
-    expect(order).toHaveLength(atOnce + 1);
+    expect(enteredNames).toHaveLength(atOnce + 1);
   },
 );
 
 test('webhooks of one domain that cost a second of handshakes go last, whichever block requested the webhooks', async () => {
-  const { enter, endNext, order, dial, dialled, advance } = startTurns(1);
+  const { enter, endNext, enteredNames, dial, dials, advance } = startTurns(1);
   const webhookTo = (domain: string) => ({ kind: 'webhook', domain }) as const;
   enter('first.dev', 'block 1', undefined, webhookTo('hostile.com'));
   await endNext(1_000);
@@ -273,7 +276,7 @@ test('webhooks of one domain that cost a second of handshakes go last, whichever
   enter('costly.dev', 'block 2', undefined, webhookTo('hostile.com'));
   enter('late.dev', 'home', undefined, webhookTo('honest.com'));
   for (let n = 0; n < 3; n += 1) await endNext();
-  expect(order.slice(9)).toEqual(['late', 'costly']);
+  expect(enteredNames.slice(9)).toEqual(['late', 'costly']);
 
   // During a scan this block opens one connection a second. Other blocks open connections at once.
   for (let n = 0; n < 6; n += 1) await endNext();
@@ -283,13 +286,13 @@ test('webhooks of one domain that cost a second of handshakes go last, whichever
   }
   await advance(2_000);
   const times = (letter: string) =>
-    dialled.filter(({ name }) => name.startsWith(letter)).map(({ atMs }) => atMs);
+    dials.filter(({ name }) => name.startsWith(letter)).map(({ atMs }) => atMs);
   expect(times('b')).toEqual([0, 0, 0]);
   expect(times('a')).toEqual([0, 1_000, 2_000]);
 });
 
 test('urgent looks go first, unless their block spent a second on handshakes', async () => {
-  const { enter, endNext, order } = startTurns(1);
+  const { enter, endNext, enteredNames } = startTurns(1);
   const kind = 'look';
   enter('costly.dev', 'hostile', undefined, { kind });
   await endNext(1_000);
@@ -298,5 +301,5 @@ test('urgent looks go first, unless their block spent a second on handshakes', a
   enter('plain.dev', 'new', undefined, { kind });
   enter('urgent.dev', 'home', undefined, { kind, isUrgent: true });
   for (let n = 0; n < 3; n += 1) await endNext();
-  expect(order.slice(5)).toEqual(['urgent', 'plain', 'costly-urgent']);
+  expect(enteredNames.slice(5)).toEqual(['urgent', 'plain', 'costly-urgent']);
 });

@@ -110,8 +110,8 @@ describe('x402-scan mcp', () => {
   });
 
   test('judges a challenge that an MCP tool gave', async () => {
-    const judgeToolChallenge = async (more: object, url?: string) => {
-      const challenge = toolChallenge(more);
+    const judgeToolChallenge = async (members: object, url?: string) => {
+      const challenge = toolChallenge(members);
       const { value } = await call('validate_challenge', { challenge, ...(url ? { url } : {}) });
       return value;
     };

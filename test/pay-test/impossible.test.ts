@@ -7,7 +7,7 @@ import { resolveTarget } from '../../src/pay-test/target.ts';
 import { runCli } from '../cli/run-cli.ts';
 import { craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
-import { idsWith, payTest, SHORT_WAITS } from './run.ts';
+import { listTrialIds, payTest, SHORT_WAITS } from './run.ts';
 
 const TIMEOUT_MS = 120_000;
 const runFile = promisify(execFile);
@@ -48,8 +48,8 @@ describe.each([
   test('fails T1, and no other trial pays the seller', { timeout: TIMEOUT_MS }, async () => {
     const timing = 'hangs' in seller ? { ...SHORT_WAITS, answerMs: 3_000 } : SHORT_WAITS;
     const report = await payTest({ timing, seller });
-    expect(idsWith(report, 'fail')).toEqual(['T1']);
-    expect(idsWith(report, 'pass', 'warn')).toEqual([]);
+    expect(listTrialIds(report, 'fail')).toEqual(['T1']);
+    expect(listTrialIds(report, 'pass', 'warn')).toEqual([]);
     const otherTrials = report.trials.filter(({ id }) => id !== 'T1');
     expect(otherTrials.map(({ id }) => id)).toEqual(TRIAL_IDS.slice(1));
     expect(otherTrials.every(({ evidence }) => evidence.includes(words))).toBe(true);

@@ -39,7 +39,7 @@ export async function payTest({ seller = {}, ...options }: Wanted): Promise<PayT
   });
 }
 
-export function idsWith(report: PayTestReport, ...statuses: readonly TrialStatus[]): string[] {
+export function listTrialIds(report: PayTestReport, ...statuses: readonly TrialStatus[]): string[] {
   const found = report.trials.filter(({ status }) => statuses.includes(status));
   return [...new Set(found.map(({ id }) => id))];
 }

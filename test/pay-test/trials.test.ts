@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { isTrialId, TRIAL_IDS, type TrialId } from '../../src/pay-test/result.ts';
-import { FORECAST, idsWith, payTest, WEATHER } from './run.ts';
+import { FORECAST, listTrialIds, payTest, WEATHER } from './run.ts';
 
 const TIMEOUT_MS = 120_000;
 /** T4 and T6 are left out, because they wait for a long time. */
@@ -16,8 +16,10 @@ describe('a careful seller', () => {
     async (version) => {
       const report = await payTest({ routes: [WEATHER, FORECAST], seller: { version } });
       const notRunTrials = version === 1 ? VERSION_2_TRIALS : [];
-      expect(idsWith(report, 'fail', 'warn')).toEqual([]);
-      expect(idsWith(report, 'pass')).toEqual(TRIAL_IDS.filter((id) => !notRunTrials.includes(id)));
+      expect(listTrialIds(report, 'fail', 'warn')).toEqual([]);
+      expect(listTrialIds(report, 'pass')).toEqual(
+        TRIAL_IDS.filter((id) => !notRunTrials.includes(id)),
+      );
       // T9 does not run for the first route, because no route is cheaper.
       const notRunCount = 1 + notRunTrials.length * 2;
       expect(report.summary).toMatchObject({ delivers: true, gifts: 0, not_run: notRunCount });
@@ -62,8 +64,8 @@ test.each(FLAWS)(
       seller: { flaw },
       only: isTrialId(flaw) ? null : QUICK_TRIALS,
     });
-    expect(idsWith(report, 'fail', 'warn')).toEqual([id]);
-    expect(idsWith(report, status)).toEqual([id]);
+    expect(listTrialIds(report, 'fail', 'warn')).toEqual([id]);
+    expect(listTrialIds(report, status)).toEqual([id]);
     expect(report.summary.gifts).toBe(GIFT_FLAWS.includes(flaw) ? 1 : 0);
     expect(report.summary.delivers).toBe(flaw !== 'T1');
   },
@@ -74,8 +76,8 @@ test.each([
   ['T5-preview', 'T5'],
 ])('in version 1, the flaw %s is found only by %s', { timeout: TIMEOUT_MS }, async (flaw, id) => {
   const report = await payTest({ seller: { version: 1, flaw } });
-  expect(idsWith(report, 'fail', 'warn')).toEqual([id]);
-  expect(idsWith(report, 'not_run')).toEqual(['T9', ...VERSION_2_TRIALS]);
+  expect(listTrialIds(report, 'fail', 'warn')).toEqual([id]);
+  expect(listTrialIds(report, 'not_run')).toEqual(['T9', ...VERSION_2_TRIALS]);
 });
 
 test('T17 passes a seller that refuses a pending settlement at once and states its transaction', {
@@ -99,7 +101,7 @@ test.each(['%5c', '%252f', '%0A', '%0Aa', '%c0', '\\', 'http://', '%2f'])(
 describe('the example input in the bazaar extension', () => {
   test('is sent by each trial', { timeout: TIMEOUT_MS }, async () => {
     const report = await payTest({ seller: { flaw: 'needs-example' } });
-    expect(idsWith(report, 'fail', 'warn')).toEqual([]);
+    expect(listTrialIds(report, 'fail', 'warn')).toEqual([]);
   });
 
   test.each(['refuses-example', 'refuses-example-unpaid'])(
@@ -107,7 +109,7 @@ describe('the example input in the bazaar extension', () => {
     { timeout: TIMEOUT_MS },
     async (flaw) => {
       const report = await payTest({ seller: { flaw }, only: QUICK_TRIALS });
-      expect(idsWith(report, 'fail', 'warn')).toEqual(['T1']);
+      expect(listTrialIds(report, 'fail', 'warn')).toEqual(['T1']);
       expect(report.trials[0]).toMatchObject({ id: 'T1', status: 'warn' });
       expect(report.trials[0]?.evidence).toContain(
         'GET /weather?city=Bern&days=2&tags=a&tags=b: 422',

@@ -9,11 +9,11 @@ import { PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 import {
   blocksUntil,
+  createReceipt,
+  createUsedLog,
   RpcError,
-  receiptOf,
   startStubNode,
   type UseOnChain,
-  usedLog,
 } from './stub-node.ts';
 
 const NOW_SEC = Math.floor(Date.now() / 1000);
@@ -64,7 +64,7 @@ describe('a look-up on the chain', () => {
   test('sends no further request if the receipt of a known transaction proves the payment', async () => {
     const payment = createPayment(NOW_SEC + 300);
     await using node = await startStubNode({
-      eth_getTransactionReceipt: () => receiptOf(createUse(payment)),
+      eth_getTransactionReceipt: () => createReceipt(createUse(payment)),
     });
     const evidence = await lookUpPayment(payment, node.rpcUrl, TRANSACTION);
     expect(evidence).toEqual({ kind: 'paid', transaction: TRANSACTION });
@@ -73,7 +73,7 @@ describe('a look-up on the chain', () => {
 
   test('reads a receipt of 20 MB, because a payer can pad the transaction that uses their nonce', async () => {
     const payment = createPayment(NOW_SEC + 300);
-    const receipt = receiptOf(createUse(payment));
+    const receipt = createReceipt(createUse(payment));
     const [paymentLog] = receipt.logs;
     const padding = Array.from({ length: 9_000 }, () => ({
       ...paymentLog,
@@ -99,9 +99,9 @@ describe('a look-up on the chain', () => {
           const { fromBlock, toBlock } = filter as { fromBlock: string; toBlock: string };
           const [from, to] = [BigInt(fromBlock), BigInt(toBlock)];
           if (to - from + 1n > limit) throw new RpcError(-32_005, `at most ${limit} blocks`);
-          return use.block >= from && use.block <= to ? [usedLog(use)] : [];
+          return use.block >= from && use.block <= to ? [createUsedLog(use)] : [];
         },
-        eth_getTransactionReceipt: () => receiptOf(use),
+        eth_getTransactionReceipt: () => createReceipt(use),
       });
       const evidence = await lookUpPayment(payment, node.rpcUrl, null);
       expect(evidence).toEqual({ kind: 'paid', transaction: TRANSACTION });
@@ -113,7 +113,7 @@ describe('a look-up on the chain', () => {
     await using node = await startStubNode({
       eth_getBlockByNumber: blocksUntil(() => NOW_SEC),
       eth_call: () => UNUSED_STATE,
-      eth_getTransactionReceipt: () => receiptOf(createUse(payment, { nonce: newNonce() })),
+      eth_getTransactionReceipt: () => createReceipt(createUse(payment, { nonce: newNonce() })),
     });
     const evidence = await lookUpPayment(payment, node.rpcUrl, TRANSACTION);
     expect(evidence).toMatchObject({ kind: 'unused', isFinal: false });
@@ -186,7 +186,7 @@ describe('a facilitator that reports a success', () => {
       eth_getCode: () => '0x01',
       eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
       eth_call: () => UNUSED_STATE,
-      eth_getTransactionReceipt: () => receiptOf({ ...use, transaction: TRANSACTION }),
+      eth_getTransactionReceipt: () => createReceipt({ ...use, transaction: TRANSACTION }),
     });
     const facilitator = stubFacilitator();
     await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
@@ -234,7 +234,7 @@ describe('a success that the facilitator reports, with a transaction that the no
     await using node = await startStubNode({
       ...chain,
       eth_getTransactionReceipt: () =>
-        ++receiptRequests < 3 ? null : receiptOf({ ...use, transaction: TRANSACTION }),
+        ++receiptRequests < 3 ? null : createReceipt({ ...use, transaction: TRANSACTION }),
     });
     const facilitator = stubFacilitator();
     await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });

@@ -79,7 +79,7 @@ export type UseOnChain = {
 };
 
 /** The log of `AuthorizationUsed`, as `eth_getLogs` gives it. */
-export function usedLog({ from, nonce, transaction, block }: UseOnChain) {
+export function createUsedLog({ from, nonce, transaction, block }: UseOnChain) {
   return {
     address: TERMS.asset,
     topics: [topic('AuthorizationUsed(address,bytes32)'), word(from), nonce],
@@ -94,8 +94,8 @@ export function usedLog({ from, nonce, transaction, block }: UseOnChain) {
 }
 
 /** The receipt of a transaction that moved `value` by that nonce. */
-export function receiptOf(use: UseOnChain) {
-  const used = usedLog(use);
+export function createReceipt(use: UseOnChain) {
+  const used = createUsedLog(use);
   const transfer = {
     ...used,
     topics: [topic('Transfer(address,address,uint256)'), word(use.from), word(use.to)],

@@ -14,7 +14,7 @@ async function fetchStatistics({ get }: TestApp, query = '') {
 }
 
 /** A scan of a seller with one resource, which costs `amount` base units of USDC on Base. */
-function toSellerScan(amount: string, more: CannedScan = {}): CannedScan {
+function toSellerScan(amount: string, overrides: CannedScan = {}): CannedScan {
   const offer = {
     pointer: '/accepts/0',
     scheme: 'exact',
@@ -27,7 +27,7 @@ function toSellerScan(amount: string, more: CannedScan = {}): CannedScan {
   } as const;
   const resource = { method: 'GET', path: '/', payableBy: 'default', words: null } as const;
   const payability = [{ ...resource, offers: [offer, offer] }];
-  return { ...more, report: { payability, payableBy: 'default', ...more.report } };
+  return { ...overrides, report: { payability, payableBy: 'default', ...overrides.report } };
 }
 
 async function publishMany(service: TestApp, hosts: number, scan: (n: number) => CannedScan) {

@@ -181,7 +181,7 @@ describe('operations', () => {
 });
 
 describe('requestPath', () => {
-  const idParameter = (more: JsonObject) => [{ in: 'path', name: 'id', ...more }];
+  const idParameter = (members: JsonObject) => [{ in: 'path', name: 'id', ...members }];
 
   it.each([
     [idParameter({ example: 42, schema: { default: 'no' } }), '/users/42'],
@@ -215,22 +215,26 @@ describe('requestPath', () => {
     expect(readRequestPath('/users/{id}', parameters, { components })).toBe(path);
   });
 
-  const query = (name: string, more: JsonObject) => ({
+  const queryParameter = (name: string, members: JsonObject) => ({
     in: 'query',
     name,
     required: true,
-    ...more,
+    ...members,
   });
 
   it.each([
-    [[query('q', { example: 'a b&c' })], '/x?q=a%20b%26c', false],
-    [[query('unit', { schema: { enum: ['c', 'f'] } })], '/x?unit=c', false],
-    [[query('n', { schema: { default: 3 } })], '/x?n=3', false],
-    [[query('tags', { example: ['one', 'two'] })], '/x?tags=one', false],
-    [[query('q', { schema: { type: 'string' } })], '/x?q=example', true],
-    [[query('a', { example: 1 }), query('b', { schema: { type: 'integer' } })], '/x?a=1&b=1', true],
-    [[query('q', { required: false, example: 'no' })], '/x', false],
-    [[query('', { example: 'no' })], '/x', false],
+    [[queryParameter('q', { example: 'a b&c' })], '/x?q=a%20b%26c', false],
+    [[queryParameter('unit', { schema: { enum: ['c', 'f'] } })], '/x?unit=c', false],
+    [[queryParameter('n', { schema: { default: 3 } })], '/x?n=3', false],
+    [[queryParameter('tags', { example: ['one', 'two'] })], '/x?tags=one', false],
+    [[queryParameter('q', { schema: { type: 'string' } })], '/x?q=example', true],
+    [
+      [queryParameter('a', { example: 1 }), queryParameter('b', { schema: { type: 'integer' } })],
+      '/x?a=1&b=1',
+      true,
+    ],
+    [[queryParameter('q', { required: false, example: 'no' })], '/x', false],
+    [[queryParameter('', { example: 'no' })], '/x', false],
     [[{ in: 'header', name: 'X-Key', required: true }], '/x', false],
   ])('has the required query parameters: %j', (parameters, path, isMadeUp) => {
     const operation = readOperation('/x', { get: { parameters } });
