@@ -1,14 +1,14 @@
 /** The second process of the race tests runs orders, answers each with a number, and ends with its parent. */
 import { openStore } from '../../src/store/open-store.ts';
 import { publishedScan } from './contract/samples.ts';
-import { type RacerOrder, racing, SETTINGS } from './mongo-races.ts';
+import { createRacers, type RacerOrder, SETTINGS } from './mongo-races.ts';
 
 const PUBLISH_AT_ONCE = 4;
 
 const url = process.argv[2] ?? '';
 const store = await openStore(url);
 await store.instances.join({ settings: SETTINGS });
-const { race } = racing(store, url);
+const { race } = createRacers(store, url);
 
 process.on('message', (order: RacerOrder) => {
   obey(order).then((answer) => process.send?.(answer));

@@ -5,7 +5,7 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
-import { type Decision, type Racing, racing, SETTINGS } from './mongo-races.ts';
+import { createRacers, type Decision, type Racers, SETTINGS } from './mongo-races.ts';
 import { dropDatabase, freshDatabase } from './mongo-subject.ts';
 import { OtherProcess } from './other-process.ts';
 
@@ -25,16 +25,16 @@ describe(
   'two processes on one database',
   needs('uri' in server ? null : server.unavailable),
   () => {
-    // Few connections suffice: racers that wait for a connection race too, and small machines stay usable.
+    // Eight connections are enough, because racers that wait for a connection race too.
     const url = 'uri' in server ? `${freshDatabase(server.uri)}?maxPoolSize=8` : '';
     let store: Store;
-    let ownRacers: Racing;
+    let ownRacers: Racers;
     let otherProcess: OtherProcess;
 
     beforeAll(async () => {
       store = await openStore(url);
       await store.instances.join({ settings: SETTINGS });
-      ownRacers = racing(store, url);
+      ownRacers = createRacers(store, url);
       otherProcess = await OtherProcess.start(url);
     });
 

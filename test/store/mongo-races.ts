@@ -28,13 +28,13 @@ export const SETTINGS = {
   signingKey: 'kept in the store',
 };
 
-export type Racing = {
+export type Racers = {
   /** Number of racers of this process that won the round. */
   race(decision: Decision, round: number): Promise<number>;
   close(): Promise<void>;
 };
 
-export function racing(store: Store, url: string): Racing {
+export function createRacers(store: Store, url: string): Racers {
   const client = new MongoClient(url);
   const guard = createGuard('races', () => false);
   const { changes } = openTables({ changes: TABLES.changes }, (spec) =>

@@ -16,15 +16,15 @@ function createPost(hosts: readonly string[], options: object = {}): PostWebhook
   return createPostWebhook({ ...client, policy, ...options });
 }
 
-test('a delivery does not follow a redirect, and gives its status', async () => {
-  await using privateReceiver = await startReceiver();
-  await using receiver = await startReceiver(replyStatus(307, { location: privateReceiver.url }));
-  const outcome = await createPost([receiver.host, privateReceiver.host])(
+test('a delivery does not follow a redirect, and its result is the status of the redirect', async () => {
+  await using redirectTarget = await startReceiver();
+  await using receiver = await startReceiver(replyStatus(307, { location: redirectTarget.url }));
+  const outcome = await createPost([receiver.host, redirectTarget.host])(
     { url: receiver.url, ...REQUEST },
     async () => true,
   );
   expect(outcome.status).toBe(307);
-  expect(privateReceiver.received).toHaveLength(0);
+  expect(redirectTarget.received).toHaveLength(0);
 });
 
 test('no delivery connects to a name that now resolves to a private address', async () => {

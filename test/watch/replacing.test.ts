@@ -61,7 +61,7 @@ async function createWatch(watched: WatchedApp, url = HOST) {
   };
 }
 
-test('an agreed watch may be replaced once in ten minutes, even if its owner stops it in between', async () => {
+test("an agreed watch may be replaced once in ten minutes, even if the host's owner stops it in between", async () => {
   await using watched = await startWatchedApp(RATE_LIMITED);
   expect((await createWatch(watched)).status).toBe(200);
   await watched.settle();
@@ -100,7 +100,7 @@ test('without rate limits a watch may be replaced at any time', async () => {
 });
 
 /** From this address, a caller proves control of the host and creates a watch. */
-async function createFrom({ app, receiver }: WatchedApp, host: string, from: string) {
+async function createWatchFrom({ app, receiver }: WatchedApp, host: string, from: string) {
   const post = async (path: string, payload: object) => {
     const call = { method: 'POST', url: path, remoteAddress: from } as const;
     return (await app.app.inject({ ...call, payload: { url: host, ...payload } })).json();
@@ -114,41 +114,41 @@ async function createFrom({ app, receiver }: WatchedApp, host: string, from: str
 test('three watches of a client, and three of a watched domain, may wait for the agreement of a receiver', async () => {
   await using watched = await startWatchedApp();
   watched.receiver.setReply(replyStatus(500));
-  const refused = { error: 'too_many_watches' };
+  const refusal = { error: 'too_many_watches' };
   const secrets: string[] = [];
   for (let n = 0; n < 3; n += 1) {
-    secrets.push((await createFrom(watched, `shop${n}.com`, '203.0.113.1')).secret);
+    secrets.push((await createWatchFrom(watched, `shop${n}.com`, '203.0.113.1')).secret);
   }
-  expect(await createFrom(watched, 'shop3.com', '203.0.113.1')).toMatchObject(refused);
+  expect(await createWatchFrom(watched, 'shop3.com', '203.0.113.1')).toMatchObject(refusal);
   // A second watch of the same host replaces the first watch.
-  secrets[2] = (await createFrom(watched, 'shop2.com', '203.0.113.1')).secret;
+  secrets[2] = (await createWatchFrom(watched, 'shop2.com', '203.0.113.1')).secret;
   expect(secrets[2]).toMatch(/^whsec_/);
   await watched.call('stop', secrets[0] ?? '', 'shop0.com');
-  expect(await createFrom(watched, 'shop3.com', '203.0.113.1')).toMatchObject({
+  expect(await createWatchFrom(watched, 'shop3.com', '203.0.113.1')).toMatchObject({
     host: 'shop3.com',
   });
   for (let n = 0; n < 3; n += 1) {
     const host = `a${n}.rival.com`;
-    expect(await createFrom(watched, host, `198.51.100.${n}`)).toMatchObject({ host });
+    expect(await createWatchFrom(watched, host, `198.51.100.${n}`)).toMatchObject({ host });
   }
-  const fourth = await createFrom(watched, 'a3.rival.com', '198.51.100.3');
-  expect(fourth).toMatchObject(refused);
+  const fourth = await createWatchFrom(watched, 'a3.rival.com', '198.51.100.3');
+  expect(fourth).toMatchObject(refusal);
   expect(fourth.message).toContain('rival.com');
   // The waiting watches of other clients do not count against a new client.
   for (let n = 10; n < 30; n += 1) {
     const host = `honest${n}.com`;
-    expect(await createFrom(watched, host, `203.0.113.${n}`)).toMatchObject({ host });
+    expect(await createWatchFrom(watched, host, `203.0.113.${n}`)).toMatchObject({ host });
   }
 });
 
 test('at most five hosts of a registrable domain are watched, and all ports of an IP address count as one domain', async () => {
   await using watched = await startWatchedApp();
   for (let n = 0; n < 5; n += 1) await watched.startAgreed({ url: `a${n}.example.com` });
-  const sixth = await createFrom(watched, 'a5.example.com', '198.51.100.5');
+  const sixth = await createWatchFrom(watched, 'a5.example.com', '198.51.100.5');
   expect(sixth).toMatchObject({ error: 'too_many_watches' });
   expect(sixth.message).toContain('example.com');
   for (const host of ['one.github.io', 'two.github.io']) {
-    expect(await createFrom(watched, host, '198.51.100.6')).toMatchObject({ host });
+    expect(await createWatchFrom(watched, host, '198.51.100.6')).toMatchObject({ host });
   }
   const { store } = watched.app;
   for (let port = 1; port <= 5; port += 1) {
@@ -156,7 +156,7 @@ test('at most five hosts of a registrable domain are watched, and all ports of a
     await storeWatch(store, toAgreedWatch(`127.0.0.1:${port}`, watched.app.now(), changes));
   }
   const addressHost = watched.receiver.host;
-  expect(await createFrom(watched, addressHost, '198.51.100.7')).toMatchObject({
+  expect(await createWatchFrom(watched, addressHost, '198.51.100.7')).toMatchObject({
     error: 'too_many_watches',
   });
 });
@@ -175,12 +175,12 @@ async function fillReceiver({ app, receiver }: WatchedApp, richCount: number) {
 test('a receiver with 100 agreed watches takes no new host, but a watched host may replace its watch', async () => {
   await using watched = await startWatchedApp();
   await fillReceiver(watched, 0);
-  const stranger = await createFrom(watched, 'new.com', '203.0.113.1');
+  const stranger = await createWatchFrom(watched, 'new.com', '203.0.113.1');
   expect(stranger).toMatchObject({ error: 'too_many_watches' });
-  const { secret } = await createFrom(watched, 'shop7.com', '203.0.113.2');
+  const { secret } = await createWatchFrom(watched, 'shop7.com', '203.0.113.2');
   expect(secret).toMatch(/^whsec_/);
   // The place of the replaced watch stays reserved while the new watch waits.
-  expect(await createFrom(watched, 'new.com', '203.0.113.1')).toMatchObject({
+  expect(await createWatchFrom(watched, 'new.com', '203.0.113.1')).toMatchObject({
     error: 'too_many_watches',
   });
   await watched.settle();
@@ -198,14 +198,14 @@ test('when a receiver with 100 watches agrees to a new domain, the newest watch 
         return newest?.endedAtMs === null;
       }),
     );
-  const { secret } = await createFrom(watched, 'poor.com', '203.0.113.1');
+  const { secret } = await createWatchFrom(watched, 'poor.com', '203.0.113.1');
   expect(await areActive()).toEqual([true, true, true]);
   await watched.settle();
   expect(await areActive()).toEqual([true, true, false]);
   const { body } = await watched.call('status', secret, 'poor.com');
   expect(body).toMatchObject({ state: 'active' });
   // A domain that has a watch does not get the place of another domain.
-  expect(await createFrom(watched, 'b.poor.com', '203.0.113.2')).toMatchObject({
+  expect(await createWatchFrom(watched, 'b.poor.com', '203.0.113.2')).toMatchObject({
     error: 'too_many_watches',
   });
 });
