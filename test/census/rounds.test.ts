@@ -140,7 +140,7 @@ describe('Retry-After', () => {
     await rig.list(HOST, { isScanDue: true });
     rig.robots = () => ({ allowed: null, restMs: HOUR_MS });
     await rig.passTo(HOST);
-    expect(rig.scanner.began).toEqual([]);
+    expect(rig.scanner.scannedHosts).toEqual([]);
     expect(await rig.word(HOST)).toBe('not_checked');
   });
 });

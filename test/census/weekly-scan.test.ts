@@ -26,9 +26,9 @@ describe('a weekly scan', () => {
       await rig.store.census.change(host, { scannedDay: null });
     }
     await rig.passDays(7);
-    expect(rig.scanner.began.toSorted()).toEqual(hosts.toSorted());
+    expect(rig.scanner.scannedHosts.toSorted()).toEqual(hosts.toSorted());
     await rig.passDays(14);
-    expect(rig.scanner.began).toHaveLength(3 * hosts.length);
+    expect(rig.scanner.scannedHosts).toHaveLength(3 * hosts.length);
     // Each day has its share of the scans.
     const weekdays = new Set(hosts.map((host) => weekdayOf(host)));
     expect(weekdays.size).toBeGreaterThan(4);
@@ -42,7 +42,7 @@ describe('a weekly scan', () => {
     expect(await rig.word(HOST)).toBe('not_checked');
     rig.scanner.will(HOST, { observations: PAYABLE_SELLER });
     await rig.passTo(HOST, rig.today() + 1);
-    expect(rig.scanner.began).toEqual([HOST, HOST]);
+    expect(rig.scanner.scannedHosts).toEqual([HOST, HOST]);
     expect(await rig.word(HOST)).toBe('payable');
   });
 
@@ -58,7 +58,7 @@ describe('a weekly scan', () => {
     ];
     rig.scanner.will(HOST, { observations: PAYABLE_SELLER, report: { payability } });
     await rig.passTo(HOST);
-    expect(rig.scanner.began).toEqual([HOST]);
+    expect(rig.scanner.scannedHosts).toEqual([HOST]);
     expect((await rig.store.census.get(HOST))?.listing).toMatchObject({
       resources: [
         { method: 'GET', path: '/a', source: 'scan' },
@@ -92,7 +92,7 @@ test('the changes list a new host and a changed grade, but not the other scans o
     const { changes } = await rig.store.changes.list({ sinceMs: 0, limit: 10 });
     changeTypes.push(changes.map(({ changeType }) => changeType));
   }
-  expect(rig.scanner.began).toHaveLength(4);
+  expect(rig.scanner.scannedHosts).toHaveLength(4);
   expect(changeTypes).toEqual([
     ['new'],
     ['new'],
@@ -109,15 +109,15 @@ describe('a due weekly scan', () => {
     const paidScanEnds = Promise.withResolvers<void>();
     rig.scanner.will('paid.com', { until: paidScanEnds.promise });
     const paidScan = rig.scan('paid.com', true);
-    await expect.poll(() => rig.scanner.began).toEqual(['paid.com']);
+    await expect.poll(() => rig.scanner.scannedHosts).toEqual(['paid.com']);
     await rig.passTo(HOST);
-    expect(rig.scanner.began).toEqual(['paid.com']);
+    expect(rig.scanner.scannedHosts).toEqual(['paid.com']);
     expect(rig.asked).toEqual([]);
     paidScanEnds.resolve();
     await paidScan;
     rig.clock.nowMs += 5_000;
     await rig.settle();
-    expect(rig.scanner.began).toEqual(['paid.com', HOST]);
+    expect(rig.scanner.scannedHosts).toEqual(['paid.com', HOST]);
     expect(await rig.word(HOST)).toBe('payable');
   });
 
@@ -133,7 +133,7 @@ describe('a due weekly scan', () => {
     expect(rig.asked).toEqual([]);
     if (lease.taken) await rig.store.slots.release(lease.slot);
     await rig.settle();
-    expect(rig.scanner.began).toEqual([HOST]);
+    expect(rig.scanner.scannedHosts).toEqual([HOST]);
   });
 
   test('is the only work that waits: a look runs during a paid scan', async () => {
@@ -142,7 +142,7 @@ describe('a due weekly scan', () => {
     const paidScanEnds = Promise.withResolvers<void>();
     rig.scanner.will('paid.com', { until: paidScanEnds.promise });
     const paidScan = rig.scan('paid.com', true);
-    await expect.poll(() => rig.scanner.began).toEqual(['paid.com']);
+    await expect.poll(() => rig.scanner.scannedHosts).toEqual(['paid.com']);
     await rig.passTo(HOST);
     expect(await rig.word(HOST)).toBe('payable');
     paidScanEnds.resolve();
@@ -159,7 +159,7 @@ describe('robots.txt', () => {
     expect(rig.asked.map(({ question }) => question)).toMatchObject([
       { resources: [], robotsPaths: [WEATHER.path] },
     ]);
-    expect(rig.scanner.began).toEqual([]);
+    expect(rig.scanner.scannedHosts).toEqual([]);
     expect(await rig.word(HOST)).toBe('not_checked');
     // The rules of robots.txt also hold on the days without a scan.
     await rig.store.census.change(HOST, { scannedDay: rig.today() + 90 });
@@ -176,7 +176,7 @@ describe('robots.txt', () => {
     await rig.store.census.change(HOST, { robots: { [WEATHER.path]: false } });
     rig.robots = () => ({ allowed: null });
     await rig.passTo(HOST);
-    expect(rig.scanner.began).toEqual([]);
+    expect(rig.scanner.scannedHosts).toEqual([]);
     expect(await rig.word(HOST)).toBe('not_checked');
   });
 });
@@ -206,7 +206,7 @@ test('a scan during an outage of our own network is repeated on the next day', a
   expect(await rig.store.directory.get(host)).toBeNull();
   rig.scanner.will(host, { observations: PAYABLE_SELLER });
   await rig.passUntil(rig.clock.nowMs + DAY_MS);
-  expect(rig.scanner.began).toEqual([host, host]);
+  expect(rig.scanner.scannedHosts).toEqual([host, host]);
   expect(await rig.store.directory.get(host)).not.toBeNull();
 });
 

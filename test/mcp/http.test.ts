@@ -99,7 +99,7 @@ describe('/mcp in revision 0.3.0', () => {
       isError: true,
       value: { error: 'payment_conflict', charged: true },
     });
-    expect(service.scanner.began).toHaveLength(1);
+    expect(service.scanner.scannedHosts).toHaveLength(1);
   });
 
   test('charges nothing for a call with a refused URL or an unreadable payment', async () => {

@@ -90,17 +90,18 @@ describe('a payment header', () => {
   });
 
   test('may have at most 8,192 characters', () => {
-    const padded = (length: number) => {
-      const fill = (text: string) => encode({ ...signed.payload, resource: { url: text } });
+    const encodePadded = (length: number) => {
+      const encodeWithUrl = (text: string) =>
+        encode({ ...signed.payload, resource: { url: text } });
       let text = '';
-      while (fill(text).length < length) text += 'x';
-      return fill(text);
+      while (encodeWithUrl(text).length < length) text += 'x';
+      return encodeWithUrl(text);
     };
-    const longest = padded(MAX_PAYMENT_HEADER_LENGTH);
+    const longest = encodePadded(MAX_PAYMENT_HEADER_LENGTH);
     expect(longest).toHaveLength(MAX_PAYMENT_HEADER_LENGTH);
     expect(decodePayment({ 'payment-signature': [longest] }, TERMS).accepted.scheme).toBe('exact');
     expect(
-      refusalMessage({ 'payment-signature': [padded(MAX_PAYMENT_HEADER_LENGTH + 1)] }),
+      refusalMessage({ 'payment-signature': [encodePadded(MAX_PAYMENT_HEADER_LENGTH + 1)] }),
     ).toContain('over 8192');
   });
 });
@@ -112,7 +113,7 @@ describe('a malformed payment is refused with the name of the fault', () => {
     });
   const notBase64 = 'is not standard base64';
   const cases: readonly (readonly [string, readonly string[], string])[] = [
-    ['two lines', [signed.header, signed.header], 'one header line'],
+    ['two header lines', [signed.header, signed.header], 'one header line'],
     ['two headers joined by a comma', [`${signed.header}, ${signed.header}`], notBase64],
     ['an empty line', [''], notBase64],
     [

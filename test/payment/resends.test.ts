@@ -214,7 +214,7 @@ describe('a payment is sent again', () => {
     ['5 minutes', 5 * minuteMs, [5 * secondMs, 30 * secondMs, 2 * minuteMs, 3.75 * minuteMs]],
     ['20 minutes', 20 * minuteMs, [5 * secondMs, 30 * secondMs, 2 * minuteMs, 15 * minuteMs]],
     ['a day', 24 * hourMs, [5 * secondMs, 30 * secondMs, 2 * minuteMs, 15 * minuteMs]],
-  ])('over the validity of %s', (_name, validForMs, expected) => {
+  ])('at set times, if its authorization is valid for %s', (_name, validForMs, expected) => {
     expect(toWaitsMs(validForMs)).toEqual(expected);
   });
 });

@@ -68,12 +68,12 @@ describe('in the answer of a facilitator to a settlement,', () => {
     ['a used nonce', failure('invalid_exact_evm_nonce_already_used'), 'nonce_used'],
     ['a pending settlement', failure('settlement_pending', TRANSACTION), 'unclear'],
     ['a failed transaction', failure('invalid_exact_evm_transaction_failed'), 'unclear'],
-    ['the state of a transaction', failure('invalid_transaction_state'), 'unclear'],
+    ['a reason about the state of a transaction', failure('invalid_transaction_state'), 'unclear'],
     ['an error that only this facilitator uses', failure('unexpected_settle_error'), 'unclear'],
     ['an unknown reason', failure('bad_weather'), 'unclear'],
     ['a reason that only this facilitator uses', failure('expired'), 'unclear'],
     ['a reason that is a member of every object', failure('constructor'), 'unclear'],
-    ['no reason', failure(''), 'unclear'],
+    ['an empty reason', failure(''), 'unclear'],
   ];
 
   test.each(Object.entries(UNSENT_REASONS))(

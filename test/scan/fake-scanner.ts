@@ -32,9 +32,9 @@ export type FakeScanner = Scanner & {
   /** Hosts that were looked up before work for them began, in order. */
   readonly admitted: string[];
   /** Hosts in the order in which scans began. */
-  readonly began: string[];
+  readonly scannedHosts: string[];
   /** For each scan, true if the caller said that the host has a record. */
-  readonly toldOfRecord: boolean[];
+  readonly hasRecordFlags: boolean[];
   /** Ends all scans of the process. */
   breaks(message: string): void;
 };
@@ -43,16 +43,16 @@ export type FakeScanner = Scanner & {
 export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
   const canned = new Map<string, CannedScan>();
   const blocked = new Set<string>();
-  const began: string[] = [];
+  const scannedHosts: string[] = [];
   const admitted: string[] = [];
-  const toldOfRecord: boolean[] = [];
+  const hasRecordFlags: boolean[] = [];
   let fault: string | null = null;
   return {
     checksVersion,
     blocked,
-    began,
+    scannedHosts,
     admitted,
-    toldOfRecord,
+    hasRecordFlags,
     fault: () => fault,
     breaks: (message) => {
       fault = message;
@@ -65,8 +65,8 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
       if (blocked.has(host)) throw new OriginRefused('blocked_ip');
     },
     async scan(origin, { signal, hasRecord = false } = {}) {
-      began.push(origin.host);
-      toldOfRecord.push(hasRecord);
+      scannedHosts.push(origin.host);
+      hasRecordFlags.push(hasRecord);
       const scan = canned.get(origin.host) ?? {};
       const aborted = new Promise<never>((_resolve, reject) => {
         signal?.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -7,7 +7,7 @@ import { BOMBS } from '../fixtures/origins/bombs.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { BROKEN } from '../fixtures/origins/hostile-behaviours.ts';
 import { type HostileOrigin, startHostileOrigin } from '../fixtures/origins/hostile-origin.ts';
-import { NO_CHALLENGE, NO_OPENAPI } from './crafted/row.ts';
+import { NO_CHALLENGE_CELLS, NO_OPENAPI_CELLS } from './crafted/row.ts';
 import { type EngineUnderTest, listCells, resultOf, startEngine } from './engine-under-test.ts';
 import type { ScanCosts } from './scan-in-this-process.ts';
 
@@ -73,7 +73,7 @@ describe.concurrent('an origin that', () => {
 
 /** The cells that change if the scan cannot read the OpenAPI document. */
 function toOpenApiCells(outcome: string): readonly string[] {
-  return ['P6 warn undeclared', `S1 fail ${outcome}`, ...NO_OPENAPI];
+  return ['P6 warn undeclared', `S1 fail ${outcome}`, ...NO_OPENAPI_CELLS];
 }
 const S5_AND_S6 = ['S5 pass no-post-resource', 'S6 fail not-json'];
 
@@ -86,7 +86,13 @@ describe('a seller of', () => {
     ['arrays in one another, closed, under the cap', toOpenApiCells('not-json')],
     [
       'JSON of more values than are read',
-      ['P2 fail none-found', ...NO_CHALLENGE, 'S1 fail not-json', ...NO_OPENAPI, ...S5_AND_S6],
+      [
+        'P2 fail none-found',
+        ...NO_CHALLENGE_CELLS,
+        'S1 fail not-json',
+        ...NO_OPENAPI_CELLS,
+        ...S5_AND_S6,
+      ],
     ],
     ['a hundred thousand links', ['S7 fail oversize']],
     ['as many links as fit', ['S11 fail many-dead']],

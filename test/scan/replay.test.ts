@@ -9,7 +9,7 @@ import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/cra
 import { recordedOrigins } from '../golden/recorded-origins.ts';
 import { BEHAVIOUR_ROWS } from './crafted/behaviour-rows.ts';
 import { CHALLENGE_ROWS } from './crafted/challenge-rows.ts';
-import { UNSEEN } from './crafted/row.ts';
+import { UNSEEN_CELLS } from './crafted/row.ts';
 import {
   type EngineUnderTest,
   listCells,
@@ -81,7 +81,7 @@ describe('a recording of the catalog without POST, judged by the posting one,', 
     if (!recording) throw new Error('nothing was recorded');
     const outcome = await engine.replay(recording, NEWER_VERSION);
     expect(listCells(outcome)).toEqual(
-      expect.arrayContaining(['P2 warn unseen', ...UNSEEN, 'S5 warn unseen']),
+      expect.arrayContaining(['P2 warn unseen', ...UNSEEN_CELLS, 'S5 warn unseen']),
     );
     for (const id of ['P2', 'P3', 'P4', 'P5', 'P6', 'P7', 'P8', 'S5']) {
       expect(resultOf(outcome, id).basis).toBe('not_determined');

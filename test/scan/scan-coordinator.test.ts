@@ -58,7 +58,7 @@ test('callers during a scan get its result, and a caller after it starts another
   expect((await secondCall).scanId).toBe((await firstCall).scanId);
   expect(otherScan.scanId).not.toBe((await firstCall).scanId);
   expect((await coordinator.run(SHOP)).scanId).not.toBe((await firstCall).scanId);
-  expect(scanner.began).toEqual([SHOP.host, OTHER_SHOP.host, SHOP.host]);
+  expect(scanner.scannedHosts).toEqual([SHOP.host, OTHER_SHOP.host, SHOP.host]);
 });
 
 test('the report has the time of the store clock, and the result keeps the submitted URL', async () => {
@@ -101,7 +101,7 @@ test('a scan that another instance has just finished is not repeated', async () 
   expect((await coordinator.run(SHOP, { findEarlierScan: async () => null })).scanId).not.toBe(
     earlier.scanId,
   );
-  expect(scanner.began).toHaveLength(2);
+  expect(scanner.scannedHosts).toHaveLength(2);
 });
 
 test('a blocked host is refused without a record, and scanned with `hasRecord` if it has one', async () => {
@@ -113,7 +113,7 @@ test('a blocked host is refused without a record, and scanned with `hasRecord` i
   await coordinator.publish(scanId);
   await coordinator.admit(SHOP);
   await coordinator.run(SHOP);
-  expect(scanner.toldOfRecord).toEqual([false, true]);
+  expect(scanner.hasRecordFlags).toEqual([false, true]);
 });
 
 test('a finished scan is private until it is published', async () => {
@@ -177,7 +177,7 @@ test('blocked origins are refused before anything runs', async () => {
   const { coordinator, scanner } = parts;
   scanner.blocked.add(SHOP.host);
   await expect(coordinator.admit(SHOP)).rejects.toThrow(OriginRefused);
-  expect(scanner.began).toEqual([]);
+  expect(scanner.scannedHosts).toEqual([]);
 });
 
 test('at the limit new scans are refused, and a caller may still join a running scan', async () => {
@@ -219,11 +219,11 @@ test('with two instances on one store, one scans and the other waits for the res
   const scanEnd = Promise.withResolvers<void>();
   scanning.scanner.will(SHOP.host, { until: scanEnd.promise });
   const firstCall = scanning.coordinator.run(SHOP);
-  await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
+  await expect.poll(() => scanning.scanner.scannedHosts).toEqual([SHOP.host]);
   const secondCall = waiting.coordinator.run(SHOP);
   scanEnd.resolve();
   expect((await secondCall).scanId).toBe((await firstCall).scanId);
-  expect(waiting.scanner.began).toEqual([]);
+  expect(waiting.scanner.scannedHosts).toEqual([]);
 });
 
 test.each([
@@ -237,7 +237,7 @@ test.each([
     const scanEnd = Promise.withResolvers<void>();
     scanning.scanner.will(SHOP.host, { until: scanEnd.promise });
     const firstCall = scanning.coordinator.run(SHOP, { withRecording });
-    await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
+    await expect.poll(() => scanning.scanner.scannedHosts).toEqual([SHOP.host]);
     const secondCall = waiting.coordinator.run(SHOP, { withRecording: true });
     scanEnd.resolve();
     const [scannedResult, waitedResult] = await Promise.all([firstCall, secondCall]);
@@ -245,7 +245,7 @@ test.each([
     expect((await waiting.coordinator.findRecording(waitedResult))?.text).toMatch(
       /"observations":/,
     );
-    expect(waiting.scanner.began).toHaveLength(scans);
+    expect(waiting.scanner.scannedHosts).toHaveLength(scans);
   },
 );
 
@@ -276,12 +276,12 @@ test('if the scanning instance fails, the waiting instance scans', async () => {
     failure: new ScannerFailure('no threads'),
   });
   const firstCall = scanning.coordinator.run(SHOP).catch((error: unknown) => error);
-  await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
+  await expect.poll(() => scanning.scanner.scannedHosts).toEqual([SHOP.host]);
   const secondCall = waiting.coordinator.run(SHOP);
   scanEnd.resolve();
   expect(await firstCall).toBeInstanceOf(ScannerFailure);
   expect((await secondCall).report.grade).toBe('A');
-  expect(waiting.scanner.began).toEqual([SHOP.host]);
+  expect(waiting.scanner.scannedHosts).toEqual([SHOP.host]);
 });
 
 test('a result that its payer had published at once still reaches the waiting instance', async () => {
@@ -293,7 +293,7 @@ test('a result that its payer had published at once still reaches the waiting in
     await scanning.coordinator.publish(finished.scanId);
     return finished;
   });
-  await expect.poll(() => scanning.scanner.began).toEqual([SHOP.host]);
+  await expect.poll(() => scanning.scanner.scannedHosts).toEqual([SHOP.host]);
   const secondCall = waiting.coordinator.run(SHOP);
   scanEnd.resolve();
   expect((await secondCall).scanId).toBe((await firstCall).scanId);
@@ -318,7 +318,7 @@ test('an origin can be scanned again soon after its lease could not be released'
   // The fake clock stands still, so the lease would never expire.
   scanner.will(SHOP.host, {});
   await coordinator.run(SHOP);
-  expect(scanner.began).toEqual([SHOP.host, SHOP.host]);
+  expect(scanner.scannedHosts).toEqual([SHOP.host, SHOP.host]);
 });
 
 function openClosable() {

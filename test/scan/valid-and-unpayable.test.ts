@@ -11,7 +11,7 @@ import {
   startCraftedSeller,
 } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
-import { ABSENT, challenging, edited, offering } from './crafted/row.ts';
+import { editChallenge, editDocument, editOffer, NOT_FOUND_ANSWER } from './crafted/row.ts';
 import { type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
 
 type Case = {
@@ -41,26 +41,26 @@ const SEPOLIA = {
   extra: { name: 'USDC', version: '2' },
 };
 
-const withOffer = (change: JsonObject) => ({ '/weather': offering(WEATHER, change) });
+const withOffer = (change: JsonObject) => ({ '/weather': editOffer(WEATHER, change) });
 const withExtensions = (extensions: JsonObject) => ({
-  '/weather': challenging(WEATHER, (usual) => ({ ...usual, extensions })),
+  '/weather': editChallenge(WEATHER, (usual) => ({ ...usual, extensions })),
 });
 const withSecondOffer = (change: JsonObject) => ({
-  '/weather': challenging(WEATHER, (usual) => ({
+  '/weather': editChallenge(WEATHER, (usual) => ({
     ...usual,
     accepts: [...usual.accepts, { ...offerOf(WEATHER), ...change }],
   })),
 });
 const withPrice = (amount: string): Answering =>
-  edited((document) =>
+  editDocument((document) =>
     JSON.parse(JSON.stringify(document).replace('"amount":"0.01"', `"amount":"${amount}"`)),
   );
 const withPath = (path: string, operations: JsonObject) =>
-  edited(({ paths, ...rest }) => ({
+  editDocument(({ paths, ...rest }) => ({
     ...rest,
     paths: { ...(paths as JsonObject), [path]: operations },
   }));
-const withOtherServer = edited((document) => ({
+const withOtherServer = editDocument((document) => ({
   ...document,
   servers: [{ url: 'https://api.other.example' }],
 }));
@@ -92,9 +92,9 @@ const VALID_CASES: readonly Case[] = [
     name: 'documents whose API is another origin',
     answers: {
       '/openapi.json': withOtherServer,
-      '/.well-known/x402': ABSENT,
-      '/weather': ABSENT,
-      '/summaries': ABSENT,
+      '/.well-known/x402': NOT_FOUND_ANSWER,
+      '/weather': NOT_FOUND_ANSWER,
+      '/summaries': NOT_FOUND_ANSWER,
     },
     grade: 'F',
     p3: 'fail prerequisite-failed',
@@ -125,11 +125,11 @@ const VALID_CASES: readonly Case[] = [
     name: 'a fresh recipient for each request',
     answers: {
       '/weather': (request, usual) =>
-        offering(WEATHER, { payTo: `0x${String((request.number % 9) + 1).repeat(40)}` })(
+        editOffer(WEATHER, { payTo: `0x${String((request.number % 9) + 1).repeat(40)}` })(
           request,
           usual,
         ),
-      '/.well-known/x402': edited(({ payTo: _, ...rest }) => rest),
+      '/.well-known/x402': editDocument(({ payTo: _, ...rest }) => rest),
     },
     grade: 'A',
     ...VALID_AND_PAYABLE,
@@ -148,7 +148,7 @@ const VALID_CASES: readonly Case[] = [
   {
     name: 'bazaar over MCP',
     answers: {
-      '/summaries': challenging(SUMMARY, (usual) => ({
+      '/summaries': editChallenge(SUMMARY, (usual) => ({
         ...usual,
         extensions: {
           bazaar: {
@@ -181,7 +181,7 @@ const VALID_CASES: readonly Case[] = [
   },
   {
     name: 'a known offer that is not judged, on every resource',
-    answers: { ...withOffer(SUI), '/summaries': offering(SUMMARY, SUI) },
+    answers: { ...withOffer(SUI), '/summaries': editOffer(SUMMARY, SUI) },
     grade: 'A',
     p3: 'warn named',
     payableBy: 'unknown',
@@ -266,7 +266,7 @@ const RISKY_CASES: readonly Case[] = [
   },
   {
     name: 'testnets only',
-    answers: { ...withOffer(SEPOLIA), '/summaries': offering(SUMMARY, SEPOLIA) },
+    answers: { ...withOffer(SEPOLIA), '/summaries': editOffer(SUMMARY, SEPOLIA) },
     grade: 'A',
     ...VALID_AND_PAYABLE,
     advice: ['testnet-only'],
@@ -280,7 +280,7 @@ const RISKY_CASES: readonly Case[] = [
   {
     name: 'another host in resource.url',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({
+      '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
         resource: { ...usual.resource, url: 'https://shop.example/weather' },
       })),
@@ -360,7 +360,7 @@ const RISKY_CASES: readonly Case[] = [
   {
     name: 'Permit2 with a sponsor',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({
+      '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
         accepts: [{ ...offerOf(WEATHER), extra: { assetTransferMethod: 'permit2' } }],
         extensions: { erc20ApprovalGasSponsoring: { info: {}, schema: {} } },
@@ -372,7 +372,7 @@ const RISKY_CASES: readonly Case[] = [
   {
     name: 'a paid PATCH in the manifest',
     answers: {
-      '/.well-known/x402': edited(({ resources, ...rest }) => ({
+      '/.well-known/x402': editDocument(({ resources, ...rest }) => ({
         ...rest,
         resources: [...(resources as readonly string[]), 'PATCH /weather'],
       })),
@@ -392,7 +392,7 @@ const RISKY_CASES: readonly Case[] = [
   {
     name: 'a long name of the service, and many tags',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({
+      '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
         resource: { ...usual.resource, serviceName: 'x'.repeat(60), tags: [...'abcdefg'] },
       })),

@@ -40,7 +40,7 @@ test('when the receiver repeats the challenge of the event, the watch starts wit
       after: null,
     },
   });
-  expect(app.scanner.began).toEqual([HOST]);
+  expect(app.scanner.scannedHosts).toEqual([HOST]);
   const active = await watched.call('status', secret);
   expect(active.body).toMatchObject({
     host: HOST,
@@ -68,7 +68,7 @@ test('when the receiver repeats the challenge of the event, the watch starts wit
   expect((await watched.call('stop', secret)).body).toMatchObject({ state: 'ended' });
   await watched.advance(2 * DAY_MS);
   expect(receiver.eventTypes()).toHaveLength(2);
-  expect(app.scanner.began).toHaveLength(1);
+  expect(app.scanner.scannedHosts).toHaveLength(1);
 });
 
 test('a watch whose receiver repeats a wrong challenge ends after 24 hours, without a scan', async () => {
@@ -83,7 +83,7 @@ test('a watch whose receiver repeats a wrong challenge ends after 24 hours, with
   expect((await watched.call('status', secret)).body).toMatchObject({ state: 'pending' });
   await watched.advance(24 * HOUR_MS);
   expect((await watched.call('status', secret)).body).toMatchObject({ state: 'ended' });
-  expect(watched.app.scanner.began).toEqual([]);
+  expect(watched.app.scanner.scannedHosts).toEqual([]);
 });
 
 test('a host with a recent proof of control is watched only for its prover or with the listing key', async () => {
@@ -125,7 +125,7 @@ test('a second POST /v1/watch replaces the watch and its secret, and starts no s
   expect(secondSecret).not.toBe(firstSecret);
   expect((await watched.call('status', firstSecret)).status).toBe(403);
   expect((await watched.call('status', secondSecret)).body).toMatchObject({ state: 'active' });
-  expect(watched.app.scanner.began).toEqual([HOST]);
+  expect(watched.app.scanner.scannedHosts).toEqual([HOST]);
 });
 
 test('a webhook URL that the guard would refuse for an origin is refused', async () => {

@@ -54,8 +54,9 @@ async function advanceToNextLook(watched: WatchedApp, secret: string): Promise<v
 
 /** Moves the clock to the next daily scan. */
 async function advanceToNextScan(watched: WatchedApp, secret: string): Promise<void> {
-  const scans = watched.app.scanner.began.length;
-  while (watched.app.scanner.began.length === scans) await advanceToNextLook(watched, secret);
+  const scans = watched.app.scanner.scannedHosts.length;
+  while (watched.app.scanner.scannedHosts.length === scans)
+    await advanceToNextLook(watched, secret);
 }
 
 /** Type, `before` and `after` of each received event. */
@@ -71,17 +72,17 @@ test("a daily scan begins at the host's second of the UTC day, and every hour th
   await using seller = await startWatchedSeller();
   const { watched, secret } = seller;
   const { app } = watched;
-  expect(app.scanner.began).toHaveLength(1);
+  expect(app.scanner.scannedHosts).toHaveLength(1);
   await advanceToNextScan(watched, secret);
   expect((app.now() % DAY_MS) / 1_000).toBe(toSecondOfDay(HOST));
   const startMs = app.now();
   const askedBefore = watched.askedHosts.length;
   for (let hour = 1; hour < 24; hour += 1) await advanceToNextLook(watched, secret);
   expect(app.now() - startMs).toBe(23 * HOUR_MS);
-  expect(app.scanner.began).toHaveLength(2);
+  expect(app.scanner.scannedHosts).toHaveLength(2);
   expect(watched.askedHosts.length - askedBefore).toBe(23);
   await advanceToNextLook(watched, secret);
-  expect(app.scanner.began).toHaveLength(3);
+  expect(app.scanner.scannedHosts).toHaveLength(3);
   expect(listEvents(watched)).toEqual([]);
   expect(watched.troubles).toEqual([]);
 });
@@ -226,7 +227,7 @@ test('a paid scan replaces the daily scan of that day, and is compared like a lo
   const { watched, secret } = seller;
   const { app } = watched;
   await watched.advance(DAY_MS - (app.now() % DAY_MS));
-  const scansBefore = app.scanner.began.length;
+  const scansBefore = app.scanner.scannedHosts.length;
   await app.publish(HOST, toSellerScan({ grade: 'B', score: 85 }));
   watched.watching.onPublished(HOST);
   await watched.watching.idle();
@@ -236,9 +237,9 @@ test('a paid scan replaces the daily scan of that day, and is compared like a lo
     ['grade.changed', { grade: 'A', score: 95 }, { grade: 'B', score: 85 }],
   ]);
   // The payer's scan and the confirming scan were the only ones.
-  expect(app.scanner.began.length - scansBefore).toBe(2);
+  expect(app.scanner.scannedHosts.length - scansBefore).toBe(2);
   await watched.advance(DAY_MS - (app.now() % DAY_MS) - 1);
-  expect(app.scanner.began.length - scansBefore).toBe(2);
+  expect(app.scanner.scannedHosts.length - scansBefore).toBe(2);
 
   // A paid scan that was published while the process was down is compared at the next look.
   watched.receiver.received.length = 0;

@@ -102,7 +102,7 @@ test('free requests open one connection a second while a paid scan runs', async 
   const { app } = sellingApp;
   app.scanner.will('honest.dev', { grade: 'A', until: scanEnd.promise });
   const paidScan = sellingApp.scan('https://honest.dev', await sellingApp.header(50_000n));
-  await expect.poll(() => app.scanner.began).toEqual(['honest.dev']);
+  await expect.poll(() => app.scanner.scannedHosts).toEqual(['honest.dev']);
   const freeCalls = Array.from({ length: 12 }, (_value, n) =>
     preflight(app, `https://shop${n}.dev`),
   );

@@ -124,7 +124,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
     ])('a paid call with the url %j gets 400 and is not charged', async (url, code) => {
       await using shop = await startShop(revision);
       expectUncharged(await shop.scan(url), 400, code);
-      expect(shop.scanner.began).toEqual([]);
+      expect(shop.scanner.scannedHosts).toEqual([]);
     });
 
     test('a paid call for a name that resolves to a blocked address gets 400 and is not charged', async () => {
@@ -160,7 +160,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       expect(retry.statusCode).toBe(200);
       expect(retry.json().cache).toBe('hit');
       expect(retry.headers['payment-response']).toBeDefined();
-      expect(shop.scanner.began).toEqual([SHOP]);
+      expect(shop.scanner.scannedHosts).toEqual([SHOP]);
     });
 
     test.each(['the same header', 'a new payment'])(
@@ -179,7 +179,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
         scanMayEnd.resolve();
         expect((await retry).statusCode).toBe(200);
         expect((await retry).json().cache).toBe('miss');
-        expect(shop.scanner.began).toEqual([SHOP]);
+        expect(shop.scanner.scannedHosts).toEqual([SHOP]);
         await expect.poll(() => shop.listUnpaid()).toEqual([]);
       },
     );
@@ -197,7 +197,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       const retry = await shop.scan(SHOP);
       expect(retry.json().cache).toBe('hit');
       expect(await shop.listUnpaid()).toEqual([]);
-      expect(shop.scanner.began).toEqual([SHOP]);
+      expect(shop.scanner.scannedHosts).toEqual([SHOP]);
     });
 
     test('a scan that fails after its 504 is not a debt', async () => {
@@ -220,7 +220,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       scanMayEnd.resolve();
       const answers = await Promise.all(callers);
       expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200]);
-      expect(shop.scanner.began).toEqual([SHOP]);
+      expect(shop.scanner.scannedHosts).toEqual([SHOP]);
       const receipts = answers.map(({ headers }) => headers['payment-response']);
       expect(new Set(receipts).size).toBe(2);
     });
@@ -232,10 +232,10 @@ test('interface spec 4.2, 0.1.0: a scan under 24 hours old is served from the ca
   await shop.publish(SHOP);
   shop.advance(DAY_MS - 1_000);
   expect((await shop.scan(SHOP)).json().cache).toBe('hit');
-  expect(shop.scanner.began).toHaveLength(1);
+  expect(shop.scanner.scannedHosts).toHaveLength(1);
   shop.advance(1_000);
   expect((await shop.scan(SHOP)).json().cache).toBe('miss');
-  expect(shop.scanner.began).toHaveLength(2);
+  expect(shop.scanner.scannedHosts).toHaveLength(2);
 });
 
 test('interface spec 4.2, 0.3.0: a scan always runs anew', async () => {
@@ -243,7 +243,7 @@ test('interface spec 4.2, 0.3.0: a scan always runs anew', async () => {
   await shop.publish(SHOP);
   shop.advance(1_000);
   expect((await shop.scan(SHOP)).json().cache).toBe('miss');
-  expect(shop.scanner.began).toHaveLength(2);
+  expect(shop.scanner.scannedHosts).toHaveLength(2);
 });
 
 describe('interface spec 4.2 and 7, GET /v1/report, 0.1.0', () => {

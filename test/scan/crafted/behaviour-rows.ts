@@ -1,7 +1,15 @@
 /** Faults of how paid resources answer: methods, prices that move, validation before payment. */
 import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { ABSENT, edited, json, NO_CHALLENGE, offering, type Row, UNSEEN } from './row.ts';
+import {
+  editDocument,
+  editOffer,
+  json,
+  NO_CHALLENGE_CELLS,
+  NOT_FOUND_ANSWER,
+  type Row,
+  UNSEEN_CELLS,
+} from './row.ts';
 
 const HEALTH = { get: { security: [], responses: { 200: { description: 'Well' } } } };
 const OTHER_PAYEE = '0x3333333333333333333333333333333333333333';
@@ -18,12 +26,12 @@ const rising = ({ method, number, origin }: { method: string; number: number; or
 };
 
 const onlySummaries = {
-  '/weather': ABSENT,
-  '/openapi.json': edited(({ paths, ...rest }) => {
+  '/weather': NOT_FOUND_ANSWER,
+  '/openapi.json': editDocument(({ paths, ...rest }) => {
     const { '/weather': _, ...others } = { ...(paths as object) } as Record<string, unknown>;
     return { ...rest, paths: others };
   }),
-  '/.well-known/x402': edited(() => ({ resources: ['/summaries'] })),
+  '/.well-known/x402': editDocument(() => ({ resources: ['/summaries'] })),
 };
 
 export const BEHAVIOUR_ROWS: readonly Row[] = [
@@ -45,7 +53,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
   },
   {
     name: 'HEAD and GET that a POST resource answers with 404',
-    answers: { 'HEAD /summaries': { status: 404 }, 'GET /summaries': ABSENT },
+    answers: { 'HEAD /summaries': { status: 404 }, 'GET /summaries': NOT_FOUND_ANSWER },
     moved: [],
   },
   {
@@ -71,14 +79,14 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
   },
   {
     name: 'another price than OpenAPI declares',
-    answers: { '/weather': offering(WEATHER, { amount: '50000' }) },
+    answers: { '/weather': editOffer(WEATHER, { amount: '50000' }) },
     moved: ['P6 fail mismatch'],
     says: { P6: '50000' },
   },
   {
     name: 'another price than the manifest states',
     answers: {
-      '/.well-known/x402': edited(() => ({
+      '/.well-known/x402': editDocument(() => ({
         resources: [{ resource: '/weather', price: '$0.05' }, { resource: '/summaries' }],
       })),
     },
@@ -102,16 +110,16 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
   {
     name: 'another recipient in the manifest',
     answers: {
-      '/.well-known/x402': edited((manifest) => ({ ...manifest, payTo: OTHER_PAYEE })),
+      '/.well-known/x402': editDocument((manifest) => ({ ...manifest, payTo: OTHER_PAYEE })),
     },
     moved: ['P7 fail manifest-differs', 'S6 warn recipient-differs'],
   },
   {
     name: 'the same recipient in the manifest, in other letters',
     answers: {
-      '/weather': offering(WEATHER, { payTo: MIXED_CASE }),
-      '/summaries': offering(SUMMARY, { payTo: MIXED_CASE.toLowerCase() }),
-      '/.well-known/x402': edited((manifest) => ({
+      '/weather': editOffer(WEATHER, { payTo: MIXED_CASE }),
+      '/summaries': editOffer(SUMMARY, { payTo: MIXED_CASE.toLowerCase() }),
+      '/.well-known/x402': editDocument((manifest) => ({
         ...manifest,
         payTo: MIXED_CASE.toLowerCase(),
       })),
@@ -127,12 +135,17 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
   {
     name: 'validation before payment, and nothing else for sale',
     answers: { ...onlySummaries, 'POST /summaries': INVALID },
-    moved: ['P2 warn validates-only', ...UNSEEN, 'S5 warn unseen'],
+    moved: ['P2 warn validates-only', ...UNSEEN_CELLS, 'S5 warn unseen'],
   },
   {
     name: '500 on every paid route',
     answers: { '/weather': FAILING, '/summaries': FAILING },
-    moved: ['P2 fail no-402', ...NO_CHALLENGE, 'S5 fail prerequisite-failed', 'S11 warn failing'],
+    moved: [
+      'P2 fail no-402',
+      ...NO_CHALLENGE_CELLS,
+      'S5 fail prerequisite-failed',
+      'S11 warn failing',
+    ],
     says: { P2: 'GET /weather: 500' },
   },
   {
@@ -170,11 +183,11 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     name: 'a POST resource only in the manifest, with 404 to all else',
     answers: {
       ...onlySummaries,
-      '/openapi.json': edited(({ paths: _, ...rest }) => ({
+      '/openapi.json': editDocument(({ paths: _, ...rest }) => ({
         ...rest,
         paths: { '/health': HEALTH },
       })),
-      'GET /summaries': ABSENT,
+      'GET /summaries': NOT_FOUND_ANSWER,
       'HEAD /summaries': { status: 404 },
     },
     moved: ['P6 warn undeclared', 'S4 fail nothing-declared'],
@@ -183,11 +196,11 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
   {
     name: 'paid resources that only llms.txt links to',
     answers: {
-      '/openapi.json': edited(({ paths: _, ...rest }) => ({
+      '/openapi.json': editDocument(({ paths: _, ...rest }) => ({
         ...rest,
         paths: { '/health': HEALTH },
       })),
-      '/.well-known/x402': ABSENT,
+      '/.well-known/x402': NOT_FOUND_ANSWER,
       '/llms.txt': (_, usual) => ({ ...usual, body: `${usual.body}- [Weather](/weather): paid\n` }),
     },
     moved: [
@@ -200,12 +213,12 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
   {
     name: 'a document whose security holds for all it lists, and that says nothing of a price',
     answers: {
-      '/openapi.json': edited(({ paths: _, ...rest }) => ({
+      '/openapi.json': editDocument(({ paths: _, ...rest }) => ({
         ...rest,
         security: [{ x402: [] }],
         paths: { '/weather': { get: { responses: { 200: { description: 'The sky' } } } } },
       })),
-      '/.well-known/x402': ABSENT,
+      '/.well-known/x402': NOT_FOUND_ANSWER,
     },
     moved: [
       'P6 warn undeclared',
@@ -219,11 +232,11 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
   {
     name: 'a paid document that only llms.txt links to',
     answers: {
-      '/openapi.json': edited(({ paths: _, ...rest }) => ({
+      '/openapi.json': editDocument(({ paths: _, ...rest }) => ({
         ...rest,
         paths: { '/health': HEALTH },
       })),
-      '/.well-known/x402': ABSENT,
+      '/.well-known/x402': NOT_FOUND_ANSWER,
       '/llms.txt': (_, usual) => ({ ...usual, body: `${usual.body}- [All](/all.json): paid\n` }),
       '/all.json': ({ origin }) => {
         const challenge = challengeOf(WEATHER, origin);
@@ -261,7 +274,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
 ];
 
 function pricing(range: { min: string; max: string }) {
-  return edited((document) => {
+  return editDocument((document) => {
     const text = JSON.stringify(document);
     const dynamic = JSON.stringify({ mode: 'dynamic', currency: 'USD', ...range });
     return text.replace('{"mode":"fixed","currency":"USD","amount":"0.01"}', dynamic);

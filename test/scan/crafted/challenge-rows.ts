@@ -12,7 +12,7 @@ import {
 } from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { challenging, NO_CHALLENGE, type Row } from './row.ts';
+import { editChallenge, NO_CHALLENGE_CELLS, type Row } from './row.ts';
 
 const OTHER_PAYEE = '0x3333333333333333333333333333333333333333';
 
@@ -44,7 +44,7 @@ export const CHALLENGE_ROWS: readonly Row[] = [
   {
     name: 'a base64url header and an empty body',
     answers: both((challenge) => headerAnswer(base64url(challenge))),
-    moved: ['P2 fail undecodable', ...NO_CHALLENGE, 'S5 fail prerequisite-failed'],
+    moved: ['P2 fail undecodable', ...NO_CHALLENGE_CELLS, 'S5 fail prerequisite-failed'],
   },
   {
     name: 'raw JSON in the header',
@@ -110,7 +110,7 @@ export const CHALLENGE_ROWS: readonly Row[] = [
   {
     name: 'a header of more than 8,192 characters',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({ ...usual, padding: 'x'.repeat(7_000) })),
+      '/weather': editChallenge(WEATHER, (usual) => ({ ...usual, padding: 'x'.repeat(7_000) })),
     },
     moved: ['P4 warn too-long'],
   },

@@ -1,19 +1,28 @@
 /** Faults of llms.txt, agent card, robots.txt, icon, and of having nothing. */
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
-import { ABSENT, edited, json, NO_CHALLENGE, NO_OPENAPI, page, plain, type Row } from './row.ts';
+import {
+  editDocument,
+  json,
+  NO_CHALLENGE_CELLS,
+  NO_OPENAPI_CELLS,
+  NOT_FOUND_ANSWER,
+  page,
+  plain,
+  type Row,
+} from './row.ts';
 
 export const DOCUMENT_ROWS: readonly Row[] = [
   {
     name: 'only agent.json',
     answers: {
-      '/.well-known/agent-card.json': ABSENT,
+      '/.well-known/agent-card.json': NOT_FOUND_ANSWER,
       '/.well-known/agent.json': json({ name: 'Weather' }),
     },
     moved: ['S8 warn old-path'],
   },
   {
     name: 'an agent card without skills',
-    answers: { '/.well-known/agent-card.json': edited(({ skills: _, ...rest }) => rest) },
+    answers: { '/.well-known/agent-card.json': editDocument(({ skills: _, ...rest }) => rest) },
     moved: ['S8 warn partial'],
   },
   {
@@ -68,7 +77,7 @@ export const DOCUMENT_ROWS: readonly Row[] = [
   {
     name: 'an agent card of another host',
     answers: {
-      '/.well-known/agent-card.json': edited((card) => ({
+      '/.well-known/agent-card.json': editDocument((card) => ({
         ...card,
         url: 'https://elsewhere.invalid',
       })),
@@ -81,7 +90,7 @@ export const DOCUMENT_ROWS: readonly Row[] = [
       '/': page(
         '<link rel="icon" href="https://elsewhere.invalid/i.png"><a href="/openapi.json">API</a>',
       ),
-      '/favicon.svg': ABSENT,
+      '/favicon.svg': NOT_FOUND_ANSWER,
     },
     moved: ['S12 warn other-host'],
   },
@@ -93,13 +102,13 @@ export const DOCUMENT_ROWS: readonly Row[] = [
   {
     name: 'no document and nothing for sale',
     answers: {
-      '*': ({ path }) => (path === '/' ? plain('Hello') : ABSENT),
+      '*': ({ path }) => (path === '/' ? plain('Hello') : NOT_FOUND_ANSWER),
     },
     moved: [
       'P2 fail none-found',
-      ...NO_CHALLENGE,
+      ...NO_CHALLENGE_CELLS,
       'S1 fail absent',
-      ...NO_OPENAPI,
+      ...NO_OPENAPI_CELLS,
       'S5 pass no-post-resource',
       'S6 fail absent',
       'S7 fail absent',

@@ -2,7 +2,7 @@
 import { challengeOf } from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { ABSENT, json, type Row } from './row.ts';
+import { json, NOT_FOUND_ANSWER, type Row } from './row.ts';
 
 function manifest(make: (origin: string) => unknown): Answering {
   return ({ origin }) => json(make(origin));
@@ -22,7 +22,7 @@ export const MANIFEST_ROWS: readonly Row[] = [
   {
     name: 'a manifest only at /.well-known/x402.json',
     answers: {
-      '/.well-known/x402': ABSENT,
+      '/.well-known/x402': NOT_FOUND_ANSWER,
       '/.well-known/x402.json': manifest((origin) => ({ resources: [`${origin}/weather`] })),
     },
     moved: ['S6 warn only-json'],

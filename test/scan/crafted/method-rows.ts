@@ -9,7 +9,7 @@ import {
 } from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { edited, NO_CHALLENGE, type Row } from './row.ts';
+import { editDocument, NO_CHALLENGE_CELLS, type Row } from './row.ts';
 
 const POSTED_PRICE = '0.02';
 /** A name of version 1: no client knows it in version 2. */
@@ -17,7 +17,7 @@ const UNPAYABLE = { network: 'base' };
 const HEALTH = { get: { security: [], responses: { 200: { description: 'Well' } } } };
 
 /** The usual document with POST /weather at two cents beside GET /weather at one. */
-const BOTH_METHODS = edited(({ paths, ...rest }) => {
+const BOTH_METHODS = editDocument(({ paths, ...rest }) => {
   const usual = paths as Record<string, JsonObject>;
   const post = { ...(usual[SUMMARY.path]?.['post'] as JsonObject), operationId: 'post-weather' };
   const weather = { ...usual[WEATHER.path], post };
@@ -35,7 +35,7 @@ function posted(edit: object): Answering {
 }
 
 const profile = (security: object) =>
-  edited(({ paths, ...rest }) => ({
+  editDocument(({ paths, ...rest }) => ({
     ...rest,
     paths: {
       ...(paths as JsonObject),
@@ -56,7 +56,7 @@ const SIGN_IN = headerAnswer(
 
 /** Documents that name a path and no method of it. */
 const METHODLESS = {
-  '/openapi.json': edited((document) => ({ ...document, paths: { '/health': HEALTH } })),
+  '/openapi.json': editDocument((document) => ({ ...document, paths: { '/health': HEALTH } })),
   '/.well-known/x402': { status: 200, body: { resources: ['/both'] } },
 };
 /** Findings for a seller that declares no price. */
@@ -112,7 +112,7 @@ export const METHODLESS_ROWS: readonly Row[] = [
     name: 'a free POST beside a paid GET, which is not asked',
     answers: {
       ...METHODLESS,
-      '/openapi.json': edited((document) => ({
+      '/openapi.json': editDocument((document) => ({
         ...document,
         paths: { '/both': { post: { security: [], responses: { 200: {} } } } },
       })),
@@ -149,13 +149,18 @@ export const METHOD_ROWS: readonly Row[] = [
   {
     name: 'the paid operations of another origin',
     answers: {
-      '/openapi.json': edited((document) => ({
+      '/openapi.json': editDocument((document) => ({
         ...document,
         servers: [{ url: 'https://api.other.example' }],
       })),
       '/.well-known/x402': { status: 404, body: {} },
     },
-    moved: ['P2 fail none-found', ...NO_CHALLENGE, 'S5 pass no-post-resource', 'S6 fail absent'],
+    moved: [
+      'P2 fail none-found',
+      ...NO_CHALLENGE_CELLS,
+      'S5 pass no-post-resource',
+      'S6 fail absent',
+    ],
   },
 ];
 

@@ -2,7 +2,7 @@
 import { offerOf, USDC } from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { challenging, offering, type Row } from './row.ts';
+import { editChallenge, editOffer, type Row } from './row.ts';
 
 const OTHER_PAYEE = '0x3333333333333333333333333333333333333333';
 const WORDS = { description: WEATHER.about };
@@ -17,48 +17,48 @@ const SOLANA = {
 export const OFFER_ROWS: readonly Row[] = [
   {
     name: 'the wrong EIP-712 name',
-    answers: { '/weather': offering(WEATHER, { extra: { name: 'USDC', version: '2' } }) },
+    answers: { '/weather': editOffer(WEATHER, { extra: { name: 'USDC', version: '2' } }) },
     moved: ['P3 fail wrong-domain'],
     says: { P3: 'GET /weather /accepts/0/extra/name: "USDC"' },
   },
   {
     name: 'no EIP-712 domain',
-    answers: { '/weather': offering(WEATHER, { extra: {} }) },
+    answers: { '/weather': editOffer(WEATHER, { extra: {} }) },
     moved: ['P3 fail no-domain'],
   },
   {
     name: 'no EIP-712 domain of a token that nobody knows',
-    answers: { '/weather': offering(WEATHER, { asset: OTHER_PAYEE, extra: {} }) },
+    answers: { '/weather': editOffer(WEATHER, { asset: OTHER_PAYEE, extra: {} }) },
     moved: ['P3 fail no-domain', 'P6 warn unknown-decimals'],
   },
   {
     name: 'an error that is not text',
-    answers: { '/weather': challenging(WEATHER, (usual) => ({ ...usual, error: 402 })) },
+    answers: { '/weather': editChallenge(WEATHER, (usual) => ({ ...usual, error: 402 })) },
     moved: ['P3 warn clients-differ'],
     says: { P3: '/error: 402' },
   },
   {
     name: 'an amount in dollars',
-    answers: { '/weather': offering(WEATHER, { amount: '$0.05' }) },
+    answers: { '/weather': editOffer(WEATHER, { amount: '$0.05' }) },
     moved: ['P3 fail bad-field', 'P6 fail malformed-amount'],
     says: { P3: '"$0.05"', P6: '"$0.05"' },
   },
   {
     name: 'the asset by its symbol',
-    answers: { '/weather': offering(WEATHER, { asset: 'USDC' }) },
+    answers: { '/weather': editOffer(WEATHER, { asset: 'USDC' }) },
     moved: ['P3 fail bad-field', 'P6 fail malformed-asset'],
   },
   {
     name: 'names of version 1 in a version 2 challenge',
     answers: {
-      '/weather': offering(WEATHER, { amount: undefined, maxAmountRequired: '10000' }),
+      '/weather': editOffer(WEATHER, { amount: undefined, maxAmountRequired: '10000' }),
     },
     moved: ['P3 fail v1-names', 'P6 fail malformed-amount'],
   },
   {
     name: 'a scheme that nobody knows beside a good offer',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({
+      '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
         accepts: [...usual.accepts, { ...offerOf(WEATHER), scheme: 'barter' }],
       })),
@@ -69,7 +69,7 @@ export const OFFER_ROWS: readonly Row[] = [
   {
     name: 'a relative resource.url',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({
+      '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
         resource: { ...usual.resource, url: '/weather' },
       })),
@@ -93,29 +93,29 @@ export const OFFER_ROWS: readonly Row[] = [
   },
   {
     name: 'no resource.url',
-    answers: { '/weather': challenging(WEATHER, (usual) => ({ ...usual, resource: WORDS })) },
+    answers: { '/weather': editChallenge(WEATHER, (usual) => ({ ...usual, resource: WORDS })) },
     moved: ['P3 fail bad-resource-url'],
   },
   {
     name: 'a network by its name of version 1',
-    answers: { '/weather': offering(WEATHER, { network: 'base' }) },
+    answers: { '/weather': editOffer(WEATHER, { network: 'base' }) },
     moved: ['P3 fail bad-field'],
     says: { P3: '/accepts/0/network' },
   },
   {
     name: 'a timeout that is not a whole number',
-    answers: { '/weather': offering(WEATHER, { maxTimeoutSeconds: '60' }) },
+    answers: { '/weather': editOffer(WEATHER, { maxTimeoutSeconds: '60' }) },
     moved: ['P3 fail bad-field'],
   },
   {
     name: 'an amount that is a number',
-    answers: { '/weather': offering(WEATHER, { amount: 10_000 }) },
+    answers: { '/weather': editOffer(WEATHER, { amount: 10_000 }) },
     moved: ['P3 fail bad-field', 'P6 fail malformed-amount'],
   },
   {
     name: 'an offer on Solana beside the one on Base',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({
+      '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
         accepts: [...usual.accepts, SOLANA],
       })),
@@ -125,29 +125,29 @@ export const OFFER_ROWS: readonly Row[] = [
   },
   {
     name: 'a token that nobody knows',
-    answers: { '/weather': offering(WEATHER, { asset: OTHER_PAYEE }) },
+    answers: { '/weather': editOffer(WEATHER, { asset: OTHER_PAYEE }) },
     moved: ['P3 warn unusual-asset', 'P6 warn unknown-decimals'],
   },
   {
     name: 'a recipient with a wrong checksum',
     answers: {
-      '/weather': offering(WEATHER, { payTo: '0xFB6916095ca1df60bB79Ce92cE3Ea74c37c5d359' }),
+      '/weather': editOffer(WEATHER, { payTo: '0xFB6916095ca1df60bB79Ce92cE3Ea74c37c5d359' }),
     },
     moved: ['P7 fail bad-checksum'],
   },
   {
     name: 'a zero recipient',
-    answers: { '/weather': offering(WEATHER, { payTo: `0x${'0'.repeat(40)}` }) },
+    answers: { '/weather': editOffer(WEATHER, { payTo: `0x${'0'.repeat(40)}` }) },
     moved: ['P3 fail bad-recipient', 'P7 fail zero-address'],
   },
   {
     name: 'the token as the recipient',
-    answers: { '/weather': offering(WEATHER, { payTo: USDC }) },
+    answers: { '/weather': editOffer(WEATHER, { payTo: USDC }) },
     moved: ['P3 fail bad-recipient', 'P7 fail asset-as-recipient'],
   },
   {
     name: 'a recipient a resource',
-    answers: { '/weather': offering(WEATHER, { payTo: OTHER_PAYEE }) },
+    answers: { '/weather': editOffer(WEATHER, { payTo: OTHER_PAYEE }) },
     moved: ['P7 warn several-recipients'],
   },
   {
@@ -169,11 +169,11 @@ export const OFFER_ROWS: readonly Row[] = [
 ];
 
 function addressed(url: string): Answering {
-  return challenging(WEATHER, (usual) => ({ ...usual, resource: { ...usual.resource, url } }));
+  return editChallenge(WEATHER, (usual) => ({ ...usual, resource: { ...usual.resource, url } }));
 }
 
 function describing(description: string): Answering {
-  return challenging(WEATHER, (usual) => ({
+  return editChallenge(WEATHER, (usual) => ({
     ...usual,
     resource: { ...usual.resource, description },
   }));

@@ -3,7 +3,14 @@ import type { JsonObject } from '../../../src/parse/json/json.ts';
 import { challengeAnswer, challengeOf } from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { openApiDocument, SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { ABSENT, edited, json, NO_OPENAPI, type Row, UNSEEN } from './row.ts';
+import {
+  editDocument,
+  json,
+  NO_OPENAPI_CELLS,
+  NOT_FOUND_ANSWER,
+  type Row,
+  UNSEEN_CELLS,
+} from './row.ts';
 
 const at =
   (path: string): Answering =>
@@ -21,7 +28,10 @@ function openApiWithout(part: RegExp): Answering {
 }
 
 function paths(edit: (usual: JsonObject) => object): Answering {
-  return edited(({ paths: usual, ...rest }) => ({ ...rest, paths: edit(usual as JsonObject) }));
+  return editDocument(({ paths: usual, ...rest }) => ({
+    ...rest,
+    paths: edit(usual as JsonObject),
+  }));
 }
 
 function manifest(make: (origin: string) => unknown): Answering {
@@ -34,25 +44,28 @@ const ITEMS = Array.from({ length: 41 }, (_, index) => `/items/${index}`);
 export const OPENAPI_ROWS: readonly Row[] = [
   {
     name: 'OpenAPI only at /.well-known/openapi.json',
-    answers: { '/openapi.json': ABSENT, '/.well-known/openapi.json': at('/openapi.json') },
+    answers: {
+      '/openapi.json': NOT_FOUND_ANSWER,
+      '/.well-known/openapi.json': at('/openapi.json'),
+    },
     moved: ['S1 warn elsewhere', 'S11 warn some-dead'],
   },
   {
     name: 'OpenAPI only as YAML',
-    answers: { '/openapi.json': ABSENT, '/openapi.yaml': at('/openapi.yaml') },
-    moved: ['P6 warn undeclared', 'S1 warn yaml-only', ...NO_OPENAPI, 'S11 warn some-dead'],
+    answers: { '/openapi.json': NOT_FOUND_ANSWER, '/openapi.yaml': at('/openapi.yaml') },
+    moved: ['P6 warn undeclared', 'S1 warn yaml-only', ...NO_OPENAPI_CELLS, 'S11 warn some-dead'],
   },
   {
     name: 'no OpenAPI document',
-    answers: { '/openapi.json': ABSENT },
-    moved: ['P6 warn undeclared', 'S1 fail absent', ...NO_OPENAPI, 'S11 warn some-dead'],
+    answers: { '/openapi.json': NOT_FOUND_ANSWER },
+    moved: ['P6 warn undeclared', 'S1 fail absent', ...NO_OPENAPI_CELLS, 'S11 warn some-dead'],
   },
   {
     name: 'Swagger 2',
     answers: {
-      '/openapi.json': edited(({ openapi: _, ...rest }) => ({ ...rest, swagger: '2.0' })),
+      '/openapi.json': editDocument(({ openapi: _, ...rest }) => ({ ...rest, swagger: '2.0' })),
     },
-    moved: ['S1 fail not-openapi-3', ...NO_OPENAPI],
+    moved: ['S1 fail not-openapi-3', ...NO_OPENAPI_CELLS],
   },
   {
     name: 'no x402 security scheme',
@@ -106,12 +119,12 @@ export const OPENAPI_ROWS: readonly Row[] = [
     name: 'paid operations only by PUT',
     answers: {
       '/openapi.json': paths((usual) => ({ '/weather': { put: paidOf(usual) } })),
-      '/.well-known/x402': ABSENT,
+      '/.well-known/x402': NOT_FOUND_ANSWER,
       '/weather': { status: 405 },
     },
     moved: [
       'P2 warn other-methods',
-      ...UNSEEN,
+      ...UNSEEN_CELLS,
       'S3 pass no-free-operations',
       'S5 pass no-post-resource',
       'S6 fail absent',
@@ -127,7 +140,7 @@ export const OPENAPI_ROWS: readonly Row[] = [
       '/.well-known/x402': json({ resources: ['/v1/weather', '/v1/summaries'] }),
       '/v1/weather': ({ origin }) => challengeAnswer(challengeOf(WEATHER, origin)),
       'POST /v1/summaries': ({ origin }) => challengeAnswer(challengeOf(SUMMARY, origin)),
-      '*': ({ path }) => (/^\/(?:weather|summaries)/.test(path) ? ABSENT : null),
+      '*': ({ path }) => (/^\/(?:weather|summaries)/.test(path) ? NOT_FOUND_ANSWER : null),
     },
     moved: [],
     says: { P2: '2 of 2 paid resources asked for payment' },
@@ -135,15 +148,18 @@ export const OPENAPI_ROWS: readonly Row[] = [
   {
     name: 'an OpenAPI document of more than 2 MiB',
     answers: {
-      '/openapi.json': edited((document) => ({ ...document, padding: 'x'.repeat(2_200_000) })),
+      '/openapi.json': editDocument((document) => ({
+        ...document,
+        padding: 'x'.repeat(2_200_000),
+      })),
     },
-    moved: ['P6 warn undeclared', 'S1 fail oversize', ...NO_OPENAPI],
+    moved: ['P6 warn undeclared', 'S1 fail oversize', ...NO_OPENAPI_CELLS],
   },
   {
     name: 'an OpenAPI document that breaks off',
     answers: {
       '/openapi.json': (_, usual) => ({ ...usual, body: String(usual.body).slice(0, 500) }),
     },
-    moved: ['P6 warn undeclared', 'S1 fail not-json', ...NO_OPENAPI],
+    moved: ['P6 warn undeclared', 'S1 fail not-json', ...NO_OPENAPI_CELLS],
   },
 ];

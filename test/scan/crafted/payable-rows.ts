@@ -2,7 +2,7 @@
 import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { challenging, offering, type Row } from './row.ts';
+import { editChallenge, editOffer, type Row } from './row.ts';
 
 const DOMAIN = { name: 'USD Coin', version: '2' };
 const SOLANA = {
@@ -31,7 +31,7 @@ function refused(
   words: string,
   ...further: readonly string[]
 ): Row {
-  const answers = { '/weather': offering(WEATHER, { ...change }) };
+  const answers = { '/weather': editOffer(WEATHER, { ...change }) };
   return { name, answers, moved: [`P3 fail ${outcome}`, ...further], says: { P3: words } };
 }
 
@@ -92,33 +92,33 @@ export const PAYABLE_ROWS: readonly Row[] = [
   ),
   {
     name: 'USDC of Sepolia on Base',
-    answers: { '/weather': offering(WEATHER, { asset: SEPOLIA_USDC }) },
+    answers: { '/weather': editOffer(WEATHER, { asset: SEPOLIA_USDC }) },
     moved: ['P3 fail wrong-chain', 'P6 warn unknown-decimals'],
     says: { P3: 'eip155:84532' },
   },
   {
     name: 'only ERC-7710',
-    answers: { '/weather': offering(WEATHER, { extra: { assetTransferMethod: 'erc7710' } }) },
+    answers: { '/weather': editOffer(WEATHER, { extra: { assetTransferMethod: 'erc7710' } }) },
     moved: ['P3 warn client-refuses'],
     says: { P3: 'scheme_exact_evm.md' },
   },
   {
     name: 'a transfer method that nobody knows',
     answers: {
-      '/weather': offering(WEATHER, { extra: { ...DOMAIN, assetTransferMethod: 'barter' } }),
+      '/weather': editOffer(WEATHER, { extra: { ...DOMAIN, assetTransferMethod: 'barter' } }),
     },
     moved: ['P3 warn client-refuses'],
     says: { P3: '"barter" is unknown to this catalog' },
   },
   {
     name: 'one second to pay in',
-    answers: { '/weather': offering(WEATHER, { maxTimeoutSeconds: 1 }) },
+    answers: { '/weather': editOffer(WEATHER, { maxTimeoutSeconds: 1 }) },
     moved: ['P3 warn timeout'],
   },
   {
     name: 'another host in resource.url',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({
+      '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
         resource: { ...usual.resource, url: 'https://shop.example/weather' },
       })),
@@ -172,7 +172,7 @@ export const PAYABLE_ROWS: readonly Row[] = [
   },
   {
     name: 'an extra that is null, which no client reads',
-    answers: { '/weather': offering(WEATHER, { extra: null }) },
+    answers: { '/weather': editOffer(WEATHER, { extra: null }) },
     moved: ['P3 fail no-domain'],
   },
   {

@@ -18,23 +18,23 @@ export type Row = {
 };
 
 /** Outcomes of P3 to P8 if the scan saw no challenge. */
-export const NO_CHALLENGE = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map(
+export const NO_CHALLENGE_CELLS = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map(
   (id) => `${id} fail prerequisite-failed`,
 );
 /** Outcomes of P3 to P8 if only a request that we never send would show a challenge. */
-export const UNSEEN = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map((id) => `${id} warn unseen`);
+export const UNSEEN_CELLS = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map((id) => `${id} warn unseen`);
 /** Outcomes that follow if S1 fails. */
-export const NO_OPENAPI = ['S2', 'S3', 'S4'].map((id) => `${id} fail prerequisite-failed`);
+export const NO_OPENAPI_CELLS = ['S2', 'S3', 'S4'].map((id) => `${id} fail prerequisite-failed`);
 
-export const ABSENT: CraftedAnswer = { status: 404, body: { error: 'not found' } };
+export const NOT_FOUND_ANSWER: CraftedAnswer = { status: 404, body: { error: 'not found' } };
 
-/** The usual document with something changed. */
-export function edited(edit: (document: JsonObject) => unknown): Answering {
+/** Answers with the usual document after `edit` changed it. */
+export function editDocument(edit: (document: JsonObject) => unknown): Answering {
   return (_, usual) => ({ ...usual, body: edit(JSON.parse(String(usual.body))) });
 }
 
-/** The usual challenge with something changed. */
-export function challenging(
+/** Answers with the usual challenge after `edit` changed it. */
+export function editChallenge(
   sold: Sold,
   edit: (challenge: ReturnType<typeof challengeOf>) => object,
 ): Answering {
@@ -44,9 +44,9 @@ export function challenging(
       : usual;
 }
 
-/** The usual challenge with its only offer changed. */
-export function offering(sold: Sold, edit: Readonly<Record<string, unknown>>): Answering {
-  return challenging(sold, (challenge) => ({
+/** Answers with the usual challenge, and with `edit` in its only offer. */
+export function editOffer(sold: Sold, edit: Readonly<Record<string, unknown>>): Answering {
+  return editChallenge(sold, (challenge) => ({
     ...challenge,
     accepts: challenge.accepts.map((offer) => ({ ...offer, ...edit })),
   }));

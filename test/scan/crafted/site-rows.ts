@@ -2,16 +2,23 @@
 import { randomUUID } from 'node:crypto';
 import { challengeAnswer, challengeOf } from '../../fixtures/origins/crafted-challenge.ts';
 import { WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { ABSENT, json, NO_CHALLENGE, NO_OPENAPI, page, type Row } from './row.ts';
+import {
+  json,
+  NO_CHALLENGE_CELLS,
+  NO_OPENAPI_CELLS,
+  NOT_FOUND_ANSWER,
+  page,
+  type Row,
+} from './row.ts';
 
 const SPA = '<!doctype html><html><head><title>Shop</title></head><body><div id="app"></div>';
 
 /** Nothing is there, though every path answers 200. */
 const NOTHING_THERE = [
   'P2 fail none-found',
-  ...NO_CHALLENGE,
+  ...NO_CHALLENGE_CELLS,
   'S1 fail soft-404',
-  ...NO_OPENAPI,
+  ...NO_OPENAPI_CELLS,
   'S5 pass no-post-resource',
   'S6 fail soft-404',
   'S7 fail soft-404',
@@ -48,7 +55,7 @@ export const SITE_ROWS: readonly Row[] = [
   },
   {
     name: 'no root',
-    answers: { '/': ABSENT },
+    answers: { '/': NOT_FOUND_ANSWER },
     // The agent card names the root as its address, so S11 sees it too.
     moved: ['S9 fail error', 'S11 warn some-dead'],
   },
@@ -115,9 +122,9 @@ export const SITE_ROWS: readonly Row[] = [
     answers: { '*': () => json({ error: 'not found', id: randomUUID() }) },
     moved: [
       'P2 fail none-found',
-      ...NO_CHALLENGE,
+      ...NO_CHALLENGE_CELLS,
       'S1 fail not-openapi-3',
-      ...NO_OPENAPI,
+      ...NO_OPENAPI_CELLS,
       'S5 pass no-post-resource',
       'S6 fail unknown-shape',
       'S7 fail no-h1',
@@ -140,9 +147,9 @@ export const SITE_ROWS: readonly Row[] = [
     answers: { '*': { status: 429 } },
     moved: [
       'P2 fail none-found',
-      ...NO_CHALLENGE,
+      ...NO_CHALLENGE_CELLS,
       'S1 fail absent',
-      ...NO_OPENAPI,
+      ...NO_OPENAPI_CELLS,
       'S5 pass no-post-resource',
       'S6 fail absent',
       'S7 fail absent',

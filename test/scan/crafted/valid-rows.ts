@@ -3,7 +3,14 @@ import type { JsonObject } from '../../../src/parse/json/json.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { ABSENT, challenging, edited, NO_CHALLENGE, offering, type Row } from './row.ts';
+import {
+  editChallenge,
+  editDocument,
+  editOffer,
+  NO_CHALLENGE_CELLS,
+  NOT_FOUND_ANSWER,
+  type Row,
+} from './row.ts';
 
 export type ValidRow = Row & { readonly grade: 'A' | 'B' | 'F' };
 
@@ -40,7 +47,7 @@ function uncached(body: string, type: string | null = 'application/json'): Answe
 const depositing: Answering = (request, usual) => {
   const digit = (request.number % 9) + 1;
   const payTo = `0x${String(digit).repeat(40)}`;
-  return challenging(WEATHER, (challenge) => ({
+  return editChallenge(WEATHER, (challenge) => ({
     ...challenge,
     accepts: challenge.accepts.map((offer) => ({ ...offer, payTo })),
   }))(request, usual);
@@ -77,7 +84,7 @@ export const VALID_ROWS: readonly ValidRow[] = [
     name: 'a route that asks for a sign-in beside a paid one',
     grade: 'A',
     answers: {
-      '/openapi.json': edited(({ paths, ...rest }) => ({
+      '/openapi.json': editDocument(({ paths, ...rest }) => ({
         ...rest,
         paths: {
           ...(paths as JsonObject),
@@ -94,29 +101,39 @@ export const VALID_ROWS: readonly ValidRow[] = [
     name: 'documents here, the API on another origin',
     grade: 'F',
     answers: {
-      '/openapi.json': edited((document) => ({
+      '/openapi.json': editDocument((document) => ({
         ...document,
         servers: [{ url: 'https://api.other.example' }],
       })),
-      '/.well-known/x402': ABSENT,
-      '/weather': ABSENT,
-      '/summaries': ABSENT,
+      '/.well-known/x402': NOT_FOUND_ANSWER,
+      '/weather': NOT_FOUND_ANSWER,
+      '/summaries': NOT_FOUND_ANSWER,
     },
-    moved: ['P2 fail none-found', ...NO_CHALLENGE, 'S5 pass no-post-resource', 'S6 fail absent'],
+    moved: [
+      'P2 fail none-found',
+      ...NO_CHALLENGE_CELLS,
+      'S5 pass no-post-resource',
+      'S6 fail absent',
+    ],
     says: { P2: 'https://api.other.example' },
   },
   {
     name: 'documents here, the API on another origin, and a manifest that says otherwise',
     grade: 'F',
     answers: {
-      '/openapi.json': edited((document) => ({
+      '/openapi.json': editDocument((document) => ({
         ...document,
         servers: [{ url: 'https://api.other.example' }],
       })),
-      '/weather': ABSENT,
-      '/summaries': ABSENT,
+      '/weather': NOT_FOUND_ANSWER,
+      '/summaries': NOT_FOUND_ANSWER,
     },
-    moved: ['P2 fail no-402', ...NO_CHALLENGE, 'S5 fail prerequisite-failed', 'S11 warn some-dead'],
+    moved: [
+      'P2 fail no-402',
+      ...NO_CHALLENGE_CELLS,
+      'S5 fail prerequisite-failed',
+      'S11 warn some-dead',
+    ],
     says: { P2: 'https://api.other.example' },
   },
   {
@@ -124,7 +141,7 @@ export const VALID_ROWS: readonly ValidRow[] = [
     grade: 'A',
     answers: {
       '/weather': depositing,
-      '/.well-known/x402': edited(({ payTo: _, ...rest }) => rest),
+      '/.well-known/x402': editDocument(({ payTo: _, ...rest }) => rest),
     },
     moved: ['P7 warn fresh-recipient'],
   },
@@ -132,7 +149,7 @@ export const VALID_ROWS: readonly ValidRow[] = [
     name: 'upto beside exact',
     grade: 'A',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({
+      '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
         accepts: [...usual.accepts, UPTO],
       })),
@@ -143,7 +160,7 @@ export const VALID_ROWS: readonly ValidRow[] = [
     name: 'bazaar over MCP',
     grade: 'A',
     answers: {
-      '/summaries': challenging(SUMMARY, (usual) => ({ ...usual, extensions: { bazaar: TOOL } })),
+      '/summaries': editChallenge(SUMMARY, (usual) => ({ ...usual, extensions: { bazaar: TOOL } })),
     },
     moved: [],
   },
@@ -151,7 +168,7 @@ export const VALID_ROWS: readonly ValidRow[] = [
     name: 'a long id of Algorand beside exact',
     grade: 'A',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({
+      '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
         accepts: [...usual.accepts, { ...offerOf(WEATHER), ...LONG_ALGORAND }],
       })),
@@ -161,14 +178,14 @@ export const VALID_ROWS: readonly ValidRow[] = [
   {
     name: 'only ERC-7710: valid, and no official client signs it',
     grade: 'B',
-    answers: { '/weather': offering(WEATHER, { extra: { assetTransferMethod: 'erc7710' } }) },
+    answers: { '/weather': editOffer(WEATHER, { extra: { assetTransferMethod: 'erc7710' } }) },
     moved: ['P3 warn client-refuses'],
   },
   {
     name: 'only MPP',
     grade: 'F',
     answers: { '/weather': MPP, '/summaries': MPP },
-    moved: ['P2 fail other-protocol', ...NO_CHALLENGE, 'S5 fail prerequisite-failed'],
+    moved: ['P2 fail other-protocol', ...NO_CHALLENGE_CELLS, 'S5 fail prerequisite-failed'],
     says: { P2: 'the 402 asks over MPP, not over x402' },
   },
 ];
@@ -217,7 +234,7 @@ export const STACK_ROWS: readonly Row[] = [
   {
     name: 'Java: the asset by its symbol, an old network name, a path as resource',
     answers: {
-      '/weather': challenging(WEATHER, (usual) => ({
+      '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
         resource: { ...usual.resource, url: WEATHER.path },
         accepts: [{ ...offerOf(WEATHER), network: 'base-sepolia', asset: 'USDC' }],

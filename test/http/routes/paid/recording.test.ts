@@ -66,7 +66,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
       const paid = await buy(selling, { url: HOST, include });
       expect(paid.statusCode).toBe(400);
       expect(paid.json()).toMatchObject({ error: 'invalid_request', charged: false });
-      expect(selling.app.scanner.began).toEqual([]);
+      expect(selling.app.scanner.scannedHosts).toEqual([]);
     },
   );
 
@@ -109,7 +109,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
       false,
       true,
     ]);
-    expect(app.scanner.began).toEqual([HOST]);
+    expect(app.scanner.scannedHosts).toEqual([HOST]);
   });
 
   test.each([
@@ -130,7 +130,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
       await waitForScanEnd(selling);
       const retry = await buy(selling, WITH_RECORDING, header);
       expect(retry.json()).toMatchObject({ cache: 'hit', charged: true });
-      expect([retry.json().recording === null, app.scanner.began]).toEqual([isNull, [HOST]]);
+      expect([retry.json().recording === null, app.scanner.scannedHosts]).toEqual([isNull, [HOST]]);
     },
   );
 
@@ -148,7 +148,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
     expect(paidAnswer.json()).toMatchObject({ cache: 'miss', recording: expect.anything() });
     const withoutRecording = await buy(selling, { url: HOST }, await selling.header(PRICE));
     expect(withoutRecording.json()).toMatchObject({ cache: 'hit' });
-    expect(app.scanner.began).toEqual([HOST, HOST]);
+    expect(app.scanner.scannedHosts).toEqual([HOST, HOST]);
   });
 
   test('answers in revision 0.1.0 the stored recording of the published scan, or scans anew if there is none', async () => {
@@ -167,7 +167,7 @@ describe('POST /v1/scan with "include": ["recording"]', () => {
       cache: 'hit',
       recording: published.recording,
     });
-    expect(selling.app.scanner.began).toEqual([HOST, HOST]);
+    expect(selling.app.scanner.scannedHosts).toEqual([HOST, HOST]);
   });
 });
 

@@ -40,7 +40,7 @@ describe('POST /v1/scan', () => {
       expect(answer.json()).toMatchObject({ cache: 'miss' });
       selling.app.advance(60_000);
     }
-    expect(selling.app.scanner.began).toEqual([HOST, HOST]);
+    expect(selling.app.scanner.scannedHosts).toEqual([HOST, HOST]);
   });
 
   test('runs one scan for ten payers at the same time, and each of them pays', async () => {
@@ -51,13 +51,13 @@ describe('POST /v1/scan', () => {
     const calls = Array.from({ length: 10 }, async () =>
       selling.scan(HOST, await selling.header(PRICE, {}, buyer())),
     );
-    await expect.poll(() => app.scanner.began.length).toBe(1);
+    await expect.poll(() => app.scanner.scannedHosts.length).toBe(1);
     // All ten must have joined before the scan may end.
     await expect.poll(() => countClaims(app.store)).toBe(10);
     scanMayEnd.resolve();
     const answers = await Promise.all(calls);
     expect(answers.map(({ statusCode }) => statusCode)).toEqual(answers.map(() => 200));
-    expect(app.scanner.began).toEqual([HOST]);
+    expect(app.scanner.scannedHosts).toEqual([HOST]);
     const payers = answers.map(
       ({ headers }) => decodeSettlement(headers['payment-response']).payer,
     );
@@ -92,7 +92,7 @@ describe('POST /v1/scan', () => {
     scanMayEnd.resolve();
     const answers = await Promise.all(otherCalls);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-    expect(app.scanner.began).toEqual([HOST]);
+    expect(app.scanner.scannedHosts).toEqual([HOST]);
     expect(await countClaims(app.store)).toBe(0);
   });
 
@@ -110,7 +110,7 @@ describe('POST /v1/scan', () => {
     scanMayEnd.resolve();
     const answers = await Promise.all(calls);
     expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
-    expect(app.scanner.began).toHaveLength(41);
+    expect(app.scanner.scannedHosts).toHaveLength(41);
   });
 
   test('hides a result that nobody paid for', async () => {
@@ -149,14 +149,14 @@ describe('POST /v1/scan', () => {
       const answer = await retryWhile504(() => selling.scan(HOST, retry));
       expect(answer.statusCode).toBe(200);
       expect(answer.json()).toMatchObject({ cache: 'hit', charged: true });
-      expect(app.scanner.began).toEqual([HOST]);
+      expect(app.scanner.scannedHosts).toEqual([HOST]);
       expect((await app.store.results.findUnpaid(payer, 0)).length).toBe(0);
       expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(200);
       // The stored result is for its payer only. The next payer gets a fresh scan.
       const otherPayment = await selling.header(PRICE, {}, buyer());
       const otherAnswer = await retryWhile504(() => selling.scan(HOST, otherPayment));
       expect(otherAnswer.json()).toMatchObject({ charged: true });
-      expect(app.scanner.began).toEqual([HOST, HOST]);
+      expect(app.scanner.scannedHosts).toEqual([HOST, HOST]);
     }
   });
 
@@ -181,7 +181,7 @@ describe('POST /v1/scan', () => {
     const answer = await selling.scan(HOST, await selling.header(PRICE));
     expect(answer.statusCode).toBe(400);
     expect(answer.json()).toMatchObject({ error: 'invalid_url', charged: false });
-    expect(selling.app.scanner.began).toEqual([]);
+    expect(selling.app.scanner.scannedHosts).toEqual([]);
   });
 
   test('resolves no name for a payment with a bad signature or too low a price', async () => {
@@ -201,7 +201,7 @@ describe('POST /v1/scan', () => {
     selling.app.scanner.blocked.add(HOST);
     const answer = await selling.scan(HOST, await selling.header(PRICE));
     expect(answer.statusCode).toBe(200);
-    expect(selling.app.scanner.toldOfRecord).toEqual([false, true]);
+    expect(selling.app.scanner.hasRecordFlags).toEqual([false, true]);
   });
 
   test('delivers a bought result even if the host has been blocked since', async () => {
@@ -249,7 +249,7 @@ describe('POST /v1/scan', () => {
       expect({ path, status: response.statusCode }).toEqual({ path, status: 404 });
       response.resume();
     }
-    expect(selling.app.scanner.began).toEqual([]);
+    expect(selling.app.scanner.scannedHosts).toEqual([]);
   });
 });
 
@@ -272,7 +272,7 @@ describe('POST /v1/scan of revision 0.1.0', () => {
     expect((await selling.scan(HOST, await selling.header(scan))).json()).toMatchObject({
       cache: 'miss',
     });
-    expect(app.scanner.began).toEqual([HOST, HOST]);
+    expect(app.scanner.scannedHosts).toEqual([HOST, HOST]);
   });
 });
 
