@@ -112,18 +112,18 @@ test('requests are counted separately for each route and client, and an IPv6 /64
 
 test('paid routes take 60 requests a minute without a payment header, and 120 with one', async () => {
   await using service = await startApp();
-  const unpaid = [];
+  const unpaidStatuses = [];
   for (let sent = 0; sent <= 60; sent += 1) {
-    unpaid.push((await service.post('/v1/scan', { url: 'shop.example.com' })).statusCode);
+    unpaidStatuses.push((await service.post('/v1/scan', { url: 'shop.example.com' })).statusCode);
   }
-  expect(unpaid.indexOf(429)).toBe(60);
-  expect(new Set(unpaid.slice(0, 60))).toEqual(new Set([402]));
-  const paid = [];
+  expect(unpaidStatuses.indexOf(429)).toBe(60);
+  expect(new Set(unpaidStatuses.slice(0, 60))).toEqual(new Set([402]));
+  const paidStatuses = [];
   for (let sent = 0; sent <= 120; sent += 1) {
     const answer = await service.post('/v1/scan', { url: 'x' }, { 'payment-signature': 'junk' });
-    paid.push(answer.statusCode);
+    paidStatuses.push(answer.statusCode);
   }
-  expect(paid.indexOf(429)).toBe(120);
+  expect(paidStatuses.indexOf(429)).toBe(120);
   // The service refuses before it looks up whether this payment was charged.
   const refusal = await service.post('/v1/scan', { url: 'x' }, { 'payment-signature': 'junk' });
   expect(refusal.json()).toMatchObject({ error: 'rate_limited', charged: null });

@@ -34,7 +34,7 @@ test('any web page may call the API and use the headers of official x402 clients
     expect(allowed).toContain(name);
   }
   const answer = await service.get('/v1/checks', { origin: 'https://agent.example' });
-  const exposed = String(answer.headers['access-control-expose-headers']);
+  const exposedHeaders = String(answer.headers['access-control-expose-headers']);
   for (const name of [
     'PAYMENT-REQUIRED',
     'PAYMENT-RESPONSE',
@@ -42,7 +42,7 @@ test('any web page may call the API and use the headers of official x402 clients
     'Retry-After',
     'RateLimit-Limit',
   ]) {
-    expect(exposed).toContain(name);
+    expect(exposedHeaders).toContain(name);
   }
 });
 

@@ -230,8 +230,8 @@ describe('settlements in the census', () => {
     expect(await settlements(ORIGIN, [OTHER_PAYEE, PAYEE])).toMatchObject({
       data: { settlements: 15 },
     });
-    const sibling = parseOrigin('https://other.example.com');
-    expect(await settlements(sibling, [PAYEE])).toMatchObject({ state: 'failed' });
+    const siblingOrigin = parseOrigin('https://other.example.com');
+    expect(await settlements(siblingOrigin, [PAYEE])).toMatchObject({ state: 'failed' });
   });
 
   const NO_CALLS = { calls: 0, payers: 0, lastAt: null };

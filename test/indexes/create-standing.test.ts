@@ -256,9 +256,9 @@ describe('settlements', () => {
   test('share one answer among origins with one recipient', async () => {
     answersByName['public.sellers.bazaar.list'] = answerNoRows;
     const { settlements } = openStanding();
-    const sibling = parseOrigin('https://api.weather.example.com');
+    const siblingOrigin = parseOrigin('https://api.weather.example.com');
     await settlements(ORIGIN, [PAYEE]);
-    await settlements(sibling, [PAYEE]);
+    await settlements(siblingOrigin, [PAYEE]);
     expect(listRequests().filter((name) => name === 'public.sellers.all.list')).toHaveLength(1);
   });
 

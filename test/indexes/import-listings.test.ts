@@ -365,13 +365,13 @@ describe('an import ends incomplete', () => {
 
 test('an import rejects if its listings cannot be kept, and sends no further request', async () => {
   index = await startStandIn(({ search }) => bazaarPage(3_000, readPageRequest(`/${search}`)));
-  const importing = importListings(
+  const importRun = importListings(
     'bazaar',
     { base: index.url, userAgent: 'test', answers },
     () => {
       throw new Error('the store is full');
     },
   );
-  await expect(importing).rejects.toThrow('the store is full');
+  await expect(importRun).rejects.toThrow('the store is full');
   expect(index.requestedPaths).toHaveLength(1);
 });

@@ -31,15 +31,15 @@ async function startChain(
     if (method === 'eth_getBlockByNumber') return reply(blockAt(params[0]));
     const [filter] = params;
     const [from, to] = [Number(filter.fromBlock), Number(filter.toBlock)];
-    const asksTransfers = filter.topics[0] === TRANSFER_TOPIC;
-    if (asksTransfers) {
+    const isTransferQuery = filter.topics[0] === TRANSFER_TOPIC;
+    if (isTransferQuery) {
       ranges.push([from, to]);
       const refusal = refuse(ranges.length, [from, to]);
       if (refusal !== null) return refusal;
     }
     const paymentsInRange = payments.filter(({ block }) => block >= from && block <= to);
-    const authorizers: readonly string[] = asksTransfers ? [] : [filter.topics[1]].flat();
-    const logs = asksTransfers
+    const authorizers: readonly string[] = isTransferQuery ? [] : [filter.topics[1]].flat();
+    const logs = isTransferQuery
       ? paymentsInRange.map((payment) =>
           createLog(payment, [TRANSFER_TOPIC, toAccount(payment.payer), pad(PAY_TO)]),
         )

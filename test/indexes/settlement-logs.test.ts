@@ -203,8 +203,8 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
       detail: expect.stringContaining('more than 8388608 bytes'),
     });
     await endpoint?.close();
-    const silent = await startEndpoint(() => 'hang');
-    expect(await lookUp(newAddress(), silent, SHORT_MS)).toMatchObject({
+    const silentEndpoint = await startEndpoint(() => 'hang');
+    expect(await lookUp(newAddress(), silentEndpoint, SHORT_MS)).toMatchObject({
       ok: false,
       detail: expect.stringContaining('did not answer within 300 ms'),
       quietMs: 30_000,

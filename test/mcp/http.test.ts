@@ -70,12 +70,12 @@ describe('/mcp in revision 0.3.0', () => {
 
   test('sells one scan for one payment, and that payment gets the same report from /mcp and from /v1/scan', async () => {
     service.scanner.will('shop.example.com', { grade: 'B' });
-    const unpaid = await call('scan_origin', { url: SHOP });
-    expect(unpaid).toMatchObject({
+    const unpaidAnswer = await call('scan_origin', { url: SHOP });
+    expect(unpaidAnswer).toMatchObject({
       isError: true,
       value: { x402Version: 2, accepts: [{ scheme: 'exact', amount: '50000' }] },
     });
-    const payment = await sign(unpaid.value);
+    const payment = await sign(unpaidAnswer.value);
     const paid = await call('scan_origin', { url: SHOP }, payment);
     expect(paid).toMatchObject({
       isError: false,

@@ -269,8 +269,8 @@ describe('when the service starts, a node', () => {
     ],
   ])('%s stops the start', async (_name, answers, message) => {
     await using node = await startStubNode(answers);
-    const starting = startShop({ facilitator: stubFacilitator(), rpcUrl: node.rpcUrl });
-    await expect(starting).rejects.toThrow(message);
+    const shopStart = startShop({ facilitator: stubFacilitator(), rpcUrl: node.rpcUrl });
+    await expect(shopStart).rejects.toThrow(message);
   });
 
   test('that does not answer makes paid calls 503 until its chain and token were checked', async () => {

@@ -73,8 +73,8 @@ test('while the store is lost, an answer states no charge that the service canno
   expect(answer.status).toBe(503);
   expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: null });
   expect(answer.json['message']).not.toMatch(/nothing was charged/i);
-  const unpaid = await shop.buy('x');
-  expect(unpaid.json).toMatchObject({ error: 'store_unavailable', charged: false });
+  const unpaidAnswer = await shop.buy('x');
+  expect(unpaidAnswer.json).toMatchObject({ error: 'store_unavailable', charged: false });
 });
 
 test('a call that is already late gets a bought answer, but begins no new work', async () => {

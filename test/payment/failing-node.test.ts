@@ -117,11 +117,11 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
         const payer = await fundedPayer(chain, seller);
         const { header } = await payer.sign({ value: PRICE });
         const headers = { 'payment-signature': header };
-        const forged = await payer.sign({ value: PRICE, signAs: newPayer().privateKey });
+        const forgedPayment = await payer.sign({ value: PRICE, signAs: newPayer().privateKey });
         node.fail(failure, [method]);
         const answer = await shop.buy('x', headers);
         if (answer.status !== 200) expectUnavailable(answer);
-        const refusal = await shop.buy('x', { 'payment-signature': forged.header });
+        const refusal = await shop.buy('x', { 'payment-signature': forgedPayment.header });
         expect([402, 503]).toContain(refusal.status);
         expect(await listDebts(shop, payer.address)).toEqual([]);
         node.fail(null);

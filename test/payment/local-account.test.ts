@@ -127,11 +127,11 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     }).getBlock();
     const signed = await pay();
     await chain.pauseMining();
-    const buying = shop.buy('x', toHeaders(signed));
+    const purchase = shop.buy('x', toHeaders(signed));
     await expect.poll(() => node.raw.length).toBe(1);
     const { maxFeePerGas = 0n, maxPriorityFeePerGas = 0n } = parseTransaction(node.raw[0] as Hex);
     await chain.resumeMining();
-    expect((await buying).status).toBe(200);
+    expect((await purchase).status).toBe(200);
     // The base fee may change by an eighth from one block to the next.
     const cap = (maxFeePerGas - maxPriorityFeePerGas) / 10n;
     expect(cap).toBeGreaterThan(((baseFeePerGas ?? 0n) * 7n) / 10n);
@@ -178,7 +178,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       const signed = await payer.sign({ value: PRICE });
       const sentBefore = node.raw.length;
       await chain.pauseMining();
-      const buying = shop.buy(item, toHeaders(signed));
+      const purchase = shop.buy(item, toHeaders(signed));
       await expect.poll(() => node.raw.length).toBe(sentBefore + 1);
       const { to, data } = parseTransaction(node.raw.at(-1) as Hex);
       await copier.sendTransaction({
@@ -189,7 +189,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
         maxFeePerGas: 10n ** 12n,
       });
       await chain.resumeMining();
-      expect((await buying).status).toBe(200);
+      expect((await purchase).status).toBe(200);
     }
     expect((await shop.buy('z', toHeaders(await payer.sign({ value: PRICE })))).status).toBe(200);
     expect(await seller.earned()).toBe(PRICE * 3n);
@@ -212,11 +212,11 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       { reconcileWithinMs: 300, retryWithinMs: 300 },
     );
     await chain.pauseMining();
-    const buying = shop.buy('x', toHeaders(await payFromWallet(wallet)));
+    const purchase = shop.buy('x', toHeaders(await payFromWallet(wallet)));
     await expect.poll(() => node.raw.length).toBe(1);
     await chain.setConduct(wallet, 'burns');
     await chain.resumeMining();
-    expect((await buying).status).toBe(503);
+    expect((await purchase).status).toBe(503);
     expect(parseTransaction(node.raw[0] as Hex).gas).toBe(300_000n);
     expect(await seller.earned()).toBe(0n);
   });
@@ -269,11 +269,11 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       await chain.setConduct(wallet, 'agrees');
       const sentBefore = node.raw.length;
       await chain.pauseMining();
-      const buying = shop.buy(item, toHeaders(await payNow()));
+      const purchase = shop.buy(item, toHeaders(await payNow()));
       await expect.poll(() => node.raw.length).toBe(sentBefore + 1);
       await chain.setConduct(wallet, 'reverts');
       await chain.resumeMining();
-      expect((await buying).status).toBe(503);
+      expect((await purchase).status).toBe(503);
     }
     await using shop = await openShop();
     await chain.setConduct(wallet, 'agrees');

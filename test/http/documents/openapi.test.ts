@@ -105,10 +105,10 @@ describe.each(['0.1.0', '0.3.0'] as const)('/openapi.json of revision %s', (revi
   });
 
   test('lists every route of the API, and no pages or files for browsers', () => {
-    const registered = readRoutes(service);
-    expect(registered).toContain('/v1/status');
+    const registeredPaths = readRoutes(service);
+    expect(registeredPaths).toContain('/v1/status');
     const documented = new Set([...operations.keys()].map((name) => name.split(' ')[1]));
-    const undocumentedPaths = registered.filter((path) => !documented.has(path));
+    const undocumentedPaths = registeredPaths.filter((path) => !documented.has(path));
     expect(undocumentedPaths.filter((path) => API_PATHS.test(path))).toEqual([]);
     expect(undocumentedPaths).toEqual(
       expect.arrayContaining(['/metrics', '/robots.txt', '/favicon.svg']),

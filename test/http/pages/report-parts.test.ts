@@ -46,8 +46,8 @@ describe('the costs of findings', () => {
     for (const id of ['P5', 'S5', 'S6']) expect(byId.get(id), id).toBeGreaterThanOrEqual(4);
     for (const id of ['P5', 'S5', 'S6']) expect(byId.get(id), id).toBeLessThanOrEqual(6);
 
-    const capped = toResults({ P4: { status: 'fail' }, S7: { status: 'warn' } });
-    const costs = scoreCosts(capped, scoreResults);
+    const cappedResults = toResults({ P4: { status: 'fail' }, S7: { status: 'warn' } });
+    const costs = scoreCosts(cappedResults, scoreResults);
     expect(costs).toEqual([
       { id: 'P4', points: 9 },
       { id: 'S7', points: 2 },

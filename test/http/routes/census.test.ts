@@ -143,8 +143,8 @@ describe('paidBy', () => {
 test('/v1/statistics counts the census words of yesterday, each rounded down to a multiple of five', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   const fetchCounts = async () => (await service.get('/v1/statistics')).json().availability;
-  const zeros = { payable: 0, notPayable: 0, down: 0, notChecked: 0 };
-  expect(await fetchCounts()).toEqual(zeros);
+  const zeroCounts = { payable: 0, notPayable: 0, down: 0, notChecked: 0 };
+  expect(await fetchCounts()).toEqual(zeroCounts);
   for (let n = 0; n < 22; n += 1) {
     const host = `h${n}.example.com`;
     await listOrigin(service.store, host);
@@ -152,7 +152,7 @@ test('/v1/statistics counts the census words of yesterday, each rounded down to 
     await service.store.census.insertWord(host, utcDay(service.now()), word);
   }
   await service.store.purge(service.now());
-  expect(await fetchCounts()).toEqual(zeros);
+  expect(await fetchCounts()).toEqual(zeroCounts);
   service.advance(DAY_MS);
   await service.store.purge(service.now());
   expect(await fetchCounts()).toEqual({ payable: 5, notPayable: 5, down: 5, notChecked: 0 });

@@ -88,9 +88,9 @@ test('the feed answers 304 to a client that has the current copy', async () => {
   ];
   for (const headersSent of currentCopies)
     expect([headersSent, await fetchStatus(headersSent)]).toEqual([headersSent, 304]);
-  const unchanged = await service.get(FEED_PATH, { 'if-none-match': etag });
-  expect([unchanged.body, unchanged.headers['etag']]).toEqual(['', etag]);
-  expect(unchanged.headers['cache-control']).toBe('public, max-age=60');
+  const notModified = await service.get(FEED_PATH, { 'if-none-match': etag });
+  expect([notModified.body, notModified.headers['etag']]).toEqual(['', etag]);
+  expect(notModified.headers['cache-control']).toBe('public, max-age=60');
   const otherCopies = [
     { 'if-none-match': '"other"' },
     { 'if-modified-since': 'Tue, 01 Sep 2026 11:59:59 GMT' },

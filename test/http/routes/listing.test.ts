@@ -56,22 +56,26 @@ test('a record with suppressed branding shows the host and no text of the origin
   await owned.confirm();
   const answer = await owned.setListing({ suppressEnrichment: true });
   expect(answer.json()).toEqual({ host: origin.host, listed: true, enrichmentSuppressed: true });
-  const suppressed = {
+  const suppressedRecord = {
     displayName: origin.host,
     description: '',
     iconUrl: null,
     ogImageUrl: null,
     grade: 'A',
   };
-  expect((await service.get(`/v1/project?host=${origin.host}`)).json()).toMatchObject(suppressed);
-  expect((await service.get('/v1/directory')).json().projects).toMatchObject([suppressed]);
-  expect((await service.get('/v1/featured')).json().projects).toMatchObject([suppressed]);
+  expect((await service.get(`/v1/project?host=${origin.host}`)).json()).toMatchObject(
+    suppressedRecord,
+  );
+  expect((await service.get('/v1/directory')).json().projects).toMatchObject([suppressedRecord]);
+  expect((await service.get('/v1/featured')).json().projects).toMatchObject([suppressedRecord]);
 
   // A setting that the call does not name stays as it is.
   expect((await owned.setListing({ listed: true })).json().enrichmentSuppressed).toBe(true);
   service.advance(1_000);
   await service.publish(origin.url, { branding: { displayName: 'New name' } });
-  expect((await service.get(`/v1/project?host=${origin.host}`)).json()).toMatchObject(suppressed);
+  expect((await service.get(`/v1/project?host=${origin.host}`)).json()).toMatchObject(
+    suppressedRecord,
+  );
   await owned.setListing({ suppressEnrichment: false });
   expect((await service.get(`/v1/project?host=${origin.host}`)).json().displayName).toBe(
     'New name',

@@ -43,8 +43,8 @@ test('interface spec 2.2 and 4.2, 0.3.0: the report of the last 24 hours is free
 
 test('interface spec 3 and 7, 0.3.0: after 24 hours the answer is 404 and points to the scan', async () => {
   await using service = await startApp({ revision: '0.3.0' });
-  const unscanned = await service.get(REPORT_PATH);
-  expect(unscanned.statusCode).toBe(404);
+  const answerBeforeScan = await service.get(REPORT_PATH);
+  expect(answerBeforeScan.statusCode).toBe(404);
   await service.publish('shop.example.com');
   service.advance(DAY_MS - 1);
   expect((await service.get(REPORT_PATH)).statusCode).toBe(200);

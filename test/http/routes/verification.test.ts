@@ -147,10 +147,10 @@ test('a new start leaves older tokens valid, and the ninth start of a client is 
   const firstToken = await owned.startAndServe();
   expect((await owned.start(STRANGER)).json().token).not.toBe(firstToken);
   for (let count = 2; count <= 8; count += 1) expect((await owned.start()).statusCode).toBe(200);
-  const ninth = await owned.start();
-  expect(ninth.statusCode).toBe(429);
-  expect(ninth.json()).toMatchObject({ error: 'challenge_limit', charged: false });
-  expect(ninth.headers).toMatchObject({
+  const ninthStart = await owned.start();
+  expect(ninthStart.statusCode).toBe(429);
+  expect(ninthStart.json()).toMatchObject({ error: 'challenge_limit', charged: false });
+  expect(ninthStart.headers).toMatchObject({
     'retry-after': '3600',
     'ratelimit-limit': '8',
     'ratelimit-remaining': '0',

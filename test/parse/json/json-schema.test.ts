@@ -86,9 +86,9 @@ describe('listSchemaErrors', () => {
   });
 
   it('finds an item that occurs twice', () => {
-    const unique = { items: {}, uniqueItems: true };
-    expect(listSchemaErrors(unique, [{ a: 1 }, { a: 2 }])).toEqual([]);
-    expect(listSchemaErrors(unique, [{ a: 1 }, { a: 1 }])).toHaveLength(1);
+    const uniqueItemsSchema = { items: {}, uniqueItems: true };
+    expect(listSchemaErrors(uniqueItemsSchema, [{ a: 1 }, { a: 2 }])).toEqual([]);
+    expect(listSchemaErrors(uniqueItemsSchema, [{ a: 1 }, { a: 1 }])).toHaveLength(1);
   });
 
   it('follows local references, anchors and recursive references', () => {

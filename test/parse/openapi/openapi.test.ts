@@ -175,8 +175,11 @@ describe('operations', () => {
     expect(needs([{ in: 'path', name: 'id', required: true }])).toBe(false);
     const shared = { parameters: [required], get: {} };
     expect(readOperation('/x', shared).hasRequiredParameters).toBe(true);
-    const relaxed = { ...shared, get: { parameters: [{ ...required, required: false }] } };
-    expect(readOperation('/x', relaxed).hasRequiredParameters).toBe(false);
+    const optionalParameter = {
+      ...shared,
+      get: { parameters: [{ ...required, required: false }] },
+    };
+    expect(readOperation('/x', optionalParameter).hasRequiredParameters).toBe(false);
   });
 });
 

@@ -191,9 +191,9 @@ describe('findChallengedResources', () => {
   it('leaves out an answer that asks for a sign-in and sells nothing', () => {
     const extensions = { 'sign-in-with-x': { info: {}, schema: {} } };
     const signIn = challenge402(challengeV2({ accepts: [], extensions }));
-    const profile = resource({ get: signIn, head: [] });
-    expect(findChallengedResources([profile], readChallenge)).toEqual([]);
-    expect(findSignIns([profile, resource()], readChallenge)).toEqual([profile]);
+    const signInResource = resource({ get: signIn, head: [] });
+    expect(findChallengedResources([signInResource], readChallenge)).toEqual([]);
+    expect(findSignIns([signInResource, resource()], readChallenge)).toEqual([signInResource]);
     const soldWithSignIn = challenge402(challengeV2({ extensions }));
     expect(findChallenged({ get: soldWithSignIn })).toHaveLength(1);
     expect(findChallenged({ get: challenge402(challengeV2({ accepts: [] })) })).toHaveLength(1);
