@@ -46,13 +46,13 @@ test('publication is tried again after 5 s, then after doubled waits, and at las
   const now = () => store.now();
   const { ledger } = store;
   const options = { facilitator, evidence: null, now, findOffer: () => null, ledger, publish };
-  const failures: string[] = [];
+  const errorMessages: string[] = [];
   const recovery = new Recovery({
     store,
     reconciler: new Reconciler(options),
     publish,
     isInFlight: () => false,
-    onError: (message) => failures.push(message),
+    onError: (message) => errorMessages.push(message),
     elapsedMs: () => nowMs,
   });
   const stateOf = async (key: string) => (await ledger.findEntry(key))?.last.state;
@@ -70,7 +70,7 @@ test('publication is tried again after 5 s, then after doubled waits, and at las
     .map((atMs, index) => (atMs - (attemptsMs[index] ?? 0)) / SECOND_MS);
   expect(waitsSec.slice(0, 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560]);
   expect(new Set(waitsSec.slice(10))).toEqual(new Set([3_600]));
-  expect(failures).toHaveLength(attemptsMs.length);
+  expect(errorMessages).toHaveLength(attemptsMs.length);
 
   isBroken = false;
   nowMs += HOUR_MS;

@@ -74,9 +74,9 @@ test('a new state of the ledger does not compile until each place handles it', {
   for (const name of ['node_modules', 'checks', 'catalog']) {
     symlinkSync(join(ROOT, name), join(folder.path, name), 'dir');
   }
-  const table = join(folder.path, 'src/store/payment-tables.ts');
-  const source = readFileSync(table, 'utf8');
-  writeFileSync(table, source.replace("  | 'claimed'\n", "  | 'claimed'\n  | 'refunded'\n"));
+  const tablesFile = join(folder.path, 'src/store/payment-tables.ts');
+  const source = readFileSync(tablesFile, 'utf8');
+  writeFileSync(tablesFile, source.replace("  | 'claimed'\n", "  | 'claimed'\n  | 'refunded'\n"));
   writeFileSync(
     join(folder.path, 'tsconfig.payment.json'),
     JSON.stringify({

@@ -65,8 +65,8 @@ describe('ten minutes after a private answer was delivered in full', () => {
     const { shop, signed, time } = sold;
     time.nowMs += 10 * MINUTE_MS;
     for (let n = 1; n <= 8; n++) {
-      const guess = await shop.buy('secret', withIdentifier(signed, `guess_${n}_0123456789`));
-      expect(guess.status).toBe(410);
+      const guessAnswer = await shop.buy('secret', withIdentifier(signed, `guess_${n}_0123456789`));
+      expect(guessAnswer.status).toBe(410);
       // The right identifier in between does not count among the eight.
       if (n === 4) expect((await shop.buy('secret', toHeaders(signed))).status).toBe(200);
     }
@@ -96,8 +96,8 @@ describe('ten minutes after a private answer was delivered in full', () => {
     await using sold = await startSoldShop({ isPublic: false }, IDENTIFIER);
     const { shop, time } = sold;
     time.nowMs += 10 * MINUTE_MS;
-    const fresh = await shop.buy('secret', toHeaders(await sign({ nowMs: time.nowMs })));
-    expect(fresh.headers.get('x-redelivered')).toBeNull();
+    const freshAnswer = await shop.buy('secret', toHeaders(await sign({ nowMs: time.nowMs })));
+    expect(freshAnswer.headers.get('x-redelivered')).toBeNull();
     expect(shop.settlements).toHaveLength(2);
   });
 

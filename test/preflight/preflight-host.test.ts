@@ -64,17 +64,20 @@ describe('a bare host', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test.each([0, 1, 2])('gets no request without a slot (%d slots granted)', async (granted) => {
-    let slotRequests = 0;
-    const admit = async () => {
-      slotRequests += 1;
-      return slotRequests <= granted;
-    };
-    const { preflight, requests } = await ask(
-      { answers: { '/.well-known/x402': NOT_FOUND } },
-      admit,
-    );
-    expect(preflight).toBeNull();
-    expect(requests).toHaveLength(granted);
-  });
+  test.each([0, 1, 2])(
+    'gets no request without a slot (%d slots granted)',
+    async (grantedSlots) => {
+      let slotRequests = 0;
+      const admit = async () => {
+        slotRequests += 1;
+        return slotRequests <= grantedSlots;
+      };
+      const { preflight, requests } = await ask(
+        { answers: { '/.well-known/x402': NOT_FOUND } },
+        admit,
+      );
+      expect(preflight).toBeNull();
+      expect(requests).toHaveLength(grantedSlots);
+    },
+  );
 });

@@ -29,16 +29,16 @@ describe('an origin that burns processor time', () => {
 });
 
 test('beside eight burners, a good scan takes at most twice its usual time plus two seconds', async () => {
-  const good = await startSeller();
-  await engine.scan(good.url);
-  const outcomeAlone = await engine.scan(good.url);
+  const goodSeller = await startSeller();
+  await engine.scan(goodSeller.url);
+  const outcomeAlone = await engine.scan(goodSeller.url);
   const makers = Object.values(BURNERS);
   const burners = await Promise.all(
     Array.from({ length: 8 }, (_, at) => startSeller(makers[at % makers.length]?.())),
   );
   const burnerScans = burners.map(({ url }) => engine.scan(url));
   const slowdownBefore = slowdown();
-  const outcomeBeside = await engine.scan(good.url);
+  const outcomeBeside = await engine.scan(goodSeller.url);
   const slowdownFactor = Math.max(slowdownBefore, slowdown());
   expect(listCells(outcomeBeside)).toEqual(listCells(outcomeAlone));
   expect(outcomeBeside.report.score).toBe(outcomeAlone.report.score);

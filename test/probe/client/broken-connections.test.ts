@@ -31,22 +31,22 @@ describe('a connection that breaks', () => {
   });
 
   test('as the next request goes out makes the client repeat a GET, never a POST', async () => {
-    let accepted = 0;
+    let acceptedCount = 0;
     const lines: string[] = [];
     const target = await startRawOrigin((socket) => {
-      accepted += 1;
-      let answered = 0;
+      acceptedCount += 1;
+      let answeredCount = 0;
       onRequestLine(socket, (line) => {
         lines.push(line);
-        if (answered > 0) socket.resetAndDestroy();
+        if (answeredCount > 0) socket.resetAndDestroy();
         else socket.write(OK_ANSWER);
-        answered += 1;
+        answeredCount += 1;
       });
     });
     const client = clientFor(target);
     await ask(client, target);
     expect(dataOf(await ask(client, target, '/again')).body).toBe('ok');
-    expect(accepted).toBe(2);
+    expect(acceptedCount).toBe(2);
     const post = await ask(client, target, '/post', { method: 'POST', body: '{}' });
     expect(post).toMatchObject({ ok: false, reason: 'reset' });
     expect(lines.filter((line) => line.startsWith('POST'))).toHaveLength(1);
@@ -69,10 +69,10 @@ describe('a connection that breaks', () => {
   });
 
   test('at once, because the origin accepts only one, is not tried again', async () => {
-    let accepted = 0;
+    let acceptedCount = 0;
     const target = await startRawOrigin((socket) => {
-      accepted += 1;
-      if (accepted > 1) socket.resetAndDestroy();
+      acceptedCount += 1;
+      if (acceptedCount > 1) socket.resetAndDestroy();
       else onRequestLine(socket, () => socket.write(OK_ANSWER));
     });
     const client = clientFor(target);
@@ -80,7 +80,7 @@ describe('a connection that breaks', () => {
     const answers = await askAll(client, target, PATHS.slice(0, 10));
     expect(answers.filter((answer) => !answer.ok)).toEqual([]);
     // The client tried five more connections, and none after the origin refused them.
-    expect(accepted).toBe(6);
+    expect(acceptedCount).toBe(6);
     expect(dataOf(await ask(client, target, '/last')).body).toBe('ok');
   });
 });

@@ -62,15 +62,15 @@ async function runScripts(
   scripts: readonly Script[],
   requestMethods: readonly HttpMethod[],
 ): Promise<void> {
-  let accepted = 0;
-  const posts = new Map<string, number>();
+  let acceptedCount = 0;
+  const postCounts = new Map<string, number>();
   const target = await startRawOrigin((socket) => {
-    const script = scripts[accepted++ % scripts.length];
+    const script = scripts[acceptedCount++ % scripts.length];
     if (!script) return;
     if (script.greeting) doAction(socket, script.greeting, script.chunkBytes);
     let index = 0;
     onRequestLine(socket, (line) => {
-      if (line.startsWith('POST')) posts.set(line, (posts.get(line) ?? 0) + 1);
+      if (line.startsWith('POST')) postCounts.set(line, (postCounts.get(line) ?? 0) + 1);
       doAction(socket, script.actions[index++ % script.actions.length] ?? '', script.chunkBytes);
     });
   });
@@ -83,7 +83,7 @@ async function runScripts(
   expect(answers).toHaveLength(requestMethods.length);
   // The client sends each request at most twice.
   expect(client.stats().requests).toBeLessThanOrEqual(2 * requestMethods.length);
-  expect(Math.max(0, ...posts.values())).toBeLessThanOrEqual(1);
+  expect(Math.max(0, ...postCounts.values())).toBeLessThanOrEqual(1);
   expect(JSON.parse(JSON.stringify(answers))).toEqual(answers);
   client.close();
 }

@@ -21,11 +21,11 @@ beforeAll(async () => {
 });
 
 test('six connections finish TLS before the first answer arrives', async () => {
-  const open = new Set<Socket>();
+  const openSockets = new Set<Socket>();
   const sixOpen = Promise.withResolvers<void>();
   const addSocket = (socket: Socket) => {
-    open.add(socket);
-    if (open.size === 6) sixOpen.resolve();
+    openSockets.add(socket);
+    if (openSockets.size === 6) sixOpen.resolve();
   };
   const target = await startRawOrigin(
     (socket) => {

@@ -150,7 +150,7 @@ describe('an answer on the wire', () => {
   });
 
   test('comes over a new connection if the idle connection is flooded with blank lines', async () => {
-    const ended = Promise.withResolvers<void>();
+    const connectionClosed = Promise.withResolvers<void>();
     let connections = 0;
     const target = await startRawOrigin((socket) => {
       connections += 1;
@@ -158,11 +158,11 @@ describe('an answer on the wire', () => {
       onRequestLine(socket, () => socket.write(`${STATUS_LINE}content-length: 2\r\n\r\nok`));
       if (!isFirst) return;
       socket.once('data', () => setTimeout(() => pour(socket, '\r\n'.repeat(8 * KIB)), 50));
-      socket.once('close', () => ended.resolve());
+      socket.once('close', () => connectionClosed.resolve());
     });
     const client = clientFor(target);
     expect(dataOf(await ask(client, target, '/1')).body).toBe('ok');
-    await ended.promise;
+    await connectionClosed.promise;
     expect(dataOf(await ask(client, target, '/2')).body).toBe('ok');
   });
 });
