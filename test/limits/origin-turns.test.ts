@@ -1,4 +1,4 @@
-/** The queue of free requests to origins: how many run at once, in which order, and how often one server is asked. */
+/** The queue of free requests orders them, and limits how many run at once and how often one server is asked. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 // The queue imports this package at its first request. Under a manual clock, the package must be loaded earlier.
 import 'tldts';
@@ -56,7 +56,7 @@ function startTurns(runningScans = 0) {
     running,
     dials,
     enter: (...call: Parameters<typeof enter>) => void enter(...call),
-    /** Enters the queue, waits to be let toward `address`, records the time, and leaves the queue. */
+    /** Enters the queue, waits until it may connect to `address`, records the time, and leaves the queue. */
     async dial(
       host: string,
       block: string,
@@ -186,7 +186,7 @@ test.each([
     for (let n = 0; n < 6; n += 1) void dial(`shop${n}.dev`, `block ${n}`, createAddress(n));
     void dial('elsewhere.dev', 'home', '203.0.113.1');
     await runPending();
-    // Requests that wait for their server do not occupy places of others.
+    // A request that waits for its server does not take a place from requests to other servers.
     expect(dials.map(({ name }) => name)).toEqual(['shop0.dev', 'shop1.dev', 'elsewhere.dev']);
     await advance(2_000);
     expect(dials.map(({ atMs }) => atMs)).toEqual([0, 0, 0, 1_000, 1_000, 2_000, 2_000]);
@@ -278,7 +278,7 @@ test('webhooks of one domain that cost a second of handshakes go last, whichever
   for (let n = 0; n < 3; n += 1) await endNext();
   expect(enteredNames.slice(9)).toEqual(['late', 'costly']);
 
-  // During a scan this block opens one connection a second. Other blocks open connections at once.
+  // During a scan, webhooks to hostile.com open one connection a second. The others open theirs at once.
   for (let n = 0; n < 6; n += 1) await endNext();
   for (let n = 0; n < 3; n += 1) {
     void dial(`a${n}.dev`, `block ${n}`, `198.51.${n}.1`, undefined, webhookTo('hostile.com'));

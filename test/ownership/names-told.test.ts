@@ -31,7 +31,7 @@ function createClientFactory(resolver: Resolver) {
 
 async function preflight(resolver: Resolver) {
   const client = createProbeClient({ policy: DEFAULT_POLICY, userAgent: 'test', resolver });
-  const judges = {} as PreflightEngine; // nothing is judged if nothing answers
+  const judges = {} as PreflightEngine; // The engine is never called, because no server answers.
   const admit = () => Promise.reject(new Error('nothing may be dialled'));
   const request = { origin: ORIGIN, path: '/', method: 'GET', maxPrice: null } as const;
   try {

@@ -66,7 +66,7 @@ async function writeParts(stack: Stack, folder: string, id: string, outcome: str
   if (guard === undefined || 'whyNot' in guard.patch) throw new Error(`${stack} has no ${id}`);
   return Promise.all(
     guard.patch.parts.map(async ({ file, code }) => {
-      // Node strips no types from files under node_modules.
+      // Node does not strip types from files under node_modules.
       const [name, body] = file.endsWith('.ts')
         ? [file.replace(/ts$/, 'mjs'), stripTypeScriptTypes(code)]
         : [file, code];

@@ -85,7 +85,7 @@ test('a call that is already late gets a bought answer, but begins no new work',
     await using shop = await startShop({ store });
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
   }
-  // In this shop, the time limit of a call has passed before the call reaches the facilitatorAnswers.
+  // In this shop, the time limit of a call has passed before the call reaches the payment gate.
   await using shop = await startShop({ store, answerWithinMs: 0 });
   const redelivered = await shop.buy('x', toHeaders(signed));
   expect(redelivered.status).toBe(200);

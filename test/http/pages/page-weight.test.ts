@@ -12,7 +12,7 @@ const LONG_TEXT = '<"&\''.repeat(125);
 
 const LONGEST_HOST = `${'heavy123.'.repeat(26)}example.com`;
 
-/** A report whose texts all have their maximum length. */
+/** Returns a report whose texts all have their maximum length. */
 function toLongestReport(): CannedScan {
   const checks = readCatalog('2026-08-14.2').checks;
   const failed = {

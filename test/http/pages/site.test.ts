@@ -1,4 +1,4 @@
-/** The public site as a reader sees it, in a real browser under our own content security policy. */
+/** A real browser shows the public site under our own content security policy. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { browserUnavailable, startBrowser } from '../../fixtures/browser.ts';

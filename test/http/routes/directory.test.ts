@@ -1,4 +1,4 @@
-/** GET /v1/directory, /v1/featured and /v1/project. */
+/** GET /v1/directory, /v1/featured and /v1/project answer the records of scanned hosts. */
 import { describe, expect, test } from 'vitest';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { issuedToken } from '../../store/contract/samples.ts';

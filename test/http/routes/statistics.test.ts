@@ -13,7 +13,7 @@ async function fetchStatistics({ get }: TestApp, query = '') {
   return answer.json();
 }
 
-/** A scan of a seller with one resource, which costs `amount` base units of USDC on Base. */
+/** Returns the scan of a seller with one resource, which costs `amount` base units of USDC on Base. */
 function toSellerScan(amount: string, overrides: CannedScan = {}): CannedScan {
   const offer = {
     pointer: '/accepts/0',

@@ -16,7 +16,7 @@ function sendToWorker(value: unknown): unknown {
 test('any plain data arrives unchanged', () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
-      // Objects of fast-check may lack a prototype; the values that arrive always have a prototype.
+      // Objects of fast-check may lack a prototype. The values that arrive always have a prototype.
       expect(JSON.stringify(sendToWorker(value))).toBe(JSON.stringify(value));
     }),
   );

@@ -10,7 +10,7 @@ const HOST = 'shop.example.com';
 const WITH_RECORDING = { url: HOST, include: ['recording'] };
 const MIB = 1024 * 1024;
 
-/** A seller whose recording has about this number of bytes. */
+/** Creates a seller whose recording has about this number of bytes. */
 function createSeller(bytes: number) {
   return { observations: { ...perfectSeller(), llmsTxt: answer(200, 'x'.repeat(bytes)) } };
 }
