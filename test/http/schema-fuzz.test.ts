@@ -8,7 +8,7 @@ import { ensurePythonJudges } from '../fixtures/judges/python-judges.ts';
 import { needs } from '../fixtures/needs.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
-/** Other checks of Schemathesis do not fit. The service may refuse a well-formed URL, and a payment is not an authorization. */
+/** Its other checks do not fit. The service may refuse a well-formed URL, and a payment is not an authorization. */
 const CHECKS = [
   'not_a_server_error',
   'status_code_conformance',

@@ -6,7 +6,7 @@ import { bazaarItem, resourceRow } from './recorded-answers.ts';
 const GOOD_URL = 'https://weather.example.com/paid';
 const MAX_URL_CHARS = 2_048;
 
-/** Returns a page of the given rows and one good row. Rows are JSON texts, because some of them cannot be written as an object. */
+/** Returns a page of the given rows and one good row. Rows are JSON texts, because no object can express some. */
 const toBazaarPage = (...rows: readonly string[]) =>
   `{"items":[${[...rows, JSON.stringify(bazaarItem(null))].join(',')}]}`;
 const toX402scanPage = (...rows: readonly string[]) =>

@@ -8,7 +8,7 @@ import { arm } from '../fixtures/failpoints.ts';
 const FAILPOINTS_MODULE = new URL('../fixtures/failpoints.ts', import.meta.url).href;
 const PURCHASE_MODULE = new URL('../../src/payment/gate/purchase.ts', import.meta.url).href;
 
-/** Runs a child process that passes the failpoints `names` while `failpoint` is armed. Returns the passed names and the signal. */
+/** Runs a child process that passes the failpoints `names` while `failpoint` is armed. Returns what it passed. */
 function runWith(failpoint: string, names: readonly string[]) {
   const program = `
     const { publishStep } = await import(${JSON.stringify(PURCHASE_MODULE)});

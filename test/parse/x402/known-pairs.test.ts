@@ -1,4 +1,4 @@
-/** Offers with pairs of scheme and network that the scanner judges by a specification, because no official client pays them. */
+/** The scanner judges offers that no official client pays by the specification of their scheme and network. */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/parse/json/json.ts';
 import { type Challenge, parseChallenge } from '../../../src/parse/x402/challenge.ts';
