@@ -41,7 +41,7 @@ export default defineCheck({
     if (resources.length === 0) {
       return ['not-registered', `x402scan has 0 resources of this origin, ${asOf}`];
     }
-    // Ages are counted to the time of the index's answer, so that a later outage changes no verdict.
+    // Ages end at the time of the index's answer. After an outage an old answer is used, and its verdict stays the same.
     const ages = resources
       .map(({ lastUpdated }) => kit.daysBefore(x402scan.asOf, lastUpdated))
       .filter((days) => days !== null);

@@ -11,9 +11,9 @@ import { OutageWindow } from './outage.ts';
 import {
   DAY_MS,
   findResources,
+  findWordDeadlineMs,
   isScanDue,
   LISTED_FOR_DAYS,
-  latestWordMs,
   lookTimeMs,
 } from './plan.ts';
 
@@ -206,7 +206,7 @@ export class Census {
   /** Waits for later looks, which show whether the origin or our network was down. */
   async #postponeWord(host: string, scan: FinishedScan | null, day: number): Promise<void> {
     const { store } = this.#options;
-    const lookAtMs = latestWordMs(store.now(), day);
+    const lookAtMs = findWordDeadlineMs(store.now(), day);
     // `silence` holds the id of the silent scan; it is empty after a look without a scan.
     await store.census.change(host, { silence: scan?.scanId ?? '', lookAtMs, begunDay: day });
   }

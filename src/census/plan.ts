@@ -29,12 +29,12 @@ export function isScanDue(
   return today >= sinceDay + untilWeekday;
 }
 
-const SILENT_FOR_MS = 3 * HOUR_MS;
+const MAX_WORD_DELAY_MS = 3 * HOUR_MS;
 const AFTER_MIDNIGHT_MS = 60 * SECOND_MS;
 
-/** The statistics need the word of a silent host soon after the end of the day. */
-export function latestWordMs(nowMs: number, day: number): number {
-  return Math.min(nowMs + SILENT_FOR_MS, (day + 1) * DAY_MS + AFTER_MIDNIGHT_MS);
+/** Returns the time at which a silent host gets its word at the latest: soon after midnight, for the statistics. */
+export function findWordDeadlineMs(nowMs: number, day: number): number {
+  return Math.min(nowMs + MAX_WORD_DELAY_MS, (day + 1) * DAY_MS + AFTER_MIDNIGHT_MS);
 }
 
 /** The resources that a scan found. They are asked if no index lists a resource of the origin. */

@@ -38,7 +38,7 @@ export type TrialFinding = {
   readonly isGift?: boolean;
 };
 
-/** Returns a failure if the seller delivered for nothing. */
+/** Returns a failure if the seller delivered without being paid, which is a gift. */
 export function judgeGift(isGift: boolean, evidence: string): TrialFinding {
   return { status: isGift ? 'fail' : 'pass', evidence, isGift };
 }

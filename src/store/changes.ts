@@ -155,7 +155,7 @@ type Announcement = {
   readonly scanId: string;
   /** True if the feed's readers do not know the host, or may have removed it from their lists. */
   readonly isListing: boolean;
-  /** True if readers see the change only if the host is new or its grade changed; default false. */
+  /** If true, the change is hidden unless the host is new or its grade changed; default false. */
   readonly isQuiet?: boolean;
 };
 
@@ -203,8 +203,8 @@ async function appendChange(
     const shownChanges = { host: history.host, hidden: false };
     const lastChange = isListing ? null : await changes.first(shownChanges, NEWEST_FIRST);
     const { state } = await findOwnerState(context, history.host);
-    // The history is read after the feed's last change, so it holds every scan that the feed has announced. If this
-    // writer then wins the next number, no other writer has announced a scan since that read.
+    // The history is read after `lastOfFeed`, so it holds every scan that the feed has announced. If this writer then
+    // wins the next number, no other writer has announced a scan since `lastOfFeed` was read.
     await history.readNewRows();
     const { host, grade, score, checksVersion } = requireNewestScan(history);
     const row: Row<'changes'> = {

@@ -10,6 +10,7 @@ const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header }
 const IDENTIFIER = 'order_0123456789abcdef';
 const MINUTE_MS = 60_000;
 
+/** Finds the time at which the answer was written to its caller in full; null before. */
 async function findWrittenAtMs(shop: Shop, { nonce }: SignedHeader): Promise<number | null> {
   const key = toPaymentKey(TERMS, { from: payer.address, nonce });
   return (await shop.store.ledger.findEntry(key))?.writtenAtMs ?? null;
@@ -101,7 +102,7 @@ describe('ten minutes after a private answer was delivered in full', () => {
     expect(shop.settlements).toHaveLength(2);
   });
 
-  test('a header opens a freely readable answer as long as the answer is kept', async () => {
+  test('if the answer is public, the header alone fetches it as long as it is kept', async () => {
     await using sold = await startSoldShop({ isPublic: true });
     const { shop, signed, time } = sold;
     time.nowMs += 23 * 60 * MINUTE_MS;
@@ -129,7 +130,7 @@ test('a redelivery counts as delivered only if its call has the identifier of th
   const headersWithoutIdentifier = { 'payment-signature': Buffer.from(json).toString('base64') };
   expect((await shop.buy('secret', headersWithoutIdentifier)).status).toBe(200);
   expect((await shop.buy('secret', headersWithoutIdentifier)).status).toBe(200);
-  // A mark is written after its answer. This sale gives the marks of the two calls above time to be written.
+  // `writtenAtMs` is stored after an answer. During this sale it would be stored for the two calls above.
   expect((await shop.buy('another', toHeaders(await sign()))).status).toBe(200);
   expect(await findWrittenAtMs(shop, signed)).toBeNull();
   expect((await shop.buy('secret', toHeaders(signed))).status).toBe(200);

@@ -241,7 +241,7 @@ test('no payer gets 429 if rate limits are off', async () => {
   }
 });
 
-test('a service that stops charges no call whose settlement has not begun', async () => {
+test('when the service stops, it charges no call whose settlement has not begun', async () => {
   const latch = newLatch();
   await using shop = await startShop({
     compute: async (item) => {

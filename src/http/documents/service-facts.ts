@@ -63,7 +63,7 @@ export const SCORE_NOTE =
   `scoring@1, with integers only. Points by severity: critical ${POINTS.critical}, major ${POINTS.major}, minor ${POINTS.minor}. A pass earns all points, a warn half of them, a fail none. ` +
   'Results whose basis is not_determined are left out. Sub-score of a category = floor(100 * earned / possible). ' +
   `Score = floor of the weighted mean of the sub-scores, Protocol ${WEIGHTS.protocol}, Docs ${WEIGHTS.docs}, Standing ${WEIGHTS.directory}. A category without a determined result is left out. ` +
-  `Caps: after any critical fail the score is at most ${CAP_POINTS.criticalFail}, after a fail of P1 ${CAP_POINTS.unreachable}, if payableBy is nobody at most ${CAP_POINTS.unpayable}; else, after a critical warn or a major fail of Protocol, at most ${CAP_POINTS.flawed}. ` +
+  `Caps: the score is at most ${CAP_POINTS.criticalFail} after any critical fail, at most ${CAP_POINTS.unreachable} after a fail of P1, and at most ${CAP_POINTS.unpayable} if payableBy is nobody. If none of these is true, it is at most ${CAP_POINTS.flawed} after a critical warn or a major fail of Protocol. ` +
   `Grades: ${gradeThresholds}, F below. Standing depends on third parties and changes a grade by at most one letter.`;
 
 export const ICON_SVG = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32" role="img" aria-label="x402 Conformance Scanner"><path fill="#0b5fff" d="M16 1 29 6v9c0 8-5 14-13 16C8 29 3 23 3 15V6z"/><path fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round" d="m9 16 5 5 9-10"/></svg>

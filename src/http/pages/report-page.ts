@@ -140,8 +140,8 @@ function toFindingsSection(report: ScanReport, { catalog, says, stack, isBrief }
 }
 
 /**
- * The API counts undetermined checks as warnings, and checks that were not evaluated as failures. The page
- * counts each kind separately, because the scan saw no fault in these checks.
+ * The API counts a check that is not determined as a warning, and a check that was not evaluated as a failure. The
+ * page counts each kind separately, because the scan saw no fault in these checks.
  */
 function toCounts(
   { passCount, warnCount, failCount }: GradeSummary,
@@ -195,6 +195,7 @@ function toDaysSection({ availability, nowMs }: ReportPageInput) {
   return { picture: drawDayStrip(availability.days, nowMs), words: describeDays(availability) };
 }
 
+/** Lists the resources that the origin sells over other protocols. */
 function toOtherWays(ways: readonly OtherWay[], isBrief: boolean) {
   const shown = ways.slice(0, isBrief ? 1 : MAX_ROWS);
   return shown.map(({ method, path, protocol, methods }) => ({

@@ -119,7 +119,7 @@ export const UNSENT_REASONS: Readonly<Record<string, string>> = {
   insufficient_balance: X402_PYTHON,
 };
 
-/** Codes of the specification that do not prove that nothing was sent, each with an explanation. */
+/** Codes of the specification after which a transaction may have been sent, each with an explanation. */
 export const UNCLEAR_REASONS: Readonly<Record<string, string>> = {
   invalid_transaction_state: 'a transaction was sent, and failed or was rejected',
   settlement_pending: 'a transaction was sent, and is not final',

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { startApp } from '../../fixtures/service/start-app.ts';
 
-test('interface spec 2.4, 0.1.0: the catalog is a summary of categories', async () => {
+test('interface spec 2.4, revision 0.1.0: the catalog is a summary of categories', async () => {
   await using service = await startApp({ revision: '0.1.0' });
   const answer = await service.get('/v1/checks');
   expect(answer.statusCode).toBe(200);
@@ -17,7 +17,7 @@ test('interface spec 2.4, 0.1.0: the catalog is a summary of categories', async 
   ]);
 });
 
-test('interface spec 2.4, 0.3.0: the catalog lists every check, and explains the score', async () => {
+test('interface spec 2.4, revision 0.3.0: the catalog lists every check, and explains the score', async () => {
   await using service = await startApp({ revision: '0.3.0' });
   const { checksVersion, totalChecks, checks, categories, note } = (
     await service.get('/v1/checks')

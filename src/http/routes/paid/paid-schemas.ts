@@ -86,7 +86,7 @@ function toScanSchema(revision: CensusRevision) {
         Type.Unsafe<readonly 'recording'[]>({
           ...INCLUDE_SCHEMA,
           description:
-            '"recording": the answer also holds the recorded observations, whose digest is in the signed report. A request with include and a request without it are two different requests.',
+            '"recording": the answer also holds the recorded observations, whose digest is in the signed report. A payment for a request with include does not pay for the same request without it.',
           documented: { example: ['recording'] },
         }),
       ),
