@@ -56,9 +56,9 @@ export const NODE_ANSWER_PARSER: AnswerParser<NodeAnswer, NodeQuestion> = {
 };
 
 export function readNodeAnswer(text: string, question: NodeQuestion): NodeAnswer {
-  const answer = readMembers(tryParseJson(text));
+  const answer = readObject(tryParseJson(text));
   if (answer === null) return null;
-  const error = readMembers(answer['error']);
+  const error = readObject(answer['error']);
   if (error !== null) return { error: shortenError(error) };
   return 'result' in answer ? { result: keepUsedMembers(answer['result'], question) } : null;
 }
@@ -73,7 +73,7 @@ function shortenError({ code, message, data }: Members) {
 }
 
 function keepUsedMembers(result: unknown, { method, contract }: NodeQuestion): unknown {
-  const members = readMembers(result);
+  const members = readObject(result);
   switch (method) {
     case 'eth_getLogs':
       return isLogList(result) ? result.flatMap(toLog) : null;
@@ -96,12 +96,12 @@ function keepUsedMembers(result: unknown, { method, contract }: NodeQuestion): u
 }
 
 function isLogList(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value) && value.every((log) => readMembers(log) !== null);
+  return Array.isArray(value) && value.every((log) => readObject(log) !== null);
 }
 
 /** Returns no log if the log is pending, or has longer values than the events that we read. */
 function toLog(value: unknown): readonly NodeLog[] {
-  const { address, topics, data = '0x', blockNumber, transactionHash } = readMembers(value) ?? {};
+  const { address, topics, data = '0x', blockNumber, transactionHash } = readObject(value) ?? {};
   if (!Array.isArray(topics) || topics.length > MAX_TOPICS || !topics.every(isShortText)) return [];
   if (![address, data, blockNumber, transactionHash].every(isShortText)) return [];
   return [
@@ -121,7 +121,7 @@ function isShortText(value: unknown): boolean {
 
 type Members = Readonly<Record<string, unknown>>;
 
-function readMembers(value: unknown): Members | null {
+function readObject(value: unknown): Members | null {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
 }
 

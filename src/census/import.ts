@@ -1,4 +1,4 @@
-/** Once a UTC day: reads the listings of indexes, and chooses which origins the census asks. */
+/** Reads the listings of indexes once a UTC day, and chooses which origins the census asks. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnswerReader } from '../answers/answer-reader.ts';
 import { type CensusConfig, readExcluded, readLines } from '../config/census.ts';

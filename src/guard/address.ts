@@ -11,17 +11,18 @@ type Ranges = {
   readonly ipv6Allowed: Range['cidr'];
 };
 
-let ranges: Ranges | null = null;
-
 /** Parses the lists on first use, because most threads need none. */
-function getRanges(): Ranges {
-  ranges ??= {
-    ipv4Denied: toRanges(IPV4_DENIED),
-    ipv6Denied: toRanges(IPV6_DENIED),
-    ipv6Allowed: ipaddr.parseCIDR(IPV6_ALLOWED),
+const getRanges = (() => {
+  let ranges: Ranges | null = null;
+  return (): Ranges => {
+    ranges ??= {
+      ipv4Denied: toRanges(IPV4_DENIED),
+      ipv6Denied: toRanges(IPV6_DENIED),
+      ipv6Allowed: ipaddr.parseCIDR(IPV6_ALLOWED),
+    };
+    return ranges;
   };
-  return ranges;
-}
+})();
 
 /** True for an address that must not be dialled, and for a text that is not an IP literal. */
 export function isBlockedAddress(ip: string): boolean {

@@ -7,7 +7,7 @@ export type ImportSource = 'bazaar' | 'x402scan';
 
 /** One paid resource of a page. */
 export type ImportedListing = {
-  /** As the index wrote it, at most 2,048 characters. It is not always a valid URL. */
+  /** The text of the index, at most 2,048 characters. It is not always a valid URL. */
   readonly url: string;
   /** Upper case; null if the index names none. */
   readonly method: string | null;

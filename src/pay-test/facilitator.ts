@@ -51,8 +51,7 @@ export class TestFacilitator {
   /** Random text in EXTENSION-RESPONSES. If a seller's answer contains it, the seller has passed the header on. */
   readonly mark = randomBytes(12).toString('hex');
   readonly #silenceTimers = new Set<NodeJS.Timeout>();
-  /** Number of requests for `/supported`. */
-  supportedCalls = 0;
+  #supportedCalls = 0;
 
   constructor(options: FacilitatorOptions) {
     this.#options = options;
@@ -71,6 +70,11 @@ export class TestFacilitator {
     const { port } = this.#server.address() as AddressInfo; // it listens on TCP
     const { host } = this.#options;
     return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  }
+
+  /** Number of requests for `/supported`. */
+  get supportedCalls(): number {
+    return this.#supportedCalls;
   }
 
   /** Makes this step fail for one payment. */
@@ -115,7 +119,7 @@ export class TestFacilitator {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url?.split('?', 1)[0]?.replace(/\/+$/, '') ?? '';
     if (request.method === 'GET' && path.endsWith('/supported')) {
-      this.supportedCalls += 1;
+      this.#supportedCalls += 1;
       return send(response, 200, this.#describeSupport());
     }
     const step = (['verify', 'settle'] as const).find((name) => path.endsWith(`/${name}`));

@@ -58,10 +58,8 @@ export class RouteTester {
   readonly #client: SellerClient;
   readonly #payer: Payer;
   #example: Example | null = null;
-  /** "GET /weather?city=Bern: 422"; null if the seller accepts its own example. */
-  refusedExample: string | null = null;
-  /** Number of requests that were not answered in time. */
-  timeoutCount = 0;
+  #refusedExample: string | null = null;
+  #timeoutCount = 0;
   /** The good payment of T1; null before T1. */
   firstPayment: Payment | null = null;
   /** The 2xx answer to the good payment of T1; null if there was none. */
@@ -84,6 +82,16 @@ export class RouteTester {
     return this.facilitator.ledger;
   }
 
+  /** Number of requests that were not answered in time. */
+  get timeoutCount(): number {
+    return this.#timeoutCount;
+  }
+
+  /** "GET /weather?city=Bern: 422"; null if the seller accepts its own example. */
+  get refusedExample(): string | null {
+    return this.#refusedExample;
+  }
+
   /** The path of the route, with those parameters of the example that the route does not set itself. */
   get path(): string {
     const { method, path } = this.route;
@@ -104,7 +112,7 @@ export class RouteTester {
       ? body === null && (this.#example?.body ?? null) !== null
       : this.path !== path;
     if (!wasSent || !reply.ok || !BAD_INPUT_STATUSES.includes(reply.status)) return false;
-    this.refusedExample = `${method} ${this.path}: ${reply.status}`;
+    this.#refusedExample = `${method} ${this.path}: ${reply.status}`;
     this.#example = NO_EXAMPLE;
     return true;
   }
@@ -114,7 +122,7 @@ export class RouteTester {
     const { method = this.route.method, path = this.path } = changes;
     const body = hasBody(method) ? (this.route.body ?? this.#example?.body ?? '{}') : undefined;
     const reply = await this.#client.send({ body, ...changes, method, path });
-    if (!reply.ok && reply.why === 'silent') this.timeoutCount += 1;
+    if (!reply.ok && reply.why === 'silent') this.#timeoutCount += 1;
     return reply;
   }
 

@@ -47,7 +47,7 @@ export type PreflightOffer = {
   readonly amount: string | null;
   readonly payTo: string | null;
   readonly maxTimeoutSeconds: number | null;
-  /** Such as "0.05 USDC"; null if the asset is unknown. */
+  /** The price with its asset, such as "0.05 USDC"; null if the asset is unknown. */
   readonly price: string | null;
   readonly isTestnet: boolean;
   /** The official client's verdict on this offer; null if no client was run. */

@@ -49,13 +49,15 @@ const recordingSchema = Type.Object({
   observations: recordedObservations,
 });
 type StoredRecording = Static<typeof recordingSchema>;
-let validator: ValidateFunction<StoredRecording> | null = null;
 
 /** Compiles the schema at first use. Optimizing its code would take longer than it saves. */
-function getValidator(): ValidateFunction<StoredRecording> {
-  validator ??= new Ajv({ code: { optimize: false } }).compile<StoredRecording>(recordingSchema);
-  return validator;
-}
+const getValidator = (() => {
+  let validate: ValidateFunction<StoredRecording> | null = null;
+  return () => {
+    validate ??= new Ajv({ code: { optimize: false } }).compile<StoredRecording>(recordingSchema);
+    return validate;
+  };
+})();
 
 /** Throws RecordingError, which names the recording as `name`. */
 export function parseRecording(value: unknown, name: string): Recording {

@@ -161,7 +161,7 @@ async function releaseSurplus(slots: SlotStore, host: string): Promise<void> {
   let live = await slots.findLive({ group: tokenGroup(host) });
   while (live.length > LIVE_TOKENS_PER_HOST) {
     const blocks = Map.groupBy(live, (slot) => toIssuedToken(slot).block);
-    // Of several blocks with the most tokens, the block with the oldest token comes first.
+    // If several blocks have the most tokens, the block with the oldest token comes first.
     const [oldest] = [...blocks.values()].reduce((a, b) => (b.length > a.length ? b : a));
     if (oldest === undefined) return;
     await slots.release(oldest);

@@ -79,6 +79,13 @@ async function verify(...args: readonly string[]) {
   };
 }
 
+/** Makes a key, and its entry in a key set, which is valid at every time of a scan. */
+function makeKeyWithEntry() {
+  const key = makeSigningKey();
+  const { publicKey: x, kid } = key;
+  return { key, keyEntry: { kty: 'OKP', crv: 'Ed25519', x, kid, nbf: 0, exp: 1e11 } };
+}
+
 const SIGNING_KEY = makeSigningKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 const WAIT_OPTIONS = { timeout: 30_000 };
 const ALL_PROVED = ['proved signature', 'proved time', 'proved recording'];
@@ -220,15 +227,7 @@ describe('verify', () => {
   });
 
   test('does not prove a future scan, or results that the catalog does not give', async () => {
-    const key = makeSigningKey();
-    const keyEntry = {
-      kty: 'OKP',
-      crv: 'Ed25519',
-      x: key.publicKey,
-      kid: key.kid,
-      nbf: 0,
-      exp: 1e11,
-    };
+    const { key, keyEntry } = makeKeyWithEntry();
     const keySet = await save('own-keys.json', { keys: [keyEntry] });
     const signed = async (change: (decodeStatement: StatementJson) => void) => {
       const changed: StatementJson = decodeStatement();
@@ -260,15 +259,7 @@ describe('verify', () => {
   });
 
   test('proves a site only with keys from that site', async () => {
-    const key = makeSigningKey();
-    const keyEntry = {
-      kty: 'OKP',
-      crv: 'Ed25519',
-      x: key.publicKey,
-      kid: key.kid,
-      nbf: 0,
-      exp: 1e11,
-    };
+    const { key, keyEntry } = makeKeyWithEntry();
     const keySet = await save('stranger.json', { keys: [keyEntry] });
     const stranger = await startCraftedSeller({
       answers: { '/.well-known/jwks.json': { status: 200, body: { keys: [keyEntry] } } },
@@ -301,15 +292,7 @@ describe('verify', () => {
   test.each(['https://other.com', 'https://shop.com ', ''])(
     'does not prove a subject that is not the origin of the report: %j',
     async (name) => {
-      const key = makeSigningKey();
-      const keyEntry = {
-        kty: 'OKP',
-        crv: 'Ed25519',
-        x: key.publicKey,
-        kid: key.kid,
-        nbf: 0,
-        exp: 1e11,
-      };
+      const { key, keyEntry } = makeKeyWithEntry();
       const changed = decodeStatement();
       changed.subject[0].name = name;
       const file = await save('subject.json', signEnvelope(toCanonicalJson(changed), key));

@@ -2,19 +2,14 @@ import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { flakyStore } from './flaky-store.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
-import { listLedgerRows as ledgerRows, QUICK_TIMING } from './settling.ts';
-import { PRICE, type Shop, startShop } from './shop.ts';
+import { listLedgerRows, listStates, QUICK_TIMING } from './settling.ts';
+import { PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
 const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
 const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const LATE_TRANSACTION = `0x${'ef'.repeat(32)}` as const;
-
-const listLedgerRows = (shop: Shop, signed: SignedHeader) =>
-  ledgerRows(shop, payer.address, signed);
-const listStates = async (shop: Shop, signed: SignedHeader) =>
-  (await listLedgerRows(shop, signed)).map(({ state }) => state);
 
 const settledLater: SettleOutcome = { kind: 'settled', transaction: LATE_TRANSACTION };
 

@@ -3,14 +3,12 @@ import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
-import { listLedgerRows, QUICK_TIMING } from './settling.ts';
-import { PRICE, type Shop, startShop } from './shop.ts';
+import { listStates, QUICK_TIMING } from './settling.ts';
+import { PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
 const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
-const listStates = async (shop: Shop, signed: SignedHeader) =>
-  (await listLedgerRows(shop, payer.address, signed)).map(({ state }) => state);
 
 /** One process sends the payment and stalls. The other takes the key over and sends the payment again. */
 async function startTwoSenders() {

@@ -32,6 +32,7 @@ export type SignOptions = {
 
 export type SignedHeader = {
   readonly payload: Record<string, unknown>;
+  readonly from: Address;
   readonly nonce: Hex;
   /** The authorization for `PAYMENT-SIGNATURE`. */
   readonly header: string;
@@ -111,7 +112,7 @@ export function newPayer(privateKey = generatePrivateKey(), terms = TERMS): Paye
             }),
       };
       const v1 = { x402Version: 1, scheme: 'exact', network: 'base', payload: inner };
-      return { payload, nonce, header: encode(payload), v1: encode(v1) };
+      return { payload, from: message.from, nonce, header: encode(payload), v1: encode(v1) };
     },
   };
 }

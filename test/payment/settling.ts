@@ -1,5 +1,4 @@
 /** Short times and ledger reads for tests of doubtful settlements. */
-import type { Address } from 'viem';
 import { toPaymentKey } from '../../src/payment/terms.ts';
 import { type SignedHeader, TERMS } from './payer.ts';
 import type { Shop, ShopOptions } from './shop.ts';
@@ -17,14 +16,11 @@ export const QUICK_TIMING: ShopOptions = {
   sweepIntervalMs: 50,
 };
 
-export async function listLedgerRows(shop: Shop, from: Address, { nonce }: SignedHeader) {
-  const authorization = {
-    from,
-    nonce,
-    to: TERMS.payTo,
-    value: 0n,
-    validAfter: 0n,
-    validBefore: 0n,
-  };
-  return shop.store.ledger.findAllSteps(toPaymentKey(TERMS, authorization));
+/** Lists all steps of a payment in the ledger of the shop. */
+export function listLedgerRows(shop: Shop, { from, nonce }: SignedHeader) {
+  return shop.store.ledger.findAllSteps(toPaymentKey(TERMS, { from, nonce }));
+}
+
+export async function listStates(shop: Shop, signed: SignedHeader) {
+  return (await listLedgerRows(shop, signed)).map(({ state }) => state);
 }

@@ -83,7 +83,7 @@ export class MongoInstances implements InstanceStore {
       const living = conflicts.findLiving(conflicting);
       if (living || performance.now() > deadlineMs)
         throw toConflictError(living ?? conflicting[0], settings);
-      // Of several instances that want to join at once, only the instance with the smallest `boot` keeps its row.
+      // If several instances want to join at once, only the instance with the smallest `boot` keeps its row.
       if (conflicting.some((other) => other.boot < owner.boot))
         await instances.remove({ boot: owner.boot });
       await delay(CHECK_INTERVAL_MS * (1 + Math.random()));
