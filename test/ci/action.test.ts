@@ -1,6 +1,6 @@
 /** The steps of action.yml run on a good and on a broken seller. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -163,6 +163,16 @@ test('the action reports a server that does not start, with its output', async (
   expect(log['wait']).toContain('did not answer within 1 s');
   expect(log['wait']).toContain('no such module');
 });
+
+test.each(['x[$(touch harm)]', 'PATH', '5+5', '-1', '', ' 7', '1.5'])(
+  'the input wait-seconds is a number and no program: %j',
+  async (seconds) => {
+    const { codes, log } = await run('good', { start: '', 'wait-seconds': seconds });
+    expect(codes).toEqual({ wait: 1 });
+    expect(log['wait']).toContain('wait-seconds');
+    await expect(stat(join(folder, 'harm'))).rejects.toMatchObject({ code: 'ENOENT' });
+  },
+);
 
 /** The seller `sells-twice` refuses good payments on one route (T1), and one payment buys twice (T7). */
 describe('the input pay-test', () => {
