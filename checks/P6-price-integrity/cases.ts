@@ -20,6 +20,7 @@ import {
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
 import { offering } from '../../test/fixtures/observations/seen-challenges.ts';
+import { UNIT_CASES } from '../../test/fixtures/observations/unit-cases.ts';
 
 const SUI = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1eb7', extra: {} };
 
@@ -290,6 +291,21 @@ const cases: readonly CheckCase[] = [
     seen: withOffers([offer({ asset: UNKNOWN_TOKEN })]),
     expect: { status: 'warn', outcome: 'unknown-decimals', evidence: [UNKNOWN_TOKEN] },
   },
+  {
+    name: 'one offer has the declared price, another is in a token with unknown decimals',
+    seen: withOffers([offer(), offer({ amount: '10000000000000000', asset: UNKNOWN_TOKEN })]),
+    expect: {
+      status: 'pass',
+      outcome: 'agrees',
+      evidence: ['not compared: /accepts/1', 'decimals are unknown'],
+    },
+  },
+  {
+    name: 'one offer has another price than declared, another is in a token with unknown decimals',
+    seen: withOffers([offer({ amount: '20000' }), offer({ asset: UNKNOWN_TOKEN })]),
+    expect: { status: 'fail', outcome: 'mismatch', evidence: ['asks 20000 base units'] },
+  },
+  ...UNIT_CASES,
   {
     name: 'the seller has neither OpenAPI nor a manifest',
     seen: { ...withOffers([offer()]), ...NO_DOCUMENTS },

@@ -3,6 +3,7 @@ import {
   defineCheck,
   type Found,
   fail,
+  listed,
   notDetermined,
   pass,
   type Seen,
@@ -60,7 +61,15 @@ export default defineCheck({
       seen.resources,
       kit,
       (item) => inspect(item, seen, kit),
-      (count) => ['agrees', `${count} ask for the declared price`],
+      (count, challenged) => {
+        const notes = challenged.flatMap((item) => {
+          const { offers } = item.reading.challenge;
+          const { unknownDecimals } = compareOpenApi(offers, item, seen, kit);
+          return unknownDecimals.map((offer) => describeUncompared(offer, kit));
+        });
+        const uncompared = notes.length > 0 ? `; not compared: ${listed(notes)}` : '';
+        return ['agrees', `${count} ask for the declared price${uncompared}`];
+      },
       'named',
     );
   },
@@ -95,8 +104,9 @@ function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw
         const text = `asks ${live} base units, ${place} ${stated}`;
         return [isRange ? 'out-of-range' : 'mismatch', text];
       }),
-    ...unknownDecimals.map(({ pointer, asset, network }): Flaw => {
-      return ['unknown-decimals', `${pointer} asks ${kit.show(asset)} on ${kit.show(network)}`];
+    // Beside an offer that agrees, an offer in another token is a note.
+    ...(comparedPrices.length > 0 ? [] : unknownDecimals).map((offer): Flaw => {
+      return ['unknown-decimals', describeUncompared(offer, kit)];
     }),
   ];
   // Both requests often give the same flaw. Flaws with the same text count once.
@@ -111,6 +121,10 @@ function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw
   return ceilings.map(({ pointer, amount }) => {
     return ['ceiling', `${pointer} asks for up to ${kit.show(amount)} base units`];
   });
+}
+
+function describeUncompared({ pointer, asset, network }: Offer, kit: Kit): string {
+  return `${pointer} asks ${kit.show(asset)} on ${kit.show(network)}, whose decimals are unknown`;
 }
 
 /** Compares offers of a resource with the prices that OpenAPI declares for it. */

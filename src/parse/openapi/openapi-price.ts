@@ -13,6 +13,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { parseWrittenAmount } from '../text/decimal.ts';
+import { readAtomicPrice, readStatedPrice, type StatedUnits } from '../text/stated-price.ts';
 
 export type PriceDeclaration =
   | {
@@ -20,6 +21,8 @@ export type PriceDeclaration =
       readonly amount: string;
       readonly currency: string;
       readonly pointer: string;
+      /** The amount in base units, if members beside it say that it may be in base units. */
+      readonly units?: StatedUnits;
     }
   | {
       readonly kind: 'dynamic';
@@ -35,6 +38,8 @@ export type PriceDeclaration =
       readonly kind: 'legacy';
       readonly amount: string | null;
       readonly pointer: string;
+      /** The price in base units, if the form states it so or may state it so. */
+      readonly units?: StatedUnits;
       /** Bounds of a dynamic price in the earlier form (`minPrice`, `maxPrice`). */
       readonly range?: { readonly min: string | null; readonly max: string | null };
     };
@@ -90,10 +95,33 @@ function readStructuredPrice(price: JsonObject, pointer: string): PriceDeclarati
     return { kind: 'dynamic', min, max, currency, pointer };
   }
   if (price['mode'] === 'fixed') {
-    return amount === null ? null : { kind: 'fixed', amount, currency, pointer };
+    if (amount === null) return null;
+    const units = readFixedUnits(price);
+    return { kind: 'fixed', amount, currency, pointer, ...(units === null ? {} : { units }) };
   }
-  if (price['mode'] === 'free' || amount === null) return null;
-  return { kind: 'legacy', amount: parseWrittenAmount(amount), pointer };
+  if (price['mode'] === 'free') return null;
+  return toLegacyPrice(price, pointer);
+}
+
+/** Indexes read a fixed price as dollars, whatever stands beside it. The seller may mean base units. */
+function readFixedUnits(price: JsonObject): StatedUnits | null {
+  const isBare = price['decimals'] === undefined && price['asset'] === undefined;
+  const units = isBare ? null : (readStatedPrice(price)?.units ?? null);
+  return units === null ? null : { ...units, mayBeDollars: true };
+}
+
+/** `pointer` is the pointer of the object that has the member `amount`. */
+function toLegacyPrice(price: JsonObject, pointer: string): PriceDeclaration | null {
+  const stated = readStatedPrice(price);
+  if (stated !== null) {
+    const { dollars, units } = stated;
+    const written = units?.mayBeDollars === false ? null : parseWrittenAmount(price['amount']);
+    const amount = written ?? dollars;
+    return { kind: 'legacy', amount, pointer, ...(units === null ? {} : { units }) };
+  }
+  // A text that is not an amount, or an amount in another currency.
+  const hasAmount = toWrittenText(price['amount']) !== null;
+  return hasAmount ? { kind: 'legacy', amount: null, pointer } : null;
 }
 
 function readMppPrice(info: JsonObject, infoPointer: string): PriceDeclaration | null {
@@ -133,7 +161,10 @@ function readFlatMember(info: JsonObject, infoPointer: string): PriceDeclaration
 function readLegacyPrice(info: JsonObject, infoPointer: string): PriceDeclaration | null {
   const [min, max] = [parseWrittenAmount(info['minPrice']), parseWrittenAmount(info['maxPrice'])];
   if (min === null && max === null && info['pricingMode'] === undefined) {
-    return toFlatPrice(info['amount'], `${infoPointer}/amount`);
+    const price = toLegacyPrice(info, `${infoPointer}/amount`);
+    return readAtomicPrice(info) === null || price === null
+      ? price
+      : { ...price, pointer: infoPointer };
   }
   return { kind: 'legacy', amount: null, pointer: infoPointer, range: { min, max } };
 }

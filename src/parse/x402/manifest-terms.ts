@@ -1,13 +1,12 @@
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
-import { baseUnits } from '../text/decimal.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
-import { findOfferAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
 import { isSameAddress } from './namespaces.ts';
 import { findNamespace, toCaip2 } from './networks.ts';
 import { findJudgedOffers } from './offer-faults.ts';
+import { agreesWithPrice } from './price-comparison.ts';
 
 /** One term of a document (manifest or OpenAPI), compared with the challenge of the resource. */
 export type TermComparison = {
@@ -109,28 +108,26 @@ function findOffersOf(
 }
 
 function comparePrice(
-  { price, amount, pointer }: ManifestEntry,
+  { price, units, amount, pointer }: ManifestEntry,
   offers: readonly Offer[],
 ): readonly TermComparison[] {
-  const stated = amount ?? price;
+  const stated = amount ?? price ?? units?.amount ?? null;
   if (stated === null) return [];
   const comparisons = offers.flatMap((offer) => {
     // A ceiling is not a price, because the seller may charge less.
     const live = findAmountKind(offer.scheme) === 'price' ? parseAmount(offer.amount) : null;
-    const units = amount === null ? toBaseUnits(stated, offer) : parseWholeNumber(amount);
-    return live === null || units === null ? [] : [{ live: String(live), agrees: live === units }];
+    const agrees =
+      amount === null
+        ? agreesWithPrice({ dollars: price, units: units ?? null }, offer)
+        : agreesWithUnits(amount, live);
+    return live === null || agrees === null ? [] : [{ live: String(live), agrees }];
   });
   const comparison = comparisons.find(({ agrees }) => !agrees) ?? comparisons[0];
   return comparison === undefined ? [] : [{ pointer, stated, ...comparison }];
 }
 
-function toBaseUnits(decimal: string, offer: Offer): bigint | null {
-  const asset = findOfferAsset(offer);
-  return asset === null ? null : baseUnits(decimal, asset.decimals);
-}
-
-function parseWholeNumber(amount: string): bigint | null {
-  return /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) : null;
+function agreesWithUnits(amount: string, live: bigint | null): boolean | null {
+  return live !== null && /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) === live : null;
 }
 
 /** Compares an address only with addresses of the same namespace. Returns null if there are none. */

@@ -11,6 +11,7 @@ import {
 } from '../json/json.ts';
 import { escapePointerStep } from '../json/json-pointer.ts';
 import { dollars } from '../text/decimal.ts';
+import { readStatedPrice, type StatedPrice, type StatedUnits } from '../text/stated-price.ts';
 import { findAmountKind } from './amount.ts';
 import { toCaip2 } from './networks.ts';
 
@@ -21,6 +22,8 @@ export type ManifestEntry = {
   readonly method: string | null;
   /** Decimal dollars without "$" and trailing zeroes ("0.01"); null if missing or in another currency. */
   readonly price: string | null;
+  /** The price in base units, if the entry states it so or may state it so. */
+  readonly units?: StatedUnits;
   /** Base units, from an entry of `accepts`; null if missing. */
   readonly amount: string | null;
   readonly asset: string | null;
@@ -43,6 +46,7 @@ const LIST_MEMBERS = ['resources', 'endpoints', 'items'];
 /** Limit for each resource, because a manifest may list thousands of resources. */
 const MAX_ACCEPTS = 20;
 const PRICE_MEMBERS = ['price', 'price_usd', 'priceUsd'];
+const NO_PRICE: StatedPrice = { dollars: null, units: null };
 const METHOD_AND_TARGET = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(\S+)$/i;
 const HTTP_METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
 
@@ -92,11 +96,13 @@ function toEntries(
   const [, statedMethod = null, target = trimmed] = METHOD_AND_TARGET.exec(trimmed) ?? [];
   if (target === '') return [];
   const option = jsonList(details['accepts']).map(jsonObject).find(isPriced) ?? {};
+  const { dollars: price, units } = readPrice(details);
   const first: ManifestEntry = {
     target,
     pointer,
     method: readMethod(statedMethod, details, option),
-    price: readPrice(details),
+    price,
+    ...(units === null ? {} : { units }),
     amount: readBaseUnits(option, details),
     asset: jsonText(details['asset']) ?? jsonText(option['asset']),
     network: readNetwork(details) ?? jsonText(option['network']),
@@ -155,19 +161,19 @@ function readMethod(
   return typeof method === 'string' ? method.toUpperCase() : null;
 }
 
-function readPrice(details: JsonObject): string | null {
+/** An entry may also state its amount beside its other members, without a member for the price. */
+function readPrice(details: JsonObject): StatedPrice {
   for (const name of PRICE_MEMBERS) {
     const price = details[name];
-    const amount = isJsonObject(price) ? readDollars(price) : dollars(price);
-    if (amount !== null) return amount;
+    const amount = dollars(price);
+    const stated = isJsonObject(price)
+      ? readStatedPrice(price)
+      : amount === null
+        ? null
+        : { dollars: amount, units: null };
+    if (stated !== null) return stated;
   }
-  return null;
-}
-
-function readDollars(price: JsonObject): string | null {
-  const currency = price['currency'] ?? 'USD';
-  if (typeof currency !== 'string' || !/^USDC?$/i.test(currency)) return null;
-  return dollars(price['amount']);
+  return readStatedPrice(details) ?? NO_PRICE;
 }
 
 function readBaseUnits(option: JsonObject, details: JsonObject): string | null {

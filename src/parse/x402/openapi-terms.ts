@@ -1,9 +1,12 @@
+import { jsonAsText } from '../json/json.ts';
 import type { OpenApiFacts, PriceDeclaration, SecurityScheme } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
+import type { StatedPrice } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import { findOfferAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { TermComparison } from './manifest-terms.ts';
+import { agreesWithPrice } from './price-comparison.ts';
 
 export type OpenApiTerms = {
   /** True if the document declares a range. Live prices must be in the range, and may differ between probes. */
@@ -21,6 +24,8 @@ type DeclaredPrice = {
   /** True for an MPP price. All other forms are in dollars. */
   readonly isBaseUnits: boolean;
   readonly pointer: string;
+  /** A price that states base units, or may state them. */
+  readonly stated?: StatedPrice;
 };
 type UnitBounds = { readonly min: bigint | null; readonly max: bigint | null };
 
@@ -59,8 +64,15 @@ function toDeclaredPrice(price: PriceDeclaration): DeclaredPrice | null {
     if (min === null && max === null) return null;
     return { min, max, isRange: true, isBaseUnits: false, pointer };
   }
-  if (price.kind === 'dynamic' || price.amount === null) return null;
+  if (price.kind === 'dynamic') return null;
+  const units = price.kind === 'mpp' ? undefined : price.units;
   const { amount } = price;
+  if (units !== undefined) {
+    const stated = { dollars: amount, units };
+    const shown = units.mayBeDollars ? amount : units.amount;
+    return { min: shown, max: shown, isRange: false, isBaseUnits: false, pointer, stated };
+  }
+  if (amount === null) return null;
   const isBaseUnits = price.kind === 'mpp';
   return { min: amount, max: amount, isRange: false, isBaseUnits, pointer };
 }
@@ -74,6 +86,7 @@ function compareOffer(
   const live = parseAmount(offer.amount);
   if (kind === null || live === null) return null;
   if (kind === 'ceiling' && (!price.isRange || price.max === null)) return null;
+  if (price.stated !== undefined) return compareStated(offer, price, price.stated);
   const decimals = price.isBaseUnits ? 0 : findOfferAsset(offer)?.decimals;
   if (decimals === undefined) return kind === 'price' ? 'unknown-decimals' : null;
   const declaredUnits = toBaseUnits(price, decimals);
@@ -82,6 +95,18 @@ function compareOffer(
   const agrees = (min === null || live >= min) && (max === null || live <= max);
   const stated = price.isRange ? `${min ?? 0} to ${max ?? 'any'}` : String(min);
   return { pointer: price.pointer, stated, live: String(live), agrees };
+}
+
+function compareStated(
+  offer: Offer,
+  { min, pointer }: DeclaredPrice,
+  stated: StatedPrice,
+): TermComparison | 'unknown-decimals' | null {
+  const agrees = agreesWithPrice(stated, offer);
+  if (agrees !== null) {
+    return { pointer, stated: min ?? '', live: jsonAsText(offer.amount), agrees };
+  }
+  return findOfferAsset(offer) === null ? 'unknown-decimals' : null;
 }
 
 function toBaseUnits({ min, max }: DeclaredPrice, decimals: number): UnitBounds {

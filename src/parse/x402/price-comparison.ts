@@ -1,0 +1,46 @@
+import { baseUnits } from '../text/decimal.ts';
+import type { StatedPrice, StatedUnits } from '../text/stated-price.ts';
+import { parseAmount } from './amount.ts';
+import { findOfferAsset } from './assets.ts';
+import type { Offer } from './challenge.ts';
+import { isSameAddress } from './namespaces.ts';
+
+/**
+ * Compares the amount of an offer with a price that a document states. If readers differ about the unit, the price
+ * agrees if the amount fits one of the two readings. Returns null if the two cannot be compared.
+ */
+export function agreesWithPrice({ dollars, units }: StatedPrice, offer: Offer): boolean | null {
+  const live = parseAmount(offer.amount);
+  if (live === null) return null;
+  const byDollars = compareDollars(dollars, offer, live);
+  const byUnits = units === null ? null : compareUnits(units, offer, live);
+  if (units?.mayBeDollars === true) {
+    if (byUnits === true || byDollars === true) return true;
+    // The amount may still be in dollars, if the decimals of the token are unknown.
+    return byDollars === null ? null : false;
+  }
+  if (units === null || byDollars !== null) return byDollars;
+  // In a token whose decimals are unknown, only equal amounts say something.
+  return dollars === null || byUnits === true ? byUnits : null;
+}
+
+function compareDollars(dollars: string | null, offer: Offer, live: bigint): boolean | null {
+  const asset = findOfferAsset(offer);
+  if (dollars === null || asset === null) return null;
+  const units = baseUnits(dollars, asset.decimals);
+  return units === null ? null : units === live;
+}
+
+/** Returns null for an offer in another token. */
+function compareUnits({ amount, asset }: StatedUnits, offer: Offer, live: bigint): boolean | null {
+  if (asset !== null && !isAssetOf(asset, offer)) return null;
+  return BigInt(amount) === live;
+}
+
+/** The document names the token by its address, by its symbol, or by a CAIP-19 id that ends with its address. */
+function isAssetOf(asset: string, offer: Offer): boolean {
+  const address = typeof offer.asset === 'string' ? offer.asset : '';
+  const last = asset.slice(Math.max(asset.lastIndexOf(':'), asset.lastIndexOf('/')) + 1);
+  const symbol = findOfferAsset(offer)?.symbol.toLowerCase();
+  return isSameAddress(last, address) || asset.toLowerCase() === symbol;
+}
