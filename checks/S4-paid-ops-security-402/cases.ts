@@ -25,6 +25,10 @@ function withPaidWeather(changes: JsonObject): CheckCase['seen'] {
   return withPaths({ '/weather': { get: paidOperation(changes) } });
 }
 
+function withSchemes(securitySchemes: JsonObject): JsonObject {
+  return { components: { securitySchemes } };
+}
+
 function withPaymentInfo(info: JsonValue): CheckCase['seen'] {
   return withPaidWeather({ 'x-payment-info': info });
 }
@@ -129,17 +133,45 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'no-security', evidence: ['/paths/~1weather/get'] },
   },
   {
-    name: 'a paid operation names only an apiKey scheme',
+    name: 'the only scheme is an apiKey named x402, and a paid operation names it',
+    seen: withPaths(
+      { '/weather': { get: paidOperation() } },
+      withSchemes({ x402: { type: 'apiKey', in: 'header', name: 'X-PAYMENT' } }),
+    ),
+    expect: { status: 'pass', outcome: 'declared' },
+  },
+  {
+    name: 'the only scheme is an apiKey in PAYMENT-SIGNATURE, and a paid operation names it',
+    seen: withPaths(
+      { '/weather': { get: paidOperation({ security: [{ pay: [] }] }) } },
+      withSchemes({ pay: { type: 'apiKey', in: 'header', name: 'Payment-Signature' } }),
+    ),
+    expect: { status: 'pass', outcome: 'declared' },
+  },
+  {
+    name: 'the only scheme is an apiKey that carries no payment, and a paid operation names it',
     seen: withPaths(
       { '/weather': { get: paidOperation({ security: [{ key: [] }] }) } },
-      {
-        components: {
-          securitySchemes: {
-            x402: { type: 'http', scheme: 'x402' },
-            key: { type: 'apiKey', in: 'header', name: 'X-PAYMENT' },
-          },
-        },
-      },
+      withSchemes({ key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } }),
+    ),
+    expect: { status: 'warn', outcome: 'no-security' },
+  },
+  {
+    name: 'the only scheme is an apiKey that carries the payment, and a paid operation does not name it',
+    seen: withPaths(
+      { '/weather': { get: paidOperation({ security: [] }) } },
+      withSchemes({ x402: { type: 'apiKey', in: 'header', name: 'X-PAYMENT' } }),
+    ),
+    expect: { status: 'warn', outcome: 'no-security' },
+  },
+  {
+    name: 'the document has a scheme for x402, and a paid operation names only an apiKey scheme',
+    seen: withPaths(
+      { '/weather': { get: paidOperation({ security: [{ key: [] }] }) } },
+      withSchemes({
+        x402: { type: 'http', scheme: 'x402' },
+        key: { type: 'apiKey', in: 'header', name: 'X-PAYMENT' },
+      }),
     ),
     expect: { status: 'warn', outcome: 'no-security' },
   },

@@ -86,9 +86,11 @@ export default defineCheck({
         `${path} does not declare as paid what answers 402: ${list(undeclared)}`,
       ];
     }
-    const { x402 } = kit.paymentSchemes(facts);
+    const { x402, apiKeys } = kit.paymentSchemes(facts);
+    // S2 reports the type of an apiKey scheme. A second finding here would have a fix that changes nothing.
+    const acceptedSchemes = x402.length > 0 ? x402 : apiKeys;
     const findings = paid.map((each): readonly Found<Kind>[] => {
-      const kind = findMissing(each, x402);
+      const kind = findMissing(each, acceptedSchemes);
       const text = `${kit.request(each.method, each.template)}, ${path}#${kit.quote(each.pointer)}`;
       return kind === null ? [] : [[kind, text]];
     });
@@ -104,11 +106,11 @@ export default defineCheck({
 /** Finds the first declaration that a paid operation lacks; null if it has all. */
 function findMissing(
   { declares402, security, price, protocols, protocolNames }: Operation,
-  x402Schemes: readonly string[],
+  acceptedSchemes: readonly string[],
 ): Kind | null {
   if (!declares402) return 'no-402';
   const schemeNames = (security ?? []).flatMap((requirement) => Object.keys(requirement));
-  if (!schemeNames.some((name) => x402Schemes.includes(name))) return 'no-security';
+  if (!schemeNames.some((name) => acceptedSchemes.includes(name))) return 'no-security';
   if (price?.kind === 'mpp') return 'mpp-offers';
   if (price === null) return 'no-price';
   if (price.kind === 'legacy' || protocols === 'strings') return 'legacy-form';

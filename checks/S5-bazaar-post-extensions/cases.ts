@@ -29,7 +29,7 @@ function withInput(changes: JsonObject): CheckCase['seen'] {
 /** A declaration as @x402/extensions makes it for an MCP tool. `changes` are members of its input, `more` of its info. */
 function withTool(changes: JsonObject, more: JsonObject = {}): CheckCase['seen'] {
   const input = { type: 'mcp', toolName: 'analysis', inputSchema: { type: 'object' }, ...changes };
-  const schema = { $schema: DRAFT, type: 'object', required: ['input'] };
+  const schema = { $schema: DRAFT, type: 'object', properties: { input: {} } };
   return withBazaar(bazaarExtension({ info: { input, ...more }, schema }));
 }
 
@@ -198,6 +198,58 @@ const casesWithPost: readonly CheckCase[] = [
     versions: [2],
     seen: withSchema({ $schema: DRAFT, $ref: 'https://other.example/schema.json' }),
     expect: { status: 'fail', outcome: 'bad-schema', evidence: ['$ref'] },
+  },
+  {
+    name: 'the schema describes the body, not info',
+    versions: [2],
+    seen: withSchema({ $schema: DRAFT, type: 'object', properties: { text: { type: 'string' } } }),
+    expect: {
+      status: 'fail',
+      outcome: 'bad-schema',
+      evidence: ['POST /summaries', '/schema/properties/input: missing', 'info, not the body'],
+    },
+  },
+  {
+    name: 'the schema describes the body, and info does not fit it either',
+    versions: [2],
+    seen: withSchema({ type: 'object', required: ['text'] }),
+    expect: { status: 'fail', outcome: 'bad-schema', evidence: ['/schema/properties/input'] },
+  },
+  {
+    name: 'the schema is an empty object',
+    versions: [2],
+    seen: withSchema({}),
+    expect: { status: 'fail', outcome: 'bad-schema', evidence: ['/schema/properties/input'] },
+  },
+  {
+    name: 'the schema is true',
+    versions: [2],
+    seen: withSchema(true),
+    expect: { status: 'fail', outcome: 'bad-schema', evidence: ['/schema: true'] },
+  },
+  {
+    name: 'the schema only requires the input, as it requires any name',
+    versions: [2],
+    seen: withSchema({ $schema: DRAFT, type: 'object', required: ['input'] }),
+    expect: { status: 'fail', outcome: 'bad-schema', evidence: ['/schema/properties/input'] },
+  },
+  {
+    name: 'a local reference leads to a schema that does not define the input',
+    versions: [2],
+    seen: withSchema({ $ref: '#/$defs/body', $defs: { body: { properties: { text: {} } } } }),
+    expect: { status: 'fail', outcome: 'bad-schema', evidence: ['/schema/properties/input'] },
+  },
+  {
+    name: 'a local reference leads to the schema that defines the input',
+    versions: [2],
+    seen: withSchema({ $ref: '#/$defs/info', $defs: { info: { properties: { input: {} } } } }),
+    expect: { status: 'pass', outcome: 'complete' },
+  },
+  {
+    name: 'the schema defines the input and does not require it',
+    versions: [2],
+    seen: withSchema({ $schema: DRAFT, properties: { input: { type: 'object' } } }),
+    expect: { status: 'pass', outcome: 'complete' },
   },
   {
     name: 'the body is empty, and the schema requires a member',

@@ -29,7 +29,9 @@ const OUTCOMES = {
   'bad-input': fail(
     'Give info.input a type "http", a method "POST", bodyType and body; for MCP type, toolName and inputSchema.',
   ),
-  'bad-schema': fail('Make bazaar.schema JSON Schema 2020-12, with local $ref only.'),
+  'bad-schema': fail(
+    'Make bazaar.schema the JSON Schema 2020-12 of bazaar.info, not of the body: define properties.input, with local $ref only.',
+  ),
   'example-invalid': fail(
     'Give an input example: without one the AgentCash router sends a body that your schema refuses.',
   ),
@@ -125,8 +127,12 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
     return [['bad-schema', `${request} ${pointer}/schema: ${kit.show(shown)}`]];
   }
   const [error] = kit.schemaErrors(schema, kit.at(bazaar, '/info') ?? null);
+  if (error?.startsWith('schema')) return [['bad-schema', `${request} ${pointer}: ${error}`]];
+  if (!definesInput(schema, kit)) {
+    const evidence = `${request} ${pointer}/schema/properties/input: missing; the schema describes info, not the body`;
+    return [['bad-schema', evidence]];
+  }
   if (error !== undefined) {
-    if (error.startsWith('schema')) return [['bad-schema', `${request} ${pointer}: ${error}`]];
     return [['example-invalid', `${request} ${pointer}/info does not fit its schema: ${error}`]];
   }
   if (inHeader === undefined) return [['body-only', `${request} ${pointer} is not in the header`]];
@@ -141,6 +147,13 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
 
 function isKnownDraft(value: JsonValue | undefined): boolean {
   return value === undefined || (typeof value === 'string' && SCHEMA_DRAFT.test(value));
+}
+
+/** Facilitators do not catalog a resource whose schema accepts any `info`. Members beside a `$ref` count too. */
+function definesInput(schema: JsonValue, kit: Kit): boolean {
+  return [schema, kit.resolveRef(schema, schema)].some(
+    (each) => kit.at(each, '/properties/input') !== undefined,
+  );
 }
 
 /** Finds the pointer of the first input member that breaks a rule of the extension. */

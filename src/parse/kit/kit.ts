@@ -11,7 +11,7 @@ import {
   showAddress,
   showJson,
 } from '../json/json.ts';
-import { followPointer } from '../json/json-pointer.ts';
+import { createRefResolver, followPointer } from '../json/json-pointer.ts';
 import { listSchemaErrors } from '../json/json-schema.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
@@ -82,6 +82,8 @@ const UNCACHED_READERS = {
   headBytes,
   isHtml: isHtmlAnswer,
   at: followPointer,
+  /** Returns the target of the value's local `$ref`, or the value itself if it has no `$ref`. */
+  resolveRef: (document: JsonValue, value: JsonValue) => createRefResolver(document)(value),
   object: jsonObject,
   list: jsonList,
   challengeIn: parseChallenge,
