@@ -9,6 +9,11 @@ export type MarkdownFacts = {
   readonly linkLists: number;
   /** The targets of `[text](url)` and `<url>`. An address without brackets is not a link. */
   readonly links: readonly string[];
+  /**
+   * The links in list items and table rows that name POST, PUT, PATCH or DELETE, and not GET. They are addresses to
+   * call by that method, not pages to open.
+   */
+  readonly calledLinks: readonly string[];
 };
 
 /**
@@ -19,6 +24,9 @@ export type MarkdownFacts = {
 /** Matches only headings with "#". Readers of llms.txt do not look for underlined headings. */
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/s;
 const LIST_ITEM = /^[ \t]*(?:[-*+]|[0-9]{1,9}[.)])[ \t]/;
+const TABLE_ROW = /^[ \t]*\|/;
+/** Only in upper case, because "post" is a word too. A method inside a path is not a method. */
+const METHOD_NAME = /(?<![\w/.-])(?:GET|POST|PUT|PATCH|DELETE)(?!\w)/g;
 const QUOTE = /^ {0,3}>[ \t]?(.*)$/s;
 const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/s;
 
@@ -38,6 +46,9 @@ class LineReader {
   #inListItem = false;
   #section: 'other' | 'h2' | 'h2-with-links' = 'other';
   #linkLists = 0;
+  readonly #calledLinks: string[] = [];
+  /** The methods that the open list item or table row names, and the number of links before it. */
+  #item: { readonly methods: Set<string>; readonly linksBefore: number } | null = null;
 
   /** `line` is null for a line of a code fence. */
   read(line: string | null): void {
@@ -47,12 +58,14 @@ class LineReader {
   }
 
   toFacts(): MarkdownFacts {
+    this.#endItem();
     const summary = this.#summary.join(' ').trim();
     return {
       leadH1: this.#leadH1,
       summary: summary === '' ? null : summary,
       linkLists: this.#linkLists,
       links: this.#scanner.links,
+      calledLinks: this.#calledLinks,
     };
   }
 
@@ -60,6 +73,7 @@ class LineReader {
     this.#scanner.endParagraph();
     this.#hasBlock ||= isFence;
     this.#inListItem &&= isFence;
+    if (!isFence) this.#endItem();
     if (this.#summary.length > 0) this.#summaryIsOpen = false;
   }
 
@@ -71,6 +85,7 @@ class LineReader {
     if (marks === '##' || this.#summary.length > 0) this.#summaryIsOpen = false;
     this.#hasBlock = true;
     this.#inListItem = false;
+    this.#endItem();
     this.#scanner.endParagraph();
     this.#scanner.scan(line);
     this.#scanner.endParagraph();
@@ -84,12 +99,27 @@ class LineReader {
     if (LIST_ITEM.test(line)) {
       this.#inListItem = true;
       this.#scanner.endParagraph();
-    }
+      this.#beginItem();
+    } else if (TABLE_ROW.test(line)) this.#beginItem();
+    for (const [method] of line.matchAll(METHOD_NAME)) this.#item?.methods.add(method);
     const linkCount = this.#scanner.scan(line);
     if (linkCount > 0 && this.#inListItem && this.#section === 'h2') {
       this.#section = 'h2-with-links';
       this.#linkLists += 1;
     }
+  }
+
+  #beginItem(): void {
+    this.#endItem();
+    this.#item = { methods: new Set(), linksBefore: this.#scanner.links.length };
+  }
+
+  #endItem(): void {
+    if (this.#item === null) return;
+    const { methods, linksBefore } = this.#item;
+    const isCalled = methods.size > 0 && !methods.has('GET');
+    if (isCalled) this.#calledLinks.push(...this.#scanner.links.slice(linksBefore));
+    this.#item = null;
   }
 }
 

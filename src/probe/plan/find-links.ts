@@ -1,7 +1,8 @@
-/** Finds the links in the origin's documents, and the icons that its root names. */
+/** Finds the links in the origin's documents. Endpoints of an API are not links. */
 
 import type { LinkSet } from '../../model/observations.ts';
 import type { JsonValue } from '../../parse/json/json.ts';
+import { escapePointerStep } from '../../parse/json/json-pointer.ts';
 import type { OpenApiReading } from '../../parse/kit/find-openapi.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { DocumentReading } from '../../parse/kit/read-document.ts';
@@ -26,6 +27,8 @@ type Reference = {
   readonly from: string;
   readonly method: string | null;
   readonly server: boolean;
+  /** True for an address that clients call by POST. GET finds nothing there, and says nothing about it. */
+  readonly isEndpoint: boolean;
 };
 
 const MAX_LINKS = 25;
@@ -33,6 +36,15 @@ const MAX_REFERENCES = 2_000;
 /** Members of agent cards and manifests that hold addresses meant to be opened. */
 const ADDRESS_MEMBER =
   /^(?:url|href|terms|termsofservice|documentation|docs|openapi|manifest|website|\w*url)$/i;
+/** Members that hold an address of an API: "token_url", "jsonRpcUrl", "mcpServerUrl". */
+const ENDPOINT_MEMBER =
+  /(?:callback|webhook|rpc|mcp|token)s?(?:[_-]?(?:url|uri|endpoint|server|address)s?)*$/i;
+/** Members whose parent says what they address: {"webhook": {"url": …}}. */
+const GENERIC_MEMBER = /^(?:url|uri|href|endpoint|address)$/i;
+/** A2A: the address of the agent (0.3) and of its interfaces (0.3 and 1.0). All requests to them are POST. */
+const CARD_ENDPOINT = /^\/(?:(?:\w*interfaces)\/\d+\/)?url$/i;
+/** A manifest's own address is the start of its paths. */
+const MANIFEST_BASE = /^\/(?:(?:api|service|server)\/)?(?:url|href)$|base_?url$/i;
 
 export function findLinks(wave: FirstWave, kit: Kit): LinkPlan {
   const openapi = kit.openapi(wave);
@@ -44,18 +56,25 @@ export function findLinks(wave: FirstWave, kit: Kit): LinkPlan {
     readManifestReferences(wave, kit),
   ].filter((references) => references !== null);
 
+  const references = referenceLists.flat().slice(0, MAX_REFERENCES);
+  const resolve = (target: string) => kit.sameOrigin(wave.origin.url, target);
+  // An address that one document calls an endpoint is not a link in another document either.
+  const endpoints = new Set(
+    references.filter(({ isEndpoint }) => isEndpoint).map(({ target }) => resolve(target)?.href),
+  );
   const links = new Map<string, PlannedLink>();
   const otherTargets = new Set<string>();
-  for (const reference of referenceLists.flat().slice(0, MAX_REFERENCES)) {
+  for (const reference of references) {
     const { target, from, server } = reference;
     if (!isFollowable(target, wave.origin.url)) continue;
-    const url = kit.sameOrigin(wave.origin.url, target);
+    const url = resolve(target);
     if (url === null) {
       otherTargets.add(target);
       continue;
     }
     const path = url.pathname + url.search;
     const method = chooseMethod(declaredMethods.get(path) ?? [], reference.method);
+    if (method === 'GET' && !server && endpoints.has(url.href)) continue;
     const key = server ? `server ${path}` : path;
     if (method !== null && !links.has(key)) {
       links.set(key, { url: url.href, path, from, method, server });
@@ -103,7 +122,12 @@ function readLlmsReferences(
 ): readonly Reference[] | null {
   const reading = kit.document('/llms.txt', llmsTxt, soft404);
   if (reading.state !== 'present') return null;
-  return kit.markdown(reading.body).links.map((target) => toReference(target, '/llms.txt'));
+  const { links, calledLinks } = kit.markdown(reading.body);
+  const called = new Set(calledLinks);
+  return links.map((target) => ({
+    ...toReference(target, '/llms.txt'),
+    isEndpoint: called.has(target),
+  }));
 }
 
 function readOpenapiReferences({
@@ -123,7 +147,13 @@ function readCardReferences(wave: FirstWave, kit: Kit): readonly Reference[] | n
     canonical.state === 'present'
       ? canonical
       : kit.document('/.well-known/agent.json', wave.agentJson, wave.soft404);
-  return readJsonReferences(reading, kit);
+  const references = readJsonReferences(reading, kit);
+  return (
+    references?.map((reference) => ({
+      ...reference,
+      isEndpoint: reference.isEndpoint || CARD_ENDPOINT.test(toPointer(reference)),
+    })) ?? null
+  );
 }
 
 function readManifestReferences(wave: FirstWave, kit: Kit): readonly Reference[] | null {
@@ -137,7 +167,13 @@ function readManifestReferences(wave: FirstWave, kit: Kit): readonly Reference[]
   const answer = manifest.canonical ? wave.manifest : wave.manifestJson;
   const others = readJsonReferences(kit.document(path, answer, wave.soft404), kit) ?? [];
   const entryTargets = new Set(entries.map((entry) => entry.target));
-  return [...entries, ...others.filter((reference) => !entryTargets.has(reference.target))];
+  return [
+    ...entries,
+    ...others.filter(
+      (reference) =>
+        !entryTargets.has(reference.target) && !MANIFEST_BASE.test(toPointer(reference)),
+    ),
+  ];
 }
 
 function readJsonReferences(reading: DocumentReading, kit: Kit): readonly Reference[] | null {
@@ -145,68 +181,46 @@ function readJsonReferences(reading: DocumentReading, kit: Kit): readonly Refere
   const json = kit.json(reading.body);
   if (!json.ok) return null;
   const references: Reference[] = [];
-  collectReferences(json.value, '', reading.path, references);
+  collectReferences(json.value, { path: reading.path, pointer: '', isEndpoint: false }, references);
   return references;
 }
 
+type Place = {
+  readonly path: string;
+  readonly pointer: string;
+  /** True below a member that is named like an endpoint. */
+  readonly isEndpoint: boolean;
+};
+
 function collectReferences(
   value: JsonValue | undefined,
-  pointer: string,
-  path: string,
+  { path, pointer, isEndpoint }: Place,
   references: Reference[],
 ): void {
   if (references.length >= MAX_REFERENCES || typeof value !== 'object' || value === null) return;
   for (const [member, inner] of Object.entries(value)) {
-    const at = `${pointer}/${member}`;
-    if (typeof inner === 'object') collectReferences(inner, at, path, references);
-    else if (
+    const at = `${pointer}/${escapePointerStep(member)}`;
+    const isNamedEndpoint = ENDPOINT_MEMBER.test(member);
+    if (typeof inner === 'object') {
+      const place = { path, pointer: at, isEndpoint: isEndpoint || isNamedEndpoint };
+      collectReferences(inner, place, references);
+    } else if (
       typeof inner === 'string' &&
       ADDRESS_MEMBER.test(member) &&
       /^https?:\/\/|^\//.test(inner)
     ) {
-      references.push(toReference(inner, `${path}#${at}`));
+      references.push({
+        ...toReference(inner, `${path}#${at}`),
+        isEndpoint: isNamedEndpoint || (isEndpoint && GENERIC_MEMBER.test(member)),
+      });
     }
   }
 }
 
+function toPointer({ from }: Reference): string {
+  return from.slice(from.indexOf('#') + 1);
+}
+
 function toReference(target: string, from: string): Reference {
-  return { target, from, method: null, server: false };
-}
-
-/** `paths` has the icons that the root names, then the paths that browsers try. */
-export type IconPlan = {
-  readonly paths: readonly string[];
-  readonly otherHosts: readonly string[];
-  /** True if an icon is a data URL. */
-  readonly inline: boolean;
-};
-
-const FALLBACK_PATHS = ['/favicon.ico', '/favicon.png', '/favicon.svg'];
-const MAX_NAMED_ICONS = 2;
-const MAX_OTHER_HOSTS = 5;
-
-export function findIcons({ origin, root }: FirstWave, kit: Kit): IconPlan {
-  const references = root.ok && kit.isHtml(root) ? readIconReferences(root.data.body, kit) : [];
-  const base = root.ok ? root.data.url : origin.url;
-  const paths: string[] = [];
-  const otherHosts: string[] = [];
-  for (const reference of references) {
-    if (reference.startsWith('data:') || !URL.canParse(reference, base)) continue;
-    const absolute = new URL(reference, base);
-    const url = kit.sameOrigin(origin.url, absolute.href);
-    if (url === null) otherHosts.push(absolute.host);
-    else paths.push(url.pathname + url.search);
-  }
-  return {
-    paths: [...new Set([...paths.slice(0, MAX_NAMED_ICONS), ...FALLBACK_PATHS])],
-    otherHosts: [...new Set(otherHosts)].slice(0, MAX_OTHER_HOSTS),
-    inline: references.some((reference) => reference.startsWith('data:')),
-  };
-}
-
-function readIconReferences(body: string, kit: Kit): readonly string[] {
-  return kit
-    .html(body)
-    .links.filter((link) => link.rel.includes('icon'))
-    .map((link) => link.href.trim());
+  return { target, from, method: null, server: false, isEndpoint: false };
 }

@@ -194,9 +194,12 @@ function hasPaidRoot(root: HttpObservation): boolean {
 function readLlmsLinks({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly string[] {
   const reading = kit.document('/llms.txt', llmsTxt, soft404);
   if (reading.state !== 'present') return [];
-  const paths = kit
-    .markdown(reading.body)
-    .links.slice(0, MAX_ENTRIES_READ)
+  const { links, calledLinks } = kit.markdown(reading.body);
+  // A candidate is asked by GET only, so an address that is called by another method is none.
+  const called = new Set(calledLinks);
+  const paths = links
+    .filter((link) => !called.has(link))
+    .slice(0, MAX_ENTRIES_READ)
     .map((link) => findPathOnOrigin(origin.url, link, kit))
     .filter((path) => path !== null)
     .filter((path) => path !== '/' && !path.includes('{') && !DISCOVERY_PATH.test(path));

@@ -5,7 +5,8 @@
 
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { FirstWave, PlannedResource } from './declared-requests.ts';
-import { findIcons, findLinks, type IconPlan, type LinkPlan } from './find-links.ts';
+import { findIcons, type IconPlan } from './find-icons.ts';
+import { findLinks, type LinkPlan } from './find-links.ts';
 import { findResources } from './find-resources.ts';
 
 export type Plan = {

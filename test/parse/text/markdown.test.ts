@@ -36,7 +36,25 @@ describe('parseMarkdown', () => {
         '/terms.txt',
         'https://seller.example/more',
       ],
+      calledLinks: [],
     });
+  });
+
+  it.each([
+    ['- [Verify](/verify): POST with a body', ['/verify']],
+    ['- [POST /verify](/verify)', ['/verify']],
+    ['1. `DELETE` <https://seller.example/x>', ['https://seller.example/x']],
+    ['- [Verify](/verify): takes a body,\n  sent by PUT', ['/verify']],
+    ['| PATCH | [/users](/users) |', ['/users']],
+    ['- [Quote](/quote): GET or POST', []],
+    ['- [Post](/blog/POST/1): a blog post', []],
+    ['- [Verify](/verify) (POST-only)', ['/verify']],
+    ['- [Verify](/verify): POST\n- [Docs](/docs)', ['/verify']],
+    ['- [Verify](/verify): POST\n\nSee [docs](/docs).', ['/verify']],
+    ['- Send POST:\n## Docs [a](/a)', []],
+    ['Send POST to [the API](/api).', []],
+  ])('the links of %j to call by a method other than GET are %j', (text, links) => {
+    expect(parseMarkdown(text).calledLinks).toEqual(links);
   });
 
   it.each([
