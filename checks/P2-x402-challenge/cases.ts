@@ -13,33 +13,19 @@ import {
   resources,
   toolResource,
 } from '../../test/fixtures/observations/build-observations.ts';
+import { MISPLACED_CASES } from '../../test/fixtures/observations/misplaced-challenges.ts';
+import {
+  OTHER_TILL_CASES,
+  SIGN_IN_CHALLENGE,
+} from '../../test/fixtures/observations/other-tills.ts';
 
 const freeGet = resource({ path: '/free', get: answer(200, { ok: true }), head: answer(200) });
-const SIGN_IN = challengeV2({
-  accepts: [],
-  extensions: { 'sign-in-with-x': { info: {}, schema: {} } },
-});
-const signIn = resource({ path: '/profile', get: challenge402(SIGN_IN) });
-const MPP = 'Payment id="d41d8cd9", method="tempo", intent="charge"';
-const overMpp = soldBy('/mpp', MPP);
-const overStripe = soldBy('/stripe', 'Payment id="2", method="stripe", intent="charge"');
-const x402AndMpp = resource({
-  get: challenge402(challengeV2(), { headers: { 'www-authenticate': MPP } }),
-});
-const signInOverMpp = resource({
-  get: challenge402(SIGN_IN, { headers: { 'www-authenticate': MPP } }),
-});
-const overL402 = soldBy('/l402', 'L402 macaroon="AGIAJEemVQUTEyNCR0exk7ek90Cg==", invoice="lnbc1"');
+const signIn = resource({ path: '/profile', get: challenge402(SIGN_IN_CHALLENGE) });
 const unsentPost = resource({ method: 'POST', post: [] });
 const post422 = resource({
   method: 'POST',
   post: answer(422, { detail: [{ loc: ['body', 'text'], msg: 'Field required' }] }),
 });
-
-/** A resource whose 402 has only a challenge of another protocol. */
-function soldBy(path: string, challenge: string) {
-  return resource({ path, get: answer(402, {}, { 'www-authenticate': challenge }) });
-}
 
 /** The scan made up the id, and got 404. */
 const madeUpResource = resource({
@@ -70,7 +56,7 @@ const casesOfBothVersions: readonly CheckCase[] = [
   {
     name: 'the only paid path answers a made-up id with 200',
     seen: { resources: resources([{ ...freeGet, madeUp: true }]) },
-    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
+    expect: { status: 'fail', outcome: 'unpaid', evidence: ['GET /free: 200'] },
   },
   {
     name: 'the only paid path answers a made-up id with a challenge',
@@ -110,7 +96,7 @@ const casesOfBothVersions: readonly CheckCase[] = [
     seen: { resources: resources([freeGet], { elsewhere: ['https://api.other.example'] }) },
     expect: {
       status: 'fail',
-      outcome: 'no-402',
+      outcome: 'unpaid',
       evidence: ['GET /free: 200', 'https://api.other.example'],
     },
   },
@@ -129,87 +115,9 @@ const casesOfBothVersions: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the only 402 asks over MPP',
-    seen: { resources: resources([overMpp]) },
-    expect: {
-      status: 'fail',
-      outcome: 'other-protocol',
-      evidence: ['asks over MPP, not over x402', 'GET /mpp: 402 (MPP)', 'methods: tempo'],
-    },
-  },
-  {
-    name: 'one 402 asks over MPP, another over L402',
-    seen: { resources: resources([overMpp, overL402]) },
-    expect: { status: 'fail', outcome: 'other-protocol', evidence: ['MPP and L402'] },
-  },
-  {
-    name: 'one 402 asks over MPP, another has no challenge',
-    seen: { resources: resources([overMpp, resource({ get: answer(402), head: answer(402) })]) },
-    expect: { status: 'fail', outcome: 'undecodable' },
-  },
-  {
-    name: 'one resource is sold over MPP, another over x402',
-    seen: { resources: resources([overMpp, resource()]) },
-    expect: {
-      status: 'pass',
-      outcome: 'challenged',
-      evidence: ['1 of 1 paid', '1 more is sold over MPP: tempo'],
-    },
-  },
-  {
-    name: 'two resources are sold over MPP by two methods, a third over x402',
-    seen: { resources: resources([resource(), overMpp, overStripe]) },
-    expect: {
-      status: 'pass',
-      outcome: 'challenged',
-      evidence: ['1 of 1 paid', '2 more are sold over MPP: tempo, stripe'],
-    },
-  },
-  {
-    name: 'three resources are sold, over MPP, L402 and x402',
-    seen: { resources: resources([overMpp, overL402, resource()]) },
-    expect: {
-      status: 'pass',
-      outcome: 'challenged',
-      evidence: ['2 more are sold over MPP and L402: tempo'],
-    },
-  },
-  {
-    name: 'one 402 asks over x402 and over MPP',
-    seen: { resources: resources([x402AndMpp]) },
-    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1 paid'] },
-  },
-  {
-    name: 'one resource is sold over x402, one over MPP, and a third is free',
-    seen: { resources: resources([resource(), overMpp, freeGet]) },
-    expect: {
-      status: 'warn',
-      outcome: 'some-missing',
-      evidence: ['asked for payment; GET /free: 200', '1 more is sold over MPP: tempo'],
-    },
-  },
-  {
-    name: 'one resource is sold over MPP, another over version 1 of x402',
-    seen: { resources: resources([resource({ get: bodyChallenge402() }), overMpp]) },
-    expect: {
-      status: 'warn',
-      outcome: 'v1-only',
-      evidence: ['1 of 1 challenges are version 1', '1 more is sold over MPP: tempo'],
-    },
-  },
-  {
-    name: 'one 402 has a price in MPP and a sign-in of x402',
-    seen: { resources: resources([signInOverMpp]) },
-    expect: {
-      status: 'fail',
-      outcome: 'other-protocol',
-      evidence: ['asks over MPP', 'methods: tempo'],
-    },
-  },
-  {
     name: 'the only paid resource answers 200 without payment',
     seen: { resources: resources([freeGet]) },
-    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
+    expect: { status: 'fail', outcome: 'unpaid', evidence: ['GET /free: 200'] },
   },
   {
     name: 'the only paid resource answers 500',
@@ -229,12 +137,12 @@ const casesOfBothVersions: readonly CheckCase[] = [
   {
     name: 'a 402 has an HTML page and no challenge',
     seen: { resources: resources([resource({ get: html(402, '<h1>Pay</h1>') })]) },
-    expect: { status: 'fail', outcome: 'undecodable', evidence: ['GET /weather: 402'] },
+    expect: { status: 'fail', outcome: 'no-terms', evidence: ['GET /weather: 402'] },
   },
   {
     name: 'a 402 has JSON that is not a challenge',
     seen: { resources: resources([resource({ get: answer(402, { error: 'Pay' }) })]) },
-    expect: { status: 'fail', outcome: 'undecodable' },
+    expect: { status: 'fail', outcome: 'no-terms' },
   },
   {
     name: 'one GET challenges, another answers 400',
@@ -347,7 +255,7 @@ const casesWithoutPost: readonly CheckCase[] = [
     name: 'a GET is free, and no POST was sent to another resource',
     versions: [1],
     seen: { resources: resources([freeGet, unsentPost]), probing: { post: false } },
-    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
+    expect: { status: 'fail', outcome: 'unpaid', evidence: ['GET /free: 200'] },
   },
 ];
 
@@ -428,7 +336,7 @@ const casesWithPost: readonly CheckCase[] = [
         resource({ method: 'POST', path: '/open', post: answer(200, { ok: true }) }),
       ]),
     },
-    expect: { status: 'fail', outcome: 'no-402', evidence: ['POST /open: 200'] },
+    expect: { status: 'fail', outcome: 'unpaid', evidence: ['POST /open: 200'] },
   },
   {
     name: 'a GET challenges, and a POST answers 422',
@@ -493,6 +401,12 @@ const casesWithPost: readonly CheckCase[] = [
   },
 ];
 
-const cases = [...casesOfBothVersions, ...casesWithoutPost, ...casesWithPost];
+const cases = [
+  ...casesOfBothVersions,
+  ...MISPLACED_CASES,
+  ...OTHER_TILL_CASES,
+  ...casesWithoutPost,
+  ...casesWithPost,
+];
 
 export default cases;

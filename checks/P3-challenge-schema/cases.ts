@@ -312,18 +312,6 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'no-accepts', evidence: ['/accepts: []'] },
   },
   {
-    name: 'accepts is an object',
-    seen: v2(challengeV2({ accepts: offer() })),
-    expect: { status: 'fail', outcome: 'no-accepts', evidence: ['/accepts'] },
-  },
-  warns(
-    'resource is missing',
-    v2(challengeV2({ resource: undefined })),
-    'no-resource',
-    '/resource: missing',
-  ),
-  warns('resource is null', v2(challengeV2({ resource: null })), 'no-resource', '/resource: null'),
-  {
     name: 'resource has no url',
     seen: v2(challengeV2({ resource: { description: 'Weather' } })),
     expect: { status: 'fail', outcome: 'bad-resource-url', evidence: ['/resource/url: missing'] },

@@ -15,9 +15,6 @@ export type ChallengeAnswer = Pick<HttpData, 'headers' | 'body'> & {
   readonly isLongHead?: true;
 };
 
-/** With these statuses a server rejects the input before it asks for a payment. */
-const VALIDATION_STATUSES: ReadonlySet<number | null> = new Set([400, 401, 422]);
-
 /** Default `maxHeaderSize` of Node, which applies to its fetch. */
 const NODE_HEAD_BYTES = 16_384;
 
@@ -84,7 +81,7 @@ function toHeaderAnswer(
 /** True if we sent no POST, or if the origin may have rejected the input before it asked for a payment. */
 function mayHaveChallenge(resource: ResourceObservation, kit: Kit): boolean {
   const status = kit.status(resource, kit.isPostOnly(resource) ? 'POST' : 'GET');
-  return status === undefined || VALIDATION_STATUSES.has(status);
+  return status === undefined || kit.validatesFirst(resource);
 }
 
 export type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;

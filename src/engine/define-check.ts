@@ -15,6 +15,7 @@ export {
   notApplicable,
   notDetermined,
   pass,
+  passageFix,
   unanswered,
   unchallenged,
   unplanned,
@@ -22,6 +23,17 @@ export {
   worst,
   worstOf,
 } from './findings.ts';
+export {
+  ANSWERED_402_OUTCOMES,
+  CHALLENGE_FIX,
+  findMissingFix,
+  isGuardedEverywhere,
+  judgeMisplaced,
+  judgeMissing402,
+  judgeNoneFound,
+  MISSING_402_OUTCOMES,
+  NOTHING_PAID_OUTCOMES,
+} from './missing-challenge.ts';
 
 export type Seen<Name extends ObservationName> = Readonly<Pick<Observations, Name>>;
 

@@ -77,6 +77,13 @@ function isFound<Name extends string>(finding: Finding<Name>): finding is Found<
 const FIREWALL_FIX =
   'Let callers without a browser through the firewall: it answers them with 403.';
 
+/** Returns the fix for a document or icon that answers 403 or 402; undefined for every other status. */
+export function passageFix(path: string, status: number | null): string | undefined {
+  if (status === 403) return FIREWALL_FIX;
+  if (status !== 402) return undefined;
+  return `Let GET ${path} through the payment guard: agents read it without a payment.`;
+}
+
 type MissingState = Exclude<DocumentReading['state'], 'present'>;
 
 /** Outcomes for a missing document, in the order in which `kit.document` tests them. */
@@ -94,8 +101,8 @@ export function absence(
 ): Found<MissingState | 'not-json'> | null {
   const reading = kit.document(path, answer, soft404);
   if (reading.state !== 'present') {
-    const isRefused = reading.state === 'absent' && reading.status === 403;
-    return [reading.state, reading.evidence, isRefused ? FIREWALL_FIX : undefined];
+    const status = reading.state === 'absent' ? reading.status : null;
+    return [reading.state, reading.evidence, passageFix(path, status)];
   }
   const json = kit.json(reading.body);
   return json.ok ? null : ['not-json', `GET ${path}: 200, ${json.detail}`];

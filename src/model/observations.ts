@@ -123,6 +123,8 @@ const resourceObservation = shape({
   sources: list(Type.Unsafe<ResourceSource>(text)),
   /** True if OpenAPI, manifest or an index declares it as paid. Other candidates are probed with GET only. */
   declaredPaid: Type.Boolean(),
+  /** Set if the manifest lists it, or OpenAPI sells it by the protocol or the security scheme x402. */
+  declaredX402: optionalTrue,
   /**
    * A path or required query parameter has no declared example, default or enum, so its value in `path`
    * is made up, and a 404 says nothing about the resource. Absent if every value is declared.

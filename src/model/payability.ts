@@ -56,8 +56,11 @@ export type Payability = {
   readonly silent: readonly { readonly method: string; readonly path: string }[];
 };
 
-/** Protocols other than x402 that a 402 may speak, by the schemes `Payment` (MPP) and `L402` of WWW-Authenticate. */
-export const OTHER_PROTOCOLS = ['MPP', 'L402'] as const;
+/**
+ * Protocols other than x402 that a 402 may speak, by the schemes `Payment` (MPP) and `L402` of WWW-Authenticate, and by
+ * the headers `crawler-price` and `crawler-error` (pay per crawl).
+ */
+export const OTHER_PROTOCOLS = ['MPP', 'L402', 'pay per crawl'] as const;
 export type OtherProtocol = (typeof OTHER_PROTOCOLS)[number];
 
 /** A 402 that asks for payment over another protocol, with or without an x402 challenge in the same answer. */

@@ -43,7 +43,7 @@ export function isStack(name: string): name is Stack {
 }
 
 /**
- * Returns one patch for an outcome; without an outcome, one for each topic of the check. Returns null for a check
+ * Returns the patches for an outcome; without an outcome, one for each topic of the check. Returns null for a check
  * of standing, which the seller's code cannot fix.
  */
 export function patchesFor(
@@ -60,11 +60,12 @@ export function patchesFor(
     return { lead, patches: listTopics(check).map((topic) => writePatch(topic, stack, values)) };
   }
   const fixWithoutCode = fixesWithoutCode?.[outcome];
-  const topicPatch =
-    fixWithoutCode === undefined
-      ? writePatch(topicsByOutcome?.[outcome] ?? check.topic, stack, values)
-      : { topic: check.topic, patch: cannotFix(`code cannot fix this: ${fixWithoutCode}`) };
-  return { lead, patches: [topicPatch] };
+  if (fixWithoutCode !== undefined) {
+    const patch = cannotFix(`code cannot fix this: ${fixWithoutCode}`);
+    return { lead, patches: [{ topic: check.topic, patch }] };
+  }
+  const topics = [topicsByOutcome?.[outcome] ?? check.topic].flat();
+  return { lead, patches: topics.map((topic) => writePatch(topic, stack, values)) };
 }
 
 export function writePatch(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {

@@ -8,10 +8,13 @@ export type CheckTopics = {
   readonly leadsByOutcome?: Readonly<Record<string, string>>;
   /** The topic of all outcomes that `topicsByOutcome` does not list. */
   readonly topic: Topic;
-  readonly topicsByOutcome?: Readonly<Record<string, Topic>>;
+  readonly topicsByOutcome?: Readonly<Record<string, Topic | readonly Topic[]>>;
   /** Outcomes that code cannot fix, each with the fix to make instead. */
   readonly fixesWithoutCode?: Readonly<Record<string, string>>;
 };
+
+const CHALLENGE_LEAD =
+  'Let the SDK write the challenge: it encodes the header PAYMENT-REQUIRED as clients read it.';
 
 export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
   P1: {
@@ -37,9 +40,27 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
       'none-found': 'Declare each paid path, because agents and scans find only declared paths.',
       'made-up':
         'Give each path and query parameter an example, because a scan requests the path with it.',
+      'every-path':
+        'Guard only what you sell, and declare it in documents that the guard lets through.',
+      'other-status':
+        'Let the middleware set the status, 402, and let nothing after it change that.',
+      'other-header': CHALLENGE_LEAD,
+      'raw-json': CHALLENGE_LEAD,
+      base64url: CHALLENGE_LEAD,
+      nested: CHALLENGE_LEAD,
+      'not-a-challenge': CHALLENGE_LEAD,
+      undecodable: CHALLENGE_LEAD,
+      unpaid: 'Guard each paid route. A route that is free says so: a price of 0, `security: []`.',
     },
     topic: 'paid-route',
-    topicsByOutcome: { 'none-found': 'manifest', 'made-up': 'openapi' },
+    topicsByOutcome: {
+      'none-found': ['openapi', 'manifest'],
+      'every-path': ['paid-route', 'openapi'],
+      'made-up': 'openapi',
+    },
+    fixesWithoutCode: {
+      'no-terms': 'read the log of the payment middleware, and ask its facilitator for its kinds',
+    },
   },
   P3: {
     lead: 'Let the SDK write the challenge. It turns a price in dollars into amount, asset and domain.',
@@ -79,5 +100,5 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
 
 /** The topics of a check, the most common first. */
 export function listTopics({ topic, topicsByOutcome }: CheckTopics): readonly Topic[] {
-  return [...new Set([topic, ...Object.values(topicsByOutcome ?? {})])];
+  return [...new Set([topic, ...Object.values(topicsByOutcome ?? {}).flat()])];
 }

@@ -120,6 +120,21 @@ const UNREACHABLE_REASONS: Readonly<Record<string, SentenceMaker>> = {
   'tls-other': (host) => `${host} speaks no TLS that clients accept`,
 };
 
+const sayUnreadable: SentenceMaker = (_, evidence) =>
+  `No: the seller asks for a payment in a form that clients do not read (${evidence}).`;
+
+/** Answer lines for a misplaced challenge, by the outcome of P2. */
+const NO_TERMS_LINES: Readonly<Record<string, SentenceMaker>> = {
+  'other-status': sayUnreadable,
+  'other-header': sayUnreadable,
+  'raw-json': sayUnreadable,
+  base64url: sayUnreadable,
+  nested: sayUnreadable,
+  'not-a-challenge': sayUnreadable,
+  undecodable: sayUnreadable,
+  'no-terms': (_, evidence) => `No: a 402 without terms, so nobody can pay (${evidence}).`,
+};
+
 /** Answer lines for reports without a challenge, by the outcome of P2. */
 const NO_CHALLENGE_LINES: Readonly<Record<string, SentenceMaker>> = {
   'none-found': (host, evidence) =>
@@ -131,8 +146,10 @@ const NO_CHALLENGE_LINES: Readonly<Record<string, SentenceMaker>> = {
   'tools-uncalled': (_, evidence) => `Not known: ${evidence}.`,
   'validates-only': (_, evidence) => `Not known: input is checked before payment (${evidence}).`,
   'other-protocol': (_, evidence) => `No: ${evidence}.`,
-  undecodable: (_, evidence) =>
-    `No: a 402 without a challenge that clients can read (${evidence}).`,
+  ...NO_TERMS_LINES,
+  'every-path': (host) =>
+    `Not known: every path of ${host} asks for a payment, and none says what it sells.`,
+  unpaid: (_, evidence) => `No: paid routes answer without a payment (${evidence}).`,
   'no-402': (_, evidence) => `No: nothing here asked for a payment (${evidence}).`,
 };
 

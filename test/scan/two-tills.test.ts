@@ -34,6 +34,27 @@ beforeAll(async () => {
 });
 afterAll(() => engine[Symbol.asyncDispose]());
 
+type Sold = typeof WEATHER | typeof SUMMARY;
+
+/** Documents that sell `sold` over MPP only, in MPP's own form, and the other route over x402. */
+function documentsOverMpp(sold: Sold): NonNullable<CraftedOptions['answers']> {
+  return {
+    '/openapi.json': (_, usual) => {
+      const document = JSON.parse(String(usual.body));
+      const operation = document.paths[sold.path][sold.method];
+      operation.security = [];
+      operation['x-payment-info'] = { amount: '10000', currency: 'usd', method: 'tempo' };
+      return { ...usual, body: document };
+    },
+    '/.well-known/x402': ({ origin }, usual) => {
+      const other = sold === WEATHER ? SUMMARY : WEATHER;
+      return { ...usual, body: { version: 1, resources: [origin + other.path] } };
+    },
+  };
+}
+
+const WEATHER_OVER_MPP = { ...documentsOverMpp(WEATHER), '/weather': MPP_ANSWER };
+
 async function scan(answers: CraftedOptions['answers'], version = NEWER_VERSION) {
   await using seller = await startCraftedSeller({ ...(answers ? { answers } : {}) });
   return await engine.scan(seller.url, version);
@@ -41,8 +62,8 @@ async function scan(answers: CraftedOptions['answers'], version = NEWER_VERSION)
 
 describe('MPP on one route, x402 on another', () => {
   it.each([
-    ['GET', { '/weather': MPP_ANSWER }, WEATHER_WAY],
-    ['POST', { 'POST /summaries': MPP_ANSWER }, SUMMARY_WAY],
+    ['GET', WEATHER_OVER_MPP, WEATHER_WAY],
+    ['POST', { ...documentsOverMpp(SUMMARY), 'POST /summaries': MPP_ANSWER }, SUMMARY_WAY],
   ] as const)('costs no points if the %s route sells over MPP', async (_, answers, way) => {
     const outcome = await scan(answers);
     const { report } = outcome;
@@ -60,12 +81,15 @@ describe('MPP on one route, x402 on another', () => {
   });
 
   it('passes under the catalog that sends no POST', async () => {
-    const outcome = await scan({ '/summaries': { ...MPP_ANSWER } }, OLDER_VERSION);
+    const outcome = await scan(
+      { ...documentsOverMpp(SUMMARY), '/summaries': MPP_ANSWER },
+      OLDER_VERSION,
+    );
     expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'pass', outcome: 'challenged' });
   });
 
   it('is stated in text and Markdown', async () => {
-    const { report } = await scan({ '/weather': MPP_ANSWER });
+    const { report } = await scan(WEATHER_OVER_MPP);
     const scanWithMpp = printable({ report, printed: report.results });
     expect(formatText(scanWithMpp)).toContain(
       '  OTHER WAYS TO PAY (not graded)\n    GET /weather over MPP: tempo, stripe\n',
@@ -84,7 +108,7 @@ describe('MPP on one route, x402 on another', () => {
   });
 
   it('is in the replay of a recording, also of an older recording that lists the route as silent', async () => {
-    const { report, observations } = await scan({ '/weather': MPP_ANSWER });
+    const { report, observations } = await scan(WEATHER_OVER_MPP);
     const recording = parseRecording(
       JSON.parse(JSON.stringify(toRecording(report, observations))),
       'the recording',
@@ -104,6 +128,14 @@ describe('MPP on one route, x402 on another', () => {
     );
     expect(earlierReplay.report).toEqual(report);
   });
+});
+
+it('a route that the documents sell over x402, and that answers over MPP only, is missing its challenge', async () => {
+  const outcome = await scan({ '/weather': MPP_ANSWER });
+  expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'warn', outcome: 'some-missing' });
+  expect(resultOf(outcome, 'P2').evidence).toContain('1 of 2 paid resources asked for payment');
+  expect(resultOf(outcome, 'P2').fix).toMatch(/^Send the x402 challenge beside the other one/);
+  expect(outcome.report.otherWays).toEqual([WEATHER_WAY]);
 });
 
 it('a route with x402 and MPP is judged by its x402 challenge, and MPP is listed as another way to pay', async () => {

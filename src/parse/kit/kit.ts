@@ -52,6 +52,7 @@ import { findOtherChallenges } from '../x402/other-protocol.ts';
 import { findOtherWays, findSellingResources } from '../x402/other-ways.ts';
 import { findReceiptHeader } from '../x402/receipt.ts';
 import {
+  findResourceMisplacement,
   findStatus,
   formatRequest,
   hasAnswered402,
@@ -99,6 +100,8 @@ const UNCACHED_READERS = {
   answers402: hasAnswered402,
   paymentSchemes: findPaymentSchemes,
   answers: listAnswers,
+  /** What stands in place of a challenge; null if the answers hold nothing of x402. */
+  misplacement: findResourceMisplacement,
   openapiTerms: compareOpenApiTerms,
   offerFaults: findOfferFaults,
   describeFault,

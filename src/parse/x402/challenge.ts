@@ -71,14 +71,12 @@ export function readChallenge(answer: HttpData): ChallengeReading {
 }
 
 /**
- * A challenge is an object with the version 1 or 2, or with a list `accepts`. If the version is unknown or missing,
- * the members are read by the names of version 2, so that checks can name their faults.
+ * A challenge is an object with a list `accepts`, which may be empty. If the version is unknown or missing, the members
+ * are read by the names of version 2, so that checks can name their faults.
  */
 export function parseChallenge(value: JsonValue, where: 'header' | 'body'): Challenge | null {
-  if (!isJsonObject(value)) return null;
-  const version = value['x402Version'];
-  if (version !== 1 && version !== 2 && !isJsonList(value['accepts'])) return null;
-  return version === 1 ? toChallengeV1(value, where) : toChallengeV2(value, where);
+  if (!isJsonObject(value) || !isJsonList(value['accepts'])) return null;
+  return value['x402Version'] === 1 ? toChallengeV1(value, where) : toChallengeV2(value, where);
 }
 
 /**

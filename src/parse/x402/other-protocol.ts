@@ -11,6 +11,8 @@ const PROTOCOLS_BY_SCHEME: Readonly<Record<string, OtherProtocol>> = {
   l402: 'L402',
   lsat: 'L402',
 };
+/** Headers with which a network that sells to crawlers answers 402 (Cloudflare, pay per crawl). */
+const CRAWLER_HEADERS = ['crawler-price', 'crawler-error'];
 /** Only the start of a header is read. */
 const MAX_HEADER_CHARS = 16_384;
 const MAX_METHODS = 5;
@@ -27,6 +29,9 @@ export function findOtherChallenges(answer: HttpData): readonly OtherChallenge[]
   const challenges = headerValues(answer, 'www-authenticate').flatMap((value) =>
     readHeader(value.slice(0, MAX_HEADER_CHARS)),
   );
+  if (CRAWLER_HEADERS.some((name) => headerValues(answer, name).length > 0)) {
+    challenges.push({ protocol: 'pay per crawl', methods: [] });
+  }
   return [...Map.groupBy(challenges, ({ protocol }) => protocol)].map(([protocol, group]) => ({
     protocol,
     methods: [...new Set(group.flatMap(({ methods }) => methods))].slice(0, MAX_METHODS),

@@ -7,6 +7,7 @@ import {
   findJudgedProbes,
   findSignIns,
 } from './challenged-resources.ts';
+import { hasTraceOfX402 } from './misplaced-challenge.ts';
 import { findOtherChallenges } from './other-protocol.ts';
 
 export type ResourceOtherWay = OtherWay & { readonly resource: ResourceObservation };
@@ -25,8 +26,11 @@ export function findOtherWays(
 }
 
 /**
- * Finds the resources that sell over x402 or should sell over it. If any resource challenges over x402, resources that
- * challenge only over another protocol are left out. Sign-ins are always left out.
+ * Finds the resources that sell over x402 or should sell over it. Left out are:
+ * - sign-ins;
+ * - if any resource challenges over x402, resources that have nothing of x402 in their 402 and another protocol, unless a
+ *   document sells them over x402;
+ * - 402s that no document declares and that have no trace of x402, unless another protocol is all that is sold.
  */
 export function findSellingResources(
   resources: readonly ResourceObservation[],
@@ -37,8 +41,22 @@ export function findSellingResources(
   const soldOverX402 = new Set(challenged.map(({ resource }) => resource));
   const soldOverOther = new Set(findOtherWays(resources).map(({ resource }) => resource));
   return resources.filter((resource) => {
-    const isOtherOnly =
-      soldOverX402.size > 0 && soldOverOther.has(resource) && !soldOverX402.has(resource);
-    return !signIns.includes(resource) && !isOtherOnly;
+    if (signIns.includes(resource)) return false;
+    if (soldOverX402.has(resource) || hasTrace(resource)) return true;
+    if (soldOverOther.has(resource)) {
+      return soldOverX402.size === 0 || resource.declaredX402 === true;
+    }
+    return resource.declaredPaid;
   });
+}
+
+function hasTrace({ probes }: ResourceObservation): boolean {
+  return probes.some(
+    ({ method, number, answer }) =>
+      method !== 'HEAD' &&
+      number === 1 &&
+      answer.ok &&
+      answer.data.status === 402 &&
+      hasTraceOfX402(answer.data),
+  );
 }

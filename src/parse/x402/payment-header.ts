@@ -1,5 +1,5 @@
 import type { HttpData } from '../../model/observation.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../json/json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json/json.ts';
 import { headerValues } from '../text/http-header.ts';
 
 export type HeaderReading =
@@ -61,6 +61,20 @@ function decodeHeader(raw: string): HeaderReading {
     return { state: 'not-an-object', raw, detail: 'JSON, but no object' };
   }
   return { state: 'ok', raw, value: json.value, isUnpadded: raw.length % 4 !== 0 };
+}
+
+/**
+ * Reads JSON, base64 of JSON and base64url of JSON, with or without padding, to name what a seller meant. Returns null
+ * for everything else, and for JSON that is no object and no list.
+ */
+export function decodeLoosely(raw: string): JsonValue | null {
+  const text = raw.trim();
+  const isJson = text.startsWith('{') || text.startsWith('[');
+  // Node reads both alphabets as base64.
+  const json = isJson ? text : decodeUtf8(Buffer.from(text, 'base64'));
+  const reading = json === null ? null : parseJson(json);
+  if (reading === null || !reading.ok) return null;
+  return typeof reading.value === 'object' ? reading.value : null;
 }
 
 function findEncodingFault(

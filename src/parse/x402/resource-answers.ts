@@ -3,6 +3,7 @@ import type { Probe, ResourceObservation } from '../../model/observations.ts';
 import type { Operation } from '../openapi/openapi.ts';
 import { cleanText } from '../text/text.ts';
 import { readChallenge } from './challenge.ts';
+import { findMisplacement, MISPLACEMENTS, type Misplacement } from './misplaced-challenge.ts';
 import { findOtherChallenges } from './other-protocol.ts';
 
 /** Statuses with which a POST-only resource answers a GET. */
@@ -58,7 +59,9 @@ export function isPostOnly(resource: ResourceObservation): boolean {
 
 /** Returns true if the status of the answer shows that the seller validates input before it asks for a payment. */
 export function validatesFirst(resource: ResourceObservation): boolean {
-  return VALIDATION_STATUSES.has(findStatus(resource, isPostOnly(resource) ? 'POST' : 'GET'));
+  const status = findStatus(resource, isPostOnly(resource) ? 'POST' : 'GET');
+  // A seller that sends the challenge with 401 has asked for the payment first.
+  return VALIDATION_STATUSES.has(status) && findResourceMisplacement(resource) === null;
 }
 
 /** Returns true if a resource answered 402 to a request of this OpenAPI operation. */
@@ -74,8 +77,35 @@ export function hasAnswered402(
   );
 }
 
-/** Adds the protocol, "402 (MPP)", to a 402 that has another protocol and no x402 challenge. */
+/**
+ * Returns what the answers to GET and POST hold in place of a readable challenge; null if each answer needs no other
+ * name than its status. A 402 that speaks only another protocol holds nothing of x402.
+ */
+export function findResourceMisplacement({
+  probes,
+  tool,
+}: ResourceObservation): Misplacement | null {
+  if (tool !== undefined) return null;
+  const found = probes
+    .filter(({ method, number }) => method !== 'HEAD' && number === 1)
+    .flatMap(({ answer }) => (answer.ok ? (nameMisplacement(answer.data) ?? []) : []));
+  const kind = MISPLACEMENTS.find((name) => found.some((each) => each.kind === name));
+  return found.find((each) => each.kind === kind) ?? null;
+}
+
+function nameMisplacement(answer: HttpData): Misplacement | null {
+  const misplacement = findMisplacement(answer);
+  const isOtherOnly = misplacement?.kind === 'no-terms' && findOtherChallenges(answer).length > 0;
+  return isOtherOnly ? null : misplacement;
+}
+
+/**
+ * Adds what stands in place of a challenge: "402 with PAYMENT-REQUIRED in base64url". If a 402 has nothing of x402, adds
+ * the other protocol: "402 (MPP)".
+ */
 function formatStatus(answer: HttpData): string {
+  const misplacement = nameMisplacement(answer);
+  if (misplacement !== null) return `${answer.status} ${misplacement.text}`;
   const [otherChallenge] = findOtherChallenges(answer);
   const isOtherOnly = otherChallenge !== undefined && readChallenge(answer).challenge === null;
   return isOtherOnly ? `${answer.status} (${otherChallenge.protocol})` : String(answer.status);
@@ -87,8 +117,11 @@ export function listAnswers(resources: readonly ResourceObservation[]): string {
     probes
       .filter(({ method, number }) => method !== 'HEAD' && number === 1)
       .map(({ method, answer }) => {
-        const status = answer.ok ? formatStatus(answer.data) : answer.reason;
-        const text = tool === undefined ? status : (TOOL_ANSWERS_BY_STATUS[status] ?? status);
+        if (!answer.ok) return `${formatRequest(method, path)}: ${answer.reason}`;
+        const text =
+          tool === undefined
+            ? formatStatus(answer.data)
+            : (TOOL_ANSWERS_BY_STATUS[answer.data.status] ?? String(answer.data.status));
         return `${formatRequest(method, path)}: ${text}`;
       }),
   );

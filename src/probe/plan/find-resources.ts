@@ -31,6 +31,7 @@ type Draft = {
   method: 'GET' | 'POST' | null;
   sources: Set<ResourceSource>;
   declaredPaid: boolean;
+  declaredX402: boolean;
   madeUp: boolean;
 };
 
@@ -43,25 +44,32 @@ export function findResources(wave: FirstWave, kit: Kit) {
   const paid = priced.filter(({ signIn }) => !signIn);
   const drafts = new Drafts();
 
+  const schemes = openapi.state === 'found' ? kit.paymentSchemes(openapi.facts).x402 : [];
   for (const operation of paid) {
-    drafts.add({ ...toPlannedRequest(operation), source: 'openapi', declaredPaid: true });
+    const declaredX402 = isSoldOverX402(operation, schemes);
+    const request = toPlannedRequest(operation);
+    drafts.add({ ...request, source: 'openapi', declaredPaid: true, declaredX402 });
   }
   const declared = new DeclaredRequests(localOperations);
   const addDeclared = (target: string, method: string | null, source: ResourceSource) => {
     const template = findPathOnOrigin(wave.origin.url, target, kit);
     if (template === null) return;
-    drafts.add({ ...declared.find(template, method), source, declaredPaid: true });
+    const declaredX402 = source === 'manifest';
+    drafts.add({ ...declared.find(template, method), source, declaredPaid: true, declaredX402 });
   };
   for (const entry of readManifestEntries(manifest)) {
     addDeclared(entry.target, entry.method, 'manifest');
   }
-  for (const { resource, method } of readIndexedResources(wave)) {
+  // If every path asks for a payment, a 402 says nothing of what is sold.
+  const isGuarded = wave.soft404.ok && wave.soft404.data.status === 402;
+  for (const { resource, method } of isGuarded ? [] : readIndexedResources(wave)) {
     addDeclared(resource, method, 'index');
   }
   const isAnyDeclared = drafts.size > 0 || paid.length > 0;
   const addCandidates = (requests: readonly PlannedRequest[], source: ResourceSource) => {
+    if (isGuarded) return;
     for (const request of requests) {
-      drafts.add({ ...request, source, method: 'GET', declaredPaid: false });
+      drafts.add({ ...request, source, method: 'GET', declaredPaid: false, declaredX402: false });
     }
   };
   // A resource that asks for a sign-in sells nothing, unless its answer has a price.
@@ -115,6 +123,7 @@ function findOtherOrigins(operations: readonly Operation[]): readonly string[] {
 type Finding = PlannedRequest & {
   readonly source: ResourceSource;
   readonly declaredPaid: boolean;
+  readonly declaredX402: boolean;
 };
 
 /** Merges what several sources say about one resource. An entry without a method joins one with a method. */
@@ -126,7 +135,7 @@ class Drafts {
     return this.#drafts.length;
   }
 
-  add({ path, template, madeUp, source, declaredPaid, ...finding }: Finding): void {
+  add({ path, template, madeUp, source, declaredPaid, declaredX402, ...finding }: Finding): void {
     const method = finding.method?.toUpperCase() ?? null;
     if (method !== null && !isProbedMethod(method)) return;
     const samePath = this.#byPath.get(path) ?? [];
@@ -139,22 +148,36 @@ class Drafts {
       existing.method ??= method;
       existing.sources.add(source);
       existing.declaredPaid ||= declaredPaid;
+      existing.declaredX402 ||= declaredX402;
       existing.madeUp &&= madeUp;
       return;
     }
     if (this.#drafts.length >= MAX_RESOURCES) return;
-    const draft = { path, template, method, sources: new Set([source]), declaredPaid, madeUp };
+    const sources = new Set([source]);
+    const draft = { path, template, method, sources, declaredPaid, declaredX402, madeUp };
     this.#drafts.push(draft);
     this.#byPath.set(path, [...samePath, draft]);
   }
 
   toResources(originUrl: string): readonly Omit<PlannedResource, 'freePost'>[] {
-    return this.#drafts.map(({ sources, ...draft }) => ({
+    return this.#drafts.map(({ sources, declaredX402, ...draft }) => ({
       url: originUrl + draft.path,
       ...draft,
+      ...(declaredX402 ? { declaredX402 } : {}),
       sources: [...sources],
     }));
   }
+}
+
+/** True if the operation names x402 as its protocol, or secures itself by the scheme that S2 accepts. */
+function isSoldOverX402(
+  { protocolNames, security }: Operation,
+  schemes: readonly string[],
+): boolean {
+  return (
+    protocolNames.some((name) => /^x402$/i.test(name)) ||
+    (security ?? []).some((requirement) => schemes.some((name) => Object.hasOwn(requirement, name)))
+  );
 }
 
 /** Returns paths with a documented POST that no document declares as paid. */

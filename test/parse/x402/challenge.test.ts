@@ -85,11 +85,10 @@ describe('parseChallenge', () => {
     },
   );
 
-  it.each([
-    [1, 1],
-    [2, 2],
-  ])('takes version %i for a challenge even without accepts', (x402Version, version) => {
-    expect(parseChallenge({ x402Version }, 'body')).toMatchObject({ version, offers: [] });
+  it.each([1, 2])('takes version %i for a challenge only with a list accepts', (x402Version) => {
+    expect(parseChallenge({ x402Version, accepts: [] }, 'body')).toMatchObject({ offers: [] });
+    expect(parseChallenge({ x402Version }, 'body')).toBeNull();
+    expect(parseChallenge({ x402Version, accepts: {} }, 'body')).toBeNull();
   });
 
   it('keeps malformed values and an empty description as sent', () => {

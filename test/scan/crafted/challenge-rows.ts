@@ -44,7 +44,7 @@ export const CHALLENGE_ROWS: readonly Row[] = [
   {
     name: 'a base64url header and an empty body',
     answers: both((challenge) => headerAnswer(base64url(challenge))),
-    moved: ['P2 fail undecodable', ...NO_CHALLENGE_CELLS, 'S5 fail prerequisite-failed'],
+    moved: ['P2 fail base64url', ...NO_CHALLENGE_CELLS, 'S5 fail prerequisite-failed'],
   },
   {
     name: 'raw JSON in the header',

@@ -1,0 +1,182 @@
+/** The findings of both versions of P2 about resources that gave no challenge, with a fix for each kind. */
+import type { HttpObservation, ResourceObservation, ResourceSet } from '../model/observations.ts';
+import type { Kit } from '../parse/kit/kit.ts';
+import { type Found, fail } from './findings.ts';
+
+const STATUS_FIX = 'Answer with status 402: the challenge is there, and only the status is wrong.';
+const WHOLE_FIX =
+  'Put the whole challenge in PAYMENT-REQUIRED: x402Version, resource, and accepts as a list of offers.';
+export const CHALLENGE_FIX =
+  'Mount the x402 middleware before the route and check its facilitator URL.';
+const UNPAID_FIX =
+  'Ask for the payment before the handler runs; if the route is free, price it 0; if the first calls are free, answer 402 to callers without a payment: the scan cannot see that later calls cost.';
+const FIREWALL_FIX =
+  'Let unpaid callers through the firewall: exempt the paid paths from its bot protection.';
+const ELSEWHERE_FIX = 'Scan the origin that the OpenAPI document names as its server.';
+const BESIDE_FIX =
+  'Send the x402 challenge beside the other one: the documents sell this route over x402.';
+const GUARD_FIX =
+  'Guard only the routes that you sell, and let /openapi.json, /.well-known/x402, /llms.txt and /robots.txt through the guard.';
+
+/** Fixes for a cause that the place of the challenge gives away. */
+const FIXES_BY_CAUSE = {
+  authenticate:
+    'Set status 402 after WWW-Authenticate: the challenge is there, but PHP and some servers turn 402 into 401 with that header.',
+  detail:
+    'Return a JSONResponse with status 402 and PAYMENT-REQUIRED: HTTPException puts its detail under /detail.',
+} as const;
+
+const MAX_METHODS = 5;
+
+/** What stands in place of a challenge, in order of precedence. */
+const MISPLACED_OUTCOMES = {
+  'other-status': fail(STATUS_FIX),
+  'other-header': fail(
+    'Send the challenge in PAYMENT-REQUIRED, as base64 of its JSON: clients read no other header.',
+  ),
+  'raw-json': fail('Encode the JSON of PAYMENT-REQUIRED as standard base64.'),
+  base64url: fail('Encode PAYMENT-REQUIRED as standard base64 ("+", "/", padding), not base64url.'),
+  nested: fail(
+    'Put x402Version, resource and accepts at the top of the JSON, and send it as base64 in PAYMENT-REQUIRED.',
+  ),
+  'not-a-challenge': fail(WHOLE_FIX),
+  undecodable: fail('Send PAYMENT-REQUIRED once, as padded standard base64 of UTF-8 JSON.'),
+  'no-terms': fail(
+    'Read the log of the payment middleware and ask its facilitator: the 402 comes without terms.',
+  ),
+};
+
+/** Outcomes of an origin without any paid resource. */
+export const NOTHING_PAID_OUTCOMES = {
+  'every-path': fail(GUARD_FIX),
+  'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
+};
+
+export const ANSWERED_402_OUTCOMES = {
+  ...MISPLACED_OUTCOMES,
+  'other-protocol': fail('Offer x402 too: mount an x402 middleware on the same routes.'),
+};
+
+export const MISSING_402_OUTCOMES = {
+  unpaid: fail(UNPAID_FIX),
+  'no-402': fail(CHALLENGE_FIX),
+};
+
+type Answered402 = keyof typeof ANSWERED_402_OUTCOMES;
+
+/** True if the random path of the scan asked for a payment. The 402 of a path then says nothing of what is sold. */
+export function isGuardedEverywhere(soft404: HttpObservation): boolean {
+  return soft404.ok && soft404.data.status === 402;
+}
+
+/** Judges an origin where no resource counts as paid. */
+export function judgeNoneFound(
+  resources: ResourceSet,
+  soft404: HttpObservation,
+  kit: Kit,
+): Found<keyof typeof NOTHING_PAID_OUTCOMES> {
+  const { looked, probed, elsewhere: otherServers = [] } = resources;
+  if (otherServers.length > 0) {
+    return ['none-found', describeServers(otherServers), ELSEWHERE_FIX];
+  }
+  if (isGuardedEverywhere(soft404)) {
+    const evidence = `every path asks for a payment, a random one too, and none says what it sells: ${looked.join('; ')}`;
+    return ['every-path', evidence];
+  }
+  const signIns = kit.signIns(resources);
+  const signInNote =
+    signIns.length > 0 ? `${signIns.length} ask for a sign-in and for no price; ` : '';
+  const unsold = probed.filter((resource) => !signIns.includes(resource));
+  const unsoldNote = unsold.length > 0 ? `; ${kit.answers(unsold)}` : '';
+  const evidence = `nothing declares a paid path: ${signInNote}${looked.join('; ')}${unsoldNote}`;
+  const isFirewalled = looked.length > 0 && looked.every((line) => line.endsWith(': 403'));
+  return ['none-found', evidence, isFirewalled ? FIREWALL_FIX : undefined];
+}
+
+/** Judges resources that hold a misplaced challenge, or that answer 402 without one; null if there is none. */
+export function judgeMisplaced(
+  failingResources: readonly ResourceObservation[],
+  kit: Kit,
+): Found<Answered402> | null {
+  const misplaced = findMisplaced(failingResources, kit);
+  if (misplaced !== null) return [misplaced.name, kit.answers(failingResources), misplaced.fix];
+  const challenges = failingResources.flatMap((resource) => listOtherChallenges(resource, kit));
+  if (challenges.length === 0) return null;
+  const protocols = [...new Set(challenges.map(({ protocol }) => protocol))].join(' and ');
+  const methods = [...new Set(challenges.flatMap((each) => each.methods))].slice(0, MAX_METHODS);
+  const methodsNote = methods.length === 0 ? '' : `; methods: ${methods.join(', ')}`;
+  const evidence = `the 402 asks over ${protocols}, not over x402: ${kit.answers(failingResources)}${methodsNote}`;
+  return ['other-protocol', evidence, findBesideFix(failingResources)];
+}
+
+/** Judges resources that answer no 402 and hold no challenge. */
+export function judgeMissing402(
+  failingResources: readonly ResourceObservation[],
+  { elsewhere: otherServers = [] }: ResourceSet,
+  kit: Kit,
+): Found<keyof typeof MISSING_402_OUTCOMES> {
+  const answers = kit.answers(failingResources);
+  const isUnpaid = failingResources.some((resource) => answersUnpaid(resource, kit));
+  const name = isUnpaid ? 'unpaid' : 'no-402';
+  if (otherServers.length > 0) {
+    return [name, `${answers}; ${describeServers(otherServers)}`, ELSEWHERE_FIX];
+  }
+  return [name, answers, isUnpaid ? undefined : findFirewallFix(failingResources, kit)];
+}
+
+/** Finds the fix of `some-missing`, which names what the resources without a challenge hold; undefined for none. */
+export function findMissingFix(
+  failingResources: readonly ResourceObservation[],
+  kit: Kit,
+): string | undefined {
+  const misplaced = findMisplaced(failingResources, kit);
+  if (misplaced !== null) return misplaced.fix;
+  if (failingResources.some((resource) => listOtherChallenges(resource, kit).length > 0)) {
+    return BESIDE_FIX;
+  }
+  if (failingResources.every((resource) => answersUnpaid(resource, kit))) return UNPAID_FIX;
+  return findFirewallFix(failingResources, kit);
+}
+
+function findMisplaced(resources: readonly ResourceObservation[], kit: Kit) {
+  const found = resources.flatMap((resource) => kit.misplacement(resource) ?? []);
+  const names = Object.keys(MISPLACED_OUTCOMES);
+  const [first] = found.toSorted((a, b) => names.indexOf(a.kind) - names.indexOf(b.kind));
+  if (first === undefined) return null;
+  const { kind, cause } = first;
+  return {
+    name: kind,
+    fix: cause === undefined ? MISPLACED_OUTCOMES[kind].fix : FIXES_BY_CAUSE[cause],
+  };
+}
+
+function listOtherChallenges({ probes }: ResourceObservation, kit: Kit) {
+  return probes
+    .filter(({ method, number }) => method !== 'HEAD' && number === 1)
+    .flatMap(({ answer }) => (answer.ok ? kit.otherChallenges(answer.data) : []));
+}
+
+/** A seller whose documents sell over x402 is not told to offer it. */
+function findBesideFix(resources: readonly ResourceObservation[]): string | undefined {
+  return resources.every(({ declaredX402 }) => declaredX402 === true) ? BESIDE_FIX : undefined;
+}
+
+function answersUnpaid(resource: ResourceObservation, kit: Kit): boolean {
+  const method = kit.isPostOnly(resource) ? 'POST' : 'GET';
+  const status = kit.status(resource, method) ?? 0;
+  return status >= 200 && status < 300;
+}
+
+/** A firewall or a bot protection answers every unpaid caller with 403. */
+function findFirewallFix(
+  failingResources: readonly ResourceObservation[],
+  kit: Kit,
+): string | undefined {
+  const isRefused = (resource: ResourceObservation) =>
+    kit.status(resource, 'GET') === 403 || kit.status(resource, 'POST') === 403;
+  return failingResources.every(isRefused) ? FIREWALL_FIX : undefined;
+}
+
+function describeServers(otherServers: readonly string[]): string {
+  return `/openapi.json serves its paid operations from ${otherServers.join(', ')}`;
+}

@@ -1,0 +1,230 @@
+/** Finds what an answer without a readable challenge holds in place of one. P2 names it. */
+import type { HttpData } from '../../model/observation.ts';
+import { isJsonList, isJsonObject, type JsonValue, showJson } from '../json/json.ts';
+import { headerValue } from '../text/http-header.ts';
+import { cleanText } from '../text/text.ts';
+import { parseChallenge, readChallenge } from './challenge.ts';
+import { decodeLoosely } from './payment-header.ts';
+
+/** In order of precedence: the surest signs of a seller who speaks x402 come first. */
+export const MISPLACEMENTS = [
+  'other-status',
+  'other-header',
+  'raw-json',
+  'base64url',
+  'nested',
+  'not-a-challenge',
+  'undecodable',
+  'no-terms',
+] as const;
+export type Misplacement = {
+  readonly kind: (typeof MISPLACEMENTS)[number];
+  /** Completes "GET /weather: 402 …"; safe for evidence. */
+  readonly text: string;
+  /** A cause that the place gives away: FastAPI's HTTPException, or a server that ties 401 to WWW-Authenticate. */
+  readonly cause?: 'detail' | 'authenticate';
+};
+
+type Place = { readonly pointer: string; readonly value: JsonValue; readonly depth: number };
+type Terms = { readonly pointer: string; readonly isEncoded: boolean };
+
+const PAYMENT_REQUIRED = 'payment-required';
+const VERSIONS: ReadonlySet<JsonValue | undefined> = new Set([1, 2, '1', '2']);
+const MAX_HEADERS = 100;
+const MAX_HEADER_CHARS = 16_384;
+const MAX_NAME_CHARS = 40;
+const MAX_POINTER_CHARS = 60;
+const MAX_DEPTH = 5;
+const MAX_VISITED = 2_000;
+const MAX_MEMBERS = 50;
+/** A shorter text cannot hold an offer. */
+const MIN_TERMS_CHARS = 40;
+const MAX_TEXTS_DECODED = 8;
+/** Members of an offer, of both versions and in snake case. An object with `MIN_OFFER_MEMBERS` of them is an offer. */
+const OFFER_MEMBER = /^(?:scheme|network|asset|pay_?to|amount|max_?amount_?required)$/i;
+const MIN_OFFER_MEMBERS = 3;
+const X402_HEADER = /^(?:x-)?payment(?:-|$)|x402/;
+const X402_WORD = /x402|x-payment|payment-(?:signature|required)/i;
+/** JSON, or a base64 text, inside the value of a header such as `x402 terms="eyJ…"`. */
+const HEADER_TERMS = /\{.*\}|[A-Za-z0-9+/_-]{40,}={0,2}/s;
+
+/**
+ * Returns null for an answer that needs no other name than its status: a readable challenge on a 402, or another
+ * status without one. A facilitator that is away shows as 5xx, whatever else the answer holds.
+ */
+export function findMisplacement(answer: HttpData): Misplacement | null {
+  if (answer.status === 402) {
+    return readChallenge(answer).challenge === null ? findIn402(answer) : null;
+  }
+  if (answer.status >= 500) return null;
+  const place = findWholeChallenge(answer);
+  if (place === null) return null;
+  const isAuthenticate = answer.status === 401 && headerValue(answer, 'www-authenticate') !== null;
+  return {
+    kind: 'other-status',
+    text: `with a whole challenge in ${place}: clients read it only on 402`,
+    ...(isAuthenticate ? { cause: 'authenticate' } : {}),
+  };
+}
+
+function findIn402(answer: HttpData): Misplacement {
+  const { header, body } = readChallenge(answer);
+  const encoding = findEncodingFault(answer);
+  if (encoding !== null) return encoding;
+  const otherHeader = findOtherHeader(answer);
+  if (otherHeader !== null) {
+    const text = `with the challenge in ${otherHeader}, which clients do not read`;
+    return { kind: 'other-header', text };
+  }
+  if (header.state === 'ok') return describeNoChallenge('PAYMENT-REQUIRED', header.value);
+  const terms = body.ok ? findTerms(body.value) : null;
+  if (body.ok && isJsonObject(body.value) && isHalfChallenge(body.value)) {
+    return describeNoChallenge('the body', body.value);
+  }
+  if (terms !== null) return describeNested('the body', terms);
+  if (header.state === 'absent') {
+    return { kind: 'no-terms', text: 'with neither PAYMENT-REQUIRED nor a challenge in the body' };
+  }
+  const raw = showJson(header.raw, MAX_NAME_CHARS);
+  const kind = header.state === 'raw-json' ? 'raw-json' : 'undecodable';
+  const kindOrObject = header.state === 'not-an-object' ? 'not-a-challenge' : kind;
+  return { kind: kindOrObject, text: `with PAYMENT-REQUIRED ${raw}: ${header.detail}` };
+}
+
+/** Finds terms in PAYMENT-REQUIRED that a client would read if they were encoded as the transport says. */
+function findEncodingFault(answer: HttpData): Misplacement | null {
+  const { header } = readChallenge(answer);
+  if (header.state !== 'raw-json' && header.state !== 'base64url') return null;
+  const value = decodeLoosely(header.raw);
+  if (value === null || findTerms(value) === null) return null;
+  return header.state === 'raw-json'
+    ? { kind: 'raw-json', text: 'with PAYMENT-REQUIRED as JSON that is not base64-encoded' }
+    : { kind: 'base64url', text: 'with PAYMENT-REQUIRED in base64url: it has "-" or "_"' };
+}
+
+/**
+ * Returns true if a 402 shows that its seller speaks x402, or tries to: by a challenge, wherever it stands, by a header of
+ * the protocol, or by its name.
+ */
+export function hasTraceOfX402(answer: HttpData): boolean {
+  const misplacement = findMisplacement(answer);
+  if (misplacement?.kind !== 'no-terms') {
+    return misplacement !== null || readChallenge(answer).challenge !== null;
+  }
+  return (
+    answer.headers.some(([name]) => X402_HEADER.test(name)) ||
+    X402_WORD.test(answer.body.slice(0, MAX_HEADER_CHARS))
+  );
+}
+
+function isHalfChallenge(value: JsonValue): boolean {
+  return (
+    isJsonObject(value) && (value['x402Version'] !== undefined || value['accepts'] !== undefined)
+  );
+}
+
+function describeNoChallenge(place: string, value: JsonValue): Misplacement {
+  const accepts = isJsonObject(value) ? value['accepts'] : undefined;
+  if (accepts !== undefined) {
+    const text = `with ${place} that is no challenge: /accepts is ${showJson(accepts, MAX_NAME_CHARS)}, no list`;
+    return { kind: 'not-a-challenge', text };
+  }
+  const terms = findTerms(value);
+  if (terms !== null) return describeNested(place, terms);
+  const text = `with ${place} that is no challenge, without accepts: ${showJson(value, MAX_POINTER_CHARS)}`;
+  return { kind: 'not-a-challenge', text };
+}
+
+function describeNested(place: string, { pointer, isEncoded }: Terms): Misplacement {
+  const at = pointer === '' ? 'at the top' : `at ${cleanText(pointer, MAX_POINTER_CHARS)}`;
+  const form = isEncoded ? 'as a text ' : '';
+  return {
+    kind: 'nested',
+    text: `with offers ${form}${at} of ${place}: clients read x402Version and accepts at the top`,
+    ...(pointer.startsWith('/detail/') ? { cause: 'detail' } : {}),
+  };
+}
+
+/** Names the place of a challenge that a client could read under status 402; null if there is none. */
+function findWholeChallenge(answer: HttpData): string | null {
+  const { header, body } = readChallenge(answer);
+  const inHeader =
+    header.state === 'absent'
+      ? null
+      : header.state === 'ok'
+        ? header.value
+        : decodeLoosely(header.raw);
+  if (inHeader !== null && isWhole(inHeader)) return 'PAYMENT-REQUIRED';
+  const otherHeader = findOtherHeader(answer);
+  if (otherHeader !== null) return otherHeader;
+  if (!body.ok) return null;
+  if (isWhole(body.value)) return 'the body';
+  if (!isJsonObject(body.value)) return null;
+  const member = Object.entries(body.value).find(([, value]) => isWhole(value));
+  return member === undefined ? null : `/${cleanText(member[0], MAX_POINTER_CHARS)} of the body`;
+}
+
+/** A version and an offer together are a challenge, not a document that lists what is sold. */
+function isWhole(value: JsonValue | undefined): boolean {
+  if (!isJsonObject(value) || !VERSIONS.has(value['x402Version'])) return false;
+  const { accepts } = value;
+  return isJsonList(accepts) && accepts.some(isOffer);
+}
+
+/** Returns the name of a header that holds terms, in capitals as documents print it; null if there is none. */
+function findOtherHeader({ headers }: HttpData): string | null {
+  for (const [name, value] of headers.slice(0, MAX_HEADERS)) {
+    if (name === PAYMENT_REQUIRED) continue;
+    const [found] = HEADER_TERMS.exec(value.slice(0, MAX_HEADER_CHARS)) ?? [];
+    const terms = found === undefined ? null : decodeLoosely(found);
+    if (terms !== null && findTerms(terms) !== null) {
+      return cleanText(name.toUpperCase(), MAX_NAME_CHARS);
+    }
+  }
+  return null;
+}
+
+/** Finds the first offers, level by level. A text may hold them as JSON or as base64 of JSON. */
+function findTerms(value: JsonValue): Terms | null {
+  const queue: Place[] = [{ pointer: '', value, depth: 0 }];
+  let decodedTexts = 0;
+  // The queue grows while it is read, up to MAX_VISITED places.
+  for (const place of queue) {
+    if (isOffers(place.value)) return { pointer: place.pointer, isEncoded: false };
+    if (typeof place.value === 'string') {
+      const isTried = place.value.length >= MIN_TERMS_CHARS && decodedTexts < MAX_TEXTS_DECODED;
+      if (!isTried) continue;
+      decodedTexts += 1;
+      if (isChallengeOrOffers(decodeLoosely(place.value))) {
+        return { pointer: place.pointer, isEncoded: true };
+      }
+    }
+    if (place.depth < MAX_DEPTH)
+      queue.push(...listMembers(place).slice(0, MAX_VISITED - queue.length));
+  }
+  return null;
+}
+
+function listMembers({ pointer, value, depth }: Place): readonly Place[] {
+  if (!isJsonObject(value) && !isJsonList(value)) return [];
+  return Object.entries(value)
+    .slice(0, MAX_MEMBERS)
+    .map(([name, member = null]) => {
+      return { pointer: `${pointer}/${name}`, value: member, depth: depth + 1 };
+    });
+}
+
+function isChallengeOrOffers(value: JsonValue | null): boolean {
+  return value !== null && (parseChallenge(value, 'body') !== null || isOffers(value));
+}
+
+/** True for an offer, and for a list that begins with one. */
+function isOffers(value: JsonValue): boolean {
+  return isOffer(value) || (isJsonList(value) && isOffer(value[0]));
+}
+
+function isOffer(value: JsonValue | undefined): boolean {
+  if (!isJsonObject(value)) return false;
+  const names = Object.keys(value).slice(0, MAX_MEMBERS);
+  return names.filter((name) => OFFER_MEMBER.test(name)).length >= MIN_OFFER_MEMBERS;
+}
