@@ -1,5 +1,12 @@
 /** S10: agents that search, or fetch for a user, may read what is sold here. Rule: README.md. */
-import { defineCheck, fail, listed, pass, warn } from '../../src/engine/define-check.ts';
+import {
+  defineCheck,
+  fail,
+  listed,
+  pass,
+  passageFix,
+  warn,
+} from '../../src/engine/define-check.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { RobotsFacts } from '../../src/parse/text/robots.ts';
 
@@ -61,7 +68,10 @@ export default defineCheck({
     }
     // A page that answers every path is not a robots.txt, and crawlers find no rule in HTML.
     const isPage = kit.isHtml(robots) || kit.sameBody(robots, soft404);
-    if (status !== 200 || isPage) return ['no-robots', `${answer}, so agents may read everything`];
+    if (status !== 200 || isPage) {
+      const fix = passageFix('/robots.txt', status);
+      return ['no-robots', `${answer}, so agents may read everything`, fix];
+    }
 
     const rules = kit.robots(body);
     const denied = READER_AGENTS.filter((agent) => !rules.allows(agent, '/'));

@@ -1,5 +1,12 @@
 /** S12: listings have an icon to show. Rule and sources: README.md. */
-import { defineCheck, fail, notDetermined, pass, warn } from '../../src/engine/define-check.ts';
+import {
+  defineCheck,
+  fail,
+  notDetermined,
+  pass,
+  passageFix,
+  warn,
+} from '../../src/engine/define-check.ts';
 import type { HttpData } from '../../src/model/observation.ts';
 import type { HttpObservation, PathAnswer } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
@@ -43,7 +50,8 @@ export default defineCheck({
       icons.checked.map((icon) => describeAnswer(icon, kit)).join('; ') || 'GET / names no icon';
     if (icons.inline)
       return ['inline-only', `the only icon is a data: URL, which cannot be linked; ${all}`];
-    return ['no-icon', all];
+    const guarded = icons.checked.find(({ answer }) => answer.ok && answer.data.status === 402);
+    return ['no-icon', all, guarded && passageFix('/favicon.ico', 402)];
   },
 });
 

@@ -1,5 +1,12 @@
 /** S7: agents can read at /llms.txt what is sold here. Rule and sources: README.md. */
-import { defineCheck, documentOutcomes, fail, pass, warn } from '../../src/engine/define-check.ts';
+import {
+  defineCheck,
+  documentOutcomes,
+  fail,
+  pass,
+  passageFix,
+  warn,
+} from '../../src/engine/define-check.ts';
 
 const FIX =
   'Serve /llms.txt as Markdown: "# Name", "> summary", then "## Section" with a list of links.';
@@ -26,7 +33,10 @@ export default defineCheck({
 
   evaluate({ llmsTxt, soft404 }, kit) {
     const reading = kit.document('/llms.txt', llmsTxt, soft404);
-    if (reading.state !== 'present') return [reading.state, reading.evidence];
+    if (reading.state !== 'present') {
+      const status = reading.state === 'absent' ? reading.status : null;
+      return [reading.state, reading.evidence, passageFix('/llms.txt', status)];
+    }
 
     const { leadH1, summary, linkLists } = kit.markdown(reading.body);
     if (leadH1 === null)

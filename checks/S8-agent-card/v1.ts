@@ -1,5 +1,12 @@
 /** S8: agents find a card of this service by the A2A protocol. Rule and sources: README.md. */
-import { defineCheck, fail, listed, pass, warn } from '../../src/engine/define-check.ts';
+import {
+  defineCheck,
+  fail,
+  listed,
+  pass,
+  passageFix,
+  warn,
+} from '../../src/engine/define-check.ts';
 import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
@@ -53,7 +60,8 @@ export default defineCheck({
       const oldJson = oldReading.state === 'present' ? kit.json(oldReading.body) : null;
       if (oldJson?.ok && isObject(oldJson.value))
         return ['old-path', `${reading.evidence}; a card is only at ${OLD_PATH}`];
-      return ['absent', reading.evidence];
+      const status = reading.state === 'absent' ? reading.status : null;
+      return ['absent', reading.evidence, passageFix(PATH, status)];
     }
     const json = kit.json(reading.body);
     if (!json.ok) return ['not-json', `${PATH}: ${json.detail}`];

@@ -3,9 +3,15 @@ import P2v1 from '../../checks/P2-x402-challenge/v1.ts';
 import P2v2 from '../../checks/P2-x402-challenge/v2.ts';
 import S1 from '../../checks/S1-openapi-present/v1.ts';
 import S6 from '../../checks/S6-well-known-x402/v1.ts';
+import S7 from '../../checks/S7-llms-txt/v1.ts';
+import S8 from '../../checks/S8-agent-card/v1.ts';
+import S10 from '../../checks/S10-robots-ai-allow/v1.ts';
+import S12 from '../../checks/S12-favicon/v1.ts';
 import type { ResourceSet } from '../../src/model/observations.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';
 import {
+  at,
+  challenge402,
   html,
   perfectSeller,
   resource,
@@ -19,7 +25,7 @@ test.each([P2v1, P2v2])(
   'the fix of P2 version $version names a firewall if all paid paths answer 403',
   (check) => {
     const fixFor = (observations: ResourceSet) =>
-      check.evaluate({ resources: observations }, createKit()).fix;
+      check.evaluate({ ...perfectSeller(), resources: observations }, createKit()).fix;
     expect(fixFor(resources([BLOCKED_RESOURCE]))).toContain('firewall');
     expect(fixFor(resources([BLOCKED_RESOURCE, resource({ path: '/b' })]))).toContain('firewall');
     const looked = ['/openapi.json: 403', '/llms.txt: 403'];
@@ -36,4 +42,30 @@ test('the fixes of S1 and S6 name a firewall if the documents answer 403', () =>
   };
   expect(S1.evaluate(observations, createKit()).fix).toContain('firewall');
   expect(S6.evaluate(observations, createKit()).fix).toContain('firewall');
+});
+
+test('the fixes of documents that answer 402 say to let their paths through, not to serve them', () => {
+  const asksForPayment = challenge402();
+  const observations = {
+    ...perfectSeller(),
+    ...{ openapi: asksForPayment, openapiAlternates: [], manifest: asksForPayment },
+    ...{ manifestJson: asksForPayment, llmsTxt: asksForPayment, robots: asksForPayment },
+    ...{ agentCard: asksForPayment, agentJson: asksForPayment },
+    icons: { checked: [at('/favicon.ico', asksForPayment)], otherHosts: [], inline: false },
+  };
+  const paths = { S1: '/openapi.json', S6: '/.well-known/x402', S7: '/llms.txt' };
+  const fixes = [S1, S6, S7, S8, S10, S12].map((check) => [
+    check.id,
+    check.evaluate(observations, createKit()).fix,
+  ]);
+  const through = (path: string) =>
+    `Let GET ${path} through the payment guard: agents read it without a payment.`;
+  expect(Object.fromEntries(fixes)).toEqual({
+    S1: through(paths.S1),
+    S6: through(paths.S6),
+    S7: through(paths.S7),
+    S8: through('/.well-known/agent-card.json'),
+    S10: through('/robots.txt'),
+    S12: through('/favicon.ico'),
+  });
 });
