@@ -40,7 +40,7 @@ const MAX_INLINE_BYTES = 64 * 1024;
 export const DEFAULT_CAP_BYTES = 1024 * 1024;
 const FIRST_BUFFER_BYTES = 4 * 1024;
 const WORKER_MODULE = new URL('./read-on-thread.ts', import.meta.url).href;
-/** Receipts of transactions are read without a cap, so parsing one may take seconds and much memory. */
+/** The cap of a receipt is so high that parsing one may take seconds and much memory. */
 const POOL_LIMITS = { threads: 1, cpuMs: 10_000, firstTryMs: 10_000, wallMs: 20_000, heapMb: 512 };
 
 /** The pool and its worker start with the first long answer. They do not keep the process alive. */
@@ -91,6 +91,14 @@ async function readUpToCap(body: AsyncIterable<Uint8Array>, capBytes: number): P
     size += piece.length;
   }
   return bytes.subarray(0, size);
+}
+
+export const REDIRECT_TEXT = 'answered with a redirect, which is not followed';
+
+/** True if `fetch` has failed because the answer is a redirect, and `redirect` is `error`. */
+export function isRefusedRedirect(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : null;
+  return cause instanceof Error && cause.message === 'unexpected redirect';
 }
 
 /** Returns undefined if the text is not JSON. */

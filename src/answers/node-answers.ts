@@ -35,8 +35,9 @@ const CAP_BYTES: Readonly<Record<string, number>> = {
   eth_getLogs: LONG_ANSWER_BYTES,
   eth_getBlockByNumber: LONG_ANSWER_BYTES,
   eth_getBlockByHash: LONG_ANSWER_BYTES,
-  // A payer can pad the transaction that spends their nonce, so we never refuse a receipt for its size.
-  eth_getTransactionReceipt: Number.POSITIVE_INFINITY,
+  // A payer can pad the transaction that spends their nonce. A transaction has at most 2^24 gas (EIP-7825), and a byte
+  // of a log costs 8 gas, so the receipt of a real transaction is far shorter.
+  eth_getTransactionReceipt: 64 * KIB * KIB,
 };
 /** Length of `0x` and 32 bytes in hex. Topics and data of the events that we read are not longer. */
 const MAX_WORD_CHARS = 66;

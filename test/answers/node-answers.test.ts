@@ -33,7 +33,7 @@ test.each([
   ['eth_getCode', 64 * 1024],
   ['eth_getLogs', 8 * 1024 * 1024],
   ['eth_getBlockByNumber', 8 * 1024 * 1024],
-  ['eth_getTransactionReceipt', Infinity],
+  ['eth_getTransactionReceipt', 64 * 1024 * 1024],
   ['eth_chainId', 1024 * 1024],
 ])('an answer to %s may have %d bytes', (method, bytes) =>
   expect(findCapBytes(method)).toBe(bytes),

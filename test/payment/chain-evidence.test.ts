@@ -1,4 +1,5 @@
 /** A look-up on the chain proves whether a payment was settled, also if the node is limited, late or wrong. */
+import { once } from 'node:events';
 import { describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../src/payment/chain/chain-evidence.ts';
 import { createNodeRequests } from '../../src/payment/chain/node-requests.ts';
@@ -12,6 +13,7 @@ import {
   createReceipt,
   createUsedLog,
   RpcError,
+  startServer,
   startStubNode,
   type UseOnChain,
 } from './stub-node.ts';
@@ -85,6 +87,36 @@ describe('a look-up on the chain', () => {
     await using node = await startStubNode({ eth_getTransactionReceipt: () => paddedReceipt });
     const evidence = await lookUpPayment(payment, node.rpcUrl, TRANSACTION);
     expect(evidence).toEqual({ kind: 'paid', transaction: TRANSACTION });
+  });
+
+  test('leaves the payment in doubt if the receipt is longer than any transaction can make it', async () => {
+    const payment = createPayment(NOW_SEC + 300);
+    const mebibyte = Buffer.alloc(1024 * 1024, ' ');
+    await using node = await startServer(async (_request, response) => {
+      response.on('error', () => undefined);
+      while (!response.destroyed) {
+        if (!response.write(mebibyte))
+          await Promise.race([once(response, 'drain'), once(response, 'close')]);
+      }
+    });
+    const evidence = createChainEvidence(createNodeRequests({ rpcUrl: node.url, timeoutMs: 60_000 }));
+    expect(await evidence.judgeTransaction(payment, TRANSACTION)).toBe('absent');
+    expect(node.paths).toHaveLength(1);
+  });
+
+  test('follows no redirect of the node', async () => {
+    await using target = await startServer((_request, response) => {
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result: '0x2105' }));
+    });
+    for (const status of [301, 302, 303, 307, 308]) {
+      await using node = await startServer((_request, response) => {
+        response.writeHead(status, { location: target.url }).end();
+      });
+      const requests = createNodeRequests({ rpcUrl: node.url });
+      await expect(requests.request({ method: 'eth_chainId' })).rejects.toThrow('a redirect');
+      expect(node.paths).toHaveLength(1);
+    }
+    expect(target.paths).toEqual([]);
   });
 
   test.each([1_000n, 500n, 100n, 10n])(

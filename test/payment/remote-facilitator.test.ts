@@ -1,12 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import nock from 'nock';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import type { FacilitatorRequest } from '../../src/payment/settle/facilitator.ts';
 import { createRemoteFacilitator } from '../../src/payment/settle/remote-facilitator.ts';
 import { newPayer, TERMS } from './payer.ts';
+import { startServer } from './stub-node.ts';
 
 const FACILITATOR_URL = 'https://facilitator.example/x402';
 const TRANSACTION = `0x${'ab'.repeat(32)}`;
@@ -152,22 +150,38 @@ describe('an answer to settle is read as settled, refused, unclear or another ki
   });
 });
 
+describe('a redirect of the facilitator is not followed:', () => {
+  const CASES = [301, 302, 303, 307, 308].map((status) => [status] as const);
+  test.each(CASES)('%i', async (status) => {
+    nock.enableNetConnect('127.0.0.1');
+    await using target = await startServer((_request, response) => {
+      response.end(JSON.stringify({ kinds: [], isValid: true, success: true }));
+    });
+    await using redirecting = await startServer((_request, response) => {
+      response.writeHead(status, { location: `${target.url}/elsewhere` }).end();
+    });
+    const redirected = createRemoteFacilitator({ url: redirecting.url });
+    const unreachable = { name: 'FacilitatorUnreachable' };
+    await expect(redirected.findSupported()).rejects.toMatchObject(unreachable);
+    expect((await redirected.verify(request)).kind).toBe('unavailable');
+    // The facilitator has read the payment, so nobody knows if it was sent.
+    expect((await redirected.settle(request)).kind).toBe('unclear');
+    expect(redirecting.paths).toEqual(['/supported', '/verify', '/settle']);
+    expect(target.paths).toEqual([]);
+    nock.disableNetConnect();
+  });
+});
+
 test('a call to a silent facilitator ends at the time limit', async () => {
   nock.enableNetConnect('127.0.0.1');
-  const silentServer = createServer(() => {});
-  silentServer.listen(0, '127.0.0.1');
-  await once(silentServer, 'listening');
-  const { port } = silentServer.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}`;
+  await using silentServer = await startServer(() => {});
   const silentFacilitator = createRemoteFacilitator({
-    url,
+    url: silentServer.url,
     verifyTimeoutMs: 100,
     settleTimeoutMs: 100,
   });
   expect((await silentFacilitator.verify(request)).kind).toBe('unavailable');
   expect((await silentFacilitator.settle(request)).kind).toBe('unclear');
-  silentServer.closeAllConnections();
-  silentServer.close();
   nock.disableNetConnect();
 });
 

@@ -1,6 +1,6 @@
 /** A node that answers what a test tells it to, over real HTTP. */
 import { once } from 'node:events';
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type Hex, numberToHex, pad, toEventSelector } from 'viem';
 import { TERMS } from './payer.ts';
@@ -45,6 +45,26 @@ export async function startStubNode(answers: Record<string, NodeAnswer>): Promis
     rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/SECRETKEY123`,
     answers,
     requestedMethods,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
+
+/** Starts a server on a loopback address, which keeps the paths of its requests, oldest first. */
+export async function startServer(listener: RequestListener) {
+  const paths: string[] = [];
+  const server = createServer((request, response) => {
+    paths.push(request.url ?? '');
+    listener(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    paths,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       server.close();

@@ -1,6 +1,6 @@
 /** Looks up on the chain how a payment in doubt ended. */
 import type { Hex, PublicClient } from 'viem';
-import { NodeError } from '../../answers/node-error.ts';
+import { isTooLong, NodeError } from '../../answers/node-error.ts';
 import { FINAL_AFTER_MS, type StoredPayment } from '../ledger/ledger.ts';
 import type { NodeRequests } from './node-requests.ts';
 import { NonceUseFinder } from './nonce-use.ts';
@@ -42,8 +42,8 @@ export type ChainEvidence = {
   /** Rejects while the node does not answer. */
   lookUp(payment: StoredPayment, known: KnownFacts): Promise<ChainVerdict>;
   /**
-   * Judges the receipt of a transaction; `absent` if the node has no receipt, null if the node does not
-   * answer. Never rejects.
+   * Judges the receipt of a transaction; `absent` if the node has no receipt or a longer one than a transaction can
+   * have, null if the node does not answer. Never rejects.
    */
   judgeTransaction(
     payment: StoredPayment,
@@ -118,8 +118,9 @@ async function judgeTransaction(
   try {
     const receipt = await readReceipt(node, hash, payment.requirements.asset);
     return receipt === null ? 'absent' : judgeReceipt(receipt, payment);
-  } catch {
-    return null;
+  } catch (error) {
+    // A longer receipt than a transaction can have proves nothing, so the payment stays in doubt.
+    return isTooLong(error) ? 'absent' : null;
   }
 }
 

@@ -4,6 +4,8 @@ import {
   type AnswerReader,
   AnswerTooLong,
   createAnswerReader,
+  isRefusedRedirect,
+  REDIRECT_TEXT,
 } from '../../answers/answer-reader.ts';
 import { findCapBytes, NODE_ANSWER_PARSER } from '../../answers/node-answers.ts';
 import {
@@ -61,6 +63,8 @@ export function createNodeRequests({
       method: 'POST',
       headers,
       body: JSON.stringify({ jsonrpc: '2.0', id: ++lastId, method, params: params ?? [] }),
+      // A redirect could lead to an address of our own network.
+      redirect: 'error',
       signal: AbortSignal.timeout(timeoutMs),
     }).catch(fail);
     const body = response.body ?? new Blob([]).stream();
@@ -118,6 +122,7 @@ function splitCredentials(rpcUrl: string) {
 
 function describeCause(error: unknown): string {
   if (!(error instanceof Error)) return 'failed';
+  if (isRefusedRedirect(error)) return REDIRECT_TEXT;
   const { cause } = error;
   if (cause instanceof Error && 'code' in cause) return String(cause.code);
   return error.name === 'TimeoutError' ? 'no answer in time' : error.name;

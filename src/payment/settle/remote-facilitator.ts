@@ -79,6 +79,8 @@ function createAsk(options: RemoteOptions): Ask {
     url.pathname = `${url.pathname.replace(/\/+$/, '')}/${endpoint}`;
     const response = await fetch(url, {
       ...(request === undefined ? { headers } : toPostOptions(request, headers)),
+      // A redirect could lead to an address of our own network.
+      redirect: 'error',
       signal: AbortSignal.timeout(endpoint === 'settle' ? settleTimeoutMs : verifyTimeoutMs),
     });
     const body = response.body ?? new Blob([]).stream();

@@ -2,6 +2,7 @@
 
 import type { SettleResponse } from '@x402/core/types';
 import type { Hex } from 'viem';
+import { isRefusedRedirect, REDIRECT_TEXT } from '../../answers/answer-reader.ts';
 import { isEvmAddress, isSameAddress } from '../../config/parse-values.ts';
 import { redact } from '../../model/redact.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
@@ -29,6 +30,7 @@ export function toOutcomeOfError(error: unknown): SettleOutcome {
 }
 
 export function describeError(error: unknown): string {
+  if (isRefusedRedirect(error)) return REDIRECT_TEXT;
   const text = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
   return redact(text).slice(0, 300);
 }
