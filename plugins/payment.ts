@@ -3,10 +3,15 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
-import { addressBlock } from '../src/limits/client-key.ts';
+import { addressBlock, toNetwork } from '../src/limits/client-key.ts';
 import type { PaymentGate } from '../src/payment/gate/gate.ts';
 import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
-import type { PaidAnswer, PaidRoute, SignedPayment } from '../src/payment/paid-route.ts';
+import type {
+  PaidAnswer,
+  PaidRoute,
+  PayingClient,
+  SignedPayment,
+} from '../src/payment/paid-route.ts';
 import { createDisconnectSignal, hasForwardingHeader, isOwnNetwork } from './connection.ts';
 
 declare module 'fastify' {
@@ -17,7 +22,7 @@ declare module 'fastify' {
       operation: { schema: FastifySchema; offer: PaidOffer },
     ): void;
     /** Finds the client's address block, for limits of paid calls; null if the address is a proxy's. */
-    findPayingClient(request: FastifyRequest): string | null;
+    findPayingClient(request: FastifyRequest): PayingClient | null;
   }
 }
 
@@ -87,12 +92,12 @@ export default fp(
 function createClientFinder(
   app: FastifyInstance,
   { trustsProxy }: PaymentPluginOptions,
-): (request: FastifyRequest) => string | null {
+): (request: FastifyRequest) => PayingClient | null {
   let hasWarned = false;
   return (request) => {
     const { headers, ip } = request;
     const isBehindProxy = !trustsProxy && isOwnNetwork(ip) && hasForwardingHeader(headers);
-    if (!isBehindProxy) return addressBlock(ip, IPV6_CLIENT_BITS);
+    if (!isBehindProxy) return { key: addressBlock(ip, IPV6_CLIENT_BITS), block: toNetwork(ip) };
     if (!hasWarned) {
       app.log.warn(
         'paid calls come through a proxy and TRUST_PROXY is empty: fair shares count only by payer. Set TRUST_PROXY to the addresses of the proxy.',

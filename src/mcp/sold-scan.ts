@@ -7,14 +7,14 @@
 import { refuseNesting } from '../parse/json/refuse-json.ts';
 import { PaymentRefused } from '../payment/gate/answers.ts';
 import type { PaymentGate } from '../payment/gate/gate.ts';
-import type { PaidAnswer, PaidRoute } from '../payment/paid-route.ts';
+import type { PaidAnswer, PaidCall, PaidRoute } from '../payment/paid-route.ts';
 import { PAYMENT_META, type ToolAnswer } from './tools.ts';
 
 export type SoldScanOptions = {
   readonly gate: PaymentGate;
   readonly route: PaidRoute;
   /** The caller's address block, for fair shares; null if the request came from a proxy's address. */
-  readonly client: string | null;
+  readonly client: PaidCall['client'];
   /** Time of `performance.now()` at which the call fails, unless its payment is being settled. */
   readonly deadlineMs: number;
   /** Aborts when the caller disconnects. */

@@ -125,12 +125,20 @@ export type SignedPayment = {
   readonly hasLegacyHeader: boolean;
 };
 
+/** The caller's network, which counts against fair shares. */
+export type PayingClient = {
+  /** IPv4 address, or IPv6 block of /48. */
+  readonly key: string;
+  /** Block of /24 (IPv4) or /48 (IPv6). */
+  readonly block: string;
+};
+
 /** One request to a paid route that carries a payment. */
 export type PaidCall = {
   readonly payment: SignedPayment;
   readonly request: PaidRequest;
-  /** Network address of the caller, or its block; it counts against fair shares. Null if it is unknown. */
-  readonly client: string | null;
+  /** Null if the caller's address is unknown. */
+  readonly client: PayingClient | null;
   /** The call gets a 504 at this time of `performance.now()`. A settlement that has begun continues. */
   readonly deadlineMs: number;
   /** Aborted when the client disconnects before its answer is written. */

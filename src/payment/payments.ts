@@ -46,6 +46,7 @@ export type PaymentsOptions = {
   readonly reconcileWithinMs?: number | undefined;
   readonly retryWithinMs?: number | undefined;
   readonly turnWithinMs?: number | undefined;
+  readonly maxWaiting?: number | undefined;
   readonly reconcileTiming?: Partial<ReconcileTiming> | undefined;
   readonly sweepIntervalMs?: number | undefined;
   readonly readinessRetryMs?: number | undefined;

@@ -99,7 +99,9 @@ describe('a look-up on the chain', () => {
           await Promise.race([once(response, 'drain'), once(response, 'close')]);
       }
     });
-    const evidence = createChainEvidence(createNodeRequests({ rpcUrl: node.url, timeoutMs: 60_000 }));
+    const evidence = createChainEvidence(
+      createNodeRequests({ rpcUrl: node.url, timeoutMs: 60_000 }),
+    );
     expect(await evidence.judgeTransaction(payment, TRANSACTION)).toBe('absent');
     expect(node.paths).toHaveLength(1);
   });

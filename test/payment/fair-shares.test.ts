@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { newPayer, type Payer, type SignedHeader } from './payer.ts';
 import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';
@@ -201,6 +204,98 @@ describe('the places for open calls of one process', () => {
     gate.open();
     expect((await settledPayerCall).status).toBe(200);
     await Promise.all(newPayerCalls);
+  });
+});
+
+describe('the places to wait', () => {
+  /** All callers count by payer only. */
+  const PROXIED = { 'x-forwarded-for': '203.0.113.7' };
+  const newPayers = (count: number) => Array.from({ length: count }, () => newPayer());
+
+  test('are taken by payers who never settled up to a quarter, and whoever has settled needs none to buy', async () => {
+    const gate = newLatch();
+    let isGated = false;
+    await using shop = await startShop({
+      maxRunning: 4,
+      maxWaiting: 8,
+      compute: async (item) => {
+        if (isGated) await gate.opened;
+        return createItemAnswer(item);
+      },
+    });
+    const settled = newPayer();
+    await settleOnce(shop, settled);
+    isGated = true;
+    // Three of them compute, and two wait.
+    const strangers = await buyMany(shop, newPayers(5), PROXIED);
+    await expect.poll(() => shop.computations.length).toBe(4);
+    await expect.poll(() => shop.runningPaidCalls()).toBe(5);
+    const [refused] = await Promise.all(await buyMany(shop, newPayers(1), PROXIED));
+    expect(refused).toMatchObject({ status: 503, json: { error: 'saturated', charged: false } });
+    expect(refused?.headers.get('retry-after')).toBe('10');
+    // The settled payer gets the last quarter at once, and may wait for more.
+    const [first, second] = await buyMany(shop, [settled, settled], PROXIED);
+    await expect.poll(() => shop.computations.length).toBe(5);
+    gate.open();
+    expect((await first)?.status).toBe(200);
+    expect((await second)?.status).toBe(200);
+    for (const { status } of await Promise.all(strangers)) expect(status).toBe(200);
+  });
+
+  test('do not matter to a call that needs none', async () => {
+    await using gated = await startGatedShop({ maxRunning: 16, maxWaiting: 4 });
+    const { shop } = gated;
+    // One wallet computes up to its share of four, waits with one call, and may wait with no other.
+    const calls = await buyMany(shop, Array(6).fill(newPayer()), PROXIED);
+    expect(await Promise.race(calls)).toMatchObject({ json: { error: 'saturated' } });
+    const honest = await buyMany(shop, newPayers(3), PROXIED);
+    await expect.poll(() => shop.computations.length).toBe(7);
+    gated.open();
+    for (const { status } of await Promise.all(honest)) expect(status).toBe(200);
+    await Promise.all(calls);
+  });
+
+  test('are taken by one block of addresses up to a quarter, whatever was settled from there', async () => {
+    const gate = newLatch();
+    let isGated = false;
+    await using shop = await startShop({
+      maxRunning: 8,
+      maxWaiting: 8,
+      compute: async (item) => {
+        if (isGated) await gate.opened;
+        return createItemAnswer(item);
+      },
+    });
+    const settled = newPayers(5);
+    for (const payer of settled) await settleOnce(shop, payer);
+    isGated = true;
+    const [a, b, c, d, e] = await Promise.all(settled.map(sign));
+    const buyFrom = async (address: string, payment: SignedHeader | undefined) => {
+      if (payment === undefined) throw new Error('no payment');
+      const headers = { 'content-type': 'application/json', ...toHeaders(payment) };
+      const call = request(`${shop.url}/work`, { method: 'POST', headers, localAddress: address });
+      call.end(JSON.stringify({ item: payment.nonce }));
+      const [response] = await once(call, 'response');
+      return [response.statusCode, await text(response)];
+    };
+    // Each address computes its quarter of the work, and its block has a quarter of the places to wait.
+    const computing = [buyFrom('127.0.0.2', a), buyFrom('127.0.0.2', b)];
+    await expect.poll(() => shop.computations.length).toBe(7);
+    const waiting = [buyFrom('127.0.0.2', c), buyFrom('127.0.0.2', d)];
+    await expect.poll(() => shop.runningPaidCalls()).toBe(4);
+    const thirdOfAddress = await buyFrom('127.0.0.2', e);
+    expect(thirdOfAddress).toEqual([429, expect.stringContaining('too_many_open')]);
+    const other = await Promise.all(newPayers(3).map(sign));
+    const neighbours = [buyFrom('127.0.0.3', other[0]), buyFrom('127.0.0.3', other[1])];
+    await expect.poll(() => shop.computations.length).toBe(9);
+    const waitingNeighbour = await buyFrom('127.0.0.3', other[2]);
+    expect(waitingNeighbour).toEqual([429, expect.stringContaining('too_many_open')]);
+    // The third quarter of the work is free, so an address of another block begins at once.
+    const elsewhere = buyFrom('127.0.1.1', e);
+    await expect.poll(() => shop.computations.length).toBe(10);
+    gate.open();
+    const all = await Promise.all([...computing, ...waiting, ...neighbours, elsewhere]);
+    expect(all.map(([status]) => status)).toEqual(Array(7).fill(200));
   });
 });
 

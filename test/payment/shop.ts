@@ -31,6 +31,7 @@ export type ShopOptions = Partial<
     | 'reconcileWithinMs'
     | 'retryWithinMs'
     | 'turnWithinMs'
+    | 'maxWaiting'
     | 'reconcileTiming'
     | 'rpcUrl'
     | 'rpcTimeoutMs'

@@ -1,12 +1,13 @@
 /** Limits the open calls of each payer and client, and queues the calls above the limits. */
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { Saturated, TooManyOpen } from '../../model/errors.ts';
+import { TooManyOpen } from '../../model/errors.ts';
 import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
 import { findDebtTimes, MAX_DEBTS_PER_HOUR } from './debts.ts';
 import { type GateDeps, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
 import { type CallEnd, withDeadline } from './waiting.ts';
+import { WaitingPlaces } from './waiting-places.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Settlements raise a payer's limit of open calls. Counting stops here, because no payer has so many open calls. */
@@ -15,62 +16,99 @@ const MAX_COUNTED_SETTLEMENTS = 1_000;
 const SHARE_LIFETIME_MS = 5 * 60_000;
 /** Interval at which a waiting call looks for released shares. Other instances release shares too. */
 const POLL_INTERVAL_MS = 250;
-const MAX_WAITING = 1_000;
-const MAX_WAITING_PER_PAYER = 100;
+const MAX_CALLS_PER_PAYER = 100;
 const RETRY_AFTER_SEC = 30;
 
 export type ShareTurn =
   /** If `hasWaited` is true, the caller must read the ledger again. */
   | { readonly kind: 'taken'; readonly hasWaited: boolean; release(): void }
-  | { readonly kind: 'refused'; readonly error: Error }
   | { readonly kind: CallEnd };
 
 /** Numbers of running computations of one route in this process. */
 type RunningCounts = { total: number; readonly byPayer: Tally; readonly byClient: Tally };
 
+/** The calls of one payer, which begin in order. */
+type PayerLine = {
+  /** New calls, each of which tries once to take a share. */
+  readonly entering: PQueue;
+  /** Calls that found no share. Only the first of them tries. */
+  readonly waiting: PQueue;
+};
+
+type Release = () => void;
+
 export class FairShares {
   readonly #deps: GateDeps;
   readonly #running = new Map<string, RunningCounts>();
-  /** One queue per payer: a payer's calls stay in order, and payers do not wait for each other. */
-  readonly #queues = new Map<string, PQueue>();
-  #waitingCount = 0;
+  /** Payers do not wait for each other. */
+  readonly #lines = new Map<string, PayerLine>();
+  readonly #places: WaitingPlaces;
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
+    this.#places = new WaitingPlaces(deps.maxWaiting);
   }
 
-  /** Waits until this purchase may begin. The calls of one payer begin in order of arrival. */
+  /**
+   * Takes a share for this purchase, or waits for one. Throws Saturated or TooManyOpen if the call may not wait, or has
+   * waited too long.
+   */
   async take(purchase: Purchase, stopping: AbortSignal): Promise<ShareTurn> {
     if (!this.#deps.isRateLimited) return { kind: 'taken', hasWaited: false, release() {} };
-    if (this.#waitingCount >= MAX_WAITING) return { kind: 'refused', error: new Saturated() };
     const { payer, call } = purchase;
-    const queue = this.#queues.get(payer) ?? new PQueue({ concurrency: 1 });
-    if (queue.size + queue.pending >= MAX_WAITING_PER_PAYER) {
-      return { kind: 'refused', error: new TooManyOpen(RETRY_AFTER_SEC) };
-    }
-    this.#queues.set(payer, queue);
-    this.#waitingCount += 1;
+    const line = this.#lines.get(payer) ?? createLine();
+    if (countCalls(line) >= MAX_CALLS_PER_PAYER) throw new TooManyOpen(RETRY_AFTER_SEC);
+    this.#lines.set(payer, line);
     const startMs = performance.now();
     const { turnWithinMs = TURN_WITHIN_MS } = this.#deps;
     const deadlineMs = Math.min(call.deadlineMs, startMs + turnWithinMs);
     const waitEnd = new AbortController();
     const { signal } = waitEnd;
-    const taking = queue.add(() => this.#poll(purchase, signal), { signal });
+    const taking = line.entering
+      .add(() => this.#enter(purchase, line, signal), { signal })
+      .then(({ share }) => share);
     try {
       const waited = await withDeadline(taking, { ...call, deadlineMs }, stopping);
       if (waited.kind === 'done') {
         const hasWaited = performance.now() - startMs > POLL_INTERVAL_MS;
         return { kind: 'taken', hasWaited, release: waited.value };
       }
-      // The queue may still grant a share to this call, which no longer waits.
+      // The line may still grant a share to this call, which no longer waits.
       taking.then((release) => release()).catch(() => undefined);
       if (waited.kind !== 'late') return waited;
-      return { kind: 'refused', error: new TooManyOpen(RETRY_AFTER_SEC) };
+      throw new TooManyOpen(RETRY_AFTER_SEC);
     } finally {
       waitEnd.abort();
-      this.#waitingCount -= 1;
-      queue.onIdle().then(() => this.#forgetIdleQueue(payer, queue));
+      Promise.all([line.entering.onIdle(), line.waiting.onIdle()]).then(() =>
+        this.#forgetIdleLine(payer, line),
+      );
     }
+  }
+
+  /**
+   * Tries to take a share at once. Only a call that must wait needs a place to wait, so a call that finds a share is
+   * never refused because others wait. Returns the share in an object, because the next call must not wait for it.
+   */
+  async #enter(
+    purchase: Purchase,
+    line: PayerLine,
+    signal: AbortSignal,
+  ): Promise<{ readonly share: Promise<Release> }> {
+    const { payer, call } = purchase;
+    const release = isIdle(line.waiting) ? await this.#tryTake(purchase) : null;
+    if (release !== null) {
+      if (!signal.aborted) return { share: Promise.resolve(release) };
+      // The call ended during this attempt, so nobody else would release the share.
+      release();
+      return { share: Promise.resolve(() => undefined) };
+    }
+    const { ledger } = this.#deps.store;
+    const hasSettled = (await ledger.countSettled({ payer, sinceMs: 0, limit: 1 })) > 0;
+    const leave = this.#places.take({ block: call.client?.block ?? null, hasSettled });
+    const share = line.waiting.add(() => this.#poll(purchase, signal), { signal }).finally(leave);
+    // If the call ends first, nobody awaits this promise.
+    share.catch(() => undefined);
+    return { share };
   }
 
   /** Tries to take a share until a share is free, or until `signal` aborts because the call no longer waits. */
@@ -85,9 +123,8 @@ export class FairShares {
     return () => undefined;
   }
 
-  #forgetIdleQueue(payer: string, queue: PQueue): void {
-    const isIdle = queue.size + queue.pending === 0;
-    if (isIdle && this.#queues.get(payer) === queue) this.#queues.delete(payer);
+  #forgetIdleLine(payer: string, line: PayerLine): void {
+    if (countCalls(line) === 0 && this.#lines.get(payer) === line) this.#lines.delete(payer);
   }
 
   /** Returns the function that releases the share; null if a limit is reached. */
@@ -110,9 +147,9 @@ export class FairShares {
       return null;
     }
     // No `await` may come between the check and this line, or another call could take the same room.
-    if (counts !== null) addToCounts(counts, payer, call.client, 1);
+    if (counts !== null) addToCounts(counts, payer, call.client?.key ?? null, 1);
     const undoCounts = () => {
-      if (counts !== null) addToCounts(counts, payer, call.client, -1);
+      if (counts !== null) addToCounts(counts, payer, call.client?.key ?? null, -1);
     };
     const share = await this.#takeShare(payer, settledCount).catch((error: unknown) => {
       undoCounts();
@@ -153,6 +190,18 @@ export class FairShares {
   }
 }
 
+function createLine(): PayerLine {
+  return { entering: new PQueue({ concurrency: 1 }), waiting: new PQueue({ concurrency: 1 }) };
+}
+
+function isIdle(queue: PQueue): boolean {
+  return queue.size + queue.pending === 0;
+}
+
+function countCalls({ entering, waiting }: PayerLine): number {
+  return entering.size + entering.pending + waiting.size + waiting.pending;
+}
+
 type Tally = Map<string, number>;
 
 /** A payer or client gets at most a quarter of `maxRunning`. The last quarter is for payers who have paid before. */
@@ -165,7 +214,7 @@ function hasRoom(
   const quarter = Math.max(1, Math.floor(maxRunning / 4));
   if (total >= (hasSettled ? maxRunning : maxRunning - quarter)) return false;
   if ((byPayer.get(payer) ?? 0) >= quarter) return false;
-  return call.client === null || (byClient.get(call.client) ?? 0) < quarter;
+  return call.client === null || (byClient.get(call.client.key) ?? 0) < quarter;
 }
 
 function addToCounts(

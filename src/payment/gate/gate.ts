@@ -196,7 +196,6 @@ export class PaymentGate {
     const admitted = await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, stopping);
     if (admitted.kind !== 'done') return this.#endCall(admitted.kind);
     const turn = await this.#shares.take(purchase, stopping);
-    if (turn.kind === 'refused') throw turn.error;
     if (turn.kind !== 'taken') return this.#endCall(turn.kind);
     // While this call waited for its turn, another call of this process may have begun the same purchase.
     if (

@@ -74,6 +74,8 @@ export type GateDeps = {
   readonly retryWithinMs?: number | undefined;
   /** Wait of a call in the queue of fair shares; default 30 s. */
   readonly turnWithinMs?: number | undefined;
+  /** Calls that may wait in that queue; default 1,000. */
+  readonly maxWaiting?: number | undefined;
   /** Reports errors that no caller sees. */
   readonly onError: (message: string, error: unknown) => void;
   /** Reports events for metrics and the log. */
