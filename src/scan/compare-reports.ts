@@ -3,6 +3,8 @@ import { cleanText } from '../parse/text/text.ts';
 import { toCheckLabel } from '../words/check-phrases.ts';
 
 const MAX_LINE_CHARS = 500;
+/** Several times the checks of a catalog. */
+const MAX_RESULTS = 200;
 
 /** Best first. An unknown grade never counts as a regression. */
 const GRADES = ['A', 'B', 'C', 'D', 'F'];
@@ -40,7 +42,7 @@ export const comparedReportSchema = Type.Object({
   payableBy: Type.Optional(Type.Union([Type.String(), Type.Null()])),
   indexed: Type.Optional(Type.Array(listingCell)),
   otherWays: Type.Optional(Type.Array(wayCell)),
-  results: Type.Array(resultCell),
+  results: Type.Array(resultCell, { maxItems: MAX_RESULTS }),
 });
 export type ComparedReport = Static<typeof comparedReportSchema>;
 
@@ -49,8 +51,9 @@ export type ComparedReport = Static<typeof comparedReportSchema>;
  * a regression.
  */
 export function findRegressions(before: ComparedReport, after: ComparedReport): readonly string[] {
+  const previousById = indexById(before.results);
   const checks = after.results.flatMap((current) => {
-    const previous = before.results.find((cell) => cell.id === current.id);
+    const previous = previousById.get(current.id);
     if (previous === undefined || current.basis === 'not_determined') return [];
     const label = cleanText(current.id, MAX_LINE_CHARS);
     return listRegression(label, STATUSES, previous.status, current.status);
@@ -62,6 +65,13 @@ export function findRegressions(before: ComparedReport, after: ComparedReport): 
   ];
 }
 
+/** If an id stands twice, the first result counts. */
+function indexById(results: ComparedReport['results']) {
+  const byId = new Map<string, (typeof results)[number]>();
+  for (const cell of results) if (!byId.has(cell.id)) byId.set(cell.id, cell);
+  return byId;
+}
+
 /** Returns one line if the value got worse, otherwise none. `order` has the best value first. */
 function listRegression<T>(label: string, order: readonly T[], before: T, after: T): string[] {
   const [from, to] = [order.indexOf(before), order.indexOf(after)];
@@ -70,10 +80,10 @@ function listRegression<T>(label: string, order: readonly T[], before: T, after:
 
 /** Lists one line per report and per changed check, safe to print on a terminal. */
 export function listDifferences(before: ComparedReport, after: ComparedReport): readonly string[] {
-  const ids = [...new Set([...before.results, ...after.results].map(({ id }) => id))];
+  const [previousById, currentById] = [indexById(before.results), indexById(after.results)];
+  const ids = [...new Set([...previousById.keys(), ...currentById.keys()])];
   const changes = ids.flatMap((id) => {
-    const previous = before.results.find((cell) => cell.id === id);
-    const current = after.results.find((cell) => cell.id === id);
+    const [previous, current] = [previousById.get(id), currentById.get(id)];
     if (previous?.status === current?.status && previous?.outcome === current?.outcome) return [];
     const cell = current ?? previous;
     const label = cell === undefined ? id : toCheckLabel(cell);
