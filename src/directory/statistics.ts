@@ -1,7 +1,12 @@
 import type { DayWord } from '../model/availability.ts';
 import { PAYABLE_STATES } from '../model/payability.ts';
 import { ALL_GRADES } from '../model/report.ts';
-import { MIN_ORIGINS_PER_BLOCK, ORIGINS_COUNTER, utcDay } from '../store/statistics.ts';
+import {
+  type Counts,
+  MIN_ORIGINS_PER_BLOCK,
+  ORIGINS_COUNTER,
+  utcDay,
+} from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { DISCLAIMER, PROVENANCE } from './project.ts';
 
@@ -15,7 +20,13 @@ export function toStatisticsDays(text: string | undefined): StatisticsDays {
 /** Every count is rounded down to a multiple of this number, so that no count reveals a single seller. */
 export const ROUNDING = 5 as const;
 
-const UNIT = `host-days: a host counts once a UTC day, with the result of its first published scan of that day. Each count is rounded down to a multiple of ${ROUNDING}, so the counts of a group may add up to less than the total. A day is counted some minutes after its end. A day of fewer than ${MIN_ORIGINS_PER_BLOCK} host-days is counted together with later days, on the last of these days. Prices are in US dollars: the median price of each host, exact to 10 %. availability counts the hosts of the daily census, on the newest full day with at least ${MIN_ORIGINS_PER_BLOCK} hosts.`;
+/**
+ * A percentile is told only if, on one day, so many hosts are at or below its price, at or above it, and near it.
+ * Otherwise it would be the price of one seller. On a single day a host counts once, so a seller cannot stand for several.
+ */
+const MIN_HOSTS_AT_PRICE = 5;
+
+const UNIT = `host-days: a host counts once a UTC day, with the result of its first published scan of that day. Each count is rounded down to a multiple of ${ROUNDING}, so the counts of a group may add up to less than the total. A day is counted some minutes after its end. A day of fewer than ${MIN_ORIGINS_PER_BLOCK} host-days is counted together with later days, on the last of these days. Prices are in US dollars: the median price of each host, exact to 10 %. A percentile is null unless on a single day at least ${MIN_HOSTS_AT_PRICE} hosts ask at most this price, ${MIN_HOSTS_AT_PRICE} at least this price, and ${MIN_HOSTS_AT_PRICE} a price within 10 % of it. availability counts the hosts of the daily census, on the newest full day with at least ${MIN_ORIGINS_PER_BLOCK} hosts.`;
 
 const CHECK_STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 
@@ -24,7 +35,6 @@ export type Statistics = Awaited<ReturnType<typeof readStatistics>>;
 
 export type CheckStatistics = Statistics['checks'][number];
 
-type Counts = ReadonlyMap<string, number>;
 type HostsAtPrice = readonly [dollars: number, hosts: number];
 
 type StatisticsStore = Pick<Store, 'statistics' | 'now'> & {
@@ -39,7 +49,7 @@ export async function readStatistics(
 ) {
   const nowMs = now();
   const today = utcDay(nowMs);
-  const [counts, wordCounts] = await Promise.all([
+  const [{ total: counts, singleDays }, wordCounts] = await Promise.all([
     statistics.sumCounters({ fromDay: today - days, toDay: today - 1 }),
     census.countWordsOfLastDay(),
   ]);
@@ -60,7 +70,7 @@ export async function readStatistics(
       byNetwork: roundSeenNames(counts, 'network'),
       byAsset: roundSeenNames(counts, 'asset'),
     },
-    prices: toPrices(counts),
+    prices: toPrices(counts, singleDays),
   };
 }
 
@@ -96,13 +106,34 @@ function roundSeenNames(counts: Counts, group: string): Readonly<Record<string, 
   return Object.fromEntries(sums.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function toPrices(counts: Counts) {
-  const prices = findGroupCounts(counts, 'price')
+function toPrices(counts: Counts, singleDays: readonly Counts[]) {
+  const prices = listPrices(counts);
+  const days = singleDays.map(listPrices);
+  const count = roundDown(sumHosts(prices));
+  const priceAt = (percent: number) => {
+    const price = findPercentile(prices, percent);
+    return price !== null && days.some((day) => hidesSellers(day, price)) ? price : null;
+  };
+  return { p10: priceAt(10), p50: priceAt(50), p90: priceAt(90), count };
+}
+
+/** Lowest price first. */
+function listPrices(counts: Counts): readonly HostsAtPrice[] {
+  return findGroupCounts(counts, 'price')
     .map(([name, hosts]): HostsAtPrice => [Number(name), hosts])
     .toSorted(([a], [b]) => a - b);
-  const count = roundDown(sumHosts(prices));
-  const priceAt = (percent: number) => (count === 0 ? null : findPercentile(prices, percent));
-  return { p10: priceAt(10), p50: priceAt(50), p90: priceAt(90), count };
+}
+
+function hidesSellers(day: readonly HostsAtPrice[], price: number): boolean {
+  const conditions = [
+    (dollars: number) => dollars <= price,
+    (dollars: number) => dollars >= price,
+    // The factor is a little larger than 0.1, because 1.1 - 1 is.
+    (dollars: number) => Math.abs(dollars - price) <= price * 0.100_000_1,
+  ];
+  return conditions.every(
+    (isMet) => sumHosts(day.filter(([dollars]) => isMet(dollars))) >= MIN_HOSTS_AT_PRICE,
+  );
 }
 
 /** Finds a percentile by nearest rank: the lowest price that `percent` of the hosts do not exceed. Null without prices. */

@@ -15,6 +15,9 @@ export function utcDay(ms: number): number {
 /** Name of the counter of origins, which every tally contains. */
 export const ORIGINS_COUNTER = 'origins';
 
+/** Name of the counter of days in a stored sum. Sums of older versions lack it. */
+const DAYS_COUNTER = 'days';
+
 /** Names of counters. The first published scan of a host in a UTC day adds one to each of them. */
 export type Tally = readonly string[];
 
@@ -23,7 +26,14 @@ export const MIN_ORIGINS_PER_BLOCK = 10;
 
 type StatisticsContext = Pick<StoreContext, 'tables' | 'now'>;
 type Days = { readonly fromDay: number; readonly toDay: number };
-type Counts = Map<string, number>;
+export type Counts = ReadonlyMap<string, number>;
+
+export type BlockSums = {
+  /** Sums of all blocks. */
+  readonly total: Counts;
+  /** Sums of each block that is a single day, in which every host counts once. */
+  readonly singleDays: readonly Counts[];
+};
 
 /** Statistics over hosts and days. They name no host. */
 export function statisticsOn({ tables }: StatisticsContext) {
@@ -33,9 +43,13 @@ export function statisticsOn({ tables }: StatisticsContext) {
      * together with the days before it that are in no earlier block. It has at least `MIN_ORIGINS_PER_BLOCK` origins. A
      * purge folds each day a few minutes after its end, without the hosts that are opted out at that time.
      */
-    async sumCounters({ fromDay, toDay }: Days): Promise<ReadonlyMap<string, number>> {
+    async sumCounters({ fromDay, toDay }: Days): Promise<BlockSums> {
       const rows = await tables.daySums.all({ day: { from: fromDay, upTo: toDay } });
-      return addCounts(rows.map(({ sums }) => sumsFromJson(sums)).filter(isBlock));
+      const blocks = rows.map(({ sums }) => sumsFromJson(sums)).filter(isBlock);
+      return {
+        total: withoutDays(addCounts(blocks)),
+        singleDays: blocks.filter((block) => block.get(DAYS_COUNTER) === 1).map(withoutDays),
+      };
     },
   };
 }
@@ -80,8 +94,8 @@ export async function foldDays(context: StatisticsContext, nowMs: number): Promi
     const last = await findLastSum(context);
     // Rows of a day before the last sum came too late, and are only removed.
     if (last === null || last.day < day) {
-      const openCounts = last === null || isBlock(last.counts) ? [] : [last.counts];
-      const counts = addCounts([...openCounts, await countRows(context, day)]);
+      const openCounts = last === null || isBlock(last.counts) ? [] : [withDays(last.counts)];
+      const counts = addCounts([...openCounts, withDays(await countRows(context, day))]);
       const sums = toStoredJson(Object.fromEntries(counts), 'the sums of a day');
       await daySums.insertContended({ day, attempt: randomUUID(), sums });
     }
@@ -100,13 +114,21 @@ async function findLastSum({ tables }: StatisticsContext) {
   return last && { day: last.day, counts: sumsFromJson(last.sums) };
 }
 
+function withDays(counts: Counts): Counts {
+  return counts.has(DAYS_COUNTER) ? counts : new Map([...counts, [DAYS_COUNTER, 1]]);
+}
+
+function withoutDays(counts: Counts): Counts {
+  return new Map([...counts].filter(([name]) => name !== DAYS_COUNTER));
+}
+
 function isBlock(counts: Counts): boolean {
   return (counts.get(ORIGINS_COUNTER) ?? 0) >= MIN_ORIGINS_PER_BLOCK;
 }
 
 /** Sums the counters of a day, without those of hosts that are opted out now. */
 async function countRows(context: StatisticsContext, day: number): Promise<Counts> {
-  const counts: Counts = new Map();
+  const counts = new Map<string, number>();
   for await (const rows of context.tables.hostDays.batches({ day })) {
     const stateOf = await findOwnerStates(context, rows);
     for (const { host, tally } of rows) {
@@ -118,7 +140,7 @@ async function countRows(context: StatisticsContext, day: number): Promise<Count
 }
 
 function addCounts(summands: Iterable<Counts>): Counts {
-  const total: Counts = new Map();
+  const total = new Map<string, number>();
   for (const counts of summands) {
     for (const [name, count] of counts) total.set(name, (total.get(name) ?? 0) + count);
   }
@@ -133,7 +155,7 @@ function tallyFromJson(text: string): Tally {
 }
 
 function sumsFromJson(text: string): Counts {
-  const counts: Counts = new Map();
+  const counts = new Map<string, number>();
   for (const [name, count] of Object.entries(objectFromStoredJson(text))) {
     if (typeof count !== 'number') {
       const message = `the stored sum of ${name} is not a number; restore a backup`;

@@ -1,6 +1,6 @@
 /** Statistics must not reveal a single seller. Each count covers whole batches of hosts, and is rounded down. */
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   readStatistics,
   STATISTICS_DAYS,
@@ -35,11 +35,18 @@ const tally = fc
     ...(price === null ? [] : [`price ${price}`]),
   ]);
 
-async function computeStatistics(tallies: readonly (readonly string[])[]) {
+function countNames(tallies: readonly (readonly string[])[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const name of tallies.flat()) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}
+
+/** All tallies are of one day, unless `singleDays` says otherwise. */
+async function computeStatistics(tallies: readonly (readonly string[])[], singleDays = [tallies]) {
+  const counts = countNames(tallies);
+  const sums = { total: counts, singleDays: singleDays.map(countNames) };
   const store = {
-    statistics: { sumCounters: async () => counts },
+    statistics: { sumCounters: async () => sums },
     census: { countWordsOfLastDay: async () => null },
     now: () => Date.UTC(2026, 8, 1),
   };
@@ -82,8 +89,6 @@ test('every count is rounded down to a multiple of five, and schemes with a coun
         expect([name, count]).toEqual([name, Math.floor(exact / 5) * 5]);
       }
       expect(Object.values(answer.offers.byScheme)).not.toContain(0);
-      const { count, ...percentiles } = answer.prices;
-      for (const price of Object.values(percentiles)) expect(price !== null).toBe(count > 0);
     }),
   );
 });
@@ -157,30 +162,62 @@ test('statistics change only at the daily purge, which adds batches of at least 
   );
 });
 
+/** Tallies of hosts with one price each. */
+const hostsWithPrice = (price: number, hosts: number) =>
+  Array.from({ length: hosts }, () => [`price ${price}`]);
+const computePrices = async (tallies: string[][], singleDays?: string[][][]) =>
+  (await computeStatistics(tallies, singleDays)).answer.prices;
+
 test('price percentiles use the nearest rank', async () => {
-  const hostsWithPrice = (price: number, hosts: number) =>
-    Array.from({ length: hosts }, () => [`price ${price}`]);
-  const computePrices = async (...tallies: string[][][]) =>
-    (await computeStatistics(tallies.flat())).answer.prices;
-  expect(await computePrices(hostsWithPrice(0.01, 9), hostsWithPrice(5, 1))).toEqual({
-    p10: 0.01,
-    p50: 0.01,
-    p90: 0.01,
-    count: 10,
+  const tallies = [...hostsWithPrice(10, 7), ...hostsWithPrice(2, 7), ...hostsWithPrice(1, 56)];
+  expect(await computePrices(tallies)).toEqual({ p10: 1, p50: 1, p90: 2, count: 70 });
+  const same = { p10: 0.5, p50: 0.5, p90: 0.5 };
+  expect(await computePrices(hostsWithPrice(0.5, 5))).toEqual({ ...same, count: 5 });
+  const none = { p10: null, p50: null, p90: null };
+  expect(await computePrices(hostsWithPrice(0.5, 4))).toEqual({ ...none, count: 0 });
+});
+
+describe('a percentile is told only if it is not the price of one seller', () => {
+  test.each([
+    ['one seller between five and five of a stranger', { 0.0001: 5, 0.37: 1, 900: 5 }, null],
+    ['four sellers near it', { 0.0001: 5, 0.37: 4, 900: 5 }, null],
+    ['five sellers with its price', { 0.0001: 5, 0.37: 5, 900: 5 }, 0.37],
+    ['five sellers within 10 % of it', { 0.0001: 5, 0.9: 1, 1: 2, 1.1: 2, 900: 5 }, 1],
+    ['four within 10 % of it, and one beyond', { 0.0001: 5, 0.89: 1, 1: 2, 1.1: 2, 900: 5 }, null],
+    ['only four at or above it', { 0.95: 5, 1: 4 }, 0.95],
+  ])('%s', async (_name, hostsByPrice, p50) => {
+    const tallies = Object.entries(hostsByPrice).flatMap(([price, hosts]) =>
+      hostsWithPrice(Number(price), hosts),
+    );
+    expect((await computePrices(tallies)).p50).toBe(p50);
   });
-  expect(
-    await computePrices(hostsWithPrice(10, 7), hostsWithPrice(2, 7), hostsWithPrice(1, 56)),
-  ).toMatchObject({ p50: 1, p90: 2 });
-  expect(await computePrices(hostsWithPrice(0.5, 5))).toMatchObject({
-    p10: 0.5,
-    p50: 0.5,
-    p90: 0.5,
+
+  test('at both ends', async () => {
+    const tallies = [
+      ...hostsWithPrice(0.1, 4),
+      ...hostsWithPrice(0.11, 30),
+      ...hostsWithPrice(5, 4),
+    ];
+    // Only four hosts ask at most p10, and only four ask at least p90.
+    expect(await computePrices(tallies)).toEqual({ p10: null, p50: 0.11, p90: null, count: 35 });
+    const cheap = [...hostsWithPrice(0.1, 60), ...hostsWithPrice(5, 7)];
+    expect((await computePrices(cheap)).p90).toBe(5);
   });
-  expect(await computePrices(hostsWithPrice(0.5, 4))).toEqual({
-    p10: null,
-    p50: null,
-    p90: null,
-    count: 0,
+
+  test('on a single day, because a host stands in several days of a window', async () => {
+    const day = [...hostsWithPrice(0.1, 1), ...hostsWithPrice(3, 4)];
+    const week = Array.from({ length: 7 }, () => day);
+    expect(await computePrices(week.flat(), week)).toEqual({
+      p10: null,
+      p50: null,
+      p90: null,
+      count: 35,
+    });
+    const manyDay = hostsWithPrice(3, 5);
+    const weekWithIt = [...week, manyDay];
+    expect((await computePrices(weekWithIt.flat(), weekWithIt)).p50).toBe(3);
+    // A block of several days is no single day.
+    expect((await computePrices(manyDay, [])).p50).toBeNull();
   });
 });
 

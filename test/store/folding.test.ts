@@ -32,7 +32,7 @@ test.each(['before the call', 'after the call'] as const)(
         () => false,
       );
       const sumOrigins = async () =>
-        (await statisticsOn({ tables, now }).sumCounters({ fromDay: day, toDay: day })).get(
+        (await statisticsOn({ tables, now }).sumCounters({ fromDay: day, toDay: day })).total.get(
           'origins',
         );
       // A fold counts all hosts of a day or none.
@@ -74,7 +74,7 @@ test.each(['before the call', 'after the call'] as const)(
       const today = utcDay(now());
       const daySums = [4, 3, 2, 1].map(async (daysAgo) => {
         const days = { fromDay: today - daysAgo, toDay: today - daysAgo };
-        return (await statisticsOn({ tables, now }).sumCounters(days)).get('origins');
+        return (await statisticsOn({ tables, now }).sumCounters(days)).total.get('origins');
       });
       expect(await Promise.all(daySums), `at call ${racedCall}`).toEqual([
         undefined,

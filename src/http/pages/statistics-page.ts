@@ -63,11 +63,25 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
       { heading: 'By network', rows: toRows(offers.byNetwork, toNetworkName) },
       { heading: 'By asset', rows: toRows(offers.byAsset) },
     ],
-    prices:
-      p10 === null || p50 === null || p90 === null
-        ? null
-        : { picture: drawPriceRange({ p10, p50, p90 }), count: prices.count },
+    prices: {
+      picture:
+        p10 === null || p50 === null || p90 === null ? null : drawPriceRange({ p10, p50, p90 }),
+      told: listToldPrices(prices),
+      count: prices.count,
+    },
   };
+}
+
+/** One phrase for each percentile that is told. */
+function listToldPrices({ p10, p50, p90 }: Statistics['prices']): readonly string[] {
+  const percentiles = [
+    ['10 %', p10],
+    ['half', p50],
+    ['90 %', p90],
+  ] as const;
+  return percentiles.flatMap(([share, price]) =>
+    price === null ? [] : [`${share} ask at most $${price}`],
+  );
 }
 
 function toRows(counts: Readonly<Record<string, number>>, toName = (name: string) => name) {

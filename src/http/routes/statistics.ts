@@ -60,7 +60,7 @@ const statisticsSchema = Type.Object({
     { p10: dollarsSchema, p50: dollarsSchema, p90: dollarsSchema, count: countSchema },
     {
       description:
-        'In US dollars: percentiles of the median price of each host, exact to 10 %; null if the count is 0.',
+        'In US dollars: percentiles of the median price of each host, exact to 10 %. A percentile is null unless on a single day at least 5 hosts ask at most this price, 5 at least this price, and 5 a price within 10 % of it.',
     },
   ),
 });

@@ -6,6 +6,7 @@ import {
   drawCountBars,
   drawPriceRange,
 } from '../../../src/http/pages/pictures.ts';
+import { toStatisticsPage } from '../../../src/http/pages/statistics-page.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
 import { type Site, startSite } from './site-pages.ts';
 
@@ -54,6 +55,15 @@ describe('/statistics', () => {
     expect(html).toContain(`half: $${p50}`);
     expect(html).toContain(`90 %: $${p90}`);
     expect(html).toContain(`${count} host-days, exact to 10 %`);
+  });
+
+  test('shows the percentiles that the API tells', async () => {
+    const prices = { p10: null, p50: 0.01, p90: null, count: 20 };
+    expect(toStatisticsPage({ ...statistics, prices }, []).prices).toEqual({
+      picture: null,
+      told: ['half ask at most $0.01'],
+      count: 20,
+    });
   });
 
   test('covers the number of days that the query names, and seven for an unknown value', async () => {

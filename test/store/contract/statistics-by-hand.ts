@@ -7,7 +7,12 @@ export const CHECKS = ['P1', 'S5', 'D1'];
 /** Number of origins in the smallest block. */
 export const MIN_BLOCK_ORIGINS = 10;
 
-export type Block = { readonly lastDay: number; readonly reports: readonly ScanReport[] };
+export type Block = {
+  readonly lastDay: number;
+  readonly reports: readonly ScanReport[];
+  /** Days with origins. */
+  readonly days: number;
+};
 
 /** Days with few origins wait for further ones. */
 export function blocksOf(
@@ -16,17 +21,21 @@ export function blocksOf(
 ): readonly Block[] {
   const blocks: Block[] = [];
   let waiting: ScanReport[] = [];
+  let waitingDays = 0;
   for (const [lastDay, reports] of days) {
     if (lastDay >= foldedBefore) break;
+    if (reports.size > 0) waitingDays += 1;
     waiting.push(...reports.values());
     if (waiting.length < MIN_BLOCK_ORIGINS) continue;
-    blocks.push({ lastDay, reports: waiting });
+    blocks.push({ lastDay, reports: waiting, days: waitingDays });
     waiting = [];
+    waitingDays = 0;
   }
   return blocks;
 }
 
-export function recount(reports: readonly ScanReport[]) {
+export function recount(blocks: readonly Block[]) {
+  const reports = blocks.flatMap((block) => block.reports);
   const fives = (count: number) => Math.floor(count / 5) * 5;
   const count = (is: (report: ScanReport) => boolean) => fives(reports.filter(is).length);
   const group = (names: readonly string[], is: (report: ScanReport, name: string) => boolean) =>
@@ -37,12 +46,19 @@ export function recount(reports: readonly ScanReport[]) {
     const known = names.filter((name) => count((one) => sells(one, member, name)) > 0);
     return group(known, (one, name) => sells(one, member, name));
   };
-  const prices = reports
-    .flatMap((report) => offersOf(report).slice(0, 1))
-    .map(({ amount }) => Number(amount) / 1e6)
-    .sort((a, b) => a - b);
-  const at = (share: number) =>
-    prices.length < 5 ? null : prices[Math.ceil((prices.length * share) / 100) - 1];
+  const prices = pricesOf(reports);
+  const days = blocks.filter((block) => block.days === 1).map((block) => pricesOf(block.reports));
+  const at = (share: number) => {
+    const price = prices[Math.ceil((prices.length * share) / 100) - 1];
+    if (price === undefined) return null;
+    const isTold = days.some((day) => {
+      const near = day.filter((one) => one > price * 0.899 && one < price * 1.101);
+      const below = day.filter((one) => one <= price);
+      const above = day.filter((one) => one >= price);
+      return [near, below, above].every((hosts) => hosts.length >= 5);
+    });
+    return isTold ? price : null;
+  };
   return {
     origins: fives(reports.length),
     grades: group(ALL_GRADES, ({ grade }, name) => grade === name),
@@ -67,6 +83,13 @@ export function recount(reports: readonly ScanReport[]) {
   };
 }
 
+function pricesOf(reports: readonly ScanReport[]): readonly number[] {
+  return reports
+    .flatMap((report) => offersOf(report).slice(0, 1))
+    .map(({ amount }) => Number(amount) / 1e6)
+    .sort((a, b) => a - b);
+}
+
 const NETWORKS = new Map([
   ['eip155:8453', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913'],
   ['eip155:137', '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359'],
@@ -78,7 +101,8 @@ function offersOf({ payability }: ScanReport): readonly OfferPayability[] {
 }
 
 export function reportOf(dice: Dice): ScanReport {
-  const amount = String((1 + dice.below(99)) * 10 ** dice.below(5));
+  // Few prices, so that several hosts of a day have the same one.
+  const amount = oneOf(dice, ['10000', '10000', '10000', '11000', '250000']);
   const offers = [...NETWORKS]
     .filter(() => dice.below(2) === 0)
     .map(([network, asset], n): OfferPayability => {

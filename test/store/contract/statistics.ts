@@ -111,7 +111,7 @@ export function statisticsSum(subject: ContractSubject): void {
       const store = await subject.fresh({ clock: clock.now });
       const firstDay = utcDay(clock.now());
       const originsOf = async (day: number) =>
-        (await store.statistics.sumCounters({ fromDay: day, toDay: day })).get('origins');
+        (await store.statistics.sumCounters({ fromDay: day, toDay: day })).total.get('origins');
       // Days without scans are a part of the block.
       for (const [hosts, days] of [
         [4, 1],
@@ -128,6 +128,26 @@ export function statisticsSum(subject: ContractSubject): void {
         [0, 1, 61, 62, 63, 64].map((day) => originsOf(firstDay + day)),
       );
       expect(origins).toEqual([undefined, undefined, 10, undefined, 39, 10]);
+    });
+
+    it('tell which blocks are a single day, in which a host counts once', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const singleDays = async () => {
+        const all = { fromDay: 0, toDay: 1_000_000 };
+        const sums = await store.statistics.sumCounters(all);
+        return sums.singleDays.map((day) => Object.fromEntries(day));
+      };
+      for (const hosts of [MIN_BLOCK_ORIGINS + 1, 1, MIN_BLOCK_ORIGINS + 2, MIN_BLOCK_ORIGINS]) {
+        await publishHosts(store, clock, hosts);
+        await store.purge(clock.advance(DAY_MS));
+      }
+      expect(await singleDays()).toEqual(
+        [MIN_BLOCK_ORIGINS + 1, MIN_BLOCK_ORIGINS].map((hosts) => ({
+          origins: hosts,
+          'grade B': hosts,
+        })),
+      );
     });
 
     it("lose an opted-out host's unfolded days at once, and keep its sums", async () => {
@@ -203,7 +223,8 @@ async function publishHosts(store: Store, clock: TestClock, hosts: number): Prom
 
 /** The counters of all blocks. */
 async function countsOf(store: Store): Promise<Readonly<Record<string, number>>> {
-  return Object.fromEntries(await store.statistics.sumCounters({ fromDay: 0, toDay: 1_000_000 }));
+  const { total } = await store.statistics.sumCounters({ fromDay: 0, toDay: 1_000_000 });
+  return Object.fromEntries(total);
 }
 
 async function expectAnswers(
@@ -220,7 +241,6 @@ async function expectAnswers(
     );
     const told = { origins, grades, payableBy, checks, offers, prices };
     const inWindow = blocks.filter(({ lastDay }) => lastDay >= today - days && lastDay < today);
-    const reports = inWindow.flatMap((block) => block.reports);
-    expect(told, `${days} days`).toEqual(recount(reports));
+    expect(told, `${days} days`).toEqual(recount(inWindow));
   }
 }
