@@ -12,7 +12,7 @@ import type { OtherWay } from '../model/payability.ts';
 import { ADVICE_FIXES, ADVICE_IDS, type Advice, type AdviceId } from '../model/report.ts';
 import { jsonObject } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
-import { isUnderMinimum, toDollarUnits } from '../parse/x402/amount.ts';
+import { formatInDollars, isUnderMinimum, toDollarUnits } from '../parse/x402/amount.ts';
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 import { findOtherWays } from '../parse/x402/other-ways.ts';
@@ -72,7 +72,8 @@ function adviseOnChallenge(challenge: Challenge, hostname: string, kit: Kit): re
       const upfront = `${offer.pointer}/extra/paymentFlow: "upfront", and no refund is known`;
       rows.push(['pays-before-delivery', upfront]);
     }
-    const text = `${offer.pointer}/amount: ${kit.show(offer.amount)}`;
+    const member = challenge.version === 1 ? 'maxAmountRequired' : 'amount';
+    const text = `${offer.pointer}/${member}: ${kit.show(offer.amount)} asks ${formatInDollars(offer)}`;
     const units = toDollarUnits(offer);
     if (units !== null && units.amount > units.dollar) rows.push(['over-default-limit', text]);
     if (isUnderMinimum(offer)) rows.push(['under-facilitator-minimum', text]);
@@ -172,7 +173,10 @@ function adviseOnBrowsers(
   }
   const answers = [fetched.data, opened.data];
   const [toScript, toPage] = answers.map((data) => describeAnswer(data, kit));
-  if (toScript !== toPage && !answers.every((data) => hasVaryAccept(data, kit))) {
+  const isSafe =
+    answers.every((data) => isNeverStored(data, kit)) ||
+    answers.every((data) => hasVaryAccept(data, kit));
+  if (toScript !== toPage && !isSafe) {
     const text = `${toScript} to a script, ${toPage} to a browser, without Vary: Accept on both`;
     rows.push(['varies-unsaid', `${request}: ${text}`]);
   }
@@ -207,6 +211,11 @@ function describeAnswer(data: HttpData, kit: Kit): string {
   const type = (kit.header(data, 'content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase();
   const challenge = kit.header(data, CHALLENGE_HEADER) === null ? 'no challenge' : 'a challenge';
   return `${data.status} ${type ? kit.quote(type) : 'of no type'} with ${challenge}`;
+}
+
+/** No cache gives an answer to another caller that no cache may store. */
+function isNeverStored(data: HttpData, kit: Kit): boolean {
+  return readList(data, 'cache-control', kit).includes('no-store');
 }
 
 function hasVaryAccept(data: HttpData, kit: Kit): boolean {

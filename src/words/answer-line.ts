@@ -6,6 +6,7 @@ import {
   SIGNED_UNSOUND_PREFIX,
 } from '../model/payability.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
+import { groupThousands } from '../parse/x402/amount.ts';
 import { findKnownAsset } from '../parse/x402/assets.ts';
 import { formatMoreSoldCount } from '../parse/x402/more-sold.ts';
 import { toNetworkName } from '../parse/x402/networks.ts';
@@ -39,20 +40,30 @@ function answerForX402(
   const count = `${payable.length} of ${payability.length} ${toResourceNoun(payability.length)}`;
   if (payable.length > 0) {
     const terms = `default clients can pay ${count}${formatCheapest(payable)}`;
-    return payable.length === payability.length ? `Yes: ${terms}` : `Partly: ${terms}`;
+    if (payable.length === payability.length) return `Yes: ${terms}`;
+    const others = payability.filter((resource) => !payable.includes(resource));
+    const otherPrice = formatHighPrice(others);
+    if (otherPrice === null) return `Partly: ${terms}`;
+    const verb = others.length === 1 ? 'asks' : 'ask';
+    return `Partly: ${terms}; ${others.length} more ${verb} ${otherPrice}`;
   }
+  const highPrice = formatHighPrice(payability);
+  const asked = highPrice === null ? '' : ` (it asks ${highPrice})`;
   const message = findMessage(payability);
   const quoted = message === null ? 'nothing' : JSON.stringify(message);
-  if (payableBy === 'settings') return `Only with settings: ${formatSettings(message)}`;
+  if (payableBy === 'settings') {
+    const price = highPrice === null ? '' : `asks ${highPrice}, and `;
+    return `Only with settings: ${price}${formatSettings(message)}`;
+  }
   if (payableBy === 'unknown') {
     const verdicts = payability.flatMap(({ offers }) => offers.map(({ verdict }) => verdict));
     if (!verdicts.includes('refuses'))
-      return 'Not known: no official client here has the schemes and networks that are offered.';
-    return `Not known: the specification allows this offer and the official client refuses it with ${quoted}`;
+      return `Not known: no official client here has the schemes and networks that are offered${asked}.`;
+    return `Not known: the specification allows this offer and the official client refuses it with ${quoted}${asked}`;
   }
-  if (message !== null && isOurMessage(message)) return `No: ${message}`;
+  if (message !== null && isOurMessage(message)) return `No: ${message}${asked}`;
   const fault = findFault(results) ?? `default clients can pay ${count}`;
-  return `No: ${fault}, the official client says ${quoted}`;
+  return `No: ${fault}, the official client says ${quoted}${asked}`;
 }
 
 function formatSettings(message: string | null): string {
@@ -100,6 +111,21 @@ function formatCheapest(resources: readonly ResourcePayability[]): string {
     .flatMap((offer) => toOfferPrice(offer) ?? [])
     .toSorted((left, right) => left.dollars - right.dollars);
   return lowest === undefined ? '' : `, from $${formatDollars(lowest.dollars)}, ${lowest.name}`;
+}
+
+/** Default clients refuse to pay more for one call (spend controls of @x402/core). */
+const DEFAULT_LIMIT_DOLLARS = 1;
+
+/** "$10,000.00", or "$5.00 to $10,000.00" over several resources; null unless every known price is over the limit. */
+function formatHighPrice(resources: readonly ResourcePayability[]): string | null {
+  const lowest = resources.flatMap(({ offers }) => {
+    const dollars = offers.flatMap((offer) => toOfferPrice(offer)?.dollars ?? []);
+    return dollars.length === 0 ? [] : [Math.min(...dollars)];
+  });
+  const [low, high] = [Math.min(...lowest), Math.max(...lowest)];
+  if (lowest.length === 0 || low <= DEFAULT_LIMIT_DOLLARS) return null;
+  const range = low === high ? [low] : [low, high];
+  return range.map((dollars) => `$${formatDollars(dollars)}`).join(' to ');
 }
 
 type SentenceMaker = (host: string, evidence: string) => string;
@@ -181,9 +207,9 @@ export function toOfferPrice({ network, asset, amount }: OfferPayability): Offer
   return { dollars, name: `${token.symbol} on ${toNetworkName(network)}` };
 }
 
-/** Formats two to six decimal places: "0.01", "0.0025". */
+/** Formats two to six decimal places: "0.01", "0.0025", "10,000.00". */
 export function formatDollars(dollars: number): string {
   const exact = dollars.toFixed(6).replace(/0+$/, '');
   const [whole = '0', fraction = ''] = exact.split('.');
-  return `${whole}.${fraction.padEnd(2, '0')}`;
+  return `${groupThousands(whole)}.${fraction.padEnd(2, '0')}`;
 }

@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { advise } from '../../src/buyers/advise.ts';
-import { ADVICE_IDS } from '../../src/model/report.ts';
+import { ADVICE_FIXES, ADVICE_IDS } from '../../src/model/report.ts';
 import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
 import {
+  bodyChallenge402,
   challenge402,
+  challengeV1,
   challengeV2,
   offer,
+  offerV1,
   PAY_TO,
   perfectSeller,
   resource,
@@ -102,7 +105,18 @@ describe('advice', () => {
     );
     expect(all[1]).toMatchObject({
       id: 'under-facilitator-minimum',
-      evidence: 'GET /weather /accepts/0/amount: "7"; GET /weather /accepts/1/amount: "5"',
+      evidence:
+        'GET /weather /accepts/0/amount: "7" asks $0.000007; GET /weather /accepts/1/amount: "5" asks $0.000005',
+    });
+  });
+
+  it('names the members of version 1 for version 1, and the price in dollars', () => {
+    const challenge = challengeV1({ accepts: [offerV1({ maxAmountRequired: '10000000000' })] });
+    const priced = resources([resource({ get: bodyChallenge402(challenge) })]);
+    expect(advise({ ...perfectSeller(), resources: priced })).toContainEqual({
+      id: 'over-default-limit',
+      evidence: 'GET /weather /accepts/0/maxAmountRequired: "10000000000" asks $10,000.00',
+      fix: ADVICE_FIXES['over-default-limit'],
     });
   });
 });

@@ -124,6 +124,11 @@ describe('the advice on an answer to a page view:', () => {
     ['a paywall that is not a 402', html(200, 'Pay', { vary: '*' }), ['paywall-without-challenge']],
     ['a firewall', html(403, 'Go away', { vary: 'accept' }), []],
     ['HTML instead of JSON without Vary', html(402, 'Pay', header), ['varies-unsaid']],
+    [
+      'HTML instead of JSON, which no cache stores',
+      html(402, 'Pay', { ...header, 'cache-control': 'private, no-store' }),
+      [],
+    ],
   ] as const)('%s', (_, opened, ids) => {
     expect(idsOf(fetched, opened)).toEqual(ids);
   });

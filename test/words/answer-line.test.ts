@@ -54,8 +54,22 @@ describe('the answer line', () => {
       'No: default clients can pay 0 of 1 resource, the official client says "no domain"',
     );
     expect(toLine(toResource('settings', 'limited', '9000000', 'over $1'))).toBe(
-      'Only with settings: default clients refuse, the official client says "over $1"',
+      'Only with settings: asks $9.00, and default clients refuse, the official client says "over $1"',
     );
+  });
+
+  it('says a price over a dollar in dollars', () => {
+    const tenThousand = toResource('settings', 'limited', '10000000000', 'over $1');
+    const fiveThousand = toResource('settings', 'limited', '5000000000', 'over $1');
+    expect(toLine(tenThousand)).toMatch(/^Only with settings: asks \$10,000\.00, and default/);
+    expect(toLine(tenThousand, fiveThousand)).toContain('asks $5,000.00 to $10,000.00, and');
+    expect(toLine(toResource('default', 'signs'), tenThousand)).toBe(
+      'Partly: default clients can pay 1 of 2 resources, from $0.01, USDC on Base; 1 more asks $10,000.00',
+    );
+    expect(toLine(toResource('nobody', 'refuses', '10000000000', 'no domain'))).toMatch(
+      / says "no domain" \(it asks \$10,000\.00\)$/,
+    );
+    expect(toLine(toResource('settings', 'limited', '1000000', 'no'))).not.toContain('asks');
   });
 
   it('names the fault that the evidence of P3 names, or else that of P4', () => {
@@ -114,7 +128,29 @@ describe('the answer line', () => {
       '/openapi.json serves its paid operations from https://b.example',
       'Not known: /openapi.json serves its paid operations from https://b.example.',
     ],
-    ['P2', 'no-402', 'GET /a: 200', 'No: nothing here asked for a payment (GET /a: 200).'],
+    ['P2', 'no-402', 'GET /a: 500', 'No: nothing here asked for a payment (GET /a: 500).'],
+    ['P2', 'unpaid', 'GET /a: 200', 'No: paid routes answer without a payment (GET /a: 200).'],
+    ['P2', 'no-terms', 'GET /a: 402', 'No: a 402 without terms, so nobody can pay (GET /a: 402).'],
+    [
+      'P2',
+      'every-path',
+      'every path asks for a payment',
+      'Not known: every path of api.example asks for a payment, and none says what it sells.',
+    ],
+    ...[
+      'other-status',
+      'other-header',
+      'raw-json',
+      'base64url',
+      'nested',
+      'not-a-challenge',
+      'undecodable',
+    ].map((outcome) => [
+      'P2',
+      outcome,
+      'GET /a: 402 with it elsewhere',
+      'No: the seller asks for a payment in a form that clients do not read (GET /a: 402 with it elsewhere).',
+    ]),
     [
       'P2',
       'other-protocol',

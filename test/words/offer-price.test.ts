@@ -13,6 +13,8 @@ test.each([
   ['2500', '0.0025'],
   ['1', '0.000001'],
   ['5000000', '5.00'],
+  ['10000000000', '10,000.00'],
+  ['1234567890000', '1,234,567.89'],
 ])('%s base units of USDC are $%s', (amount, dollars) => {
   const price = toOfferPrice({ ...BASE_OFFER, amount });
   expect(price?.name).toBe('USDC on Base');

@@ -33,13 +33,27 @@ export function toDollarUnits({ network, asset, amount }: PriceTerms) {
   const units = parseAmount(amount);
   if (knownAsset === null || units === null) return null;
   // One token of each known asset is worth a dollar.
-  return { amount: units, dollar: 10n ** BigInt(knownAsset.decimals) };
+  const { decimals } = knownAsset;
+  return { amount: units, dollar: 10n ** BigInt(decimals), decimals };
 }
 
 /** Returns true for less than 0.001 USD. The CDP facilitator does not settle smaller amounts (x402 issue 1171). */
 export function isUnderMinimum(terms: PriceTerms): boolean {
   const units = toDollarUnits(terms);
   return units !== null && units.amount * 1_000n < units.dollar;
+}
+
+/** "$10,000.00", "$0.0001"; null if the asset is unknown. Every decimal is shown, because a factor must be seen. */
+export function formatInDollars(terms: PriceTerms): string | null {
+  const units = toDollarUnits(terms);
+  if (units === null) return null;
+  const [whole = '0', fraction = ''] = toDecimal(units.amount, units.decimals).split('.');
+  return `$${groupThousands(whole)}.${fraction.padEnd(2, '0')}`;
+}
+
+/** "10000" is "10,000". */
+export function groupThousands(digits: string): string {
+  return digits.replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 type Term = JsonValue | undefined;
