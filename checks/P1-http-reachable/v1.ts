@@ -5,6 +5,9 @@ import type { HttpObservation } from '../../src/model/observations.ts';
 /** Most Python buyers use httpx, which gives up after 5 s without a byte. */
 const MAX_FIRST_BYTE_MS = 5_000;
 
+/** Names and addresses of the machine that scans (RFC 6761, 6.3; RFC 1122, 3.2.1.3). */
+const LOOPBACK = /^(?:(?:.+\.)?localhost\.?|127\.\d+\.\d+\.\d+|\[?::1\]?)$/;
+
 const NEEDS = [
   'origin',
   'root',
@@ -29,6 +32,7 @@ const TLS_OUTCOMES = {
   ),
   'tls-other': fail('Serve TLS 1.2 or 1.3 with a certificate from a public authority.'),
 };
+const START_FIX = 'Start the server on this machine, or name its port.';
 const ANSWER_FIX = 'Make the server answer GET / with a status below 500 within 5 seconds.';
 
 const OUTCOMES = {
@@ -70,7 +74,9 @@ export default defineCheck({
       const rootFailure = kit.failure('GET /', root);
       if (workingAnswer !== undefined)
         return ['root-silent', `${rootFailure}, but ${describeAnswer(workingAnswer)}`];
-      if (root.reason === 'dns' || root.reason === 'refused') return [root.reason, rootFailure];
+      if (root.reason === 'dns' || root.reason === 'refused') {
+        return [root.reason, rootFailure, findStartFix(root.reason, origin.hostname)];
+      }
       const error5xx = otherAnswers.find(({ answer }) => answer.ok);
       if (error5xx !== undefined)
         return ['only-5xx', `${rootFailure}, ${describeAnswer(error5xx)}`];
@@ -90,6 +96,11 @@ export default defineCheck({
     return [firstByteMs > MAX_FIRST_BYTE_MS ? 'slow' : 'reachable', evidence];
   },
 });
+
+/** Finds the fix for a refused port of the machine that scans; undefined for other hosts. */
+function findStartFix(reason: string, hostname: string): string | undefined {
+  return reason === 'refused' && LOOPBACK.test(hostname) ? START_FIX : undefined;
+}
 
 type OtherAnswer = { readonly request: string; readonly answer: HttpObservation };
 

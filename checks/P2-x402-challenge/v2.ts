@@ -14,6 +14,8 @@ import {
   NOTHING_PAID_OUTCOMES,
   pass,
   unplanned,
+  VERSION_2_FIX,
+  version2Fix,
   warn,
 } from '../../src/engine/define-check.ts';
 import type {
@@ -40,7 +42,7 @@ const OUTCOMES = {
   'some-missing': warn(CHALLENGE_FIX),
   'post-only': warn('Answer 402 to the method that the documents declare, or declare POST.'),
   redirected: warn('Answer POST at exactly the declared path, with or without its last slash.'),
-  'v1-only': warn('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
+  'v1-only': warn(VERSION_2_FIX),
   challenged: pass('Keep the payment check before everything else.'),
 };
 type Result = Finding<keyof typeof OUTCOMES>;
@@ -102,7 +104,11 @@ export default defineCheck({
     if (version1.length > 0) {
       const list = kit.answers(version1.map(({ resource }) => resource));
       const evidence = `${version1.length} of ${challenged.length} challenges are version 1: ${list}${otherNote}`;
-      return ['v1-only', evidence];
+      return [
+        'v1-only',
+        evidence,
+        version2Fix([...version1.map(({ probe }) => probe.answer), soft404], kit),
+      ];
     }
     const signInNote = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
     const guardNote = isGuardedEverywhere(soft404) ? '; every path asks for a payment' : '';

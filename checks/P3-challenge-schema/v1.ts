@@ -6,6 +6,7 @@ import {
   notDetermined,
   pass,
   type Seen,
+  VERSION_2_FIX,
   warn,
   worstOf,
 } from '../../src/engine/define-check.ts';
@@ -42,7 +43,7 @@ const OUTCOMES = {
     'Add the members of the scheme to extra: its facilitator names the values.',
   ),
   'wrong-domain': fail("Set extra.name and extra.version to the token's own EIP-712 domain."),
-  'version-1': warn('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
+  'version-1': warn(VERSION_2_FIX),
   'unsound-offer': warn('Correct the offer or remove it: it makes clients fail.'),
   'clients-differ': warn(
     'Write each member in its type: one client refuses the whole challenge otherwise.',

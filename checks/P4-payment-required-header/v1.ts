@@ -4,6 +4,8 @@ import {
   type Found,
   fail,
   pass,
+  VERSION_2_FIX,
+  version2Fix,
   warn,
   worstOf,
 } from '../../src/engine/define-check.ts';
@@ -20,7 +22,7 @@ const UNPADDED_NOTE =
   'no padding: the official TypeScript client reads it, the Python client refuses it';
 
 const OUTCOMES = {
-  'v1-only': fail('Move to x402 version 2: @x402/express or @x402/next, or x402 2.x for Python.'),
+  'v1-only': fail(VERSION_2_FIX),
   missing: fail(
     'Send PAYMENT-REQUIRED with each 402: the base64 of the JSON that is in the body now.',
   ),
@@ -81,11 +83,12 @@ export default defineCheck({
   },
 });
 
-function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null {
+function inspect({ answer, reading, probe }: ChallengedResource, kit: Kit): Flaw | null {
   const { header, body, challenge } = reading;
+  const moveFix = () => version2Fix([probe.answer], kit);
   if (header.state === 'absent') {
     if (challenge.version === 1)
-      return ['v1-only', 'sends a version 1 body and no PAYMENT-REQUIRED'];
+      return ['v1-only', 'sends a version 1 body and no PAYMENT-REQUIRED', moveFix()];
     return ['missing', 'sends a challenge in the body and no PAYMENT-REQUIRED'];
   }
   if (header.state !== 'ok') {
@@ -97,7 +100,9 @@ function inspect({ answer, reading }: ChallengedResource, kit: Kit): Flaw | null
   if (challenge.where === 'body') {
     return ['not-a-challenge', `PAYMENT-REQUIRED holds ${kit.show(header.value)}`];
   }
-  if (challenge.version === 1) return ['v1-only', 'sends x402Version 1 in PAYMENT-REQUIRED'];
+  if (challenge.version === 1) {
+    return ['v1-only', 'sends x402Version 1 in PAYMENT-REQUIRED', moveFix()];
+  }
 
   const bodyChallenge = body.ok ? kit.challengeIn(body.value, 'body') : null;
   const difference =

@@ -33,6 +33,8 @@ export {
   judgeNoneFound,
   MISSING_402_OUTCOMES,
   NOTHING_PAID_OUTCOMES,
+  VERSION_2_FIX,
+  version2Fix,
 } from './missing-challenge.ts';
 
 export type Seen<Name extends ObservationName> = Readonly<Pick<Observations, Name>>;

@@ -1,6 +1,7 @@
 /** The findings of both versions of P2 about resources that gave no challenge, with a fix for each kind. */
 import type { HttpObservation, ResourceObservation, ResourceSet } from '../model/observations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
+import type { SellerStack } from '../parse/text/seller-stack.ts';
 import { type Found, fail } from './findings.ts';
 
 const STATUS_FIX = 'Answer with status 402: the challenge is there, and only the status is wrong.';
@@ -21,10 +22,29 @@ const GUARD_FIX =
 /** Fixes for a cause that the place of the challenge gives away. */
 const FIXES_BY_CAUSE = {
   authenticate:
-    'Set status 402 after WWW-Authenticate: the challenge is there, but PHP and some servers turn 402 into 401 with that header.',
+    'Set status 402 after WWW-Authenticate: the challenge is there, and some servers turn 402 into 401 with that header.',
   detail:
     'Return a JSONResponse with status 402 and PAYMENT-REQUIRED: HTTPException puts its detail under /detail.',
 } as const;
+const PHP_STATUS_FIX =
+  'Call http_response_code(402) after header("WWW-Authenticate: …"): PHP sets 401 with that header.';
+
+export const VERSION_2_FIX =
+  'Move to x402 version 2: install the newest x402 middleware for your language.';
+/** The middlewares of version 2, by the stack that a seller shows. */
+const VERSION_2_MIDDLEWARES: Readonly<Partial<Record<SellerStack, string>>> = {
+  express: '@x402/express',
+  next: '@x402/next',
+  python: 'x402 2.x for Python',
+  go: 'the Go module github.com/x402-foundation/x402/go/v2',
+};
+
+/** Names the middleware of the seller's own stack; undefined if no answer shows a stack that has one. */
+export function version2Fix(answers: readonly HttpObservation[], kit: Kit): string | undefined {
+  const stack = kit.stack(answers);
+  const middleware = stack === null ? undefined : VERSION_2_MIDDLEWARES[stack];
+  return middleware && `Move to x402 version 2: install ${middleware}.`;
+}
 
 const MAX_METHODS = 5;
 
@@ -144,10 +164,10 @@ function findMisplaced(resources: readonly ResourceObservation[], kit: Kit) {
   const [first] = found.toSorted((a, b) => names.indexOf(a.kind) - names.indexOf(b.kind));
   if (first === undefined) return null;
   const { kind, cause } = first;
-  return {
-    name: kind,
-    fix: cause === undefined ? MISPLACED_OUTCOMES[kind].fix : FIXES_BY_CAUSE[cause],
-  };
+  if (cause === undefined) return { name: kind, fix: MISPLACED_OUTCOMES[kind].fix };
+  const answers = resources.flatMap(({ probes }) => probes.map(({ answer }) => answer));
+  const isPhp = cause === 'authenticate' && kit.stack(answers) === 'php';
+  return { name: kind, fix: isPhp ? PHP_STATUS_FIX : FIXES_BY_CAUSE[cause] };
 }
 
 function listOtherChallenges({ probes }: ResourceObservation, kit: Kit) {

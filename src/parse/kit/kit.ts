@@ -20,6 +20,7 @@ import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
 import { daysBefore } from '../text/instant.ts';
 import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
+import { findSellerStack } from '../text/seller-stack.ts';
 import { quoteText } from '../text/text.ts';
 import { classifyAddress } from '../x402/address-form.ts';
 import { findAmountKind, parseAmount } from '../x402/amount.ts';
@@ -92,6 +93,8 @@ const UNCACHED_READERS = {
   illTyped: findIllTypedMembers,
   receipt: findReceiptHeader,
   otherChallenges: findOtherChallenges,
+  /** What the seller runs, by headers and error bodies; null if no answer shows it. */
+  stack: findSellerStack,
   request: formatRequest,
   status: findStatus,
   validatesFirst,

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import P1 from '../../checks/P1-http-reachable/v1.ts';
 import P2v1 from '../../checks/P2-x402-challenge/v1.ts';
 import P2v2 from '../../checks/P2-x402-challenge/v2.ts';
+import P4 from '../../checks/P4-payment-required-header/v1.ts';
 import S1 from '../../checks/S1-openapi-present/v1.ts';
 import S6 from '../../checks/S6-well-known-x402/v1.ts';
 import S7 from '../../checks/S7-llms-txt/v1.ts';
@@ -10,8 +12,11 @@ import S12 from '../../checks/S12-favicon/v1.ts';
 import type { ResourceSet } from '../../src/model/observations.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';
 import {
+  answer,
   at,
+  bodyChallenge402,
   challenge402,
+  failure,
   html,
   perfectSeller,
   resource,
@@ -68,4 +73,62 @@ test('the fixes of documents that answer 402 say to let their paths through, not
     S10: through('/robots.txt'),
     S12: through('/favicon.ico'),
   });
+});
+
+test.each([
+  ['localhost', true],
+  ['api.localhost', true],
+  ['127.0.0.1', true],
+  ['[::1]', true],
+  ['seller.example', false],
+  ['10.0.0.1', false],
+])('the fix of P1 for a refused port of %s says to start the server: %s', (hostname, isOurs) => {
+  const seller = perfectSeller();
+  const refused = failure('refused');
+  const observations = {
+    ...seller,
+    ...{ root: refused, soft404: refused, openapi: refused, openapiAlternates: [] },
+    ...{ manifest: refused, manifestJson: refused, llmsTxt: refused, robots: refused },
+    ...{ agentCard: refused, agentJson: refused, resources: resources([]) },
+    origin: { ...seller.origin, hostname },
+  };
+  const verdict = P1.evaluate(observations, createKit());
+  expect(verdict.outcome).toBe('refused');
+  expect(verdict.fix.startsWith('Start the server on this machine')).toBe(isOurs);
+});
+
+test.each([
+  [{ 'x-powered-by': 'Express' }, '@x402/express'],
+  [{ server: 'uvicorn' }, 'x402 2.x for Python'],
+  [{ server: 'nginx' }, 'the newest x402 middleware for your language'],
+])('the fixes of P2 and P4 for version 1 name the stack of %j', (headers, middleware) => {
+  const paid = resource({ get: bodyChallenge402(undefined, headers) });
+  const observations = { ...perfectSeller(), resources: resources([paid]) };
+  for (const check of [P2v1, P2v2, P4]) {
+    const verdict = check.evaluate(observations, createKit());
+    expect(verdict).toMatchObject({
+      outcome: 'v1-only',
+      fix: `Move to x402 version 2: install ${middleware}.`,
+    });
+  }
+});
+
+test('the fix of P2 for a seller in Go does not name JavaScript', () => {
+  const observations = {
+    ...perfectSeller(),
+    resources: resources([resource({ get: bodyChallenge402() })]),
+    soft404: answer(404, '404 page not found\n'),
+  };
+  expect(P2v2.evaluate(observations, createKit()).fix).toContain('github.com/x402-foundation');
+});
+
+test.each([
+  ['PHP/8.3.1', /http_response_code/],
+  ['Express', /after WWW-Authenticate/],
+])('the fix of P2 for a challenge with 401 fits %s', (poweredBy, fix) => {
+  const headers = { 'www-authenticate': 'X-Payment', 'x-powered-by': poweredBy };
+  const paid = resource({ get: challenge402(undefined, { status: 401, headers }) });
+  const verdict = P2v2.evaluate({ ...perfectSeller(), resources: resources([paid]) }, createKit());
+  expect(verdict.outcome).toBe('other-status');
+  expect(verdict.fix).toMatch(fix);
 });
