@@ -11,6 +11,7 @@ import {
   toolResource,
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
+import { FIELD_OFFER_CASES } from '../../test/fixtures/observations/field-offer-cases.ts';
 import { PAIR_CASES } from '../../test/fixtures/observations/pair-cases.ts';
 import { offering, said, url, v1, v2 } from '../../test/fixtures/observations/seen-challenges.ts';
 import {
@@ -117,7 +118,9 @@ const UNSETTLED_CASES: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'wrong-domain',
-      evidence: ['/accepts/0/extra/name: "USDC" (clients sign it, facilitators refuse it)'],
+      evidence: [
+        '/accepts/0/extra/name: "USDC" is not "USD Coin" (clients sign it, facilitators refuse it)',
+      ],
     },
   },
 ];
@@ -166,7 +169,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
       ...v2(challengeV2({ accepts: [offer(), null] })),
       ...said('settings', ['signs'], ['refuses', 'Cannot read properties of null']),
     },
-    expect: { status: 'warn', outcome: 'unsound-offer', evidence: ['/accepts/1/scheme: missing'] },
+    expect: { status: 'warn', outcome: 'unsound-offer', evidence: ['/accepts/1 is empty (null)'] },
   },
   {
     name: 'the only offer is by ERC-7710, which no client pays',
@@ -234,7 +237,11 @@ const PAYABLE_CASES: readonly CheckCase[] = [
   {
     name: 'one offer has the scheme "exact", another "barter"',
     seen: offering({}, BARTER),
-    expect: { status: 'pass', outcome: 'valid', evidence: ['/accepts/1: "barter"', '(unknown)'] },
+    expect: {
+      status: 'pass',
+      outcome: 'valid',
+      evidence: ['/accepts/1/scheme: "barter"', '(unknown)'],
+    },
   },
   warns(
     'the only offer has the long id of Algorand',
@@ -359,7 +366,11 @@ const cases: readonly CheckCase[] = [
   {
     name: 'two offers have five faults',
     seen: offering({ amount: '$1', asset: 'USDC', payTo: 'me' }, { amount: '$1', asset: 'USDC' }),
-    expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/payTo', '2 more'] },
+    expect: {
+      status: 'fail',
+      outcome: 'bad-field',
+      evidence: ['/accepts/0/payTo: "me"', '/accepts/1/asset: "USDC"'],
+    },
   },
   warns(
     'one of two offers has a decimal amount, and no client was asked',
@@ -367,11 +378,7 @@ const cases: readonly CheckCase[] = [
     'unsound-offer',
     '/accepts/1/amount: "0.05"',
   ),
-  {
-    name: 'the only entry of accepts is text',
-    seen: v2(challengeV2({ accepts: ['exact'] })),
-    expect: { status: 'fail', outcome: 'bad-field', evidence: ['/accepts/0/scheme: missing'] },
-  },
+  ...FIELD_OFFER_CASES,
   noDomain('no extra on Base', { extra: undefined }, '/accepts/0/extra/name: missing'),
   noDomain('no domain version', { extra: { name: 'USD Coin' } }, 'version: missing'),
   clientsDiffer('an error that is not text', v2(challengeV2({ error: 402 })), '/error: 402'),

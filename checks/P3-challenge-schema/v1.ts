@@ -3,11 +3,13 @@ import {
   defineCheck,
   type Found,
   fail,
+  type Note,
   notDetermined,
   pass,
   type Seen,
   VERSION_2_FIX,
   warn,
+  withNotes,
   worstOf,
 } from '../../src/engine/define-check.ts';
 import type { ToolFacts } from '../../src/model/observations.ts';
@@ -23,16 +25,18 @@ const RELATIVE_URL = /^(?:\.{0,2}\/|\?|#|[-\w~%]+(?:[/?#]|$))/;
 /** Measured with x402 2.25 for Python. */
 const TYPE_NOTE =
   'the official Python client refuses the whole challenge, the TypeScript client reads on';
-const SIGNED_NOTE = ' (clients sign it, facilitators refuse it)';
-const MAX_MESSAGE_CHARS = 110;
-const MAX_SHOWN = 3;
-/** A client's message may contain a shorter value by chance. */
-const MIN_QUOTED_CHARS = 20;
+const REMOVE_FIX = 'Correct the offer or remove it';
+const ORDER_FIX = 'Put the offers that clients can pay first';
+
+/** The SDK only warns on the console, and sends an empty list (x402 issue 2760). */
+const UNREGISTERED_FIX =
+  'Register the scheme of each network on the server, and use a facilitator that lists it at /supported: an SDK drops all other offers.';
 
 const OUTCOMES = {
   'wrong-version': fail('Set x402Version to the number 2.'),
   'v1-names': fail('Use the names of version 2: amount, CAIP-2 networks, resource beside accepts.'),
   'no-accepts': fail('Offer at least one way to pay in accepts.'),
+  'bad-entry': fail('Write each entry of accepts as an object with the members of an offer.'),
   'bad-resource-url': fail('Set resource.url to the absolute https URL of this resource.'),
   'bad-field': fail('Write amount in base units, network as CAIP-2, asset and payTo as addresses.'),
   'bad-recipient': fail('Set payTo to your own address: money sent elsewhere is lost.'),
@@ -43,8 +47,8 @@ const OUTCOMES = {
     'Add the members of the scheme to extra: its facilitator names the values.',
   ),
   'wrong-domain': fail("Set extra.name and extra.version to the token's own EIP-712 domain."),
+  'unsound-offer': warn(`${REMOVE_FIX}: it makes clients fail.`),
   'version-1': warn(VERSION_2_FIX),
-  'unsound-offer': warn('Correct the offer or remove it: it makes clients fail.'),
   'clients-differ': warn(
     'Write each member in its type: one client refuses the whole challenge otherwise.',
   ),
@@ -71,8 +75,12 @@ type JudgedOffer = {
   readonly isUnsound: boolean;
   /** True if we know the scheme and network of the offer, but do not judge it. */
   readonly isNamed?: boolean;
-  /** The evidence about the offer. */
-  readonly texts: readonly string[];
+  /** True if clients throw wherever the offer stands, so that another order does not help. */
+  readonly breaksAll?: boolean;
+  /** The evidence about the offer; null for a sound offer that clients here pay. */
+  readonly text: string | null;
+  /** How to correct the offer, as an imperative without its end. */
+  readonly fix?: string;
 };
 
 export default defineCheck({
@@ -92,31 +100,35 @@ export default defineCheck({
       payability?.resources.find(
         ({ method, path }) => method === probe.method && path === resource.path,
       ) ?? null;
-    return worstOf(
+    const inspect = (paidResource: ChallengedResource): readonly Flaw[] => {
+      const { challenge } = paidResource.reading;
+      const verdicts = findPayability(paidResource);
+      const flaws = listFlaws(judgeOffers(challenge, verdicts, kit), verdicts);
+      return [
+        ...inspectTopLevel(paidResource, origin, verdicts, kit),
+        ...listIllTyped(challenge, flaws, kit),
+        ...flaws,
+      ];
+    };
+    const finding = worstOf(
       OUTCOMES,
       resources,
       kit,
-      (paidResource) => {
-        const { challenge } = paidResource.reading;
-        const verdicts = findPayability(paidResource);
-        return [
-          ...inspectTopLevel(paidResource, origin, verdicts, kit),
-          ...listIllTyped(challenge, kit),
-          ...listFlaws(judgeOffers(challenge, verdicts, kit), verdicts),
-        ];
-      },
-      (count, challenged) => {
-        const notes = challenged.flatMap((paidResource) =>
-          judgeOffers(paidResource.reading.challenge, findPayability(paidResource), kit).flatMap(
-            ({ kind, isNamed, texts }) =>
-              texts.map((text) => `${text} (${kind ?? (isNamed ? 'named' : 'passive')})`),
-          ),
-        );
-        const otherOffers = notes.length > 0 ? `; also offered: ${joinFirst(notes)}` : '';
-        return ['valid', `${count} sent a valid version 2 challenge${otherOffers}`];
-      },
+      inspect,
+      (count) => ['valid', `${count} sent a valid version 2 challenge`],
       'named',
     );
+    const notes = kit.challenged(resources).flatMap((paidResource) => {
+      const offers = judgeOffers(
+        paidResource.reading.challenge,
+        findPayability(paidResource),
+        kit,
+      ).flatMap(({ kind, isNamed, text }): readonly Note[] =>
+        text === null ? [] : [[kind ?? (isNamed ? 'named' : 'passive'), text]],
+      );
+      return [...inspect(paidResource), ...offers];
+    });
+    return withNotes(finding, notes);
   },
 });
 
@@ -127,13 +139,15 @@ function inspectTopLevel(
   kit: Kit,
 ): readonly Flaw[] {
   const { version, value, offers, resourceUrl } = reading.challenge;
-  const message = quoteMessage(payability, kit);
+  const message = kit.quoteClient(payability?.words ?? null);
   const flaws: Flaw[] = [];
   const stated = kit.show(value['x402Version']);
   if (version === 1) flaws.push(['version-1', `/x402Version: ${stated}`]);
   else if (stated !== '2') flaws.push(['wrong-version', `/x402Version: ${stated}${message}`]);
   if (offers.length === 0) {
-    flaws.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}${message}`]);
+    const { accepts } = value;
+    const fix = Array.isArray(accepts) ? UNREGISTERED_FIX : undefined;
+    flaws.push(['no-accepts', `/accepts: ${kit.show(accepts)}${message}`, fix]);
   }
   if (version === 2 && (value['resource'] ?? null) === null) {
     const stated = kit.show(value['resource']);
@@ -150,8 +164,9 @@ function inspectTopLevel(
   return flaws;
 }
 
-function listIllTyped(challenge: Challenge, kit: Kit): readonly Flaw[] {
-  return kit.illTyped(challenge).map(({ pointer, value }): Flaw => {
+function listIllTyped(challenge: Challenge, flaws: readonly Flaw[], kit: Kit): readonly Flaw[] {
+  const evidence = flaws.map(([, text]) => text);
+  return kit.illTyped(challenge, evidence).map(({ pointer, value }): Flaw => {
     return ['clients-differ', `${pointer}: ${kit.show(value)}: ${TYPE_NOTE}`];
   });
 }
@@ -176,24 +191,26 @@ function judgeOffers(
   payability: ResourcePayability | null,
   kit: Kit,
 ): readonly JudgedOffer[] {
-  return challenge.offers.map((offer) => {
+  return challenge.offers.map((offer): JudgedOffer => {
+    const { version } = challenge;
     const verdict = payability?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
-    const faults = kit.offerFaults(offer, challenge.version);
-    const [first] = faults;
-    if (first !== undefined) {
-      const texts = faults.map((fault) => kit.describeFault(fault));
-      const isSigned = verdict?.words?.startsWith('clients sign it') ?? false;
-      const note = isSigned ? SIGNED_NOTE : quoteMessage(verdict, kit);
-      const evidence = [`${texts[0]}${note}`, ...texts.slice(1)];
-      return { kind: first.kind, isUnsound: true, texts: evidence };
+    const faults = kit.offerFaults(offer, version);
+    if (faults.length > 0) {
+      const [kind] = Object.keys(OUTCOMES).flatMap((name) =>
+        faults.flatMap((fault) => (fault.kind === name ? [fault.kind] : [])),
+      );
+      const breaksAll = faults.some(kit.breaksChallenge);
+      return {
+        ...{ kind: kind ?? 'bad-field', isUnsound: true, breaksAll },
+        text: kit.describeFaults(faults, offer, version, verdict?.words ?? null),
+        fix: kit.fixFaults(faults, offer, version),
+      };
     }
     const named = kit.named(offer);
-    if (named !== null) {
-      return { kind: null, isUnsound: false, isNamed: true, texts: [named] };
-    }
-    const [kind, text] = judgeAllowed(offer, challenge.version, verdict, kit) ?? [null, null];
-    const texts = [text ?? describePassive(offer, kit)].filter((each) => each !== null);
-    return { kind, isUnsound: false, texts };
+    if (named !== null) return { kind: null, isUnsound: false, isNamed: true, text: named };
+    const [kind, text, fix] = judgeAllowed(offer, version, verdict, kit) ?? [null, null];
+    const judged = { kind, isUnsound: false, text: text ?? kit.describePassive(offer) };
+    return fix === undefined ? judged : { ...judged, fix };
   });
 }
 
@@ -204,13 +221,22 @@ function judgeAllowed(
   payability: OfferPayability | null,
   kit: Kit,
 ): Flaw | null {
-  const { pointer, scheme, network, asset, extra, maxTimeoutSeconds } = offer;
+  const { pointer, network, asset, extra, maxTimeoutSeconds } = offer;
+  const words = payability?.words ?? null;
   const row = kit.scheme(offer);
   const form = kit.networkForm(network, version);
-  if (form === 'outdated') return ['outdated-network', `${pointer}/network: ${kit.show(network)}`];
-  if (row === null || form === 'unknown') {
-    const pair = `${kit.show(scheme)} on ${kit.show(network)}`;
-    return ['unknown', `${pointer}: ${pair} is unknown to this catalog`];
+  if (form === 'outdated') {
+    const text = `${pointer}/network: ${kit.show(network)}`;
+    return ['outdated-network', text, kit.fixNetwork(network, version)];
+  }
+  if (row === null || form === 'unknown') return ['unknown', kit.describeUnknown(offer)];
+  if (kit.hasOtherContract(offer)) {
+    const contract = kit.show(kit.at(extra, '/verifyingContract'));
+    const name = kit.show(kit.at(extra, '/name'));
+    return [
+      'client-refuses',
+      `${pointer}/extra/verifyingContract: ${contract} is not the token: ${name} is another transfer method, and no official client pays by it`,
+    ];
   }
   if (!kit.isPaidMethod(offer)) {
     const method = kit.at(extra, '/assetTransferMethod');
@@ -218,56 +244,32 @@ function judgeAllowed(
     const source = isKnown ? `in ${row.specification?.file}` : 'unknown to this catalog';
     return [
       'client-refuses',
-      `${pointer}/extra/assetTransferMethod: ${kit.show(method)} is ${source}, and no official client pays by it${quoteMessage(payability, kit)}`,
+      `${pointer}/extra/assetTransferMethod: ${kit.show(method)} is ${source}, and no official client pays by it${kit.quoteClient(words)}`,
     ];
   }
   if (payability?.verdict === 'refuses') {
-    const member = findRefusedMember(offer, payability.words ?? '', kit);
+    const [name, value] = kit.namedMember(offer, words ?? '') ?? [];
+    const member = name === undefined ? pointer : `${pointer}/${name}: ${kit.show(value)}`;
     return [
       'client-refuses',
-      `${row.specification?.file} allows ${member}, and the official client refuses it${quoteMessage(payability, kit)}`,
+      `${row.specification?.file} allows ${member}, and the official client refuses it${kit.quoteClient(words)}`,
     ];
   }
   const known = kit.asset(String(network), String(asset));
   // A price over the client's default limit is no flaw: the buyer decides about it.
   if (payability?.verdict === 'limited' && known === null) {
-    return [
-      'unusual-asset',
-      `${pointer}/asset: ${kit.show(asset)}${quoteMessage(payability, kit)}`,
-    ];
+    return ['unusual-asset', `${pointer}/asset: ${kit.show(asset)}${kit.quoteClient(words)}`];
   }
   const seconds = Number(maxTimeoutSeconds);
   if (seconds >= MIN_TIMEOUT_SECONDS && seconds <= MAX_TIMEOUT_SECONDS) return null;
   return ['timeout', `${pointer}/maxTimeoutSeconds: ${kit.show(maxTimeoutSeconds)}`];
 }
 
-/** Describes the member that the client's message names by value or name. If it names none, returns the offer's pointer. */
-function findRefusedMember({ pointer, entry, extra }: Offer, message: string, kit: Kit): string {
-  const topMembers = Object.entries(kit.object(entry)).filter(([name]) => name !== 'extra');
-  const extraMembers = Object.entries(kit.object(extra)).map(
-    ([name, value]) => [`extra/${name}`, value] as const,
-  );
-  const refused = [...topMembers, ...extraMembers].find(([name, value]) => {
-    const isQuoted =
-      typeof value === 'string' && value.length >= MIN_QUOTED_CHARS && message.includes(value);
-    return isQuoted || (name.startsWith('extra/') && message.includes(name.slice('extra/'.length)));
-  });
-  return refused === undefined ? pointer : `${pointer}/${refused[0]}: ${kit.show(refused[1])}`;
-}
-
-/** Says by which document a passive offer is judged; null if a client here has its scheme. */
-function describePassive(offer: Offer, kit: Kit): string | null {
-  const row = kit.scheme(offer);
-  if (row === null || row.client !== null) return null;
-  const pair = `${kit.show(offer.scheme)} on ${kit.show(offer.network)}`;
-  return `${offer.pointer}: ${pair} is judged by ${row.specification?.file}; no client that we run pays it`;
-}
-
 function listFlaws(offers: readonly JudgedOffer[], payability: ResourcePayability | null): Flaw[] {
-  const flawed = offers.filter(({ kind }) => kind !== null);
-  const hasSound = offers.some(
+  const firstSound = offers.findIndex(
     ({ kind, isNamed }) => (kind === null && isNamed !== true) || kind === 'timeout',
   );
+  const hasSound = firstSound >= 0;
   const hasAllowed = offers.some(({ isUnsound }) => !isUnsound);
   const mayFailByDefault = payability === null || payability.payableBy !== 'default';
   const findKind = ({ kind, isUnsound }: JudgedOffer): Kind | null => {
@@ -278,20 +280,21 @@ function listFlaws(offers: readonly JudgedOffer[], payability: ResourcePayabilit
     // Clients skip an offer that they do not know. They may choose a known offer and then refuse it.
     return kind === 'client-refuses' && mayFailByDefault && payability !== null ? kind : null;
   };
-  return flawed.flatMap((offer): readonly Flaw[] => {
+  return offers.flatMap((offer, index): readonly Flaw[] => {
     const kind = findKind(offer);
-    return kind === null ? [] : offer.texts.map((text): Flaw => [kind, text]);
+    if (kind === null || offer.text === null) return [];
+    return [[kind, offer.text, findFix(kind, offer, index < firstSound)]];
   });
 }
 
-function quoteMessage(payability: Pick<OfferPayability, 'words'> | null, kit: Kit): string {
-  if (payability === null || payability.words === null) return '';
-  // This message is ours, not a client's. The evidence already has the member.
-  if (payability.words.startsWith('some clients sign it')) return '';
-  return ` (the official client says ${kit.quote(payability.words, MAX_MESSAGE_CHARS)})`;
-}
-
-function joinFirst(texts: readonly string[]): string {
-  const rest = texts.length - MAX_SHOWN;
-  return texts.slice(0, MAX_SHOWN).join('; ') + (rest > 0 ? `; ${rest} more` : '');
+/** Clients take the first offer that they can sign: the order is the remedy for an offer before a sound one. */
+function findFix(kind: Kind, { fix, breaksAll }: JudgedOffer, isBeforeSound: boolean) {
+  if (kind === 'client-refuses' && isBeforeSound) {
+    return `${ORDER_FIX}: clients take the first that they can sign.`;
+  }
+  if (kind === 'unsound-offer') {
+    const isMovable = isBeforeSound && breaksAll !== true;
+    return `${isMovable ? `${ORDER_FIX}, and correct the others` : REMOVE_FIX}: ${fix}.`;
+  }
+  return fix === undefined ? undefined : `${fix.charAt(0).toUpperCase()}${fix.slice(1)}.`;
 }

@@ -16,7 +16,7 @@ import { formatInDollars, isUnderMinimum, toDollarUnits } from '../parse/x402/am
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 import { findOtherWays } from '../parse/x402/other-ways.ts';
-import { findTransferMethod, isSettledUpfront } from '../parse/x402/schemes.ts';
+import { findTransferMethod, isSettledUpfront } from '../parse/x402/transfer-method.ts';
 import { findDifferingOffers, findForeignSignIns } from './extension-advice.ts';
 
 export type AdviceObservations = Pick<Observations, 'origin' | 'resources' | 'browser' | 'chain'>;
@@ -128,7 +128,7 @@ function adviseOnTestnets(
 function needsAllowance(offer: Offer, kit: Kit): boolean {
   const row = kit.scheme(offer);
   if (row === null || row.namespace !== 'eip155') return false;
-  return row.scheme === 'upto' || findTransferMethod(row, offer.extra) === 'permit2';
+  return row.scheme === 'upto' || findTransferMethod(row, offer) === 'permit2';
 }
 
 function adviseOnChain(offers: readonly OfferOnChain[], kit: Kit): readonly AdviceRow[] {

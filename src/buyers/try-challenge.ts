@@ -7,7 +7,7 @@ import {
   REFUSED_WHOLE_PREFIX,
   SIGNED_UNSOUND_PREFIX,
 } from '../model/payability.ts';
-import { showJson } from '../parse/json/json.ts';
+import { type JsonObject, showJson } from '../parse/json/json.ts';
 import { escapeInvisible } from '../parse/text/text.ts';
 import {
   type Challenge,
@@ -18,7 +18,8 @@ import {
 import { classifyNetwork, findClaimedNamespace } from '../parse/x402/networks.ts';
 import { showFault } from '../parse/x402/offer-fault.ts';
 import { findOfferFaults } from '../parse/x402/offer-faults.ts';
-import { findClient, findSchemeRow, isPaidMethod } from '../parse/x402/schemes.ts';
+import { findClient, findSchemeRow } from '../parse/x402/schemes.ts';
+import { isPaidMethod } from '../parse/x402/transfer-method.ts';
 import type { BuyerFactory } from './buyers.ts';
 import { type ChallengeAnswer, MAX_OFFERS, toOfferTerms } from './list-challenges.ts';
 
@@ -128,7 +129,7 @@ async function tryOffer(
   challenge: Challenge,
   createBuyer: BuyerFactory,
 ): Promise<OfferPayability> {
-  const { scheme, network, extra } = offer;
+  const { scheme, network } = offer;
   const client = findClient(challenge.version, scheme, network);
   const row = findSchemeRow(scheme, network);
   const terms = toOfferTerms(offer);
@@ -140,7 +141,7 @@ async function tryOffer(
   const answer = await askClient(await createBuyer('full', needsSolana), singleOffer);
   const words = answer.kind === 'refuses' ? answer.words : null;
   // The client would sign by another transfer method than the offer names, so nobody could settle the payment.
-  if (row !== null && client !== null && !isPaidMethod(row, extra)) {
+  if (row !== null && client !== null && !isPaidMethod(offer)) {
     return { ...terms, client: null, verdict: 'unsupported', words };
   }
   if (words === null) {
@@ -180,9 +181,9 @@ async function askClient(
 function hasNamedMethod({ accepted }: PaymentPayload): boolean {
   if (accepted === undefined) return true;
   const row = findSchemeRow(accepted.scheme, accepted.network);
-  const method = accepted.extra?.['assetTransferMethod'];
-  const extra = typeof method === 'string' ? { assetTransferMethod: method } : {};
-  return row === null || isPaidMethod(row, extra);
+  // The client copies the offer, which came from JSON.
+  const extra = accepted.extra as JsonObject;
+  return row === null || isPaidMethod({ ...accepted, extra });
 }
 
 function findReadError(client: x402HTTPClient, response: ChallengeAnswer): string | null {

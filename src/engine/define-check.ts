@@ -11,6 +11,7 @@ export {
   type Found,
   fail,
   listed,
+  type Note,
   needsOpenApi,
   notApplicable,
   notDetermined,
@@ -20,6 +21,7 @@ export {
   unchallenged,
   unplanned,
   warn,
+  withNotes,
   worst,
   worstOf,
 } from './findings.ts';

@@ -10,7 +10,7 @@ import { toPrice } from '../parse/x402/amount.ts';
 import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import { findOtherChallenges, type OtherChallenge } from '../parse/x402/other-protocol.ts';
-import { isSettledUpfront } from '../parse/x402/schemes.ts';
+import { isSettledUpfront } from '../parse/x402/transfer-method.ts';
 import { findResources } from '../probe/plan/find-resources.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import type { PreflightOffer } from './result.ts';

@@ -35,18 +35,29 @@ import {
 } from '../x402/challenge.ts';
 import { findChallengeDifference } from '../x402/challenge-difference.ts';
 import { findChallengedResources, findSignIns } from '../x402/challenged-resources.ts';
-import { findIllTypedMembers } from '../x402/ill-typed.ts';
+import { findNamedMember } from '../x402/client-words.ts';
+import { fixFaults, fixNetwork } from '../x402/fault-fixes.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { compareManifestTerms, type EntryIndex, indexEntries } from '../x402/manifest-terms.ts';
 import { formatMoreSold } from '../x402/more-sold.ts';
 import { classifyNetwork, toCaip2 } from '../x402/networks.ts';
-import { describeFault } from '../x402/offer-fault.ts';
+import {
+  breaksChallenge,
+  describeFaults,
+  describePassive,
+  describeUnknown,
+  findOtherIllTyped,
+  quoteClient,
+} from '../x402/offer-evidence.ts';
 import {
   describeNamedOnly,
   describeNamedPair,
   findJudgedOffers,
   findOfferFaults,
+  hasNoEntry,
+  hasOnlyUnknownOffers,
   isAmount,
+  isUnknownOffer,
 } from '../x402/offer-faults.ts';
 import { compareOpenApiTerms, findPaymentSchemes } from '../x402/openapi-terms.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
@@ -62,7 +73,8 @@ import {
   listAnswers,
   validatesFirst,
 } from '../x402/resource-answers.ts';
-import { findSchemeRow, isPaidMethod } from '../x402/schemes.ts';
+import { findSchemeRow } from '../x402/schemes.ts';
+import { hasOtherContract, isPaidMethod } from '../x402/transfer-method.ts';
 import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
 import { findManifest, type ManifestSources } from './find-manifest.ts';
 import { findOpenApi, type OpenApiParsers, type OpenApiSources } from './find-openapi.ts';
@@ -90,7 +102,7 @@ const UNCACHED_READERS = {
   list: jsonList,
   challengeIn: parseChallenge,
   challengeDifference: findChallengeDifference,
-  illTyped: findIllTypedMembers,
+  illTyped: findOtherIllTyped,
   receipt: findReceiptHeader,
   otherChallenges: findOtherChallenges,
   /** What the seller runs, by headers and error bodies; null if no answer shows it. */
@@ -107,13 +119,24 @@ const UNCACHED_READERS = {
   misplacement: findResourceMisplacement,
   openapiTerms: compareOpenApiTerms,
   offerFaults: findOfferFaults,
-  describeFault,
+  describeFaults,
+  describeUnknown,
+  describePassive,
+  quoteClient,
+  breaksChallenge,
+  fixFaults,
+  fixNetwork,
+  namedMember: findNamedMember,
+  isUnknownOffer,
+  hasNoEntry,
+  hasOnlyUnknownOffers,
   judgedOffers: findJudgedOffers,
   refusedMember: findRefusedMember,
   named: describeNamedPair,
   namedOnly: describeNamedOnly,
   scheme: ({ scheme, network }: Offer) => findSchemeRow(scheme, network),
-  isPaidMethod: isPaidOffer,
+  isPaidMethod,
+  hasOtherContract,
   isAmount,
   networkForm: classifyNetwork,
   caip2: toCaip2,
@@ -181,11 +204,6 @@ export function createKit() {
     manifestTerms: (facts: ManifestFacts, originUrl: string, resource: ChallengedResource) =>
       compareManifestTerms(facts, entryIndex(facts, originUrl), resource),
   });
-}
-
-function isPaidOffer({ scheme, network, extra }: Offer): boolean {
-  const row = findSchemeRow(scheme, network);
-  return row !== null && isPaidMethod(row, extra);
 }
 
 /** Drops the fragment, because a fragment only names a part of the document. */

@@ -3,6 +3,7 @@ import { findOfferAsset } from './assets.ts';
 import { isTestnet } from './networks.ts';
 import type { SchemeRow } from './scheme-row.ts';
 import { SCHEMES } from './schemes.ts';
+import { hasOtherContract, type MethodTerms } from './transfer-method.ts';
 
 /** A positive whole number of base units, without a sign or leading zeroes, as the specification requires. */
 const AMOUNT = /^[1-9][0-9]{0,77}$/;
@@ -37,9 +38,12 @@ export function toDollarUnits({ network, asset, amount }: PriceTerms) {
   return { amount: units, dollar: 10n ** BigInt(decimals), decimals };
 }
 
-/** Returns true for less than 0.001 USD. The CDP facilitator does not settle smaller amounts (x402 issue 1171). */
-export function isUnderMinimum(terms: PriceTerms): boolean {
-  const units = toDollarUnits(terms);
+/**
+ * Returns true for less than 0.001 USD. The CDP facilitator does not settle smaller amounts (x402 issue 1171). The
+ * facilitator of another contract than the token has a minimum of its own (Circle Gateway: 0.000001 USD).
+ */
+export function isUnderMinimum(terms: PriceTerms & MethodTerms): boolean {
+  const units = hasOtherContract(terms) ? null : toDollarUnits(terms);
   return units !== null && units.amount * 1_000n < units.dollar;
 }
 

@@ -1,3 +1,4 @@
+import type { JsonValue } from '../json/json.ts';
 import type { Offer } from './challenge.ts';
 import { KNOWN_ASSETS } from './known-assets.ts';
 import { findClaimedNamespace, toCaip2 } from './networks.ts';
@@ -24,6 +25,14 @@ const ASSETS_BY_KEY: ReadonlyMap<string, KnownAsset> = new Map(
  */
 export function findKnownAsset(network: string, asset: string): KnownAsset | null {
   return ASSETS_BY_KEY.get(toKey(toCaip2(network), asset)) ?? null;
+}
+
+/** Lists the known assets of a network in the order of the table; without an argument, all of them. */
+export function listKnownAssets(network?: JsonValue): readonly KnownAsset[] {
+  const all = [...ASSETS_BY_KEY.values()];
+  if (network === undefined) return all;
+  const id = typeof network === 'string' ? toCaip2(network) : null;
+  return all.filter((asset) => asset.network === id);
 }
 
 /** Returns null if network or asset is not a text, or if the asset is unknown on the network. */

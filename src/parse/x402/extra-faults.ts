@@ -5,10 +5,10 @@ import { findOfferAsset } from './assets.ts';
 import type { Offer } from './challenge.ts';
 import type { OfferFault } from './offer-fault.ts';
 import type { ExtraForm, ExtraMember, SchemeRow } from './scheme-row.ts';
-import { findSchemeRow, findTransferMethod } from './schemes.ts';
+import { findSchemeRow } from './schemes.ts';
+import { EIP3009, findTransferMethod } from './transfer-method.ts';
 
 const DOMAIN_MEMBERS: ReadonlySet<string> = new Set(['name', 'version']);
-const EIP3009 = 'eip3009';
 /** The limit of @x402/svm. Longer memos do not fit into a transaction. */
 const MAX_MEMO_BYTES = 256;
 
@@ -25,10 +25,11 @@ export function findExtraFaults(offer: Offer): readonly OfferFault[] {
 }
 
 /** Returns true for a required member, and for an optional member that is present. */
-function isRequired(member: ExtraMember, row: SchemeRow, { extra, asset }: Offer): boolean {
+function isRequired(member: ExtraMember, row: SchemeRow, offer: Offer): boolean {
+  const { extra, asset } = offer;
   const { name, onlyBy, onlyIn, unlessAsset, isOptional } = member;
   const members = jsonObject(extra);
-  if (onlyBy !== undefined && onlyBy !== findTransferMethod(row, extra)) return false;
+  if (onlyBy !== undefined && onlyBy !== findTransferMethod(row, offer)) return false;
   if (onlyIn !== undefined && onlyIn !== (members['paymentFlow'] ?? row.flows?.[0])) return false;
   if (unlessAsset === asset && asset !== undefined) return false;
   return isOptional !== true || (members[name] ?? null) !== null;
@@ -65,13 +66,14 @@ function describeForm(form: ExtraForm, { maxTimeoutSeconds }: Offer): string | n
 function findDomainFaults(offer: Offer, row: SchemeRow): readonly OfferFault[] {
   const { extra, pointer } = offer;
   const needsDomain = row.requires.some(({ name }) => name === 'name');
-  if (!needsDomain || findTransferMethod(row, extra) !== EIP3009) return [];
+  if (!needsDomain || findTransferMethod(row, offer) !== EIP3009) return [];
   const domain = findOfferAsset(offer)?.domain ?? null;
   if (domain === null) return [];
   return (['name', 'version'] as const).flatMap((member): readonly OfferFault[] => {
     const value = jsonObject(extra)[member];
     if (value === domain[member]) return [];
-    return [{ kind: 'wrong-domain', pointer: `${pointer}/extra/${member}`, value }];
+    const why = `is not ${JSON.stringify(domain[member])}`;
+    return [{ kind: 'wrong-domain', pointer: `${pointer}/extra/${member}`, value, why }];
   });
 }
 

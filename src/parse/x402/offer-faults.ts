@@ -1,4 +1,4 @@
-import { type JsonValue, jsonObject, showJson } from '../json/json.ts';
+import { isJsonObject, type JsonValue, jsonObject, showJson } from '../json/json.ts';
 import { classifyAddressShape } from './address-form.ts';
 import { parseAmount } from './amount.ts';
 import { findAssetOfOtherNetwork } from './assets.ts';
@@ -7,21 +7,47 @@ import { findExtraFaults } from './extra-faults.ts';
 import { isSameAddress, NAMESPACES } from './namespaces.ts';
 import { classifyNetwork, findClaimedNamespace, findNamespace, toNetworkName } from './networks.ts';
 import type { OfferFault } from './offer-fault.ts';
-import { findSchemeRow } from './schemes.ts';
+import { findSchemeRow, SCHEMES } from './schemes.ts';
+import { isUnknownMethod } from './transfer-method.ts';
 
 const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
 
-/** Returns no faults for a sound offer. If scheme or network is unknown, only the common members are tested. */
+/**
+ * Returns all faults of an offer, each with its own pointer, in the order of their precedence. A sound offer has none, and
+ * neither has an offer of an unknown scheme, whose members nobody here knows. If only the network is unknown, the members
+ * that every network needs are tested.
+ */
 export function findOfferFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] {
+  if (!isJsonObject(offer.entry)) {
+    return [{ kind: 'bad-entry', pointer: offer.pointer, value: offer.entry }];
+  }
+  if (isUnknownScheme(offer)) return [];
+  const badFields = findBadFields(offer, version);
+  if (describeNamedPair(offer) !== null) return badFields;
+  const amountName = version === 1 ? 'maxAmountRequired' : 'amount';
+  return [
+    ...badFields,
+    ...findAddressFaults(offer, version),
+    ...findRangeFaults(offer, amountName),
+    ...findExtraFaults(offer),
+  ];
+}
+
+/** Returns the members of `exact` that an offer of an unknown scheme lacks: they are no faults of that scheme. */
+export function listLackedMembers(offer: Offer): readonly string[] {
+  const { amount, asset, payTo, maxTimeoutSeconds } = offer;
+  const members = { amount, asset, payTo, maxTimeoutSeconds };
+  return Object.entries(members).flatMap(([name, value]) => (value === undefined ? [name] : []));
+}
+
+function findBadFields(offer: Offer, version: 1 | 2): readonly OfferFault[] {
   const amountName = version === 1 ? 'maxAmountRequired' : 'amount';
   const v1Amount = jsonObject(offer.entry)['maxAmountRequired'];
-  if (version === 2 && offer.amount === undefined && v1Amount !== undefined) {
-    return [{ kind: 'v1-names', pointer: `${offer.pointer}/maxAmountRequired`, value: v1Amount }];
-  }
+  const hasV1Amount = version === 2 && offer.amount === undefined && v1Amount !== undefined;
   const fields: readonly [isValid: boolean, member: string, value: JsonValue | undefined][] = [
     [isText(offer.scheme), 'scheme', offer.scheme],
     [classifyNetwork(offer.network, version) !== 'malformed', 'network', offer.network],
-    [isAmount(offer), amountName, offer.amount],
+    [hasV1Amount || isAmount(offer), amountName, offer.amount],
     [isValidAddress(offer, offer.asset, 'asset'), 'asset', offer.asset],
     [isValidAddress(offer, offer.payTo, 'account'), 'payTo', offer.payTo],
     [isValidTimeout(offer), 'maxTimeoutSeconds', offer.maxTimeoutSeconds],
@@ -32,10 +58,9 @@ export function findOfferFaults(offer: Offer, version: 1 | 2): readonly OfferFau
     .map(([, member, value]): OfferFault => {
       return { kind: 'bad-field', pointer: `${offer.pointer}/${member}`, value };
     });
-  if (badFields.length > 0) return badFields;
-  if (describeNamedPair(offer) !== null) return [];
-  const faults = [...findRangeFaults(offer, amountName), ...findAddressFaults(offer)];
-  return faults.length > 0 ? faults : findExtraFaults(offer);
+  if (!hasV1Amount) return badFields;
+  const pointer = `${offer.pointer}/maxAmountRequired`;
+  return [{ kind: 'v1-names', pointer, value: v1Amount }, ...badFields];
 }
 
 /** A client cannot sign a number that is too large: it throws, or it cuts the number. */
@@ -63,7 +88,8 @@ function findRangeFaults(offer: Offer, amountName: string): readonly OfferFault[
   return faults;
 }
 
-function findAddressFaults({ network, asset, payTo, pointer }: Offer): readonly OfferFault[] {
+function findAddressFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] {
+  const { network, asset, payTo, pointer } = offer;
   if (typeof network !== 'string' || typeof asset !== 'string' || typeof payTo !== 'string') {
     return [];
   }
@@ -80,7 +106,9 @@ function findAddressFaults({ network, asset, payTo, pointer }: Offer): readonly 
       why: 'is the asset',
     });
   }
-  const token = findAssetOfOtherNetwork(network, asset);
+  // A malformed network is the fault, not the token on it.
+  const isMalformed = classifyNetwork(network, version) === 'malformed';
+  const token = isMalformed ? null : findAssetOfOtherNetwork(network, asset);
   if (token !== null) {
     const [tokenNetwork, offerNetwork] = [toNetworkName(token.network), toNetworkName(network)];
     const why = `is ${token.symbol} on ${tokenNetwork} (${token.network}), not on ${offerNetwork}`;
@@ -91,19 +119,44 @@ function findAddressFaults({ network, asset, payTo, pointer }: Offer): readonly 
 
 /**
  * Returns the offers that P6 and P7 judge: the first of these groups that has an offer. The groups are sound offers of
- * a known scheme and network, sound offers with rules of their own, all sound offers, and all offers. If any offer is
- * sound, only P3 reports the faulty offers.
+ * a known scheme, network and transfer method, sound offers with rules of their own, all sound offers, and all entries
+ * that are objects. If any offer is sound, only P3 reports the faulty offers. An entry that is not an object is P3's.
  */
 export function findJudgedOffers({ offers, version }: Challenge): readonly Offer[] {
-  const soundOffers = offers.filter((offer) => findOfferFaults(offer, version).length === 0);
+  const objects = offers.filter(({ entry }) => isJsonObject(entry));
+  const soundOffers = objects.filter((offer) => findOfferFaults(offer, version).length === 0);
   const offersWithRules = soundOffers.filter((offer) => describeNamedPair(offer) === null);
-  const knownOffers = offersWithRules.filter(
-    ({ scheme, network }) =>
-      findSchemeRow(scheme, network) !== null && classifyNetwork(network, version) === 'ok',
-  );
-  return (
-    [knownOffers, offersWithRules, soundOffers, offers].find((group) => group.length > 0) ?? []
-  );
+  const knownOffers = offersWithRules.filter((offer) => !isUnknownOffer(offer, version));
+  const groups = [knownOffers, offersWithRules, soundOffers, objects];
+  return groups.find((group) => group.length > 0) ?? [];
+}
+
+/** Returns true if `accepts` has no entry that could be judged: it is missing or empty, or no entry is an object. */
+export function hasNoEntry({ offers }: Challenge): boolean {
+  return offers.every(({ entry }) => !isJsonObject(entry));
+}
+
+/**
+ * Returns true for an offer about which this catalog cannot say if anybody pays it: its scheme, its pair of scheme and
+ * network, or its transfer method is unknown. Pairs that are known and not judged are not of this kind.
+ */
+export function isUnknownOffer(offer: Offer, version: 1 | 2): boolean {
+  const { scheme, network } = offer;
+  if (isUnknownScheme(offer)) return true;
+  if (!isText(scheme) || typeof network !== 'string') return false;
+  const isUnknownPair =
+    findSchemeRow(scheme, network) === null || classifyNetwork(network, version) === 'unknown';
+  return isUnknownPair || isUnknownMethod(offer);
+}
+
+/** Returns true for a challenge that offers nothing but what this catalog does not know (see `isUnknownOffer`). */
+export function hasOnlyUnknownOffers({ offers, version }: Challenge): boolean {
+  return offers.length > 0 && offers.every((offer) => isUnknownOffer(offer, version));
+}
+
+/** Returns true for a scheme that no x402 specification names on any network. */
+export function isUnknownScheme({ scheme }: Pick<Offer, 'scheme'>): boolean {
+  return isText(scheme) && SCHEMES.every((row) => row.scheme !== scheme);
 }
 
 /**

@@ -2,7 +2,7 @@
  * The table of payment schemes, with one row for each pair of scheme and namespace. Checks report a pair without a row
  * as unknown.
  */
-import { type JsonValue, jsonObject } from '../json/json.ts';
+import type { JsonValue } from '../json/json.ts';
 import { CLIENT_SCHEMES } from './client-schemes.ts';
 import { findClaimedNamespace, V1_NETWORKS } from './networks.ts';
 import { OTHER_SCHEMES } from './other-schemes.ts';
@@ -31,22 +31,4 @@ export function findClient(
       ? typeof network === 'string' && network.includes(':')
       : scheme === 'exact' && typeof network === 'string' && V1_NETWORKS.has(network);
   return fitsVersion ? (findSchemeRow(scheme, network)?.client ?? null) : null;
-}
-
-/** Returns the transfer method that the offer names, or else the default; null if the member is not a text. */
-export function findTransferMethod(row: SchemeRow, extra: JsonValue | undefined): string | null {
-  const method = jsonObject(extra)['assetTransferMethod'] ?? row.methods?.[0] ?? '';
-  return typeof method === 'string' ? method : null;
-}
-
-/** Returns true if the client of the row supports the transfer method of the offer. */
-export function isPaidMethod(row: SchemeRow, extra: JsonValue | undefined): boolean {
-  if (row.paidMethods === undefined) return true;
-  const method = findTransferMethod(row, extra);
-  return method !== null && row.paidMethods.includes(method);
-}
-
-/** Returns true for an offer whose payment the seller settles before the work (scheme_exact.md, "upfront"). */
-export function isSettledUpfront(extra: JsonValue | undefined): boolean {
-  return jsonObject(extra)['paymentFlow'] === 'upfront';
 }

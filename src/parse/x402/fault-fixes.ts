@@ -1,0 +1,156 @@
+/**
+ * The fix of each fault of an offer, as an imperative without its end: 'set extra.name to "USD Coin"'. Every word comes
+ * from our tables. What the seller wrote only chooses a row.
+ */
+import type { JsonValue } from '../json/json.ts';
+import { findOfferAsset, type KnownAsset, listKnownAssets } from './assets.ts';
+import type { Offer } from './challenge.ts';
+import { suggestNetwork } from './network-hints.ts';
+import { isKnownNetwork, toCaip2, toNetworkName } from './networks.ts';
+import type { OfferFault } from './offer-fault.ts';
+import type { ExtraForm } from './scheme-row.ts';
+import { findSchemeRow } from './schemes.ts';
+
+const TIMEOUT_FIX = 'set maxTimeoutSeconds between 6 and 86400';
+const DOMAIN_FIX = "set extra.name and extra.version to the token's own EIP-712 domain";
+
+/** Joins the fixes of all faults of one offer: 'set payTo to your own address; set scheme to "exact"'. */
+export function fixFaults(faults: readonly OfferFault[], offer: Offer, version: 1 | 2): string {
+  return [...new Set(faults.map((fault) => fixFault(fault, offer, version)))].join('; ');
+}
+
+function fixFault(fault: OfferFault, offer: Offer, version: 1 | 2): string {
+  const member = fault.pointer.slice(offer.pointer.length + 1).replace('/', '.');
+  switch (fault.kind) {
+    case 'bad-entry':
+      return `put ${listMembers(version)} into an object in accepts`;
+    case 'v1-names':
+      return 'use the names of version 2: amount in place of maxAmountRequired';
+    case 'bad-recipient':
+      return 'set payTo to your own address: money sent elsewhere is lost';
+    case 'wrong-chain':
+      return fixChain(offer, version);
+    case 'out-of-range':
+      return `lower ${member} to what the network can carry`;
+    case 'no-domain':
+    case 'wrong-domain':
+      return fixDomain(offer);
+    case 'missing-member':
+      return fixMember(member, offer);
+    case 'bad-field':
+      return fixField(member, offer, version);
+  }
+}
+
+/** The members of an offer, by the names of the version. */
+function listMembers(version: 1 | 2): string {
+  const amount = version === 1 ? 'maxAmountRequired' : 'amount';
+  return `scheme, network, ${amount}, asset, payTo and maxTimeoutSeconds`;
+}
+
+function fixField(member: string, offer: Offer, version: 1 | 2): string {
+  const asset = findMeantAsset(offer);
+  switch (member) {
+    case 'scheme':
+      return 'set scheme to "exact"';
+    case 'network':
+      return fixNetwork(offer.network, version);
+    case 'asset':
+      return asset === null
+        ? 'set asset to the address of the token'
+        : `set asset to the address of ${nameAsset(asset)}`;
+    case 'payTo':
+      return `set payTo to your address on ${nameNetwork(offer.network) ?? 'the network'}`;
+    case 'maxTimeoutSeconds':
+      return TIMEOUT_FIX;
+    case 'extra.paymentFlow':
+      return `set extra.paymentFlow to ${quoteAll(findSchemeRow(offer.scheme, offer.network)?.flows)}`;
+    default:
+      return asset === null
+        ? `write ${member} in base units, as text`
+        : `write ${member} in base units, as text: 1 ${asset.symbol} is "1${'0'.repeat(asset.decimals)}"`;
+  }
+}
+
+export function fixNetwork(network: JsonValue | undefined, version: 1 | 2): string {
+  const meant = suggestNetwork(network, version);
+  if (meant !== null) return `write network as "${meant}"`;
+  return version === 1
+    ? 'write network by its name in version 1, such as "base"'
+    : 'write network as a CAIP-2 id, such as "eip155:8453" for Base';
+}
+
+/** Names the token of that name on the network, and the network of the token. */
+function fixChain(offer: Offer, version: 1 | 2): string {
+  const token = findElsewhere(offer);
+  if (token === null) return 'set asset to the address of the token on the network of the offer';
+  const home = suggestNetwork(token.network, version);
+  const other = listKnownAssets(offer.network).find(({ symbol }) => symbol === token.symbol);
+  const fixes = [
+    ...(other === undefined ? [] : [`set asset to the address of ${nameAsset(other)}`]),
+    ...(home === null ? [] : [`set network to "${home}", where this ${token.symbol} is`]),
+  ];
+  return fixes.length === 0 ? `offer ${token.symbol} on its own network` : fixes.join(', or ');
+}
+
+function findElsewhere({ asset }: Offer): KnownAsset | null {
+  if (typeof asset !== 'string') return null;
+  const address = asset.toLowerCase();
+  return listKnownAssets().find((known) => known.asset.toLowerCase() === address) ?? null;
+}
+
+function fixDomain(offer: Offer): string {
+  const asset = findOfferAsset(offer);
+  if (asset?.domain == null) return DOMAIN_FIX;
+  const { name, version } = asset.domain;
+  return `set extra.name to "${name}" and extra.version to "${version}", the EIP-712 domain of ${nameAsset(asset)}`;
+}
+
+function fixMember(member: string, offer: Offer): string {
+  const name = member.slice('extra.'.length);
+  const row = findSchemeRow(offer.scheme, offer.network);
+  const form = row?.requires.find((each) => each.name === name)?.form;
+  return form === undefined ? `set ${member}` : `${describeForm(form, member)}`;
+}
+
+function describeForm(form: ExtraForm, member: string): string {
+  if (form === 'absent') return `leave out ${member}`;
+  if (form === 'true' || form === 'false') return `set ${member} to ${form}`;
+  if (typeof form === 'object' && 'oneOf' in form) {
+    // A fix prints no address. The evidence has the valid ones.
+    const isContract = form.oneOf.some((text) => text.startsWith('0x'));
+    return `set ${member} to ${isContract ? 'a contract of the specification' : quoteAll(form.oneOf)}`;
+  }
+  if (typeof form === 'object' && 'least' in form)
+    return `set ${member} between ${form.least} and ${form.most}`;
+  return `set ${member} to the value that your facilitator names`;
+}
+
+/** Finds the token by its address, its symbol or its name; without any of these, the first of the network. */
+function findMeantAsset(offer: Offer): KnownAsset | null {
+  const { network, asset } = offer;
+  const meantNetwork = suggestNetwork(network, 2) ?? network;
+  if (typeof meantNetwork !== 'string') return null;
+  const known = listKnownAssets(meantNetwork);
+  const text = typeof asset === 'string' ? asset.toLowerCase() : '';
+  const isMeant = (each: KnownAsset) =>
+    [each.symbol, each.domain?.name].some((name) => name?.toLowerCase() === text.trim()) ||
+    text.includes(each.asset.toLowerCase());
+  return (
+    known.find(isMeant) ?? (known.some(({ asset: own }) => own === asset) ? null : known[0]) ?? null
+  );
+}
+
+function nameAsset({ symbol, network }: KnownAsset): string {
+  return `${symbol} on ${toNetworkName(network)}`;
+}
+
+function nameNetwork(network: JsonValue | undefined): string | null {
+  const id = suggestNetwork(network, 2) ?? network;
+  if (typeof id !== 'string' || !isKnownNetwork(id)) return null;
+  return toNetworkName(toCaip2(id));
+}
+
+function quoteAll(texts: readonly string[] | null | undefined): string {
+  return (texts ?? []).map((text) => `"${text}"`).join(' or ');
+}
