@@ -103,6 +103,7 @@ export async function readPatchReport(file: string): Promise<PatchReport> {
     origin: text,
     results: Type.Array(Type.Object({ id: text, outcome: text })),
     routes: Type.Optional(nullable(routeFacts)),
+    named: Type.Optional(nullable(Type.Object({ method: text, path: text }))),
   });
   return readReport<PatchReport>(file, schema);
 }

@@ -70,8 +70,12 @@ export function placeholderValues(checkId: string): PatchValues {
     : PLACEHOLDERS;
 }
 
+export type NamedRequest = { readonly method: string; readonly path: string };
+
 /** The members of a saved report that we read. Older reports have no `routes`. */
 export type PatchReport = Pick<ScanReport, 'origin' | 'routes'> & {
+  /** The path that the caller of the command line named; reports of the service have none. */
+  readonly named?: NamedRequest | null;
   readonly results: readonly Pick<ScanReport['results'][number], 'id' | 'outcome'>[];
 };
 
@@ -93,6 +97,8 @@ export function readPatchValues(
   );
   const { paid = [], signIn = [], free = [], isComplete = true } = report.routes ?? {};
   const soldRoutes = withSharedTerms(paid.map((route) => toPatchRoute(route, hasOneRecipient)));
+  // If the documents sell nothing, the caller has named what should be sold.
+  if (soldRoutes.length === 0 && report.named) soldRoutes.push(toNamedRoute(report.named));
   const [first, ...others] = [...soldRoutes, ...(isComplete ? [] : [PLACEHOLDER_ROUTE])];
   const [firstFree, ...otherFree] = free.flatMap(({ method, template }) => {
     const parsed = parseCleanTemplate(template);
@@ -161,7 +167,7 @@ function toPatchRoute(route: ReportRoute, hasOneRecipient: boolean): PatchRoute 
 }
 
 /** A route without a challenge gets the network and recipient of the other routes, if these agree. */
-function withSharedTerms(routes: readonly PatchRoute[]): readonly PatchRoute[] {
+function withSharedTerms(routes: readonly PatchRoute[]): PatchRoute[] {
   const findShared = (member: 'network' | 'payTo') => {
     const placeholder = PLACEHOLDER_ROUTE[member];
     const values = routes.map((route) => route[member]).filter((value) => value !== placeholder);
@@ -174,6 +180,17 @@ function withSharedTerms(routes: readonly PatchRoute[]): readonly PatchRoute[] {
     network: route.network === PLACEHOLDER_ROUTE.network ? network : route.network,
     payTo: route.payTo === PLACEHOLDER_ROUTE.payTo ? payTo : route.payTo,
   }));
+}
+
+/** All terms are placeholders. A path with a query is sold without it. */
+function toNamedRoute({ method, path }: NamedRequest): PatchRoute {
+  const [pathname = ''] = path.split('?', 1);
+  return {
+    ...PLACEHOLDER_ROUTE,
+    method: METHODS.find((name) => name === method) ?? null,
+    template: parseCleanTemplate(pathname),
+    example: toExample(path),
+  };
 }
 
 /** All terms are placeholders, because a report does not contain the configuration of a sign-in. */

@@ -105,6 +105,32 @@ describe('explain', () => {
     expect(await explain('D1', '--stack', 'go')).toMatch(/^D1: no patch/);
   });
 
+  test('writes the path that was named into OpenAPI and manifest if no document sells anything', async () => {
+    const file = join(folder, 'named.json');
+    const saved = report({ paid: [] });
+    const results = [{ id: 'P2', outcome: 'none-found' }];
+    const named = { method: 'GET', path: '/api/gas?speed=1', status: 402, payableBy: 'default' };
+    await writeFile(file, JSON.stringify({ ...saved, results, named }));
+    const text = await explain('P2', '--stack', 'express', '--report', file);
+    expect(text).toMatch(/^P2 for express\. Declare each paid path/);
+    const [openapi, manifest] = ['--- openapi: ', '--- manifest: '].map((at) => text.indexOf(at));
+    expect(openapi).toBeGreaterThan(0);
+    expect(manifest).toBeGreaterThan(openapi ?? 0);
+    expect(text).toContain('"/api/gas": {');
+    expect(text).toContain('"https://api.example.com/api/gas"');
+    expect(text).not.toContain('<route>');
+  });
+
+  test.each([
+    ['no-terms', 'code cannot fix this: read the log of the payment middleware'],
+    ['raw-json', 'Let the SDK write the challenge'],
+    ['every-path', 'Guard only what you sell'],
+  ])('prints for %s of P2 "%s"', async (outcome, words) => {
+    const file = join(folder, `${outcome}.json`);
+    await writeFile(file, JSON.stringify({ ...report(), results: [{ id: 'P2', outcome }] }));
+    expect(await explain('P2', '--stack', 'express', '--report', file)).toContain(words);
+  });
+
   test('explains a finding of a pay-test trial and its fix', async () => {
     const text = await explain('t7');
     expect(text.split('\n')[0]).toMatch(/^T7 replay /);

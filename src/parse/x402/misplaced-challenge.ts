@@ -3,7 +3,12 @@ import type { HttpData } from '../../model/observation.ts';
 import { isJsonList, isJsonObject, type JsonValue, showJson } from '../json/json.ts';
 import { headerValue } from '../text/http-header.ts';
 import { cleanText } from '../text/text.ts';
-import { parseChallenge, readChallenge } from './challenge.ts';
+import {
+  type ChallengeReading,
+  type HeaderReading,
+  parseChallenge,
+  readChallenge,
+} from './challenge.ts';
 import { decodeLoosely } from './payment-header.ts';
 
 /** In order of precedence: the surest signs of a seller who speaks x402 come first. */
@@ -34,7 +39,7 @@ const MAX_HEADERS = 100;
 const MAX_HEADER_CHARS = 16_384;
 const MAX_NAME_CHARS = 40;
 const MAX_POINTER_CHARS = 60;
-const MAX_DEPTH = 5;
+const MAX_DEPTH = 8;
 const MAX_VISITED = 2_000;
 const MAX_MEMBERS = 50;
 /** A shorter text cannot hold an offer. */
@@ -45,19 +50,19 @@ const OFFER_MEMBER = /^(?:scheme|network|asset|pay_?to|amount|max_?amount_?requi
 const MIN_OFFER_MEMBERS = 3;
 const X402_HEADER = /^(?:x-)?payment(?:-|$)|x402/;
 const X402_WORD = /x402|x-payment|payment-(?:signature|required)/i;
-/** JSON, or a base64 text, inside the value of a header such as `x402 terms="eyJ…"`. */
-const HEADER_TERMS = /\{.*\}|[A-Za-z0-9+/_-]{40,}={0,2}/s;
+/** The base64 text inside the value of a header such as `x402 terms="eyJ…"`. */
+const ENCODED_TERMS = /[A-Za-z0-9+/_-]{40,}={0,2}/;
+/** A receipt. Middlewares in Java and Go put a challenge there if their facilitator is away, and answer 500. */
+const RECEIPT_HEADER = /^(?:x-)?payment-response$/;
 
 /**
  * Returns null for an answer that needs no other name than its status: a readable challenge on a 402, or another
- * status without one. A facilitator that is away shows as 5xx, whatever else the answer holds.
+ * status without one.
  */
 export function findMisplacement(answer: HttpData): Misplacement | null {
-  if (answer.status === 402) {
-    return readChallenge(answer).challenge === null ? findIn402(answer) : null;
-  }
-  if (answer.status >= 500) return null;
-  const place = findWholeChallenge(answer);
+  const reading = readChallenge(answer);
+  if (answer.status === 402) return reading.challenge === null ? findIn402(answer, reading) : null;
+  const place = findWholeChallenge(answer, reading);
   if (place === null) return null;
   const isAuthenticate = answer.status === 401 && headerValue(answer, 'www-authenticate') !== null;
   return {
@@ -65,41 +70,6 @@ export function findMisplacement(answer: HttpData): Misplacement | null {
     text: `with a whole challenge in ${place}: clients read it only on 402`,
     ...(isAuthenticate ? { cause: 'authenticate' } : {}),
   };
-}
-
-function findIn402(answer: HttpData): Misplacement {
-  const { header, body } = readChallenge(answer);
-  const encoding = findEncodingFault(answer);
-  if (encoding !== null) return encoding;
-  const otherHeader = findOtherHeader(answer);
-  if (otherHeader !== null) {
-    const text = `with the challenge in ${otherHeader}, which clients do not read`;
-    return { kind: 'other-header', text };
-  }
-  if (header.state === 'ok') return describeNoChallenge('PAYMENT-REQUIRED', header.value);
-  const terms = body.ok ? findTerms(body.value) : null;
-  if (body.ok && isJsonObject(body.value) && isHalfChallenge(body.value)) {
-    return describeNoChallenge('the body', body.value);
-  }
-  if (terms !== null) return describeNested('the body', terms);
-  if (header.state === 'absent') {
-    return { kind: 'no-terms', text: 'with neither PAYMENT-REQUIRED nor a challenge in the body' };
-  }
-  const raw = showJson(header.raw, MAX_NAME_CHARS);
-  const kind = header.state === 'raw-json' ? 'raw-json' : 'undecodable';
-  const kindOrObject = header.state === 'not-an-object' ? 'not-a-challenge' : kind;
-  return { kind: kindOrObject, text: `with PAYMENT-REQUIRED ${raw}: ${header.detail}` };
-}
-
-/** Finds terms in PAYMENT-REQUIRED that a client would read if they were encoded as the transport says. */
-function findEncodingFault(answer: HttpData): Misplacement | null {
-  const { header } = readChallenge(answer);
-  if (header.state !== 'raw-json' && header.state !== 'base64url') return null;
-  const value = decodeLoosely(header.raw);
-  if (value === null || findTerms(value) === null) return null;
-  return header.state === 'raw-json'
-    ? { kind: 'raw-json', text: 'with PAYMENT-REQUIRED as JSON that is not base64-encoded' }
-    : { kind: 'base64url', text: 'with PAYMENT-REQUIRED in base64url: it has "-" or "_"' };
 }
 
 /**
@@ -117,10 +87,37 @@ export function hasTraceOfX402(answer: HttpData): boolean {
   );
 }
 
-function isHalfChallenge(value: JsonValue): boolean {
-  return (
-    isJsonObject(value) && (value['x402Version'] !== undefined || value['accepts'] !== undefined)
-  );
+function findIn402(answer: HttpData, { header, body }: ChallengeReading): Misplacement {
+  const encoding = findEncodingFault(header);
+  if (encoding !== null) return encoding;
+  const otherHeader = findOtherHeader(answer);
+  if (otherHeader !== null) {
+    const text = `with the challenge in ${otherHeader}, which clients do not read`;
+    return { kind: 'other-header', text };
+  }
+  if (header.state === 'ok') return describeNoChallenge('PAYMENT-REQUIRED', header.value);
+  const value = body.ok ? body.value : answer.body;
+  if (isJsonObject(value) && (value['x402Version'] ?? value['accepts']) !== undefined) {
+    return describeNoChallenge('the body', value);
+  }
+  const terms = findTerms(value);
+  if (terms !== null) return describeNested('the body', terms);
+  if (header.state === 'absent') {
+    return { kind: 'no-terms', text: 'with neither PAYMENT-REQUIRED nor a challenge in the body' };
+  }
+  const text = `with PAYMENT-REQUIRED ${showJson(header.raw, MAX_NAME_CHARS)}: ${header.detail}`;
+  if (header.state === 'not-an-object') return { kind: 'not-a-challenge', text };
+  return { kind: header.state === 'raw-json' ? 'raw-json' : 'undecodable', text };
+}
+
+/** Finds terms in PAYMENT-REQUIRED that a client would read if they were encoded as the transport says. */
+function findEncodingFault(header: HeaderReading): Misplacement | null {
+  if (header.state !== 'raw-json' && header.state !== 'base64url') return null;
+  const value = decodeLoosely(header.raw);
+  if (value === null || findTerms(value) === null) return null;
+  return header.state === 'raw-json'
+    ? { kind: 'raw-json', text: 'with PAYMENT-REQUIRED as JSON that is not base64-encoded' }
+    : { kind: 'base64url', text: 'with PAYMENT-REQUIRED in base64url: it has "-" or "_"' };
 }
 
 function describeNoChallenge(place: string, value: JsonValue): Misplacement {
@@ -146,26 +143,22 @@ function describeNested(place: string, { pointer, isEncoded }: Terms): Misplacem
 }
 
 /** Names the place of a challenge that a client could read under status 402; null if there is none. */
-function findWholeChallenge(answer: HttpData): string | null {
-  const { header, body } = readChallenge(answer);
-  const inHeader =
-    header.state === 'absent'
-      ? null
-      : header.state === 'ok'
-        ? header.value
-        : decodeLoosely(header.raw);
-  if (inHeader !== null && isWhole(inHeader)) return 'PAYMENT-REQUIRED';
+function findWholeChallenge(answer: HttpData, { header, body }: ChallengeReading): string | null {
+  if (header.state !== 'absent') {
+    const value = header.state === 'ok' ? header.value : decodeLoosely(header.raw);
+    if (value !== null && isWhole(value)) return 'PAYMENT-REQUIRED';
+  }
   const otherHeader = findOtherHeader(answer);
-  if (otherHeader !== null) return otherHeader;
-  if (!body.ok) return null;
-  if (isWhole(body.value)) return 'the body';
-  if (!isJsonObject(body.value)) return null;
-  const member = Object.entries(body.value).find(([, value]) => isWhole(value));
-  return member === undefined ? null : `/${cleanText(member[0], MAX_POINTER_CHARS)} of the body`;
+  if (otherHeader !== null || !body.ok) return otherHeader;
+  // A list may hold the challenges of others, as a directory does.
+  const place = findPlace(body.value, ({ value }) => isWhole(value), isJsonObject);
+  if (place === null) return null;
+  const { pointer } = place;
+  return pointer === '' ? 'the body' : `${cleanText(pointer, MAX_POINTER_CHARS)} of the body`;
 }
 
 /** A version and an offer together are a challenge, not a document that lists what is sold. */
-function isWhole(value: JsonValue | undefined): boolean {
+function isWhole(value: JsonValue): boolean {
   if (!isJsonObject(value) || !VERSIONS.has(value['x402Version'])) return false;
   const { accepts } = value;
   return isJsonList(accepts) && accepts.some(isOffer);
@@ -174,9 +167,8 @@ function isWhole(value: JsonValue | undefined): boolean {
 /** Returns the name of a header that holds terms, in capitals as documents print it; null if there is none. */
 function findOtherHeader({ headers }: HttpData): string | null {
   for (const [name, value] of headers.slice(0, MAX_HEADERS)) {
-    if (name === PAYMENT_REQUIRED) continue;
-    const [found] = HEADER_TERMS.exec(value.slice(0, MAX_HEADER_CHARS)) ?? [];
-    const terms = found === undefined ? null : decodeLoosely(found);
+    if (name === PAYMENT_REQUIRED || RECEIPT_HEADER.test(name)) continue;
+    const terms = decodeInside(value.slice(0, MAX_HEADER_CHARS));
     if (terms !== null && findTerms(terms) !== null) {
       return cleanText(name.toUpperCase(), MAX_NAME_CHARS);
     }
@@ -184,23 +176,45 @@ function findOtherHeader({ headers }: HttpData): string | null {
   return null;
 }
 
+function decodeInside(value: string): JsonValue | null {
+  const [start, end] = [
+    value.search(/[{[]/),
+    Math.max(value.lastIndexOf('}'), value.lastIndexOf(']')),
+  ];
+  if (start !== -1 && end > start) return decodeLoosely(value.slice(start, end + 1));
+  const [encoded] = ENCODED_TERMS.exec(value) ?? [];
+  return encoded === undefined ? null : decodeLoosely(encoded);
+}
+
 /** Finds the first offers, level by level. A text may hold them as JSON or as base64 of JSON. */
 function findTerms(value: JsonValue): Terms | null {
-  const queue: Place[] = [{ pointer: '', value, depth: 0 }];
   let decodedTexts = 0;
-  // The queue grows while it is read, up to MAX_VISITED places.
+  const isEncodedTerms = (text: JsonValue): boolean => {
+    if (typeof text !== 'string' || text.length < MIN_TERMS_CHARS) return false;
+    decodedTexts += 1;
+    return decodedTexts <= MAX_TEXTS_DECODED && isChallengeOrOffers(decodeLoosely(text));
+  };
+  const place = findPlace(
+    value,
+    (each) => isOffers(each.value) || isEncodedTerms(each.value),
+    (each) => isJsonObject(each) || isJsonList(each),
+  );
+  return place && { pointer: place.pointer, isEncoded: typeof place.value === 'string' };
+}
+
+/** Searches level by level, within limits of depth and number, in the values that `hasPlaces` accepts. */
+function findPlace(
+  top: JsonValue,
+  isSought: (place: Place) => boolean,
+  hasPlaces: (value: JsonValue) => boolean,
+): Place | null {
+  const queue: Place[] = [{ pointer: '', value: top, depth: 0 }];
+  // The queue grows while it is read.
   for (const place of queue) {
-    if (isOffers(place.value)) return { pointer: place.pointer, isEncoded: false };
-    if (typeof place.value === 'string') {
-      const isTried = place.value.length >= MIN_TERMS_CHARS && decodedTexts < MAX_TEXTS_DECODED;
-      if (!isTried) continue;
-      decodedTexts += 1;
-      if (isChallengeOrOffers(decodeLoosely(place.value))) {
-        return { pointer: place.pointer, isEncoded: true };
-      }
-    }
-    if (place.depth < MAX_DEPTH)
+    if (isSought(place)) return place;
+    if (place.depth < MAX_DEPTH && hasPlaces(place.value)) {
       queue.push(...listMembers(place).slice(0, MAX_VISITED - queue.length));
+    }
   }
   return null;
 }

@@ -111,6 +111,16 @@ function formatStatus(answer: HttpData): string {
   return isOtherOnly ? `${answer.status} (${otherChallenge.protocol})` : String(answer.status);
 }
 
+/** Adds the answer to the second request if it has another status, because a trial of some free calls ends like that. */
+function formatSecondStatus(
+  method: Probe['method'],
+  { status }: HttpData,
+  probes: readonly Probe[],
+): string {
+  const second = probes.find((probe) => probe.method === method && probe.number === 2)?.answer;
+  return second?.ok && second.data.status !== status ? `, then ${second.data.status}` : '';
+}
+
 /** Formats the first answers of a few resources to GET and POST: "GET /weather: 200; POST /weather: 422". */
 export function listAnswers(resources: readonly ResourceObservation[]): string {
   const answers = resources.slice(0, MAX_LISTED_RESOURCES).flatMap(({ path, probes, tool }) =>
@@ -120,7 +130,7 @@ export function listAnswers(resources: readonly ResourceObservation[]): string {
         if (!answer.ok) return `${formatRequest(method, path)}: ${answer.reason}`;
         const text =
           tool === undefined
-            ? formatStatus(answer.data)
+            ? formatStatus(answer.data) + formatSecondStatus(method, answer.data, probes)
             : (TOOL_ANSWERS_BY_STATUS[answer.data.status] ?? String(answer.data.status));
         return `${formatRequest(method, path)}: ${text}`;
       }),
