@@ -205,7 +205,7 @@ describe('a seller over MCP whose fault is', () => {
     [
       'a tool that runs unpaid',
       { call: () => ({ content: [{ type: 'text', text: 'sunny' }] }) },
-      ['P2 fail no-402'],
+      ['P2 fail unpaid'],
     ],
     [
       'validation of arguments before payment',

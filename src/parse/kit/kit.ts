@@ -1,6 +1,6 @@
 import { sameOriginUrl, toOrigin } from '../../guard/origin.ts';
 import type { HttpData } from '../../model/observation.ts';
-import type { ResourceSet } from '../../model/observations.ts';
+import type { ResourceObservation, ResourceSet } from '../../model/observations.ts';
 import {
   deepFreeze,
   type JsonValue,
@@ -194,8 +194,12 @@ export function createKit() {
     /** Counts resources that are sold only over another protocol: "2 more are sold over MPP: tempo"; null if none. */
     describeOtherSales: ({ probed }: ResourceSet) => {
       const soldOverX402 = findChallengedResources(probed, challenge);
+      const selling = findSellingResources(probed, challenge);
+      // A resource that should be sold over x402 is missing its challenge, and is not one more.
+      const isJudged = (resource: ResourceObservation) =>
+        selling.includes(resource) && soldOverX402.every((sold) => sold.resource !== resource);
       return formatMoreSold(
-        findOtherWays(probed),
+        findOtherWays(probed).filter(({ resource }) => !isJudged(resource)),
         soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
       );
     },

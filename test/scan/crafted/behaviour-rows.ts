@@ -149,12 +149,12 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
     says: { P2: 'GET /weather: 500' },
   },
   {
-    name: 'a GET that another protocol sells, beside a POST that x402 sells',
+    name: 'a GET that documents sell over x402, and that asks only over another protocol',
     answers: {
       '/weather': { status: 402, headers: { 'www-authenticate': 'Payment id="1"' }, body: '' },
     },
-    moved: [],
-    says: { P2: '1 more is sold over MPP' },
+    moved: ['P2 warn some-missing'],
+    says: { P2: '1 of 2 paid resources asked for payment; GET /weather: 402 (MPP)' },
   },
   {
     name: 'a paid GET that is served for free',
