@@ -35,7 +35,71 @@ const madeUpResource = resource({
 const forbidden = html(403, '<html><title>Attention Required!</title></html>');
 const firewalled = resource({ get: forbidden, head: forbidden });
 
+const TOO_MANY = answer(429, { error: 'Too many unpaid requests' }, { 'retry-after': '60' });
+const limited = resource({ path: '/limited', get: TOO_MANY, head: TOO_MANY });
+const keptBack = resource({
+  path: '/kept-back',
+  get: failure('not-sent'),
+  head: failure('not-sent'),
+});
+
 const casesOfBothVersions: readonly CheckCase[] = [
+  {
+    name: 'every paid resource answers 429',
+    seen: { resources: resources([limited, resource({ path: '/b', get: TOO_MANY })]) },
+    expect: {
+      status: 'warn',
+      outcome: 'rate-limited',
+      evidence: ['2 of 2 not known: 429', 'GET /limited: 429'],
+    },
+  },
+  {
+    name: 'one resource challenges, another answers 429',
+    seen: { resources: resources([resource(), limited]) },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 2 not known: 429'] },
+  },
+  {
+    name: 'one resource answers 429, another 200',
+    seen: { resources: resources([limited, freeGet]) },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
+  },
+  {
+    name: 'GET answers a 402 without a challenge, and HEAD 429',
+    seen: { resources: resources([resource({ get: answer(402, {}), head: TOO_MANY })]) },
+    expect: { status: 'fail', outcome: 'undecodable' },
+  },
+  {
+    name: 'the requests to the only paid resource were kept back',
+    seen: { resources: resources([keptBack]) },
+    expect: { status: 'warn', outcome: 'rate-limited', evidence: ['not known: not sent'] },
+  },
+  {
+    name: 'the origin used up the bytes of the scan before its paid resource was asked',
+    seen: { resources: resources([resource({ get: failure('budget') })]) },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /weather: budget'] },
+  },
+  {
+    name: 'nothing is declared, and a GET that may be paid answers 429',
+    seen: { resources: resources([], { notKnown: ['GET /items: 429'] }) },
+    expect: { status: 'warn', outcome: 'rate-limited', evidence: ['GET /items: 429'] },
+  },
+  {
+    name: 'nothing that was read declares a paid path, and one document was not read',
+    seen: { resources: resources([], { unread: ['GET /openapi.json: 429'] }) },
+    expect: { status: 'warn', outcome: 'unread', evidence: ['GET /openapi.json: 429'] },
+  },
+  {
+    name: 'a document was not read, and another declares a resource that answers 200',
+    seen: { resources: resources([freeGet], { unread: ['GET /openapi.json: 429'] }) },
+    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
+  },
+  {
+    name: 'a document was not read, and another declares only operations by PUT',
+    seen: {
+      resources: resources([], { otherMethods: 1, unread: ['GET /openapi.json: 503'] }),
+    },
+    expect: { status: 'warn', outcome: 'other-methods' },
+  },
   {
     name: 'a firewall answers every paid resource with 403',
     seen: {

@@ -9,6 +9,7 @@ import {
   judgeMisplaced,
   judgeMissing402,
   judgeNoneFound,
+  judgeNotKnown,
   listed,
   MISSING_402_OUTCOMES,
   NOTHING_PAID_OUTCOMES,
@@ -64,10 +65,15 @@ export default defineCheck({
     if (planFailure !== undefined) return unplanned(planFailure);
     const signIns = kit.signIns(resources);
     const selling = kit.selling(resources);
-    if (selling.length === 0) return judgeNothingPaid(resources, soft404, kit);
+    const notKnown = kit.describeNotKnown(resources);
+    if (selling.length === 0) {
+      return judgeNotKnown(resources, kit) ?? judgeNothingPaid(resources, soft404, kit);
+    }
     const withMadeUpId = selling.filter((resource) => kit.isMadeUp(resource));
     const paid = selling.filter((resource) => !withMadeUpId.includes(resource));
     if (paid.length === 0) {
+      const notKnownFinding = judgeNotKnown(resources, kit);
+      if (notKnownFinding !== null) return notKnownFinding;
       return ['made-up', `every id in a paid path was made up: ${kit.answers(withMadeUpId)}`];
     }
 
@@ -81,7 +87,10 @@ export default defineCheck({
       return judgeNoChallenge(failingResources, withoutPost, resources, kit);
 
     const otherSales = kit.describeOtherSales(resources);
-    const otherNote = otherSales === null ? '' : `; ${otherSales}`;
+    const otherNote = [otherSales, notKnown]
+      .filter((note) => note !== null)
+      .map((note) => `; ${note}`)
+      .join('');
     const summary = `${challengedCount} of ${challengedCount + failingResources.length} paid resources asked for payment`;
     if (failingResources.length > 0) {
       const isInputFirst = failingResources.every((resource) => kit.validatesFirst(resource));
@@ -114,9 +123,10 @@ export default defineCheck({
     const guardNote = isGuardedEverywhere(soft404) ? '; every path asks for a payment' : '';
     const madeUpCount = withMadeUpId.length;
     const madeUpNote = madeUpCount > 0 ? `; we asked ${madeUpCount} with a made-up id` : '';
-    const sampleSize = probed.length - signIns.length - madeUpCount;
+    const notKnownCount = kit.notKnown(resources).length;
+    const sampleSize = probed.length - signIns.length - madeUpCount - notKnownCount;
     const sampleNote =
-      sampleSize === declared ? '' : `; we asked ${sampleSize} of ${declared} declared`;
+      sampleSize + notKnownCount === declared ? '' : `; we asked ${sampleSize} of ${declared} declared`;
     return [
       'challenged',
       `${summary}${sampleNote}${otherNote}${signInNote}${madeUpNote}${guardNote}`,

@@ -169,6 +169,21 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['HEAD /weather: 402'] },
   },
   {
+    name: 'HEAD meets a rate limit',
+    seen: withResources({ head: answer(429) }),
+    expect: { status: 'pass', outcome: 'no-settle', evidence: ['HEAD /weather: 429'] },
+  },
+  {
+    name: 'HEAD was not sent, because the scan had sent its requests',
+    seen: withResources({ head: failure('not-sent') }),
+    expect: { status: 'pass', outcome: 'no-settle', evidence: ['not-sent'] },
+  },
+  {
+    name: 'every answer is a 429',
+    seen: withResources({ get: answer(429), head: answer(429) }),
+    expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },
+  },
+  {
     name: 'FastAPI answers HEAD with 405',
     seen: withResources({ head: answer(405) }),
     expect: { status: 'pass', outcome: 'no-settle', evidence: ['405'] },

@@ -66,7 +66,9 @@ export default defineCheck({
     if (kit.challenged(resources).length === 0) return unchallenged(probed.length);
 
     const selling = kit.selling(resources);
-    const paid = selling.filter((resource) => kit.status(resource, 'GET') === 402);
+    const paid = selling.filter(
+      (resource) => kit.status(resource, 'GET') === 402 && !isHeadNotKnown(resource, kit),
+    );
     const served = paid.filter((resource) => isSuccess(kit.status(resource, 'HEAD')));
     if (served.length > 0) {
       const servedShare = `${served.length} of ${paid.length} paid GET routes serve HEAD without payment`;
@@ -119,6 +121,12 @@ function isPostWithHead(resource: ResourceObservation, kit: Kit): boolean {
   const isPost = kit.isPostOnly(resource) || kit.status(resource, 'POST') === 402;
   const [get, head] = [kit.status(resource, 'GET'), kit.status(resource, 'HEAD')];
   return isPost && get !== 402 && !isSuccess(get) && isSuccess(head);
+}
+
+/** True if HEAD met a 429, or our politeness kept it back. */
+function isHeadNotKnown({ probes }: ResourceObservation, kit: Kit): boolean {
+  const head = probes.find(({ method }) => method === 'HEAD')?.answer;
+  return head !== undefined && kit.isNoAnswer(head);
 }
 
 function hasOddHead(resource: ResourceObservation, kit: Kit): boolean {

@@ -56,7 +56,50 @@ const cases: readonly CheckCase[] = [
   {
     name: '/openapi.json is longer than the scan reads',
     seen: { openapi: answer(200, '{"openapi":"3.1.0","paths":{', {}, { truncated: true }) },
-    expect: { status: 'fail', outcome: 'oversize', evidence: ['/openapi.json'] },
+    expect: { status: 'warn', outcome: 'over-limit', evidence: ['/openapi.json', '8 MiB'] },
+  },
+  {
+    name: '/openapi.json has more values than the scan reads',
+    seen: { openapi: answer(200, `{"openapi":"3.1.0","x":[${'0,'.repeat(300_000)}0]}`) },
+    expect: { status: 'warn', outcome: 'over-limit', evidence: ['over 300000 nodes'] },
+  },
+  {
+    name: '/openapi.json has as many values as the scan reads',
+    seen: withOpenApi({ 'x-list': Array.from({ length: 299_900 }, () => 0) }),
+    expect: { status: 'pass', outcome: 'complete' },
+  },
+  {
+    name: '/openapi.json is nested deeper than the scan reads',
+    seen: { openapi: answer(200, `${'['.repeat(65)}${']'.repeat(65)}`) },
+    expect: { status: 'warn', outcome: 'over-limit', evidence: ['deeper than 64'] },
+  },
+  {
+    name: 'the document is at another path, and longer than the scan reads',
+    seen: withOpenApiAt('/swagger.json', answer(200, '{"openapi":"3', {}, { truncated: true })),
+    expect: { status: 'warn', outcome: 'over-limit', evidence: ['/swagger.json', '8 MiB'] },
+  },
+  {
+    name: '/openapi.json answers 429',
+    seen: { openapi: answer(429, { error: 'Slow down' }) },
+    expect: { status: 'warn', outcome: 'rate-limited', evidence: ['GET /openapi.json: 429'] },
+  },
+  {
+    name: '/openapi.json answers 429, and the document is at another path',
+    seen: {
+      openapi: answer(429, {}),
+      openapiAlternates: [at('/swagger.json', answer(200, openApiDocument()))],
+    },
+    expect: { status: 'warn', outcome: 'rate-limited', evidence: ['GET /openapi.json: 429'] },
+  },
+  {
+    name: '/openapi.json was not asked, because the scan had sent its requests',
+    seen: { openapi: failure('not-sent') },
+    expect: { status: 'warn', outcome: 'rate-limited', evidence: ['not-sent'] },
+  },
+  {
+    name: 'the origin used up the bytes of the scan before /openapi.json',
+    seen: { openapi: failure('budget') },
+    expect: { status: 'fail', outcome: 'unreadable', evidence: ['budget'] },
   },
   {
     name: '/openapi.json is broken JSON',

@@ -4,6 +4,7 @@ import {
   defineCheck,
   documentOutcomes,
   fail,
+  overLimit,
   pass,
   type Seen,
   warn,
@@ -20,6 +21,7 @@ const OUTCOMES = {
   'yaml-only': warn(SERVE_FIX),
   elsewhere: warn(SERVE_FIX),
   ...documentOutcomes(SERVE_FIX),
+  'over-limit': overLimit('OpenAPI document', '8 MiB, 300,000 values and a depth of 64'),
   'not-json': fail(SERVE_FIX),
   'not-openapi-3': fail(SERVE_FIX),
   'no-paths': fail('Describe each operation under paths, the paid ones first.'),
@@ -46,8 +48,9 @@ export default defineCheck({
 
   evaluate(seen, kit) {
     const reading = kit.openapi(seen);
+    if (reading.state === 'unread') return [reading.why, reading.evidence];
     if (reading.state === 'none') {
-      const missing = absence(PATH, seen.openapi, seen.soft404, kit);
+      const missing = absence(PATH, seen.openapi, seen.soft404, kit, kit.openapiJson);
       return missing ?? ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(readBody(seen, kit))}`];
     }
     const { path } = reading;
@@ -60,6 +63,8 @@ export default defineCheck({
       return ['not-openapi-3', `${path}#/openapi: ${stated}${swaggerNote}`];
     }
     if (facts.paths === 0) return ['no-paths', `${path}#/paths is empty`];
+    const canonical = kit.document(PATH, seen.openapi, seen.soft404);
+    if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
     if (!reading.canonical)
       return ['elsewhere', `the document is at ${path}, and ${PATH} has no usable one`];
     if (facts.title === null || facts.infoVersion === null) {
@@ -84,6 +89,6 @@ export default defineCheck({
 });
 
 function readBody({ openapi }: Seen<'openapi'>, kit: Kit) {
-  const json = openapi.ok ? kit.json(openapi.data.body) : null;
+  const json = openapi.ok ? kit.openapiJson(openapi.data.body) : null;
   return json?.ok ? json.value : undefined;
 }

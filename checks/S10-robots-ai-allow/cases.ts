@@ -41,6 +41,26 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'unreadable', evidence: ['broke off (timeout)'] },
   },
   {
+    name: '/robots.txt was cut within a line that denies everything',
+    seen: {
+      robots: asked(
+        '/robots.txt',
+        answer(200, 'User-agent: *\nAllow: /\nDisallow: /', {}, { truncated: true }),
+      ),
+    },
+    expect: { status: 'pass', outcome: 'open' },
+  },
+  {
+    name: '/robots.txt was cut after a line that denies everything',
+    seen: {
+      robots: asked(
+        '/robots.txt',
+        answer(200, 'User-agent: *\nDisallow: /\nAllow', {}, { truncated: true }),
+      ),
+    },
+    expect: { status: 'fail', outcome: 'all-denied' },
+  },
+  {
     name: 'every agent is denied everything',
     seen: withRobots('User-agent: *', 'Disallow: /'),
     expect: { status: 'fail', outcome: 'all-denied', evidence: ['"User-agent: *"'] },

@@ -73,7 +73,7 @@ export default defineCheck({
       return ['no-robots', `${answer}, so agents may read everything`, fix];
     }
 
-    const rules = kit.robots(body);
+    const rules = kit.robots(robots.truncated ? kit.wholeLines(body) : body);
     const denied = READER_AGENTS.filter((agent) => !rules.allows(agent, '/'));
     const isStarDenied = !rules.allows('*', '/');
     if (denied.length === READER_AGENTS.length || (isStarDenied && denied.length > 0)) {

@@ -92,6 +92,11 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'inline-only', evidence: ['data:'] },
   },
   {
+    name: 'an icon answers 429, the others 404',
+    seen: withIcons([toHead('/favicon.ico', 429, 'text/plain'), ...NO_ICONS.slice(1)]),
+    expect: { status: 'warn', outcome: 'rate-limited', evidence: ['"/favicon.ico": 429'] },
+  },
+  {
     name: 'every icon answers 404',
     seen: withIcons(NO_ICONS),
     expect: { status: 'fail', outcome: 'no-icon', evidence: ['"/favicon.ico": 404'] },

@@ -5,6 +5,7 @@ import {
   notDetermined,
   pass,
   passageFix,
+  rateLimited,
   warn,
 } from '../../src/engine/define-check.ts';
 import type { HttpData } from '../../src/model/observation.ts';
@@ -17,6 +18,7 @@ const FIX =
 const OUTCOMES = {
   icon: pass('Keep the icon where it is.'),
   'wrong-type': warn('Send the icon with its image type, such as image/svg+xml or image/x-icon.'),
+  'rate-limited': rateLimited(),
   'other-host': notDetermined(FIX),
   'inline-only': fail(FIX),
   'no-icon': fail(FIX),
@@ -40,6 +42,9 @@ export default defineCheck({
 
     const wrongType = icons.checked.find(({ answer }) => isFile(answer, soft404, kit));
     if (wrongType !== undefined) return ['wrong-type', describeAnswer(wrongType, kit)];
+
+    const limited = icons.checked.find(({ answer }) => kit.isNoAnswer(answer));
+    if (limited !== undefined) return ['rate-limited', describeAnswer(limited, kit)];
 
     const [host] = icons.otherHosts;
     if (host !== undefined) {

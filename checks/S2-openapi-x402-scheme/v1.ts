@@ -1,9 +1,17 @@
 /** S2: the OpenAPI document has a security scheme for x402. Rule and sources: README.md. */
-import { defineCheck, fail, needsOpenApi, pass, warn } from '../../src/engine/define-check.ts';
+import {
+  defineCheck,
+  fail,
+  needsOpenApi,
+  OPENAPI_UNREAD,
+  pass,
+  warn,
+} from '../../src/engine/define-check.ts';
 
 const FIX = 'Add components.securitySchemes.x402: { "type": "http", "scheme": "x402" }.';
 
 const OUTCOMES = {
+  ...OPENAPI_UNREAD,
   declared: pass('Keep the scheme, and name it in each paid operation.'),
   'api-key': warn(FIX),
   'protocols-only': warn(FIX),

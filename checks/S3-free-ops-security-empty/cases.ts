@@ -140,6 +140,16 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'declared', evidence: ['/openapi.json'] },
   },
   {
+    name: '/openapi.json is longer than the scan reads',
+    seen: { openapi: answer(200, '{"openapi":"3.1.0",', {}, { truncated: true }) },
+    expect: { status: 'warn', outcome: 'over-limit', evidence: ['8 MiB'] },
+  },
+  {
+    name: '/openapi.json answers 429',
+    seen: { openapi: answer(429, {}) },
+    expect: { status: 'warn', outcome: 'rate-limited', evidence: ['GET /openapi.json: 429'] },
+  },
+  {
     name: 'the only document is YAML',
     seen: {
       openapi: NOT_FOUND,

@@ -5,6 +5,7 @@ import {
   listed,
   needsOpenApi,
   notApplicable,
+  OPENAPI_UNREAD,
   pass,
   warn,
 } from '../../src/engine/define-check.ts';
@@ -16,6 +17,7 @@ const COMPANION_METHODS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRAC
 const FIX = 'Add "security": [] to each free operation (FastAPI: openapi_extra={"security": []}).';
 
 const OUTCOMES = {
+  ...OPENAPI_UNREAD,
   'no-free-operations': notApplicable('Give free operations "security": [].'),
   'none-declared': fail(FIX),
   'some-undeclared': warn(FIX),

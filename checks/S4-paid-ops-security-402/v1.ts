@@ -6,6 +6,7 @@ import {
   listed,
   needsOpenApi,
   notApplicable,
+  OPENAPI_UNREAD,
   pass,
   warn,
   worst,
@@ -16,6 +17,7 @@ import type { Operation } from '../../src/parse/openapi/openapi.ts';
 const DECLARE_FIX = 'Give each paid operation a 402 response, security and x-payment-info.';
 
 const OUTCOMES = {
+  ...OPENAPI_UNREAD,
   'only-tools': notApplicable(DECLARE_FIX),
   'nothing-declared': fail(DECLARE_FIX),
   'undeclared-402': fail(DECLARE_FIX),

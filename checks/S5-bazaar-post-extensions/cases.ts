@@ -52,6 +52,31 @@ const casesOfBothVersions: readonly CheckCase[] = [
       evidence: ['1 paid resources'],
     },
   },
+  {
+    name: 'the only POST resource answers 429',
+    seen: withPost({ get: answer(429), post: answer(429) }),
+    expect: {
+      status: 'warn',
+      outcome: 'unseen',
+      basis: 'not_determined',
+      evidence: ['1 of 1 not known: 429'],
+    },
+  },
+  {
+    name: 'a GET is sold, and another GET answers 429',
+    seen: { resources: resources([resource(), resource({ path: '/b', get: answer(429) })]) },
+    expect: { status: 'pass', outcome: 'no-post-resource', basis: 'not_applicable' },
+  },
+  {
+    name: 'nothing was judged, because a document was not read',
+    seen: { resources: resources([], { unread: ['GET /openapi.json: 429'] }) },
+    expect: {
+      status: 'warn',
+      outcome: 'unseen',
+      basis: 'not_determined',
+      evidence: ['GET /openapi.json: 429'],
+    },
+  },
 ];
 
 const casesWithoutPost: readonly CheckCase[] = [

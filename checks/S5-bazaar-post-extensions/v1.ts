@@ -23,6 +23,8 @@ export default defineCheck({
     const posts = selling.filter((resource) => kit.isPostOnly(resource));
     const [first] = posts;
     if (first === undefined) {
+      const unseen = kit.describeUnseen(resources, 'POST');
+      if (unseen !== null) return notSeen('unseen', unseen, FIX);
       return ['no-post-resource', `none of ${selling.length} paid resources takes POST`];
     }
     const needs = `${posts.length} resources need one: ${kit.request('POST', first.path)}`;

@@ -63,6 +63,8 @@ export default defineCheck({
       return sellsByPost || isPostResource(paid, kit);
     });
     if (posts.length === 0) {
+      const unseen = kit.describeUnseen(resources, 'POST');
+      if (unseen !== null) return notSeen('unseen', unseen, DECLARE_FIX);
       return ['no-post-resource', `none of ${selling.length} paid resources takes POST`];
     }
     const candidates = posts.filter((resource) => !kit.isMadeUp(resource));

@@ -72,7 +72,17 @@ const cases: readonly CheckCase[] = [
   {
     name: 'the manifest is longer than the scan reads',
     seen: { manifest: answer(200, '{"resources":[', {}, { truncated: true }) },
-    expect: { status: 'fail', outcome: 'oversize', evidence: ['/.well-known/x402'] },
+    expect: { status: 'warn', outcome: 'over-limit', evidence: ['/.well-known/x402', '1 MiB'] },
+  },
+  {
+    name: 'the manifest has more values than the scan reads',
+    seen: { manifest: answer(200, `{"x":[${'0,'.repeat(50_000)}0]}`) },
+    expect: { status: 'warn', outcome: 'over-limit', evidence: ['over 50000 nodes'] },
+  },
+  {
+    name: 'the manifest answers 429',
+    seen: { manifest: answer(429, {}) },
+    expect: { status: 'warn', outcome: 'rate-limited', evidence: ['429'] },
   },
   {
     name: 'the manifest is text',

@@ -5,6 +5,7 @@ import {
   documentOutcomes,
   type Found,
   fail,
+  overLimit,
   pass,
   type Seen,
   warn,
@@ -24,6 +25,7 @@ const TERMS_FIX = 'Build manifest and routes from the same constants.';
 const OUTCOMES = {
   'only-json': warn('Serve the same document at /.well-known/x402.'),
   ...documentOutcomes(SERVE_FIX),
+  'over-limit': overLimit('manifest', '1 MiB, 50,000 values and a depth of 64'),
   'not-json': fail(SERVE_FIX),
   'unknown-shape': fail(SERVE_FIX),
   'no-entries': fail(LIST_FIX),
@@ -62,6 +64,8 @@ export default defineCheck({
     }
     const { entries } = facts;
     if (entries.length === 0) return ['no-entries', `${path} has 0 entries`];
+    const canonical = kit.document(PATH, seen.manifest, seen.soft404);
+    if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
     if (!reading.canonical) {
       return ['only-json', `${path} has ${entries.length} entries, and ${PATH} has no such list`];
     }

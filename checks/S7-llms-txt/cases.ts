@@ -104,7 +104,17 @@ const cases: readonly CheckCase[] = [
   {
     name: '/llms.txt is longer than the scan reads',
     seen: { llmsTxt: asked('/llms.txt', answer(200, LLMS_TXT, {}, { truncated: true })) },
-    expect: { status: 'fail', outcome: 'oversize', evidence: ['/llms.txt'] },
+    expect: { status: 'pass', outcome: 'complete', evidence: ['"Seller"'] },
+  },
+  {
+    name: '/llms.txt is longer than the scan reads, and the part that was read has no title',
+    seen: { llmsTxt: asked('/llms.txt', answer(200, 'Weather\n# Sel', {}, { truncated: true })) },
+    expect: { status: 'fail', outcome: 'no-h1' },
+  },
+  {
+    name: '/llms.txt answers 429',
+    seen: { llmsTxt: answer(429, 'Slow down') },
+    expect: { status: 'warn', outcome: 'rate-limited', evidence: ['GET /llms.txt: 429'] },
   },
 ];
 

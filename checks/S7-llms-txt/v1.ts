@@ -32,7 +32,7 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ llmsTxt, soft404 }, kit) {
-    const reading = kit.document('/llms.txt', llmsTxt, soft404);
+    const reading = kit.textDocument('/llms.txt', llmsTxt, soft404);
     if (reading.state !== 'present') {
       const status = reading.state === 'absent' ? reading.status : null;
       return [reading.state, reading.evidence, passageFix('/llms.txt', status)];

@@ -63,6 +63,24 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'old-path', evidence: ['/.well-known/agent.json'] },
   },
   {
+    name: 'the card answers 429',
+    seen: { agentCard: answer(429, {}), agentJson: asked('/.well-known/agent.json', NOT_FOUND) },
+    expect: { status: 'warn', outcome: 'rate-limited', evidence: ['429'] },
+  },
+  {
+    name: 'the card is longer than the scan reads',
+    seen: {
+      agentCard: answer(200, '{"name":"', {}, { truncated: true }),
+      agentJson: asked('/.well-known/agent.json', NOT_FOUND),
+    },
+    expect: { status: 'warn', outcome: 'over-limit', evidence: ['256 KiB'] },
+  },
+  {
+    name: 'the card has more values than the scan reads',
+    seen: { agentCard: asked(PATH, answer(200, `[${'0,'.repeat(50_000)}0]`)) },
+    expect: { status: 'warn', outcome: 'over-limit', evidence: ['over 50000 nodes'] },
+  },
+  {
     name: 'both paths have no card',
     seen: {
       agentCard: asked(PATH, NOT_FOUND),

@@ -3,8 +3,10 @@ import {
   defineCheck,
   fail,
   listed,
+  overLimit,
   pass,
   passageFix,
+  rateLimited,
   warn,
 } from '../../src/engine/define-check.ts';
 import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
@@ -32,6 +34,8 @@ const FIX = 'Serve /.well-known/agent-card.json with every field that A2A 0.3 or
 
 const OUTCOMES = {
   'old-path': warn(FIX),
+  'rate-limited': rateLimited(),
+  'over-limit': overLimit('agent card', '256 KiB, 50,000 values and a depth of 64'),
   absent: fail(FIX),
   'not-json': fail(FIX),
   partial: warn(FIX),
@@ -60,10 +64,13 @@ export default defineCheck({
       const oldJson = oldReading.state === 'present' ? kit.json(oldReading.body) : null;
       if (oldJson?.ok && isObject(oldJson.value))
         return ['old-path', `${reading.evidence}; a card is only at ${OLD_PATH}`];
+      const isUnread = reading.state === 'rate-limited' || reading.state === 'over-limit';
+      if (isUnread) return [reading.state, reading.evidence];
       const status = reading.state === 'absent' ? reading.status : null;
       return ['absent', reading.evidence, passageFix(PATH, status)];
     }
     const json = kit.json(reading.body);
+    if (!json.ok && json.isOverLimit) return ['over-limit', `${PATH}: ${json.detail}, our limit`];
     if (!json.ok) return ['not-json', `${PATH}: ${json.detail}`];
     if (!isObject(json.value)) return ['not-json', `${PATH} is JSON, but not an object`];
 

@@ -84,13 +84,30 @@ export function passageFix(path: string, status: number | null): string | undefi
   if (status !== 402) return undefined;
   return `Let GET ${path} through the payment guard: agents read it without a payment.`;
 }
+const RATE_FIX = 'Let a scan read the documents: do not rate-limit a few requests within a minute.';
 
 type MissingState = Exclude<DocumentReading['state'], 'present'>;
+type FailedState = Exclude<MissingState, 'over-limit' | 'rate-limited'>;
+
+/** The document met a 429, or our politeness kept its request back. */
+export function rateLimited(fix: string = RATE_FIX): Outcome {
+  return warn(fix);
+}
+
+/** The document may be right, but it exceeds a limit of this scanner. `kind` is "OpenAPI document" or the like. */
+export function overLimit(kind: string, limits: string): Outcome {
+  return warn(`Keep the ${kind} under ${limits}, the limits of this scanner: shorten what it repeats.`);
+}
 
 /** Outcomes for a missing document, in the order in which `kit.document` tests them. */
-export function documentOutcomes(fix: string): Readonly<Record<MissingState, Outcome>> {
+export function documentOutcomes(
+  fix: string,
+): Readonly<Record<FailedState | 'rate-limited', Outcome>> {
   const row = fail(fix);
-  return { unreadable: row, absent: row, 'soft-404': row, html: row, oversize: row };
+  return {
+    'rate-limited': rateLimited(),
+    ...{ unreadable: row, absent: row, 'soft-404': row, html: row },
+  };
 }
 
 /** Finds the reason why a path has no JSON document; null if it has a JSON document. */
@@ -99,14 +116,17 @@ export function absence(
   answer: HttpObservation,
   soft404: HttpObservation,
   kit: Kit,
+  parse: Kit['json'] = kit.json,
 ): Found<MissingState | 'not-json'> | null {
   const reading = kit.document(path, answer, soft404);
   if (reading.state !== 'present') {
     const status = reading.state === 'absent' ? reading.status : null;
     return [reading.state, reading.evidence, passageFix(path, status)];
   }
-  const json = kit.json(reading.body);
-  return json.ok ? null : ['not-json', `GET ${path}: 200, ${json.detail}`];
+  const json = parse(reading.body);
+  if (json.ok) return null;
+  if (json.isOverLimit) return ['over-limit', `GET ${path}: 200, but ${json.detail}, our limit`];
+  return ['not-json', `GET ${path}: 200, ${json.detail}`];
 }
 
 const HOUR_SEC = 3_600;
@@ -130,10 +150,19 @@ export function askedAt({ asOf, ageSec }: { readonly asOf: string; readonly ageS
   return `as of ${asOf} (${Math.floor(ageSec / HOUR_SEC)} h old)`;
 }
 
+const UNREAD_FIX = 'Let a scan read the OpenAPI document, as S1 says.';
+
+/** Outcomes of checks that need the OpenAPI document, if it is there and we did not read it. */
+export const OPENAPI_UNREAD = {
+  'over-limit': warn(UNREAD_FIX),
+  'rate-limited': warn(UNREAD_FIX),
+} as const;
+
 /** Checks that read the OpenAPI document cannot judge without it. S1 reports why it is missing. */
 export function needsOpenApi(
   reading: Exclude<OpenApiReading, { state: 'found' }>,
-): Verdict<'prerequisite-failed'> {
+): Finding<keyof typeof OPENAPI_UNREAD> {
+  if (reading.state === 'unread') return [reading.why, reading.evidence];
   const evidence = reading.state === 'yaml' ? `${reading.path} is YAML` : reading.evidence;
   return notEvaluated('S1', evidence, OPENAPI_FIX);
 }
@@ -195,10 +224,11 @@ export function worstOf<Name extends string>(
     .selling(resources)
     .filter((sold) => !kit.isMadeUp(sold) && challenged.every(({ resource }) => resource !== sold));
   const count = `${judged.length} of ${challenged.length + unchallengedResources.length} resources`;
-  const finding = worst(outcomes, lists) ?? sound(count, judged);
-  if (unjudgedItems.length === 0) return finding;
-  const [name, evidence, fix] = finding;
-  return [name, `${evidence}; ${unjudgedItems.length} more: known, not judged here`, fix];
+  const [name, evidence, fix] = worst(outcomes, lists) ?? sound(count, judged);
+  const unjudgedNote =
+    unjudgedItems.length === 0 ? '' : `; ${unjudgedItems.length} more: known, not judged here`;
+  const notKnown = kit.describeNotKnown(resources);
+  return [name, `${evidence}${unjudgedNote}${notKnown === null ? '' : `; ${notKnown}`}`, fix];
 }
 
 /** Returns the worst finding of all lists; null if all lists are empty. Each judged item has one list. */

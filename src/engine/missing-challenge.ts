@@ -2,7 +2,7 @@
 import type { HttpObservation, ResourceObservation, ResourceSet } from '../model/observations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { SellerStack } from '../parse/text/seller-stack.ts';
-import { type Found, fail } from './findings.ts';
+import { type Found, fail, listed, warn } from './findings.ts';
 
 const STATUS_FIX = 'Answer with status 402: the challenge is there, and only the status is wrong.';
 const WHOLE_FIX =
@@ -68,6 +68,8 @@ const MISPLACED_OUTCOMES = {
 
 /** Outcomes of an origin without any paid resource. */
 export const NOTHING_PAID_OUTCOMES = {
+  'rate-limited': warn('Do not count requests that end in a 402 against a rate limit.'),
+  unread: warn('Let a scan read the documents that it names: as JSON, in time and within its limits.'),
   'every-path': fail(GUARD_FIX),
   'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
 };
@@ -89,13 +91,24 @@ export function isGuardedEverywhere(soft404: HttpObservation): boolean {
   return soft404.ok && soft404.data.status === 402;
 }
 
+/** Judges an origin of whose paid resources nothing is known; null if it has none. */
+export function judgeNotKnown(resources: ResourceSet, kit: Kit): Found<'rate-limited'> | null {
+  const notKnown = kit.describeNotKnown(resources);
+  if (notKnown === null) return null;
+  return ['rate-limited', `${notKnown}: ${kit.answers(kit.notKnown(resources))}`];
+}
+
 /** Judges an origin where no resource counts as paid. */
 export function judgeNoneFound(
   resources: ResourceSet,
   soft404: HttpObservation,
   kit: Kit,
 ): Found<keyof typeof NOTHING_PAID_OUTCOMES> {
-  const { looked, probed, elsewhere: otherServers = [] } = resources;
+  const { looked, probed, elsewhere: otherServers = [], unread = [], notKnown = [] } = resources;
+  if (unread.length > 0) {
+    return ['unread', `nothing that we read declares a paid path; ${listed(unread)}`];
+  }
+  if (notKnown.length > 0) return ['rate-limited', `not known: ${listed(notKnown)}`];
   if (otherServers.length > 0) {
     return ['none-found', describeServers(otherServers), ELSEWHERE_FIX];
   }

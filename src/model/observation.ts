@@ -18,8 +18,12 @@ export type FailureReason =
   | 'malformed'
   | 'redirect-loop'
   | 'redirect-refused'
+  /** The origin's bytes, handshakes or slowness used up a budget of the scan. */
   | 'budget'
-  | 'rate-limited';
+  /** Not sent, because the origin kept answering 429. */
+  | 'rate-limited'
+  /** Not sent, because the scan had sent as many requests as politeness allows. */
+  | 'not-sent';
 
 export type AnswerObservation<T> = {
   readonly ok: true;

@@ -148,6 +148,10 @@ const resourceSet = shape({
   elsewhere: Type.Optional(list(text)),
   /** Number of paid tools that are not called, because they are not declared read-only. */
   uncalledTools: Type.Optional(count),
+  /** Candidates that answered 429, or whose request was kept back: "GET /weather: 429". Absent if there are none. */
+  notKnown: Type.Optional(list(text)),
+  /** Documents that may declare paid paths, and that the scan could not read. Absent if there are none. */
+  unread: Type.Optional(list(text)),
   /** Set when planning exceeded its limits of time or memory. */
   planFailure: Type.Optional(text),
 });

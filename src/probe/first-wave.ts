@@ -2,13 +2,11 @@
 import { randomBytes } from 'node:crypto';
 import type { HttpObservation, PathAnswer } from '../model/observations.ts';
 import { findSharedBytes } from '../parse/json/transfer.ts';
+import { findBodyLimit } from '../parse/kit/read-document.ts';
 import type { RequestCache } from './client/request-cache.ts';
 
 const KIB = 1024;
 const ROOT_CAP_BYTES = 256 * KIB;
-const DOCUMENT_CAP_BYTES = 256 * KIB;
-const OPENAPI_CAP_BYTES = 2 * KIB * KIB;
-const ROBOTS_CAP_BYTES = 512 * KIB;
 
 /** Prefers data, because sellers send a long page to a client that looks like a browser. */
 const ACCEPT_JSON = 'application/json, */*;q=0.5';
@@ -49,7 +47,7 @@ const NOT_ASKED: HttpObservation = {
 export type FixedPaths = Awaited<ReturnType<typeof askFixedPaths>>;
 
 /** Asks one path, after the root has answered. */
-type GetPath = (path: string, capBytes: number, accept: string) => Promise<HttpObservation>;
+type GetPath = (path: string, accept: string) => Promise<HttpObservation>;
 
 export async function askFixedPaths(cache: RequestCache) {
   const root = await cache.ask({
@@ -63,7 +61,7 @@ export async function askFixedPaths(cache: RequestCache) {
   const get = createGet(root, cache);
   // No site has this path, so its answer shows how the site answers for a missing document.
   const randomPath = `/${randomBytes(12).toString('hex')}`;
-  const pendingOpenapi = get('/openapi.json', OPENAPI_CAP_BYTES, ACCEPT_JSON);
+  const pendingOpenapi = get('/openapi.json', ACCEPT_JSON);
   const [
     manifest,
     manifestJson,
@@ -75,13 +73,13 @@ export async function askFixedPaths(cache: RequestCache) {
     openapi,
     openapiAlternates,
   ] = await Promise.all([
-    get('/.well-known/x402', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-    get('/.well-known/x402.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-    get('/llms.txt', DOCUMENT_CAP_BYTES, ACCEPT_TEXT),
-    get('/.well-known/agent-card.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-    get('/.well-known/agent.json', DOCUMENT_CAP_BYTES, ACCEPT_JSON),
-    get('/robots.txt', ROBOTS_CAP_BYTES, ACCEPT_TEXT),
-    get(randomPath, DOCUMENT_CAP_BYTES, ACCEPT_JSON),
+    get('/.well-known/x402', ACCEPT_JSON),
+    get('/.well-known/x402.json', ACCEPT_JSON),
+    get('/llms.txt', ACCEPT_TEXT),
+    get('/.well-known/agent-card.json', ACCEPT_JSON),
+    get('/.well-known/agent.json', ACCEPT_JSON),
+    get('/robots.txt', ACCEPT_TEXT),
+    get(randomPath, ACCEPT_JSON),
     pendingOpenapi,
     askAlternates(pendingOpenapi, get),
   ]);
@@ -99,7 +97,7 @@ export async function askFixedPaths(cache: RequestCache) {
   };
 }
 
-/** Asks the paths in sequence until one has an OpenAPI document. Five answers at once could hold 2 MiB each. */
+/** Asks the paths in sequence until one has an OpenAPI document. Five answers at once could hold 8 MiB each. */
 async function askAlternates(
   canonical: Promise<HttpObservation>,
   get: GetPath,
@@ -108,7 +106,7 @@ async function askAlternates(
   let answer = await canonical;
   for (const path of OPENAPI_ALTERNATES) {
     if (looksLikeOpenApi(answer)) break;
-    answer = await get(path, OPENAPI_CAP_BYTES, ACCEPT_JSON);
+    answer = await get(path, ACCEPT_JSON);
     answers.push({ path, answer });
   }
   return answers;
@@ -129,8 +127,10 @@ function looksLikeOpenApi(answer: HttpObservation): boolean {
 }
 
 function createGet(root: HttpObservation, cache: RequestCache): GetPath {
-  const get: GetPath = (path, capBytes, accept) =>
-    cache.ask({ method: 'GET', path, capBytes, accept, redirects: 'same-origin' });
+  const get: GetPath = (path, accept) => {
+    const capBytes = findBodyLimit(path);
+    return cache.ask({ method: 'GET', path, capBytes, accept, redirects: 'same-origin' });
+  };
   if (root.ok) return get;
   if (FINAL_FAILURES.has(root.reason)) {
     return (path, ...rest) => {

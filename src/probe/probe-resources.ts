@@ -6,6 +6,7 @@ import type {
   ResourceObservation,
   ResourceSet,
 } from '../model/observations.ts';
+import { isNoAnswer } from '../parse/x402/resource-answers.ts';
 import type { RequestCache } from './client/request-cache.ts';
 import type { PlannedResource } from './plan/declared-requests.ts';
 import type { Plan } from './plan/plan.ts';
@@ -36,6 +37,8 @@ function listFurtherRequests(
   probing: ProbingOptions,
   getStatus: number | null,
 ): readonly ResourceRequest[] {
+  // A POST would be one more request to a resource that has asked for fewer.
+  if (getStatus === 429) return [];
   const isPaidByGet = getStatus === 402;
   const further = isPaidByGet ? [SECOND_GET, HEAD] : [];
   const sendsPost = probing.post && needsPost(resource, isPaidByGet);
@@ -134,6 +137,9 @@ export function toResourceSet(plan: Plan, resources: readonly ProbedResource[]):
   const isPaid = ({ resource, probes }: ProbedResource) =>
     resource.declaredPaid || findGetStatus(probes) === 402;
   const candidates = resources.filter((resource) => !isPaid(resource));
+  const notKnown = candidates.filter(
+    ({ probes: [first] }) => first !== undefined && isNoAnswer(first.answer),
+  );
   const probed = resources
     .filter(isPaid)
     .map(({ resource: { freePost: _, madeUp, ...resource }, probes }): ResourceObservation => {
@@ -144,13 +150,14 @@ export function toResourceSet(plan: Plan, resources: readonly ProbedResource[]):
     declared: plan.declared + probed.filter((resource) => !resource.declaredPaid).length,
     otherMethods: plan.otherMethods,
     ...(plan.elsewhere.length > 0 ? { elsewhere: plan.elsewhere } : {}),
-    looked: [
-      ...plan.looked,
-      ...candidates.map(
-        ({ resource, probes }) => `GET ${resource.path}: ${describe(probes[0]?.answer)}`,
-      ),
-    ],
+    ...(notKnown.length > 0 ? { notKnown: notKnown.map(describeCandidate) } : {}),
+    ...(plan.unread.length > 0 ? { unread: plan.unread } : {}),
+    looked: [...plan.looked, ...candidates.map(describeCandidate)],
   };
+}
+
+function describeCandidate({ resource, probes }: ProbedResource): string {
+  return `GET ${resource.path}: ${describe(probes[0]?.answer)}`;
 }
 
 function describe(answer: HttpObservation | undefined): string {

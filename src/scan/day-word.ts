@@ -16,7 +16,7 @@ export type ResourceSign = {
 };
 
 /** Reasons that come from our own limits, so they say nothing about an origin. */
-const OUR_LIMITS: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited']);
+const OUR_LIMITS: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited', 'not-sent']);
 /** Redirects that buyers cannot follow to the listed resource. */
 const FAILED_REDIRECTS: ReadonlySet<FailureReason> = new Set(['redirect-loop', 'redirect-refused']);
 const PAYMENT_REQUIRED = 402;

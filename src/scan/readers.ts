@@ -47,6 +47,7 @@ const EMPTY_PLAN: Plan = {
   otherMethods: 0,
   elsewhere: [],
   looked: [],
+  unread: [],
   links: { links: [], found: 0, otherHosts: 0, documents: 0 },
   icons: { paths: ['/favicon.ico'], otherHosts: [], inline: false },
 };

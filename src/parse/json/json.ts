@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import { cleanText, quoteExact } from '../text/text.ts';
-import { refuseJson } from './refuse-json.ts';
+import { type JsonRefusal, refuseJson } from './refuse-json.ts';
 
 export type { JsonObject, JsonValue } from '../../model/json.ts';
 
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }
-  /** `detail` is the reason, safe for evidence: "not JSON at character 12", "deeper than 64". */
-  | { readonly ok: false; readonly detail: string };
+  /** `detail` is safe for evidence: "not JSON at character 12", "deeper than 64" (over one of our limits). */
+  | ({ readonly ok: false } & JsonRefusal);
 
 const BYTE_ORDER_MARK = '\uFEFF';
 
@@ -15,10 +15,10 @@ const BYTE_ORDER_MARK = '\uFEFF';
  * Checks depth and size before it calls `JSON.parse`, which accepts five million nested lists and returns a value
  * that is too deep for recursion. Skips a byte order mark.
  */
-export function parseJson(text: string): JsonReading {
+export function parseJson(text: string, maxNodes?: number): JsonReading {
   const body = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
-  const refusal = refuseJson(body);
-  if (refusal !== null) return { ok: false, detail: refusal };
+  const refusal = refuseJson(body, maxNodes);
+  if (refusal !== null) return { ok: false, ...refusal };
   return { ok: true, value: JSON.parse(body) };
 }
 

@@ -15,6 +15,12 @@ export type OpenApiReading =
     }
   /** Only a YAML document was found. We do not parse YAML. */
   | { readonly state: 'yaml'; readonly path: string }
+  /** A document may be there, but it exceeds our limits, or its answer was a 429. */
+  | {
+      readonly state: 'unread';
+      readonly why: 'over-limit' | 'rate-limited';
+      readonly evidence: string;
+    }
   | { readonly state: 'none'; readonly evidence: string };
 
 export type OpenApiSources = {
@@ -54,6 +60,8 @@ export function findOpenApi(
   if (best !== undefined) return best;
   const yaml = present.find(({ body }) => YAML_MEMBER.test(body.slice(0, MAX_YAML_CHARS)));
   if (yaml !== undefined) return { state: 'yaml', path: yaml.path };
+  const unread = readings.map((reading) => findUnreadReason(reading, parsers)).find(isFound);
+  if (unread !== undefined) return { state: 'unread', ...unread };
   const evidence = readings.map((reading) =>
     describeUnusable(reading, parsers.json, 'JSON, but no OpenAPI'),
   );
@@ -75,4 +83,19 @@ function parseDocument(
 
 function isUsable({ facts }: OpenApiDocument): boolean {
   return facts.version?.startsWith('3.') === true && facts.paths > 0;
+}
+
+function isFound<T>(value: T | null): value is T {
+  return value !== null;
+}
+
+function findUnreadReason(reading: DocumentReading, { json }: OpenApiParsers) {
+  if (reading.state === 'over-limit' || reading.state === 'rate-limited') {
+    return { why: reading.state, evidence: reading.evidence };
+  }
+  if (reading.state !== 'present') return null;
+  const parsed = json(reading.body);
+  if (parsed.ok || !parsed.isOverLimit) return null;
+  const evidence = `GET ${reading.path}: 200, but ${parsed.detail}, our limit`;
+  return { why: 'over-limit' as const, evidence };
 }

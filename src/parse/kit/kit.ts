@@ -61,7 +61,12 @@ import {
 } from '../x402/offer-faults.ts';
 import { compareOpenApiTerms, findPaymentSchemes } from '../x402/openapi-terms.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
-import { findOtherWays, findSellingResources } from '../x402/other-ways.ts';
+import {
+  findNotKnown,
+  findOtherWays,
+  findSellingResources,
+  formatNotKnown,
+} from '../x402/other-ways.ts';
 import { findReceiptHeader } from '../x402/receipt.ts';
 import {
   findResourceMisplacement,
@@ -69,6 +74,7 @@ import {
   formatRequest,
   hasAnswered402,
   isMadeUp,
+  isNoAnswer,
   isPostOnly,
   listAnswers,
   validatesFirst,
@@ -78,9 +84,17 @@ import { hasOtherContract, isPaidMethod } from '../x402/transfer-method.ts';
 import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
 import { findManifest, type ManifestSources } from './find-manifest.ts';
 import { findOpenApi, type OpenApiParsers, type OpenApiSources } from './find-openapi.ts';
-import { type DocumentReader, formatFailure, readDocument } from './read-document.ts';
+import {
+  type DocumentReader,
+  formatFailure,
+  keepWholeLines,
+  readDocument,
+  readText,
+  type TextReading,
+} from './read-document.ts';
 
 const DEFAULT_QUOTED_CHARS = 80;
+const MAX_OPENAPI_NODES = 300_000;
 
 /** The members of the kit that have no cache. Pinned checks use these names, so the names never change. */
 const UNCACHED_READERS = {
@@ -91,6 +105,7 @@ const UNCACHED_READERS = {
   showAddress,
   text: jsonAsText,
   failure: formatFailure,
+  wholeLines: keepWholeLines,
   header: headerValue,
   headers: headerValues,
   headBytes,
@@ -111,6 +126,7 @@ const UNCACHED_READERS = {
   status: findStatus,
   validatesFirst,
   isMadeUp,
+  isNoAnswer,
   isPostOnly,
   answers402: hasAnswered402,
   paymentSchemes: findPaymentSchemes,
@@ -161,7 +177,11 @@ export function createKit() {
   const sameBody = createBodyComparison();
   const document: DocumentReader = (path, answer, soft404) =>
     readDocument(path, answer, soft404, sameBody);
-  const json = cacheByText(parseJson);
+  const textDocument = (
+    ...[path, answer, soft404]: Parameters<DocumentReader>
+  ): TextReading => readText(path, answer, soft404, sameBody);
+  const json = cacheByText((text) => parseJson(text));
+  const openapiJson = cacheByText((text) => parseJson(text, MAX_OPENAPI_NODES));
   const html = cacheByText(parseHtml);
   const markdown = cacheByText(parseMarkdown);
   const robots = cacheByText(parseRobots);
@@ -170,7 +190,7 @@ export function createKit() {
     return parsed.ok ? parseManifest(parsed.value) : { shape: 'unknown' };
   });
   const openApiFacts = cacheByUrl((body, documentUrl) => {
-    const parsed = json(body);
+    const parsed = openapiJson(body);
     return parseOpenApi(parsed.ok ? parsed.value : null, documentUrl);
   });
   const challenge = createChallengeCache();
@@ -180,12 +200,16 @@ export function createKit() {
     ...UNCACHED_READERS,
     sameBody,
     document,
+    /** Reads a text document. If it was cut, its whole lines are read. */
+    textDocument,
     json,
+    /** Parses JSON with the higher limit of OpenAPI documents. */
+    openapiJson,
     html,
     markdown,
     robots,
     openapi: (sources: OpenApiSources) =>
-      findOpenApi(sources, { document, json, facts: openApiFacts }),
+      findOpenApi(sources, { document, json: openapiJson, facts: openApiFacts }),
     manifest: (sources: ManifestSources) =>
       findManifest(sources, { document, json, facts: manifestFacts }),
     challenge,
@@ -203,11 +227,34 @@ export function createKit() {
         soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
       );
     },
-    /** Returns the resources that P3 to P8 and S5 judge, without sign-ins and resources sold over MPP or L402. */
+    /** Returns the known resources that P3 to P8 and S5 judge, without sign-ins and resources sold over MPP or L402. */
     selling: ({ probed }: ResourceSet) => findSellingResources(probed, challenge),
+    /** Returns the resources that answered 429, or whose requests our politeness kept back. */
+    notKnown: ({ probed }: ResourceSet) => findNotKnown(probed),
+    /** Counts these resources: "1 of 3 not known: 429"; null if there are none. */
+    describeNotKnown: ({ probed }: ResourceSet) => formatNotKnown(probed),
+    /**
+     * Returns why a resource that takes the method may exist unseen: it is not known, or nothing was judged because a
+     * document was not read; null if every such resource was seen.
+     */
+    describeUnseen: (resources: ResourceSet, method: 'GET' | 'POST') =>
+      describeUnseen(resources, method, findSellingResources(resources.probed, challenge).length),
     manifestTerms: (facts: ManifestFacts, originUrl: string, resource: ChallengedResource) =>
       compareManifestTerms(facts, entryIndex(facts, originUrl), resource),
   });
+}
+
+function describeUnseen(
+  { probed, notKnown = [], unread = [] }: ResourceSet,
+  method: 'GET' | 'POST',
+  sellingCount: number,
+): string | null {
+  const mayTakeMethod = findNotKnown(probed).some(
+    (resource) => sellingCount === 0 || (resource.method ?? method) === method,
+  );
+  if (mayTakeMethod) return formatNotKnown(probed);
+  if (sellingCount > 0) return null;
+  return unread[0] ?? notKnown[0] ?? null;
 }
 
 /** Drops the fragment, because a fragment only names a part of the document. */

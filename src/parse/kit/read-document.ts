@@ -2,14 +2,17 @@ import type { FailedObservation, HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import { quoteText } from '../text/text.ts';
+import { isNoAnswer } from '../x402/resource-answers.ts';
 import { type BodyComparison, isHtmlAnswer } from './answer-body.ts';
 
 /** The classified answer at a document's path. */
 export type DocumentReading =
   | { readonly state: 'absent'; readonly status: number; readonly evidence: string }
-  /** `oversize`: the body is longer than the limit, so only the start of the body was read. */
+  /** The body is longer than we read. */
+  | { readonly state: 'over-limit'; readonly evidence: string }
+  /** `rate-limited`: the answer is a 429, or our politeness kept the request back. */
   | {
-      readonly state: 'unreadable' | 'soft-404' | 'html' | 'oversize';
+      readonly state: 'unreadable' | 'rate-limited' | 'soft-404' | 'html';
       readonly evidence: string;
     }
   | {
@@ -19,6 +22,9 @@ export type DocumentReading =
       readonly body: string;
     };
 
+/** The classified answer at the path of a text, whose start is read if the text is too long. */
+export type TextReading = Exclude<DocumentReading, { readonly state: 'over-limit' }>;
+
 export type DocumentReader = (
   path: string,
   answer: HttpObservation,
@@ -26,20 +32,69 @@ export type DocumentReader = (
 ) => DocumentReading;
 
 const MAX_REDIRECT_CHARS = 100;
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
 
-/**
- * Classifies the answer at a document's path. The first state that applies is returned, in the order of the
- * statements below.
- */
+/** Bytes that are read of a document, by its path. */
+const BODY_LIMITS: Readonly<Record<string, number>> = {
+  '/openapi.json': 8 * MIB,
+  '/.well-known/openapi.json': 8 * MIB,
+  '/api/openapi.json': 8 * MIB,
+  '/swagger.json': 8 * MIB,
+  '/openapi.yaml': 512 * KIB,
+  '/openapi.yml': 512 * KIB,
+  '/.well-known/x402': MIB,
+  '/.well-known/x402.json': MIB,
+  '/llms.txt': 512 * KIB,
+  '/robots.txt': 512 * KIB,
+};
+const OTHER_BODY_LIMIT = 256 * KIB;
+/** The start of these texts can be judged without the rest. */
+const TEXT_PATHS: ReadonlySet<string> = new Set(['/llms.txt', '/robots.txt']);
+
+export function findBodyLimit(path: string): number {
+  return BODY_LIMITS[path] ?? OTHER_BODY_LIMIT;
+}
+
+/** Formats "8 MiB" or "512 KiB". */
+export function formatBodyLimit(path: string): string {
+  const bytes = findBodyLimit(path);
+  return bytes >= MIB ? `${bytes / MIB} MiB` : `${bytes / KIB} KiB`;
+}
+
+/** Drops the last line of a text that was cut, because the line may be incomplete. */
+export function keepWholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf('\n') + 1);
+}
+
+/** Classifies the answer at a document's path. Of a text that is too long, its whole lines are read. */
 export function readDocument(
   path: string,
   answer: HttpObservation,
   soft404: HttpObservation,
   isSameBody: BodyComparison,
 ): DocumentReading {
+  const reading = readText(path, answer, soft404, isSameBody);
+  const isCut = reading.state === 'present' && answer.ok && answer.truncated;
+  if (!isCut || TEXT_PATHS.has(path)) return reading;
+  const evidence = `GET ${path}: 200, but longer than the ${formatBodyLimit(path)} that this scanner reads`;
+  return { state: 'over-limit', evidence };
+}
+
+/** Returns the first state that applies, in the order of the statements below. */
+export function readText(
+  path: string,
+  answer: HttpObservation,
+  soft404: HttpObservation,
+  isSameBody: BodyComparison,
+): TextReading {
   const request = `GET ${path}`;
-  if (!answer.ok) return { state: 'unreadable', evidence: formatFailure(request, answer) };
+  if (!answer.ok) {
+    const state = isNoAnswer(answer) ? 'rate-limited' : 'unreadable';
+    return { state, evidence: formatFailure(request, answer) };
+  }
   const { data } = answer;
+  if (isNoAnswer(answer)) return { state: 'rate-limited', evidence: `${request}: ${data.status}` };
   if (data.status !== 200) {
     return { state: 'absent', status: data.status, evidence: `${request}: ${formatStatus(data)}` };
   }
@@ -53,11 +108,8 @@ export function readDocument(
   }
   if (isHtmlAnswer(answer)) return { state: 'html', evidence: `${request}: 200, but HTML` };
   if (data.binary) return { state: 'unreadable', evidence: `${request}: 200, but no text` };
-  if (answer.truncated) {
-    const evidence = `${request}: 200, but longer than the ${data.body.length} characters that are read`;
-    return { state: 'oversize', evidence };
-  }
-  return { state: 'present', path, answer: data, body: data.body };
+  const body = answer.truncated ? keepWholeLines(data.body) : data.body;
+  return { state: 'present', path, answer: data, body };
 }
 
 /** Returns the reason why a reading gives no JSON document, or `jsonFault` for a JSON document of another kind. */

@@ -9,6 +9,7 @@ import {
 } from './challenged-resources.ts';
 import { hasTraceOfX402 } from './misplaced-challenge.ts';
 import { findOtherChallenges } from './other-protocol.ts';
+import { findStatus, isNoAnswer } from './resource-answers.ts';
 
 export type ResourceOtherWay = OtherWay & { readonly resource: ResourceObservation };
 
@@ -28,6 +29,7 @@ export function findOtherWays(
 /**
  * Finds the resources that sell over x402 or should sell over it. Left out are:
  * - sign-ins;
+ * - resources that answered 429, or whose requests our politeness kept back;
  * - if any resource challenges over x402, resources that have nothing of x402 in their 402 and another protocol, unless a
  *   document sells them over x402;
  * - 402s that no document declares and that have no trace of x402, unless another protocol is all that is sold.
@@ -41,7 +43,7 @@ export function findSellingResources(
   const soldOverX402 = new Set(challenged.map(({ resource }) => resource));
   const soldOverOther = new Set(findOtherWays(resources).map(({ resource }) => resource));
   return resources.filter((resource) => {
-    if (signIns.includes(resource)) return false;
+    if (signIns.includes(resource) || isNotKnown(resource, resources)) return false;
     if (soldOverX402.has(resource) || hasTrace(resource)) return true;
     if (soldOverOther.has(resource)) {
       return soldOverX402.size === 0 || resource.declaredX402 === true;
@@ -59,4 +61,33 @@ function hasTrace({ probes }: ResourceObservation): boolean {
       answer.data.status === 402 &&
       hasTraceOfX402(answer.data),
   );
+}
+
+/** Finds the resources of which nothing is known, because they answered 429, or because we kept requests back. */
+export function findNotKnown(
+  resources: readonly ResourceObservation[],
+): readonly ResourceObservation[] {
+  return resources.filter((resource) => isNotKnown(resource, resources));
+}
+
+/** A 402 to any request that may show how the resource is sold is an answer, even if another request met a 429. */
+function isNotKnown(
+  resource: ResourceObservation,
+  all: readonly ResourceObservation[],
+): boolean {
+  const judged = findJudgedProbes(resource, all);
+  if (judged.some(({ answer }) => answer.ok && answer.data.status === 402)) return false;
+  // The answer to the declared method decides, whatever another method answered.
+  const own = judged.filter(({ method }) => method === (resource.method ?? method));
+  return own.some(({ answer }) => isNoAnswer(answer));
+}
+
+/** Formats "1 of 3 not known: 429"; null if every resource is known. */
+export function formatNotKnown(resources: readonly ResourceObservation[]): string | null {
+  const notKnown = findNotKnown(resources);
+  if (notKnown.length === 0) return null;
+  const has429 = notKnown.some(
+    (resource) => findStatus(resource, 'GET') === 429 || findStatus(resource, 'POST') === 429,
+  );
+  return `${notKnown.length} of ${resources.length} not known: ${has429 ? '429' : 'not sent'}`;
 }

@@ -1,5 +1,5 @@
 import type { HttpData } from '../../model/observation.ts';
-import type { Probe, ResourceObservation } from '../../model/observations.ts';
+import type { HttpObservation, Probe, ResourceObservation } from '../../model/observations.ts';
 import type { Operation } from '../openapi/openapi.ts';
 import { cleanText } from '../text/text.ts';
 import { readChallenge } from './challenge.ts';
@@ -19,6 +19,17 @@ const TOOL_ANSWERS_BY_STATUS: Readonly<Record<string, string>> = {
 };
 const MAX_PATH_CHARS = 80;
 const MAX_LISTED_RESOURCES = 3;
+
+const TOO_MANY_REQUESTS = 429;
+/** With these reasons our politeness kept the request back. */
+const KEPT_BACK_REASONS: ReadonlySet<string> = new Set(['rate-limited', 'not-sent']);
+
+/** Returns true if an observation says nothing of the resource: a 429, or a request that we kept back. */
+export function isNoAnswer(answer: HttpObservation): boolean {
+  return answer.ok
+    ? answer.data.status === TOO_MANY_REQUESTS
+    : KEPT_BACK_REASONS.has(answer.reason);
+}
 
 /** Formats "GET /weather", safe for evidence. */
 export function formatRequest(method: string, path: string): string {

@@ -32,9 +32,10 @@ type Attempt = {
 };
 
 const REQUESTS_SPENT: RequestFailure = {
-  reason: 'budget',
-  detail: 'the scan has used up its requests',
+  reason: 'not-sent',
+  detail: 'the scan had sent all requests that it sends to one seller',
 };
+const BYTES_SPENT: RequestFailure = { reason: 'budget', detail: 'the scan has used up its bytes' };
 const CONNECTIONS_SPENT = 'the scan has used up its connections, or its time for TLS handshakes';
 const FIRST_CONNECTION_FAILED: RequestFailure = {
   reason: 'reset',
@@ -163,7 +164,7 @@ export class OriginPool implements SocketEvents {
 
   async #attempt(request: ExchangeRequest): Promise<Attempt> {
     const { limits, budget } = this.#options;
-    const failure = this.#closeFailure ?? (budget.canRequest ? null : REQUESTS_SPENT);
+    const failure = this.#closeFailure ?? findSpentBudget(budget);
     if (failure !== null) {
       return { outcome: { kind: 'failure', failure }, isSent: false, canRepeat: false };
     }
@@ -235,4 +236,9 @@ export class OriginPool implements SocketEvents {
     this.#sockets.add(socket);
     return socket;
   }
+}
+
+function findSpentBudget(budget: ScanBudget): RequestFailure | null {
+  if (!budget.canReceive) return BYTES_SPENT;
+  return budget.canRequest ? null : REQUESTS_SPENT;
 }

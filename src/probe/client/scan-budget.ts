@@ -24,7 +24,11 @@ export class ScanBudget {
   }
 
   get canRequest(): boolean {
-    return this.requests < this.#limits.maxRequests && this.bytes < this.#limits.maxBytes;
+    return this.requests < this.#limits.maxRequests;
+  }
+
+  get canReceive(): boolean {
+    return this.bytes < this.#limits.maxBytes;
   }
 
   get canConnect(): boolean {

@@ -8,6 +8,7 @@ import type { FirstWave, PlannedResource } from './declared-requests.ts';
 import { findIcons, type IconPlan } from './find-icons.ts';
 import { findLinks, type LinkPlan } from './find-links.ts';
 import { findResources } from './find-resources.ts';
+import { findUnread } from './find-unread.ts';
 
 export type Plan = {
   readonly resources: readonly PlannedResource[];
@@ -19,6 +20,8 @@ export type Plan = {
   readonly looked: readonly string[];
   /** Other origins that serve the paid operations of the OpenAPI document. */
   readonly elsewhere: readonly string[];
+  /** Documents that may declare paid paths, and could not be read: "/openapi.json: 429". */
+  readonly unread: readonly string[];
   readonly links: LinkPlan;
   readonly icons: IconPlan;
 };
@@ -29,6 +32,7 @@ export function makePlan(wave: FirstWave, kit: Kit): Plan {
     resources: chooseResources(resources),
     declared: resources.filter((resource) => resource.declaredPaid).length,
     ...otherFindings,
+    unread: findUnread(wave, kit),
     links: findLinks(wave, kit),
     icons: findIcons(wave, kit),
   };
