@@ -33,7 +33,7 @@ export async function buyScan(
   // The service's own contract: a 200 of this route is a scan report (interface spec 2.2).
   const body = (await answer.json()) as Omit<ScanReport, 'subScores'>;
   // The score can be recomputed from the results: here the sub-scores, which the answer leaves out.
-  const report = { ...body, subScores: scoreResults(body.results, body.payableBy).subScores };
+  const report = { ...body, subScores: scoreResults(body.results, body).subScores };
   return {
     text: formatText({
       report,

@@ -126,7 +126,9 @@ export default defineCheck({
     const notKnownCount = kit.notKnown(resources).length;
     const sampleSize = probed.length - signIns.length - madeUpCount - notKnownCount;
     const sampleNote =
-      sampleSize + notKnownCount === declared ? '' : `; we asked ${sampleSize} of ${declared} declared`;
+      sampleSize + notKnownCount === declared
+        ? ''
+        : `; we asked ${sampleSize} of ${declared} declared`;
     return [
       'challenged',
       `${summary}${sampleNote}${otherNote}${signInNote}${madeUpNote}${guardNote}`,

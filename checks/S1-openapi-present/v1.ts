@@ -3,12 +3,14 @@ import {
   absence,
   defineCheck,
   documentOutcomes,
+  type Finding,
   fail,
   overLimit,
   pass,
   type Seen,
   warn,
 } from '../../src/engine/define-check.ts';
+import type { OpenApiReading } from '../../src/parse/kit/find-openapi.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 
 const NEEDS = ['openapi', 'openapiAlternates', 'soft404'] as const;
@@ -56,7 +58,7 @@ export default defineCheck({
     const { path } = reading;
     if (reading.state === 'yaml') return ['yaml-only', `${path} is YAML, which we do not read`];
 
-    const { facts, answer } = reading;
+    const { facts } = reading;
     if (facts.version === null || !facts.version.startsWith('3.')) {
       const stated = facts.version === null ? 'none' : kit.quote(facts.version, 20);
       const swaggerNote = facts.swagger ? ', Swagger 2' : '';
@@ -67,28 +69,36 @@ export default defineCheck({
     if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
     if (!reading.canonical)
       return ['elsewhere', `the document is at ${path}, and ${PATH} has no usable one`];
-    if (facts.title === null || facts.infoVersion === null) {
-      const member = facts.title === null ? 'title' : 'version';
-      return ['no-title', `${path}#/info/${member} is missing`];
-    }
-    // Some servers send the header twice.
-    const types = kit.headers(answer, 'content-type');
-    if (!types.some((type) => JSON_TYPE.test(type))) {
-      return [
-        'odd-content-type',
-        types.length === 0
-          ? `${path} has no Content-Type`
-          : `${path} has Content-Type ${kit.quote(types.join(', '))}`,
-      ];
-    }
-    if (!facts.hasContact) return ['no-contact', `${path}#/info/contact is missing`];
-    if (!facts.hasGuidance) return ['no-guidance', `${path}#/info/x-guidance is missing`];
-    const version = kit.quote(facts.version, 20);
-    return ['complete', `GET ${path}: OpenAPI ${version}, ${facts.paths} paths`];
+    return judgeDetails(reading, kit);
   },
 });
 
 function readBody({ openapi }: Seen<'openapi'>, kit: Kit) {
   const json = openapi.ok ? kit.openapiJson(openapi.data.body) : null;
   return json?.ok ? json.value : undefined;
+}
+
+/** Judges a usable document at its usual path. */
+function judgeDetails(
+  { path, facts, answer }: Extract<OpenApiReading, { state: 'found' }>,
+  kit: Kit,
+): Finding<keyof typeof OUTCOMES> {
+  if (facts.title === null || facts.infoVersion === null) {
+    const member = facts.title === null ? 'title' : 'version';
+    return ['no-title', `${path}#/info/${member} is missing`];
+  }
+  // Some servers send the header twice.
+  const types = kit.headers(answer, 'content-type');
+  if (!types.some((type) => JSON_TYPE.test(type))) {
+    return [
+      'odd-content-type',
+      types.length === 0
+        ? `${path} has no Content-Type`
+        : `${path} has Content-Type ${kit.quote(types.join(', '))}`,
+    ];
+  }
+  if (!facts.hasContact) return ['no-contact', `${path}#/info/contact is missing`];
+  if (!facts.hasGuidance) return ['no-guidance', `${path}#/info/x-guidance is missing`];
+  const version = kit.quote(facts.version ?? '', 20);
+  return ['complete', `GET ${path}: OpenAPI ${version}, ${facts.paths} paths`];
 }

@@ -24,11 +24,7 @@ const NO_CONNECTION_REASONS: ReadonlySet<FailureReason> = new Set([
   'tls-other',
 ]);
 /** With these reasons the scan sent no request. */
-const UNASKED_REASONS: ReadonlySet<FailureReason> = new Set([
-  'budget',
-  'rate-limited',
-  'not-sent',
-]);
+const UNASKED_REASONS: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited', 'not-sent']);
 const MAX_DEAD_LINKS = 2;
 const MIN_LINKS_FOR_SHARE = 10;
 const MAX_DEAD_SHARE = 0.2;

@@ -5,11 +5,13 @@ const NO_CHALLENGE = { payableBy: 'nobody', words: 'no challenge was seen', offe
 
 /**
  * `payability` is null if the release that scanned had no official clients. Older recordings count a resource that sells
- * only over another protocol as silent; the summary leaves it out.
+ * only over another protocol as silent; the summary leaves it out. `isUnseen`: no challenge could be judged, so it is not
+ * known who can pay.
  */
 export function toSummary(
   payability: Payability | null,
   otherWays: readonly OtherWay[] = [],
+  isUnseen = false,
 ): Pick<ScanReport, 'payability' | 'payableBy' | 'clients'> {
   if (payability === null) return { payability: null, payableBy: 'unknown', clients: [] };
   const { resources, clients } = payability;
@@ -19,5 +21,5 @@ export function toSummary(
   );
   const all = [...resources, ...silent.map((request) => ({ ...request, ...NO_CHALLENGE }))];
   const best = PAYABLE_BY.find((name) => resources.some(({ payableBy }) => payableBy === name));
-  return { payability: all, payableBy: best ?? null, clients };
+  return { payability: all, payableBy: best ?? (isUnseen ? 'unknown' : null), clients };
 }

@@ -96,7 +96,9 @@ export function rateLimited(fix: string = RATE_FIX): Outcome {
 
 /** The document may be right, but it exceeds a limit of this scanner. `kind` is "OpenAPI document" or the like. */
 export function overLimit(kind: string, limits: string): Outcome {
-  return warn(`Keep the ${kind} under ${limits}, the limits of this scanner: shorten what it repeats.`);
+  return warn(
+    `Keep the ${kind} under ${limits}, the limits of this scanner: shorten what it repeats.`,
+  );
 }
 
 /** Outcomes for a missing document, in the order in which `kit.document` tests them. */

@@ -69,7 +69,9 @@ const MISPLACED_OUTCOMES = {
 /** Outcomes of an origin without any paid resource. */
 export const NOTHING_PAID_OUTCOMES = {
   'rate-limited': warn('Do not count requests that end in a 402 against a rate limit.'),
-  unread: warn('Let a scan read the documents that it names: as JSON, in time and within its limits.'),
+  unread: warn(
+    'Let a scan read the documents that it names: as JSON, in time and within its limits.',
+  ),
   'every-path': fail(GUARD_FIX),
   'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
 };

@@ -7,7 +7,7 @@ import type { PayableBy } from '../model/payability.ts';
 import type { CategoryKey, CheckResult, Grade, Severity, SubScores } from '../model/report.ts';
 import type { Basis, Status } from '../model/verdict.ts';
 
-/** `id` is a check's id, or "payability" for the points that are lost because no client can pay. */
+/** `id` is a check's id, or "payability" for the points that are lost because no client can pay, or none could be judged. */
 export type ScoreCost = { readonly id: string; readonly points: number };
 
 const SEVERITY_RANK = { critical: 0, major: 1, minor: 2 } as const;
@@ -22,7 +22,7 @@ const STATUS_RANK = { fail: 0, warn: 1, pass: 2 } as const;
 export function scoreCosts(
   results: readonly Scored[],
   scoring: Scoring,
-  payableBy: PayableBy | null = null,
+  payment: Payment | null = null,
 ): readonly ScoreCost[] {
   const computeScore = (scored: readonly Scored[]) => scoring(scored, null).score;
   const findings = results
@@ -42,7 +42,7 @@ export function scoreCosts(
     ...distributePoints(100 - uncappedScore, otherFindings, computeShare),
     ...distributePoints(uncappedScore - computeScore(results), cappingFindings, computeShare),
   ]);
-  const payabilityLoss = computeScore(results) - scoring(results, payableBy).score;
+  const payabilityLoss = computeScore(results) - scoring(results, payment).score;
   return [
     ...findings.map((finding) => ({ id: finding.id, points: points.get(finding) ?? 0 })),
     ...(payabilityLoss > 0 ? [{ id: 'payability', points: payabilityLoss }] : []),
@@ -87,8 +87,14 @@ export type Score = {
   readonly grade: Grade;
   readonly subScores: SubScores;
 };
-/** `payableBy` is null if no challenge was seen, or no client ran. */
-export type Scoring = (results: readonly Scored[], payableBy?: PayableBy | null) => Score;
+/** Facts of a report that cap its score, beside its results. */
+export type Payment = {
+  /** Null if no challenge was seen, or no client ran. */
+  readonly payableBy: PayableBy | null;
+  /** True if nobody could be judged to be paid (`isUnjudged` of the report). */
+  readonly isUnjudged?: boolean;
+};
+export type Scoring = (results: readonly Scored[], payment?: Payment | null) => Score;
 
 export const POINTS: Readonly<Record<Severity, number>> = { critical: 20, major: 10, minor: 4 };
 /** Number of half points that each status earns per point. */
@@ -107,7 +113,13 @@ export const GRADES = [
 ] as const satisfies readonly (readonly [Grade, number])[];
 
 /** Highest score that each severe finding allows. */
-export const CAP_POINTS = { unreachable: 0, criticalFail: 49, unpayable: 49, flawed: 89 } as const;
+export const CAP_POINTS = {
+  unreachable: 0,
+  criticalFail: 49,
+  unpayable: 49,
+  unjudged: 64,
+  flawed: 89,
+} as const;
 
 type Cap = Partial<Pick<Scored, 'id' | 'category' | 'severity' | 'status'>> & {
   readonly atMost: number;
@@ -124,17 +136,22 @@ const CAPS: readonly Cap[] = [
 /** A check that was not determined never lowers the score. */
 const CAPPING_BASES: readonly Basis[] = ['measured', 'not_evaluated'];
 
-export const scoreResults: Scoring = (results, payableBy) => {
+export const scoreResults: Scoring = (results, payment) => {
   const subScores: SubScores = {
     protocol: computeSubScore(results, 'protocol'),
     docs: computeSubScore(results, 'docs'),
     standing: computeSubScore(results, 'directory'),
   };
-  // If clients ran and no client can pay, passed checks are worth little to a buyer.
-  const payabilityCap = payableBy === 'nobody' ? CAP_POINTS.unpayable : 100;
+  const payabilityCap = findPayabilityCap(payment);
   const score = Math.min(computeWeightedMean(subScores), payabilityCap, ...findCaps(results));
   return { score, grade: toGrade(score), subScores };
 };
+
+/** If no client can pay, or if it is not known, passed checks are worth little to a buyer. */
+function findPayabilityCap(payment: Payment | null | undefined): number {
+  if (payment?.payableBy === 'nobody') return CAP_POINTS.unpayable;
+  return payment?.isUnjudged === true ? CAP_POINTS.unjudged : 100;
+}
 
 /** Scorings by the name in the catalog. */
 export const SCORINGS = { 'scoring@1': scoreResults } as const satisfies Record<string, Scoring>;

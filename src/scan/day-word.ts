@@ -56,7 +56,9 @@ export function toScanDayWord(observations: Observations): DayWord {
     .filter(({ declaredPaid, probes }) => declaredPaid || probes.some(isPaymentRequired))
     .map((resource) => toResourceSign(resource, observations));
   if (signs.length > 0) return toDayWord(signs);
-  const { root } = observations;
+  const { root, resources } = observations;
+  // What was not read may name what is sold.
+  if (resources.unread !== undefined || resources.notKnown !== undefined) return 'not_checked';
   return root.ok && !hasOnly429(observations) ? toDayWord([toSign(root)]) : 'not_checked';
 }
 

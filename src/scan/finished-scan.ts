@@ -24,7 +24,7 @@ export type FinishedScan = {
   readonly signals: Signals;
   /** False if the origin answered no request. */
   readonly reached: boolean;
-  /** True if the origin answered only with 429. */
+  /** True if nobody could be judged: the origin answered only with 429, or `isUnjudged`. Census and watches set it aside. */
   readonly rateLimited: boolean;
   /** The word that the scan gives its day, such as `payable`; null in scans of older releases. */
   readonly dayWord: DayWord | null;

@@ -3,6 +3,7 @@
 import { toSummary } from '../buyers/summary.ts';
 import { type CheckVerdict, runChecks, toResults } from '../engine/run-checks.ts';
 import { SCORINGS } from '../engine/score.ts';
+import { isUnjudged, isUnseen } from '../engine/unjudged.ts';
 import type { IndexedOrigin, Lookup, Observations } from '../model/observations.ts';
 import type { BudgetName, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
@@ -45,8 +46,9 @@ export async function gradeObservations(
   }
   const results = toResults(verdicts, account);
   const { advice, otherWays, routes } = description;
-  const summary = toSummary(observations.payability, otherWays);
-  const { score, grade, subScores } = SCORINGS[catalog.scoring](results, summary.payableBy);
+  const summary = toSummary(observations.payability, otherWays, isUnseen({ results }));
+  const payment = { ...summary, isUnjudged: isUnjudged({ ...summary, results }) };
+  const { score, grade, subScores } = SCORINGS[catalog.scoring](results, payment);
   const exhausted = account.findExhausted();
   const report: ScanReport = {
     origin: observations.origin.url,

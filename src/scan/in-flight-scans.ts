@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
+import { isUnjudged } from '../engine/unjudged.ts';
 import type { Origin } from '../guard/origin.ts';
 import { Saturated } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
@@ -198,7 +199,7 @@ export class InFlightScans {
         branding: outcome.branding,
         signals: outcome.signals,
         reached: hasAnswered(outcome.observations),
-        rateLimited: hasOnly429(outcome.observations),
+        rateLimited: hasOnly429(outcome.observations) || isUnjudged(report),
         dayWord: toScanDayWord(outcome.observations),
         observationsSha256: recorded?.observationsSha256 ?? null,
         keepRecording,

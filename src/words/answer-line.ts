@@ -25,7 +25,8 @@ export function toAnswerLine(report: PayabilityReport): string {
   const { payability, payableBy, otherWays = [], results } = report;
   if (payability === null)
     return 'Not known: this scan is from before the scanner asked who can pay.';
-  if (payableBy === null) return answerWithoutChallenge(report);
+  const isUnseen = payableBy === 'unknown' && payability.every(({ offers }) => offers.length === 0);
+  if (payableBy === null || isUnseen) return answerWithoutChallenge(report);
   const moreSold = formatMoreSoldCount(otherWays, payability);
   const answer = answerForX402(payability, payableBy, results);
   return moreSold === null ? answer : `${answer} (${moreSold})`;
@@ -167,6 +168,10 @@ const NO_CHALLENGE_LINES: Readonly<Record<string, SentenceMaker>> = {
     evidence.startsWith('nothing declares a paid path')
       ? `Not known: nothing on ${host} declares a paid path.`
       : `Not known: ${evidence}.`,
+  'rate-limited': (host, evidence) =>
+    `Not known: ${host} limits how often it may be asked (${evidence}).`,
+  unread: (host, evidence) =>
+    `Not known: not every document of ${host} could be read (${evidence}).`,
   'made-up': (_, evidence) => `Not known: ${evidence}.`,
   'other-methods': (_, evidence) => `Not known: ${evidence}.`,
   'tools-uncalled': (_, evidence) => `Not known: ${evidence}.`,

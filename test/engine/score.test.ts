@@ -37,13 +37,21 @@ describe('the cap of the score by payableBy', () => {
     ['default', 100, 'A'],
     [null, 100, 'A'],
   ] as const)('%s is %i', (payableBy, score, grade) => {
-    expect(scoreResults(report(), payableBy)).toMatchObject({ score, grade });
-    expect(scoreResults(report({ P1: FAIL }), payableBy).score).toBe(0);
+    expect(scoreResults(report(), { payableBy })).toMatchObject({ score, grade });
+    expect(scoreResults(report({ P1: FAIL }), { payableBy }).score).toBe(0);
+  });
+
+  test('is 64 if nobody could be judged to be paid', () => {
+    const payment = { payableBy: 'unknown', isUnjudged: true } as const;
+    expect(scoreResults(report(), payment)).toMatchObject({ score: 64, grade: 'D' });
+    expect(scoreResults(report({ P2: FAIL }), payment).score).toBe(49);
+    const costs = scoreCosts(report(), scoreResults, payment);
+    expect(costs).toEqual([{ id: 'payability', points: 36 }]);
   });
 
   test('is listed as a cost of its own if nobody can pay', () => {
     const results = report({ P4: FAIL });
-    const costs = scoreCosts(results, scoreResults, 'nobody');
+    const costs = scoreCosts(results, scoreResults, { payableBy: 'nobody' });
     expect(costs.map(({ id }) => id)).toEqual(['P4', 'payability']);
     expect(costs.reduce((sum, { points }) => sum + points, 0)).toBe(51);
   });

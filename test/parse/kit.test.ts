@@ -84,12 +84,9 @@ describe('document', () => {
     ['no content', answer(204), 'absent', 'GET /llms.txt: 204'],
     ['HTML', html(200, PAGE), 'html', 'GET /llms.txt: 200, but HTML'],
     ['HTML that is too long', html(200, PAGE, {}, { truncated: true }), 'html', 'HTML'],
-    [
-      'a text that is too long',
-      answer(200, '# Name', {}, { truncated: true }),
-      'oversize',
-      'longer than the 6 characters',
-    ],
+    ['a text that is too long', answer(200, '# Name', {}, { truncated: true }), 'present', ''],
+    ['a 429', answer(429, 'Slow down'), 'rate-limited', 'GET /llms.txt: 429'],
+    ['a request that was kept back', failure('not-sent'), 'rate-limited', 'not-sent'],
     [
       'no text',
       answer(200, '', {}, { binary: true }),

@@ -2,6 +2,7 @@ import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { Sentences } from '../../engine/define-check.ts';
 import { SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
+import { isUnjudged } from '../../engine/unjudged.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 import { groupByRootCause } from '../../model/verdict.ts';
 import { formatUnevaluated, toPhrase } from '../../words/check-phrases.ts';
@@ -30,7 +31,7 @@ const MAX_FIRST_FINDINGS = 3;
 const MAX_EVIDENCE_BYTES = 320;
 const MAX_BRIEF_EVIDENCE_BYTES = 80;
 
-type ReportResults = Pick<ScanReport, 'results' | 'payableBy'>;
+type ReportResults = Pick<ScanReport, 'results' | 'payableBy' | 'payability'>;
 type FindingRow = ReturnType<typeof toRow>;
 export type PageFinding = FindingRow & {
   /** Checks that could not be judged because of this finding. */
@@ -47,7 +48,8 @@ export function toReportFindings(
   isBrief = false,
 ) {
   const maxBytes = isBrief ? MAX_BRIEF_EVIDENCE_BYTES : MAX_EVIDENCE_BYTES;
-  const costs = scoreCosts(report.results, SCORINGS[catalog.scoring], report.payableBy);
+  const payment = { ...report, isUnjudged: isUnjudged(report) };
+  const costs = scoreCosts(report.results, SCORINGS[catalog.scoring], payment);
   const pointsById = new Map(costs.map((cost) => [cost.id, cost.points]));
   const groupsByCause = groupByRootCause(report.results);
   const causeById = new Map(

@@ -177,9 +177,8 @@ export function createKit() {
   const sameBody = createBodyComparison();
   const document: DocumentReader = (path, answer, soft404) =>
     readDocument(path, answer, soft404, sameBody);
-  const textDocument = (
-    ...[path, answer, soft404]: Parameters<DocumentReader>
-  ): TextReading => readText(path, answer, soft404, sameBody);
+  const textDocument = (...[path, answer, soft404]: Parameters<DocumentReader>): TextReading =>
+    readText(path, answer, soft404, sameBody);
   const json = cacheByText((text) => parseJson(text));
   const openapiJson = cacheByText((text) => parseJson(text, MAX_OPENAPI_NODES));
   const html = cacheByText(parseHtml);

@@ -71,10 +71,7 @@ export function findNotKnown(
 }
 
 /** A 402 to any request that may show how the resource is sold is an answer, even if another request met a 429. */
-function isNotKnown(
-  resource: ResourceObservation,
-  all: readonly ResourceObservation[],
-): boolean {
+function isNotKnown(resource: ResourceObservation, all: readonly ResourceObservation[]): boolean {
   const judged = findJudgedProbes(resource, all);
   if (judged.some(({ answer }) => answer.ok && answer.data.status === 402)) return false;
   // The answer to the declared method decides, whatever another method answered.

@@ -20,7 +20,7 @@ export function reportWith(
     ...{ evidence: `Evidence of ${id}.`, fix: `Fix of ${id}.` },
     ...changes[id],
   }));
-  const { score, grade, subScores } = scoreResults(results, more.payableBy ?? null);
+  const { score, grade, subScores } = scoreResults(results, { payableBy: more.payableBy ?? null });
   return { score, grade, report: { ...more, results, subScores } };
 }
 

@@ -29,8 +29,8 @@ describe("the pictures of a report page show the API's values", () => {
     new RegExp(`<svg class="picture ${picture}"[^>]* aria-label="([^"]*)"`).exec(html)?.[1];
 
   test('the waterfall of costs goes from 100 to the score', () => {
-    const { results, payableBy, score } = report;
-    const costs = scoreCosts(results, scoreResults, payableBy);
+    const { results, score } = report;
+    const costs = scoreCosts(results, scoreResults, report);
     const terms = costs.filter(({ points }) => points > 0);
     expect(100 - terms.reduce((sum, { points }) => sum + points, 0)).toBe(score);
     const text = `${['100', ...terms.map(({ id, points }) => `${id} −${points}`)].join(', ')} = ${score}`;

@@ -84,7 +84,7 @@ test('a finding lists the checks that were not evaluated because of it, and unde
     undetermined,
     unevaluated,
   } = toReportFindings(
-    { results: allResults, payableBy: null },
+    { results: allResults, payableBy: null, payability: [] },
     catalog,
     new Map([['P3', { right: 'Right.', wrong: 'Wrong.', unjudged: 'It is not known.' }]]),
   );
@@ -116,7 +116,11 @@ test('the three most expensive findings come first with their consequences, and 
     S8: { status: 'warn' },
   });
   const catalog = readCatalog('2026-08-14.2');
-  const findings = toReportFindings({ results: allResults, payableBy: null }, catalog, new Map());
+  const findings = toReportFindings(
+    { results: allResults, payableBy: null, payability: [] },
+    catalog,
+    new Map(),
+  );
   expect(findings.first.map(({ id }) => id)).toEqual(['S1', 'S6', 'P6']);
   const [worst] = findings.first;
   const cost = (id: string) => findings.costs.find((finding) => finding.id === id)?.points ?? 0;

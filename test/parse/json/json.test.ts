@@ -29,7 +29,7 @@ describe('parseJson', () => {
     ['NaN', 'not JSON at character 1'],
     ['[1 2]', 'not JSON at character 4'],
   ])('names the character at which %j stops being JSON', (text, detail) => {
-    expect(parseJson(text)).toEqual({ ok: false, detail });
+    expect(parseJson(text)).toEqual({ ok: false, detail, isOverLimit: false });
   });
 
   it('skips a byte order mark', () => {
@@ -44,7 +44,11 @@ describe('parseJson', () => {
   it('reads values nested as deep as the limit, and refuses deeper values', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     expect(parseJson(nested(MAX_JSON_DEPTH)).ok).toBe(true);
-    expect(readDetail(parseJson(nested(MAX_JSON_DEPTH + 1)))).toBe('deeper than 64');
+    expect(parseJson(nested(MAX_JSON_DEPTH + 1))).toEqual({
+      ok: false,
+      detail: 'deeper than 64',
+      isOverLimit: true,
+    });
     expect(readDetail(parseJson(`{"a":${nested(MAX_JSON_DEPTH)}}`))).toBe('deeper than 64');
   });
 

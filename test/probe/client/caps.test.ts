@@ -154,7 +154,7 @@ describe('the budget of a scan', () => {
       Array.from({ length: 7 }, (_, i) => ask(client, target, `/${i}`)),
     );
     expect(answers.filter((answer) => answer.ok)).toHaveLength(5);
-    expect(answers.filter((answer) => !answer.ok && answer.reason === 'budget')).toHaveLength(2);
+    expect(answers.filter((answer) => !answer.ok && answer.reason === 'not-sent')).toHaveLength(2);
     expect(target.requests).toHaveLength(5);
     expect(client.stats().requests).toBe(5);
   });
@@ -166,7 +166,7 @@ describe('the budget of a scan', () => {
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, i) => ask(client, target, `/${i}`)),
     );
-    expect(answers.filter((answer) => !answer.ok)).toMatchObject([{ reason: 'budget' }]);
+    expect(answers.filter((answer) => !answer.ok)).toMatchObject([{ reason: 'not-sent' }]);
     expect(target.requests).toHaveLength(60);
   });
 

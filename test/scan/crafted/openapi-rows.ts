@@ -9,6 +9,7 @@ import {
   NO_OPENAPI_CELLS,
   NOT_FOUND_ANSWER,
   type Row,
+  UNREAD_OPENAPI_CELLS,
   UNSEEN_CELLS,
 } from './row.ts';
 

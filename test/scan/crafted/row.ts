@@ -26,6 +26,9 @@ export const UNSEEN_CELLS = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map((id) => `${
 /** Outcomes that follow if S1 fails. */
 export const NO_OPENAPI_CELLS = ['S2', 'S3', 'S4'].map((id) => `${id} fail prerequisite-failed`);
 
+/** Outcomes that follow if the OpenAPI document exceeds our limits. */
+export const UNREAD_OPENAPI_CELLS = ['S2', 'S3', 'S4'].map((id) => `${id} warn over-limit`);
+
 export const NOT_FOUND_ANSWER: CraftedAnswer = { status: 404, body: { error: 'not found' } };
 
 /** Answers with the usual document after `edit` changed it. */
