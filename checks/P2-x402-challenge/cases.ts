@@ -61,12 +61,12 @@ const casesOfBothVersions: readonly CheckCase[] = [
   {
     name: 'one resource answers 429, another 200',
     seen: { resources: resources([limited, freeGet]) },
-    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
+    expect: { status: 'fail', outcome: 'unpaid', evidence: ['GET /free: 200'] },
   },
   {
     name: 'GET answers a 402 without a challenge, and HEAD 429',
     seen: { resources: resources([resource({ get: answer(402, {}), head: TOO_MANY })]) },
-    expect: { status: 'fail', outcome: 'undecodable' },
+    expect: { status: 'fail', outcome: 'no-terms' },
   },
   {
     name: 'the requests to the only paid resource were kept back',
@@ -91,7 +91,7 @@ const casesOfBothVersions: readonly CheckCase[] = [
   {
     name: 'a document was not read, and another declares a resource that answers 200',
     seen: { resources: resources([freeGet], { unread: ['GET /openapi.json: 429'] }) },
-    expect: { status: 'fail', outcome: 'no-402', evidence: ['GET /free: 200'] },
+    expect: { status: 'fail', outcome: 'unpaid', evidence: ['GET /free: 200'] },
   },
   {
     name: 'a document was not read, and another declares only operations by PUT',

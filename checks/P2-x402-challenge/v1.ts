@@ -5,7 +5,8 @@ import {
   defineCheck,
   type Finding,
   findMissingFix,
-  isGuardedEverywhere,
+  formatSampleNote,
+  formatUncountedNote,
   judgeMisplaced,
   judgeMissing402,
   judgeNoneFound,
@@ -54,20 +55,17 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ resources, soft404 }, kit) {
-    const { probed, declared, planFailure } = resources;
+    const { planFailure } = resources;
     if (planFailure !== undefined) return unplanned(planFailure);
-    const signIns = kit.signIns(resources);
     const selling = kit.selling(resources);
-    const notKnown = kit.describeNotKnown(resources);
     if (selling.length === 0) {
       return judgeNotKnown(resources, kit) ?? judgeNothingPaid(resources, soft404, kit);
     }
     const withMadeUpId = selling.filter((resource) => kit.isMadeUp(resource));
     const paid = selling.filter((resource) => !withMadeUpId.includes(resource));
     if (paid.length === 0) {
-      const notKnownFinding = judgeNotKnown(resources, kit);
-      if (notKnownFinding !== null) return notKnownFinding;
-      return ['made-up', `every id in a paid path was made up: ${kit.answers(withMadeUpId)}`];
+      const evidence = `every id in a paid path was made up: ${kit.answers(withMadeUpId)}`;
+      return judgeNotKnown(resources, kit) ?? ['made-up', evidence];
     }
 
     const challenged = kit.challenged(resources);
@@ -78,11 +76,7 @@ export default defineCheck({
     if (challengedCount === 0)
       return judgeNoChallenge(failingResources, unchallenged, resources, kit);
 
-    const otherSales = kit.describeOtherSales(resources);
-    const otherNote = [otherSales, notKnown]
-      .filter((note) => note !== null)
-      .map((note) => `; ${note}`)
-      .join('');
+    const otherNote = formatUncountedNote(resources, kit);
     const summary = `${challengedCount} of ${challengedCount + failingResources.length} paid resources asked for payment`;
     if (failingResources.length > 0) {
       const isInputFirst = failingResources.every((resource) => kit.validatesFirst(resource));
@@ -101,20 +95,8 @@ export default defineCheck({
         version2Fix([...version1.map(({ probe }) => probe.answer), soft404], kit),
       ];
     }
-    const signInNote = signIns.length > 0 ? `; ${signIns.length} ask for a sign-in` : '';
-    const guardNote = isGuardedEverywhere(soft404) ? '; every path asks for a payment' : '';
-    const madeUpCount = withMadeUpId.length;
-    const madeUpNote = madeUpCount > 0 ? `; we asked ${madeUpCount} with a made-up id` : '';
-    const notKnownCount = kit.notKnown(resources).length;
-    const sampleSize = probed.length - signIns.length - madeUpCount - notKnownCount;
-    const sampleNote =
-      sampleSize + notKnownCount === declared
-        ? ''
-        : `; we asked ${sampleSize} of ${declared} declared`;
-    return [
-      'challenged',
-      `${summary}${sampleNote}${otherNote}${signInNote}${madeUpNote}${guardNote}`,
-    ];
+    const note = formatSampleNote(resources, withMadeUpId.length, soft404, kit);
+    return ['challenged', `${summary}${otherNote}${note}`];
   },
 });
 

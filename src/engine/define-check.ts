@@ -32,6 +32,8 @@ export {
   ANSWERED_402_OUTCOMES,
   CHALLENGE_FIX,
   findMissingFix,
+  formatSampleNote,
+  formatUncountedNote,
   isGuardedEverywhere,
   judgeMisplaced,
   judgeMissing402,

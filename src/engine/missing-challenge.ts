@@ -93,6 +93,32 @@ export function isGuardedEverywhere(soft404: HttpObservation): boolean {
   return soft404.ok && soft404.data.status === 402;
 }
 
+/** Formats the resources of P2 that are counted apart: "; 2 more are sold over MPP: tempo; 1 of 3 not known: 429". */
+export function formatUncountedNote(resources: ResourceSet, kit: Kit): string {
+  return [kit.describeOtherSales(resources), kit.describeNotKnown(resources)]
+    .filter((note) => note !== null)
+    .map((note) => `; ${note}`)
+    .join('');
+}
+
+/** Formats what P2 left out of its count: "; we asked 6 of 41 declared; 1 ask for a sign-in". */
+export function formatSampleNote(
+  resources: ResourceSet,
+  madeUpCount: number,
+  soft404: HttpObservation,
+  kit: Kit,
+): string {
+  const { probed, declared } = resources;
+  const signInCount = kit.signIns(resources).length;
+  const sampleSize = probed.length - signInCount - madeUpCount;
+  return [
+    sampleSize === declared ? '' : `; we asked ${sampleSize} of ${declared} declared`,
+    signInCount > 0 ? `; ${signInCount} ask for a sign-in` : '',
+    madeUpCount > 0 ? `; we asked ${madeUpCount} with a made-up id` : '',
+    isGuardedEverywhere(soft404) ? '; every path asks for a payment' : '',
+  ].join('');
+}
+
 /** Judges an origin of whose paid resources nothing is known; null if it has none. */
 export function judgeNotKnown(resources: ResourceSet, kit: Kit): Found<'rate-limited'> | null {
   const notKnown = kit.describeNotKnown(resources);
