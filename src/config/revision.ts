@@ -54,6 +54,8 @@ export type Revision = {
   readonly catalogListsChecks: boolean;
   /** True if records have `availability`, if reports have `paidBy`, and if lists of records can be filtered by `payable`. */
   readonly showsCensus: boolean;
+  /** True if records have `payableBy` and `priceFrom`, and if lists of records can be filtered by `grade`. */
+  readonly showsPayers: boolean;
   readonly defaultChecksVersion: string;
 };
 
@@ -98,6 +100,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
     reportSaysCharged: false,
     catalogListsChecks: false,
     showsCensus: false,
+    showsPayers: false,
     defaultChecksVersion: '2026-07-25.1',
   },
   '0.3.0': {
@@ -127,6 +130,7 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
     reportSaysCharged: true,
     catalogListsChecks: true,
     showsCensus: true,
+    showsPayers: true,
     defaultChecksVersion: '2026-08-14.2',
   },
 };

@@ -41,8 +41,8 @@ export async function exportDirectory(
 
 function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number) {
   return {
-    // Every API revision with an export also has the census.
-    ...toProject(record, { siteUrl, revision: { showsCensus: true } }, nowMs),
+    // Every API revision with an export also shows the census, and who can pay.
+    ...toProject(record, { siteUrl, revision: { showsCensus: true, showsPayers: true } }, nowMs),
     // Oldest first.
     gradeHistory: record.history.map(({ grade, score, scannedAtMs, checksVersion }) => ({
       grade,

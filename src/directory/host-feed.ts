@@ -2,17 +2,17 @@ import type { PayableState } from '../model/payability.ts';
 import type { DirectoryRecord, HistoryRow } from '../store/directory.ts';
 import { DISCLAIMER, reportUrl } from './project.ts';
 
-const SCANNER = 'x402 Conformance Scanner';
+export const SCANNER_NAME = 'x402 Conformance Scanner';
 
-/**
- * Returns the published history of a host as an Atom 1.0 feed, and the time of its newest entry. The same history always
- * gives the same feed.
- */
+/** An Atom 1.0 document, and the time of its newest entry. */
+export type AtomFeed = { readonly xml: string; readonly updatedAtMs: number };
+
+/** Returns the published history of a host as a feed. The same history always gives the same feed. */
 export async function writeHostFeed(
   { host, firstSeenAtMs }: Pick<DirectoryRecord, 'host' | 'firstSeenAtMs'>,
   history: readonly HistoryRow[],
   siteUrl: string,
-) {
+): Promise<AtomFeed> {
   const events = findFeedEvents(firstSeenAtMs, history);
   const updatedAtMs = Math.max(firstSeenAtMs, ...events.map(({ atMs }) => atMs));
   const link = reportUrl(siteUrl, host);
@@ -22,8 +22,8 @@ export async function writeHostFeed(
     title: `${host}: x402 conformance`,
     description: DISCLAIMER,
     updated: new Date(updatedAtMs),
-    generator: SCANNER,
-    author: { name: SCANNER, link: siteUrl },
+    generator: SCANNER_NAME,
+    author: { name: SCANNER_NAME, link: siteUrl },
     link,
     feed: feedUrl(siteUrl, host),
   });
@@ -41,13 +41,13 @@ export function feedUrl(siteUrl: string, host: string): string {
 }
 
 /** Returns a tag URI (RFC 4151) of site, day and host. The tag stays the same each time the feed is read. */
-function toTag(atMs: number, host: string, siteUrl: string): string {
+export function toTag(atMs: number, host: string, siteUrl: string): string {
   const day = new Date(atMs).toISOString().slice(0, 10);
   return `tag:${new URL(siteUrl).hostname},${day}:o/${encodeURIComponent(host)}`;
 }
 
 /** A feed has only the newest events. */
-const MAX_EVENTS = 50;
+export const MAX_FEED_ENTRIES = 50;
 
 export type FeedEvent = {
   readonly kind: 'first-seen' | 'grade' | 'payability';
@@ -57,7 +57,7 @@ export type FeedEvent = {
   readonly text: string;
 };
 
-const PAYABILITY_TEXTS: Readonly<Record<PayableState, string>> = {
+export const PAYABILITY_TEXTS: Readonly<Record<PayableState, string>> = {
   default: 'default clients can pay',
   settings: 'clients can pay once their settings allow it',
   unknown: 'not known who can pay',
@@ -92,7 +92,7 @@ export function findFeedEvents(
     oldGrade = grade;
     oldPayableBy = payableBy ?? oldPayableBy;
   }
-  return events.reverse().slice(0, MAX_EVENTS);
+  return events.reverse().slice(0, MAX_FEED_ENTRIES);
 }
 
 function toFirstText(firstSeenAtMs: number, firstRow: HistoryRow | undefined): string {

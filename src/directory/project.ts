@@ -31,10 +31,10 @@ export function featuredQuery(nowMs: number, pageSize: number): DirectoryQuery {
 /** The public form of a directory record (interface spec 2.3). */
 export type Project = ReturnType<typeof toProject>;
 
-/** If `showsCensus` is true, records have `availability`. */
+/** If `showsCensus` is true, records have `availability`; if `showsPayers` is true, `payableBy` and `priceFrom`. */
 export type ProjectSettings = {
   readonly siteUrl: string;
-  readonly revision: { readonly showsCensus: boolean };
+  readonly revision: { readonly showsCensus: boolean; readonly showsPayers: boolean };
 };
 
 /** The caller must not pass records of owners who opted out. */
@@ -55,9 +55,15 @@ export function toProject(record: DirectoryRecord, settings: ProjectSettings, no
     featured: isFeatured(record, nowMs),
     lastScannedAt: new Date(record.scannedAtMs).toISOString(),
     signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
+    ...(settings.revision.showsPayers ? toPayers(record) : {}),
     ...(settings.revision.showsCensus ? { availability: record.availability } : {}),
     reportUrl: reportUrl(settings.siteUrl, record.host),
   };
+}
+
+/** `payableBy` is null if the scan saw no challenge, and in records of scans that were published without it. */
+function toPayers({ payableBy = 'noChallenge', priceFrom = null }: DirectoryRecord) {
+  return { payableBy: payableBy === 'noChallenge' ? null : payableBy, priceFrom };
 }
 
 /** If the owner has suppressed the branding, the record shows only the host. */
@@ -72,8 +78,8 @@ export function reportUrl(siteUrl: string, host: string): string {
   return `${siteUrl}/o/${encodeURI(host)}`;
 }
 
-/** Rows of one page of the site. */
-export const PAGE_SIZE = 30;
+/** Records of the front page. */
+export const FRONT_PAGE_SIZE = 10;
 const RECORDS_PER_DOMAIN = 3;
 /** Limit of pages that are read from the store for one front page. If one domain fills them, the front page is short. */
 const MAX_PAGES_READ = 10;
@@ -87,15 +93,16 @@ export async function readFrontPage(directory: DirectoryStore): Promise<FrontPag
   const countByDomain = new Map<string, number>();
   const records: DirectoryRecord[] = [];
   for (let page = 0; ; page += 1) {
-    const query = { sort: 'recent', q: '', page, pageSize: PAGE_SIZE } as const;
+    const query = { sort: 'recent', q: '', page, pageSize: FRONT_PAGE_SIZE } as const;
     const { count, records: pageRecords } = await directory.list(query);
     for (const record of pageRecords) {
       const domain = getDomain(record.host, { allowPrivateDomains: true }) ?? record.host;
       const domainCount = (countByDomain.get(domain) ?? 0) + 1;
       countByDomain.set(domain, domainCount);
-      if (domainCount <= RECORDS_PER_DOMAIN && records.length < PAGE_SIZE) records.push(record);
+      if (domainCount <= RECORDS_PER_DOMAIN && records.length < FRONT_PAGE_SIZE)
+        records.push(record);
     }
-    const isLast = (page + 1) * PAGE_SIZE >= count || page + 1 === MAX_PAGES_READ;
-    if (records.length === PAGE_SIZE || isLast) return { count, records };
+    const isLast = (page + 1) * FRONT_PAGE_SIZE >= count || page + 1 === MAX_PAGES_READ;
+    if (records.length === FRONT_PAGE_SIZE || isLast) return { count, records };
   }
 }

@@ -41,6 +41,7 @@ import { paidRoutes, type SoldOperation } from './routes/paid/paid-catalog.ts';
 import { preflightRoutes } from './routes/preflight.ts';
 import { checksRoutes, healthRoutes, reportRoutes, statusRoutes } from './routes/reading.ts';
 import type { RouteContext } from './routes/route-context.ts';
+import { browseRoute } from './routes/site/browse.ts';
 import { homeRoute } from './routes/site/home.ts';
 import { aboutRoutes, badgeRoute, checkRoutes, statisticsPageRoute } from './routes/site/pages.ts';
 import { reportRoute } from './routes/site/report.ts';
@@ -204,6 +205,7 @@ async function registerRoutes(app: FastifyInstance, context: RouteContext): Prom
     ownershipRoutes,
     documentRoutes,
     homeRoute,
+    browseRoute,
     reportRoute,
     badgeRoute,
     checkRoutes,

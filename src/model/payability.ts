@@ -23,6 +23,9 @@ export type PayableBy = (typeof PAYABLE_BY)[number];
 export const PAYABLE_STATES = [...PAYABLE_BY, 'noChallenge'] as const;
 export type PayableState = (typeof PAYABLE_STATES)[number];
 
+/** The lowest price of an origin: base units of a known asset, as the offer has them. */
+export type PriceFrom = Readonly<Record<'amount' | 'asset' | 'network', string>>;
+
 export type OfferPayability = {
   /** "/accepts/0" */
   readonly pointer: string;

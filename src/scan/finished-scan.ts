@@ -3,11 +3,12 @@ import { toCanonicalJson } from '../attestation/envelope.ts';
 import type { DayWord, PaidBy } from '../model/availability.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
-import type { PayableState } from '../model/payability.ts';
+import type { PayableState, PriceFrom } from '../model/payability.ts';
 import type { Branding, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { Recording } from '../probe/recording.ts';
 import type { PublishedScan } from '../store/published-scan.ts';
 import type { ScanResult, StoredRecording } from '../store/results.ts';
+import { findCheapest } from '../words/answer-line.ts';
 
 /** A finished scan, stored privately for its payer; publishing needs a payment. */
 export type FinishedScan = {
@@ -85,6 +86,7 @@ export function toPublishedScan(
     reached: scan.reached,
     paidBy,
     payableBy: toPayableState(report),
+    priceFrom: findPriceFrom(report),
   };
 }
 
@@ -92,6 +94,13 @@ export function toPublishedScan(
 export function toPayableState({ payableBy }: Pick<ScanReport, 'payableBy'>): PayableState {
   if (payableBy === undefined) return 'unknown';
   return payableBy ?? 'noChallenge';
+}
+
+/** The lowest price that a client can pay, if need be with its limits raised; null if no known asset is asked for. */
+function findPriceFrom({ payability }: Pick<ScanReport, 'payability'>): PriceFrom | null {
+  const { offer } = findCheapest(payability ?? [], ['signs', 'limited']) ?? {};
+  const { amount = null, asset = null, network = null } = offer ?? {};
+  return amount === null || asset === null || network === null ? null : { amount, asset, network };
 }
 
 /** Failures of a peer that accepted a connection and sent something, but no valid answer. */

@@ -5,8 +5,8 @@ import type { InstanceId } from './payment-tables.ts';
 import type { Tables } from './tables.ts';
 
 export type DirectoryQuery = {
-  /** `recent`: newest scan first. `grade`: best grade, then best score, then newest first. */
-  readonly sort: 'recent' | 'grade';
+  /** `recent`: newest scan first. `grade`: best grade, then best score, then newest first. `new`: newest host first. */
+  readonly sort: 'recent' | 'grade' | 'new';
   readonly category?: string | undefined;
   /** True: only hosts whose owner has a valid proof of control. */
   readonly verified?: boolean | undefined;

@@ -1,6 +1,6 @@
 import type { PaidBy } from '../model/availability.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { PayableState } from '../model/payability.ts';
+import type { PayableState, PriceFrom } from '../model/payability.ts';
 import type { Branding, Grade, Signals, SubScores } from '../model/report.ts';
 import { StoreError } from './errors.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
@@ -32,8 +32,9 @@ export type PublishedScan = {
   readonly reached?: boolean | undefined;
   /** Default: `payer`. */
   readonly paidBy?: PaidBy | undefined;
-  /** Only rows of history store this member. Rows of older releases lack it. */
   readonly payableBy?: PayableState | undefined;
+  /** Absent or null if no price was judged. */
+  readonly priceFrom?: PriceFrom | null | undefined;
 };
 
 export function publishedScanToJson(scan: PublishedScan): string {
@@ -59,9 +60,15 @@ export function publishedScanToJson(scan: PublishedScan): string {
       signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
       ...(scan.reached === false ? { reached: false } : {}),
       ...(scan.paidBy === 'census' ? { paidBy: 'census' } : {}),
+      ...(scan.payableBy === undefined ? {} : { payableBy: scan.payableBy }),
+      ...(scan.priceFrom ? { priceFrom: toPriceMembers(scan.priceFrom) } : {}),
     },
     `the published scan of ${host}`,
   );
+}
+
+function toPriceMembers({ amount, asset, network }: PriceFrom) {
+  return { amount, asset, network };
 }
 
 export function publishedScanFromJson(text: string): PublishedScan {

@@ -1,5 +1,6 @@
 import {
   type OfferPayability,
+  type OfferVerdict,
   type PayableBy,
   REFUSED_WHOLE_PREFIX,
   type ResourcePayability,
@@ -106,12 +107,26 @@ function findMessage(payability: readonly ResourcePayability[]): string | null {
 
 /** Formats the cheapest offer in a dollar asset: ", from $0.01, USDC on Base". */
 function formatCheapest(resources: readonly ResourcePayability[]): string {
-  const [lowest] = resources
+  const lowest = findCheapest(resources, ['signs']);
+  return lowest === null
+    ? ''
+    : `, from $${formatDollars(lowest.price.dollars)}, ${lowest.price.name}`;
+}
+
+/** Finds the cheapest offer with one of these verdicts; null if none is in an asset whose price is known. */
+export function findCheapest(
+  resources: readonly ResourcePayability[],
+  verdicts: readonly OfferVerdict[],
+) {
+  const [lowest = null] = resources
     .flatMap(({ offers }) => offers)
-    .filter(({ verdict }) => verdict === 'signs')
-    .flatMap((offer) => toOfferPrice(offer) ?? [])
-    .toSorted((left, right) => left.dollars - right.dollars);
-  return lowest === undefined ? '' : `, from $${formatDollars(lowest.dollars)}, ${lowest.name}`;
+    .filter(({ verdict }) => verdicts.includes(verdict))
+    .flatMap((offer) => {
+      const price = toOfferPrice(offer);
+      return price === null ? [] : [{ offer, price }];
+    })
+    .toSorted((left, right) => left.price.dollars - right.price.dollars);
+  return lowest;
 }
 
 /** Default clients refuse to pay more for one call (spend controls of @x402/core). */
@@ -204,7 +219,11 @@ export type OfferPrice = {
 };
 
 /** Returns null if the asset is unknown or the amount is invalid. */
-export function toOfferPrice({ network, asset, amount }: OfferPayability): OfferPrice | null {
+export function toOfferPrice({
+  network,
+  asset,
+  amount,
+}: Pick<OfferPayability, 'network' | 'asset' | 'amount'>): OfferPrice | null {
   const token = network !== null && asset !== null ? findKnownAsset(network, asset) : null;
   if (token === null || network === null || amount === null || !/^[0-9]{1,40}$/.test(amount))
     return null;

@@ -29,14 +29,14 @@ test('the front page shows three hosts of one registrable domain; searches and t
   expect(page).not.toContain('s56.flood.example.com');
 
   // A search shows all hosts, and so does the API.
-  expect((await service.get('/?q=s56.flood')).body).toContain('s56.flood.example.com');
+  expect((await service.get('/directory?q=s56.flood')).body).toContain('s56.flood.example.com');
   expect((await service.get('/v1/featured')).json().count).toBe(63);
 });
 
-test('the front page shows 30 of 55 origins, and counts all of them', async () => {
+test('the front page shows the newest 10 of 55 origins, and counts all of them', async () => {
   await using service = await startApp();
   for (let n = 0; n < 55; n += 1) await service.publish(`www.shop${n}.com`);
   const { count, records } = await readFrontPage(service.store.directory);
   expect(count).toBe(55);
-  expect(records).toHaveLength(30);
+  expect(records).toHaveLength(10);
 });

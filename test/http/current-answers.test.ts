@@ -65,8 +65,7 @@ test('the front page shows scans, opt-outs and the end of a proof in the next an
     repeatedAnswer.headers['content-type'],
     repeatedAnswer.headers['link'],
   ]).toEqual([firstAnswer.body, 'text/html; charset=utf-8', firstAnswer.headers['link']]);
-  expect((await getFrontPage('/?page=1')).body).not.toContain(`/o/${HOST}`);
-  expect((await getFrontPage('/?q=nobody')).body).toContain('No listed host');
+  expect((await getFrontPage('/directory')).body).toContain(`/o/${HOST}`);
   const token = { tokenHash: 'h', keyHash: 'k', client: 'c', block: 'b' };
   const { atMs } = await service.store.ownership.recordConfirm(HOST, token);
   expect((await getFrontPage()).body).toContain('owner verified');
@@ -76,6 +75,7 @@ test('the front page shows scans, opt-outs and the end of a proof in the next an
   expect((await getFrontPage()).body).not.toContain('owner verified');
   await service.store.listing.set(HOST, { listed: false });
   expect((await getFrontPage()).body).not.toContain(`/o/${HOST}`);
+  expect((await getFrontPage('/directory')).body).not.toContain(`/o/${HOST}`);
 });
 
 test('the report page shows a scan, its age and an opt-out in the next answer', async () => {

@@ -130,6 +130,8 @@ function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordList
     b.scannedAtMs - a.scannedAtMs || compare(a.host, b.host);
   const best = (a: Row<'records'>, b: Row<'records'>) =>
     compare(a.grade, b.grade) || b.score - a.score || newest(a, b);
+  const firstSeen = (a: Row<'records'>, b: Row<'records'>) =>
+    b.firstSeenAtMs - a.firstSeenAtMs || compare(a.host, b.host);
   async function shown(): Promise<readonly Row<'records'>[]> {
     const hidden = new Set(await findOptedOutHosts(context));
     const reached = await context.tables.records.all({ reached: true });
@@ -144,7 +146,7 @@ function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordList
         .filter((row) => row.host.includes(q) && row.scannedAtMs >= sinceMs)
         .filter((row) => grade === undefined || row.grade === grade)
         .filter((row) => payable === undefined || isPayable(row, payable, context.now()))
-        .toSorted(sort === 'recent' ? newest : best);
+        .toSorted({ recent: newest, grade: best, new: firstSeen }[sort]);
       return pageOf(found, found.slice(page * pageSize, (page + 1) * pageSize));
     },
     async countByGrade() {

@@ -42,6 +42,32 @@ export function drawDayStrip(days: string, nowMs: number): Markup {
   return markup`<svg class="picture strip days" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${describeStrip(days, nowMs)}">${labels}${squares}</svg>`;
 }
 
+/** In pixels: a small square, and the distance to the next one. */
+const SMALL_SIZE = 5;
+const SMALL_STEP = 6;
+/** Heights of the small squares, so that readers do not need the colour. */
+const SMALL_HEIGHTS: Readonly<Record<DayWord, number>> = {
+  payable: 12,
+  not_payable: 6,
+  down: 3,
+  not_checked: 1,
+};
+
+/** Draws the days as one line of small bars, for rows of a list. `text` is what a screen reader says. */
+export function drawDaySquares(days: string, text: string): Markup {
+  const width = days.length * SMALL_STEP;
+  const bars = DAY_WORDS_IN_ORDER.map((word) => {
+    const height = SMALL_HEIGHTS[word];
+    const path = findDays(word, days)
+      .map((index) => `M${index * SMALL_STEP} 12v-${height}h${SMALL_SIZE}v${height}z`)
+      .join('');
+    return path === ''
+      ? markup``
+      : markup`<path d="${path}" class="cell-${DAY_MARKS[word].state}"/>`;
+  });
+  return markup`<svg class="squares" width="${width}" height="12" viewBox="0 0 ${width} 12" role="img" aria-label="${text}">${bars}</svg>`;
+}
+
 /** Draws all squares of one word as one path and one text, which halves the size of the markup. */
 function drawSquares(word: DayWord, days: string): Markup {
   const { mark, state } = DAY_MARKS[word];

@@ -5,16 +5,11 @@ import { cutText, describePayableDays } from './page-text.ts';
 import { drawGradeHistogram, type GradeCounts } from './pictures.ts';
 
 export type HomePageInput = {
-  /** The visitor's search text: part of a host. */
-  readonly query: string;
-  /** 0 is the first page. */
-  readonly page: number;
-  readonly pageSize: number;
-  /** Number of all hosts that match the query. */
+  /** Number of all listed hosts. */
   readonly count: number;
+  /** The newest hosts, newest scan first. */
   readonly projects: readonly Project[];
-  /** Counts of all listed origins; null if the page lists search results. */
-  readonly gradeCounts: GradeCounts | null;
+  readonly gradeCounts: GradeCounts;
   /** Newest first. */
   readonly changes: readonly DirectoryChange[];
   /** "$0.05" */
@@ -29,8 +24,6 @@ const MAX_MOVEMENTS = 8;
 const MAX_NAME_BYTES = 120;
 
 export function toHomePage(input: HomePageInput) {
-  const { query, page, pageSize, count, gradeCounts } = input;
-  const toPageLink = (number: number) => `/?q=${encodeURIComponent(query)}&page=${number}`;
   return {
     ...input,
     projects: input.projects.map((project) => ({
@@ -40,11 +33,8 @@ export function toHomePage(input: HomePageInput) {
     })),
     title: 'x402 Conformance Scanner',
     summary: 'Can an agent pay this API? Grades of x402 seller origins, on 25 published checks',
-    isFront: query === '' && page === 0,
-    histogram: gradeCounts === null ? null : drawGradeHistogram(gradeCounts),
+    histogram: drawGradeHistogram(input.gradeCounts),
     movements: toMovements(input),
-    previous: page > 0 ? toPageLink(page - 1) : null,
-    next: (page + 1) * pageSize < count ? toPageLink(page + 1) : null,
   };
 }
 

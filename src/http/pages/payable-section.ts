@@ -17,7 +17,7 @@ const OTHER_CLIENT = { verdict: 'none', mark: '·', about: 'is for other network
 const PARSING_CLIENT = '@x402/core';
 /** These limits keep the page small. The API's report has every offer. */
 const MAX_OFFERS = 12;
-const MAX_OFFERS_BRIEF = 4;
+const MAX_OFFERS_BRIEF = 3;
 const MAX_CELL_BYTES = 140;
 
 /** `payableBy` is null for reports of older releases, which did not store this member. */

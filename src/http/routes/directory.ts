@@ -11,7 +11,7 @@ import {
 import { OriginRefused } from '../../guard/errors.ts';
 import { PAYABLE_FILTERS } from '../../model/availability.ts';
 import { UnknownProject } from '../../model/errors.ts';
-import { CATEGORIES } from '../../model/report.ts';
+import { ALL_GRADES, CATEGORIES } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 import type { DirectoryQuery } from '../../store/context.ts';
 import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
@@ -73,21 +73,36 @@ const payableParameter = Type.Optional(
   ),
 );
 
-const censusQuery = Type.Object({ ...queryProperties, payable: payableParameter });
-type DirectoryParameters = Static<typeof censusQuery>;
+const gradeParameter = Type.Optional(
+  oneOf(ALL_GRADES, 'Only origins with this grade.', { example: 'A' }),
+);
 
-/** Only revisions that show the census have the parameter `payable`. */
-function toListSchema({ showsCensus }: Revision) {
-  if (!showsCensus) {
-    const querystring = Type.Unsafe<DirectoryParameters>(Type.Object(queryProperties));
-    return { summary: 'Scanned origins, page by page', querystring };
-  }
+const allParameters = Type.Object({
+  ...queryProperties,
+  grade: gradeParameter,
+  payable: payableParameter,
+});
+export type DirectoryParameters = Static<typeof allParameters>;
+
+/** The parameters of a revision. They are also those of the page and the feed of the directory. */
+export function toDirectoryParameters({ showsCensus, showsPayers }: Revision) {
+  const properties = {
+    ...queryProperties,
+    ...(showsPayers ? { grade: gradeParameter } : {}),
+    ...(showsCensus ? { payable: payableParameter } : {}),
+  };
+  return Type.Unsafe<DirectoryParameters>(Type.Object(properties));
+}
+
+function toListSchema(revision: Revision) {
+  const querystring = toDirectoryParameters(revision);
+  if (!revision.showsCensus) return { summary: 'Scanned origins, page by page', querystring };
   return {
     summary:
       'Scanned origins and their availability, page by page; payable=today or week lists payable origins',
     description:
       'Scanned origins, page by page. If the daily census checked the host, its record has the availability that the census found. payable=today or payable=week lists only origins that the census found payable.',
-    querystring: Type.Unsafe<DirectoryParameters>(censusQuery),
+    querystring,
   };
 }
 
@@ -139,13 +154,17 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
   );
 };
 
-function toDirectoryQuery(query: DirectoryParameters, { showsCensus }: Revision): DirectoryQuery {
+export function toDirectoryQuery(
+  query: DirectoryParameters,
+  { showsCensus, showsPayers }: Revision,
+): DirectoryQuery {
   return {
     sort: query.sort ?? 'recent',
     category: query.category,
     verified: query.verified === 'true' ? true : undefined,
     q: query.q,
-    // A revision without the census ignores this parameter, like every unknown parameter.
+    // A revision ignores parameters that it does not have.
+    grade: showsPayers ? query.grade : undefined,
     payable: showsCensus ? query.payable : undefined,
     page: Number(query.page ?? 0),
     pageSize: Number(query.pageSize ?? DEFAULT_PAGE_SIZE),

@@ -1,14 +1,22 @@
 import { hash } from 'node:crypto';
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import hasCurrentCopy from 'fresh';
 import { Type } from 'typebox';
-import { writeHostFeed } from '../../directory/host-feed.ts';
+import { writeDirectoryFeed } from '../../directory/directory-feed.ts';
+import { type AtomFeed, MAX_FEED_ENTRIES, writeHostFeed } from '../../directory/host-feed.ts';
 import { UnknownProject } from '../../model/errors.ts';
+import { toDirectoryParameters, toDirectoryQuery } from './directory.ts';
 import { errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';
 import { findOriginOfHost } from './url-parameter.ts';
 
 const ATOM_TYPE = 'application/atom+xml';
+
+const FEED_ANSWER = {
+  description: 'Atom 1.0. The id of an entry stays the same.',
+  content: { [ATOM_TYPE]: { schema: Type.String() } },
+};
 
 export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
@@ -33,10 +41,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
           }),
         }),
         response: {
-          200: {
-            description: 'Atom 1.0. The id of an entry stays the same.',
-            content: { [ATOM_TYPE]: { schema: Type.String() } },
-          },
+          200: FEED_ANSWER,
           304: { description: 'The feed has not changed since the copy that the request names.' },
           ...errorResponses(
             'invalid_parameter',
@@ -54,14 +59,51 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
       const record = await store.directory.get(origin.host);
       if (record === null || !record.listed) throw new UnknownProject(origin.host);
       const history = await store.history.list(origin.host);
-      const { xml, updatedAtMs } = await writeHostFeed(record, history, config.siteUrl);
-      const validators = {
-        etag: `"${hash('sha256', xml, 'base64url')}"`,
-        'last-modified': new Date(updatedAtMs).toUTCString(),
-      };
-      reply.headers({ ...validators, 'cache-control': 'public, max-age=60' });
-      if (hasCurrentCopy(request.headers, validators)) return reply.code(304).send();
-      return reply.type(`${ATOM_TYPE}; charset=utf-8`).send(xml);
+      return sendFeed(request, reply, await writeHostFeed(record, history, config.siteUrl));
+    },
+  );
+
+  const { directory: directoryOffer } = config.revision.offers;
+  if (directoryOffer === undefined) return;
+  app.get(
+    '/directory.atom',
+    {
+      // The page, the route and the feed of the directory share one limit.
+      config: { offer: directoryOffer, bucket: '/v1/directory' },
+      schema: {
+        operationId: 'directoryFeed',
+        tags: ['directory'],
+        summary: 'The newest origins of the directory as an Atom feed',
+        description:
+          'The newest 50 origins that match the filters of /v1/directory; sort, page and pageSize change nothing. Send If-None-Match or If-Modified-Since to get 304 if nothing has changed.',
+        querystring: toDirectoryParameters(config.revision),
+        response: {
+          200: FEED_ANSWER,
+          304: { description: 'The feed has not changed since the copy that the request names.' },
+          ...errorResponses('invalid_parameter', ...STORE_ERRORS),
+        },
+      },
+    },
+    async (request, reply) => {
+      const query = toDirectoryQuery(request.query, config.revision);
+      const newest = { ...query, sort: 'new', page: 0, pageSize: MAX_FEED_ENTRIES } as const;
+      const { records } = await store.directory.list(newest);
+      return sendFeed(request, reply, await writeDirectoryFeed(records, query, config.siteUrl));
     },
   );
 };
+
+/** Answers 304 if the caller already has this feed. */
+function sendFeed(
+  { headers }: FastifyRequest,
+  reply: FastifyReply,
+  { xml, updatedAtMs }: AtomFeed,
+) {
+  const validators = {
+    etag: `"${hash('sha256', xml, 'base64url')}"`,
+    'last-modified': new Date(updatedAtMs).toUTCString(),
+  };
+  reply.headers({ ...validators, 'cache-control': 'public, max-age=60' });
+  if (hasCurrentCopy(headers, validators)) return reply.code(304).send();
+  return reply.type(`${ATOM_TYPE}; charset=utf-8`).send(xml);
+}

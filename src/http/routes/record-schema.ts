@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Revision } from '../../config/revision.ts';
 import { DAY_WORDS, SHOWN_DAYS } from '../../model/availability.ts';
+import { PAYABLE_BY, type PayableBy, type PriceFrom } from '../../model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 
@@ -71,9 +72,35 @@ const availabilitySchema = Type.Unsafe({
   description: 'The results of the daily census; null if the census never checked the host.',
 });
 
-/** Adds `availability` before the last member, in revisions that show the census. */
-export function toProjectProperties({ showsCensus }: Pick<Revision, 'showsCensus'>) {
-  if (!showsCensus) return PROJECT_PROPERTIES;
+const payersProperties = {
+  payableBy: Type.Unsafe<PayableBy | null>({
+    type: ['string', 'null'],
+    enum: [...PAYABLE_BY, null],
+    description:
+      'The official clients that can pay: "default" (with their default settings), "settings" (only with other settings), "unknown" or "nobody"; null if the scan saw no payment challenge.',
+  }),
+  priceFrom: Type.Unsafe<PriceFrom | null>({
+    ...Type.Object({
+      amount: Type.String({ description: 'Base units of the asset.' }),
+      asset: Type.String(),
+      network: Type.String({ description: 'As the offer names it, such as eip155:8453.' }),
+    }),
+    type: ['object', 'null'],
+    description:
+      'The lowest price that an official client can pay, in an asset that this service knows; null if the scan saw none.',
+  }),
+};
+
+/** Adds the members of later revisions before the last member. */
+export function toProjectProperties({
+  showsCensus,
+  showsPayers,
+}: Pick<Revision, 'showsCensus' | 'showsPayers'>) {
   const { reportUrl, ...properties } = PROJECT_PROPERTIES;
-  return { ...properties, availability: availabilitySchema, reportUrl };
+  return {
+    ...properties,
+    ...(showsPayers ? payersProperties : {}),
+    ...(showsCensus ? { availability: availabilitySchema } : {}),
+    reportUrl,
+  };
 }

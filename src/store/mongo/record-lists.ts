@@ -10,6 +10,7 @@ import type { StoredDocument } from './table.ts';
 const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
   recent: { scannedAtMs: -1, _id: 1 },
   grade: { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
+  new: { firstSeenAtMs: -1, _id: 1 },
 };
 
 type ListsContext = Pick<StoreContext, 'tables' | 'now'>;

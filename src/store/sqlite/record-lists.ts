@@ -11,6 +11,7 @@ const MAX_SORTED_MATCHES = 1_000;
 const ORDERS = {
   recent: 'r."scannedAtMs" DESC, r.host',
   grade: 'r.grade, r.score DESC, r."scannedAtMs" DESC, r.host',
+  new: 'r."firstSeenAtMs" DESC, r.host',
 } as const;
 
 const ROW_ID_IN_LIST = 'r.rowid IN (SELECT value FROM json_each(?))';
@@ -109,7 +110,7 @@ export function toSelection(
     { condition: 'r."payableUntilMs" > ?', value: payable === 'today' ? nowMs : undefined },
     { condition: 'instr(r."payableWeekDays", ?) > 0', value: week },
   ].flatMap(({ condition, value }) => (value === undefined ? [] : [{ condition, value }]));
-  const index = category === undefined ? 'records_by_time' : 'records_by_category';
+  const index = category === undefined ? 'records_by_time' : 'records_by_category_and_time';
   return {
     from: `records r INDEXED BY ${index}`,
     conditions: filters.map(({ condition }) => condition),
@@ -134,7 +135,8 @@ export function toSortedSelection(
   { sort }: Pick<DirectoryQuery, 'sort'>,
 ): Selection {
   if (sort === 'recent' || selection.isNarrow) return selection;
-  return { ...selection, from: 'records r INDEXED BY records_by_grade' };
+  const index = sort === 'grade' ? 'records_by_grade' : 'records_by_first_scan';
+  return { ...selection, from: `records r INDEXED BY ${index}` };
 }
 
 /** Finds all matches in one pass; null if there are too many to sort. */

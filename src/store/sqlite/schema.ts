@@ -27,8 +27,11 @@ const RECORD_INDEXES = `
   CREATE INDEX IF NOT EXISTS records_by_grade
     ON records (grade, score DESC, "scannedAtMs" DESC, host, category, "payableUntilMs",
       "payableWeekDays");
-  CREATE INDEX IF NOT EXISTS records_by_category
-    ON records (category, "scannedAtMs" DESC, host, "payableUntilMs", "payableWeekDays");
+  DROP INDEX IF EXISTS records_by_category;
+  CREATE INDEX IF NOT EXISTS records_by_category_and_time
+    ON records (category, "scannedAtMs" DESC, host, grade, "payableUntilMs", "payableWeekDays");
+  CREATE INDEX IF NOT EXISTS records_by_first_scan
+    ON records ("firstSeenAtMs" DESC, host, category, grade, "payableUntilMs", "payableWeekDays");
   CREATE INDEX IF NOT EXISTS records_never_reached ON records (reached) WHERE reached = 0;`;
 
 /**

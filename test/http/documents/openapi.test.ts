@@ -40,6 +40,7 @@ const ROUTES = {
       'POST /v1/preflight',
       'GET /v1/statistics',
       'GET /o/{host}/feed.atom',
+      'GET /directory.atom',
       'POST /v1/watch',
       'POST /v1/watch/status',
       'POST /v1/watch/test',

@@ -117,7 +117,7 @@ describe('the front page answers', () => {
     await using service = await startApp(options);
     const page = await submitForm(service, 'shop');
     expect(page.statusCode).toBe(400);
-    expect(page.body).toContain('href="/?q=shop"');
+    expect(page.body).toContain('href="/directory?q=shop"');
   });
 
   test('with every text of the seller escaped', async () => {

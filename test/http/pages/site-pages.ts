@@ -28,6 +28,8 @@ const unfold = async (page: Page) => {
 
 export const PAGES: Readonly<Record<string, SitePage>> = {
   home: { path: '/' },
+  directory: { path: '/directory?sort=grade' },
+  noMatch: { path: '/directory?grade=B&category=travel&q=nobody' },
   answer: { path: '/', prepare: typeInForm('new.example.com/weather') },
   problem: { path: '/', prepare: typeInForm('shop') },
   report: { path: '/o/shop.example.com' },

@@ -112,9 +112,9 @@ describe('the public site', needs(browserUnavailable()), () => {
     }));
 
   it('escapes the text of origins, and shows none of their images', () =>
-    visit('/?q=hostile', async (page) => {
+    visit('/directory?q=hostile', async (page) => {
       expect(await page.locator('main').textContent()).toContain('<script>');
-      expect(await page.title()).toBe('x402 Conformance Scanner');
+      expect(await page.title()).toBe('Directory of x402 sellers');
       expect(await page.content()).not.toContain('evil.example');
     }));
 

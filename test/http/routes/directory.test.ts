@@ -54,7 +54,9 @@ describe.each(['0.1.0', '0.3.0'] as const)(
               indexOwnershipVerified: false,
               onEcosystemListing: false,
             },
-            ...(revision === '0.3.0' ? { availability: null } : {}),
+            ...(revision === '0.3.0'
+              ? { payableBy: null, priceFrom: null, availability: null }
+              : {}),
             reportUrl: 'https://scanner.example/o/shop.example.com',
           },
         ],

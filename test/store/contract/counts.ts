@@ -94,7 +94,7 @@ async function expectExact(store: Store, clock: TestClock): Promise<void> {
   const best = listed.filter((r) => r.grade === 'A' && r.scannedAtMs >= sinceMs);
   expect((await store.directory.list({ ...BASE, grade: 'A', sinceMs })).count).toBe(best.length);
   for (const filter of FILTERS) {
-    for (const sort of ['recent', 'grade'] as const) {
+    for (const sort of ['recent', 'grade', 'new'] as const) {
       const query = { ...BASE, ...filter, sort };
       const expected = listed.filter((record) => matches(record, query)).toSorted(ORDERS[sort]);
       // A list shows the same record as a lookup of the host.
@@ -126,6 +126,7 @@ const ORDERS: Readonly<Record<DirectoryQuery['sort'], Compare>> = {
   recent: NEWEST,
   grade: (a, b) =>
     GRADES.indexOf(a.grade) - GRADES.indexOf(b.grade) || b.score - a.score || NEWEST(a, b),
+  new: (a, b) => b.firstSeenAtMs - a.firstSeenAtMs || (a.host < b.host ? -1 : 1),
 };
 
 function pick<T>(values: readonly T[], random: () => number): T {

@@ -59,10 +59,10 @@ const changeSchema = Type.Object({
   previousScore: Type.Optional(scoreSchema),
 });
 
-type CensusRevision = Pick<Revision, 'showsCensus'>;
+type ShownMembers = Pick<Revision, 'showsCensus' | 'showsPayers'>;
 
 /** Returns the schemas of the paid operations. */
-export function toPaidSchemas(revision: CensusRevision) {
+export function toPaidSchemas(revision: ShownMembers) {
   return {
     scan: toScanSchema(revision),
     report: toSoldReportSchema(revision),
@@ -73,7 +73,7 @@ export function toPaidSchemas(revision: CensusRevision) {
 
 export type PaidOperation = keyof ReturnType<typeof toPaidSchemas>;
 
-function toScanSchema(revision: CensusRevision) {
+function toScanSchema(revision: ShownMembers) {
   return {
     operationId: 'scan',
     tags: ['scanning'],
@@ -110,7 +110,7 @@ function toScanSchema(revision: CensusRevision) {
   };
 }
 
-function toSoldReportSchema(revision: CensusRevision) {
+function toSoldReportSchema(revision: ShownMembers) {
   return {
     operationId: 'report',
     tags: ['scanning'],
@@ -125,7 +125,7 @@ function toSoldReportSchema(revision: CensusRevision) {
   };
 }
 
-function toExportSchema(revision: CensusRevision) {
+function toExportSchema(revision: ShownMembers) {
   return {
     operationId: 'export',
     tags: ['directory'],

@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 import { toServiceError } from '../../../../plugins/errors.ts';
 import { formatPrice } from '../../../../plugins/offers.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
-import { PAGE_SIZE, readFrontPage, toProject } from '../../../directory/project.ts';
+import { readFrontPage, toProject } from '../../../directory/project.ts';
 import { OriginRefused } from '../../../guard/errors.ts';
 import { toClient } from '../../../limits/client-key.ts';
 import { Forbidden, UnsupportedMediaType } from '../../../model/errors.ts';
@@ -15,6 +15,7 @@ import type { AnswerView } from '../../pages/answer-view.ts';
 import { toHomePage } from '../../pages/home-page.ts';
 import type { RouteContext } from '../route-context.ts';
 
+/** Parameters of an older front page, which listed the directory. */
 const querystring = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 253 })),
   page: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })),
@@ -25,8 +26,12 @@ export const homeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, pa
   app.get(
     '/',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, querystring } },
-    async ({ query: { q = '', page = '0' } }, reply) =>
-      sendHome(reply, { q: q.trim(), page: Number(page), asked: '', answer: null }),
+    async ({ query }, reply) => {
+      const isOfDirectory = query.q !== undefined || query.page !== undefined;
+      if (!isOfDirectory) return sendHome(reply, { asked: '', answer: null });
+      const parameters = new URLSearchParams(Object.entries(query));
+      return reply.redirect(`/directory?${parameters}`, 301);
+    },
   );
   await app.register(answerRoute, { ...parts, sendHome });
 };
@@ -37,30 +42,26 @@ const MAX_READ_CHANGES = 100;
 const LINK_HEADER = `<${PATHS.openapi}>; rel="service-desc", <${PATHS.llms}>; rel="describedby"`;
 
 type HomeRequest = {
-  readonly q: string;
-  readonly page: number;
   readonly asked: string;
   readonly answer: AnswerView | null;
 };
 
-/** Returns a function that sends the front page, or a list of the hosts that contain `q`. */
+/** Returns a function that sends the front page. */
 function createHomeSender({ config, store }: RouteContext) {
   const { revision } = config;
   const scanPrice = formatPrice(revision.offers.scan);
   const hasMcp = revision.offers.mcp !== undefined;
 
-  return async (reply: FastifyReply, { q, page, asked, answer }: HomeRequest) => {
+  return async (reply: FastifyReply, { asked, answer }: HomeRequest) => {
     reply.header('link', LINK_HEADER);
-    const query = { sort: 'recent', q, page, pageSize: PAGE_SIZE } as const;
-    const isFront = q === '' && page === 0;
     const [{ count, records }, gradeCounts, changes] = await Promise.all([
-      isFront ? readFrontPage(store.directory) : store.directory.list(query),
-      isFront ? store.directory.countByGrade() : null,
-      isFront ? store.changes.findNewest(MAX_READ_CHANGES) : [],
+      readFrontPage(store.directory),
+      store.directory.countByGrade(),
+      store.changes.findNewest(MAX_READ_CHANGES),
     ]);
     const nowMs = store.now();
     const projects = records.map((record) => toProject(record, config, nowMs));
-    const list = { ...query, query: q, count, projects, gradeCounts, changes };
+    const list = { count, projects, gradeCounts, changes };
     return reply.view('home', toHomePage({ ...list, scanPrice, hasMcp, asked, answer }));
   };
 }
@@ -93,7 +94,7 @@ const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, option
   async function send(reply: FastifyReply, { url, fragment }: FormFields, answer: AnswerView) {
     reply.header('cache-control', 'no-store');
     if (fragment !== undefined) return reply.view('answer', answer);
-    return sendHome(reply, { q: '', page: 0, asked: url, answer });
+    return sendHome(reply, { asked: url, answer });
   }
 
   app.post(

@@ -80,6 +80,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       };
       const hasFeed = record !== null && revision.offers.feed !== undefined;
       const links = {
+        category: record?.branding.category ?? null,
         feed: hasFeed ? feedUrl(siteUrl, record.host) : null,
         proof: toProofUrl(freshReport, config),
         hasWatch: revision.offers.watch !== undefined,
