@@ -38,7 +38,7 @@ const ANSWER_FIX = 'Make the server answer GET / with a status below 500 within 
 const OUTCOMES = {
   'blocked-address': fail('Publish only public internet addresses for this host name.'),
   ...TLS_OUTCOMES,
-  dns: fail('Publish A or AAAA records for this host name.'),
+  dns: fail('Make the name servers of this host name answer with A or AAAA records.'),
   refused: fail('Let the server listen on the public address and open the port.'),
   'only-5xx': fail(ANSWER_FIX),
   silent: fail(ANSWER_FIX),

@@ -1,5 +1,5 @@
+import type { Address } from '../guard/name-servers.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
-import type { Address } from '../guard/resolve.ts';
 import { toNetwork } from '../limits/client-key.ts';
 import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import {

@@ -89,6 +89,16 @@ function toWriteErrorReason(error: unknown): string {
   return WRITE_ERROR_REASONS[code] ?? messageOf(error);
 }
 
+const PROXY_VARIABLES = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'] as const;
+
+/** Says that the proxy of the environment is not used. To call if an origin was not reached. */
+export async function noteProxy(err: NodeJS.WriteStream): Promise<void> {
+  const names = PROXY_VARIABLES.flatMap((name) => [name, name.toLowerCase()]);
+  const name = names.find((candidate) => (process.env[candidate] ?? '') !== '');
+  if (name === undefined) return;
+  await write(err, `${name} is set, but no proxy is used: the guard connects to origins itself.\n`);
+}
+
 const STAGE_TEXTS = {
   documents: 'reading documents',
   resources: 'asking for paid resources',

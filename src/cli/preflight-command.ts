@@ -1,19 +1,35 @@
 /** `preflight URL`: says whether to pay a URL, before anything is signed. */
 import { formatProtocol } from '../parse/x402/more-sold.ts';
 import { isPrice } from '../preflight/preflight-request.ts';
-import type { Preflight, PreflightVerdict } from '../preflight/result.ts';
+import type { Preflight, PreflightVerdict, ReasonCode } from '../preflight/result.ts';
 import { addFlagHint, policyFor } from './allow-private.ts';
 import { askUrlOnce } from './ask-url.ts';
 import { breakCommands, toPrintedJson } from './formatters/escapes.ts';
-import { type Streams, write } from './io.ts';
+import { noteProxy, type Streams, write } from './io.ts';
 import { parseChoice, readFlags, UsageError, usageLine } from './usage.ts';
 
 const METHOD_PATTERN = /^[A-Z]{3,7}$/;
+/** Reasons that a network without direct access to the internet causes too. */
+const NETWORK_CODES: readonly ReasonCode[] = ['unreachable', 'no_answer'];
 
 /** Returns exit code 0 for go, and for caution without --strict; 1 otherwise. Throws UsageError and OriginRefused. */
-export async function preflightCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
+export async function preflightCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {
   const call = parse(args);
-  const preflight = await runPreflight(call);
+  let isReached = false;
+  try {
+    const preflight = await runPreflight(call);
+    isReached = !preflight.reasons.some(({ code }) => NETWORK_CODES.includes(code));
+    return await print(preflight, call, streams);
+  } finally {
+    if (!isReached) await noteProxy(streams.err);
+  }
+}
+
+async function print(
+  preflight: Preflight,
+  call: ReturnType<typeof parse>,
+  { out }: Streams,
+): Promise<0 | 1> {
   const text = call.format === 'json' ? toPrintedJson(preflight) : toText(preflight);
   await write(out, text);
   return toExitCode(preflight.verdict, call.isStrict);

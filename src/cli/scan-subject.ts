@@ -8,6 +8,7 @@ import {
   type OriginPolicy,
   parseOrigin,
 } from '../guard/origin.ts';
+import type { FailureReason } from '../model/observation.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording } from '../probe/recording.ts';
@@ -18,7 +19,7 @@ import { addFlagHint, policyFor } from './allow-private.ts';
 import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
-import { createProgress, type Streams, write, writeOutput } from './io.ts';
+import { createProgress, noteProxy, type Streams, write, writeOutput } from './io.ts';
 import { readSources, type Sources } from './sources.ts';
 import {
   listMissedThresholds,
@@ -29,6 +30,8 @@ import {
 import { type FormatName, UsageError } from './usage.ts';
 
 const COLUMNS_WITHOUT_TERMINAL = 100;
+/** Failures of the root that a network without direct access to the internet causes too. */
+const NETWORK_REASONS: readonly FailureReason[] = ['dns', 'refused', 'reset', 'timeout'];
 
 export type ScanCommandOptions = Thresholds & {
   /** The origin as typed; may be null if `from` is set. */
@@ -156,6 +159,7 @@ async function scanOrigin(
         ...(options.solanaRpc === null ? {} : { SOLANA_RPC_URL: options.solanaRpc }),
       });
   const progress = createProgress(streams.err);
+  let isReached = false;
   try {
     const scanner = createScanner({
       ...engine,
@@ -166,9 +170,13 @@ async function scanOrigin(
       onStage: progress.show,
       mcp,
     });
-    return await scanner.scan(origin);
+    const outcome = await scanner.scan(origin);
+    const { root } = outcome.observations;
+    isReached = root.ok || !NETWORK_REASONS.includes(root.reason);
+    return outcome;
   } finally {
     progress.clear();
+    if (!isReached) await noteProxy(streams.err);
   }
 }
 

@@ -20,7 +20,7 @@ export class ResolverDown extends Error {
   readonly detail: string;
 
   constructor(detail: string) {
-    super(`${detail}: check the name servers of this host`);
+    super(`${detail}: check the name servers of this machine, and try again`);
     this.name = 'ResolverDown';
     this.detail = detail;
   }

@@ -4,8 +4,8 @@ import { findBlockReason, isSameAddress } from './address.ts';
 import { ProbeFailure } from './failures.ts';
 import type { Limits } from './limits.ts';
 import { type Meter, meterPlain } from './metered-transport.ts';
+import type { Address } from './name-servers.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from './origin.ts';
-import type { Address } from './resolve.ts';
 import { type ProcessorTime, startPatientTimer } from './timers.ts';
 import { connectTls } from './tls-handshake.ts';
 

@@ -1,4 +1,6 @@
 export const DEFAULT_LIMITS = {
+  /** Questions to name servers about one name. Free work of strangers asks once. */
+  maxDnsTries: 3,
   /** Number of requests, retries and followed redirects included. */
   maxRequests: 60,
   /** Connections opened. A server that closes after each answer needs one per request. */

@@ -1,9 +1,8 @@
-import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { findBlockReason } from './address.ts';
+import { DEFAULT_LIMITS } from './limits.ts';
+import { type Address, NAME_CODES, type Resolver, readCode, toAddress } from './name-servers.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from './origin.ts';
-
-export type Address = { readonly address: string; readonly family: 4 | 6 };
 
 export type Resolution =
   | { readonly kind: 'addresses'; readonly addresses: readonly Address[] }
@@ -14,17 +13,9 @@ export type Resolution =
   /** Our resolver failed. This says nothing about the origin, and no payer may be charged. */
   | { readonly kind: 'our-fault'; readonly detail: string };
 
-export type Resolver = {
-  resolve4(hostname: string): Promise<string[]>;
-  resolve6(hostname: string): Promise<string[]>;
-  /** Asks the operating system, which also reads the hosts file. Used for policy exceptions only. */
-  lookup(hostname: string): Promise<Address[]>;
-};
-
 const MAX_ADDRESSES = 16;
-const DNS_TIMEOUT_MS = 3_000;
 
-/** Error codes that concern the name itself. Every other code concerns our own resolver. */
+/** Error codes that may concern the name itself. Every other code concerns our own resolver. */
 const NAME_ERRORS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name does not exist',
   ENODATA: 'the name has no address records',
@@ -38,27 +29,16 @@ const NAME_ERRORS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'its name servers did not answer in time',
 };
 
-/** Queries name servers directly, because `dns.lookup` also reads the hosts file and search domains. */
-export function systemResolver(): Resolver {
-  const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: 1 });
-  return {
-    resolve4: (hostname) => resolver.resolve4(hostname),
-    resolve6: (hostname) => resolver.resolve6(hostname),
-    lookup: async (hostname) => {
-      const addresses = await dns.lookup(hostname, { all: true });
-      return addresses.map(({ address }) => toAddress(address));
-    },
-  };
-}
-
 /**
  * Resolves an origin to addresses in dialling order, or returns the reason why there are none. The host is
- * refused if one address is blocked. Errors of name servers never reject.
+ * refused if one address is blocked. Errors of name servers never reject. A question without an answer, or that
+ * failed at the name servers, is asked up to `maxTries` times.
  */
 export async function resolveHost(
   origin: Origin,
   policy: OriginPolicy,
   resolver: Resolver,
+  maxTries = DEFAULT_LIMITS.maxDnsTries,
 ): Promise<Resolution> {
   const isException = isAllowedException(origin, policy);
   if (isIP(origin.hostname) !== 0) {
@@ -67,26 +47,69 @@ export async function resolveHost(
   }
   if (isException) return lookUpException(origin.hostname, resolver);
 
-  const [v6, v4] = await Promise.allSettled([
-    resolver.resolve6(origin.hostname),
-    resolver.resolve4(origin.hostname),
-  ]);
-  const addresses = [v6, v4].flatMap((answer) =>
-    answer.status === 'fulfilled' ? answer.value : [],
-  );
+  const questions: readonly Question[] = [
+    (tryNumber) => resolver.resolve6(origin.hostname, tryNumber),
+    (tryNumber) => resolver.resolve4(origin.hostname, tryNumber),
+  ];
+  const answers = await askUntilSettled(questions, maxTries);
+  const addresses = answers.flatMap((answer) => answer.addresses);
   if (addresses.length > 0) return toResolution(addresses.map(toAddress));
   return toFailedResolution(
-    [v6, v4].map((answer) => (answer.status === 'rejected' ? answer.reason : null)),
+    answers.map(({ codes }) => codes),
+    resolver,
   );
+}
+
+/** Asks for the addresses of one family. */
+type Question = (tryNumber: number) => Promise<string[]>;
+
+/** The codes are those of all tries. Only the last code decides if the question is asked again. */
+type FamilyAnswer = { readonly addresses: readonly string[]; readonly codes: readonly string[] };
+
+/** Asks both families, and again those that failed, until there is an address or the name is known to be absent. */
+async function askUntilSettled(
+  questions: readonly Question[],
+  maxTries: number,
+): Promise<readonly FamilyAnswer[]> {
+  let answers = await Promise.all(questions.map((ask) => askFamily(ask, 0, [])));
+  for (let tryNumber = 1; tryNumber < maxTries; tryNumber += 1) {
+    const isSettled = answers.some(
+      ({ addresses, codes }) => addresses.length > 0 || codes.includes('ENOTFOUND'),
+    );
+    if (isSettled) break;
+    const asked = answers;
+    answers = await Promise.all(
+      questions.map((ask, index) => {
+        const { addresses, codes } = asked[index] ?? { addresses: [], codes: [] };
+        const isFinal = NAME_CODES.has(codes.at(-1) ?? '');
+        return isFinal ? { addresses, codes } : askFamily(ask, tryNumber, codes);
+      }),
+    );
+  }
+  return answers;
+}
+
+/** An empty answer has neither an error nor addresses. */
+async function askFamily(
+  ask: Question,
+  tryNumber: number,
+  codesBefore: readonly string[],
+): Promise<FamilyAnswer> {
+  try {
+    const addresses = await ask(tryNumber);
+    return { addresses, codes: [...codesBefore, ...(addresses.length > 0 ? [] : ['ENODATA'])] };
+  } catch (error) {
+    return { addresses: [], codes: [...codesBefore, readCode(error)] };
+  }
 }
 
 async function lookUpException(hostname: string, resolver: Resolver): Promise<Resolution> {
   try {
     const addresses = await resolver.lookup(hostname);
-    if (addresses.length === 0) return toFailedResolution([null]);
+    if (addresses.length === 0) return toUnreachable('ENODATA');
     return { kind: 'addresses', addresses };
   } catch (error) {
-    return toFailedResolution([error]);
+    return toFailedResolution([[readCode(error)]], resolver);
   }
 }
 
@@ -102,27 +125,33 @@ function toResolution(addresses: readonly Address[]): Resolution {
   return { kind: 'addresses', addresses };
 }
 
-/** NXDOMAIN is a fact about the name, even if the other query failed. A failure of our resolver is not. */
-function toFailedResolution(errors: readonly unknown[]): Resolution {
-  const codes = errors.map(readCode);
+/**
+ * NXDOMAIN is a fact about the name, even if the other query failed. A failure of our resolver is not. If the name got
+ * no answer, name servers that also give none for a top-level domain are our fault.
+ * @param codesByFamily the codes of all tries, for each address family
+ */
+async function toFailedResolution(
+  codesByFamily: readonly (readonly string[])[],
+  resolver: Resolver,
+): Promise<Resolution> {
+  const codes = codesByFamily.flat();
   if (codes.includes('ENOTFOUND')) return toUnreachable('ENOTFOUND');
-  const ourCode = codes.find((code) => !(code in NAME_ERRORS));
-  if (ourCode !== undefined) {
-    return { kind: 'our-fault', detail: `the resolver of this host failed (${ourCode})` };
+  const isOurs = (code: string) => !(code in NAME_ERRORS);
+  const ownFailure = codesByFamily.find((family) => family.length > 0 && family.every(isOurs));
+  if (ownFailure !== undefined) {
+    return { kind: 'our-fault', detail: `the resolver of this machine failed (${ownFailure[0]})` };
   }
-  return toUnreachable(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
+  const failure = codes.findLast((code) => code in NAME_ERRORS && !NAME_CODES.has(code));
+  if (failure === undefined) {
+    return toUnreachable(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
+  }
+  if ((await resolver.answersTld?.()) === false) {
+    const detail = `the resolver of this machine answers neither for this name nor for others (${failure})`;
+    return { kind: 'our-fault', detail };
+  }
+  return toUnreachable(failure);
 }
 
 function toUnreachable(code: string): Resolution {
   return { kind: 'unreachable', detail: `${NAME_ERRORS[code] ?? 'no address'} (${code})` };
-}
-
-/** Null stands for an empty answer, which has neither an error nor addresses. */
-function readCode(error: unknown): string {
-  if (error === null) return 'ENODATA';
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-}
-
-function toAddress(address: string): Address {
-  return { address, family: isIP(address) === 6 ? 6 : 4 };
 }

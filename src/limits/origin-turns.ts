@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import type { Address } from '../guard/name-servers.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { Address } from '../guard/resolve.ts';
 import { toNetwork } from './client-key.ts';
 
 /**

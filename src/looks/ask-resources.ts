@@ -61,6 +61,7 @@ export function createAskResources(options: AskResourcesOptions): AskResources {
     try {
       const answers: ResourceAnswer[] = [];
       const resolved = await client.resolveOrigin(origin);
+      if (resolved.kind === 'our-fault') return { answers: toUnknown(resources), handshakeMs: 0 };
       for (const resource of resources) {
         const isAdmitted = resolved.kind !== 'addresses' || (await admit(resolved.addresses));
         if (!isAdmitted && answers.length === 0) throw new Saturated();
@@ -69,13 +70,17 @@ export function createAskResources(options: AskResourcesOptions): AskResources {
         if (observation?.ok && observation.data.status === TOO_MANY_REQUESTS) break;
         answers.push({ ...resource, ...toResourceVerdict(preflight) });
       }
-      const remainingResources = resources.slice(answers.length);
-      for (const resource of remainingResources) answers.push({ ...resource, kind: 'unknown' });
-      return { answers, handshakeMs: client.stats().handshakeMs };
+      const remainingAnswers = toUnknown(resources.slice(answers.length));
+      const { handshakeMs } = client.stats();
+      return { answers: [...answers, ...remainingAnswers], handshakeMs };
     } finally {
       client.close();
     }
   };
+}
+
+function toUnknown(resources: readonly WatchedResource[]): readonly ResourceAnswer[] {
+  return resources.map((resource) => ({ ...resource, kind: 'unknown' }));
 }
 
 /** Sends one request, and judges the answer as a preflight does. `observation` is null if no request was sent. */

@@ -26,6 +26,8 @@ export function isSameHash(one: string, other: string): boolean {
 export const TOKEN_PATH = '/.well-known/scanner-challenge';
 const MAX_TOKEN_BYTES = 512;
 const TOKEN_TIMEOUT_MS = 10_000;
+/** Strangers cause these requests for nothing, so each name is asked once. */
+const FREE_LIMITS = { maxDnsTries: 1 };
 
 /** The origin's answer at `TOKEN_PATH`. `detail` quotes no text of the origin. */
 export type ServedToken =
@@ -53,7 +55,7 @@ export type TokenFetcherOptions = {
 export function createTokenFetcher({ createClient, ...options }: TokenFetcherOptions): FetchToken {
   return async (origin, admit) => {
     const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
-    const client = createClient({ ...options, signal });
+    const client = createClient({ ...options, signal, limits: FREE_LIMITS });
     try {
       const resolved = await client.resolveOrigin(origin);
       if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);

@@ -29,7 +29,7 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
     },
     fixesWithoutCode: {
       'blocked-address': 'publish only public addresses in the DNS zone of this host',
-      dns: 'publish an A or AAAA record for this host',
+      dns: 'make the name servers of this host answer with an A or AAAA record',
       refused: 'start the server, and let it listen on the public address',
       slow: 'keep one instance awake, because your code does not take 5 seconds before the first byte',
     },

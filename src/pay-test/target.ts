@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import type { Address } from '../guard/resolve.ts';
+import type { Address } from '../guard/name-servers.ts';
 import { PayTestImpossible } from './result.ts';
 
 /** The seller under test. Its name is resolved once, and the pay-test connects only to these addresses. */

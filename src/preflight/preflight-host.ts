@@ -37,7 +37,7 @@ export async function preflightHost(
   options: StrangerOptions,
 ): Promise<HostPreflight> {
   const { answerWithinMs, admit, client, ...engine } = options;
-  const resolved = await resolveForStranger(origin, options);
+  const resolved = await resolveForStranger(origin, client);
   if ('verdict' in resolved) return { path: null, preflight: resolved };
   const isAdmitted = () => admit(resolved.addresses);
   const work = { pool: engine.pool, account: engine.pool.openScan() };

@@ -1,7 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { OriginRefused } from '../guard/errors.ts';
+import { ResolverDown } from '../guard/failures.ts';
+import type { Address } from '../guard/name-servers.ts';
 import { allowOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/origin.ts';
-import type { Address, Resolution } from '../guard/resolve.ts';
+import type { Resolution } from '../guard/resolve.ts';
 import type { FailedObservation, HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
 import { judgeChallenge, type PreflightEngine } from './judge-challenge.ts';
@@ -15,7 +16,7 @@ type Client = Pick<ProbeClient, 'resolveOrigin' | 'request'>;
 export type PreflightDeps = PreflightEngine & { readonly client: Client };
 
 export type StrangerOptions = PreflightDeps & {
-  /** Limit of the DNS lookup, and also of the answer. */
+  /** Limit of the answer. The name lookup has limits of its own. */
   readonly answerWithinMs: number;
   /** Returns false if no connection to these addresses is allowed now. */
   readonly admit: (addresses: readonly Address[]) => Promise<boolean>;
@@ -26,7 +27,8 @@ export const ACCEPT = 'application/json, */*;q=0.5';
 
 /**
  * Sends one request without a payment, and judges the answer, for the operator of this process. A GET follows redirects
- * within the origin, and a POST sends an empty object. Rejects if the fault is ours.
+ * within the origin, and a POST sends an empty object. Rejects if the fault is ours, with ResolverDown if no name server
+ * answers.
  */
 export async function preflightUrl(
   request: PreflightRequest,
@@ -38,7 +40,7 @@ export async function preflightUrl(
   }
   const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'blocked') return refusedPreflight(new OriginRefused('blocked_ip'));
-  if (resolved.kind === 'our-fault') return toResolverFailure(resolved);
+  if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
   const settings =
     method === 'GET'
       ? ({ method, redirects: 'same-origin' } as const)
@@ -55,7 +57,7 @@ export async function preflightForStranger(
   { answerWithinMs, admit, client, ...engine }: StrangerOptions,
 ): Promise<Preflight | null> {
   const { origin, method } = request;
-  const resolved = await resolveForStranger(origin, { answerWithinMs, client });
+  const resolved = await resolveForStranger(origin, client);
   if ('verdict' in resolved) return resolved;
   if (!(await admit(resolved.addresses))) return null;
   const settings = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
@@ -65,11 +67,13 @@ export async function preflightForStranger(
 /** Resolves to the addresses of a name, or to the answer for a name without a public address. */
 export async function resolveForStranger(
   origin: Origin,
-  { answerWithinMs, client }: Pick<StrangerOptions, 'answerWithinMs' | 'client'>,
+  client: Pick<Client, 'resolveOrigin'>,
 ): Promise<Extract<Resolution, { kind: 'addresses' }> | Preflight> {
-  const resolved = await limitTime(client.resolveOrigin(origin), answerWithinMs);
-  if (resolved?.kind === 'addresses') return resolved;
-  if (resolved?.kind === 'our-fault') return toResolverFailure(resolved);
+  const resolved = await client.resolveOrigin(origin);
+  if (resolved.kind === 'addresses') return resolved;
+  if (resolved.kind === 'our-fault') {
+    return notAsked(`the resolver here does not answer: ${resolved.detail}`);
+  }
   const evidence = `${origin.host}: its name gave no public address in time`;
   return toPreflight([{ code: 'unreachable', evidence }]);
 }
@@ -101,20 +105,6 @@ export async function askOnce(
 export function unanswered(request: string, { reason, detail }: FailedObservation): Preflight {
   const code = reason === 'timeout' ? 'no_answer' : 'unreachable';
   return toPreflight([{ code, evidence: `${request}: ${reason}, ${detail}` }]);
-}
-
-function toResolverFailure({ detail }: Extract<Resolution, { kind: 'our-fault' }>): Preflight {
-  return notAsked(`the resolver here does not answer: ${detail}`);
-}
-
-/** Null if `work` takes longer than `ms`. */
-async function limitTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([work, pause(ms, null, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
 }
 
 function toStatusReason(method: HttpMethod, path: string, { status }: HttpData): PreflightReason {

@@ -6,8 +6,8 @@ import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Limits } from '../guard/limits.ts';
+import type { Resolver } from '../guard/name-servers.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
-import type { Resolver } from '../guard/resolve.ts';
 import type { FailedObservation } from '../model/observation.ts';
 import type { ScanTiming } from '../model/report.ts';
 import type { Standing } from '../model/standing.ts';
@@ -195,7 +195,9 @@ async function openClient(options: ScannerOptions, signal?: AbortSignal): Promis
 async function isBlocked(client: ProbeClient, origin: Origin): Promise<boolean> {
   const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'our-fault') {
-    throw new ScannerFailure(`Our resolver does not answer: ${resolved.detail}. Try again later.`);
+    throw new ScannerFailure(
+      `${resolved.detail}: check the name servers of this machine, and scan again`,
+    );
   }
   return resolved.kind === 'blocked';
 }

@@ -114,6 +114,9 @@ export function createScanning(options: ScanningOptions): Scanning {
   };
 }
 
+/** Strangers cause these requests for nothing, so each name is asked once. */
+const FREE_LIMITS = { maxDnsTries: 1 };
+
 export type AskSellerOptions = {
   readonly engine: PreflightEngine;
   readonly policy: OriginPolicy;
@@ -121,7 +124,7 @@ export type AskSellerOptions = {
   readonly createClient: CreateProbeClient;
   /** Starts the prober's thread, so that its start does not count as the seller's time. */
   readonly ready?: () => Promise<void>;
-  /** Time limit in ms of the name lookup, and again of the answer; default 1,000. */
+  /** Time limit in ms of the answer; default 1,000. */
   readonly answerWithinMs?: number;
 };
 
@@ -151,7 +154,7 @@ async function withClient<Answer extends object>(
   const { engine, policy, userAgent, createClient, answerWithinMs = 1_000 } = options;
   engine.pool.start();
   await options.ready?.();
-  const client = createClient({ policy, userAgent });
+  const client = createClient({ policy, userAgent, limits: FREE_LIMITS });
   try {
     const answer = await ask({ ...engine, client, answerWithinMs, admit });
     return { ...answer, handshakeMs: client.stats().handshakeMs };

@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { feedUrl } from '../directory/host-feed.ts';
 import { OriginRefused } from '../guard/errors.ts';
+import { ResolverDown } from '../guard/failures.ts';
+import { type Resolver, systemResolver } from '../guard/name-servers.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
-import { type Resolver, resolveHost, systemResolver } from '../guard/resolve.ts';
+import { resolveHost } from '../guard/resolve.ts';
 import type { Client } from '../limits/client-key.ts';
 import { registrableDomain } from '../limits/origin-turns.ts';
+import { ScannerFailed } from '../model/errors.ts';
 import { requireOwner } from '../ownership/listing.ts';
 import { hashSecret, isSameHash, newSecret } from '../ownership/ownership-token.ts';
 import type { Store } from '../store/store.ts';
@@ -60,7 +63,7 @@ const MAX_PENDING_CHANGES = 3;
 const NOT_COPIED_EVENTS: ReadonlySet<string> = new Set(['watch.started', 'watch.ending']);
 
 export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
-  const { store, siteUrl, timing } = options;
+  const { store, policy, siteUrl, timing, resolver = systemResolver() } = options;
 
   /** A missing watch takes the same time as a wrong secret: one look-up and one comparison. */
   async function requireWatch({ host }: Origin, secret: string): Promise<WatchState> {
@@ -72,12 +75,12 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
 
   return {
     async create(origin, client, { webhook: webhookText, listingKey }) {
-      const { webhook, receiver } = readWebhook(webhookText, options.policy);
+      const { webhook, receiver } = readWebhook(webhookText, policy);
       const { host, url: originUrl } = origin;
       const { tokenHash } = await requireOwner(store, host, client, listingKey);
       const oldWatch = await findWatch(store, host);
       addChange(options, oldWatch); // throws before the slower steps
-      await requireAddress(receiver, options);
+      await requireAddress(receiver, { policy, resolver });
       const domain = await registrableDomain(origin);
       const place = { host, receiver: receiver.host, domain, client: client.key };
       await refuseTooMany(store, { ...place, holdsPlace: canKeepPlace(oldWatch, receiver.host) });
@@ -192,10 +195,11 @@ function readWebhook(text: string, policy: OriginPolicy) {
 /** Gives the same reason for every name without a public address. Otherwise callers could query our DNS. */
 async function requireAddress(
   receiver: Origin,
-  { policy, resolver = systemResolver() }: OwnerWatchesOptions,
+  { policy, resolver }: Required<Pick<OwnerWatchesOptions, 'policy' | 'resolver'>>,
 ): Promise<void> {
-  const resolved = await resolveHost(receiver, policy, resolver);
+  const resolved = await resolveHost(receiver, policy, resolver, 1);
   if (resolved.kind === 'addresses') return;
+  if (resolved.kind === 'our-fault') throw new ScannerFailed(new ResolverDown(resolved.detail));
   throw new OriginRefused(
     'blocked_ip',
     'The host of the webhook gave no address of the public internet: give a public https URL.',

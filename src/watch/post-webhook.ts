@@ -13,6 +13,8 @@ export type PostWebhookOptions = {
 } & Pick<ProbeClientOptions, 'policy' | 'userAgent' | 'resolver' | 'connect' | 'extraCa'>;
 
 const TIMEOUT_MS = 15_000;
+/** Each try of a delivery asks for the name once, because a delivery is tried again anyway. */
+const FREE_LIMITS = { maxDnsTries: 1 };
 const MAX_ANSWER_BYTES = 64 * 1_024;
 const NO_ANSWER: PostOutcome = { status: null, retryAfterMs: null, body: '' };
 
@@ -23,7 +25,7 @@ export function createPostWebhook({
   ...options
 }: PostWebhookOptions): PostWebhook {
   return async ({ url, body, headers }, admit) => {
-    const client = createClient(options);
+    const client = createClient({ ...options, limits: FREE_LIMITS });
     try {
       const webhook = validateUrl(url, options.policy);
       const origin = toOrigin(webhook);

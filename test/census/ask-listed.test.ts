@@ -337,7 +337,9 @@ describe('a host name', () => {
   });
 
   test('that our own resolver cannot look up is our fault', async () => {
-    await expect(lookNowhere('ECONNREFUSED')).rejects.toThrow('the resolver of this host failed');
+    await expect(lookNowhere('ECONNREFUSED')).rejects.toThrow(
+      'the resolver of this machine failed',
+    );
   });
 });
 

@@ -2,8 +2,8 @@
 import type { AskListed, AskListedRequest, AskListedResult } from '../../src/census/ask-listed.ts';
 import { Census } from '../../src/census/census.ts';
 import { lookTimeMs } from '../../src/census/plan.ts';
+import type { Address } from '../../src/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import type { Address } from '../../src/guard/resolve.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { LimitReached } from '../../src/looks/in-turn.ts';
 import type { DayWord } from '../../src/model/availability.ts';

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { type Resolver, systemResolver } from '../../src/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { type Resolver, resolveHost, systemResolver } from '../../src/guard/resolve.ts';
+import { resolveHost } from '../../src/guard/resolve.ts';
 
 const NO_RECORDS = dnsError('ENODATA');
 const seller = parseOrigin('https://seller.example.com');

@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 // The queue imports this package at its first request. Under a manual clock, the package must be loaded earlier.
 import 'tldts';
 import { expect, test } from 'vitest';
+import type { Address } from '../../src/guard/name-servers.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
-import type { Address } from '../../src/guard/resolve.ts';
 import {
   createOriginTurns,
   type OriginTurn,

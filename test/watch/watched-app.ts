@@ -1,6 +1,6 @@
 /** The app, its watches and a receiver. Time moves only when the test advances it. */
 
-import type { Address } from '../../src/guard/resolve.ts';
+import type { Address } from '../../src/guard/name-servers.ts';
 import type { AskResources, ResourceAnswer } from '../../src/looks/ask-resources.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createPostWebhook } from '../../src/watch/post-webhook.ts';

@@ -3,8 +3,9 @@ import { OriginRefused } from '../../guard/errors.ts';
 import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
 import { type Connector, dial } from '../../guard/guarded-connect.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../guard/limits.ts';
+import { type Resolver, systemResolver } from '../../guard/name-servers.ts';
 import { type Origin, type OriginPolicy, resolveReference, toOrigin } from '../../guard/origin.ts';
-import { type Resolution, type Resolver, systemResolver } from '../../guard/resolve.ts';
+import type { Resolution } from '../../guard/resolve.ts';
 import { type ProcessorTime, readThreadTime } from '../../guard/timers.ts';
 import type {
   AnswerObservation,

@@ -1,6 +1,7 @@
 /** Entry of the probe thread, which runs the guarded clients of all scans and all sockets to origins. */
 import { MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
+import { systemResolver } from '../../guard/name-servers.ts';
 import { serialize } from '../../parse/json/transfer.ts';
 import { createProbeClient, type ProbeClient } from './client.ts';
 import {
@@ -20,6 +21,8 @@ type OpenClient = { readonly client: ProbeClient; readonly deadline: AbortContro
 if (!(workerData instanceof MessagePort)) {
   throw new Error('probe-worker.ts runs as a worker: use openProbeThread.');
 }
+/** One for all clients, because it keeps for some seconds that the name servers answer. */
+const resolver = systemResolver();
 const sendMessage = (message: ProbeNotice) => parentPort?.postMessage(message);
 const textBudget = new TextBudget({
   onChange: (isSaturated) => sendMessage({ kind: 'saturated', isSaturated }),
@@ -32,7 +35,8 @@ const openClients = new Map<number, OpenClient>();
 const calls: ProbeCalls = {
   open(number, options) {
     const deadline = new AbortController();
-    const client = createProbeClient({ ...options, signal: deadline.signal, textBudget });
+    const { signal } = deadline;
+    const client = createProbeClient({ ...options, signal, textBudget, resolver });
     openClients.set(number, { client, deadline });
   },
   request: (number, request) =>

@@ -3,8 +3,9 @@ import { OriginRefused } from '../../guard/errors.ts';
 import { ProbeFailure, type RequestFailure, ResolverDown } from '../../guard/failures.ts';
 import { type Connector, openGuarded } from '../../guard/guarded-connect.ts';
 import type { Limits } from '../../guard/limits.ts';
+import type { Address, Resolver } from '../../guard/name-servers.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/origin.ts';
-import { type Address, type Resolution, type Resolver, resolveHost } from '../../guard/resolve.ts';
+import { type Resolution, resolveHost } from '../../guard/resolve.ts';
 import type { ProcessorTime } from '../../guard/timers.ts';
 import { createOriginContext } from '../../guard/tls-handshake.ts';
 import { retryAfterMs } from '../../parse/text/http-header.ts';
@@ -45,9 +46,10 @@ export class ScanConnections {
   }
 
   resolveOrigin(origin: Origin): Promise<Resolution> {
-    const { policy, resolver } = this.#options;
+    const { policy, resolver, limits } = this.#options;
     const key = isAllowedException(origin, policy) ? origin.url : origin.hostname;
-    const resolution = this.#resolutions.get(key) ?? resolveHost(origin, policy, resolver);
+    const resolution =
+      this.#resolutions.get(key) ?? resolveHost(origin, policy, resolver, limits.maxDnsTries);
     this.#resolutions.set(key, resolution);
     return resolution;
   }

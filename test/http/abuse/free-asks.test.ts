@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import 'tldts';
 import { expect, test } from 'vitest';
-import type { Address } from '../../../src/guard/resolve.ts';
+import type { Address } from '../../../src/guard/name-servers.ts';
 import type { AskSeller } from '../../../src/limits/run-preflight.ts';
 import type { FetchToken } from '../../../src/ownership/ownership-token.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';

@@ -2,8 +2,8 @@ import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OriginRefused } from '../../../src/guard/errors.ts';
 import { ResolverDown } from '../../../src/guard/failures.ts';
+import type { Resolver } from '../../../src/guard/name-servers.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/guard/origin.ts';
-import type { Resolver } from '../../../src/guard/resolve.ts';
 import { createTestCa, selfSigned, type TestCa } from '../../fixtures/tls/test-ca.ts';
 import { ask, clientFor, dataOf, startOrigin, startRawOrigin } from './harness.ts';
 

@@ -3,8 +3,8 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { OriginRefused } from '../../../src/guard/errors.ts';
 import type { Connector } from '../../../src/guard/guarded-connect.ts';
+import type { Resolver } from '../../../src/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../../src/guard/origin.ts';
-import type { Resolver } from '../../../src/guard/resolve.ts';
 import type { ProbeClient } from '../../../src/probe/client/client.ts';
 import { createTestCa, type TestCa } from '../../fixtures/tls/test-ca.ts';
 import {

@@ -1,0 +1,104 @@
+/** Asks the name servers of this machine, each question by a channel of its own, so that no question waits for another. */
+import { promises as dns } from 'node:dns';
+import { isIP } from 'node:net';
+import { startPatientTimer } from './timers.ts';
+
+export type Address = { readonly address: string; readonly family: 4 | 6 };
+
+export type Resolver = {
+  /** `tryNumber` counts from 0. It chooses the name server, so that several tries ask several servers. */
+  resolve4(hostname: string, tryNumber?: number): Promise<string[]>;
+  resolve6(hostname: string, tryNumber?: number): Promise<string[]>;
+  /** Asks the operating system, which also reads the hosts file. Used for policy exceptions only. */
+  lookup(hostname: string): Promise<Address[]>;
+  /**
+   * True if a name server answers for a top-level domain. If it does not, a silent name says nothing about the
+   * origin. If this function is absent, the name servers are assumed to answer.
+   */
+  answersTld?(): Promise<boolean>;
+};
+
+export type NameServerOptions = {
+  /** "127.0.0.1:5353". By default the servers of the operating system, read again for each question. */
+  readonly servers?: readonly string[];
+  readonly now?: () => number;
+};
+
+const TRY_TIMEOUT_MS = 1_500;
+/** The timer of c-ares fires although an answer waits behind a blocked thread, so a patient timer goes first. */
+const CHANNEL_TIMEOUT_MS = 60_000;
+const TLD = 'com';
+const TLD_ANSWER_LIFETIME_MS = 10_000;
+
+type Query<T> = (channel: dns.Resolver) => Promise<T>;
+
+/** Queries name servers directly, because `dns.lookup` also reads the hosts file and search domains. */
+export function systemResolver({ servers, now = () => performance.now() }: NameServerOptions = {}) {
+  const listServers = () => servers ?? new dns.Resolver().getServers();
+  let tldAnswer: { readonly askedAtMs: number; readonly answer: Promise<boolean> } | null = null;
+
+  const askInTurn = <T>(tryNumber: number, query: Query<T>): Promise<T> => {
+    const all = listServers();
+    return askServer(all[tryNumber % all.length], query);
+  };
+
+  async function askTld(): Promise<boolean> {
+    // If the system names no server, c-ares asks one on this machine.
+    const all = listServers();
+    const questions = (all.length > 0 ? all : [undefined]).map(async (server) => {
+      try {
+        await askServer(server, (channel) => channel.resolveNs(TLD));
+        return true;
+      } catch (error) {
+        return NAME_CODES.has(readCode(error));
+      }
+    });
+    return (await Promise.all(questions)).includes(true);
+  }
+
+  return {
+    resolve4: (hostname, tryNumber = 0) =>
+      askInTurn(tryNumber, (channel) => channel.resolve4(hostname)),
+    resolve6: (hostname, tryNumber = 0) =>
+      askInTurn(tryNumber, (channel) => channel.resolve6(hostname)),
+    lookup: async (hostname) => {
+      const addresses = await dns.lookup(hostname, { all: true });
+      return addresses.map(({ address }) => toAddress(address));
+    },
+    answersTld() {
+      if (tldAnswer === null || now() - tldAnswer.askedAtMs >= TLD_ANSWER_LIFETIME_MS) {
+        tldAnswer = { askedAtMs: now(), answer: askTld() };
+      }
+      return tldAnswer.answer;
+    },
+  } satisfies Resolver;
+}
+
+/** Codes that the answer of a working name server gives. Nobody needs to ask again. */
+export const NAME_CODES: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
+
+async function askServer<T>(server: string | undefined, query: Query<T>): Promise<T> {
+  const channel = new dns.Resolver({ timeout: CHANNEL_TIMEOUT_MS, tries: 1 });
+  if (server !== undefined) channel.setServers([server]);
+  let isLate = false;
+  const timer = startPatientTimer(TRY_TIMEOUT_MS, () => {
+    isLate = true;
+    channel.cancel();
+  });
+  try {
+    return await query(channel);
+  } catch (error) {
+    throw isLate ? Object.assign(new Error('no answer in time'), { code: 'ETIMEOUT' }) : error;
+  } finally {
+    timer.cancel();
+  }
+}
+
+export function toAddress(address: string): Address {
+  return { address, family: isIP(address) === 6 ? 6 : 4 };
+}
+
+/** Returns the code of an error of a name server. */
+export function readCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+}
