@@ -30,6 +30,8 @@ export type ChallengeRequest = {
 export type ChallengeJudgement = {
   /** Null if the answer has no terms, or if the worker exceeded its limits. */
   readonly terms: ReadTerms | null;
+  /** What the 402 holds in place of a challenge; null if it has terms, or if the worker exceeded its limits. */
+  readonly misplaced: string | null;
   /** Also empty if the worker exceeded its limits. */
   readonly otherWays: readonly OtherWay[];
   readonly payability: ResourcePayability | null;
@@ -37,6 +39,7 @@ export type ChallengeJudgement = {
 };
 
 const SCHEMA_CHECK = 'P3';
+const NOTHING_READ: ReadAnswer = { terms: null, others: [], misplaced: null };
 const TERMS_MODULE: WorkModule<typeof import('./read-terms.ts')> = new URL(
   './read-terms.ts',
   import.meta.url,
@@ -56,10 +59,10 @@ export async function judgeChallenge(
   const account = pool.openScan();
   const work: ScanWork = { pool, account, signal };
   const reading = await runOnWorker(work, 'origin', TERMS_MODULE, 'readAnswer', answer);
-  const { terms, others }: ReadAnswer = reading.ok ? reading.output : { terms: null, others: [] };
+  const { terms, others, misplaced }: ReadAnswer = reading.ok ? reading.output : NOTHING_READ;
   const { method } = request;
   const otherWays = others.map((other) => ({ method, path: toPath(answer), ...other }));
-  if (terms === null) return { terms, otherWays, payability: null, schema: null };
+  if (terms === null) return { terms, misplaced, otherWays, payability: null, schema: null };
 
   const resources = toResourceSet(request, answer);
   const listing = await runOnWorker(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
@@ -75,6 +78,7 @@ export async function judgeChallenge(
   });
   return {
     terms,
+    misplaced,
     otherWays,
     payability: payability.resources[0] ?? null,
     schema: schemaResult?.verdict ?? null,

@@ -8,6 +8,7 @@ import { createKit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { toPrice } from '../parse/x402/amount.ts';
 import { type Challenge, type Offer, readChallenge } from '../parse/x402/challenge.ts';
+import { findMisplacement } from '../parse/x402/misplaced-challenge.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import { findOtherChallenges, type OtherChallenge } from '../parse/x402/other-protocol.ts';
 import { isSettledUpfront } from '../parse/x402/transfer-method.ts';
@@ -37,6 +38,8 @@ export type ReadAnswer = {
   /** Null if the answer has no x402 challenge. */
   readonly terms: ReadTerms | null;
   readonly others: readonly OtherChallenge[];
+  /** What the 402 holds in place of a challenge: "with the challenge in X-PAYMENT"; null if it has a challenge. */
+  readonly misplaced: string | null;
 };
 
 export function readAnswer(answer: HttpData): ReadAnswer {
@@ -44,6 +47,7 @@ export function readAnswer(answer: HttpData): ReadAnswer {
   return {
     terms: challenge === null ? null : readTerms(challenge),
     others: findOtherChallenges(answer),
+    misplaced: findMisplacement(answer)?.text ?? null,
   };
 }
 

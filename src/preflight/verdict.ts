@@ -28,7 +28,7 @@ const MAX_QUOTE_CHARS = 160;
 
 export function verdictOn(judgement: ChallengeJudgement, buyer: BuyerTerms): Preflight {
   const { terms, payability, schema, otherWays } = judgement;
-  if (terms === null) return toPreflight([toNoTermsReason(otherWays)], null, null, otherWays);
+  if (terms === null) return toPreflight([toNoTermsReason(judgement)], null, null, otherWays);
   const offers = terms.offers.map((offer): PreflightOffer & PricedOffer => ({
     ...offer,
     client: payability?.offers.find(({ pointer }) => pointer === offer.pointer)?.verdict ?? null,
@@ -50,11 +50,12 @@ export function verdictOn(judgement: ChallengeJudgement, buyer: BuyerTerms): Pre
   return toPreflight(reasons, shownTerms, digest, otherWays);
 }
 
-function toNoTermsReason(otherWays: readonly OtherWay[]): PreflightReason {
+function toNoTermsReason({ otherWays, misplaced }: ChallengeJudgement): PreflightReason {
   if (otherWays.length === 0) {
+    const place = misplaced === null ? '' : `: it comes ${misplaced}`;
     return {
       code: 'no_challenge',
-      evidence: 'the 402 holds no challenge that a client could read',
+      evidence: `the 402 holds no challenge that a client could read${place}`,
     };
   }
   const ways = otherWays.map(formatProtocol).join(', ');
@@ -176,7 +177,8 @@ export function storedPreflight(
   const ways = otherWays.filter(isRequested);
   if (resource === undefined || (resource.offers.length === 0 && ways.length > 0)) {
     if (ways.length === 0) return null;
-    return verdictOn({ terms: null, otherWays: ways, payability: null, schema: null }, buyer);
+    const nothingRead = { terms: null, misplaced: null, payability: null, schema: null };
+    return verdictOn({ ...nothingRead, otherWays: ways }, buyer);
   }
   const offers = resource.offers.map(({ pointer, scheme, network, asset, amount }) => ({
     pointer,
@@ -190,5 +192,6 @@ export function storedPreflight(
     ...toPrice(network ?? undefined, asset ?? undefined, amount ?? undefined),
   }));
   const terms = { x402Version: null, resourceUrl: null, offers, digest: null };
-  return verdictOn({ terms, otherWays: ways, payability: resource, schema: null }, buyer);
+  const judgement = { terms, misplaced: null, otherWays: ways, payability: resource, schema: null };
+  return verdictOn(judgement, buyer);
 }

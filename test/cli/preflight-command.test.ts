@@ -85,6 +85,25 @@ describe('preflight', () => {
     expect(written()).toContain('  other way to pay: MPP (tempo)\n');
   });
 
+  test('names what a 402 holds in place of a challenge', async () => {
+    await using seller = await startCraftedSeller({
+      answers: {
+        'GET /weather': {
+          status: 402,
+          headers: { 'x-payment-required': '{"scheme":"exact","network":"base","payTo":"0x1"}' },
+        },
+      },
+    });
+    const { report } = await preflight(`${seller.url}/weather`, '--allow-private');
+    expect(report.reasons).toEqual([
+      {
+        code: 'no_challenge',
+        evidence:
+          'the 402 holds no challenge that a client could read: it comes with the challenge in X-PAYMENT-REQUIRED, which clients do not read',
+      },
+    ]);
+  });
+
   test.each([
     ['/weather', ['--max-price', '0.0001'], 'no-go', 'over_max_price', 1],
     ['/health', [], 'caution', 'no_payment_asked', 0],
