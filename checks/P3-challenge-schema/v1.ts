@@ -3,6 +3,7 @@ import {
   defineCheck,
   type Found,
   fail,
+  NAMED_SUMMARY,
   type Note,
   notDetermined,
   pass,
@@ -114,23 +115,22 @@ export default defineCheck({
       OUTCOMES,
       resources,
       kit,
-      inspect,
+      (item) => kit.inCopy(item.reading, inspect(item)),
       (count) => ['valid', `${count} sent a valid version 2 challenge`],
-      'named',
+      [['named', kit.namedOnly, NAMED_SUMMARY]],
     );
     const notes = kit.challenged(resources).flatMap((paidResource) => {
-      const offers = judgeOffers(
-        paidResource.reading.challenge,
-        findPayability(paidResource),
-        kit,
-      ).flatMap(({ kind, isNamed, text }): readonly Note[] =>
-        text === null ? [] : [[kind ?? (isNamed ? 'named' : 'passive'), text]],
-      );
-      return [...inspect(paidResource), ...offers];
+      const { challenge } = paidResource.reading;
+      const offers = judgeOffers(challenge, findPayability(paidResource), kit);
+      return [...inspect(paidResource), ...offers.flatMap(toNote)];
     });
     return withNotes(finding, notes);
   },
 });
+
+function toNote({ kind, isNamed, text }: JudgedOffer): readonly Note[] {
+  return text === null ? [] : [[kind ?? (isNamed ? 'named' : 'passive'), text]];
+}
 
 function inspectTopLevel(
   { reading, resource }: ChallengedResource,

@@ -25,6 +25,13 @@ import { UNIT_CASES } from '../../test/fixtures/observations/unit-cases.ts';
 const SUI = { network: 'sui:mainnet', asset: '0x2::sui::SUI', payTo: '0x1eb7', extra: {} };
 
 const UNKNOWN_TOKEN = `0x${'ab'.repeat(20)}`;
+const WALLET = '0x77777777Dcc4d5A8B6E418Fd04D8997ef11000eE';
+const GATEWAY = {
+  amount: '100',
+  extra: { name: 'GatewayWalletBatched', version: '1', verifyingContract: WALLET },
+};
+const NAMES = { accepts: ['exact'] };
+const NOT_JUDGED = { status: 'warn', basis: 'not_determined' } as const;
 const NO_MANIFEST = { manifest: NOT_FOUND };
 const NO_DOCUMENTS = { openapi: NOT_FOUND, manifest: NOT_FOUND };
 
@@ -95,7 +102,27 @@ const cases: readonly CheckCase[] = [
   {
     name: 'accepts is empty',
     seen: withOffers([]),
-    expect: { status: 'fail', outcome: 'malformed-amount', evidence: ['/accepts'] },
+    expect: { ...NOT_JUDGED, outcome: 'no-offer', evidence: ['/accepts: [] (see P3)'] },
+  },
+  {
+    name: 'the entries of accepts are texts',
+    seen: { resources: resources([resource({ get: challenge402(challengeV2(NAMES)) })]) },
+    expect: { ...NOT_JUDGED, outcome: 'no-offer', evidence: ['/accepts: ["exact"]'] },
+  },
+  {
+    name: 'the only offer has a scheme of its own',
+    seen: withOffers([{ scheme: 'nvm:erc4337', network: 'eip155:8453' }]),
+    expect: { ...NOT_JUDGED, outcome: 'unknown', evidence: ['"nvm:erc4337" on "eip155:8453"'] },
+  },
+  {
+    name: 'the only offer is signed for another contract',
+    seen: withOffers([offer(GATEWAY)]),
+    expect: { ...NOT_JUDGED, outcome: 'unknown', evidence: ['"GatewayWalletBatched"'] },
+  },
+  {
+    name: 'a cheaper offer for another contract stands beside one with the declared price',
+    seen: withOffers([offer(GATEWAY), offer()]),
+    expect: { status: 'pass', outcome: 'agrees' },
   },
   {
     name: 'a version 1 offer has no maxAmountRequired',

@@ -4,6 +4,7 @@ import {
   type Found,
   fail,
   listed,
+  NAMED_SUMMARY,
   notDetermined,
   pass,
   type Seen,
@@ -35,7 +36,9 @@ const OUTCOMES = {
   ),
   'unknown-decimals': warn('Offer a well-known stablecoin too, such as USDC on Base.'),
   undeclared: warn('Declare the price of each paid operation in x-payment-info of /openapi.json.'),
+  'no-offer': notDetermined('Correct what P3 names first.'),
   named: notDetermined('Offer "exact" on Base or Solana too, whose prices can be compared.'),
+  unknown: notDetermined('Offer "exact" on Base or Solana too, whose prices can be compared.'),
   ceiling: pass('Keep the declared max of the dynamic price at or above each ceiling.'),
   agrees: pass('Keep one constant for each price.'),
 };
@@ -70,14 +73,17 @@ export default defineCheck({
         const uncompared = notes.length > 0 ? `; not compared: ${listed(notes)}` : '';
         return ['agrees', `${count} ask for the declared price${uncompared}`];
       },
-      'named',
+      [
+        ['no-offer', kit.noOffer, 'without an offer that can be read'],
+        ['named', kit.namedOnly, NAMED_SUMMARY],
+        ['unknown', kit.unknownOnly, 'unknown to this catalog'],
+      ],
     );
   },
 });
 
 function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw[] {
   const { reading, second: laterChallenge, resource } = item;
-  if (reading.challenge.offers.length === 0) return [['malformed-amount', 'has an empty /accepts']];
   const offers = kit.judgedOffers(reading.challenge);
   const laterOffers = laterChallenge === null ? [] : kit.judgedOffers(laterChallenge);
   const faults = new Map(

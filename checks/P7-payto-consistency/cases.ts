@@ -53,7 +53,68 @@ function withManifest(changes: JsonObject): CheckCase['seen'] {
   };
 }
 
+const PLAN = { scheme: 'nvm:erc4337', asset: undefined, amount: undefined, extra: {} };
+const NOT_JUDGED = { status: 'warn', basis: 'not_determined' } as const;
+
+/** What a challenge says that has no offer of a known scheme, or no offer at all. */
+const UNKNOWN_CASES: readonly CheckCase[] = [
+  {
+    name: 'accepts is empty',
+    seen: withOffers(),
+    expect: { ...NOT_JUDGED, outcome: 'no-offer', evidence: ['/accepts: [] (see P3)'] },
+  },
+  {
+    name: 'a scheme of its own names no recipient',
+    seen: withOffers({ ...PLAN, payTo: undefined }),
+    expect: { ...NOT_JUDGED, outcome: 'unknown', evidence: ['"nvm:erc4337"'] },
+  },
+  {
+    name: 'a scheme of its own names a recipient that is no address',
+    seen: withOffers({ ...PLAN, payTo: 'merchant-7' }),
+    expect: { ...NOT_JUDGED, outcome: 'unknown', evidence: ['"nvm:erc4337"'] },
+  },
+  {
+    name: 'a scheme of its own pays to an address',
+    seen: withOffers(PLAN),
+    expect: { status: 'pass', outcome: 'consistent' },
+  },
+  {
+    name: 'a scheme of its own pays to zero',
+    seen: withOffers({ ...PLAN, payTo: `0x${'0'.repeat(40)}` }),
+    expect: { status: 'fail', outcome: 'zero-address', evidence: ['/accepts/0/payTo'] },
+  },
+  {
+    name: 'a scheme of its own pays to its asset',
+    seen: withOffers({ ...PLAN, asset: PAY_TO }),
+    expect: { status: 'fail', outcome: 'asset-as-recipient', evidence: ['/accepts/0/payTo'] },
+  },
+  {
+    name: 'an unknown network pays to an address with a wrong checksum',
+    seen: withOffers({ network: 'zcash:main', asset: 'ZEC', payTo: PAY_TO.replace('C', 'c') }),
+    expect: { status: 'fail', outcome: 'bad-checksum', evidence: ['/accepts/0/payTo'] },
+  },
+  {
+    name: 'header and body differ, and the recipient in the header is malformed',
+    seen: {
+      resources: resources([
+        resource({
+          get: challenge402(challengeV2({ accepts: [offer({ payTo: 'me' })] }), {
+            body: challengeV2(),
+          }),
+        }),
+      ]),
+      ...NO_MANIFEST,
+    },
+    expect: {
+      status: 'fail',
+      outcome: 'malformed',
+      evidence: ['in its header, which differs from its body: /accepts/0/payTo'],
+    },
+  },
+];
+
 const cases: readonly CheckCase[] = [
+  ...UNKNOWN_CASES,
   {
     name: 'the recipient ends with a line break',
     seen: withOffers({ payTo: `${PAY_TO}\n` }),

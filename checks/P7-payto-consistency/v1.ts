@@ -4,6 +4,7 @@ import {
   type Found,
   fail,
   listed,
+  NAMED_SUMMARY,
   notDetermined,
   pass,
   type Seen,
@@ -12,9 +13,11 @@ import {
 } from '../../src/engine/define-check.ts';
 import type { JsonValue } from '../../src/parse/json/json.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
+import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
 
 const NEEDS = ['origin', 'manifest', 'manifestJson', 'soft404', 'resources'] as const;
+
+const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 const OUTCOMES = {
   malformed: fail('Set payTo to an address of the network that the offer names.'),
@@ -25,7 +28,9 @@ const OUTCOMES = {
   'manifest-differs': fail('Build routes and manifest from one constant for payTo.'),
   'fresh-recipient': warn('Keep one recipient, or name in the documents who takes the payments.'),
   'several-recipients': warn('Use one address, or say in the documents who owns each address.'),
+  'no-offer': notDetermined('Correct what P3 names first.'),
   named: notDetermined('Offer "exact" on Base or Solana too, whose recipients can be judged.'),
+  unknown: notDetermined('Offer "exact" on Base or Solana too, whose recipients can be judged.'),
   consistent: pass('Keep one recipient for each address family.'),
 };
 type Flaw = Found<keyof typeof OUTCOMES>;
@@ -47,9 +52,13 @@ export default defineCheck({
       OUTCOMES,
       seen.resources,
       kit,
-      (item) => inspect(item, seen, kit),
+      (item) => kit.inCopy(item.reading, inspect(item, seen, kit)),
       (count, challenged) => judgeRecipients(count, challenged, kit),
-      'named',
+      [
+        ['no-offer', kit.noOffer, 'without an offer that can be read'],
+        ['named', kit.namedOnly, NAMED_SUMMARY],
+        ['unknown', (challenge) => describeUnknown(challenge, kit), 'unknown to this catalog'],
+      ],
     );
   },
 });
@@ -73,7 +82,9 @@ function inspect(
 ): readonly Flaw[] {
   const { reading, second: laterChallenge } = item;
   const { challenge } = reading;
-  const flaws = kit.judgedOffers(challenge).flatMap((offer) => inspectOffer(offer, kit));
+  const flaws = kit
+    .judgedOffers(challenge)
+    .flatMap((offer) => inspectOffer(offer, challenge.version, kit));
   const payees = listPayees(challenge.offers, kit);
   const findOtherPayee = (offers: readonly Offer[]) =>
     listPayees(offers, kit).find((payee) => !payees.includes(payee));
@@ -105,11 +116,17 @@ function inspect(
   return [...new Map(flaws.map((flaw) => [flaw[1], flaw])).values()];
 }
 
-function inspectOffer(offer: Offer, kit: Kit): Flaw[] {
+/** An unknown scheme may pay without a recipient. */
+function describeUnknown(challenge: Challenge, kit: Kit): string | null {
+  return listPayees(challenge.offers, kit).length > 0 ? null : kit.unknownOnly(challenge);
+}
+
+function inspectOffer(offer: Offer, version: Challenge['version'], kit: Kit): Flaw[] {
   const { payTo, asset, pointer } = offer;
   const text = `${pointer}/payTo is ${kit.showAddress(payTo)}`;
   const form = findForm(offer, kit);
-  if (form === 'malformed') return [['malformed', text]];
+  // Nobody here knows the form of an address in an unknown scheme or network.
+  if (form === 'malformed') return kit.isUnknownPair(offer, version) ? [] : [['malformed', text]];
   if (form === 'zero') return [['zero-address', text]];
   if (isSameText(asset, payTo)) return [['asset-as-recipient', text]];
   return form === 'bad-checksum' ? [['bad-checksum', text]] : [];
@@ -122,7 +139,9 @@ function isSameText(left: JsonValue | undefined, right: JsonValue | undefined): 
 
 function findForm({ network, payTo }: Offer, kit: Kit) {
   if (typeof payTo !== 'string' || payTo === '') return 'malformed';
-  return kit.address(typeof network === 'string' ? network : '', payTo);
+  const form = kit.address(typeof network === 'string' ? network : '', payTo);
+  const isEvm = form === 'unknown-network' && EVM_ADDRESS.test(payTo);
+  return isEvm ? kit.address('eip155:1', payTo) : form;
 }
 
 /** Returns texts such as "eip155 0x…". One address is one recipient on all networks of its family. */

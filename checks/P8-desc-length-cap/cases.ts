@@ -100,6 +100,44 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'short-enough', evidence: ['1 of 2'] },
   },
   {
+    name: 'the entries of accepts in version 1 are texts',
+    seen: {
+      resources: resources([
+        resource({ get: bodyChallenge402(challengeV1({ accepts: ['exact'] })) }),
+      ]),
+    },
+    expect: {
+      status: 'warn',
+      outcome: 'no-offer',
+      basis: 'not_determined',
+      evidence: ['/accepts: ["exact"] (see P3)'],
+    },
+  },
+  {
+    name: 'the entries of accepts in version 2 are texts, and the description is missing',
+    seen: {
+      resources: resources([
+        resource({ get: challenge402(challengeV2({ accepts: ['exact'], resource: {} })) }),
+      ]),
+    },
+    expect: { status: 'warn', outcome: 'missing', evidence: ['/resource/description'] },
+  },
+  {
+    name: 'only the body has a description, and clients read the header',
+    seen: {
+      resources: resources([
+        resource({
+          get: challenge402(challengeV2({ resource: undefined }), { body: challengeV2() }),
+        }),
+      ]),
+    },
+    expect: {
+      status: 'warn',
+      outcome: 'missing',
+      evidence: ['in its header, which differs from its body: /resource/description is missing'],
+    },
+  },
+  {
     name: 'the only POST answers 422, without a challenge',
     seen: { resources: resources([resource({ method: 'POST', post: answer(422) })]) },
     expect: { status: 'warn', outcome: 'unseen', basis: 'not_determined', evidence: ['0 of 1'] },

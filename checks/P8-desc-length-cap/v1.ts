@@ -3,6 +3,7 @@ import {
   defineCheck,
   type Found,
   fail,
+  notDetermined,
   pass,
   warn,
   worstOf,
@@ -17,6 +18,7 @@ const MAX_CODE_POINTS = 500;
 const OUTCOMES = {
   'too-long': fail('Shorten the description of the route to at most 500 characters.'),
   missing: warn('Give each paid route a description: what it returns, in one sentence.'),
+  'no-offer': notDetermined('Correct what P3 names first.'),
   'short-enough': pass('Keep each description within 500 characters.'),
 };
 
@@ -37,12 +39,20 @@ export default defineCheck({
       OUTCOMES,
       resources,
       kit,
-      ({ reading }) => inspect(reading.challenge, kit),
+      ({ reading }) => kit.inCopy(reading, inspect(reading.challenge, kit)),
       (count, challenged) => {
         const lengths = challenged.map(({ reading }) => findLongest(reading.challenge, kit).length);
         const evidence = `${count} describe what they sell; the longest description has ${Math.max(...lengths)} characters`;
         return ['short-enough', evidence];
       },
+      // Version 1 has its descriptions in the offers.
+      [
+        [
+          'no-offer',
+          (challenge) => (challenge.version === 1 ? kit.noOffer(challenge) : null),
+          'without an offer that can be read',
+        ],
+      ],
     );
   },
 });

@@ -287,6 +287,22 @@ const casesWithPost: readonly CheckCase[] = [
     },
   },
   {
+    name: 'only the body has the extension, and its example does not fit',
+    versions: [2],
+    seen: withPost({
+      post: challenge402(postChallenge(null), {
+        body: postChallenge(
+          bazaarExtension({ info: { input: { ...INPUT, body: {} }, output: OUTPUT } }),
+        ),
+      }),
+    }),
+    expect: {
+      status: 'fail',
+      outcome: 'example-invalid',
+      evidence: ['in its body: /extensions/bazaar/info does not fit'],
+    },
+  },
+  {
     name: 'the header has a challenge, and only the body has the extension',
     versions: [2],
     seen: withPost({

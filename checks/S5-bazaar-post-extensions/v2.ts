@@ -23,6 +23,8 @@ const SCHEMA_DRAFT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 const DECLARE_FIX = 'Declare the bazaar extension, with an input example, on each POST route.';
 
+const POINTER = '/extensions/bazaar';
+
 const OUTCOMES = {
   'no-post-resource': notApplicable(DECLARE_FIX),
   absent: fail(DECLARE_FIX),
@@ -109,42 +111,54 @@ function isPostResource(resource: ResourceObservation, kit: Kit): boolean {
 function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[] | null {
   const probe = resource.probes.find(({ method }) => method === 'POST');
   if (!probe?.answer.ok || probe.answer.data.status !== 402) return null;
-  const { header, body, challenge } = kit.challenge(probe.answer.data);
+  const reading = kit.challenge(probe.answer.data);
+  const { header, body, challenge } = reading;
   if (challenge === null) return null;
 
+  const inHeader = header.state === 'ok' ? kit.at(header.value, POINTER) : undefined;
+  const inBody = body.ok ? kit.at(body.value, POINTER) : undefined;
+  const bazaar = inHeader ?? inBody;
+  const found =
+    bazaar === undefined
+      ? (['absent', `${POINTER} is missing`] as const)
+      : inspectBazaar(bazaar, inHeader !== undefined, kit);
+  if (found === null) return [];
   const request = kit.request('POST', resource.path);
-  const pointer = '/extensions/bazaar';
-  const inHeader = header.state === 'ok' ? kit.at(header.value, pointer) : undefined;
-  const bazaar = inHeader ?? (body.ok ? kit.at(body.value, pointer) : undefined);
-  if (bazaar === undefined) return [['absent', `${request} ${pointer} is missing`]];
+  const [[kind, text] = found] = inHeader === undefined ? [found] : kit.inCopy(reading, [found]);
+  const isBodyJudged = inHeader === undefined && bazaar !== undefined && kind !== 'body-only';
+  const copy = isBodyJudged && challenge.where === 'header' ? 'in its body: ' : '';
+  return [[kind, `${request} ${copy}${text}`]];
+}
 
+/** Returns the first fault of a declaration; null if it is complete. */
+function inspectBazaar(bazaar: JsonValue, isInHeader: boolean, kit: Kit): Found<Kind> | null {
   const member = findWrongMember(bazaar, kit);
   if (member !== undefined) {
-    return [['bad-input', `${request} ${pointer}${member}: ${kit.show(kit.at(bazaar, member))}`]];
+    return ['bad-input', `${POINTER}${member}: ${kit.show(kit.at(bazaar, member))}`];
   }
   const schema = kit.at(bazaar, '/schema');
   const draft = kit.at(schema, '/$schema');
   if (typeof schema !== 'object' || !isKnownDraft(draft)) {
     const shown = typeof schema === 'object' ? draft : schema;
-    return [['bad-schema', `${request} ${pointer}/schema: ${kit.show(shown)}`]];
+    return ['bad-schema', `${POINTER}/schema: ${kit.show(shown)}`];
   }
   const [error] = kit.schemaErrors(schema, kit.at(bazaar, '/info') ?? null);
-  if (error?.startsWith('schema')) return [['bad-schema', `${request} ${pointer}: ${error}`]];
+  if (error?.startsWith('schema')) return ['bad-schema', `${POINTER}: ${error}`];
   if (!definesInput(schema, kit)) {
-    const evidence = `${request} ${pointer}/schema/properties/input: missing; the schema describes info, not the body`;
-    return [['bad-schema', evidence]];
+    const evidence = `${POINTER}/schema/properties/input: missing; the schema describes info, not the body`;
+    return ['bad-schema', evidence];
   }
   if (error !== undefined) {
-    return [['example-invalid', `${request} ${pointer}/info does not fit its schema: ${error}`]];
+    return ['example-invalid', `${POINTER}/info does not fit its schema: ${error}`];
   }
-  if (inHeader === undefined) return [['body-only', `${request} ${pointer} is not in the header`]];
+  if (!isInHeader) return ['body-only', `${POINTER} is not in the header`];
   // An MCP tool that declares no output returns text (bazaar.md, "Output Types").
   const isTool = kit.at(bazaar, '/info/input/type') === 'mcp';
   const output = kit.at(bazaar, '/info/output');
   if (kit.at(output, '/example') === undefined && !(isTool && output === undefined)) {
-    return [['no-output-example', `${request} ${pointer}/info/output/example is missing`]];
+    return ['no-output-example', `${POINTER}/info/output/example is missing`];
   }
-  return [];
+  return null;
 }
 
 function isKnownDraft(value: JsonValue | undefined): boolean {

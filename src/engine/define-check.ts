@@ -11,7 +11,7 @@ export {
   type Found,
   fail,
   listed,
-  type Note,
+  NAMED_SUMMARY,
   needsOpenApi,
   notApplicable,
   notDetermined,
@@ -24,7 +24,6 @@ export {
   unchallenged,
   unplanned,
   warn,
-  withNotes,
   worst,
   worstOf,
 } from './findings.ts';
@@ -44,6 +43,7 @@ export {
   VERSION_2_FIX,
   version2Fix,
 } from './missing-challenge.ts';
+export { type Note, withNotes } from './with-notes.ts';
 
 export type Seen<Name extends ObservationName> = Readonly<Pick<Observations, Name>>;
 

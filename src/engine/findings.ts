@@ -10,8 +10,7 @@ import {
 import type { OpenApiReading } from '../parse/kit/find-openapi.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { DocumentReading } from '../parse/kit/read-document.ts';
-import { cleanText } from '../parse/text/text.ts';
-import type { ChallengedResource } from '../parse/x402/challenge.ts';
+import type { Challenge, ChallengedResource } from '../parse/x402/challenge.ts';
 
 export type Outcome = {
   readonly status: Status;
@@ -71,7 +70,7 @@ export function toVerdict<Name extends string>(
   return { status: row.status, basis: row.basis, outcome, evidence, fix: fix ?? row.fix };
 }
 
-function isFound<Name extends string>(finding: Finding<Name>): finding is Found<Name> {
+export function isFound<Name extends string>(finding: Finding<Name>): finding is Found<Name> {
   return Array.isArray(finding);
 }
 
@@ -189,11 +188,21 @@ export function unplanned(planFailure: string): Verdict<'limits'> {
 /** Evidence has a maximum length, and one example is enough to act on. */
 const MAX_LISTED = 3;
 
+/** Resources that a check does not judge: their outcome, how to find them, and what to say of them beside others. */
+export type Unjudged<Name extends string> = readonly [
+  outcome: Name,
+  describe: (challenge: Challenge) => string | null,
+  summary: string,
+];
+
+/** Why pairs of scheme and network that are known have no verdict. */
+export const NAMED_SUMMARY = 'known, not judged here';
+
 /**
  * Judges each resource that challenged. Returns the worst finding of `inspect`, with its count ("2 of 3") and
  * its requests. If `inspect` finds nothing, returns the finding of `sound`, which gets "2 of 3 resources".
- * `kit.namedOnly` finds resources whose offers we know but do not judge. If the check has an outcome `unjudged`,
- * these resources are only counted. If there are no other resources, the outcome is `unjudged`.
+ * The rows of `unjudged` find resources that are only counted. If there are no others, the outcome is that of the first
+ * row that found one.
  */
 export function worstOf<Name extends string>(
   outcomes: Outcomes<Name>,
@@ -201,20 +210,24 @@ export function worstOf<Name extends string>(
   kit: Kit,
   inspect: (challenged: ChallengedResource) => readonly Found<NoInfer<Name>>[],
   sound: (count: string, challenged: readonly ChallengedResource[]) => Found<NoInfer<Name>>,
-  unjudged?: NoInfer<Name>,
+  unjudged: readonly Unjudged<NoInfer<Name>>[] = [],
 ): Finding<Name> {
   const challenged = kit.challenged(resources);
   if (challenged.length === 0) return unchallenged(resources.probed.length);
   const toRequest = ({ probe, resource }: ChallengedResource) =>
     kit.request(probe.method, resource.path);
-  const unjudgedItems = challenged.flatMap((item) => {
-    const text = unjudged === undefined ? null : kit.namedOnly(item.reading.challenge);
-    return text === null ? [] : [{ item, text: `${toRequest(item)} ${text}` }];
+  const left = challenged.flatMap((item) => {
+    const rows = unjudged.flatMap(([outcome, describe, summary]) => {
+      const text = describe(item.reading.challenge);
+      return text === null ? [] : [{ item, outcome, summary, text: `${toRequest(item)} ${text}` }];
+    });
+    return rows.slice(0, 1);
   });
-  const judged = challenged.filter((each) => unjudgedItems.every(({ item }) => item !== each));
-  if (unjudged !== undefined && judged.length === 0) {
-    const texts = listed(unjudgedItems.map(({ text }) => text));
-    return [unjudged, `${unjudgedItems.length} of ${unjudgedItems.length}: ${texts}`];
+  const judged = challenged.filter((each) => left.every(({ item }) => item !== each));
+  const [first] = unjudged.filter(([outcome]) => left.some((each) => each.outcome === outcome));
+  if (first !== undefined && judged.length === 0) {
+    const texts = listed(left.map(({ text }) => text));
+    return [first[0], `${left.length} of ${left.length}: ${texts}`];
   }
   const lists = judged.map((item) =>
     inspect(item).map(
@@ -226,11 +239,14 @@ export function worstOf<Name extends string>(
     .selling(resources)
     .filter((sold) => !kit.isMadeUp(sold) && challenged.every(({ resource }) => resource !== sold));
   const count = `${judged.length} of ${challenged.length + unchallengedResources.length} resources`;
-  const [name, evidence, fix] = worst(outcomes, lists) ?? sound(count, judged);
-  const unjudgedNote =
-    unjudgedItems.length === 0 ? '' : `; ${unjudgedItems.length} more: known, not judged here`;
-  const notKnown = kit.describeNotKnown(resources);
-  return [name, `${evidence}${unjudgedNote}${notKnown === null ? '' : `; ${notKnown}`}`, fix];
+  const finding = worst(outcomes, lists) ?? sound(count, judged);
+  const summaries = [...Map.groupBy(left, ({ summary }) => summary)].map(
+    ([summary, items]) => `${items.length} more: ${summary}`,
+  );
+  const notes = [...summaries, kit.describeNotKnown(resources)].filter((note) => note !== null);
+  if (notes.length === 0) return finding;
+  const [name, evidence, fix] = finding;
+  return [name, [evidence, ...notes].join('; '), fix];
 }
 
 /** Returns the worst finding of all lists; null if all lists are empty. Each judged item has one list. */
@@ -252,34 +268,4 @@ export function worst<Name extends string>(
 export function listed(texts: readonly string[]): string {
   const unlisted = texts.length - MAX_LISTED;
   return texts.slice(0, MAX_LISTED).join('; ') + (unlisted > 0 ? `; ${unlisted} more` : '');
-}
-
-/** A fact beside a finding, and what it is called: the name of an outcome, or a word of the check. */
-export type Note = readonly [name: string, text: string, ...rest: readonly unknown[]];
-
-/** Below the limit of evidence, because the engine cuts longer texts. */
-const MAX_NOTED_CHARS = 480;
-const MAX_POINTERS = 12;
-
-/**
- * Adds the notes that the evidence does not have yet: "…; also: /accepts/1/amount: 5 (bad-field)". If they are too long,
- * only their pointers.
- */
-export function withNotes<Name extends string>(
-  finding: Finding<Name>,
-  notes: readonly Note[],
-): Finding<Name> {
-  if (!isFound(finding)) return finding;
-  const [name, evidence, fix] = finding;
-  const byText = new Map(notes.map((note) => [note[1], note]));
-  const unnamed = [...byText.values()].filter(([, text]) => !evidence.includes(text));
-  if (unnamed.length === 0) return [name, cleanText(evidence, MAX_NOTED_CHARS), fix];
-  const full = unnamed.map(([kind, text]) => `${text} (${kind})`).join('; ');
-  const text = `${evidence}; also: ${full}`;
-  if (text.length <= MAX_NOTED_CHARS) return [name, text, fix];
-  const pointers = [...new Set(unnamed.map(([, note]) => note.split(/:? /, 1)[0]))];
-  const rest = pointers.length - MAX_POINTERS;
-  const short = pointers.slice(0, MAX_POINTERS).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
-  const main = cleanText(evidence, MAX_NOTED_CHARS - short.length);
-  return [name, `${main}; also: ${short}`, fix];
 }

@@ -29,6 +29,7 @@ import {
   type ChallengedResource,
   type ChallengeReading,
   findRefusedMember,
+  nameCopy,
   type Offer,
   parseChallenge,
   readChallenge,
@@ -52,12 +53,13 @@ import {
 import {
   describeNamedOnly,
   describeNamedPair,
+  describeNoOffer,
+  describeUnknownOnly,
   findJudgedOffers,
   findOfferFaults,
-  hasNoEntry,
   hasOnlyUnknownOffers,
   isAmount,
-  isUnknownOffer,
+  isUnknownPair,
 } from '../x402/offer-faults.ts';
 import { compareOpenApiTerms, findPaymentSchemes } from '../x402/openapi-terms.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
@@ -143,8 +145,10 @@ const UNCACHED_READERS = {
   fixFaults,
   fixNetwork,
   namedMember: findNamedMember,
-  isUnknownOffer,
-  hasNoEntry,
+  isUnknownPair,
+  inCopy: nameCopy,
+  noOffer: describeNoOffer,
+  unknownOnly: describeUnknownOnly,
   hasOnlyUnknownOffers,
   judgedOffers: findJudgedOffers,
   refusedMember: findRefusedMember,

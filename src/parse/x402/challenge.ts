@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
 import {
@@ -137,6 +138,33 @@ function readOffers(value: JsonObject, amountName: string): readonly Offer[] {
 /** Keeps the empty text, because checks judge it. */
 function toTextOrNull(value: JsonValue | undefined): string | null {
   return typeof value === 'string' ? value : null;
+}
+
+type Finding<Name> = readonly [name: Name, text: string, fix?: string | undefined];
+
+/**
+ * Says of findings which copy of the challenge they are about, if header and body hold two challenges that differ.
+ * Sellers look at the body and overlook the header, which is what clients read.
+ */
+export function nameCopy<Name extends string>(
+  { header, body, challenge }: ChallengeReading,
+  findings: readonly Finding<Name>[],
+): readonly Finding<Name>[] {
+  if (challenge?.where !== 'header' || header.state !== 'ok' || !body.ok) return findings;
+  const other = parseChallenge(body.value, 'body');
+  if (other === null || isDeepStrictEqual(withoutError(challenge), withoutError(other))) {
+    return findings;
+  }
+  return findings.map(([name, text, fix]) => [
+    name,
+    `in its header, which differs from its body: ${text}`,
+    fix,
+  ]);
+}
+
+/** The reason for the 402 may be missing in one copy. */
+function withoutError({ value: { error: _, ...members } }: Challenge): JsonObject {
+  return members;
 }
 
 /** A 402 with an empty `accepts` and the extension of specs/extensions/sign-in-with-x.md asks for no money. */

@@ -6,7 +6,7 @@ import type { Challenge, Offer } from './challenge.ts';
 import { findMeantFault } from './client-words.ts';
 import { findIllTypedMembers, type IllTypedMember } from './ill-typed.ts';
 import { describeFault, type OfferFault } from './offer-fault.ts';
-import { isUnknownOffer, isUnknownScheme, listLackedMembers } from './offer-faults.ts';
+import { isUnknownPair, isUnknownScheme, listLackedMembers } from './offer-faults.ts';
 import { findSchemeRow } from './schemes.ts';
 
 const MAX_MESSAGE_CHARS = 110;
@@ -23,7 +23,7 @@ export function describeFaults(
   const note = isSigned ? SIGNED_NOTE : quoteClient(words);
   const meant = isSigned ? faults[0] : findMeantFault(faults, words ?? '');
   const texts = faults.map((fault) => describeFault(fault) + (fault === meant ? note : ''));
-  const lead = isUnknownOffer(offer, version) ? [describeUnknown(offer)] : [];
+  const lead = isUnknownPair(offer, version) ? [describeUnknown(offer)] : [];
   return [...lead, ...texts].join('; ') + (meant === null ? note : '');
 }
 

@@ -131,9 +131,18 @@ export function findJudgedOffers({ offers, version }: Challenge): readonly Offer
   return groups.find((group) => group.length > 0) ?? [];
 }
 
-/** Returns true if `accepts` has no entry that could be judged: it is missing or empty, or no entry is an object. */
-export function hasNoEntry({ offers }: Challenge): boolean {
-  return offers.every(({ entry }) => !isJsonObject(entry));
+/** Says that no entry of `accepts` can be judged, because there is none or none is an object; null if one can. */
+export function describeNoOffer({ offers, value }: Challenge): string | null {
+  if (offers.some(({ entry }) => isJsonObject(entry))) return null;
+  return `has no offer that can be read, /accepts: ${showJson(value['accepts'])} (see P3)`;
+}
+
+/** Returns true for an unknown scheme, and for a pair of scheme and network that no specification names. */
+export function isUnknownPair(offer: Offer, version: 1 | 2): boolean {
+  const { scheme, network } = offer;
+  if (isUnknownScheme(offer)) return true;
+  if (!isText(scheme) || typeof network !== 'string') return false;
+  return findSchemeRow(scheme, network) === null || classifyNetwork(network, version) === 'unknown';
 }
 
 /**
@@ -141,17 +150,25 @@ export function hasNoEntry({ offers }: Challenge): boolean {
  * network, or its transfer method is unknown. Pairs that are known and not judged are not of this kind.
  */
 export function isUnknownOffer(offer: Offer, version: 1 | 2): boolean {
-  const { scheme, network } = offer;
-  if (isUnknownScheme(offer)) return true;
-  if (!isText(scheme) || typeof network !== 'string') return false;
-  const isUnknownPair =
-    findSchemeRow(scheme, network) === null || classifyNetwork(network, version) === 'unknown';
-  return isUnknownPair || isUnknownMethod(offer);
+  return isUnknownPair(offer, version) || isUnknownMethod(offer);
 }
 
 /** Returns true for a challenge that offers nothing but what this catalog does not know (see `isUnknownOffer`). */
 export function hasOnlyUnknownOffers({ offers, version }: Challenge): boolean {
   return offers.length > 0 && offers.every((offer) => isUnknownOffer(offer, version));
+}
+
+/** Formats the offers of a challenge that has only unknown offers, none with a fault; null for another challenge. */
+export function describeUnknownOnly(challenge: Challenge): string | null {
+  const { offers, version } = challenge;
+  if (!hasOnlyUnknownOffers(challenge)) return null;
+  if (offers.some((offer) => findOfferFaults(offer, version).length > 0)) return null;
+  const pairs = offers.map(({ pointer, scheme, network, extra }) => {
+    const name =
+      jsonObject(extra)['verifyingContract'] === undefined ? scheme : jsonObject(extra)['name'];
+    return `${pointer} by ${showJson(name)} on ${showJson(network)}`;
+  });
+  return `${[...new Set(pairs)].join(', ')} is unknown to this catalog`;
 }
 
 /** Returns true for a scheme that no x402 specification names on any network. */
