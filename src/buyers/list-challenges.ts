@@ -103,6 +103,6 @@ export function toOfferTerms({ pointer, scheme, network, asset, amount }: Offer)
 }
 
 function showTerm(value: JsonValue | undefined): string | null {
-  if (value === undefined) return null;
+  if (value === undefined || value === null) return null;
   return typeof value === 'string' ? escapeInvisible(value, MAX_TERM_CHARS) : showJson(value);
 }
