@@ -138,6 +138,8 @@ export type ResourceObservation = Static<typeof resourceObservation>;
 
 const resourceSet = shape({
   probed: list(resourceObservation),
+  /** Answers to GET of candidates that are not paid resources: no document sells them, and they did not answer 402. */
+  candidates: Type.Optional(list(pathAnswer)),
   /** Number of paid resources that were found, probed or not: 41 in "6 of 41 probed". */
   declared: count,
   /** Number of paid operations whose method is never probed: PUT, PATCH, DELETE. */

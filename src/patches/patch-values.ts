@@ -1,6 +1,6 @@
 /** Values of patches: facts of a report, or placeholders in angle brackets. */
 
-import type { ReportOffer, ReportRoute, ScanReport } from '../model/report.ts';
+import type { FreeRoute, ReportOffer, ReportRoute, ScanReport } from '../model/report.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount } from '../parse/x402/amount.ts';
 import { findKnownAsset } from '../parse/x402/assets.ts';
@@ -42,6 +42,8 @@ export type PatchValues = {
   readonly signIns: readonly PatchRoute[];
   /** At least one. */
   readonly freeOperations: readonly [FreeOperation, ...FreeOperation[]];
+  /** Nobody knows if these are paid or free, so no patch writes them: the seller must say it. */
+  readonly unknownOperations: readonly FreeOperation[];
 };
 
 const PLACEHOLDER_ROUTE: PatchRoute = {
@@ -61,6 +63,7 @@ export const PLACEHOLDERS: PatchValues = {
   routes: [PLACEHOLDER_ROUTE],
   signIns: [],
   freeOperations: [{ method: 'GET', template: [{ kind: 'text', text: '/<free route>' }] }],
+  unknownOperations: [],
 };
 
 /** Placeholders for an explanation without a report. S5 is about POST resources. */
@@ -96,20 +99,19 @@ export function readPatchValues(
     ({ id, outcome }) => id === 'P7' && outcome === 'consistent',
   );
   const { paid = [], signIn = [], free = [], isComplete = true } = report.routes ?? {};
+  const { unknown = [] } = report.routes ?? {};
   const soldRoutes = withSharedTerms(paid.map((route) => toPatchRoute(route, hasOneRecipient)));
   // If the documents sell nothing, the caller has named what should be sold.
   if (soldRoutes.length === 0 && report.named) soldRoutes.push(toNamedRoute(report.named));
   const [first, ...others] = [...soldRoutes, ...(isComplete ? [] : [PLACEHOLDER_ROUTE])];
-  const [firstFree, ...otherFree] = free.flatMap(({ method, template }) => {
-    const parsed = parseCleanTemplate(template);
-    return parsed === null ? [] : [{ method, template: parsed }];
-  });
+  const [firstFree, ...otherFree] = parseOperations(free);
   return {
     ...PLACEHOLDERS,
     ...addressValues(publicOrigin),
     ...(first === undefined ? {} : { routes: [first, ...others] }),
     signIns: signIn.map(({ method, template }) => toSignInRoute(method, template)),
     ...(firstFree === undefined ? {} : { freeOperations: [firstFree, ...otherFree] }),
+    unknownOperations: parseOperations(unknown),
   };
 }
 
@@ -201,6 +203,13 @@ function toSignInRoute(method: string, template: string): PatchRoute {
     method: METHODS.find((name) => name === method) ?? null,
     example: example === null ? null : `${example}, with the settings of its sign-in`,
   };
+}
+
+function parseOperations(operations: readonly FreeRoute[]): readonly FreeOperation[] {
+  return operations.flatMap(({ method, template }) => {
+    const parsed = parseCleanTemplate(template);
+    return parsed === null ? [] : [{ method, template: parsed }];
+  });
 }
 
 function parseCleanTemplate(path: string): RouteTemplate | null {

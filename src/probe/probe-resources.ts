@@ -145,8 +145,12 @@ export function toResourceSet(plan: Plan, resources: readonly ProbedResource[]):
     .map(({ resource: { freePost: _, madeUp, ...resource }, probes }): ResourceObservation => {
       return { ...resource, ...(madeUp ? { madeUp } : {}), probes };
     });
+  const candidateAnswers = candidates.flatMap(({ resource: { path }, probes }) =>
+    probes.slice(0, 1).map(({ answer }) => ({ path, answer })),
+  );
   return {
     probed,
+    ...(candidateAnswers.length > 0 ? { candidates: candidateAnswers } : {}),
     declared: plan.declared + probed.filter((resource) => !resource.declaredPaid).length,
     otherMethods: plan.otherMethods,
     ...(plan.elsewhere.length > 0 ? { elsewhere: plan.elsewhere } : {}),

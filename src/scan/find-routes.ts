@@ -2,6 +2,7 @@
 import type { Observations, ResourceObservation } from '../model/observations.ts';
 import type { FreeRoute, ReportOffer, ReportRoute, RouteFacts } from '../model/report.ts';
 import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/json.ts';
+import type { UnpricedSources } from '../parse/kit/free-operations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { Operation } from '../parse/openapi/openapi.ts';
 import { cleanText } from '../parse/text/text.ts';
@@ -30,17 +31,9 @@ type Draft = {
   challenge: Challenge | null;
 };
 
-export type RouteSources = Pick<
-  Observations,
-  | 'origin'
-  | 'soft404'
-  | 'openapi'
-  | 'openapiAlternates'
-  | 'manifest'
-  | 'manifestJson'
-  | 'resources'
-  | 'x402scan'
->;
+const NO_OPERATIONS = { free: [], answered: [], unknown: [] };
+
+export type RouteSources = UnpricedSources & Pick<Observations, 'x402scan'>;
 
 export function findRoutes(sources: RouteSources, kit: Kit): RouteFacts {
   const openapi = kit.openapi(sources);
@@ -70,6 +63,14 @@ export function findRoutes(sources: RouteSources, kit: Kit): RouteFacts {
     if (path !== null && !isProbed) routes.addCalled(removeQuery(path), method);
   }
   const drafts = routes.listDrafts();
+  const unpriced =
+    openapi.state === 'found' ? kit.unpricedOperations(openapi.facts, sources) : NO_OPERATIONS;
+  const list = (listed: readonly Operation[]) =>
+    listed
+      .filter(({ elsewhere }) => elsewhere === null)
+      .map(toFreeRoute)
+      .filter(isShowable)
+      .slice(0, MAX_FREE_ROUTES);
   return {
     paid: drafts.slice(0, MAX_PAID_ROUTES).map((draft) => toPaidRoute(draft, kit)),
     signIn: [
@@ -79,12 +80,8 @@ export function findRoutes(sources: RouteSources, kit: Kit): RouteFacts {
       .filter(isShowable)
       .filter(isFirstOccurrence)
       .slice(0, MAX_FREE_ROUTES),
-    free: localOperations
-      .filter(({ paid, hasOwnSecurity }) => !paid && !hasOwnSecurity)
-      .filter((operation) => !routes.isSold(operation))
-      .map(toFreeRoute)
-      .filter(isShowable)
-      .slice(0, MAX_FREE_ROUTES),
+    free: list([...unpriced.free, ...unpriced.answered].filter((each) => !routes.isSold(each))),
+    unknown: list(unpriced.unknown.filter((each) => !routes.isPerhapsSold(each))),
     isComplete: drafts.length <= MAX_PAID_ROUTES && sources.resources.planFailure === undefined,
   };
 }
@@ -107,6 +104,15 @@ class RouteDrafts {
   isSold({ method, route }: Operation): boolean {
     const template = removeQuery(route);
     return this.#drafts.some((draft) => draft.template === template && draft.method === method);
+  }
+
+  /** True also for a route without a method, because each method of its path may be the sold one. */
+  isPerhapsSold(operation: Operation): boolean {
+    const template = removeQuery(operation.route);
+    return (
+      this.isSold(operation) ||
+      this.#drafts.some((draft) => draft.template === template && draft.method === null)
+    );
   }
 
   add(draft: Draft): void {

@@ -177,6 +177,41 @@ describe.each(STACKS.filter((stack) => stack !== 'nginx'))(
   },
 );
 
+describe('an operation that nobody knows to be paid or free', () => {
+  const { routes, ...rest } = report();
+  const unknown = [
+    { method: 'POST', template: '/deal/open' },
+    { method: 'GET', template: '/users/{id}' },
+  ];
+  if (!routes) throw new Error('no routes');
+  const values = readPatchValues({ ...rest, routes: { ...routes, unknown } });
+
+  test.each(STACKS)('is asked about and never written as code for %s', (stack) => {
+    for (const id of ['S1', 'S2', 'S3', 'S4']) {
+      expect(patchesFor(id, stack, values, 'unsaid')?.lead).toContain(
+        'Are these paid or free: POST /deal/open, GET /users/{id}?',
+      );
+      expect(readAllCode(id, stack, values)).not.toMatch(/deal.open|users/);
+    }
+  });
+
+  test('is not asked about by patches of other documents', () => {
+    expect(patchesFor('S6', 'express', values, 'absent')?.lead).not.toContain('paid or free');
+  });
+
+  test('is one of at most five that the question names', () => {
+    const many = Array.from({ length: 7 }, (_, at) => ({ method: 'GET', template: `/r${at}` }));
+    const lead = patchesFor(
+      'S3',
+      'express',
+      readPatchValues({ ...rest, routes: { ...routes, unknown: many } }),
+      'unsaid',
+    )?.lead;
+    expect(lead).toContain('GET /r4 and 2 more?');
+    expect(lead).not.toContain('/r5');
+  });
+});
+
 test('patches do not serve a document for free at a path that is sold', () => {
   const values = readPatchValues(report({ path: '/' }));
   for (const stack of STACKS) {

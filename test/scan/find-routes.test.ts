@@ -4,6 +4,7 @@ import { createKit } from '../../src/parse/kit/kit.ts';
 import { findRoutes } from '../../src/scan/find-routes.ts';
 import {
   answer,
+  at,
   freeOperation,
   indexedOrigin,
   ORIGIN,
@@ -98,6 +99,33 @@ describe('the routes of a report', () => {
     });
     expect(toPaidLines(routes)).toEqual(['GET /free/{id} /free/1']);
     expect(routes.free).toEqual([]);
+  });
+
+  test('are free only if they say so, or if they answered without a payment', () => {
+    const silent = freeOperation({ security: undefined });
+    const routes = findRoutesWith({
+      openapi: openapi({
+        '/declared': { get: freeOperation(), head: silent },
+        '/answered': { get: silent },
+        '/silent': { get: silent, post: silent },
+        '/account': { get: freeOperation({ security: [{ x402: [] }] }) },
+        '/sold/{id}': { get: silent, post: silent },
+      }),
+      manifest: answer(200, { resources: [`GET ${ORIGIN}/sold/1`] }),
+      resources: {
+        ...resources([]),
+        candidates: [at('/answered', answer(200, { ok: true }))],
+      },
+    });
+    const toLines = (list: typeof routes.free = []) =>
+      list.map(({ method, template }) => `${method} ${template}`);
+    expect(toLines(routes.free)).toEqual(['GET /declared', 'GET /answered']);
+    expect(toLines(routes.unknown)).toEqual([
+      'GET /silent',
+      'POST /silent',
+      'GET /account',
+      'POST /sold/{id}',
+    ]);
   });
 
   test('stop at one hundred, and the report says that the list is incomplete', () => {

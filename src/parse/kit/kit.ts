@@ -86,6 +86,7 @@ import { hasOtherContract, isPaidMethod } from '../x402/transfer-method.ts';
 import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
 import { findManifest, type ManifestSources } from './find-manifest.ts';
 import { findOpenApi, type OpenApiParsers, type OpenApiSources } from './find-openapi.ts';
+import { sortUnpricedOperations, type UnpricedSources } from './free-operations.ts';
 import {
   type DocumentReader,
   formatFailure,
@@ -196,6 +197,8 @@ export function createKit() {
     const parsed = openapiJson(body);
     return parseOpenApi(parsed.ok ? parsed.value : null, documentUrl);
   });
+  const manifest = (sources: ManifestSources) =>
+    findManifest(sources, { document, json, facts: manifestFacts });
   const challenge = createChallengeCache();
   const entryIndex = createEntryIndexCache();
 
@@ -213,8 +216,10 @@ export function createKit() {
     robots,
     openapi: (sources: OpenApiSources) =>
       findOpenApi(sources, { document, json: openapiJson, facts: openApiFacts }),
-    manifest: (sources: ManifestSources) =>
-      findManifest(sources, { document, json, facts: manifestFacts }),
+    manifest,
+    /** Sorts the operations without a price into free, login, answered without a payment, and unknown. */
+    unpricedOperations: (facts: OpenApiFacts, sources: UnpricedSources) =>
+      sortUnpricedOperations(facts, sources, { sameBody, challenge, manifest, entryIndex }),
     challenge,
     challenged: (resources: ResourceSet) => findChallengedResources(resources.probed, challenge),
     signIns: (resources: ResourceSet) => findSignIns(resources.probed, challenge),

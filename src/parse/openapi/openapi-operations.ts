@@ -41,6 +41,8 @@ export type Operation = Protocols & {
   readonly price: PriceDeclaration | null;
   /** True if the operation declares a 402 response, or x-payment-info that does not say that it is free. */
   readonly paid: boolean;
+  /** True if x-payment-info says that a call costs nothing, and no 402 response says otherwise. */
+  readonly pricedAtNothing: boolean;
   /** True if a 402 response asks for a sign-in: x-payment-info is missing, and security names only login schemes. */
   readonly signIn: boolean;
   /** Origin of the first server, if no server is on the document's origin; null otherwise. */
@@ -132,6 +134,7 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
     ...readProtocols(info),
     price: readPrice(info, pointer),
     paid: declares402 || (info !== undefined && info !== false && !isDeclaredFree(info)),
+    pricedAtNothing: !declares402 && (info === false || isDeclaredFree(info)),
     signIn: declares402 && info === undefined && context.isLogin(security),
     elsewhere: server.kind === 'elsewhere' ? server.origin : null,
   };

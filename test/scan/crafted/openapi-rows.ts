@@ -74,9 +74,9 @@ export const OPENAPI_ROWS: readonly Row[] = [
     moved: ['S2 warn protocols-only', 'S4 warn no-security'],
   },
   {
-    name: 'a free operation that does not say so',
+    name: 'an operation that does not say if it is paid or free',
     answers: { '/openapi.json': openApiWithout(/"security":\[\],/g) },
-    moved: ['S3 fail none-declared'],
+    moved: ['S3 warn unsaid'],
   },
   {
     name: 'paid operations without security',

@@ -56,13 +56,13 @@ export const SITE_ROWS: readonly Row[] = [
   {
     name: 'no root',
     answers: { '/': NOT_FOUND_ANSWER },
-    // The agent card names the root as its address, so S11 sees it too.
-    moved: ['S9 fail error', 'S11 warn some-dead'],
+    // The agent card names the root as its address, but the address of an agent is not a link.
+    moved: ['S9 fail error'],
   },
   {
     name: 'a root that breaks',
     answers: { '/': { status: 502 } },
-    moved: ['P1 warn root-5xx', 'S9 fail error', 'S11 warn failing'],
+    moved: ['P1 warn root-5xx', 'S9 fail error'],
   },
   {
     name: 'a root behind a login',
@@ -96,7 +96,7 @@ export const SITE_ROWS: readonly Row[] = [
   {
     name: 'a root that leads in circles',
     answers: { '/': { status: 302, headers: { location: '/' } } },
-    moved: ['P1 warn root-silent', 'S9 fail unreadable', 'S11 warn failing'],
+    moved: ['P1 warn root-silent', 'S9 fail unreadable'],
     says: { S9: 'redirect-loop' },
   },
   {
