@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import { type Limits, MIN_AVERAGE_PIECE_BYTES } from '../../guard/limits.ts';
+import type { PatientTimer } from '../../guard/timers.ts';
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { ScanBudget } from './scan-budget.ts';
@@ -38,7 +39,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #roundTrips: number;
   readonly #limits: Limits;
   readonly #budget: ScanBudget;
-  readonly #startedAt = performance.now();
+  readonly #clock: Pick<PatientTimer, 'elapsedMs'>;
   readonly #body: GrowingBuffer;
   #pieces = 0;
   #pieceBytes = 0;
@@ -47,7 +48,13 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #head: Pick<ExchangeAnswer, 'status' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
 
-  constructor(request: ExchangeRequest, limits: Limits, budget: ScanBudget) {
+  /** @param clock started when a connection was asked for */
+  constructor(
+    request: ExchangeRequest,
+    limits: Limits,
+    budget: ScanBudget,
+    clock: Pick<PatientTimer, 'elapsedMs'>,
+  ) {
     const { promise, resolve } = Promise.withResolvers<ExchangeOutcome>();
     this.request = request;
     this.outcome = promise;
@@ -55,6 +62,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#body = new GrowingBuffer(request.capBytes);
     this.#roundTrips = budget.roundTrips + 1;
     this.#limits = limits;
+    this.#clock = clock;
     this.#budget = budget;
   }
 
@@ -81,7 +89,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 
   onResponseStarted(): void {
     this.hasAnswerBegun = true;
-    this.#firstByteMs ??= performance.now() - this.#startedAt;
+    this.#firstByteMs ??= this.#clock.elapsedMs();
   }
 
   onResponseStart({ rawHeaders }: Dispatcher.DispatchController, status: number): void {
