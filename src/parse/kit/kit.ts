@@ -1,8 +1,6 @@
 import { sameOriginUrl, toOrigin } from '../../guard/origin.ts';
-import type { HttpData } from '../../model/observation.ts';
 import type { ResourceObservation, ResourceSet } from '../../model/observations.ts';
 import {
-  deepFreeze,
   type JsonValue,
   jsonAsText,
   jsonList,
@@ -13,7 +11,7 @@ import {
 } from '../json/json.ts';
 import { createRefResolver, followPointer } from '../json/json-pointer.ts';
 import { listSchemaErrors } from '../json/json-schema.ts';
-import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
+import { parseOpenApi } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { parseHtml } from '../text/html.ts';
 import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
@@ -27,19 +25,17 @@ import { findAmountKind, parseAmount } from '../x402/amount.ts';
 import { findKnownAsset } from '../x402/assets.ts';
 import {
   type ChallengedResource,
-  type ChallengeReading,
   findRefusedMember,
   nameCopy,
   type Offer,
   parseChallenge,
-  readChallenge,
 } from '../x402/challenge.ts';
 import { findChallengeDifference } from '../x402/challenge-difference.ts';
 import { findChallengedResources, findSignIns } from '../x402/challenged-resources.ts';
 import { findNamedMember } from '../x402/client-words.ts';
 import { fixFaults, fixNetwork } from '../x402/fault-fixes.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
-import { compareManifestTerms, type EntryIndex, indexEntries } from '../x402/manifest-terms.ts';
+import { compareManifestTerms } from '../x402/manifest-terms.ts';
 import { formatMoreSold } from '../x402/more-sold.ts';
 import { classifyNetwork, toCaip2 } from '../x402/networks.ts';
 import {
@@ -84,8 +80,9 @@ import {
 import { findSchemeRow } from '../x402/schemes.ts';
 import { hasOtherContract, isPaidMethod } from '../x402/transfer-method.ts';
 import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
+import { cacheByText, cacheByUrl, createChallengeCache, createEntryIndexCache } from './caches.ts';
 import { findManifest, type ManifestSources } from './find-manifest.ts';
-import { findOpenApi, type OpenApiParsers, type OpenApiSources } from './find-openapi.ts';
+import { findOpenApi, type OpenApiSources } from './find-openapi.ts';
 import { sortUnpricedOperations, type UnpricedSources } from './free-operations.ts';
 import {
   type DocumentReader,
@@ -270,51 +267,4 @@ function resolveInOrigin(originUrl: string, reference: string): URL | null {
   const url = sameOriginUrl(toOrigin(new URL(originUrl)), reference);
   if (url !== null) url.hash = '';
   return url;
-}
-
-function cacheByText<T>(parse: (text: string) => T): (text: string) => T {
-  const results = new Map<string, T>();
-  return (text) => {
-    const cached = results.get(text);
-    if (cached !== undefined) return cached;
-    const result = deepFreeze(parse(text));
-    results.set(text, result);
-    return result;
-  };
-}
-
-function cacheByUrl(parse: OpenApiParsers['facts']): OpenApiParsers['facts'] {
-  const parsersByUrl = new Map<string, (body: string) => OpenApiFacts>();
-  return (body, documentUrl) => {
-    const parseCached =
-      parsersByUrl.get(documentUrl) ?? cacheByText((text: string) => parse(text, documentUrl));
-    parsersByUrl.set(documentUrl, parseCached);
-    return parseCached(body);
-  };
-}
-
-function createEntryIndexCache(): (facts: ManifestFacts, originUrl: string) => EntryIndex {
-  const indexes = new WeakMap<ManifestFacts, Map<string, EntryIndex>>();
-  return (facts, originUrl) => {
-    const byOrigin = indexes.get(facts) ?? new Map<string, EntryIndex>();
-    const index = byOrigin.get(originUrl) ?? indexEntries(facts, originUrl);
-    indexes.set(facts, byOrigin.set(originUrl, index));
-    return index;
-  };
-}
-
-/** Equal headers and bodies give the same challenge, so they are the key of `byContent`. */
-function createChallengeCache(): (answer: HttpData) => ChallengeReading {
-  const byAnswer = new WeakMap<HttpData, ChallengeReading>();
-  const byContent = new Map<string, ChallengeReading>();
-  return (answer) => {
-    const cached = byAnswer.get(answer);
-    if (cached !== undefined) return cached;
-    // Most probes of one resource have equal answers.
-    const content = JSON.stringify([headerValues(answer, 'payment-required'), answer.body]);
-    const reading = byContent.get(content) ?? deepFreeze(readChallenge(answer));
-    byContent.set(content, reading);
-    byAnswer.set(answer, reading);
-    return reading;
-  };
 }
