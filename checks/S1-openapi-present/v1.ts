@@ -56,7 +56,6 @@ export default defineCheck({
       return missing ?? ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(readBody(seen, kit))}`];
     }
     const { path } = reading;
-    if (reading.state === 'yaml') return ['yaml-only', `${path} is YAML, which we do not read`];
 
     const { facts } = reading;
     if (facts.version === null || !facts.version.startsWith('3.')) {
@@ -67,6 +66,9 @@ export default defineCheck({
     if (facts.paths === 0) return ['no-paths', `${path}#/paths is empty`];
     const canonical = kit.document(PATH, seen.openapi, seen.soft404);
     if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
+    if (reading.isYaml) {
+      return ['yaml-only', `the document is YAML at ${path}, and agents read JSON at ${PATH}`];
+    }
     if (!reading.canonical)
       return ['elsewhere', `the document is at ${path}, and ${PATH} has no usable one`];
     return judgeDetails(reading, kit);

@@ -68,6 +68,18 @@ export type ProbingOptions = Static<typeof probingOptions>;
 const pathAnswer = shape({ path: text, answer });
 export type PathAnswer = Static<typeof pathAnswer>;
 
+/** The JSON of a YAML document, or why it has none. */
+const yamlReading = Type.Union([
+  shape({ json: text }),
+  /** `fault` is safe for evidence. `isOverLimit`: the document exceeds one of our limits. */
+  shape({ fault: text, isOverLimit: Type.Boolean() }),
+]);
+export type YamlReading = Static<typeof yamlReading>;
+
+/** `yaml` is set if the path ends like YAML, and was answered with 200. It is absent in older recordings. */
+const openapiAnswer = shape({ path: text, answer, yaml: Type.Optional(yamlReading) });
+export type OpenApiAnswer = Static<typeof openapiAnswer>;
+
 export type ResourceSource =
   | 'openapi'
   | 'manifest'
@@ -217,8 +229,8 @@ const OBSERVATIONS = {
   /** The answer to one random path: the site's page for missing paths. */
   soft404: answer,
   openapi: answer,
-  /** /.well-known/openapi.json, /api/openapi.json, /swagger.json, /openapi.yaml, in this order. */
-  openapiAlternates: list(pathAnswer),
+  /** /.well-known/openapi.json, /api/openapi.json, /swagger.json, /openapi.yaml, /openapi.yml, in this order. */
+  openapiAlternates: list(openapiAnswer),
   manifest: answer,
   /** /.well-known/x402.json */
   manifestJson: answer,

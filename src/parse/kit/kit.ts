@@ -11,7 +11,7 @@ import {
 } from '../json/json.ts';
 import { createRefResolver, followPointer } from '../json/json-pointer.ts';
 import { listSchemaErrors } from '../json/json-schema.ts';
-import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
+import { parseOpenApi } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { parseHtml } from '../text/html.ts';
 import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
@@ -63,6 +63,7 @@ import {
   findNotKnown,
   findOtherWays,
   findSellingResources,
+  findUnseen,
   formatNotKnown,
 } from '../x402/other-ways.ts';
 import { findReceiptHeader } from '../x402/receipt.ts';
@@ -243,23 +244,10 @@ export function createKit() {
      * document was not read; null if every such resource was seen.
      */
     describeUnseen: (resources: ResourceSet, method: 'GET' | 'POST') =>
-      describeUnseen(resources, method, findSellingResources(resources.probed, challenge).length),
+      findUnseen(resources, method, challenge),
     manifestTerms: (facts: ManifestFacts, originUrl: string, resource: ChallengedResource) =>
       compareManifestTerms(facts, entryIndex(facts, originUrl), resource),
   });
-}
-
-function describeUnseen(
-  { probed, notKnown = [], unread = [] }: ResourceSet,
-  method: 'GET' | 'POST',
-  sellingCount: number,
-): string | null {
-  const mayTakeMethod = findNotKnown(probed).some(
-    (resource) => sellingCount === 0 || (resource.method ?? method) === method,
-  );
-  if (mayTakeMethod) return formatNotKnown(probed);
-  if (sellingCount > 0) return null;
-  return unread[0] ?? notKnown[0] ?? null;
 }
 
 /** Drops the fragment, because a fragment only names a part of the document. */

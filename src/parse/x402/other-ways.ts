@@ -1,5 +1,5 @@
 /** Finds resources that sell over a protocol other than x402. A resource may also sell over x402. */
-import type { ResourceObservation } from '../../model/observations.ts';
+import type { ResourceObservation, ResourceSet } from '../../model/observations.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import {
   type ChallengeReader,
@@ -87,4 +87,21 @@ export function formatNotKnown(resources: readonly ResourceObservation[]): strin
     (resource) => findStatus(resource, 'GET') === 429 || findStatus(resource, 'POST') === 429,
   );
   return `${notKnown.length} of ${resources.length} not known: ${has429 ? '429' : 'not sent'}`;
+}
+
+/**
+ * Returns why a resource that takes the method may exist unseen: it is not known, or nothing was judged because a
+ * document was not read. Returns null if every such resource was seen.
+ */
+export function findUnseen(
+  { probed, notKnown = [], unread = [] }: ResourceSet,
+  method: 'GET' | 'POST',
+  read: ChallengeReader,
+): string | null {
+  const isNothingSold = findSellingResources(probed, read).length === 0;
+  const mayTakeMethod = findNotKnown(probed).some(
+    (resource) => isNothingSold || (resource.method ?? method) === method,
+  );
+  if (mayTakeMethod) return formatNotKnown(probed);
+  return isNothingSold ? (unread[0] ?? notKnown[0] ?? null) : null;
 }

@@ -7,7 +7,8 @@ import { hasPathParameters, toRequestPath } from '../../parse/openapi/openapi-pa
 import type { FixedPaths } from '../first-wave.ts';
 
 /** Observations of the fixed paths and of the index, from which the plan is made. */
-export type FirstWave = Omit<FixedPaths, 'robots'> & Pick<Observations, 'origin' | 'x402scan'>;
+export type FirstWave = Omit<FixedPaths, 'robots' | 'openapiAlternates'> &
+  Pick<Observations, 'origin' | 'x402scan' | 'openapiAlternates'>;
 
 /** A resource that the second wave is to ask for. */
 export type PlannedResource = Omit<ResourceObservation, 'madeUp' | 'probes' | 'tool'> & {

@@ -250,7 +250,6 @@ function describeSources(
 function describeOpenApi(reading: OpenApiReading): string {
   if (reading.state === 'none') return 'none';
   if (reading.state === 'unread') return 'not read';
-  if (reading.state === 'yaml') return `only YAML at ${reading.path}, not read`;
   const paid = reading.facts.operations.filter((operation) => operation.paid).length;
   return `${reading.facts.operations.length} operations, ${paid} declared paid`;
 }
