@@ -1,4 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
+import type { YamlReading } from '../../src/model/observations.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
 import {
   answer,
@@ -23,6 +24,12 @@ function withOpenApi(changes: JsonObject): CheckCase['seen'] {
 /** /openapi.json answers 404, and `path` has the document. */
 function withOpenApiAt(path: string, found = answer(200, openApiDocument())): CheckCase['seen'] {
   return { openapi: NOT_FOUND, openapiAlternates: [at(path, found)] };
+}
+
+/** /openapi.json answers 404, and /openapi.yaml has a YAML document. */
+function withYaml(yaml: YamlReading): CheckCase['seen'] {
+  const served = answer(200, 'openapi: 3.1.0\n', { 'content-type': 'application/yaml' });
+  return { openapi: NOT_FOUND, openapiAlternates: [{ ...at('/openapi.yaml', served), yaml }] };
 }
 
 const CATCH_ALL_PAGE = html(200, '<!doctype html><title>Seller</title><h1>Seller</h1>');
@@ -130,11 +137,32 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the only document is YAML',
-    seen: withOpenApiAt(
-      '/openapi.yaml',
-      answer(200, 'openapi: 3.1.0\npaths: {}\n', { 'content-type': 'application/yaml' }),
-    ),
-    expect: { status: 'warn', outcome: 'yaml-only', evidence: ['/openapi.yaml'] },
+    seen: withYaml({ json: JSON.stringify(openApiDocument()) }),
+    expect: { status: 'warn', outcome: 'yaml-only', evidence: ['YAML at /openapi.yaml'] },
+  },
+  {
+    name: 'the only document is YAML without paths',
+    seen: withYaml({ json: JSON.stringify(openApiDocument({ paths: {} })) }),
+    expect: { status: 'fail', outcome: 'no-paths', evidence: ['/openapi.yaml#/paths'] },
+  },
+  {
+    name: 'the only document is YAML whose aliases multiply',
+    seen: withYaml({ fault: 'over 20000 values', isOverLimit: true }),
+    expect: {
+      status: 'warn',
+      outcome: 'over-limit',
+      evidence: ['/openapi.yaml', 'over 20000 values'],
+    },
+  },
+  {
+    name: 'the only document is broken YAML',
+    seen: withYaml({ fault: 'not YAML at line 3', isOverLimit: false }),
+    expect: { status: 'fail', outcome: 'absent', evidence: ['GET /openapi.json: 404'] },
+  },
+  {
+    name: '/openapi.json has YAML',
+    seen: { openapi: answer(200, 'openapi: 3.1.0\n', { 'content-type': 'application/yaml' }) },
+    expect: { status: 'fail', outcome: 'not-json', evidence: ['not JSON'] },
   },
   {
     name: 'the only document is under .well-known',

@@ -45,6 +45,16 @@ test.each([
   expect(sources.locate({ id: 'S4', evidence })).toEqual({ file, line });
 });
 
+test('a location in a YAML file is the line of its own ranges', async () => {
+  const yaml = join(folder, 'openapi.yaml');
+  await writeFile(yaml, 'openapi: 3.1.0\npaths:\n  /weather:\n    get:\n      tags: [a]\n');
+  const sources = await readSources([`/openapi.yaml=${yaml}`]);
+  const locate = (evidence: string) => sources.locate({ id: 'S4', evidence })?.line;
+  expect(locate('/openapi.yaml#/paths/~1weather/get: no 402')).toBe(4);
+  expect(locate('/openapi.yaml#/paths/~1weather/get/responses: missing')).toBe(4);
+  expect(locate('GET /openapi.yaml: 200')).toBe(1);
+});
+
 test('a location is null for a document without a source, or a check without a document', async () => {
   const sources = await readSources([`/openapi.json=${file}`]);
   expect(sources.locate({ id: 'S7', evidence: 'GET /llms.txt: 404' })).toBeNull();

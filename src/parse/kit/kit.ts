@@ -11,6 +11,7 @@ import {
 } from '../json/json.ts';
 import { createRefResolver, followPointer } from '../json/json-pointer.ts';
 import { listSchemaErrors } from '../json/json-schema.ts';
+import { MAX_OPENAPI_NODES } from '../json/refuse-json.ts';
 import { parseOpenApi } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { parseHtml } from '../text/html.ts';
@@ -95,7 +96,6 @@ import {
 } from './read-document.ts';
 
 const DEFAULT_QUOTED_CHARS = 80;
-const MAX_OPENAPI_NODES = 300_000;
 
 /** The members of the kit that have no cache. Pinned checks use these names, so the names never change. */
 const UNCACHED_READERS = {

@@ -131,14 +131,18 @@ function refuseDuplicates(items: readonly unknown[]): void {
   }
 }
 
-/** Finds the line of the node at a JSON pointer's steps, or of its nearest ancestor. */
-export function findYamlLine(text: string, steps: readonly (string | number)[]): number {
-  const document = parseDocument(text, OPTIONS);
-  for (let length = steps.length; length > 0; length -= 1) {
-    const offset = findOffset(document.contents, steps.slice(0, length));
-    if (offset !== null) return text.slice(0, offset).split('\n').length;
-  }
-  return 1;
+/** Finds the line of the value at the steps of a JSON pointer, or of its nearest ancestor. */
+export type YamlLines = (steps: readonly (string | number)[]) => number;
+
+export function readYamlLines(text: string): YamlLines {
+  const { contents } = parseDocument(text, OPTIONS);
+  return (steps) => {
+    for (let length = steps.length; length > 0; length -= 1) {
+      const offset = findOffset(contents, steps.slice(0, length));
+      if (offset !== null) return text.slice(0, offset).split('\n').length;
+    }
+    return 1;
+  };
 }
 
 /** Returns the offset of a member's name, or of a list's item; null if there is none. */
