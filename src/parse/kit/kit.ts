@@ -12,7 +12,7 @@ import {
 import { createRefResolver, followPointer } from '../json/json-pointer.ts';
 import { listSchemaErrors } from '../json/json-schema.ts';
 import { MAX_OPENAPI_NODES } from '../json/refuse-json.ts';
-import { parseOpenApi } from '../openapi/openapi.ts';
+import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { parseHtml } from '../text/html.ts';
 import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
