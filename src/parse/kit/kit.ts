@@ -37,6 +37,7 @@ import { findNamedMember } from '../x402/client-words.ts';
 import { fixFaults, fixNetwork } from '../x402/fault-fixes.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { compareManifestTerms } from '../x402/manifest-terms.ts';
+import { findOtherHeader } from '../x402/misplaced-challenge.ts';
 import { formatMoreSold } from '../x402/more-sold.ts';
 import { classifyNetwork, toCaip2 } from '../x402/networks.ts';
 import {
@@ -134,6 +135,7 @@ const UNCACHED_READERS = {
   answers: listAnswers,
   /** What stands in place of a challenge; null if the answers hold nothing of x402. */
   misplacement: findResourceMisplacement,
+  otherHeader: findOtherHeader,
   openapiTerms: compareOpenApiTerms,
   offerFaults: findOfferFaults,
   describeFaults,
