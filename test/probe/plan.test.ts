@@ -6,6 +6,7 @@ import { createKit } from '../../src/parse/kit/kit.ts';
 import { makePlan } from '../../src/probe/plan/plan.ts';
 import {
   answer,
+  challenge402,
   NOT_FOUND,
   ORIGIN,
   openApiDocument,
@@ -60,6 +61,37 @@ describe('a resource', () => {
   });
 });
 
+describe('a resource is sold over x402', () => {
+  const operationWith = (changes: JsonObject) => ({
+    openapi: toOpenApi({ '/weather': { get: paidOperation(changes) } }),
+  });
+  const overMpp = { 'x-payment-info': { amount: '1', currency: 'usd', method: 'tempo' } };
+
+  test.each<readonly [string, Partial<Observations>, boolean]>([
+    ['the manifest lists it', { manifest: answer(200, { resources: ['GET /weather'] }) }, true],
+    ['OpenAPI names the protocol x402', operationWith({ security: [] }), true],
+    ['OpenAPI names the scheme x402', operationWith(overMpp), true],
+    ['OpenAPI names MPP only', operationWith({ ...overMpp, security: [] }), false],
+    ['an index lists it', { x402scan: toIndexEntry('/weather') }, false],
+  ])('if %s', (_, documents, isSoldOverX402) => {
+    const [resource] = planWith(documents).resources;
+    expect(resource?.declaredX402 ?? false).toBe(isSoldOverX402);
+  });
+});
+
+test('if a random path answers 402, only what documents declare is planned', () => {
+  const documents = {
+    manifest: answer(200, { x402Version: 2, resources: ['GET /weather'] }),
+    llmsTxt: answer(200, `# Seller\n\n> Sells.\n\n## API\n\n- [News](${ORIGIN}/news)\n`),
+    root: challenge402(),
+    x402scan: toIndexEntry('/listed'),
+  };
+  const pathsWith = (soft404: Observations['soft404']) =>
+    planWith({ ...documents, soft404 }).resources.map(({ path }) => path);
+  expect(pathsWith(NOT_FOUND)).toEqual(['/weather', '/listed', '/', '/news']);
+  expect(pathsWith(challenge402())).toEqual(['/weather']);
+});
+
 function toOpenApi(paths: JsonObject) {
   return answer(200, openApiDocument({ paths }));
 }
@@ -69,12 +101,18 @@ function toIndexEntry(path: string): Observations['x402scan'] {
   return seen({ resources: [{ ...resource, deprecated: false }], ownershipVerified: null });
 }
 
-/** The plan for a seller that has only these documents. */
 function planFor(documents: Partial<Observations>) {
+  return planWith(documents).resources.map(({ path, template, madeUp }) => ({
+    path,
+    template,
+    madeUp,
+  }));
+}
+
+/** The plan for a seller that has only these documents. */
+function planWith(documents: Partial<Observations>) {
   const noDocuments = { openapi: NOT_FOUND, manifest: NOT_FOUND, manifestJson: NOT_FOUND };
   const empty = seen({ resources: [], ownershipVerified: null });
   const base = { ...perfectSeller(), ...noDocuments, llmsTxt: NOT_FOUND, x402scan: empty };
-  return makePlan({ ...base, openapiAlternates: [], ...documents }, createKit()).resources.map(
-    ({ path, template, madeUp }) => ({ path, template, madeUp }),
-  );
+  return makePlan({ ...base, openapiAlternates: [], ...documents }, createKit());
 }
