@@ -109,6 +109,7 @@ const INTERRUPTED_EXIT_CODE = 130;
 export async function payTestCommand(
   args: readonly string[],
   { out, err }: Streams,
+  namesFromFile: readonly string[] = [],
 ): Promise<number> {
   const call = parsePayTest(args);
   const { runPayTest } = await import('../pay-test/run-pay-test.ts');
@@ -118,6 +119,8 @@ export async function payTestCommand(
   try {
     const report = await runPayTest({
       ...call,
+      // The seller reads `.env` itself, perhaps after another file that counts more, such as `.env.local`.
+      withheldVariables: namesFromFile,
       findRoutes: (target) => findRoutes(target, call),
       say: (line) => err.write(`${breakCommands(line)}\n`),
       signal: interruption.signal,

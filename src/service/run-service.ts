@@ -3,7 +3,8 @@ import tls from 'node:tls';
 import { inspect } from 'node:util';
 import closeWithGrace from 'close-with-grace';
 import { type Config, loadConfig } from '../config/config.ts';
-import { findMisspelledSettings, loadEnvFile, SettingError } from '../config/environment.ts';
+import { EnvFileUnreadable, loadEnvFile } from '../config/env-file.ts';
+import { findMisspelledSettings, SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/catalog/catalog.ts';
 import { SERVER_LIMITS } from '../http/app.ts';
 import { redact } from '../model/redact.ts';
@@ -95,6 +96,7 @@ function readListenUrl({ app }: Service): string {
 function toErrorText(error: unknown): string {
   const isForOperators =
     error instanceof SettingError ||
+    error instanceof EnvFileUnreadable ||
     error instanceof CatalogError ||
     error instanceof StoreError ||
     error instanceof UnsupportedByFacilitator ||
