@@ -20,6 +20,20 @@ const MAX_CLOSE_MS = 30_000;
 const NO_RPC_WARNING =
   'Without RPC_URL, a settlement whose outcome was lost is sent again and not looked up on the chain: a payer who cancels in time gets the answer for nothing. D3 and D4 do not read the logs of the chain';
 
+const PRIVATE_URL_WARNING =
+  'BASE_URL is no public https address: payers elsewhere cannot reach what they are asked to pay for';
+
+/** The service cannot listen on HOST and PORT. The message is one line. */
+class ListenError extends Error {
+  override readonly name = 'ListenError';
+}
+
+const LISTEN_HINTS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another process listens there. Stop it, or set PORT',
+  EACCES: 'this user may not use this port. Set PORT to 1024 or more',
+  EADDRNOTAVAIL: 'this machine has no such address. Set HOST to one that it has, such as 0.0.0.0',
+};
+
 /** Never rejects. If the start fails, it prints the error and sets the exit code. */
 export async function runService(): Promise<void> {
   try {
@@ -43,7 +57,7 @@ async function start(): Promise<void> {
     await service.app.listen({ host: config.host, port: config.port, backlog });
   } catch (error) {
     await service.close();
-    throw error;
+    throw toListenError(error, config);
   }
   // The handler is registered only now, because during the start it would set the exit code of a signal to 0.
   closeWithGrace({ delay: MAX_CLOSE_MS }, async ({ err, signal }) => {
@@ -68,7 +82,8 @@ function trustCertificates(path: string | undefined, caPathAtStart: string | und
   tls.setDefaultCACertificates([...tls.getCACertificates('default'), readFileSync(path, 'utf8')]);
 }
 
-function logStart({ baseUrl, revision, payment, originPolicy }: Config, service: Service): void {
+function logStart(config: Config, service: Service): void {
+  const { baseUrl, revision, payment, originPolicy } = config;
   const mode =
     payment.mode === 'mock' ? 'mock (signatures are verified, nothing is settled)' : payment.mode;
   const { kind, location } = service.store.info;
@@ -79,6 +94,7 @@ function logStart({ baseUrl, revision, payment, originPolicy }: Config, service:
     `Store: ${kind}, ${location}`,
     `Catalog: ${service.catalog.checksVersion}, ${service.catalog.checks.length} checks`,
     ...(payment.mode === 'facilitator' && payment.rpcUrl === null ? [NO_RPC_WARNING] : []),
+    ...(config.takesMoneyAtPrivateUrl ? [PRIVATE_URL_WARNING] : []),
     ...(allowedHosts.length > 0 ? [`Scans may also contact ${allowedHosts.join(', ')}`] : []),
   ];
   console.log(lines.join('\n'));
@@ -92,18 +108,25 @@ function readListenUrl({ app }: Service): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }
 
+/** An error of the operating system, such as a busy port or an unknown name, becomes a line with HOST and PORT. */
+function toListenError(error: unknown, { host, port }: Config): unknown {
+  if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;
+  const code = String(error.code);
+  const hint = LISTEN_HINTS[code] ?? 'set HOST to an address of this machine, such as 0.0.0.0';
+  const place = `HOST=${JSON.stringify(host)}, PORT=${port}`;
+  return new ListenError(`The service cannot listen (${place}): ${code}: ${hint}.`);
+}
+
 /** Returns one line for an error that an operator can fix, and the whole stack for any other error. */
 function toErrorText(error: unknown): string {
   const isForOperators =
     error instanceof SettingError ||
+    error instanceof ListenError ||
     error instanceof EnvFileUnreadable ||
     error instanceof CatalogError ||
     error instanceof StoreError ||
     error instanceof UnsupportedByFacilitator ||
     error instanceof WrongNode;
   if (isForOperators) return error.message;
-  if (error instanceof Error && 'code' in error && error.code === 'EADDRINUSE') {
-    return `${error.message}: another process listens there. Stop it, or set PORT.`;
-  }
   return redact(inspect(error));
 }

@@ -100,6 +100,29 @@ test('a second process on the same store exits and says why in one line', async 
   expect(secondRun.err()).toContain('scanner.db');
 });
 
+test.each([
+  ['EADDRNOTAVAIL', { HOST: '203.0.113.77', PORT: '4021' }],
+  ['EAI_AGAIN|ENOTFOUND', { HOST: 'no-such-host.invalid', PORT: '4021' }],
+])('%s is reported in one line, with HOST and PORT', async (code, settings) => {
+  const run = start(settings);
+  expect(await run.exited).toBe(1);
+  expect(run.err()).toMatch(
+    new RegExp(
+      `^The service cannot listen \\(HOST="${settings.HOST}", PORT=4021\\): (${code}): .*\\.\n$`,
+    ),
+  );
+});
+
+test('a service that takes money at a private address says so', async () => {
+  const run = start({
+    PORT: String(await freePort()),
+    PAYMENT_MODE: 'facilitator',
+    FACILITATOR_URL: 'http://127.0.0.1:1',
+    PAY_TO: '0x4020000000000000000000000000000000000402',
+  });
+  await expect.poll(run.out, { timeout: 20_000 }).toContain('BASE_URL is no public https address');
+});
+
 test('a port in use is reported in one line', async () => {
   const port = String(await freePort());
   const firstRun = start({ PORT: port, LOG_LEVEL: 'silent' });
