@@ -28,6 +28,9 @@ const OUTCOMES = {
   'not-openapi-3': fail(SERVE_FIX),
   'no-paths': fail('Describe each operation under paths, the paid ones first.'),
   'no-title': warn('Fill in info.title and info.version.'),
+  'local-server': warn(
+    'Set servers to the public URL of this origin, or leave it out: clients call what it names.',
+  ),
   'odd-content-type': warn('Send /openapi.json with Content-Type: application/json.'),
   'no-contact': warn('Add info.contact with an email or URL that buyers can reach.'),
   'no-guidance': warn(
@@ -88,6 +91,12 @@ function judgeDetails(
   if (facts.title === null || facts.infoVersion === null) {
     const member = facts.title === null ? 'title' : 'version';
     return ['no-title', `${path}#/info/${member} is missing`];
+  }
+  const local = facts.operations.find(({ localServer }) => localServer !== null)?.localServer;
+  if (typeof local === 'string') {
+    const url = kit.show(kit.at(facts.document, `${local}/url`));
+    const place = `${path}#${kit.quote(local)}`;
+    return ['local-server', `${place} is ${url}: clients of this document call their own machine`];
   }
   // Some servers send the header twice.
   const types = kit.headers(answer, 'content-type');

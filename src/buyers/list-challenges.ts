@@ -35,7 +35,7 @@ export type ListedChallenges = {
 };
 
 export function listChallenges(resources: ResourceSet, kit: Kit = createKit()): ListedChallenges {
-  const challenged = kit.challenged(resources);
+  const challenged = kit.allChallenged(resources);
   const challengedResources = new Set(challenged.map(({ resource }) => resource));
   const silent = kit
     .selling(resources)

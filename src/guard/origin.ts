@@ -152,6 +152,25 @@ export function resolveReference(reference: string, base: URL, policy: OriginPol
   return validateUrl(new URL(reference, base).href, policy);
 }
 
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
+
+/** The names of loopback are one host: a document says "localhost", and a scan was given 127.0.0.1. */
+export function isSameHostname(left: string, right: string): boolean {
+  return left === right || (LOOPBACK_NAMES.has(left) && LOOPBACK_NAMES.has(right));
+}
+
+/** Writes a URL of another name of loopback, on the same port, with the name of the origin. */
+function renameLoopback(candidate: string, origin: Origin): string {
+  if (!LOOPBACK_NAMES.has(origin.hostname)) return candidate;
+  const url = ABSOLUTE_URL.test(candidate) ? URL.parse(candidate) : null;
+  const isAlias =
+    url !== null && LOOPBACK_NAMES.has(url.hostname) && url.username === '' && url.password === '';
+  if (!isAlias || toPort(url) !== origin.port || url.origin === origin.url) return candidate;
+  return url.protocol === `${origin.scheme}:`
+    ? origin.url + url.href.slice(url.origin.length)
+    : candidate;
+}
+
 /**
  * Resolves a URL that a document holds. Returns null if it is not on `origin`. A URL from a document may
  * be requested only after this check. `base` is the document's URL, for relative references.
@@ -163,7 +182,7 @@ export function sameOriginUrl(origin: Origin, candidate: string, base?: URL): UR
     allowHosts: new Set([exceptionKey(root)]),
   };
   try {
-    const url = resolveReference(candidate, base ?? root, onlyThisHost);
+    const url = resolveReference(renameLoopback(candidate, origin), base ?? root, onlyThisHost);
     return url.origin === origin.url ? url : null;
   } catch (error) {
     if (error instanceof OriginRefused) return null;

@@ -133,7 +133,7 @@ const resourceObservation = shape({
   /** The declared method; null when the source does not name a method. */
   method: nullable(oneOf(['GET', 'POST'])),
   sources: list(Type.Unsafe<ResourceSource>(text)),
-  /** True if OpenAPI, manifest or an index declares it as paid. Other candidates are probed with GET only. */
+  /** True if OpenAPI or the manifest declares it as paid. Other candidates are probed with GET only. */
   declaredPaid: Type.Boolean(),
   /** Set if the manifest lists it, or OpenAPI sells it by the protocol or the security scheme x402. */
   declaredX402: optionalTrue,
@@ -148,6 +148,14 @@ const resourceObservation = shape({
 });
 export type ResourceObservation = Static<typeof resourceObservation>;
 
+/** A request that only an index, the root or llms.txt names, by a method that would run: POST, PUT, … */
+const unsentRequest = shape({
+  method: text,
+  template: text,
+  source: Type.Unsafe<ResourceSource>(text),
+});
+export type UnsentRequest = Static<typeof unsentRequest>;
+
 const resourceSet = shape({
   probed: list(resourceObservation),
   /** Answers to GET of candidates that are not paid resources: no document sells them, and they did not answer 402. */
@@ -158,8 +166,10 @@ const resourceSet = shape({
   otherMethods: count,
   /** The searched places, for the evidence of an empty result: "/openapi.json: 404", … */
   looked: list(text),
-  /** Other origins that serve paid operations of the OpenAPI document; absent if there are none. */
+  /** Other origins that serve what OpenAPI or the manifest sells; absent if there are none. */
   elsewhere: Type.Optional(list(text)),
+  /** Requests that were not sent, because no document of the seller declares them; absent if there are none. */
+  unsent: Type.Optional(list(unsentRequest)),
   /** Number of paid tools that are not called, because they are not declared read-only. */
   uncalledTools: Type.Optional(count),
   /** Candidates that answered 429, or whose request was kept back: "GET /weather: 429". Absent if there are none. */

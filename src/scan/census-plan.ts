@@ -1,9 +1,9 @@
-/** Changes the plan of a scan for the census: puts listed resources first, and drops what robots.txt refuses. */
+/** Changes the plan of a scan for the census: adds what an index lists, and drops what robots.txt refuses. */
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { PlannedResource } from '../probe/plan/declared-requests.ts';
 import { MAX_PROBED_RESOURCES, type Plan } from '../probe/plan/plan.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
-import type { CensusInstructions, CensusResource } from './scanner.ts';
+import type { CensusInstructions } from './scanner.ts';
 
 const ROBOTS_MODULE: WorkModule<typeof import('../parse/text/robots.ts')> = new URL(
   '../parse/text/robots.ts',
@@ -17,29 +17,36 @@ export async function planForCensus(
   { listed, robotsAgent }: CensusInstructions,
   work: ScanWork,
 ): Promise<Plan> {
-  const isListed = (planned: PlannedResource) => listed.some((entry) => isSame(planned, entry));
-  const planned = plan.resources.filter(isListed);
-  const added = listed
-    .filter((entry) => !planned.some((resource) => isSame(resource, entry)))
-    .map((entry) => toPlannedResource(origin.url, entry));
-  const others = plan.resources.filter((resource) => !isListed(resource));
-  const resources = [...planned, ...added, ...others].slice(0, MAX_PROBED_RESOURCES);
+  const planned = new Set(plan.resources.map(({ path }) => path));
+  const added = [...new Set(listed.map(({ path }) => path))]
+    .filter((path) => !planned.has(path))
+    .map((path) => toCandidate(origin.url, path));
+  const resources = [...plan.resources, ...added].slice(0, MAX_PROBED_RESOURCES);
+  const isSoldByPost = (path: string) =>
+    plan.resources.some((resource) => resource.path === path && resource.post !== 'never');
+  const unsent = listed
+    .filter(({ method, path }) => method === 'POST' && !isSoldByPost(path))
+    .map(({ method, path }) => ({ method, template: path, source: 'index' as const }));
   const paths = resources.map(({ path }) => path);
   const allowed = await readAllowed(robots, { agent: robotsAgent, paths }, work);
   return {
     ...plan,
     resources: resources.filter((_, index) => allowed?.[index] ?? true),
-    declared: plan.declared + added.length,
+    unsent: [...plan.unsent, ...unsent],
   };
 }
 
-function isSame(planned: PlannedResource, { method, path }: CensusResource): boolean {
-  return planned.path === path && (planned.method ?? method) === method;
-}
-
-function toPlannedResource(originUrl: string, { method, path }: CensusResource): PlannedResource {
-  const declared = { sources: ['index'] as const, declaredPaid: true, madeUp: false };
-  return { url: originUrl + path, path, template: path, method, ...declared, freePost: false };
+/** An index may list whatever a stranger writes, so its rows are asked by GET only, and after the seller's own. */
+function toCandidate(originUrl: string, path: string): PlannedResource {
+  const candidate = { declaredPaid: false, madeUp: false, post: 'never' } as const;
+  return {
+    url: originUrl + path,
+    path,
+    template: path,
+    method: 'GET',
+    sources: ['index'],
+    ...candidate,
+  };
 }
 
 /**

@@ -1,5 +1,5 @@
-/** Collects paid routes from documents, indexes and answers. Pure; runs on a worker. */
-import type { Observations, ResourceObservation } from '../model/observations.ts';
+/** Collects paid routes from documents and answers, and none from the rows of an index. Pure; runs on a worker. */
+import type { ResourceObservation, ResourceSet } from '../model/observations.ts';
 import type { FreeRoute, ReportOffer, ReportRoute, RouteFacts } from '../model/report.ts';
 import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/json.ts';
 import type { UnpricedSources } from '../parse/kit/free-operations.ts';
@@ -8,8 +8,9 @@ import type { Operation } from '../parse/openapi/openapi.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
-import { findPathOnOrigin } from '../probe/plan/declared-requests.ts';
-import { readIndexedResources, readManifestEntries } from '../probe/plan/find-resources.ts';
+import { DeclaredRequests } from '../probe/plan/declared-requests.ts';
+import { readManifestEntries } from '../probe/plan/find-resources.ts';
+import { ManifestSales } from '../probe/plan/manifest-sales.ts';
 
 /** A longer list is cut and marked incomplete. A patch made from it would leave some routes without a price. */
 const MAX_PAID_ROUTES = 100;
@@ -33,34 +34,27 @@ type Draft = {
 
 const NO_OPERATIONS = { free: [], answered: [], unknown: [] };
 
-export type RouteSources = UnpricedSources & Pick<Observations, 'x402scan'>;
+export type RouteSources = UnpricedSources;
 
 export function findRoutes(sources: RouteSources, kit: Kit): RouteFacts {
   const openapi = kit.openapi(sources);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
   const localOperations = operations.filter(({ elsewhere }) => elsewhere === null);
-  const soldOperations = localOperations.filter(({ paid, signIn }) => paid && !signIn);
-  const manifestEntries = readManifestEntries(kit.manifest(sources));
+  const entries = readManifestEntries(kit.manifest(sources)).slice(0, MAX_ENTRIES_READ);
+  const declared = new DeclaredRequests(localOperations);
+  const sales = new ManifestSales(entries, declared, sources.origin.url, kit);
+  const soldOperations = localOperations.filter((operation) => sales.isSold(operation));
   const routes = new RouteDrafts(localOperations);
   for (const { method, route, requestPath } of soldOperations) {
     routes.add({ method, template: removeQuery(route), path: requestPath, challenge: null });
   }
-  for (const { target, method } of manifestEntries.slice(0, MAX_ENTRIES_READ)) {
-    const path = findPathOnOrigin(sources.origin.url, target, kit);
-    if (path !== null) routes.addDeclared(removeQuery(path), method);
+  for (const { template, method, declaredPaid } of sales.list()) {
+    if (declaredPaid) routes.addDeclared(removeQuery(template), method);
   }
   const signIns = kit.signIns(sources.resources);
-  const indexedResources = readIndexedResources(sources);
-  for (const resource of sources.resources.probed) {
-    if (resource.tool === undefined && !signIns.includes(resource)) {
-      for (const challenge of findChallenges(resource, kit))
-        routes.addChallenged(resource, challenge);
-    }
-  }
-  for (const { resource, method } of indexedResources.slice(0, MAX_ENTRIES_READ)) {
-    const path = findPathOnOrigin(sources.origin.url, resource, kit);
-    const isProbed = sources.resources.probed.some((resource) => resource.path === path);
-    if (path !== null && !isProbed) routes.addCalled(removeQuery(path), method);
+  for (const { resource, ...challenge } of findChallenges(sources.resources, kit)) {
+    const isRoute = resource.tool === undefined && !signIns.includes(resource);
+    if (isRoute) routes.addChallenged(resource, challenge);
   }
   const drafts = routes.listDrafts();
   const unpriced =
@@ -86,7 +80,11 @@ export function findRoutes(sources: RouteSources, kit: Kit): RouteFacts {
   };
 }
 
-type RouteChallenge = { readonly method: string; readonly challenge: Challenge | null };
+type RouteChallenge = {
+  readonly resource: ResourceObservation;
+  readonly method: string;
+  readonly challenge: Challenge | null;
+};
 
 class RouteDrafts {
   readonly #operations: readonly Pattern[];
@@ -139,7 +137,10 @@ class RouteDrafts {
     return draft;
   }
 
-  addChallenged(resource: ResourceObservation, { method, challenge }: RouteChallenge): void {
+  addChallenged(
+    resource: ResourceObservation,
+    { method, challenge }: Omit<RouteChallenge, 'resource'>,
+  ): void {
     const draft = this.addCalled(removeQuery(resource.path), method);
     draft.method ??= method;
     draft.challenge ??= challenge;
@@ -185,12 +186,21 @@ function removeQuery(path: string): string {
   return path.split('?', 1)[0] ?? path;
 }
 
-function findChallenges({ probes }: ResourceObservation, kit: Kit): readonly RouteChallenge[] {
-  return probes.flatMap(({ method, number, answer }) => {
-    const is402 = answer.ok && answer.data.status === 402;
-    if (number !== 1 || method === 'HEAD' || !is402) return [];
-    return [{ method, challenge: kit.challenge(answer.data).challenge }];
+/** A method that only answers like another method of its path is not sold twice. */
+function findChallenges(resources: ResourceSet, kit: Kit): readonly RouteChallenge[] {
+  const challenged = kit.allChallenged(resources).map(({ resource, probe, reading }) => {
+    return { resource, method: probe.method, challenge: reading.challenge };
   });
+  // A 402 of another protocol, or one that cannot be decoded.
+  const others = resources.probed.flatMap((resource) =>
+    resource.probes.flatMap(({ method, number, answer }) => {
+      const is402 = answer.ok && answer.data.status === 402;
+      if (number !== 1 || method === 'HEAD' || !is402) return [];
+      const { challenge } = kit.challenge(answer.data);
+      return challenge === null ? [{ resource, method, challenge }] : [];
+    }),
+  );
+  return [...challenged, ...others];
 }
 
 function toFreeRoute({ method, route }: Operation): FreeRoute {

@@ -4,7 +4,12 @@ import type { Observations, ProbingOptions, ResourceSet } from '../model/observa
 import type { Standing } from '../model/standing.ts';
 import type { RequestCache } from '../probe/client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from '../probe/first-wave.ts';
-import { probeFurther, probeResources, toResourceSet } from '../probe/probe-resources.ts';
+import {
+  hasSameFirstAnswers,
+  probeFurther,
+  probeResources,
+  toResourceSet,
+} from '../probe/probe-resources.ts';
 import { askAsBrowser, askIcons, askIconsByGet, followLinks } from '../probe/second-wave.ts';
 import { planForCensus } from './census-plan.ts';
 import type { McpOptions, ToolObservations } from './observe-tools.ts';
@@ -100,7 +105,9 @@ export async function gatherPlanned(
     links,
     icons: allIcons,
     ...(browser === null ? {} : { browser }),
-    payability: resources === earlyResources ? payability : await runClients(resources, scan),
+    payability: hasSameFirstAnswers(probed, allProbed)
+      ? payability
+      : await runClients(resources, scan),
     ...standings,
   };
 }

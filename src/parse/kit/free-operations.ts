@@ -6,11 +6,11 @@ import type {
   ResourceObservation,
 } from '../../model/observations.ts';
 import type { OpenApiFacts, Operation } from '../openapi/openapi.ts';
+import { findPaymentSchemes } from '../openapi/payment-schemes.ts';
 import type { ChallengeReading } from '../x402/challenge.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
 import type { EntryIndex } from '../x402/manifest-terms.ts';
 import { findMisplacement } from '../x402/misplaced-challenge.ts';
-import { findPaymentSchemes } from '../x402/openapi-terms.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
 import { hasAnswered402 } from '../x402/resource-answers.ts';
 import type { BodyComparison } from './answer-body.ts';

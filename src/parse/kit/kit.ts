@@ -13,6 +13,7 @@ import { createRefResolver, followPointer } from '../json/json-pointer.ts';
 import { listSchemaErrors } from '../json/json-schema.ts';
 import { MAX_OPENAPI_NODES } from '../json/refuse-json.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
+import { findPaymentSchemes } from '../openapi/payment-schemes.ts';
 import { baseUnits } from '../text/decimal.ts';
 import { parseHtml } from '../text/html.ts';
 import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
@@ -32,7 +33,11 @@ import {
   parseChallenge,
 } from '../x402/challenge.ts';
 import { findChallengeDifference } from '../x402/challenge-difference.ts';
-import { findChallengedResources, findSignIns } from '../x402/challenged-resources.ts';
+import {
+  findChallengedResources,
+  findOwnResources,
+  findSignIns,
+} from '../x402/challenged-resources.ts';
 import { findNamedMember } from '../x402/client-words.ts';
 import { fixFaults, fixNetwork } from '../x402/fault-fixes.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
@@ -59,7 +64,7 @@ import {
   isAmount,
   isUnknownPair,
 } from '../x402/offer-faults.ts';
-import { compareOpenApiTerms, findPaymentSchemes } from '../x402/openapi-terms.ts';
+import { compareOpenApiTerms } from '../x402/openapi-terms.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
 import {
   findNotKnown,
@@ -68,6 +73,7 @@ import {
   findUnseen,
   formatNotKnown,
 } from '../x402/other-ways.ts';
+import { findPriceContradictions } from '../x402/price-contradictions.ts';
 import { findReceiptHeader } from '../x402/receipt.ts';
 import {
   findResourceMisplacement,
@@ -221,22 +227,27 @@ export function createKit() {
     unpricedOperations: (facts: OpenApiFacts, sources: UnpricedSources) =>
       sortUnpricedOperations(facts, sources, { sameBody, challenge, manifest, entryIndex }),
     challenge,
-    challenged: (resources: ResourceSet) => findChallengedResources(resources.probed, challenge),
-    signIns: (resources: ResourceSet) => findSignIns(resources.probed, challenge),
+    /** Returns the challenges that P3 to P8 and S5 judge. */
+    challenged: ({ probed }: ResourceSet) =>
+      findChallengedResources(findOwnResources(probed), challenge),
+    /** Like `challenged`, with the resources that only an index names. */
+    allChallenged: ({ probed }: ResourceSet) => findChallengedResources(probed, challenge),
+    signIns: ({ probed }: ResourceSet) => findSignIns(findOwnResources(probed), challenge),
     /** Counts resources that are sold only over another protocol: "2 more are sold over MPP: tempo"; null if none. */
     describeOtherSales: ({ probed }: ResourceSet) => {
-      const soldOverX402 = findChallengedResources(probed, challenge);
-      const selling = findSellingResources(probed, challenge);
+      const own = findOwnResources(probed);
+      const soldOverX402 = findChallengedResources(own, challenge);
+      const selling = findSellingResources(own, challenge);
       // A resource that should be sold over x402 is missing its challenge, and is not one more.
       const isJudged = (resource: ResourceObservation) =>
         selling.includes(resource) && soldOverX402.every((sold) => sold.resource !== resource);
       return formatMoreSold(
-        findOtherWays(probed).filter(({ resource }) => !isJudged(resource)),
+        findOtherWays(own).filter(({ resource }) => !isJudged(resource)),
         soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
       );
     },
     /** Returns the known resources that P3 to P8 and S5 judge, without sign-ins and resources sold over MPP or L402. */
-    selling: ({ probed }: ResourceSet) => findSellingResources(probed, challenge),
+    selling: ({ probed }: ResourceSet) => findSellingResources(findOwnResources(probed), challenge),
     /** Returns the resources that answered 429, or whose requests our politeness kept back. */
     notKnown: ({ probed }: ResourceSet) => findNotKnown(probed),
     /** Counts these resources: "1 of 3 not known: 429"; null if there are none. */
@@ -247,6 +258,9 @@ export function createKit() {
      */
     describeUnseen: (resources: ResourceSet, method: 'GET' | 'POST') =>
       findUnseen(resources, method, challenge),
+    /** Lists the operations that OpenAPI and manifest contradict each other about: one has a price, the other none. */
+    priceContradictions: (openapi: OpenApiFacts, manifest: ManifestFacts, originUrl: string) =>
+      findPriceContradictions(openapi, entryIndex(manifest, originUrl)),
     manifestTerms: (facts: ManifestFacts, originUrl: string, resource: ChallengedResource) =>
       compareManifestTerms(facts, entryIndex(facts, originUrl), resource),
   });

@@ -32,6 +32,7 @@ export function findOtherWays(
  * - resources that answered 429, or whose requests our politeness kept back;
  * - if any resource challenges over x402, resources that have nothing of x402 in their 402 and another protocol, unless a
  *   document sells them over x402;
+ * - resources that only an index names, unless they challenge over x402;
  * - 402s that no document declares and that have no trace of x402, unless another protocol is all that is sold.
  */
 export function findSellingResources(
@@ -44,7 +45,9 @@ export function findSellingResources(
   const soldOverOther = new Set(findOtherWays(resources).map(({ resource }) => resource));
   return resources.filter((resource) => {
     if (signIns.includes(resource) || isNotKnown(resource, resources)) return false;
-    if (soldOverX402.has(resource) || hasTrace(resource)) return true;
+    if (soldOverX402.has(resource)) return true;
+    if (resource.sources.every((source) => source === 'index')) return false;
+    if (hasTrace(resource)) return true;
     if (soldOverOther.has(resource)) {
       return soldOverX402.size === 0 || resource.declaredX402 === true;
     }

@@ -3,6 +3,7 @@
  * documents of the first wave. Pure; runs on a worker, because it parses what a hostile origin wrote.
  */
 
+import type { UnsentRequest } from '../../model/observations.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { FirstWave, PlannedResource } from './declared-requests.ts';
 import { findIcons, type IconPlan } from './find-icons.ts';
@@ -22,6 +23,8 @@ export type Plan = {
   readonly elsewhere: readonly string[];
   /** Documents that may declare paid paths, and could not be read: "/openapi.json: 429". */
   readonly unread: readonly string[];
+  /** Requests by POST, PUT or other methods that only an index, the root or llms.txt names. They are not sent. */
+  readonly unsent: readonly UnsentRequest[];
   readonly links: LinkPlan;
   readonly icons: IconPlan;
 };
