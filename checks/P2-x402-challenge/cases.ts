@@ -43,6 +43,8 @@ const keptBack = resource({
   head: failure('not-sent'),
 });
 
+const UNSENT_SUM = { method: 'POST', template: '/sum' };
+
 const casesOfBothVersions: readonly CheckCase[] = [
   {
     name: 'every paid resource answers 429',
@@ -87,6 +89,37 @@ const casesOfBothVersions: readonly CheckCase[] = [
     name: 'nothing that was read declares a paid path, and one document was not read',
     seen: { resources: resources([], { unread: ['GET /openapi.json: 429'] }) },
     expect: { status: 'warn', outcome: 'unread', evidence: ['GET /openapi.json: 429'] },
+  },
+  {
+    name: 'an index lists a POST that no document sells',
+    seen: { resources: resources([], { unsent: [{ ...UNSENT_SUM, source: 'index' }] }) },
+    expect: {
+      status: 'warn',
+      outcome: 'unread',
+      evidence: ['listed as POST /sum, declared nowhere: not sent'],
+    },
+  },
+  {
+    name: 'only the JSON of the root names a POST beside a price',
+    seen: { resources: resources([], { unsent: [{ ...UNSENT_SUM, source: 'root' }] }) },
+    expect: { status: 'fail', outcome: 'none-found', evidence: ['/ names POST /sum', 'not sent'] },
+  },
+  {
+    name: 'a stranger lists a path that answers 402 without a challenge, beside one that challenges',
+    seen: {
+      resources: resources([
+        resource(),
+        resource({ path: '/gone', sources: ['index'], declaredPaid: false, get: answer(402) }),
+      ]),
+    },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1'] },
+  },
+  {
+    name: 'only an index names a path, which challenges',
+    seen: {
+      resources: resources([resource({ sources: ['index'], declaredPaid: false })]),
+    },
+    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1'] },
   },
   {
     name: 'a document was not read, and another declares a resource that answers 200',
@@ -152,7 +185,7 @@ const casesOfBothVersions: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'none-found',
-      evidence: ['/openapi.json', 'https://api.other.example'],
+      evidence: ['another origin', 'https://api.other.example'],
     },
   },
   {
@@ -413,7 +446,7 @@ const casesWithPost: readonly CheckCase[] = [
     },
   },
   {
-    name: 'the documents declare GET, but only POST gets the challenge',
+    name: 'an older recording has a POST to a declared GET, and only POST gets the challenge',
     versions: [2],
     seen: {
       resources: resources([
@@ -421,9 +454,8 @@ const casesWithPost: readonly CheckCase[] = [
       ]),
     },
     expect: {
-      status: 'warn',
-      outcome: 'post-only',
-      evidence: ['GET /weather: 405', 'POST /weather: 402'],
+      status: 'pass',
+      outcome: 'challenged',
     },
   },
   {

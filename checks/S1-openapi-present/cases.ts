@@ -21,6 +21,10 @@ function withOpenApi(changes: JsonObject): CheckCase['seen'] {
   return { openapi: answer(200, openApiDocument(changes)) };
 }
 
+function withServers(servers: readonly JsonObject[]): CheckCase['seen'] {
+  return withOpenApi({ info: INFO, servers, paths: { '/weather': { get: {} } } });
+}
+
 /** /openapi.json answers 404, and `path` has the document. */
 function withOpenApiAt(path: string, found = answer(200, openApiDocument())): CheckCase['seen'] {
   return { openapi: NOT_FOUND, openapiAlternates: [at(path, found)] };
@@ -54,6 +58,30 @@ const cases: readonly CheckCase[] = [
     name: '/openapi.json and a random path have the same page',
     seen: { openapi: CATCH_ALL_PAGE, soft404: CATCH_ALL_PAGE },
     expect: { status: 'fail', outcome: 'soft-404', evidence: ['/openapi.json'] },
+  },
+  ...[
+    'http://localhost:3000',
+    'http://192.168.1.5/v1',
+    'http://0.0.0.0:8080',
+    'http://api',
+  ].map(
+    (url): CheckCase => ({
+      name: `the only server is ${url}`,
+      seen: withServers([{ url }]),
+      expect: { status: 'warn', outcome: 'local-server', evidence: [url, 'their own machine'] },
+    }),
+  ),
+  {
+    name: 'a server is a variable whose default is localhost',
+    seen: withServers([
+      { url: 'http://{host}:3000', variables: { host: { default: 'localhost' } } },
+    ]),
+    expect: { status: 'warn', outcome: 'local-server', evidence: ['{host}'] },
+  },
+  {
+    name: 'a public server stands beside localhost',
+    seen: withServers([{ url: 'http://localhost:3000' }, { url: 'https://api.acme.dev' }]),
+    expect: { status: 'pass', outcome: 'complete' },
   },
   {
     name: '/openapi.json is an HTML page',

@@ -6,7 +6,6 @@ import {
   answer,
   at,
   freeOperation,
-  indexedOrigin,
   ORIGIN,
   openApiDocument,
   PAY_TO,
@@ -14,7 +13,6 @@ import {
   perfectSeller,
   resource,
   resources,
-  seen,
 } from '../fixtures/observations/build-observations.ts';
 
 const NOT_FOUND = answer(404, {});
@@ -74,22 +72,11 @@ describe('the routes of a report', () => {
     ]);
   });
 
-  test('have no template if only an answer or an index names the path', () => {
-    const index = indexedOrigin();
-    const [firstListed] = index.resources;
-    if (firstListed === undefined) throw new Error('the index is empty');
+  test('have no template if only an answer names the path', () => {
     const routes = findRoutesWith({
       resources: resources([toResource('/weather/example'), toResource('/', null)]),
-      x402scan: seen({
-        ...index,
-        resources: [{ ...firstListed, resource: `${ORIGIN}/old/paris`, method: null }],
-      }),
     });
-    expect(toPaidLines(routes)).toEqual([
-      'GET null /weather/example',
-      'GET / /',
-      'null null /old/paris',
-    ]);
+    expect(toPaidLines(routes)).toEqual(['GET null /weather/example', 'GET / /']);
   });
 
   test('are paid if their challenge asks for a payment, even if a document calls them free', () => {

@@ -10,18 +10,24 @@ const EXAMPLE_HOST = /(?:^|\.)example\.[a-z]{2,}$|^[^.]+\.example$/;
 const PLACEHOLDER_LABEL =
   /^(?:.*[-_])?your[-_].+$|^your(?:own)?(?:domain|site|web|host|app|api|server|compan|shop|store|service|url|project|name|sub|org|brand|endpoint|seller|business)|^my[-_]?(?:domain|hostname)$|^(?:changeme|change-me|placeholder|replace[-_]?me|todo|domain|subdomain|hostname)$/;
 
-/**
- * Returns true for a host that does not name another seller: loopback, unspecified and private addresses, names of one
- * label, and the placeholders of templates. `ownHostname` is a real host, whatever its form, and so are its neighbours.
- */
-export function isLocalHost(hostname: string, ownHostname?: string): boolean {
-  const host = hostname
-    .replace(/^\[|\]$/g, '')
-    .replace(/\.$/, '')
-    .toLowerCase();
+/** Returns true for loopback, unspecified and private addresses, and for names that public DNS does not resolve. */
+export function isPrivateHost(hostname: string): boolean {
+  const host = toPlainHost(hostname);
   if (isIP(host) !== 0) return isBlockedAddress(host);
-  if (!host.includes('.') || LOCAL_SUFFIX.test(host)) return true;
-  const isExampleSeller = ownHostname !== undefined && EXAMPLE_HOST.test(ownHostname);
-  if (isExampleSeller) return false;
+  return !host.includes('.') || LOCAL_SUFFIX.test(host);
+}
+
+/**
+ * Returns true for a host that does not name another seller: a private host, or the placeholder of a template. Beside a
+ * seller whose own host is an example name, other example names are hosts like others.
+ */
+export function isLocalHost(hostname: string, ownHostname = ''): boolean {
+  if (isPrivateHost(hostname)) return true;
+  if (EXAMPLE_HOST.test(toPlainHost(ownHostname))) return false;
+  const host = toPlainHost(hostname);
   return EXAMPLE_HOST.test(host) || host.split('.').some((label) => PLACEHOLDER_LABEL.test(label));
+}
+
+function toPlainHost(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '').toLowerCase();
 }

@@ -8,7 +8,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import type { RefResolver } from '../json/json-pointer.ts';
-import { isLocalHost } from './local-host.ts';
+import { isLocalHost, isPrivateHost } from './local-host.ts';
 
 const MAX_VALUE_CHARS = 200;
 const MAX_ADDRESS_CHARS = 2_048;
@@ -53,7 +53,7 @@ export function selectServer(
   const localIndex = entries.findIndex(({ kind }) => kind === 'local');
   const local = entries[localIndex];
   // A seller who scans the own machine means this machine, whatever other servers the document names.
-  const isLocalScan = isLocalHost(new URL(documentUrl).hostname);
+  const isLocalScan = isPrivateHost(new URL(documentUrl).hostname);
   if (local?.kind === 'local' && (isLocalScan || elsewhere === undefined)) {
     return toOwn(local.basePath, isLocalScan ? null : localIndex);
   }

@@ -150,7 +150,7 @@ function findOtherOrigins(
   }
   for (const { target, sale } of entries) {
     const url = sale === 'free' ? null : URL.parse(target, originUrl);
-    const isPublic = url !== null && !isLocalHost(url.hostname);
+    const isPublic = url !== null && !isLocalHost(url.hostname, new URL(originUrl).hostname);
     if (isPublic && /^https?:$/.test(url.protocol)) count(url.origin);
   }
   return [...counts]
