@@ -18,6 +18,7 @@ import {
   OTHER_TILL_CASES,
   SIGN_IN_CHALLENGE,
 } from '../../test/fixtures/observations/other-tills.ts';
+import { UNSENT_CASES } from '../../test/fixtures/observations/unsent-cases.ts';
 
 const freeGet = resource({ path: '/free', get: answer(200, { ok: true }), head: answer(200) });
 const signIn = resource({ path: '/profile', get: challenge402(SIGN_IN_CHALLENGE) });
@@ -42,8 +43,6 @@ const keptBack = resource({
   get: failure('not-sent'),
   head: failure('not-sent'),
 });
-
-const UNSENT_SUM = { method: 'POST', template: '/sum' };
 
 const casesOfBothVersions: readonly CheckCase[] = [
   {
@@ -90,37 +89,7 @@ const casesOfBothVersions: readonly CheckCase[] = [
     seen: { resources: resources([], { unread: ['GET /openapi.json: 429'] }) },
     expect: { status: 'warn', outcome: 'unread', evidence: ['GET /openapi.json: 429'] },
   },
-  {
-    name: 'an index lists a POST that no document sells',
-    seen: { resources: resources([], { unsent: [{ ...UNSENT_SUM, source: 'index' }] }) },
-    expect: {
-      status: 'warn',
-      outcome: 'unread',
-      evidence: ['listed as POST /sum, declared nowhere: not sent'],
-    },
-  },
-  {
-    name: 'only the JSON of the root names a POST beside a price',
-    seen: { resources: resources([], { unsent: [{ ...UNSENT_SUM, source: 'root' }] }) },
-    expect: { status: 'fail', outcome: 'none-found', evidence: ['/ names POST /sum', 'not sent'] },
-  },
-  {
-    name: 'a stranger lists a path that answers 402 without a challenge, beside one that challenges',
-    seen: {
-      resources: resources([
-        resource(),
-        resource({ path: '/gone', sources: ['index'], declaredPaid: false, get: answer(402) }),
-      ]),
-    },
-    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1'] },
-  },
-  {
-    name: 'only an index names a path, which challenges',
-    seen: {
-      resources: resources([resource({ sources: ['index'], declaredPaid: false })]),
-    },
-    expect: { status: 'pass', outcome: 'challenged', evidence: ['1 of 1'] },
-  },
+  ...UNSENT_CASES,
   {
     name: 'a document was not read, and another declares a resource that answers 200',
     seen: { resources: resources([freeGet], { unread: ['GET /openapi.json: 429'] }) },

@@ -19,6 +19,7 @@ import {
   toolResource,
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
+import { CONTRADICTION_CASES } from '../../test/fixtures/observations/contradiction-cases.ts';
 import { offering } from '../../test/fixtures/observations/seen-challenges.ts';
 import { UNIT_CASES } from '../../test/fixtures/observations/unit-cases.ts';
 
@@ -92,40 +93,8 @@ function badAmount(name: string, amount: JsonValue | undefined, evidence: string
   };
 }
 
-const { openapi: pricelessOpenApi } = withInfo(fixedPrice('0'));
-const freeInOpenApi = pricelessOpenApi === undefined ? {} : { openapi: pricelessOpenApi };
-
-/** The manifest calls GET /weather free. */
-function withFreeEntry(entry: JsonObject): CheckCase['seen'] {
-  const endpoints = [{ resource: `${ORIGIN}/weather`, ...entry }];
-  return {
-    ...withInfo(fixedPrice('0.01')),
-    resources: resources([resource()]),
-    manifest: answer(200, manifestDocument({ endpoints })),
-  };
-}
-
 const cases: readonly CheckCase[] = [
-  ...[{ accepts: [] }, { price: 0 }, { pricing: [{ amount: '0' }] }, { price_usd: '$0.00' }].map(
-    (entry): CheckCase => ({
-      name: `OpenAPI has a price, and the manifest calls the operation free: ${JSON.stringify(entry)}`,
-      seen: withFreeEntry(entry),
-      expect: {
-        status: 'fail',
-        outcome: 'mismatch',
-        evidence: ['/paths/~1weather/get', '/endpoints/0 declares it free'],
-      },
-    }),
-  ),
-  {
-    name: 'the manifest has a price, and OpenAPI a price of 0',
-    seen: { ...withFreeEntry({ price: '$0.01' }), ...freeInOpenApi },
-    expect: {
-      status: 'fail',
-      outcome: 'mismatch',
-      evidence: ['declares it free, the manifest at /endpoints/0 declares a price'],
-    },
-  },
+  ...CONTRADICTION_CASES,
   badAmount('the amount is zero', '0', '/accepts/0 asks "0"'),
   badAmount('the amount is negative', '-10000', '"-10000"'),
   badAmount('the amount is a decimal', '0.01', '"0.01"'),

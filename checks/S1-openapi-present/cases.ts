@@ -59,12 +59,7 @@ const cases: readonly CheckCase[] = [
     seen: { openapi: CATCH_ALL_PAGE, soft404: CATCH_ALL_PAGE },
     expect: { status: 'fail', outcome: 'soft-404', evidence: ['/openapi.json'] },
   },
-  ...[
-    'http://localhost:3000',
-    'http://192.168.1.5/v1',
-    'http://0.0.0.0:8080',
-    'http://api',
-  ].map(
+  ...['http://localhost:3000', 'http://192.168.1.5/v1', 'http://0.0.0.0:8080', 'http://api'].map(
     (url): CheckCase => ({
       name: `the only server is ${url}`,
       seen: withServers([{ url }]),

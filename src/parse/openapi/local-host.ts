@@ -29,5 +29,8 @@ export function isLocalHost(hostname: string, ownHostname = ''): boolean {
 }
 
 function toPlainHost(hostname: string): string {
-  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '').toLowerCase();
+  return hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase();
 }
