@@ -1,6 +1,6 @@
 /** Finds paid resources and candidates in OpenAPI, manifest, index, the root's own 402 and llms.txt. */
 
-import type { HttpObservation, ResourceSource } from '../../model/observations.ts';
+import type { HttpObservation, ResourceSource, UnsentRequest } from '../../model/observations.ts';
 import type { ManifestReading } from '../../parse/kit/find-manifest.ts';
 import type { OpenApiReading } from '../../parse/kit/find-openapi.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
@@ -15,8 +15,8 @@ import {
   type PostRule,
   toPlannedRequest,
 } from './declared-requests.ts';
-import { findPriceLists } from './find-price-lists.ts';
-import { DISCOVERY_PATH, ManifestSales } from './manifest-sales.ts';
+import { findPriceLists, type PricedPath } from './find-price-lists.ts';
+import { DISCOVERY_PATH, type ManifestSale, ManifestSales } from './manifest-sales.ts';
 import { Drafts, type Finding } from './resource-drafts.ts';
 
 /** Limit per document. Entries may name other origins, or one resource again. */
@@ -44,57 +44,90 @@ export function findResources(wave: FirstWave, kit: Kit) {
     const request = { ...toPlannedRequest(operation), post, declaredX402 };
     drafts.add({ ...request, source: 'openapi', declaredPaid: true });
   }
-  const candidates: Finding[] = [];
-  for (const { template, method, ...sale } of sales.list()) {
-    const declaredX402 = sale.declaredPaid;
-    const planned = { ...declared.find(template, method), ...sale, declaredX402 };
-    const request = { ...planned, source: 'manifest' } as const;
-    if (sale.declaredPaid) drafts.add(request);
-    else candidates.push({ ...request, method: 'GET' });
+  for (const sale of sales.list()) {
+    if (sale.declaredPaid) drafts.add(toManifestFinding(sale, declared));
   }
-  const isAnyDeclared = drafts.size > 0 || paid.length > 0;
-  const addCandidates = (requests: readonly PlannedRequest[], source: ResourceSource) => {
-    candidates.push(...requests.map((request) => toCandidate(request, source)));
-  };
-  // A resource that asks for a sign-in, or that is called free, sells nothing, unless its answer has a price.
   const sold = new Set(paid);
-  const unsoldGets = localOperations.filter(
-    (operation) => operation.method === 'GET' && !sold.has(operation) && speaksOfPayment(operation),
-  );
-  addCandidates(unsoldGets.map(toPlannedRequest), 'openapi');
-  if (hasPaidRoot(wave.root)) addCandidates([ROOT_REQUEST], 'root');
-  const priceLists = findPriceLists(wave, kit).filter(({ template }) => isOffered(template));
-  for (const { template, example, method, source } of priceLists) {
-    if (method === 'GET') addCandidates([findExampleRequest(template, example, declared)], source);
-  }
-  const llmsRequests = readLlmsLinks(wave, kit).map((path) => declared.find(path, 'GET'));
-  addCandidates(llmsRequests, 'llms');
-  if (!isAnyDeclared) {
-    addCandidates(localOperations.filter(isPlainGet).map(toPlannedRequest), 'undeclared');
-  }
-  // Rows of an index come last. A stranger can write them.
-  const indexed = readIndexedRequests(wave, kit);
-  addCandidates(
-    indexed.map(({ template }) => declared.find(template, 'GET')),
-    'index',
-  );
+  const context = { wave, kit, declared, priceLists: findOfferedPrices(wave, kit) };
+  const candidates = [
+    ...sales.list().flatMap((sale) => (sale.declaredPaid ? [] : toManifestFinding(sale, declared))),
+    // A resource that asks for a sign-in, or that is called free, sells nothing, unless its answer has a price.
+    ...localOperations
+      .filter(
+        (operation) =>
+          operation.method === 'GET' && !sold.has(operation) && speaksOfPayment(operation),
+      )
+      .map((operation) => toCandidate(toPlannedRequest(operation), 'openapi')),
+    ...listNamedCandidates(context),
+    ...(drafts.size > 0 || paid.length > 0
+      ? []
+      : localOperations
+          .filter(isPlainGet)
+          .map((operation) => toCandidate(toPlannedRequest(operation), 'undeclared'))),
+    // Rows of an index come last. A stranger can write them.
+    ...readIndexedRequests(wave, kit).map(({ template }) =>
+      toCandidate(declared.find(template, 'GET'), 'index'),
+    ),
+  ];
   // If every path asks for a payment, a 402 says nothing of what is sold.
   const isGuarded = wave.soft404.ok && wave.soft404.data.status === 402;
   for (const candidate of isGuarded ? [] : candidates) drafts.add(candidate);
-  const isSoldByPost = (template: string) => drafts.sellsPost(declared.find(template, 'POST').path);
-  const unsent = [
-    ...priceLists.map(({ method, template, source }) => ({ method, template, source })),
-    ...indexed.map(({ method, template }) => ({ method, template, source: 'index' as const })),
-  ].filter(
-    ({ method, template }) => method !== 'GET' && method !== 'HEAD' && !isSoldByPost(template),
-  );
   return {
     resources: drafts.toResources(wave.origin.url),
     otherMethods: countOtherMethods(wave, kit, paid, entries),
     looked: describeSources(wave, kit, openapi, manifest),
     elsewhere: findOtherOrigins(operations, sales.size === 0 ? entries : [], wave.origin.url),
-    unsent: unsent.slice(0, MAX_UNSENT),
+    unsent: findUnsent(context, drafts),
   };
+}
+
+type Context = {
+  readonly wave: FirstWave;
+  readonly kit: Kit;
+  readonly declared: DeclaredRequests;
+  readonly priceLists: readonly PricedPath[];
+};
+
+function findOfferedPrices(wave: FirstWave, kit: Kit): readonly PricedPath[] {
+  return findPriceLists(wave, kit).filter(({ template }) => isOffered(template));
+}
+
+/** Lists what the root and llms.txt name: prices before links, which rarely sell anything. */
+function listNamedCandidates({ wave, kit, declared, priceLists }: Context): readonly Finding[] {
+  return [
+    ...(hasPaidRoot(wave.root) ? [toCandidate(ROOT_REQUEST, 'root')] : []),
+    ...priceLists
+      .filter(({ method }) => method === 'GET')
+      .map(({ template, example, source }) =>
+        toCandidate(findExampleRequest(template, example, declared), source),
+      ),
+    ...readLlmsLinks(wave, kit).map((path) => toCandidate(declared.find(path, 'GET'), 'llms')),
+  ];
+}
+
+/** Lists what only the root, llms.txt or an index names by a method that would run. */
+function findUnsent(
+  { wave, kit, declared, priceLists }: Context,
+  drafts: Drafts,
+): readonly UnsentRequest[] {
+  const isSold = (template: string) => drafts.sellsPost(declared.find(template, 'POST').path);
+  return [
+    ...priceLists.map(({ method, template, source }) => ({ method, template, source })),
+    ...readIndexedRequests(wave, kit).map((request) => ({ ...request, source: 'index' as const })),
+  ]
+    .filter(({ method }) => method !== 'GET' && method !== 'HEAD')
+    .filter(({ template }) => !isSold(template))
+    .slice(0, MAX_UNSENT);
+}
+
+function toManifestFinding(
+  { template, method, ...sale }: ManifestSale,
+  declared: DeclaredRequests,
+): Finding {
+  const request = { ...declared.find(template, method), ...sale, source: 'manifest' } as const;
+  return sale.declaredPaid
+    ? { ...request, declaredX402: true }
+    : { ...request, method: 'GET', declaredX402: false };
 }
 
 function speaksOfPayment({ declares402, paymentInfo }: Operation): boolean {
