@@ -17,8 +17,9 @@ import type {
 import { findSharedBytes } from '../../parse/json/transfer.ts';
 import { observeAnswer, refuseRedirect } from './observe-answer.ts';
 import type { ExchangeAnswer, ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
-import type { ScanBudget, TextBudget } from './scan-budget.ts';
+import type { ScanBudget } from './scan-budget.ts';
 import { ScanConnections } from './scan-connections.ts';
+import { type BodyReading, NoRoom, type TextBudget } from './text-budget.ts';
 
 export type ProbeClientOptions = {
   readonly policy: OriginPolicy;
@@ -114,16 +115,25 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   options.signal?.addEventListener('abort', expire, { once: true });
 
   const textShare = options.textBudget?.openShare(() =>
-    connections.close({ reason: 'budget', detail: 'this scan holds more text than any other' }),
+    connections.close({ reason: 'not-sent', detail: 'this scan holds more text than any other' }),
   );
 
   async function request(request: ProbeRequest): Promise<Observation<HttpData>> {
-    const observation = await sendAndFollow(request);
-    if (observation.ok) textShare?.addCharacters(countAnswerCharacters(observation.data));
-    return observation;
+    const reading = textShare?.openReading(request.capBytes);
+    try {
+      const observation = await sendAndFollow(request, reading);
+      if (reading?.lacksRoom || textShare?.isEnded) throw new NoRoom();
+      if (observation.ok) textShare?.addCharacters(countAnswerCharacters(observation.data));
+      return observation;
+    } finally {
+      reading?.close();
+    }
   }
 
-  async function sendAndFollow(request: ProbeRequest): Promise<Observation<HttpData>> {
+  async function sendAndFollow(
+    request: ProbeRequest,
+    reading: BodyReading | undefined,
+  ): Promise<Observation<HttpData>> {
     const startedAt = performance.now();
     const elapsedMs = () => Math.round(performance.now() - startedAt);
     const redirects: Hop[] = [];
@@ -134,7 +144,12 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     for (;;) {
       const isRedirected = observePrevious !== null;
       const { userAgent } = options;
-      const exchange = toExchangeRequest(request, url, { userAgent, limits, isRedirected });
+      const exchange = toExchangeRequest(request, url, {
+        userAgent,
+        limits,
+        isRedirected,
+        reading,
+      });
       const outcome = await send(connections, url, exchange, isRedirected);
       if (outcome.kind === 'failure') {
         if (observePrevious) {
@@ -144,7 +159,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
       }
       const { answer } = outcome;
       const context = { ...request, url, redirects: [...redirects], ms: elapsedMs() };
-      const observe = () => observeAnswer(answer, context);
+      const observe = () => observeAnswer(answer, context, reading);
       const location = findRedirect(answer, request);
       if (location === null) return await observe();
       const next = checkRedirect(location, url, request, { policy: options.policy, isRedirected });
@@ -199,10 +214,17 @@ function toFirstUrl({ origin, path }: ProbeRequest): URL {
   return withoutFragment(new URL(`${origin.url}${path}`));
 }
 
+type ExchangeContext = {
+  readonly userAgent: string;
+  readonly limits: Limits;
+  readonly isRedirected: boolean;
+  readonly reading: BodyReading | undefined;
+};
+
 function toExchangeRequest(
   request: ProbeRequest,
   url: URL,
-  { userAgent, limits, isRedirected }: { userAgent: string; limits: Limits; isRedirected: boolean },
+  { userAgent, limits, isRedirected, reading }: ExchangeContext,
 ): ExchangeRequest {
   const body = request.rpc?.body ?? request.body ?? null;
   return {
@@ -221,6 +243,7 @@ function toExchangeRequest(
     timeoutMs: request.timeoutMs ?? limits.requestTimeoutMs,
     // A redirect may lead to another origin, which gets none of the further requests.
     isFirstOfMany: request.isFirstOfMany === true && !isRedirected,
+    ...(reading ? { reading } : {}),
   };
 }
 

@@ -6,6 +6,7 @@ import type { PatientTimer } from '../../guard/timers.ts';
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { ScanBudget } from './scan-budget.ts';
+import { type BodyReading, LARGE_BODY_BYTES } from './text-budget.ts';
 
 /** Headers about the connection and not about the answer. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
@@ -39,7 +40,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #roundTrips: number;
   readonly #limits: Limits;
   readonly #budget: ScanBudget;
-  readonly #clock: Pick<PatientTimer, 'elapsedMs'>;
+  readonly #clock: PatientTimer;
   readonly #body: GrowingBuffer;
   #pieces = 0;
   #pieceBytes = 0;
@@ -49,12 +50,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #controller: Dispatcher.DispatchController | undefined;
 
   /** @param clock started when a connection was asked for */
-  constructor(
-    request: ExchangeRequest,
-    limits: Limits,
-    budget: ScanBudget,
-    clock: Pick<PatientTimer, 'elapsedMs'>,
-  ) {
+  constructor(request: ExchangeRequest, limits: Limits, budget: ScanBudget, clock: PatientTimer) {
     const { promise, resolve } = Promise.withResolvers<ExchangeOutcome>();
     this.request = request;
     this.outcome = promise;
@@ -106,8 +102,9 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#endOverBudget();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
+    const wasLarge = this.#pieceBytes > LARGE_BODY_BYTES;
     const isWithinCap = this.#body.append(chunk);
     this.#pieces += 1;
     this.#pieceBytes += chunk.length;
@@ -119,7 +116,23 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     } else if (this.#hasTooManyPieces) {
       const detail = `the body comes in ${this.#pieces} pieces of ${this.#pieceBytes} bytes in all`;
       this.end({ reason: 'malformed', detail });
+    } else if (!wasLarge && this.#pieceBytes > LARGE_BODY_BYTES) {
+      this.#waitForRoom(controller);
     }
+  }
+
+  /** Reads no more of a large body until there is room for it. That wait is ours, so the clock stands still. */
+  #waitForRoom(controller: Dispatcher.DispatchController): void {
+    const { reading } = this.request;
+    if (reading === undefined) return;
+    controller.pause();
+    this.#clock.cancel();
+    void reading.takeRoom().then((hasRoom) => {
+      if (this.isOver) return;
+      this.#clock.restart();
+      if (hasRoom) controller.resume();
+      else this.end({ reason: 'not-sent', detail: 'there is no room for a body of this length' });
+    });
   }
 
   onResponseEnd(): void {
@@ -200,6 +213,8 @@ export type ExchangeRequest = {
   readonly timeoutMs: number;
   /** True if more requests to the origin follow. The other connections to it are then opened too. */
   readonly isFirstOfMany?: boolean;
+  /** Asked for room before a large body is read. Absent if nothing limits the texts. */
+  readonly reading?: BodyReading;
 };
 
 export type ExchangeAnswer = {
