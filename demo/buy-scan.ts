@@ -39,7 +39,6 @@ export async function buyScan(
       report,
       printed: report.results,
       rules: new Map(),
-      namedUrlText: null,
       timing: null,
       locate: NO_SOURCES.locate,
       hasColours: false,

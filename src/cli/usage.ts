@@ -50,6 +50,8 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   scan: `usage: ${showCall('scan')} <origin> [flags]
 
   --allow-private          allow http, private and loopback addresses, any port, for this one origin
+  --method GET|POST        method of the path in <origin>; POST sends {} (default: POST only if the
+                           documents sell it, or with --allow-private)
   --format FORMAT          ${FORMAT_NAMES.join(', ')} (default text)
   --output FILE            write the report there instead of standard output
   --min-grade A|B|C|D      exit 1 below this grade

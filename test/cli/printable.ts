@@ -77,7 +77,6 @@ export function printable(overrides: Partial<PrintableScan> = {}): PrintableScan
     },
     printed: results,
     rules: new Map([['P1', 'The origin answers over HTTPS.']]),
-    namedUrlText: null,
     timing: null,
     locate: NO_SOURCES.locate,
     hasColours: false,

@@ -88,7 +88,7 @@ test('if a random path answers 402, only what documents declare is planned', () 
   };
   const pathsWith = (soft404: Observations['soft404']) =>
     planWith({ ...documents, soft404 }).resources.map(({ path }) => path);
-  expect(pathsWith(NOT_FOUND)).toEqual(['/weather', '/listed', '/', '/news']);
+  expect(pathsWith(NOT_FOUND)).toEqual(['/weather', '/', '/news', '/listed']);
   expect(pathsWith(challenge402())).toEqual(['/weather']);
 });
 

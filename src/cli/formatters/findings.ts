@@ -1,5 +1,7 @@
 /** Findings of a scan or a pay-test, in the shape that all machine-readable formats share. */
-import type { CheckResult, ScanReport, ScanTiming, Severity } from '../../model/report.ts';
+
+import type { CheckResult, ScanTiming, Severity } from '../../model/report.ts';
+import type { NamedReport } from '../ask-url.ts';
 import type { SourceLocation, Sources } from '../sources.ts';
 
 export type PrintedFinding = {
@@ -50,13 +52,12 @@ export type Findings = {
 
 /** A finished scan and its output settings: the input of each format. */
 export type PrintableScan = {
-  readonly report: ScanReport;
+  /** With `named` if `<origin>` names a resource. */
+  readonly report: NamedReport;
   /** The results that `--only` selects. */
   readonly printed: readonly CheckResult[];
   /** The rule of each check in one sentence, by id. */
   readonly rules: ReadonlyMap<string, string>;
-  /** Says in one sentence how the resource in `<origin>` can be paid; null if `<origin>` names no resource. */
-  readonly namedUrlText: string | null;
   /** Set if `--timing` was given. */
   readonly timing: ScanTiming | null;
   /** Finds the file and line of a finding by the `--source` pairs. */

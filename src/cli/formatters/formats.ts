@@ -39,6 +39,7 @@ function toFindings({ report, printed, rules, locate }: PrintableScan): Findings
     sarifProperties: {
       ...{ origin, grade, score, scannedAt },
       ...{ answer, payableBy, payability, clients, advice },
+      ...(report.named === undefined ? {} : { named: report.named }),
     },
     junitProperties: [
       ['grade', grade],
@@ -74,11 +75,12 @@ function toFindings({ report, printed, rules, locate }: PrintableScan): Findings
 /** Has the same shape as the report of the service. */
 function formatJson({ report, printed, timing }: PrintableScan): string {
   const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
-  const { payableBy, payability, clients, otherWays, advice, routes, indexed } = report;
+  const { payableBy, payability, clients, otherWays, advice, routes, indexed, named } = report;
   return toPrintedJson({
     ...{ origin, grade, score, subScores, cache: 'miss', checksVersion, scannedAt },
     ...(exhausted ? { exhausted } : {}),
     ...{ payableBy, payability, clients, otherWays, advice, routes, indexed },
+    ...(named === undefined ? {} : { named }),
     results: printed,
     ...(timing === null ? {} : { timing: roundTiming(timing) }),
   });
