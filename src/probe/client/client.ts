@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import { OriginRefused } from '../../guard/errors.ts';
 import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
 import { type Connector, dial } from '../../guard/guarded-connect.ts';
@@ -14,12 +13,12 @@ import type {
   HttpMethod,
   Observation,
 } from '../../model/observation.ts';
-import { findSharedBytes } from '../../parse/json/transfer.ts';
 import { observeAnswer, refuseRedirect } from './observe-answer.ts';
+import { readInTurn } from './read-in-turn.ts';
 import type { ExchangeAnswer, ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 import { ScanConnections } from './scan-connections.ts';
-import { type BodyReading, NoRoom, type TextBudget } from './text-budget.ts';
+import type { BodyReading, TextBudget } from './text-budget.ts';
 
 export type ProbeClientOptions = {
   readonly policy: OriginPolicy;
@@ -119,15 +118,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   );
 
   async function request(request: ProbeRequest): Promise<Observation<HttpData>> {
-    const reading = textShare?.openReading(request.capBytes);
-    try {
-      const observation = await sendAndFollow(request, reading);
-      if (reading?.lacksRoom || textShare?.isEnded) throw new NoRoom();
-      if (observation.ok) textShare?.addCharacters(countAnswerCharacters(observation.data));
-      return observation;
-    } finally {
-      reading?.close();
-    }
+    return readInTurn(textShare, request.capBytes, (reading) => sendAndFollow(request, reading));
   }
 
   async function sendAndFollow(
@@ -190,22 +181,6 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
 
 function toStats({ requests, bytes, sockets, roundTrips, handshakeMs }: ProbeStats): ProbeStats {
   return { requests, bytes, sockets, roundTrips, handshakeMs };
-}
-
-function countAnswerCharacters(data: HttpData): number {
-  const bytes = findSharedBytes(data, 'body');
-  const bodyLength = bytes === null ? data.body.length : countCharacters(bytes);
-  return data.headers.reduce((sum, [name, value]) => sum + name.length + value.length, bodyLength);
-}
-
-/** Counts the UTF-16 units of UTF-8 text: two for a character of four bytes, one for any other. */
-function countCharacters(bytes: Buffer): number {
-  if (isAscii(bytes)) return bytes.length;
-  let count = 0;
-  for (const byte of bytes) {
-    if ((byte & 0xc0) !== 0x80) count += byte >= 0xf0 ? 2 : 1;
-  }
-  return count;
 }
 
 function toFirstUrl({ origin, path }: ProbeRequest): URL {

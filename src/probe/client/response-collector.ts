@@ -127,12 +127,20 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     if (reading === undefined) return;
     controller.pause();
     this.#clock.cancel();
-    void reading.takeRoom().then((hasRoom) => {
+    void reading.takeRoom(this.#findBodyLength()).then((hasRoom) => {
       if (this.isOver) return;
       this.#clock.restart();
       if (hasRoom) controller.resume();
       else this.end({ reason: 'not-sent', detail: 'there is no room for a body of this length' });
     });
+  }
+
+  /** Returns the length of the text, if the head says it: compressed data does not. */
+  #findBodyLength(): number | undefined {
+    const headers = this.#head?.headers ?? [];
+    if (headers.some(([name]) => name === 'content-encoding')) return undefined;
+    const length = headers.find(([name]) => name === 'content-length')?.[1] ?? '';
+    return /^\d{1,15}$/.test(length) ? Number(length) : undefined;
   }
 
   onResponseEnd(): void {

@@ -31,8 +31,8 @@ export type TextShare = {
 
 /** Reads one body. A body over LARGE_BODY_BYTES needs room for the longest body, and waits for it in turn. */
 export type BodyReading = {
-  /** Takes the room once. Resolves to false if there is none in time. */
-  takeRoom(): Promise<boolean>;
+  /** Takes the room once, for at most `maxBytes` if they are known. Resolves to false if there is none in time. */
+  takeRoom(maxBytes?: number): Promise<boolean>;
   /** True if no room was found, or while it is waited for. */
   readonly lacksRoom: boolean;
   /** Gives the room back. The characters that the scan keeps have been counted by then. */
@@ -85,7 +85,7 @@ export class TextBudget {
     const state: ShareState = { bytes: 0, endReading };
     const share: TextShare = {
       addCharacters: (characters) => this.#add(share, characters * MAX_BYTES_PER_CHAR),
-      openReading: (maxBytes) => this.#openReading(maxBytes * MAX_BYTES_PER_CHAR),
+      openReading: (maxBytes) => this.#openReading(maxBytes),
       get isEnded() {
         return state.endReading === null;
       },
@@ -98,21 +98,23 @@ export class TextBudget {
     return share;
   }
 
-  #openReading(bytes: number): BodyReading {
+  #openReading(capBytes: number): BodyReading {
+    let bytes = 0;
     let room: Promise<boolean> | null = null;
     let lacksRoom = false;
     let isTaken = false;
     let isClosed = false;
-    const take = async (): Promise<boolean> => {
+    const take = async (maxBytes: number): Promise<boolean> => {
       lacksRoom = true;
+      bytes = Math.min(maxBytes, capBytes) * MAX_BYTES_PER_CHAR;
       isTaken = await this.#waitForRoom(bytes);
       if (isTaken && isClosed) this.#free(bytes);
       lacksRoom = !isTaken;
       return isTaken;
     };
     return {
-      takeRoom: () => {
-        room ??= take();
+      takeRoom: (maxBytes = capBytes) => {
+        room ??= take(maxBytes);
         return room;
       },
       get lacksRoom() {
