@@ -4,6 +4,7 @@ import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { formatText } from '../src/cli/formatters/text.ts';
+import { readRepository } from '../src/cli/repository.ts';
 import { NO_SOURCES } from '../src/cli/sources.ts';
 import { scoreResults } from '../src/engine/score.ts';
 import type { ScanReport } from '../src/model/report.ts';
@@ -41,6 +42,7 @@ export async function buyScan(
       rules: new Map(),
       timing: null,
       locate: NO_SOURCES.locate,
+      repository: readRepository(),
       hasColours: false,
       columns: 100,
     }),

@@ -4,6 +4,7 @@ import type { Target } from '../pay-test/target.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { formatPayTest } from './formatters/pay-test.ts';
 import { type Streams, write, writeOutput } from './io.ts';
+import { readRepository } from './repository.ts';
 import {
   FAIL_ON_VALUES,
   FORMAT_NAMES,
@@ -125,7 +126,7 @@ export async function payTestCommand(
       say: (line) => err.write(`${breakCommands(line)}\n`),
       signal: interruption.signal,
     });
-    const text = formatPayTest(report, call.format);
+    const text = formatPayTest(report, call.format, readRepository().pipelineFile);
     await (call.output === null ? write(out, text) : writeOutput('--output', call.output, text));
     const offending = report.trials.filter((trial) => isOffending(trial, call.failOn));
     if (offending.length === 0) return 0;

@@ -20,6 +20,7 @@ import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { createProgress, noteProxy, type Streams, write, writeOutput } from './io.ts';
+import { readRepository } from './repository.ts';
 import { readSources, type Sources } from './sources.ts';
 import {
   listMissedThresholds,
@@ -223,8 +224,10 @@ async function printAndSave(
     rules: listRules(engine),
     timing: options.timing ? timing : null,
     locate: sources.locate,
+    repository: readRepository(),
     hasColours: options.output === null && canShowColours(out),
-    columns: out.columns ?? COLUMNS_WITHOUT_TERMINAL,
+    // Some terminals do not know their width, and say 0.
+    columns: out.columns || COLUMNS_WITHOUT_TERMINAL,
   });
   const recording = toRecording(scanned, observations);
   const writes = await Promise.allSettled([
@@ -255,5 +258,7 @@ function timingLine({ gatherMs, judgeMs, totalMs, requests, roundTrips }: ScanOu
 }
 
 function canShowColours(stream: NodeJS.WriteStream): boolean {
-  return stream.isTTY === true && stream.hasColors() && process.env['NO_COLOR'] === undefined;
+  // https://no-color.org: an empty NO_COLOR counts as unset.
+  const { NO_COLOR = '', ...env } = process.env;
+  return stream.isTTY === true && NO_COLOR === '' && stream.hasColors(env);
 }

@@ -36,8 +36,14 @@ const YAML_FILE = /\.ya?ml$/i;
 /** Sources of findings about the OpenAPI document, if no source is at /openapi.json. */
 const YAML_PATHS: readonly string[] = ['/openapi.yaml', '/openapi.yml'];
 const PAIR_PATTERN = /^(\/[^=\s]*)=(.+)$/;
-/** Matches a document and a JSON pointer into it, as in "/openapi.json#/info/contact: missing". */
-const POINTER_PATTERN = /(\/[^\s#"',;]*)#(\/[^\s"',;]*?)?(?=:?[\s"',;]|:?$)/g;
+/**
+ * Matches a document and a JSON pointer into it, bare or quoted as JSON: "/openapi.json#/info/contact: missing",
+ * `/openapi.json#"/paths/~1weather/get"`.
+ */
+const POINTER_PATTERN =
+  /(\/[^\s#"',;]*)#(?:("(?:[^"\\]|\\.)*")|(\/[^\s"',;]*?)?(?=:?[\s"',;]|:?$))/g;
+/** A pointer of at least two members. A method before it makes it the path of a request. */
+const BARE_POINTER_PATTERN = /(?<![A-Z] |[^\s("':;,])(\/[^\s"',;:()]+\/[^\s"',;:()]+)/g;
 const OPENAPI_PATH = '/openapi.json';
 /** By check id: the document of a finding whose evidence names no document. */
 const DEFAULT_DOCUMENTS: Readonly<Record<string, string>> = {
@@ -58,16 +64,20 @@ export async function readSources(pairs: readonly string[]): Promise<Sources> {
   const parser = await import('jsonc-parser');
   return {
     locate({ id, evidence }) {
-      for (const [, path, pointer = ''] of evidence.matchAll(POINTER_PATTERN)) {
+      for (const [, path, quoted, bare = ''] of evidence.matchAll(POINTER_PATTERN)) {
         const source = sources.find((candidate) => candidate.path === path);
+        const pointer = quoted === undefined ? bare : readQuoted(quoted);
         if (source !== undefined) return locatePointer(source, pointer, parser);
       }
       const defaultPath = DEFAULT_DOCUMENTS[id];
-      const source =
+      const own =
         sources.find(({ path }) => path === defaultPath) ??
-        sources.find(({ path }) => defaultPath === OPENAPI_PATH && YAML_PATHS.includes(path)) ??
-        sources.find(isFallback);
-      return source === undefined ? null : locatePointer(source, '', parser);
+        sources.find(({ path }) => defaultPath === OPENAPI_PATH && YAML_PATHS.includes(path));
+      if (own !== undefined) {
+        return locatePointer(own, findBarePointer(own, evidence, parser), parser);
+      }
+      const fallback = sources.find(isFallback);
+      return fallback === undefined ? null : locatePointer(fallback, '', parser);
     },
   };
 }
@@ -110,7 +120,7 @@ function locatePointer(
   pointer: string,
   { findNodeAtLocation, parseTree }: JsonParser,
 ): SourceLocation {
-  const steps = pointer.split('/').slice(1).map(unescapeStep);
+  const steps = toSteps(pointer);
   if (yamlLines !== null) return { file, line: yamlLines(steps) };
   const root = parseTree(text);
   for (let length = steps.length; root !== undefined && length > 0; length -= 1) {
@@ -127,6 +137,43 @@ function findStart(node: Node): number {
 
 function toLine(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
+}
+
+function readQuoted(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'string' ? value : '';
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Finds the first pointer in evidence that names no document, as in "lacks these: /skills/0/tags". Paths of requests look
+ * like pointers, so the first member of a pointer must exist in the document. Returns '' if there is none.
+ */
+function findBarePointer(
+  { text, yamlLines }: Source,
+  evidence: string,
+  parser: JsonParser,
+): string {
+  if (yamlLines !== null) return '';
+  const root = parser.parseTree(text);
+  if (root?.type !== 'object') return '';
+  for (const [, pointer = ''] of evidence.matchAll(BARE_POINTER_PATTERN)) {
+    const steps = toSteps(pointer);
+    if (
+      steps.length > 1 &&
+      parser.findNodeAtLocation(root, steps.slice(0, 1).map(toKeyOrIndex)) !== undefined
+    ) {
+      return pointer;
+    }
+  }
+  return '';
+}
+
+function toSteps(pointer: string): string[] {
+  return pointer.split('/').slice(1).map(unescapeStep);
 }
 
 /** Undoes the escapes of RFC 6901, section 4. */

@@ -79,6 +79,7 @@ export function printable(overrides: Partial<PrintableScan> = {}): PrintableScan
     rules: new Map([['P1', 'The origin answers over HTTPS.']]),
     timing: null,
     locate: NO_SOURCES.locate,
+    repository: { toPath: (file) => file, pipelineFile: null },
     hasColours: false,
     columns: 100,
     ...overrides,

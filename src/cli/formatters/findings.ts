@@ -2,6 +2,7 @@
 
 import type { CheckResult, ScanTiming, Severity } from '../../model/report.ts';
 import type { NamedReport } from '../ask-url.ts';
+import { README_FILE, type Repository } from '../repository.ts';
 import type { SourceLocation, Sources } from '../sources.ts';
 
 export type PrintedFinding = {
@@ -19,6 +20,7 @@ export type PrintedFinding = {
   /** Severity of a failure or a warning. */
   readonly severity: Severity | 'info';
   readonly text: string;
+  /** With a path from the root of the repository; null for a finding about no file. */
   readonly location: SourceLocation | null;
   /** Tells findings of one id apart. It excludes the evidence, which may change from run to run. */
   readonly identity: string;
@@ -48,6 +50,8 @@ export type Findings = {
     readonly properties?: object;
   }[];
   readonly items: readonly PrintedFinding[];
+  /** The file that defines the running pipeline; null if there is none. */
+  readonly pipelineFile: string | null;
 };
 
 /** A finished scan and its output settings: the input of each format. */
@@ -62,12 +66,18 @@ export type PrintableScan = {
   readonly timing: ScanTiming | null;
   /** Finds the file and line of a finding by the `--source` pairs. */
   readonly locate: Sources['locate'];
+  readonly repository: Repository;
   readonly hasColours: boolean;
   readonly columns: number;
 };
 
 export function isProblem({ status }: { readonly status: string }): boolean {
   return status === 'fail' || status === 'warn';
+}
+
+/** The first line of the pipeline's file, or else of the README: where findings about no file point. */
+export function toFallbackLocation({ pipelineFile }: Findings): SourceLocation {
+  return { file: pipelineFile ?? README_FILE, line: 1 };
 }
 
 /** An undetermined result is not a fault of the seller. */
