@@ -70,6 +70,8 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
       'relative-url': 'public-url',
       'other-host': 'public-url',
       'http-url': 'public-url',
+      'no-domain': 'token-domain',
+      'wrong-domain': 'token-domain',
     },
   },
   P4: {

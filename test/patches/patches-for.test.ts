@@ -60,6 +60,42 @@ test("every stack but nginx has a patch for each check of the seller's code", ()
   }
 });
 
+describe('the token of a price', () => {
+  const CELO_USDT = {
+    network: 'eip155:42220',
+    asset: '0x48065fbBE25f71C9282ddf5e1cD6D6A887483D5e',
+  };
+  const SDK_STACKS = STACKS.filter((stack) => stack !== 'nginx');
+
+  test.each(SDK_STACKS)('has its own EIP-712 domain for %s', (stack) => {
+    const values = readPatchValues(report({ paid: [paidRoute('/weather')] }));
+    for (const outcome of ['wrong-domain', 'no-domain']) {
+      const code = readCode(patchesFor('P3', stack, values, outcome)?.patches[0]?.patch);
+      for (const part of ['10000', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'USD Coin']) {
+        expect(code).toContain(part);
+      }
+      expect(code).not.toContain('$0.01');
+    }
+    const priced = readCode(patchesFor('P3', stack, values, 'timeout')?.patches[0]?.patch);
+    expect(priced).toContain('$0.01');
+  });
+
+  test.each(SDK_STACKS)('is kept if it is not the default of the network, for %s', (stack) => {
+    const values = readPatchValues(report({ paid: [paidRoute('/weather', CELO_USDT)] }));
+    const code = readCode(patchesFor('P4', stack, values)?.patches[0]?.patch);
+    expect(code).toContain(CELO_USDT.asset);
+    expect(code).toContain('Tether USD');
+  });
+
+  test('is not named if our tables do not have it', () => {
+    const other = { asset: `0x${'ab'.repeat(20)}` };
+    const values = readPatchValues(report({ paid: [paidRoute('/weather', other)] }));
+    const code = readCode(patchesFor('P3', 'express', values, 'no-domain')?.patches[0]?.patch);
+    expect(code).not.toContain(other.asset);
+    expect(code).toContain("price: '$<price>'");
+  });
+});
+
 describe('values', () => {
   test('are the facts of the report', () => {
     expect(readPatchValues(report())).toMatchObject({
