@@ -1,4 +1,4 @@
-import { sameOriginUrl, toOrigin } from '../../guard/origin.ts';
+import { isSameHostname, sameOriginUrl, toOrigin } from '../../guard/origin.ts';
 import type { ResourceObservation, ResourceSet } from '../../model/observations.ts';
 import {
   type JsonValue,
@@ -174,6 +174,7 @@ const UNCACHED_READERS = {
   daysBefore,
   address: classifyAddress,
   sameOrigin: resolveInOrigin,
+  sameHostname: isSameHostname,
   schemaErrors: listSchemaErrors,
 };
 
