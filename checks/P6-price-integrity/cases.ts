@@ -94,6 +94,11 @@ function badAmount(name: string, amount: JsonValue | undefined, evidence: string
 }
 
 const cases: readonly CheckCase[] = [
+  {
+    name: 'the OpenAPI document is over our limits, and the manifest declares the price',
+    seen: { openapi: answer(200, '{"openapi":"3.1.0",', {}, { truncated: true }) },
+    expect: { status: 'pass', outcome: 'agrees', evidence: ['not compared: GET /openapi.json'] },
+  },
   ...CONTRADICTION_CASES,
   badAmount('the amount is zero', '0', '/accepts/0 asks "0"'),
   badAmount('the amount is negative', '-10000', '"-10000"'),

@@ -87,7 +87,7 @@ export default defineCheck({
         ['unknown', kit.unknownOnly, 'unknown to this catalog'],
       ],
     );
-    return addContradictions(finding, findContradictions(seen, kit));
+    return addUnread(addContradictions(finding, findContradictions(seen, kit)), seen, kit);
   },
 });
 
@@ -113,6 +113,18 @@ function addContradictions(
   if (contradictions.length === 0 || isWorse) return finding;
   const others = outcome === 'mismatch' && !('outcome' in finding) ? `; ${finding[1]}` : '';
   return ['mismatch', `${listed(contradictions)}${others}`, CONTRADICTION_FIX];
+}
+
+/** Says that a document whose content we do not know was not compared. */
+function addUnread(
+  finding: Finding<keyof typeof OUTCOMES>,
+  seen: Facts,
+  kit: Kit,
+): Finding<keyof typeof OUTCOMES> {
+  const openapi = kit.openapi(seen);
+  if (openapi.state !== 'unread' || 'outcome' in finding) return finding;
+  const [name, evidence, fix] = finding;
+  return [name, `${evidence}; not compared: ${openapi.evidence}`, fix];
 }
 
 function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw[] {

@@ -18,9 +18,8 @@ const at =
   ({ origin }) => ({
     status: 200,
     headers: { 'content-type': path.endsWith('.yaml') ? 'application/yaml' : 'application/json' },
-    body: path.endsWith('.yaml')
-      ? 'openapi: 3.1.0\ninfo:\n  title: Weather\n'
-      : openApiDocument(origin).body,
+    // The comment makes YAML of it, which JSON is otherwise too.
+    body: `${path.endsWith('.yaml') ? '# The API\n' : ''}${openApiDocument(origin).body}`,
   });
 
 /** The OpenAPI document without what the pattern names. */

@@ -9,6 +9,7 @@ import {
   NOT_FOUND_ANSWER,
   page,
   type Row,
+  UNSEEN_CELLS,
 } from './row.ts';
 
 const SPA = '<!doctype html><html><head><title>Shop</title></head><body><div id="app"></div>';
@@ -146,18 +147,18 @@ export const SITE_ROWS: readonly Row[] = [
     name: '429 for everything',
     answers: { '*': { status: 429 } },
     moved: [
-      'P2 fail none-found',
-      ...NO_CHALLENGE_CELLS,
-      'S1 fail absent',
-      ...NO_OPENAPI_CELLS,
-      'S5 pass no-post-resource',
-      'S6 fail absent',
-      'S7 fail absent',
-      'S8 fail absent',
+      'P2 warn unread',
+      ...UNSEEN_CELLS,
+      'S1 warn rate-limited',
+      ...['S2', 'S3', 'S4'].map((id) => `${id} warn rate-limited`),
+      'S5 warn unseen',
+      'S6 warn rate-limited',
+      'S7 warn rate-limited',
+      'S8 warn rate-limited',
       'S9 fail error',
       'S10 pass no-robots',
       'S11 pass no-documents',
-      'S12 fail no-icon',
+      'S12 warn rate-limited',
     ],
   },
   {
