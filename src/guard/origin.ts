@@ -62,7 +62,7 @@ export function validateUrl(input: string, policy: OriginPolicy = DEFAULT_POLICY
   // WHATWG accepts "127.0.0.1.." as a name, but "127.0.0.1." is an address.
   if (url.hostname.endsWith('..')) throw new OriginRefused('bad_label');
   // One trailing dot names the same host, but is invalid in SNI and would make a second host key.
-  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
+  if (url.hostname.endsWith('.')) url.hostname = removeDot(url.hostname);
   if (isException(url, policy)) return url;
   if (url.protocol !== 'https:') throw new OriginRefused('scheme_or_form');
   if (!policy.allowedPorts.includes(toPort(url))) {
@@ -89,7 +89,12 @@ export function toOrigin(url: URL): Origin {
 
 /** The `host:port` key of an exception in a policy. */
 export function exceptionKey(url: URL): string {
-  return `${url.hostname}:${toPort(url)}`;
+  return `${removeDot(url.hostname)}:${toPort(url)}`;
+}
+
+/** One trailing dot names the same host. `validateUrl` refuses two. */
+function removeDot(hostname: string): string {
+  return hostname.replace(/(?<!\.)\.$/, '');
 }
 
 /** Returns true for an exact exception of the policy. */
@@ -223,5 +228,5 @@ function toExceptionKey(entry: string): string {
   if (!isExact || !URL.canParse(text)) {
     throw new Error(`"${entry}" is not an exact host:port, such as localhost:3000 or [::1]:8443`);
   }
-  return `${new URL(text).hostname}:${Number(port)}`;
+  return `${removeDot(new URL(text).hostname)}:${Number(port)}`;
 }
