@@ -16,6 +16,7 @@ import { openService, type Service } from './service.ts';
 /** Time for running scans to end after a signal. */
 const GRACE_MS = 15_000;
 const MAX_CLOSE_MS = 30_000;
+const PARENT_POLL_MS = 250;
 
 const NO_RPC_WARNING =
   'Without RPC_URL, a settlement whose outcome was lost is sent again and not looked up on the chain: a payer who cancels in time gets the answer for nothing. D3 and D4 do not read the logs of the chain';
@@ -45,6 +46,7 @@ export async function runService(): Promise<void> {
 }
 
 async function start(): Promise<void> {
+  const parentAtStart = process.ppid;
   const caPathAtStart = process.env['NODE_EXTRA_CA_CERTS'];
   loadEnvFile();
   for (const line of findMisspelledSettings(process.env)) console.warn(line);
@@ -59,15 +61,32 @@ async function start(): Promise<void> {
     await service.close();
     throw toListenError(error, config);
   }
+  let isStopping = false;
   // The handler is registered only now, because during the start it would set the exit code of a signal to 0.
   closeWithGrace({ delay: MAX_CLOSE_MS }, async ({ err, signal }) => {
+    isStopping = true;
     console.log(
       `Stopping${signal ? ` on ${signal}` : ''}: scans in flight have ${GRACE_MS / 1_000} s to end`,
     );
     if (err !== undefined) service.app.log.error({ err }, 'stopping after an error');
     await service.close(GRACE_MS);
   });
+  if (process.env['npm_lifecycle_event'] !== undefined)
+    stopWithParent(parentAtStart, () => isStopping);
   logStart(config, service);
+}
+
+/**
+ * `npm start` runs a shell, which runs this process. A SIGTERM to npm reaches the shell only: it ends, and this process
+ * would go on alone and keep port and store. A second signal would end a running stop at once, so none is sent then.
+ */
+function stopWithParent(parentAtStart: number, isStopping: () => boolean): void {
+  const timer = setInterval(() => {
+    if (process.ppid === parentAtStart) return;
+    clearInterval(timer);
+    if (!isStopping()) process.kill(process.pid, 'SIGTERM');
+  }, PARENT_POLL_MS);
+  timer.unref();
 }
 
 /** Node reads NODE_EXTRA_CA_CERTS before `.env` is loaded. A value from `.env` is applied here. */

@@ -123,6 +123,40 @@ test('a service that takes money at a private address says so', async () => {
   await expect.poll(run.out, { timeout: 20_000 }).toContain('BASE_URL is no public https address');
 });
 
+test('SIGTERM to npm ends the service of "npm start" in order', async () => {
+  const port = await freePort();
+  const settings = { PORT: String(port), STORE_URL: `sqlite:${join(folder, 'store.db')}` };
+  const npm = spawn('npm', ['start'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], HOME: folder, ECOSYSTEM_URL: '', ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  try {
+    let out = '';
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    await expect.poll(() => out, { timeout: 30_000 }).toContain('Listening on');
+    npm.kill('SIGTERM');
+    // The service holds the pipe until it ends.
+    await once(npm, 'close');
+    expect(out).toContain('Stopping on SIGTERM');
+    const next = start(settings);
+    await expect.poll(next.out, { timeout: 30_000 }).toContain('Listening on');
+  } finally {
+    if (npm.pid !== undefined) endGroup(npm.pid);
+  }
+});
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // All processes of the group have ended.
+  }
+}
+
 test('a port in use is reported in one line', async () => {
   const port = String(await freePort());
   const firstRun = start({ PORT: port, LOG_LEVEL: 'silent' });
