@@ -201,6 +201,27 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'unsaid' },
   },
   {
+    name: 'the manifest gives an operation that says nothing a price of 0',
+    seen: {
+      ...withPaths({ '/free': { post: UNDECLARED } }),
+      manifest: answer(200, { resources: [{ resource: `${ORIGIN}/free`, price: 0 }] }),
+    },
+    expect: { status: 'pass', outcome: 'declared', evidence: ['all 1 free operations'] },
+  },
+  {
+    name: 'the manifest gives one method of a path a price of 0, and sells the other',
+    seen: {
+      ...withPaths({ '/mixed': { get: UNDECLARED, post: UNDECLARED } }),
+      manifest: answer(200, {
+        resources: [
+          { resource: `${ORIGIN}/mixed`, method: 'GET', price: 0 },
+          { resource: `${ORIGIN}/mixed`, method: 'POST', price: '$1' },
+        ],
+      }),
+    },
+    expect: { status: 'warn', outcome: 'unsaid', evidence: ['1 of 3', 'POST /mixed'] },
+  },
+  {
     name: 'an operation has no security, and the root has the payment scheme',
     seen: {
       ...withPaths({ '/health': { get: UNDECLARED } }, { security: [{ x402: [] }] }),

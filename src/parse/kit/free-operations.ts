@@ -19,7 +19,7 @@ import type { OpenApiSources } from './find-openapi.ts';
 
 /** The operations without a price, each in one list. Operations that answered 402 are in none. */
 export type UnpricedOperations = {
-  /** Declared free: an empty security, an alternative without requirements, or a price of nothing. */
+  /** Declared free: an empty security, an alternative without requirements, or a price of nothing in a document. */
   readonly free: readonly Operation[];
   /** Need a login of a defined scheme, such as siwx or bearer, and no payment. */
   readonly login: readonly Operation[];
@@ -59,6 +59,7 @@ export function sortUnpricedOperations(
   const paymentSchemes = new Set([...x402, ...apiKeys]);
   const definedSchemes = new Set(facts.securitySchemes.map(({ name }) => name));
   const freePaths = listFreePaths(sources, readers);
+  const isFreeInManifest = createFreeTest(sources, readers);
   const lists = Map.groupBy(
     facts.operations.filter(
       (operation) =>
@@ -69,8 +70,10 @@ export function sortUnpricedOperations(
     (operation): keyof UnpricedOperations => {
       const access = readAccess(operation, paymentSchemes, definedSchemes);
       if (access !== 'unsaid') return access;
+      if (operation.security !== null) return 'unknown';
+      if (isFreeInManifest(operation)) return 'free';
       const isAnswered = operation.method === 'GET' && freePaths.has(operation.requestPath);
-      return isAnswered && operation.security === null ? 'answered' : 'unknown';
+      return isAnswered ? 'answered' : 'unknown';
     },
   );
   const list = (name: keyof UnpricedOperations) => lists.get(name) ?? [];
@@ -157,5 +160,22 @@ function createSoldTest(
   const index = reading.state === 'found' ? entryIndex(reading.facts, sources.origin.url) : null;
   return (path) =>
     declaredPaths.has(path) ||
-    (index?.get(path) ?? []).some(({ entry }) => (entry.method ?? 'GET').toUpperCase() === 'GET');
+    (index?.get(path) ?? []).some(
+      ({ entry }) => entry.sale !== 'free' && (entry.method ?? 'GET').toUpperCase() === 'GET',
+    );
+}
+
+/** The test returns true if the manifest gives the operation a price of nothing, and no entry sells it. */
+function createFreeTest(
+  sources: UnpricedSources,
+  { manifest, entryIndex }: UnpricedReaders,
+): (operation: Operation) => boolean {
+  const reading = manifest(sources);
+  const index = reading.state === 'found' ? entryIndex(reading.facts, sources.origin.url) : null;
+  return ({ method, requestPath }) => {
+    const entries = (index?.get(requestPath) ?? [])
+      .map(({ entry }) => entry)
+      .filter((entry) => (entry.method ?? method).toUpperCase() === method);
+    return entries.length > 0 && entries.every(({ sale }) => sale === 'free');
+  };
 }
