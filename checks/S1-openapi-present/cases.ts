@@ -109,6 +109,14 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'over-limit', evidence: ['/swagger.json', '8 MiB'] },
   },
   {
+    name: '/openapi.json is broken JSON, and another document is longer than the scan reads',
+    seen: {
+      openapi: answer(200, '{"openapi":'),
+      openapiAlternates: [at('/openapi.yaml', answer(200, 'x', {}, { truncated: true }))],
+    },
+    expect: { status: 'fail', outcome: 'not-json' },
+  },
+  {
     name: '/openapi.json answers 429',
     seen: { openapi: answer(429, { error: 'Slow down' }) },
     expect: { status: 'warn', outcome: 'rate-limited', evidence: ['GET /openapi.json: 429'] },

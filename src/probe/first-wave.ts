@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { HttpObservation, PathAnswer } from '../model/observations.ts';
 import { findSharedBytes } from '../parse/json/transfer.ts';
-import { findBodyLimit } from '../parse/kit/read-document.ts';
+import { findBodyLimit, isYamlPath } from '../parse/text/document-limits.ts';
 import type { RequestCache } from './client/request-cache.ts';
 
 const KIB = 1024;
@@ -37,13 +37,8 @@ const OPENAPI_VALUE = /^\s*:\s*"3\./;
 /** Bytes that are read after `OPENAPI_NAME`, and at the end of the document. */
 const EXCERPT_BYTES = 256;
 
-const YAML_PATH = /\.ya?ml$/;
 const YAML_MEMBER = /^["']?openapi["']?[ \t]*:[ \t]*\S/m;
 const MAX_YAML_CHARS = 65_536;
-
-export function isYamlPath(path: string): boolean {
-  return YAML_PATH.test(path);
-}
 
 const MAX_TIMEOUTS = 2;
 const NOT_ASKED: HttpObservation = {

@@ -1,7 +1,7 @@
 /** Converts the YAML documents of the first wave to JSON, on a worker that can be killed. */
 import type { AnswerObservation, HttpData } from '../model/observation.ts';
 import type { OpenApiAnswer } from '../model/observations.ts';
-import { isYamlPath } from '../probe/first-wave.ts';
+import { isYamlPath } from '../parse/text/document-limits.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 
 const YAML_MODULE: WorkModule<typeof import('../parse/openapi/yaml.ts')> = new URL(

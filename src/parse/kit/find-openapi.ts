@@ -2,6 +2,7 @@ import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation, OpenApiAnswer, YamlReading } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { OpenApiFacts } from '../openapi/openapi.ts';
+import { findExceededLimit } from '../text/document-limits.ts';
 import { type DocumentReader, type DocumentReading, describeUnusable } from './read-document.ts';
 
 /** The OpenAPI document of an origin. The checks S2 to S4 and P6 and the probe plan read it. */
@@ -38,6 +39,7 @@ type OpenApiDocument = Extract<OpenApiReading, { state: 'found' }>;
 type Candidate = { readonly reading: DocumentReading; readonly yaml: YamlReading | undefined };
 
 const CANONICAL_PATH = '/openapi.json';
+const MISSING_STATES: ReadonlySet<string> = new Set(['absent', 'soft-404', 'html']);
 
 /**
  * Returns the first usable document (3.x with paths). If there is none, returns the first document that looks like
@@ -62,7 +64,11 @@ export function findOpenApi(
     .filter((document) => document !== null);
   const best = documents.find(isUsable) ?? documents[0];
   if (best !== undefined) return best;
-  const unread = candidates.map((candidate) => findUnreadReason(candidate, parsers)).find(isFound);
+  // If the canonical path has a faulty document, no further document excuses it.
+  const isMissing = MISSING_STATES.has(candidates[0]?.reading.state ?? '');
+  const unread = (isMissing ? candidates : candidates.slice(0, 1))
+    .map((candidate) => findUnreadReason(candidate, parsers))
+    .find(isFound);
   if (unread !== undefined) return { state: 'unread', ...unread };
   const evidence = candidates.map(({ reading, yaml }) =>
     reading.state === 'present' && yaml !== undefined && 'fault' in yaml
@@ -106,11 +112,4 @@ function findUnreadReason({ reading, yaml }: Candidate, { json }: OpenApiParsers
   if (limit === null) return null;
   const evidence = `GET ${reading.path}: 200, but ${limit}, our limit`;
   return { why: 'over-limit' as const, evidence };
-}
-
-/** Names the limit of ours that a document exceeds; null if it exceeds none. */
-export function findExceededLimit(json: JsonReading, yaml: YamlReading | undefined): string | null {
-  if (json.ok) return null;
-  if (yaml !== undefined) return 'fault' in yaml && yaml.isOverLimit ? yaml.fault : null;
-  return json.isOverLimit ? json.detail : null;
 }

@@ -15,6 +15,7 @@ import { MAX_OPENAPI_NODES } from '../json/refuse-json.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { findPaymentSchemes } from '../openapi/payment-schemes.ts';
 import { baseUnits } from '../text/decimal.ts';
+import { keepWholeLines } from '../text/document-limits.ts';
 import { parseHtml } from '../text/html.ts';
 import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
 import { daysBefore } from '../text/instant.ts';
@@ -96,7 +97,6 @@ import { sortUnpricedOperations, type UnpricedSources } from './free-operations.
 import {
   type DocumentReader,
   formatFailure,
-  keepWholeLines,
   readDocument,
   readText,
   type TextReading,

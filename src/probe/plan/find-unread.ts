@@ -1,8 +1,8 @@
 /** Finds the documents that may declare paid paths, and that the scan could not read. */
 
 import type { HttpObservation, OpenApiAnswer } from '../../model/observations.ts';
-import { findExceededLimit } from '../../parse/kit/find-openapi.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
+import { findExceededLimit } from '../../parse/text/document-limits.ts';
 import type { FirstWave } from './declared-requests.ts';
 
 const SERVER_ERROR = 500;

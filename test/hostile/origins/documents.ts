@@ -60,6 +60,7 @@ const OPENAPI_PLACES = [
   '/api/openapi.json',
   '/swagger.json',
   '/openapi.yaml',
+  '/openapi.yml',
 ];
 
 /** The same answer wherever OpenAPI is looked for. */
