@@ -136,7 +136,8 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
 
   openapi: `usage: ${showCall('openapi')} FILE… [--fail-on fail|warn] [--checks-version V]
 
-  Judges OpenAPI documents before you serve them (S1 to S4). Exit 1 if one fails.
+  Judges OpenAPI documents before you serve them (S1 to S4). A file that ends in .yaml or .yml is
+  read as YAML, any other as JSON. Exit 1 if one fails, 2 if one is neither JSON nor YAML.
   --fail-on fail|warn      exit 1 if a document fails (or warns); default fail
   --checks-version V       judge by this catalog instead of the newest`,
 
