@@ -1,12 +1,12 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { type Availability, DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/availability.ts';
 import type { JsonObject } from '../model/json.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
-import { findOwnerStates } from './owners.ts';
 import { MIN_ORIGINS_PER_BLOCK, utcDay } from './statistics.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import type { Row } from './tables.ts';
 import type { DueOptions } from './watches.ts';
+import { findWithheld } from './withheld.ts';
 
 /** Time for which the newest word of a host counts as its word of today. */
 const WORD_LIFETIME_MS = 36 * 3_600_000;
@@ -32,8 +32,10 @@ export type ImportedOrigin = Pick<
 export type CensusChange = Partial<
   Pick<
     CensusOrigin,
-    | ('listing' | 'robots' | 'lookAtMs' | 'begunDay' | 'silence' | 'scannedDay' | 'restUntilMs')
+    | ('listing' | 'robots' | 'robotsDay' | 'lookAtMs' | 'begunDay' | 'silence' | 'scannedDay')
+    | 'restUntilMs'
     | 'isChosen'
+    | 'network'
   >
 >;
 
@@ -43,23 +45,36 @@ export type CensusChange = Partial<
  */
 export function censusOn(context: StoreContext) {
   const { tables, now } = context;
-  const { census, censusWords, censusImports } = tables;
+  const { census, censusWords, censusImports, censusFacts } = tables;
   return {
     async get(host: string): Promise<CensusOrigin | null> {
       const row = await census.get(host);
       return row && toOrigin(row);
     },
 
-    /** Yields all origins in batches. */
-    async *readBatches(): AsyncGenerator<readonly CensusOrigin[]> {
-      for await (const rows of census.batches({})) yield rows.map(toOrigin);
+    /** Yields the places of all origins in batches. */
+    readPlaces: (): AsyncIterable<readonly CensusPlace[]> => census.batchesOf({}, PLACE_COLUMNS),
+
+    /** Finds the place of an origin; null if no import has found it. */
+    async findPlace(host: string): Promise<CensusPlace | null> {
+      for await (const [place] of census.batchesOf({ host }, PLACE_COLUMNS)) return place ?? null;
+      return null;
     },
 
-    /** Finds the hosts whose next look is due, the earliest look first. */
-    async findDue({ upToMs, limit, except }: DueOptions): Promise<readonly string[]> {
-      const whereDue = { lookAtMs: { upTo: upToMs }, host: { notIn: except } };
-      const rows = await census.all(whereDue, { order: [['lookAtMs', 'asc']], limit });
-      return rows.map(({ host }) => host);
+    /** Yields the hosts whose look is due, in batches without order. */
+    readDue: ({ upToMs, except }: Pick<DueOptions, 'upToMs' | 'except'>) =>
+      census.batchesOf({ lookAtMs: { upTo: upToMs }, host: { notIn: except } }, DUE_COLUMNS),
+
+    /**
+     * Returns the secret of this store. Hashes with it decide places and times, so that nobody can choose a name that gets
+     * a good one. @param proposal becomes the secret if the store has none
+     */
+    async readSecret(proposal = randomBytes(32).toString('hex')): Promise<string> {
+      const name = 'secret';
+      const known = await censusFacts.get(name);
+      if (known !== null) return known.value;
+      await censusFacts.insertContended({ name, attempt: randomUUID(), value: proposal });
+      return (await censusFacts.get(name))?.value ?? proposal;
     },
 
     /** Finds the time of the earliest planned look; null if there is no origin. */
@@ -118,7 +133,19 @@ export function censusOn(context: StoreContext) {
   };
 }
 
+const PLACE_COLUMNS = [
+  ...(['host', 'domain', 'isChosen', 'lastDay', 'lookAtMs', 'wordAtMs', 'excludedAtMs'] as const),
+] as const;
+/** The flags of an origin, without its listing. */
+export type CensusPlace = Pick<Row<'census'>, (typeof PLACE_COLUMNS)[number]>;
+
+const DUE_COLUMNS = ['host', 'domain', 'network', 'lookAtMs', 'firstDay', 'scannedDay'] as const;
+export type DueOrigin = Pick<Row<'census'>, (typeof DUE_COLUMNS)[number]>;
+
 const NEW_ORIGIN = {
+  network: null,
+  robotsDay: null,
+  excludedAtMs: null,
   begunDay: null,
   silence: null,
   scannedDay: null,
@@ -148,8 +175,14 @@ async function foldWords({ tables, now }: StoreContext, host: string): Promise<v
     letterDay: today,
   };
   await census.set({ host }, members);
-  const row = await census.get(host);
-  if (row) await records.set({ host }, toCensusMembers(row));
+  // The row is read again after the record was written, because the host may have been excluded meanwhile.
+  for (let written: string | undefined; ; ) {
+    const row = await census.get(host);
+    const next = JSON.stringify(row && toCensusMembers(row));
+    if (row === null || next === written) break;
+    await records.set({ host }, toCensusMembers(row));
+    written = next;
+  }
   await censusWords.remove({ host, day: { upTo: today - SHOWN_DAYS } });
 }
 
@@ -165,7 +198,7 @@ export type DayWords = {
 
 /** The members of a record that the census fills. */
 export function toCensusMembers(row: Row<'census'> | null) {
-  if (row === null || row.word === null || row.wordAtMs === null) {
+  if (row === null || row.word === null || row.wordAtMs === null || row.excludedAtMs !== null) {
     return { dayWords: null, payableUntilMs: null, payableWeekDays: null };
   }
   const { word, wordAtMs, letters, letterDay } = row;
@@ -250,7 +283,7 @@ export async function foldCensusDays(context: StoreContext, nowMs: number): Prom
   const { censusWords, censusSums, censusImports } = context.tables;
   const lastSum = await censusSums.first({}, { order: [['day', 'desc']] });
   const oldestWord = await censusWords.first({}, { order: [['day', 'asc']] });
-  const endDay = utcDay(nowMs - RETENTION_MS.lateRows);
+  const endDay = utcDay(nowMs - RETENTION_MS.lateWords);
   const firstDay = Math.max((lastSum?.day ?? 0) + 1, oldestWord?.day ?? endDay);
   for (let day = firstDay; day < endDay; day += 1) {
     const counts = await countWords(context, day);
@@ -266,8 +299,8 @@ export async function foldCensusDays(context: StoreContext, nowMs: number): Prom
 async function countWords(context: StoreContext, day: number): Promise<WordCounts> {
   const counts = { payable: 0, not_payable: 0, down: 0, not_checked: 0 };
   for await (const rows of context.tables.censusWords.batches({ day })) {
-    const stateOf = await findOwnerStates(context, rows);
-    for (const { host, word } of rows) if (stateOf(host).listed) counts[word] += 1;
+    const isWithheld = await findWithheld(context, rows);
+    for (const { host, word } of rows) if (!isWithheld(host)) counts[word] += 1;
   }
   return counts;
 }

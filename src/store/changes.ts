@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Grade } from '../model/report.ts';
 import type { StoreContext } from './context.ts';
 import { StoreError } from './errors.ts';
-import { findOptedOutHosts, findOwnerState } from './owners.ts';
+import { findOwnerState } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
 import { waitJitter } from './table.ts';
 import type { ChangeType, Row } from './tables.ts';
+import { findHiddenChanges } from './withheld.ts';
 
 /**
  * The history of one host up to the last row that this reader has read. Rows are numbered without gaps and never
@@ -20,6 +21,8 @@ export class HostHistory {
   firstSeenAtMs = Number.POSITIVE_INFINITY;
   /** The scan with the greatest time of all rows up to `seq`. */
   newestScan: PublishedScan | null = null;
+  /** Like `newestScan`, among the scans that a payer ordered. */
+  newestPaidScan: PublishedScan | null = null;
   /** True if the origin answered in at least one scan up to `seq`. */
   reached = false;
 
@@ -39,6 +42,8 @@ export class HostHistory {
       reader.seq = record.scanCount;
       reader.firstSeenAtMs = record.firstSeenAtMs;
       reader.newestScan = publishedScanFromJson(record.scan);
+      const paidScan = record.paidBy === 'census' ? record.paidScan : record.scan;
+      reader.newestPaidScan = paidScan === null ? null : publishedScanFromJson(paidScan);
       reader.reached = record.reached;
     }
     await reader.readNewRows();
@@ -63,6 +68,8 @@ export class HostHistory {
     const added = publishedScanFromJson(scan);
     this.reached ||= added.reached !== false;
     if (!this.newestScan || isNewer(added, this.newestScan)) this.newestScan = added;
+    if (added.paidBy === 'census') return;
+    if (!this.newestPaidScan || isNewer(added, this.newestPaidScan)) this.newestPaidScan = added;
   }
 }
 
@@ -115,15 +122,15 @@ export function changesOn(context: StoreContext) {
       for (let after = sinceMs; ; ) {
         const batchRows = Math.max(MIN_BATCH_ROWS, limit + 1 - listedRows.length);
         const rows = await context.tables.changes.all(
-          { changedAtMs: { after }, hidden: { not: true } },
+          { changedAtMs: { after }, hidden: false },
           { order: [['changedAtMs', 'asc']], limit: batchRows },
         );
-        const optedOut = new Set(await findOptedOutHosts(context));
-        listedRows.push(...rows.filter((row) => !optedOut.has(row.host)));
+        const isHidden = await findHiddenChanges(context, [...listedRows, ...rows]);
+        listedRows.push(...rows.filter((row) => !isHidden(row)));
         after = rows.at(-1)?.changedAtMs ?? after;
         // A row beyond the limit shows that there are more.
         if (rows.length < batchRows || listedRows.length > limit) {
-          const changes = listedRows.filter((row) => !optedOut.has(row.host)).slice(0, limit);
+          const changes = listedRows.filter((row) => !isHidden(row)).slice(0, limit);
           return { changes: changes.map(toChange), hasMore: listedRows.length > limit };
         }
       }
@@ -132,12 +139,12 @@ export function changesOn(context: StoreContext) {
     /** Takes the newest `limit` changes, newest first, and leaves out those of hosts that are opted out now. */
     async findNewest(limit: number): Promise<readonly DirectoryChange[]> {
       const rows = await context.tables.changes.all(
-        { hidden: { not: true } },
+        { hidden: false },
         { order: [['changedAtMs', 'desc']], limit },
       );
       // Opt-outs are read after the rows, because an owner may have opted out meanwhile.
-      const optedOut = new Set(await findOptedOutHosts(context));
-      return rows.filter((row) => !optedOut.has(row.host)).map(toChange);
+      const isHidden = await findHiddenChanges(context, rows);
+      return rows.filter((row) => !isHidden(row)).map(toChange);
     },
   };
 }

@@ -98,6 +98,10 @@ export const RETENTION_MS = {
   historyScan: HOUR_MS,
   /** A UTC day accepts rows for this long after its end. No write takes longer, so the day then gets no further row. */
   lateRows: 5 * 60_000,
+  /** A day accepts words of the census for this long after its end, because a rest may move looks over midnight. */
+  lateWords: 30 * 60_000,
+  /** The rows of a host that the operator has excluded from the census. */
+  excludedHost: 30 * 24 * HOUR_MS,
   /** The sums of a block of days. The statistics cover 30 days. */
   daySum: 31 * 24 * HOUR_MS,
 } as const;

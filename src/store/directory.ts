@@ -4,10 +4,12 @@ import type { Grade } from '../model/report.ts';
 import { toAvailability } from './census.ts';
 import { findLastChange } from './changes.ts';
 import type { DirectoryQuery, StoreContext } from './context.ts';
+import { findShownRecord, withoutWithheld } from './exclusions.ts';
 import { findLastOwnerChangeNumber, findOwnerStates, toVerifiedUntilMs } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
 import { orderByScan } from './table.ts';
 import type { Row } from './tables.ts';
+import { findExclusionsVersion, withoutWithheldHistory } from './withheld.ts';
 
 /** The current scan of one host, and its owner's settings at the time of reading. */
 export type DirectoryRecord = PublishedScan & {
@@ -38,7 +40,7 @@ export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 
 export type DirectoryVersions = {
   /** Changes with each published scan, before `publish` returns. */
   readonly published: string;
-  /** Changes when an owner changes a setting or proves control, before the owner's call returns. */
+  /** Changes when an owner changes a setting or proves control, before the owner's call returns, and with exclusions. */
   readonly preferences: string;
 };
 
@@ -49,27 +51,29 @@ const HOST_CHARACTERS = /^[a-z0-9._:[\]-]*$/;
 export type DirectoryStore = ReturnType<typeof directoryOn>;
 
 export function directoryOn(context: StoreContext) {
-  const { tables, lists } = context;
+  const { lists } = context;
   return {
     /** Finds the record of a host, even if its owner has opted out; null if no scan of it was published. */
     async get(host: string): Promise<DirectoryRecord | null> {
-      const record = await tables.records.get(host);
+      const record = await findShownRecord(context, host);
       return record && ((await addOwnerStates(context, [record]))[0] ?? null);
     },
 
     /** Finds the grade of a host, even if its owner has opted out; null if no scan of it was published. */
     async findGrade(host: string): Promise<HostGrade | null> {
-      const record = await tables.records.get(host);
+      const record = await findShownRecord(context, host);
       return record && publishedScanFromJson(record.scan);
     },
 
-    /** Costs two look-ups by primary key. The result includes the writes of all instances. */
+    /** Costs three look-ups by primary key. The result includes the writes of all instances. */
     async readVersions(): Promise<DirectoryVersions> {
-      const [last, preferences] = await Promise.all([
+      const [last, ownerChange, exclusions] = await Promise.all([
         findLastChange(context),
         findLastOwnerChangeNumber(context),
+        findExclusionsVersion(context),
       ]);
-      return { published: String(last?.n ?? 0), preferences: String(preferences) };
+      const preferences = `${ownerChange}${exclusions}`;
+      return { published: String(last?.n ?? 0), preferences };
     },
 
     /** Reads one page, and counts the matches of all pages. */
@@ -97,7 +101,8 @@ export async function readListed(
   const rows = await context.tables.records.all({ host: { in: hosts } });
   const byHost = new Map(rows.map((row) => [row.host, row]));
   const inOrder = hosts.map((host) => byHost.get(host)).filter((row) => row !== undefined);
-  return (await addOwnerStates(context, inOrder)).filter((record) => record.listed);
+  const shown = await withoutWithheld(context, inOrder);
+  return (await addOwnerStates(context, shown)).filter((record) => record.listed);
 }
 
 /** Returns the substring in lower case; null if no host can contain it. */
@@ -146,13 +151,14 @@ export type ExportRecord = DirectoryRecord & { readonly history: readonly Histor
 const HOSTS_PER_BATCH = 25;
 
 /** The newest 400 published scans of each host. */
-export function historyOn({ tables }: StoreContext) {
+export function historyOn(context: StoreContext) {
   return {
     /** Lists the newest `limit` rows (default and maximum 400), the oldest of them first. */
     async list(host: string, limit = HISTORY_ROWS_PER_HOST): Promise<readonly HistoryRow[]> {
       const range = { order: orderByScan('desc'), limit: Math.min(limit, HISTORY_ROWS_PER_HOST) };
-      const rows = await tables.history.all({ host }, range);
-      return rows.map(toHistoryRow).reverse();
+      const rows = await context.tables.history.all({ host }, range);
+      const shownRows = await withoutWithheldHistory(context, rows);
+      return shownRows.map(toHistoryRow).reverse();
     },
   };
 }
@@ -179,14 +185,15 @@ export function exportsOn(context: StoreContext) {
 }
 
 async function* readHistories(
-  { tables }: StoreContext,
+  context: StoreContext,
   records: readonly DirectoryRecord[],
 ): AsyncGenerator<ExportRecord> {
   for (let start = 0; start < records.length; start += HOSTS_PER_BATCH) {
     const batch = records.slice(start, start + HOSTS_PER_BATCH);
     const host = { in: batch.map((record) => record.host) };
-    const rows = await tables.history.all({ host }, { order: orderByScan('asc') });
-    const byHost = Map.groupBy(rows, (row) => row.host);
+    const rows = await context.tables.history.all({ host }, { order: orderByScan('asc') });
+    const shownRows = await withoutWithheldHistory(context, rows);
+    const byHost = Map.groupBy(shownRows, (row) => row.host);
     for (const record of batch) {
       const rowsOfHost = byHost.get(record.host) ?? [];
       // `scanCount` is the number of the last row in the snapshot.

@@ -1,6 +1,12 @@
 import { announceListing } from './changes.ts';
 import type { StoreContext } from './context.ts';
-import { appendOwnerState, findOwnerState, type NumberedState, type OwnerState } from './owners.ts';
+import {
+  appendOwnerState,
+  findOptedOutHosts,
+  findOwnerState,
+  type NumberedState,
+  type OwnerState,
+} from './owners.ts';
 import { removeHostDays } from './statistics.ts';
 
 /** The settings of a host's verified owner. */
@@ -27,6 +33,8 @@ export type StoredListing = {
 /** The settings of verified owners. They have rows of their own, which no publication changes. */
 export function listingOn(context: StoreContext) {
   return {
+    findOptedOutHosts: (): Promise<readonly string[]> => findOptedOutHosts(context),
+
     async get(host: string): Promise<StoredListing> {
       const { n: version, state } = await findOwnerState(context, host);
       const { listedBy, suppressedBy } = state;

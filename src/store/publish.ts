@@ -3,7 +3,7 @@ import { toCensusMembers } from './census.ts';
 import { announce, HostHistory, requireNewestScan } from './changes.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { HISTORY_ROWS_PER_HOST } from './directory.ts';
-import { type PublishedScan, publishedScanToJson } from './published-scan.ts';
+import { type PublishedScan, publishedScanToJson, toScanMembers } from './published-scan.ts';
 import { insertHostDay, type Tally } from './statistics.ts';
 import { waitJitter } from './table.ts';
 
@@ -46,7 +46,8 @@ async function insertHistory(
 ): Promise<void> {
   const { scanId, host, scannedAtMs, grade, score, checksVersion, payableBy = null } = scan;
   const attempt = randomUUID();
-  const facts = { scanId, scannedAtMs, grade, score, checksVersion, payableBy };
+  const paidBy = scan.paidBy === 'census' ? scan.paidBy : null;
+  const facts = { scanId, scannedAtMs, grade, score, checksVersion, payableBy, paidBy };
   for (;;) {
     const seq = history.seq + 1;
     const row = { ...facts, host, seq, attempt, scan: publishedScanToJson(scan) };
@@ -65,12 +66,12 @@ async function insertHistory(
  */
 async function rebuildRecord({ tables }: StoreContext, history: HostHistory): Promise<void> {
   do {
-    const { seq, firstSeenAtMs, reached } = history;
+    const { seq, firstSeenAtMs, reached, newestPaidScan } = history;
     const newestScan = requireNewestScan(history);
-    const { host, scanId, scannedAtMs, grade, score, branding } = newestScan;
-    const facts = { scanId, scannedAtMs, grade, score, category: branding.category };
-    const scan = publishedScanToJson(newestScan);
-    const members = { ...facts, firstSeenAtMs, scanCount: seq, reached, scan };
+    const { host } = newestScan;
+    const paidScan = newestPaidScan && publishedScanToJson(newestPaidScan);
+    const scanMembers = toScanMembers(newestScan, paidScan);
+    const members = { ...scanMembers, firstSeenAtMs, scanCount: seq, reached };
     const censusMembers = toCensusMembers(await tables.census.get(host));
     const isNew = await tables.records.insert({ host, ...members, ...censusMembers });
     if (!isNew) await tables.records.set({ host }, members);

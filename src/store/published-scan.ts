@@ -79,3 +79,15 @@ export function publishedScanFromJson(text: string): PublishedScan {
   // `publishedScanToJson` is the only writer of this text.
   return value as unknown as PublishedScan;
 }
+
+/** @param paidScan the newest scan that a payer ordered */
+export function toScanMembers(newestScan: PublishedScan, paidScan: string | null) {
+  const { scanId, scannedAtMs, grade, score, branding } = newestScan;
+  const isOfCensus = newestScan.paidBy === 'census';
+  return {
+    ...{ scanId, scannedAtMs, grade, score, category: branding.category },
+    scan: publishedScanToJson(newestScan),
+    paidBy: isOfCensus ? ('census' as const) : null,
+    paidScan: isOfCensus ? paidScan : null,
+  };
+}

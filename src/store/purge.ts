@@ -1,5 +1,6 @@
 import { foldCensusDays } from './census.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
+import { purgeExcluded } from './exclusions.ts';
 import { purgeIdentifiers } from './identifiers.ts';
 import {
   isHistoryExpired,
@@ -53,6 +54,7 @@ export async function purgeOn(
     await snapshots.removeInBatches({ takenAtMs: olderThan(RETENTION_MS.snapshot) }),
     await foldDays(context, nowMs),
     await foldCensusDays(context, nowMs),
+    await purgeExcluded(context, nowMs),
     (await purgeSharing?.(nowMs)) ?? 0,
   ];
   const other = removed.reduce((sum, count) => sum + count, 0);

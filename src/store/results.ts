@@ -1,6 +1,7 @@
 import type { PaidBy } from '../model/availability.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
+import { findShownRecord } from './exclusions.ts';
 import { publishedScanFromJson } from './published-scan.ts';
 import {
   fromStoredJson,
@@ -47,7 +48,7 @@ export type UnpaidMark = {
  */
 export function resultsOn(context: StoreContext) {
   const { tables, now } = context;
-  const { results, reports, recordings, changes, records, unpaid } = tables;
+  const { results, reports, recordings, changes, unpaid } = tables;
 
   async function toResult(row: Row<'results'> | null): Promise<ScanResult | null> {
     if (row === null) return null;
@@ -101,7 +102,7 @@ export function resultsOn(context: StoreContext) {
      * caller decides how fresh the result must be.
      */
     async findPublished(host: string): Promise<PublishedResult | null> {
-      const record = await records.get(host);
+      const record = await findShownRecord(context, host);
       if (record === null) return null;
       const result = await toResult(await results.get(record.scanId));
       return result && { ...result, paidBy: publishedScanFromJson(record.scan).paidBy ?? 'payer' };

@@ -5,6 +5,7 @@ import { censusOn } from './census.ts';
 import { changesOn } from './changes.ts';
 import type { EngineContext } from './context.ts';
 import { directoryOn, exportsOn, historyOn } from './directory.ts';
+import { exclusionsOn } from './exclusions.ts';
 import { identifiersOn } from './identifiers.ts';
 import { ledgerOn } from './ledger.ts';
 import { listingOn } from './listing.ts';
@@ -150,6 +151,7 @@ export function storeOn(engineContext: EngineContext, { sharing, ...engine }: En
     statistics: statisticsOn(context),
     watches: watchesOn(context),
     census: censusOn(context),
+    exclusions: exclusionsOn(context),
     signingKeys: signingKeysOn(context),
 
     /** Database time, ms since the epoch, without a round trip. */

@@ -112,6 +112,12 @@ export type Table<R> = {
    */
   batches(where: Where<R>, options?: BatchOptions<R>): AsyncIterable<readonly R[]>;
 
+  /** Yields only these columns of the rows, like `batches`. */
+  batchesOf<C extends keyof R & string>(
+    where: Where<R>,
+    columns: readonly C[],
+  ): AsyncIterable<readonly Pick<R, C>[]>;
+
   /** Updates the row with the key of `row` if it exists and fulfils `condition`. Must not decide a race. */
   set(row: Partial<R>, members: Partial<R>, condition?: Where<R>): Promise<void>;
 
@@ -123,7 +129,9 @@ export type Table<R> = {
 };
 
 /** The part of a table that differs from engine to engine. */
-export type EngineTable = Omit<Table<AnyRow>, 'insertContended'>;
+export type EngineTable = Omit<Table<AnyRow>, 'insertContended' | 'batchesOf'> & {
+  batchesOf(where: Where<AnyRow>, columns: readonly string[]): AsyncIterable<readonly AnyRow[]>;
+};
 
 export type RowOf<Spec> = Spec extends TableSpec<infer R> ? Readonly<R> : never;
 export type TablesOf<Specs> = { readonly [Name in keyof Specs]: Table<RowOf<Specs[Name]>> };

@@ -1,4 +1,4 @@
-import type { DayWord } from '../model/availability.ts';
+import type { DayWord, PaidBy } from '../model/availability.ts';
 import type { PayableState } from '../model/payability.ts';
 import type { Grade } from '../model/report.ts';
 import { PAYMENT_TABLES } from './payment-tables.ts';
@@ -63,6 +63,8 @@ export const TABLES = {
       scan: orNull(text),
       /** Null in rows of older releases. */
       payableBy: orNull(textOf<PayableState>()),
+      /** Null in rows of older releases, and if a payer ordered the scan. */
+      paidBy: orNull(textOf<PaidBy>()),
     },
     key: ['host', 'seq'],
     // A synced row of `changes` follows.
@@ -85,6 +87,10 @@ export const TABLES = {
       /** True if the origin answered in at least one scan. */
       reached: boolean,
       scan: text,
+      /** `census` if the census ordered `scan`; null if a payer did. */
+      paidBy: orNull(textOf<PaidBy>()),
+      /** The newest scan that a payer ordered, while `scan` is of the census; null if there is none. */
+      paidScan: orNull(text),
       /** JSON of `DayWords`, copied from the census because the census has long rows. Null if there is no word. */
       dayWords: orNull(text),
       /** The host counts as payable today until this time; null if the newest word of the census is not `payable`. */
@@ -115,7 +121,7 @@ export const TABLES = {
     },
     key: ['n'],
     unique: [['scanId']],
-    indexes: [['changedAtMs'], ['host', 'n']],
+    indexes: [['changedAtMs'], ['hidden', 'changedAtMs'], ['host', 'n']],
   }),
   /** Each row is one version of the settings and the proof of a host's owner. `n` counts the rows of all hosts. */
   owners: defineTable({
@@ -174,8 +180,10 @@ export const TABLES = {
       host: text,
       /** `https://api.example.com` */
       originUrl: text,
-      /** Registrable domain of the host. */
+      /** Registrable domain of the host; the /24 or /48 of a literal address. */
       domain: text,
+      /** The /24 or /48 at which the last look found the host; null before the first look. */
+      network: orNull(text),
       /** JSON of `CensusListing`. */
       listing: text,
       /** UTC day (since the epoch) of the first import that listed the origin, and of the last one. */
@@ -194,8 +202,11 @@ export const TABLES = {
       silence: orNull(text),
       /** The day of the last full scan that was published. */
       scannedDay: orNull(integer),
-      /** JSON of the paths that were looked up in robots.txt, each with the permission. */
+      /** JSON of the listed paths, each with the permission of robots.txt; and the day on which robots.txt was read. */
       robots: text,
+      robotsDay: orNull(integer),
+      /** The operator has excluded the host since this time. */
+      excludedAtMs: orNull(integer),
       /** The seller asked us to send no requests until this time. */
       restUntilMs: orNull(integer),
       word: orNull(textOf<DayWord>()),
@@ -205,7 +216,13 @@ export const TABLES = {
       letterDay: integer,
     },
     key: ['host'],
-    indexes: [['lookAtMs']],
+    indexes: [['lookAtMs'], ['excludedAtMs']],
+  }),
+  /** Facts of the whole census: `secret`, and `exclusions`, which changes when a host is excluded or included. */
+  censusFacts: defineTable({
+    name: 'census_facts',
+    columns: { name: text, attempt: text, value: text },
+    key: ['name'],
   }),
   /** The word of each host and day. It is inserted once and never changed. */
   censusWords: defineTable({

@@ -19,6 +19,8 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       firstSeenAtMs: scannedAtMs,
       scanCount: 1,
       reached: true,
+      paidBy: null,
+      paidScan: null,
       dayWords: null,
       payableUntilMs: null,
       payableWeekDays: null,
@@ -32,6 +34,7 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       checksVersion,
       scan: null,
       payableBy: null,
+      paidBy: null,
     },
     changes: {
       ...judged,

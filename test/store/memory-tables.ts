@@ -20,6 +20,7 @@ import {
   type Where,
 } from '../../src/store/table.ts';
 import { type Row, TABLES } from '../../src/store/tables.ts';
+import { findExcludedHosts } from '../../src/store/withheld.ts';
 
 /** The stored rows, which a restart finds again. */
 export type Memory = Map<string, Map<string, AnyRow>>;
@@ -84,6 +85,10 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): EngineTable {
     get: async (...key) => rows().get(joinId(...key.map(String))) ?? null,
     first: async (where, options) => find(where, options)[0] ?? null,
     all: async (where, options) => find(where, options),
+    async *batchesOf(where) {
+      yield find(where);
+    },
+
     async *batches(where, { size = BATCH_ROWS, ...options } = {}) {
       const found = find(where, options);
       for (let at = 0; at < found.length; at += size) yield found.slice(at, at + size);
@@ -134,8 +139,11 @@ function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordList
     b.firstSeenAtMs - a.firstSeenAtMs || compare(a.host, b.host);
   async function shown(): Promise<readonly Row<'records'>[]> {
     const hidden = new Set(await findOptedOutHosts(context));
+    const excluded = new Set(await findExcludedHosts(context));
     const reached = await context.tables.records.all({ reached: true });
-    return reached.filter(({ host }) => !hidden.has(host));
+    const isExcluded = ({ host, paidBy }: Row<'records'>) =>
+      paidBy === 'census' && excluded.has(host);
+    return reached.filter((row) => !hidden.has(row.host) && !isExcluded(row));
   }
   return {
     async list({ sort, category, verified, q, grade, payable, sinceMs = 0, page, pageSize }) {

@@ -4,6 +4,7 @@ import { toWeekDaysEntry } from '../census.ts';
 import type { DirectoryQuery, ListQuery, RecordLists, StoreContext } from '../context.ts';
 import { findOptedOutHosts, findVerifiedHosts } from '../owners.ts';
 import { TABLES } from '../tables.ts';
+import { findExcludedHosts } from '../withheld.ts';
 import type { Guard } from './client.ts';
 import type { StoredDocument } from './table.ts';
 
@@ -65,8 +66,11 @@ export function mongoLists(database: Db, guard: Guard, context: ListsContext): R
 /** Selects the records that lists may show. */
 async function filterShown(context: ListsContext): Promise<Filter<StoredDocument>> {
   const optedOut = await findOptedOutHosts(context);
+  const excluded = await findExcludedHosts(context);
   const whereReached = { reached: true };
-  return optedOut.length > 0 ? { ...whereReached, _id: { $nin: [...optedOut] } } : whereReached;
+  const isListed = optedOut.length > 0 ? { _id: { $nin: [...optedOut] } } : {};
+  const isOfCensus = { _id: { $in: [...excluded] }, paidBy: 'census' };
+  return { ...whereReached, ...isListed, ...(excluded.length > 0 ? { $nor: [isOfCensus] } : {}) };
 }
 
 /** @param verifiedHosts selects only these hosts; null selects hosts with and without a proof */

@@ -23,6 +23,8 @@ const IS_NEWEST = `NOT EXISTS (SELECT 1 FROM owners AS later
 /** Selects the row ids of records that no list may show. */
 const HIDDEN_IDS_QUERY = `SELECT r.rowid AS id FROM owners o CROSS JOIN records r ON r.host = o.host
     WHERE o.listed = 0 AND ${IS_NEWEST}
+  UNION SELECT r.rowid FROM census c CROSS JOIN records r ON r.host = c.host
+    WHERE c."excludedAtMs" IS NOT NULL AND r."paidBy" = 'census'
   UNION SELECT rowid FROM records INDEXED BY records_never_reached WHERE reached = 0`;
 
 /** Conditions on the records `r`. */

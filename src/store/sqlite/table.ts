@@ -63,6 +63,12 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
     return connection.rows(`${text} ${LIMIT}`, ...values, limit);
   }
 
+  const selectIds =
+    (where: Where<AnyRow>, options: RangeOptions<AnyRow> = {}) =>
+    () =>
+      select('rowid AS id', where, options).map(({ id }) => id);
+  const readBatches = batchReader(connection, spec.name);
+
   function read(where: Where<AnyRow>, options: RangeOptions<AnyRow>): readonly AnyRow[] {
     return select('*', where, options).map(toRow);
   }
@@ -89,18 +95,13 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
       return read(where, options);
     },
 
-    async *batches(where, { size = BATCH_ROWS, ...options } = {}) {
-      const ids = select('rowid AS id', where, options).map(({ id }) => id);
-      for (let start = 0; start < ids.length; start += size) {
-        const rows = connection.rows(
-          `SELECT ${name}.* FROM json_each(?) AS wanted
-             CROSS JOIN ${name} ON ${name}.rowid = wanted.value ORDER BY wanted.key`,
-          JSON.stringify(ids.slice(start, start + size)),
-        );
-        yield rows.map(toRow);
-        await nextTurn();
-      }
-    },
+    batches: (where, options) => readBatches(columns, selectIds(where, options), options?.size),
+
+    batchesOf: (where, wanted) =>
+      readBatches(
+        columns.filter(({ column }) => wanted.includes(column)),
+        selectIds(where),
+      ),
 
     async set(row, members, condition = {}) {
       const { sql, values } = toConditionSql({ ...condition, ...pickColumns(row, spec.key) });
@@ -128,6 +129,28 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
         await nextTurn();
       }
     },
+  };
+}
+
+/** Reads the ids first. Other calls are served between the batches. */
+function batchReader(connection: Connection, table: string) {
+  const name = quoteName(table);
+  return async function* readBatches(
+    read: readonly FlatColumn[],
+    selectIds: () => readonly (SQLOutputValue | undefined)[],
+    size = BATCH_ROWS,
+  ): AsyncGenerator<readonly AnyRow[]> {
+    const ids = selectIds();
+    const columnList = read.map((column) => `${name}.${quoteName(column.name)}`).join(', ');
+    for (let start = 0; start < ids.length; start += size) {
+      const rows = connection.rows(
+        `SELECT ${columnList} FROM json_each(?) AS wanted
+           CROSS JOIN ${name} ON ${name}.rowid = wanted.value ORDER BY wanted.key`,
+        JSON.stringify(ids.slice(start, start + size)),
+      );
+      yield rows.map((stored) => readRow(table, read, stored));
+      await nextTurn();
+    }
   };
 }
 

@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
 
 const HOST = 'api.example.com';
 /** The test clock begins at noon. */
-const TO_FOLD_MS = 12 * HOUR_MS + 5 * MINUTE_MS;
+const TO_FOLD_MS = 12 * HOUR_MS + 30 * MINUTE_MS;
 
 export function censusAddsUp(subject: ContractSubject): void {
   describe('words of the last day', () => {

@@ -1,0 +1,97 @@
+/** What readers see of a host that is withheld from the census. */
+import { randomUUID } from 'node:crypto';
+import { toCensusMembers } from './census.ts';
+import { RETENTION_MS, type StoreContext } from './context.ts';
+import { publishedScanFromJson, toScanMembers } from './published-scan.ts';
+import type { Row } from './tables.ts';
+import { findHiddenChanges, findWithheld, type WithheldContext } from './withheld.ts';
+
+type RecordRow = Row<'records'>;
+
+export function exclusionsOn(context: StoreContext) {
+  return {
+    /** Notes that the operator excludes a host of the census, or includes it again. Lists and pages follow at once. */
+    set: (host: string, isExcluded: boolean): Promise<void> =>
+      setExcluded(context, host, isExcluded),
+  };
+}
+
+/** Reads the record of a host without what only the census has measured if the host is withheld. */
+export async function findShownRecord(
+  context: WithheldContext,
+  host: string,
+): Promise<RecordRow | null> {
+  const record = await context.tables.records.get(host);
+  return record && ((await withoutWithheld(context, [record]))[0] ?? null);
+}
+
+/**
+ * Removes what only the census has measured from the records of withheld hosts. Such a record shows the newest scan that a
+ * payer ordered; without one it is left out.
+ */
+export async function withoutWithheld(
+  context: WithheldContext,
+  records: readonly RecordRow[],
+): Promise<readonly RecordRow[]> {
+  const isWithheld = await findWithheld(context, records);
+  return records.flatMap((record) => {
+    if (!isWithheld(record.host)) return [record];
+    const shown = withoutCensus(record);
+    return shown === null ? [] : [shown];
+  });
+}
+
+function withoutCensus(record: RecordRow): RecordRow | null {
+  const row = { ...record, ...toCensusMembers(null) };
+  if (record.paidBy !== 'census') return row;
+  if (record.paidScan === null) return null;
+  return { ...row, ...toScanMembers(publishedScanFromJson(record.paidScan), null) };
+}
+
+async function setExcluded(
+  context: StoreContext,
+  host: string,
+  isExcluded: boolean,
+): Promise<void> {
+  const { census, records } = context.tables;
+  const row = await census.get(host);
+  if (row === null || (row.excludedAtMs !== null) === isExcluded) return;
+  await census.set({ host }, { excludedAtMs: isExcluded ? context.now() : null });
+  const changed = await census.get(host);
+  const record = await records.get(host);
+  const shown = record && isExcluded ? withoutCensus(record) : record;
+  const isDemoted = record !== null && shown !== null && shown.scanId !== record.scanId;
+  if (record) {
+    const members = isDemoted ? toScanMembers(publishedScanFromJson(shown.scan), null) : {};
+    await records.set({ host }, { ...members, ...toCensusMembers(changed) });
+  }
+  await raiseExclusionsVersion(context);
+}
+
+async function raiseExclusionsVersion({ tables }: WithheldContext): Promise<void> {
+  const [name, attempt] = ['exclusions', randomUUID()];
+  const isNew = await tables.censusFacts.insert({ name, attempt, value: attempt });
+  if (!isNew) await tables.censusFacts.set({ name }, { value: attempt });
+}
+
+/** Removes the rows of hosts that have been excluded for 30 days, and hides their changes. Returns the number of hosts. */
+export async function purgeExcluded(context: StoreContext, nowMs: number): Promise<number> {
+  const { census, censusWords, records, history, changes, results } = context.tables;
+  const whereOld = { excludedAtMs: { after: 0, upTo: nowMs - RETENTION_MS.excludedHost } };
+  const rows = await census.all(whereOld);
+  for (const { host } of rows) {
+    const isHidden = await findHiddenChanges(context, await changes.all({ host, hidden: false }));
+    for (const change of await changes.all({ host, hidden: false })) {
+      if (isHidden(change)) await changes.set({ n: change.n }, { hidden: true });
+    }
+    const record = await records.get(host);
+    if (record !== null && withoutCensus(record) === null) await records.remove({ host });
+    const censusScans = await history.all({ host, paidBy: 'census' });
+    await results.remove({ scanId: { in: censusScans.map(({ scanId }) => scanId) } });
+    const isOfCensus = record === null || withoutCensus(record) === null;
+    await history.remove(isOfCensus ? { host } : { host, paidBy: 'census' });
+    await censusWords.remove({ host });
+    await census.remove({ host });
+  }
+  return rows.length;
+}
