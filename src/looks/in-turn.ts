@@ -21,6 +21,11 @@ export class LimitReached extends Error {
   override readonly name = 'LimitReached';
 }
 
+/** The host's owner left, or the operator excluded the host, while the look ran. Its result is dropped. */
+export class HostLeft extends Error {
+  override readonly name = 'HostLeft';
+}
+
 /** Runs `work` under a lease. Throws LimitReached if somebody else holds the lease. */
 export async function withLease<Result>(
   { slots }: Pick<Store, 'slots'>,
@@ -66,7 +71,7 @@ export type LookFallbacks<Result> = {
   readonly onFault: (error: unknown) => void;
 };
 
-/** Waits for a turn, then runs a look. Throws only LimitReached. */
+/** Waits for a turn, then runs a look. Throws only LimitReached and HostLeft. */
 export async function runLook<Result>(
   turns: Pick<OriginTurns, 'enter'>,
   request: TurnRequest,
@@ -78,6 +83,7 @@ export async function runLook<Result>(
   } catch (error) {
     // Saturated: paid scans leave no capacity for free ones.
     if (error instanceof LimitReached || error instanceof Saturated) throw new LimitReached();
+    if (error instanceof HostLeft) throw error;
     if (error instanceof OriginRefused) return whenOriginRefused();
     onFault(error);
     return whenFault;
@@ -105,7 +111,7 @@ export async function scanForFree(
   return scanCoordinator.run(origin, { ...options, isFree: true });
 }
 
-const SECONDS_PER_DAY = 86_400;
+export const SECONDS_PER_DAY = 86_400;
 
 /** Returns 0 to 86,399, computed from a hash of the name, so that daily work spreads over the UTC day. */
 export function secondOfDay(name: string): number {

@@ -1,4 +1,4 @@
-/** Changes the plan of a scan for the census: adds what an index lists, and drops what robots.txt refuses. */
+/** Changes the plan of a scan for the census: adds listed resources, and drops what robots.txt refuses. */
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { PlannedResource } from '../probe/plan/declared-requests.ts';
 import { MAX_PROBED_RESOURCES, type Plan } from '../probe/plan/plan.ts';
@@ -11,42 +11,36 @@ const ROBOTS_MODULE: WorkModule<typeof import('../parse/text/robots.ts')> = new 
 );
 const OK = 200;
 
+/**
+ * Anybody may put a row into an index. Listed resources are therefore candidates by GET, after what the origin declares:
+ * they count only if they answer 402, and none of them gets a POST.
+ */
 export async function planForCensus(
   plan: Plan,
   { origin, robots }: Pick<Observations, 'origin' | 'robots'>,
   { listed, robotsAgent }: CensusInstructions,
   work: ScanWork,
 ): Promise<Plan> {
-  const planned = new Set(plan.resources.map(({ path }) => path));
-  const added = [...new Set(listed.map(({ path }) => path))]
-    .filter((path) => !planned.has(path))
-    .map((path) => toCandidate(origin.url, path));
+  const added = listed
+    .filter(({ method, path }) => method === 'GET' && !plan.resources.some(hasPath(path)))
+    .map(({ path }) => toCandidate(origin.url, path));
   const resources = [...plan.resources, ...added].slice(0, MAX_PROBED_RESOURCES);
-  const isSoldByPost = (path: string) =>
-    plan.resources.some((resource) => resource.path === path && resource.post !== 'never');
-  const unsent = listed
-    .filter(({ method, path }) => method === 'POST' && !isSoldByPost(path))
-    .map(({ method, path }) => ({ method, template: path, source: 'index' as const }));
   const paths = resources.map(({ path }) => path);
   const allowed = await readAllowed(robots, { agent: robotsAgent, paths }, work);
   return {
     ...plan,
     resources: resources.filter((_, index) => allowed?.[index] ?? true),
-    unsent: [...plan.unsent, ...unsent],
   };
 }
 
-/** An index may list whatever a stranger writes, so its rows are asked by GET only, and after the seller's own. */
+/** A candidate is dropped if a document declares its path with another method. */
+function hasPath(path: string): (planned: PlannedResource) => boolean {
+  return (planned) => planned.path === path;
+}
+
 function toCandidate(originUrl: string, path: string): PlannedResource {
-  const candidate = { declaredPaid: false, madeUp: false, post: 'never' } as const;
-  return {
-    url: originUrl + path,
-    path,
-    template: path,
-    method: 'GET',
-    sources: ['index'],
-    ...candidate,
-  };
+  const found = { sources: ['index'] as const, declaredPaid: false, madeUp: false };
+  return { url: originUrl + path, path, template: path, method: 'GET', ...found, freePost: false };
 }
 
 /**

@@ -22,7 +22,7 @@ const FAILED_REDIRECTS: ReadonlySet<FailureReason> = new Set(['redirect-loop', '
 const PAYMENT_REQUIRED = 402;
 const SERVER_ERROR = 500;
 /** Statuses of a path that sells nothing. */
-const NOT_SOLD_STATUSES: ReadonlySet<number> = new Set([404, 405, 410]);
+export const NOT_SOLD_STATUSES: ReadonlySet<number> = new Set([404, 405, 410]);
 
 /** `payable` if default clients sign for one resource; `down` only if every resource is silent or broken. */
 export function toDayWord(signs: readonly ResourceSign[]): DayWord {

@@ -5,6 +5,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { PayableState, PriceFrom } from '../model/payability.ts';
 import type { Branding, CheckResult, ScanReport, Signals } from '../model/report.ts';
+import type { SoldOperation } from '../probe/plan/plan.ts';
 import type { Recording } from '../probe/recording.ts';
 import type { PublishedScan } from '../store/published-scan.ts';
 import type { ScanResult, StoredRecording } from '../store/results.ts';
@@ -29,6 +30,8 @@ export type FinishedScan = {
   readonly rateLimited: boolean;
   /** The word that the scan gives its day, such as `payable`; null in scans of older releases. */
   readonly dayWord: DayWord | null;
+  /** The operations that the origin's documents sell; absent in scans of older releases. */
+  readonly sold?: readonly SoldOperation[] | undefined;
   /** Digest of the canonical observations; null if they could not be digested. */
   readonly observationsSha256: string | null;
   /** Stores the recording and returns it. Absent in scans that were read from the store. */
@@ -37,11 +40,15 @@ export type FinishedScan = {
 
 /** Stored reports of older releases lack the optional members. */
 type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
-  Partial<Pick<FinishedScan, 'reached' | 'rateLimited' | 'dayWord' | 'observationsSha256'>>;
+  Partial<
+    Pick<FinishedScan, 'reached' | 'rateLimited' | 'dayWord' | 'sold' | 'observationsSha256'>
+  >;
 
 export function toStoredReport(scan: FinishedScan): JsonObject {
-  const { report, branding, signals, reached, rateLimited, dayWord, observationsSha256 } = scan;
-  return { report, branding, signals, reached, rateLimited, dayWord, observationsSha256 };
+  const { report, branding, signals, reached, rateLimited, dayWord, sold } = scan;
+  const { observationsSha256 } = scan;
+  const facts = { reached, rateLimited, dayWord, ...(sold && { sold }), observationsSha256 };
+  return { report, branding, signals, ...facts };
 }
 
 export function fromStoredReport(result: ScanResult): FinishedScan {
@@ -59,6 +66,7 @@ export function fromStoredReport(result: ScanResult): FinishedScan {
     observationsSha256: stored.observationsSha256 ?? null,
     rateLimited: stored.rateLimited ?? false,
     dayWord: stored.dayWord ?? null,
+    sold: stored.sold,
   };
 }
 

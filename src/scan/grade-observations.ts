@@ -30,7 +30,7 @@ export async function gradeObservations(
   scannedAt: string,
   engine: ScanEngine & { readonly withBranding?: boolean | undefined },
   options: GradeOptions = {},
-): Promise<Omit<ScanOutcome, 'timing' | 'observations'>> {
+): Promise<Omit<ScanOutcome, 'timing' | 'observations' | 'sold'>> {
   const { catalog, checks, pool, withBranding = true } = engine;
   const { account = pool.openScan('replay'), signal, deadline } = options;
   for (const name of options.exhausted ?? []) account[name].exhaust();

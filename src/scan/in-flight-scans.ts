@@ -6,7 +6,7 @@ import { Saturated } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
 import { toRecording } from '../probe/recording.ts';
 import type { StoredRecording } from '../store/results.ts';
-import type { Slot } from '../store/slots.ts';
+import type { Slot, SlotScope, SlotStore } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
 import { toScanDayWord } from './day-word.ts';
 import {
@@ -41,7 +41,7 @@ export type ScanRunOptions = JoinOptions & {
   readonly findEarlierScan?: (() => Promise<FinishedScan | null>) | undefined;
   /**
    * Replaces the service's own scanner. Such a scan is separate: it uses no other caller's result, and no
-   * other caller gets its result.
+   * other caller gets its result. It ends as Saturated as soon as somebody pays for a scan of the same host.
    */
   readonly scanner?: Pick<Scanner, 'scan'> | undefined;
 };
@@ -78,6 +78,8 @@ type InFlightScan = {
   withRecording: boolean;
   /** True while no caller pays. */
   isFree: boolean;
+  /** Ends the scan. */
+  readonly ending: AbortController;
 };
 
 /** The scans in flight of this process, by origin. */
@@ -104,10 +106,6 @@ export class InFlightScans {
     return paidCount >= maxScans / 2 || this.#scans.size - paidCount >= MAX_FREE_SCANS;
   }
 
-  isRunning({ url }: Origin): boolean {
-    return this.#scans.has(url);
-  }
-
   join({ url }: Origin, options: JoinOptions = {}): Promise<FinishedScan> | null {
     const scan = this.#scans.get(url);
     if (scan === undefined) return null;
@@ -117,20 +115,28 @@ export class InFlightScans {
 
   run(origin: Origin, options: ScanRunOptions): Promise<FinishedScan> {
     const isSeparate = options.scanner !== undefined;
-    const key = isSeparate ? `apart ${origin.url}` : origin.url;
+    const key = isSeparate ? toSeparateKey(origin) : origin.url;
     const joined = isSeparate ? null : this.join(origin, options);
     if (joined !== null) return joined;
     if (this.isFull(options.isFree)) return Promise.reject(new Saturated());
+    if (!isSeparate && options.isFree !== true)
+      this.#scans.get(toSeparateKey(origin))?.ending.abort(new Saturated());
 
     const { promise, resolve } = Promise.withResolvers<FinishedScan>();
-    const initialState = { scanId: null, listeners: [], withRecording: false, isFree: true };
+    const ending = new AbortController();
+    const initialState = {
+      ...{ scanId: null, listeners: [], withRecording: false, isFree: true },
+      ending,
+    };
     const scan: InFlightScan = { finished: promise, ...initialState };
     addCaller(scan, options);
     this.#scans.set(key, scan);
     const remove = () => this.#scans.delete(key);
     const result = this.#scanOnceAmongInstances(origin, options, scan).finally(remove);
     // Every caller may have left when the scan fails, so the rejection is handled here.
-    result.catch((error: unknown) => this.#options.onError?.(error));
+    result.catch((error: unknown) => {
+      if (!ending.signal.aborted) this.#options.onError?.(error);
+    });
     resolve(result);
     promise.catch(() => undefined);
     return promise;
@@ -160,7 +166,10 @@ export class InFlightScans {
       const lease = await slots.lease(['scan', origin.host], LEASE_LIFETIME_MS, data);
       if (lease.taken) return await this.#scanUnderLease(lease.slot, origin, options, scan);
       if (isSeparate) throw new Saturated();
-      const finished = await this.#awaitOtherInstance(lease.holder, origin, scan);
+      const mark = scan.isFree ? null : await markWanted(slots, origin, lease.holder);
+      const finished = await this.#awaitOtherInstance(lease.holder, origin, scan).finally(() =>
+        mark === null ? undefined : slots.release(mark),
+      );
       if (finished !== null) return finished;
     }
   }
@@ -182,7 +191,7 @@ export class InFlightScans {
       const scannedAtMs = Math.max(store.now(), lease.takenAtMs);
       const scannedAt = new Date(scannedAtMs).toISOString();
       const outcome = await (ownScanner ?? scanner).scan(origin, {
-        signal: this.#abandonment.signal,
+        signal: AbortSignal.any([this.#abandonment.signal, scan.ending.signal]),
         hasRecord: await hasRecord(store, origin),
       });
       const report = { ...outcome.report, scannedAt };
@@ -205,6 +214,7 @@ export class InFlightScans {
         reached: hasAnswered(outcome.observations),
         rateLimited: hasOnly429(outcome.observations) || isUnjudged(report),
         dayWord: toScanDayWord(outcome.observations),
+        sold: outcome.sold,
         observationsSha256: recorded?.observationsSha256 ?? null,
         keepRecording,
       };
@@ -272,6 +282,22 @@ export class InFlightScans {
       await pause(POLL_INTERVAL_MS, undefined, { signal: this.#abandonment.signal });
     }
   }
+}
+
+function toSeparateKey({ url }: Origin): string {
+  return `apart ${url}`;
+}
+
+/** Tells a separate scan of another instance that somebody pays for a scan of its host. */
+async function markWanted(slots: SlotStore, { host }: Origin, holder: Slot): Promise<Slot | null> {
+  if (holder.data !== SEPARATE) return null;
+  const mark = await slots.lease(toWantedScope(host), LEASE_LIFETIME_MS);
+  return mark.taken ? mark.slot : null;
+}
+
+/** The slot of this scope is taken while a payer waits for the end of a separate scan. */
+export function toWantedScope(host: string): SlotScope {
+  return ['scan-wanted', host];
 }
 
 /** True if the directory has a published record of the host. */

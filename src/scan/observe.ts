@@ -4,17 +4,11 @@ import type { Observations, ProbingOptions, ResourceSet } from '../model/observa
 import type { Standing } from '../model/standing.ts';
 import type { RequestCache } from '../probe/client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from '../probe/first-wave.ts';
-import {
-  hasSameFirstAnswers,
-  probeFurther,
-  probeResources,
-  toResourceSet,
-} from '../probe/probe-resources.ts';
+import { probeFurther, probeResources, toResourceSet } from '../probe/probe-resources.ts';
 import { askAsBrowser, askIcons, askIconsByGet, followLinks } from '../probe/second-wave.ts';
 import { planForCensus } from './census-plan.ts';
 import type { McpOptions, ToolObservations } from './observe-tools.ts';
 import type { ScanWork } from './origin-work.ts';
-import { readYaml } from './read-yaml.ts';
 import { describeChallenges, NO_CHALLENGES, type PlanResult, readPlan } from './readers.ts';
 import type { CensusInstructions } from './scanner.ts';
 
@@ -37,8 +31,7 @@ export type GatheringScan = {
 };
 
 /** The answers at fixed paths, and what the indexes answered about the origin. */
-type Documents = Omit<FixedPaths, 'openapiAlternates'> &
-  Pick<Observations, 'origin' | 'x402scan' | 'listing' | 'openapiAlternates'>;
+type Documents = FixedPaths & Pick<Observations, 'origin' | 'x402scan' | 'listing'>;
 
 /** Sends the first wave, and asks the indexes. */
 export async function gatherDocuments(scan: GatheringScan): Promise<Documents> {
@@ -47,8 +40,7 @@ export async function gatherDocuments(scan: GatheringScan): Promise<Documents> {
   oracle?.start();
   onStage?.('documents');
   const [fixed, indexes] = await Promise.all([askFixedPaths(cache), standing.origin(origin)]);
-  const openapiAlternates = await readYaml(fixed.openapiAlternates, scan.work);
-  return { origin, ...fixed, openapiAlternates, ...indexes };
+  return { origin, ...fixed, ...indexes };
 }
 
 type PlannedRequests = PlanResult & { readonly tools: ToolObservations | null };
@@ -105,9 +97,7 @@ export async function gatherPlanned(
     links,
     icons: allIcons,
     ...(browser === null ? {} : { browser }),
-    payability: hasSameFirstAnswers(probed, allProbed)
-      ? payability
-      : await runClients(resources, scan),
+    payability: resources === earlyResources ? payability : await runClients(resources, scan),
     ...standings,
   };
 }

@@ -20,6 +20,7 @@ import { gatherDocuments, gatherPlanned, planRequests, type ScanStage } from './
 import type { McpOptions } from './observe-tools.ts';
 import { runOnWorker, type WorkModule } from './origin-work.ts';
 import {
+  type CensusInstructions,
   type OriginScanOptions,
   type Scanner,
   ScannerFailure,
@@ -93,7 +94,8 @@ async function runScan(
 ): Promise<ScanOutcome> {
   const session = await openScan(options, signal);
   try {
-    const client = await chooseClient(origin, session.client, hasRecord);
+    const chosenClient = await chooseClient(origin, session.client, hasRecord);
+    const client = census === undefined ? chosenClient : askBefore(census, chosenClient);
     const cache = new RequestCache(client, origin);
     const scan = { ...options, ...session, origin, census, cache };
     const documents = await gatherDocuments(scan);
@@ -102,7 +104,8 @@ async function runScan(
     const limits = session.startJudging();
     const graded = await gradeObservations(observations, session.scannedAt, options, limits);
     throwIfOverloaded(limits.account);
-    return { ...graded, timing: session.timing(), observations };
+    const { sold } = planned.plan;
+    return { ...graded, timing: session.timing(), observations, sold };
   } catch (error) {
     throw signal?.aborted ? error : toFailure(error);
   } finally {
@@ -196,7 +199,7 @@ async function isBlocked(client: ProbeClient, origin: Origin): Promise<boolean> 
   const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'our-fault') {
     throw new ScannerFailure(
-      `${resolved.detail}: check the network of this machine, and scan again`,
+      `${resolved.detail}: check the name servers of this machine, and scan again`,
     );
   }
   return resolved.kind === 'blocked';
@@ -211,6 +214,19 @@ async function chooseClient(
   if (!(await isBlocked(client, origin))) return client;
   if (!hasRecord) throw toRefusal(origin);
   return REFUSED_HOST_CLIENT;
+}
+
+/** Calls `beforeRequest` before each request. */
+function askBefore(
+  { beforeRequest }: CensusInstructions,
+  client: Pick<ProbeClient, 'request'>,
+): Pick<ProbeClient, 'request'> {
+  return {
+    async request(request) {
+      await beforeRequest();
+      return client.request(request);
+    },
+  };
 }
 
 function toRefusal({ host }: Origin): OriginRefused {

@@ -1,6 +1,7 @@
 import type { Origin } from '../guard/origin.ts';
 import type { Observations } from '../model/observations.ts';
 import type { Branding, ScanReport, ScanTiming, Signals } from '../model/report.ts';
+import type { SoldOperation } from '../probe/plan/plan.ts';
 import type { RecordedScan, RecordInput } from './finished-scan.ts';
 
 export type OriginScanOptions = {
@@ -14,10 +15,13 @@ export type OriginScanOptions = {
   readonly census?: CensusInstructions | undefined;
 };
 
-/** Resources that are always requested, and the name of the census in robots.txt. */
 export type CensusInstructions = {
+  /** Rows of indexes: candidates by GET, after what the origin declares. */
   readonly listed: readonly CensusResource[];
+  /** The name of the census in robots.txt. */
   readonly robotsAgent: string;
+  /** Called right before each request of the scan. If it rejects, the scan sends no request and rejects. */
+  readonly beforeRequest: () => Promise<void>;
 };
 
 export type CensusResource = {
@@ -32,6 +36,8 @@ export type ScanOutcome = {
   readonly signals: Signals;
   readonly timing: ScanTiming;
   readonly observations: Observations;
+  /** The operations that the origin's documents sell; absent in replays. */
+  readonly sold?: readonly SoldOperation[];
 };
 
 export type Scanner = {

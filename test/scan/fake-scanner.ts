@@ -19,6 +19,7 @@ export type CannedScan = {
   readonly branding?: Partial<ScanOutcome['branding']>;
   readonly signals?: Partial<ScanOutcome['signals']>;
   readonly observations?: Observations;
+  readonly sold?: ScanOutcome['sold'];
   /** Resolves when the scan may end; it ends at once if this is absent. */
   readonly until?: Promise<unknown>;
   readonly failure?: Error;
@@ -64,8 +65,9 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
       admitted.push(host);
       if (blocked.has(host)) throw new OriginRefused('blocked_ip');
     },
-    async scan(origin, { signal, hasRecord = false } = {}) {
+    async scan(origin, { signal, hasRecord = false, census } = {}) {
       scannedHosts.push(origin.host);
+      await census?.beforeRequest();
       hasRecordFlags.push(hasRecord);
       const scan = canned.get(origin.host) ?? {};
       const aborted = new Promise<never>((_resolve, reject) => {
@@ -120,6 +122,7 @@ function outcomeOf(origin: Origin, checksVersion: string, scan: CannedScan): Sca
     },
     timing: { gatherMs: 1, judgeMs: 1, totalMs: 2, requests: 9, roundTrips: 2 },
     observations: scan.observations ?? perfectSeller(),
+    sold: scan.sold ?? [],
   };
 }
 

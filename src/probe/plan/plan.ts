@@ -3,7 +3,6 @@
  * documents of the first wave. Pure; runs on a worker, because it parses what a hostile origin wrote.
  */
 
-import type { UnsentRequest } from '../../model/observations.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { FirstWave, PlannedResource } from './declared-requests.ts';
 import { findIcons, type IconPlan } from './find-icons.ts';
@@ -11,10 +10,15 @@ import { findLinks, type LinkPlan } from './find-links.ts';
 import { findResources } from './find-resources.ts';
 import { findUnread } from './find-unread.ts';
 
+/** `path` is a template of OpenAPI ("/users/{id}"), or a path with its query. */
+export type SoldOperation = { readonly method: 'GET' | 'POST'; readonly path: string };
+
 export type Plan = {
   readonly resources: readonly PlannedResource[];
   /** Number of resources that documents declare as paid. */
   readonly declared: number;
+  /** The operations that OpenAPI and manifest sell by GET and POST, probed or not. */
+  readonly sold: readonly SoldOperation[];
   /** Number of paid operations by methods that we do not send. */
   readonly otherMethods: number;
   /** One line for each source, such as "/openapi.json: 404". */
@@ -23,8 +27,6 @@ export type Plan = {
   readonly elsewhere: readonly string[];
   /** Documents that may declare paid paths, and could not be read: "/openapi.json: 429". */
   readonly unread: readonly string[];
-  /** Requests by POST, PUT or other methods that only an index, the root or llms.txt names. They are not sent. */
-  readonly unsent: readonly UnsentRequest[];
   readonly links: LinkPlan;
   readonly icons: IconPlan;
 };
@@ -34,11 +36,28 @@ export function makePlan(wave: FirstWave, kit: Kit): Plan {
   return {
     resources: chooseResources(resources),
     declared: resources.filter((resource) => resource.declaredPaid).length,
+    sold: findSold(resources),
     ...otherFindings,
     unread: findUnread(wave, kit),
     links: findLinks(wave, kit),
     icons: findIcons(wave, kit),
   };
+}
+
+const MAX_SOLD = 200;
+
+/** A resource without a method is sold by GET and POST, unless OpenAPI says that its POST is free. */
+function findSold(resources: readonly PlannedResource[]): readonly SoldOperation[] {
+  const declared = resources.filter(
+    ({ declaredPaid, sources }) =>
+      declaredPaid && (sources.includes('openapi') || sources.includes('manifest')),
+  );
+  return declared.slice(0, MAX_SOLD).flatMap(({ method, template, freePost }) => {
+    const methods = method === null ? (['GET', 'POST'] as const) : [method];
+    return methods
+      .filter((one) => one === 'GET' || !freePost)
+      .map((one) => ({ method: one, path: template }));
+  });
 }
 
 export const MAX_PROBED_RESOURCES = 6;
