@@ -1,8 +1,8 @@
 /** Reads the settings of the census. It is off by default, because it sends requests to hosts that did not ask for it. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { OriginRefused } from '../guard/errors.ts';
-import { parseOrigin } from '../guard/origin.ts';
+import { OriginRefused, type RefusalReason } from '../guard/errors.ts';
+import { type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 import { SettingError, type Settings, toSettingError } from './environment.ts';
 import { splitList } from './parse-values.ts';
 
@@ -15,9 +15,14 @@ export type CensusConfig = {
   readonly indexes: readonly CensusIndex[];
   /** Path of a readable file of origins and URLs; null if CENSUS_FILE is not set. */
   readonly file: string | null;
-  /** Path of a readable file of hosts and registrable domains that the census leaves out; null if not set. */
+  /** Path of a file of hosts and registrable domains that the census leaves out; null if not set. */
   readonly exclude: string | null;
   readonly maxOrigins: number;
+  /**
+   * `declared`: a look sends a POST only if the seller's documents sell the operation, or a POST there was answered with
+   * a challenge. `listed`: it also sends what an index lists by POST.
+   */
+  readonly post: 'declared' | 'listed';
   readonly contactEmail: string;
 };
 
@@ -28,13 +33,14 @@ export function readCensusConfig(
   settings: Settings,
   siteUrl: string,
   ecosystem: IndexUrls,
+  policy: OriginPolicy,
 ): CensusConfig | null {
-  const { CENSUS, CENSUS_FILE, CENSUS_EXCLUDE, CENSUS_MAX, CONTACT_EMAIL } = settings;
+  const { CENSUS, CENSUS_FILE, CENSUS_EXCLUDE, CENSUS_MAX, CENSUS_POST, CONTACT_EMAIL } = settings;
   if (CENSUS === undefined && CENSUS_FILE === undefined) return null;
   const sources = {
     indexes: CENSUS === undefined ? [] : parseIndexes(CENSUS, ecosystem),
     file: requireReadable('CENSUS_FILE', CENSUS_FILE),
-    exclude: requireReadable('CENSUS_EXCLUDE', CENSUS_EXCLUDE),
+    exclude: requireExclusions(CENSUS_EXCLUDE, policy),
   };
   if (settings.API_REVISION === '0.1.0') {
     const accepted = '0.3.0 for a census, or leave out CENSUS and CENSUS_FILE';
@@ -53,7 +59,8 @@ export function readCensusConfig(
       'the public https address of this site, because the User-Agent of the census names its page /about-census';
     throw new SettingError('SITE_URL', siteUrl, accepted);
   }
-  return { ...sources, maxOrigins: CENSUS_MAX, contactEmail: CONTACT_EMAIL };
+  const limits = { maxOrigins: CENSUS_MAX, post: CENSUS_POST };
+  return { ...sources, ...limits, contactEmail: CONTACT_EMAIL };
 }
 
 function parseIndexes(list: string, ecosystem: IndexUrls): readonly CensusIndex[] {
@@ -90,26 +97,81 @@ function requireReadable(
   name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE',
   path: string | undefined,
 ): string | null {
-  if (path === undefined) return null;
+  return path === undefined ? null : readText(name, path).path;
+}
+
+function readText(name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE', path: string) {
   try {
-    readFileSync(path, 'utf8');
-    return path;
+    return { path, text: readFileSync(path, 'utf8') };
   } catch {
     throw toSettingError(name, path);
   }
 }
 
-/** Reads a file with one entry in each line; `#` begins a comment. Rejects if the file cannot be read. */
-export async function readLines(path: string): Promise<readonly string[]> {
-  const text = await readFile(path, 'utf8');
-  return text
-    .split(/\r?\n/)
-    .map((line) => line.replace(/#.*$/, '').trim())
-    .filter((line) => line !== '');
+/** Throws SettingError also for a line that names no host: its owner would be asked on, and nobody would notice. */
+function requireExclusions(path: string | undefined, policy: OriginPolicy): string | null {
+  if (path === undefined) return null;
+  const [fault] = parseExclusions(readText('CENSUS_EXCLUDE', path).text, policy).faults;
+  if (fault === undefined) return path;
+  const accepted = `a file with one host or registrable domain in each line: ${fault}`;
+  throw new SettingError('CENSUS_EXCLUDE', path, accepted);
 }
 
-/** Reads the entries of the file of CENSUS_EXCLUDE, in lower case; an empty set if `path` is null. */
-export async function readExcluded(path: string | null): Promise<ReadonlySet<string>> {
-  const lines = path === null ? [] : await readLines(path);
-  return new Set(lines.map((line) => line.toLowerCase().replace(/\.$/, '')));
+/** Reads a file with one entry in each line; `#` begins a comment. Rejects if the file cannot be read. */
+export async function readLines(path: string): Promise<readonly string[]> {
+  return listEntries(await readFile(path, 'utf8')).map(({ entry }) => entry);
+}
+
+function listEntries(text: string) {
+  return text
+    .replace(/^\uFEFF/, '')
+    .split(/\r?\n/)
+    .map((line, index) => ({ number: index + 1, entry: line.replace(/#.*$/, '').trim() }))
+    .filter(({ entry }) => entry !== '');
+}
+
+export type Exclusions = {
+  /** Canonical hosts and registrable domains. */
+  readonly names: ReadonlySet<string>;
+  /** One text for each line that names no host. */
+  readonly faults: readonly string[];
+};
+
+export function parseExclusions(text: string, policy: OriginPolicy): Exclusions {
+  const names = new Set<string>();
+  const faults: string[] = [];
+  for (const { number, entry } of listEntries(text)) {
+    const name = findHostName(entry, policy);
+    if (name === null) faults.push(`line ${number} names no host: ${JSON.stringify(entry)}`);
+    else names.add(name);
+  }
+  return { names, faults };
+}
+
+/** Refusals of an entry that names a host, although no scan may ask it. */
+const UNSCANNED_HOSTS: ReadonlySet<RefusalReason> = new Set([
+  'port',
+  'special_use_name',
+  'single_label',
+  'blocked_ip',
+]);
+
+function findHostName(entry: string, policy: OriginPolicy): string | null {
+  const text = entry.replace(/^http:\/\//i, 'https://');
+  try {
+    return parseOrigin(text, policy).host;
+  } catch (error) {
+    if (!(error instanceof OriginRefused)) throw error;
+    if (!UNSCANNED_HOSTS.has(error.reason)) return null;
+    const url = new URL(/^https:/i.test(text) ? text : `https://${text}`);
+    return url.host.replace(/\.$/, '');
+  }
+}
+
+/** Reads the file of CENSUS_EXCLUDE; excludes nobody if `path` is null. Rejects if the file cannot be read. */
+export async function readExclusions(
+  path: string | null,
+  policy: OriginPolicy,
+): Promise<Exclusions> {
+  return parseExclusions(path === null ? '' : await readFile(path, 'utf8'), policy);
 }

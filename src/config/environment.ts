@@ -106,6 +106,7 @@ const SCHEMA = Type.Object({
     default: 10_000,
     description: 'a number of origins from 1 to 100000',
   }),
+  CENSUS_POST: oneOf(['declared', 'listed'], 'declared'),
   CONTACT_EMAIL: optionalText('an e-mail address, such as census@scanner.example'),
   LOG_LEVEL: oneOf(LOG_LEVELS, 'info'),
   ALLOW_MOCK_PAYMENTS: optionalFlag(),
@@ -205,4 +206,13 @@ function isMisspelled(anyCaseName: string, setting: string): boolean {
   const settingMiddle = setting.slice(prefix, setting.length - suffix);
   if (nameMiddle.length <= 1 && settingMiddle.length <= 1) return true;
   return nameMiddle.length === 2 && settingMiddle === `${nameMiddle[1]}${nameMiddle[0]}`;
+}
+
+/** Loads `.env` if the file exists. Variables that are already set keep their values. */
+export function loadEnvFile(): void {
+  try {
+    process.loadEnvFile();
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  }
 }

@@ -21,7 +21,12 @@ export type CensusStandingOptions = {
   readonly isBusy: () => boolean;
 };
 
-export type ImportedRows = { readonly rows: readonly MerchantItem[]; readonly takenAtMs: number };
+export type ImportedRows = {
+  readonly rows: readonly MerchantItem[];
+  readonly takenAtMs: number;
+  /** False if the Bazaar has more rows about the origin than the census keeps. */
+  readonly isComplete: boolean;
+};
 
 const REQUEST_INTERVAL_MS = 5_000;
 const TOO_SOON = 'the census makes one request in 5 s';
@@ -51,17 +56,17 @@ export function createCensusStanding(
   async function readImport<T>(
     origin: Origin,
     payees: readonly Payee[],
-    read: (items: readonly MerchantItem[]) => T,
+    read: (items: readonly MerchantItem[], isComplete: boolean) => T,
   ): Promise<Lookup<T>> {
     if (sources.bazaarUrl === null) return { state: 'off', why: 'switched-off' };
     if (payees.length === 0) return NO_RECIPIENT;
     const found = await bazaarRows(origin.host).catch(() => null);
     if (found === null) return NO_IMPORT;
-    const { rows, takenAtMs } = found;
+    const { rows, takenAtMs, isComplete } = found;
     const ownRows = rows.filter(({ terms: { offers } }) =>
       payees.some(({ address }) => paysTo(offers, address)),
     );
-    return toLookup(INDEX_NAME, { takenAtMs, data: read(ownRows) }, now() - takenAtMs);
+    return toLookup(INDEX_NAME, { takenAtMs, data: read(ownRows, isComplete) }, now() - takenAtMs);
   }
 
   return {
@@ -77,6 +82,6 @@ export function createCensusStanding(
       return imported.state === 'failed' ? imported : X402SCAN_NOT_ASKED;
     },
     listings: (payees, origin) =>
-      readImport(origin, payees, (items) => toListings({ items, isComplete: true })),
+      readImport(origin, payees, (items, isComplete) => toListings({ items, isComplete })),
   };
 }

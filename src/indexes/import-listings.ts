@@ -4,18 +4,16 @@
  * Merit-Systems/x402scan, apps/scan/src/trpc/routers/public/resources.ts, at e85e6727698393a639c4b5069e24641b1fdef22e.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { request } from 'undici';
+import type { OriginPolicy } from '../guard/origin.ts';
 import { askOk, type IndexAnswer, type RequestContext, startDeadline, toFailure } from './ask.ts';
 import { toApiBase } from './bazaar.ts';
-import {
-  type ImportedListing,
-  type ImportSource,
-  LISTING_PAGE_PARSER,
-  type ListingPage,
-} from './listing-page.ts';
+import { type ImportSource, LISTING_PAGE_PARSER, type ListingPage } from './listing-page.ts';
 import { toTrpcUrl } from './x402scan.ts';
 
 export type ImportOptions = Pick<RequestContext, 'userAgent' | 'answers'> & {
   readonly base: string;
+  readonly policy: OriginPolicy;
   /** Resolves after `ms`. Tests replace it. */
   readonly wait?: (ms: number) => Promise<unknown>;
   /** Called when a request has ended. */
@@ -38,7 +36,7 @@ const ROWS_PER_PAGE = { bazaar: 1_000, x402scan: 500 };
 export async function importListings(
   source: ImportSource,
   options: ImportOptions,
-  onPage: (listings: readonly ImportedListing[]) => Promise<void> | void,
+  onPage: (page: Pick<ListingPage, 'listings' | 'refused'>) => Promise<void> | void,
 ): Promise<{
   readonly isComplete: boolean;
   readonly pages: number;
@@ -54,8 +52,8 @@ export async function importListings(
     const answer = await askPage(source, options, limit, start);
     options.onRequest?.(toRequestResult(answer));
     if (answer.ok) {
-      const { listings, size, total } = answer.value;
-      await onPage(listings);
+      const { size, total } = answer.value;
+      await onPage(answer.value);
       pages += 1;
       const next = start + size;
       if (total === null ? size < limit : next >= total) return end(null);
@@ -74,7 +72,7 @@ export async function importListings(
 
 async function askPage(
   source: ImportSource,
-  { base, userAgent, answers, signal }: ImportOptions,
+  { base, policy, userAgent, answers, signal }: ImportOptions,
   limit: number,
   start: number,
 ): Promise<IndexAnswer<ListingPage>> {
@@ -89,13 +87,30 @@ async function askPage(
   const deadline = startDeadline(MAX_PAGE_MS, signal);
   // `importListings` itself waits for a busy index, so `ask` must not repeat the request.
   const context = { deadline, userAgent, answers, findReasonNotToAsk: () => null };
-  const page = { parser: LISTING_PAGE_PARSER, detail: { source }, capBytes: MAX_PAGE_BYTES };
+  const { allowedPorts } = policy;
+  const detail = { source, limit, allowedPorts, allowHosts: [...policy.allowHosts] };
+  const page = { parser: LISTING_PAGE_PARSER, detail, capBytes: MAX_PAGE_BYTES };
   const answer = await askOk(url, { ...context, ...page });
   if (signal?.aborted) return toFailure('the import was stopped');
   if (!answer.ok) return answer;
   const { value } = answer;
   if (value !== null) return { ok: true, value };
   return toFailure(`${new URL(base).host} answered in an unknown shape`);
+}
+
+const REACHABLE_WITHIN_MS = 5_000;
+
+/** True if any of these URLs gives an answer, whatever its status. Redirects are not followed. */
+export async function isAnyReachable(urls: readonly string[], userAgent: string): Promise<boolean> {
+  const answers = urls.map(async (url) => {
+    const signal = AbortSignal.timeout(REACHABLE_WITHIN_MS);
+    const { body } = await request(url, { signal, headers: { 'user-agent': userAgent } });
+    body.destroy();
+  });
+  return Promise.any(answers).then(
+    () => true,
+    () => false,
+  );
 }
 
 function toRequestResult(answer: IndexAnswer<unknown>): 'read' | 'busy' | 'too_large' | 'failed' {

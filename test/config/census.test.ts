@@ -41,7 +41,7 @@ describe('a census', () => {
         { name: 'bazaar', url: 'https://api.cdp.coinbase.com' },
         { name: 'x402scan', url: 'https://www.x402scan.com' },
       ],
-      ...{ file: null, exclude: null, maxOrigins: 10_000 },
+      ...{ file: null, exclude: null, maxOrigins: 10_000, post: 'declared' },
       contactEmail: 'census@scanner.example',
     });
   });

@@ -105,7 +105,7 @@ const payingTo = (payTo: string | null) => {
   return { terms: { ...terms, offers: terms.offers.map((offer) => ({ ...offer, payTo })) } };
 };
 const importRows = (...rows: readonly ImportedRows['rows'][number][]) => {
-  importedByHost[ORIGIN.host] = { rows, takenAtMs: cache.now() - HOUR_MS };
+  importedByHost[ORIGIN.host] = { rows, isComplete: true, takenAtMs: cache.now() - HOUR_MS };
 };
 
 describe('the census asks x402scan', () => {

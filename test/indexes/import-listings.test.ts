@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { createAnswerReader } from '../../src/answers/answer-reader.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { type ImportOptions, importListings } from '../../src/indexes/import-listings.ts';
 import type { ImportedListing, ImportSource } from '../../src/indexes/listing-page.ts';
 import { bazaarItem, resourceRow, trpc } from './recorded-answers.ts';
@@ -39,6 +40,10 @@ afterEach(async () => {
   await index.close();
 });
 
+const located = (path: string) => ({
+  ...{ origin: parseOrigin('https://weather.example.com'), domain: 'example.com', path },
+});
+
 type AnswerPage = (page: PageRequest, path: string) => StandInAnswer;
 
 /** Imports an index that answers with `answer`. `maxOpen` is the greatest number of requests at the same time. */
@@ -62,16 +67,17 @@ async function importFrom(
   const results: string[] = [];
   const options = {
     base: index.url,
+    policy: DEFAULT_POLICY,
     userAgent: 'test',
     answers,
     wait: async (ms: number) => waits.push(ms),
     onRequest: (result: string) => results.push(result),
     ...overrides,
   };
-  const result = await importListings(source, options, (listings) => {
+  const result = await importListings(source, options, ({ listings }) => {
     pages.push(listings);
   });
-  const urls = pages.flat().map(({ url }) => url);
+  const urls = pages.flat().map(({ origin, path }) => origin.url + path);
   return {
     result,
     pages,
@@ -161,7 +167,7 @@ describe('an import of the Bazaar', () => {
     expect(pages).toEqual([
       [
         {
-          url,
+          ...located('/paid'),
           method: 'POST',
           bazaar: {
             resource: url,
@@ -217,8 +223,8 @@ describe('an import of x402scan', () => {
     });
     expect(pages).toEqual([
       [
-        { url: urlAt(0), method: null, bazaar: null },
-        { url: urlAt(1), method: 'POST', bazaar: null },
+        { ...located('/paid/0'), method: null, bazaar: null },
+        { ...located('/paid/1'), method: 'POST', bazaar: null },
       ],
     ]);
   });
@@ -357,7 +363,13 @@ describe('an import ends incomplete', () => {
     const waitAbort = new AbortController();
     setTimeout(() => waitAbort.abort(), 100);
     index = await startStandIn(() => ({ status: 429, retryAfter: '120', json: '' }));
-    const options = { base: index.url, userAgent: 'test', answers, signal: waitAbort.signal };
+    const options = {
+      base: index.url,
+      policy: DEFAULT_POLICY,
+      userAgent: 'test',
+      answers,
+      signal: waitAbort.signal,
+    };
     expect(await importListings('bazaar', options, () => {})).toMatchObject({ detail });
     expect(index.requestedPaths).toHaveLength(1);
   });
@@ -367,7 +379,7 @@ test('an import rejects if its listings cannot be kept, and sends no further req
   index = await startStandIn(({ search }) => bazaarPage(3_000, readPageRequest(`/${search}`)));
   const importRun = importListings(
     'bazaar',
-    { base: index.url, userAgent: 'test', answers },
+    { base: index.url, policy: DEFAULT_POLICY, userAgent: 'test', answers },
     () => {
       throw new Error('the store is full');
     },

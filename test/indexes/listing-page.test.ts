@@ -1,10 +1,13 @@
 /** Sellers write the rows of an index. A malformed row is left out, and its text is never trusted. */
 import { describe, expect, test } from 'vitest';
-import { readListingPage } from '../../src/indexes/listing-page.ts';
+import { type ImportedListing, readListingPage } from '../../src/indexes/listing-page.ts';
 import { bazaarItem, resourceRow } from './recorded-answers.ts';
 
 const GOOD_URL = 'https://weather.example.com/paid';
 const MAX_URL_CHARS = 2_048;
+const DETAIL = { limit: 1_000, allowedPorts: [443], allowHosts: [] };
+
+const toUrl = ({ origin, path }: ImportedListing) => origin.url + path;
 
 /** Returns a page of the given rows and one good row. Rows are JSON texts, because no object can express some. */
 const toBazaarPage = (...rows: readonly string[]) =>
@@ -14,8 +17,8 @@ const toX402scanPage = (...rows: readonly string[]) =>
 
 function readFromBothIndexes(...rows: readonly string[]) {
   return [
-    readListingPage(toBazaarPage(...rows), { source: 'bazaar' }),
-    readListingPage(toX402scanPage(...rows), { source: 'x402scan' }),
+    readListingPage(toBazaarPage(...rows), { source: 'bazaar', ...DETAIL }),
+    readListingPage(toX402scanPage(...rows), { source: 'x402scan', ...DETAIL }),
   ];
 }
 
@@ -40,14 +43,14 @@ describe('a row that is left out', () => {
   ])('has %s', (_title, row) => {
     for (const page of readFromBothIndexes(row)) {
       expect(page?.size).toBe(2);
-      expect(page?.listings.map(({ url }) => url)).toEqual([GOOD_URL]);
+      expect(page?.listings.map(toUrl)).toEqual([GOOD_URL]);
     }
   });
 });
 
 describe('a row that is kept', () => {
   const parseUrls = (...rows: readonly string[]) =>
-    readFromBothIndexes(...rows).map((page) => page?.listings.map(({ url }) => url));
+    readFromBothIndexes(...rows).map((page) => page?.listings.map(toUrl));
 
   test('has a URL of 2,048 characters', () => {
     const url = createUrl(MAX_URL_CHARS);
@@ -57,16 +60,25 @@ describe('a row that is kept', () => {
     ]);
   });
 
-  test('may have any text as URL, because the URL is parsed later', () => {
-    const texts = ['javascript:alert(1)', 'file:///etc/passwd', '//', ''];
-    const urls = [...texts, GOOD_URL];
-    expect(parseUrls(...texts.map((resource) => bazaarRow({ resource })))).toEqual([urls, urls]);
+  test('has a URL that the guard accepts; others are counted', () => {
+    const texts = ['javascript:alert(1)', 'file:///etc/passwd', '//', '', 'https://10.0.0.1/a'];
+    for (const page of readFromBothIndexes(...texts.map((resource) => bazaarRow({ resource })))) {
+      expect(page?.listings.map(toUrl)).toEqual([GOOD_URL]);
+      expect(page?.refused).toBe(texts.length);
+    }
+  });
+
+  test('is among as many rows as were asked for', () => {
+    const rows = Array.from({ length: 30 }, (_, n) => bazaarRow({ resource: `${GOOD_URL}/${n}` }));
+    const page = readListingPage(toBazaarPage(...rows), { source: 'bazaar', ...DETAIL, limit: 10 });
+    expect(page?.listings).toHaveLength(10);
+    expect(page?.size).toBe(10);
   });
 
   test('has its lone surrogates replaced, because a store cannot keep them', () => {
     const row = `{"resource":"${GOOD_URL}/\\ud800","accepts":[{"payTo":"0x1\\udfff"}]}`;
     const [bazaar, x402scan] = readFromBothIndexes(row);
-    expect(x402scan?.listings[0]?.url).toBe(`${GOOD_URL}/\ufffd`);
+    expect(x402scan?.listings.map(toUrl)[0]).toBe(`${GOOD_URL}/%EF%BF%BD`);
     expect(bazaar?.listings[0]?.bazaar?.resource).toBe(`${GOOD_URL}/\ufffd`);
     expect(JSON.stringify(bazaar)).not.toMatch(/\\ud[89a-f]/i);
   });
@@ -75,7 +87,9 @@ describe('a row that is kept', () => {
     const row = `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"resource":"${GOOD_URL}/odd","accepts":[{"__proto__":{"payTo":"0x2"}}]}`;
     for (const page of readFromBothIndexes(row)) {
       expect(page?.listings).toHaveLength(2);
-      expect(Object.keys(page?.listings[0] ?? {})).toEqual(['url', 'method', 'bazaar']);
+      expect(Object.keys(page?.listings[0] ?? {})).toEqual([
+        ...['origin', 'domain', 'path', 'method', 'bazaar'],
+      ]);
     }
     expect({}).not.toHaveProperty('polluted');
   });
@@ -125,6 +139,10 @@ describe('the total of an index', () => {
     ['null', null],
   ])('%s is read as %j', (text, total) => {
     const page = `{"items":[],"pagination":{"limit":1000,"offset":0,"total":${text}}}`;
-    expect(readListingPage(page, { source: 'bazaar' })).toEqual({ listings: [], size: 0, total });
+    expect(readListingPage(page, { source: 'bazaar', ...DETAIL })).toEqual({
+      ...{ listings: [], refused: 0 },
+      size: 0,
+      total,
+    });
   });
 });
