@@ -57,12 +57,9 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ links, resources }, kit) {
-    const { unread = [] } = resources;
-    const unreadNote = unread.length > 0 ? `; not read: ${listed(unread)}` : '';
     const otherHosts =
       links.otherHosts > 0 ? `; we did not contact ${links.otherHosts} links on other hosts` : '';
-    const notes = otherHosts + unreadNote;
-    if (links.documents === 0) return ['no-documents', `0 documents have links${notes}`];
+    if (links.documents === 0) return ['no-documents', `0 documents have links${otherHosts}`];
     const judgedLinks = links.checked
       .map((link) => judgeByPost(link, resources.probed, kit))
       .filter((link) => link !== null)
@@ -70,7 +67,7 @@ export default defineCheck({
     if (judgedLinks.length === 0) {
       const count = `${links.found} links to this origin`;
       const unasked = links.found === 0 ? '' : '; we asked none of them';
-      return ['no-links', `${links.documents} documents have ${count}${unasked}${notes}`];
+      return ['no-links', `${links.documents} documents have ${count}${unasked}${otherHosts}`];
     }
     const deadLinks = judgedLinks.filter(isDead);
     const isMany =
@@ -79,13 +76,16 @@ export default defineCheck({
         deadLinks.length > judgedLinks.length * MAX_DEAD_SHARE);
     if (deadLinks.length > 0) {
       const count = `${deadLinks.length} of ${judgedLinks.length} links are dead`;
-      return [isMany ? 'many-dead' : 'some-dead', `${count}: ${listLinks(deadLinks, kit)}${notes}`];
+      return [
+        isMany ? 'many-dead' : 'some-dead',
+        `${count}: ${listLinks(deadLinks, kit)}${otherHosts}`,
+      ];
     }
     const failingLinks = judgedLinks.filter((link) => !link.server && isFailing(link));
-    if (failingLinks.length > 0) return ['failing', `${listLinks(failingLinks, kit)}${unreadNote}`];
+    if (failingLinks.length > 0) return ['failing', listLinks(failingLinks, kit)];
     return [
       'all-alive',
-      `we checked ${judgedLinks.length} of ${links.found} links, and all are alive${notes}`,
+      `we checked ${judgedLinks.length} of ${links.found} links, and all are alive${otherHosts}`,
     ];
   },
 });

@@ -1,5 +1,5 @@
 /** Sends the requests of one day to one origin: to robots.txt, and to the resources that indexes list. */
-import { NetworkDown } from '../guard/failures.ts';
+import { ResolverDown } from '../guard/failures.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import { askResource, TOO_MANY_REQUESTS } from '../looks/ask-resources.ts';
@@ -9,8 +9,9 @@ import { retryAfterMs } from '../parse/text/http-header.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
 import { readAllowed } from '../scan/census-plan.ts';
-import { type ResourceSign, toSign } from '../scan/day-word.ts';
+import { toSign } from '../scan/day-word.ts';
 import type { CensusResource } from '../scan/scanner.ts';
+import type { ListedSign } from './resources.ts';
 
 /** The name by which robots.txt addresses the census. */
 export const ROBOTS_AGENT = 'x402-conformance-scanner';
@@ -20,17 +21,19 @@ export type AllowedPaths = Readonly<Record<string, boolean>>;
 
 export type AskListedRequest = {
   readonly resources: readonly CensusResource[];
-  /** The permissions of the robots.txt that was read last. */
-  readonly allowed: AllowedPaths;
+  /** The permissions of the robots.txt that was read last; null if none was read in the last 30 days. */
+  readonly allowed: AllowedPaths | null;
   /** Paths that are looked up in robots.txt before any resource is asked. If the list is empty, robots.txt is not read. */
   readonly robotsPaths: readonly string[];
 };
 
 export type AskListedResult = {
   /** One sign for each answer of a resource. The signs decide the word of the day. */
-  readonly signs: readonly ResourceSign[];
-  /** Null if robots.txt was not read, or did not answer. */
+  readonly signs: readonly ListedSign[];
+  /** Null if robots.txt was not requested, gave no answer, or answered 5xx. */
   readonly allowed: AllowedPaths | null;
+  /** True if robots.txt gave no answer. */
+  readonly isRobotsSilent: boolean;
   /** The longest wait that the origin asked for by Retry-After; null if it asked for none. */
   readonly restMs: number | null;
   /** Processor time of the TLS handshakes. */
@@ -39,7 +42,7 @@ export type AskListedResult = {
 
 /**
  * Asks each resource once, until a resource answers 429. Throws LimitReached if `admit` refuses the first request.
- * Throws NetworkDown or another error if the fault is ours.
+ * Throws ResolverDown or another error if the fault is ours.
  */
 export type AskListed = (
   origin: Origin,
@@ -64,16 +67,18 @@ const ROBOTS_REQUEST = {
 const CLIENT_LIMITS = { maxRedirects: 1, maxRetryAfterMs: -1 };
 const BUSY_STATUSES: ReadonlySet<number> = new Set([TOO_MANY_REQUESTS, 503]);
 const MIN_SERVER_ERROR = 500;
-const NO_ADDRESS_SIGN: ResourceSign = { status: null, reason: 'dns', payableBy: null };
+const NO_ADDRESS: AskListedResult = {
+  signs: [{ status: null, reason: 'dns', payableBy: null }],
+  ...{ allowed: null, isRobotsSilent: false, restMs: null, handshakeMs: 0 },
+};
 
 export function createAskListed({ engine, createClient, ...options }: AskListedOptions): AskListed {
   return async (origin, request, admit) => {
     const client = createClient({ ...options, limits: CLIENT_LIMITS });
     try {
       const resolved = await client.resolveOrigin(origin);
-      if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
-      if (resolved.kind !== 'addresses')
-        return { signs: [NO_ADDRESS_SIGN], allowed: null, restMs: null, handshakeMs: 0 };
+      if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
+      if (resolved.kind !== 'addresses') return NO_ADDRESS;
       const admitRequest = () => admit(resolved.addresses);
       const answer = await ask(origin, request, { client, engine, admit: admitRequest });
       return { ...answer, handshakeMs: client.stats().handshakeMs };
@@ -94,38 +99,48 @@ async function ask(
   { resources, allowed: allowedBefore, robotsPaths }: AskListedRequest,
   { client, engine, admit }: AskDeps,
 ): Promise<Omit<AskListedResult, 'handshakeMs'>> {
-  const signs: ResourceSign[] = [];
+  const signs: ListedSign[] = [];
   const waitsMs: number[] = [];
   let allowed: AllowedPaths | null = null;
+  let isRobotsSilent = false;
   const options = { redirects: 'same-origin' } as const;
   if (robotsPaths.length > 0) {
     if (!(await admit())) throw new LimitReached();
     const robots = await client.request({ ...ROBOTS_REQUEST, origin });
     waitsMs.push(...readWait(robots));
     // A rate-limited origin gets no further request today.
-    if (isRateLimited(robots)) return { signs, allowed, restMs: findLongest([0, ...waitsMs]) };
+    isRobotsSilent = isSilent(robots);
+    const restMs = findLongest([0, ...waitsMs]);
+    if (isRateLimited(robots)) return { signs, allowed, isRobotsSilent, restMs };
     allowed = await readRobots(robots, robotsPaths, engine);
   }
-  for (const resource of resources.filter(({ path }) => (allowed ?? allowedBefore)[path] ?? true)) {
+  // Without any answer of robots.txt, complete disallow is assumed (RFC 9309, 2.3.1.4).
+  const rules = allowed ?? allowedBefore ?? {};
+  for (const resource of resources.filter(({ path }) => rules[path] ?? false)) {
     const isAdmitted = await admit();
     if (!isAdmitted && signs.length === 0 && robotsPaths.length === 0) throw new LimitReached();
     if (!isAdmitted) break;
     const { observation, preflight } = await askResource(client, origin, resource, engine, options);
     if (observation === null) continue;
     waitsMs.push(...readWait(observation));
-    signs.push(toSign(observation, preflight.terms?.payableBy ?? null));
+    signs.push({ ...toSign(observation, preflight.terms?.payableBy ?? null), resource });
     if (isRateLimited(observation)) break;
   }
-  return { signs, allowed, restMs: findLongest(waitsMs) };
+  return { signs, allowed, isRobotsSilent, restMs: findLongest(waitsMs) };
 }
 
-/** Null if the server did not answer. If there is no file, every path is allowed (RFC 9309, 2.3.1.3). */
+/** A redirect that is not followed is an answer. */
+function isSilent(robots: HttpObservation): boolean {
+  return !robots.ok && robots.reason !== 'redirect-loop' && robots.reason !== 'redirect-refused';
+}
+
+/** Null after a 5xx or no answer. If there is no file, every path is allowed (RFC 9309, 2.3.1.3). */
 async function readRobots(
   robots: HttpObservation,
   paths: readonly string[],
   { pool }: PreflightEngine,
 ): Promise<AllowedPaths | null> {
-  if (!robots.ok || robots.data.status >= MIN_SERVER_ERROR) return null;
+  if (isSilent(robots) || (robots.ok && robots.data.status >= MIN_SERVER_ERROR)) return null;
   const work = { pool, account: pool.openScan() };
   const allowed = await readAllowed(robots, { agent: ROBOTS_AGENT, paths }, work);
   return Object.fromEntries(paths.map((path, index) => [path, allowed?.[index] ?? true]));

@@ -1,22 +1,26 @@
 /** Reads the listings of indexes once a UTC day, and chooses which origins the census asks. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { AnswerReader } from '../answers/answer-reader.ts';
-import { type CensusConfig, readExcluded, readLines } from '../config/census.ts';
+import { type CensusConfig, readLines } from '../config/census.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import { type ImportOptions, importListings } from '../indexes/import-listings.ts';
 import { LimitReached, secondOfDay, withLease } from '../looks/in-turn.ts';
+import type { CensusResource } from '../scan/scanner.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { type Candidate, chooseOrigins } from './choose.ts';
+import { type Candidate, chooseOrigins, isExcluded } from './choose.ts';
 import {
   type CensusSource,
   type FoundOrigin,
   FoundOrigins,
+  type FoundOriginsOptions,
   type ImportFacts,
   mergeListing,
   toListing,
 } from './listing.ts';
-import { DAY_MS, LISTED_FOR_DAYS, lookTimeMs } from './plan.ts';
+import { createKeyedHash, DAY_MS, type KeyedHash, LISTED_FOR_DAYS, lookTimeMs } from './plan.ts';
+import { isSame, isSold } from './resources.ts';
+import type { Wishes } from './wishes.ts';
 
 export type ListingReaderOptions = {
   readonly config: CensusConfig;
@@ -26,7 +30,7 @@ export type ListingReaderOptions = {
   readonly onRequest?: (source: CensusSource, result: RequestResult) => void;
   readonly wait?: (ms: number) => Promise<unknown>;
   readonly signal?: AbortSignal;
-};
+} & Pick<FoundOriginsOptions, 'keyedHash' | 'readKept'>;
 
 export type RequestResult = Parameters<NonNullable<ImportOptions['onRequest']>>[0];
 
@@ -44,13 +48,18 @@ export function listSources({ indexes, file }: CensusConfig): readonly CensusSou
 /** Reads one source to its end, or until it fails. */
 export async function readListings(
   source: CensusSource,
-  { config, policy, onRequest, ...options }: ListingReaderOptions,
+  { config, policy, onRequest, keyedHash, readKept, ...options }: ListingReaderOptions,
 ): Promise<ListingsOfSource> {
-  const found = new FoundOrigins(policy);
+  const found = new FoundOrigins({
+    policy,
+    ...(keyedHash && { keyedHash }),
+    ...(readKept && { readKept }),
+  });
   const index = config.indexes.find(({ name }) => name === source);
   if (index !== undefined) {
     const reportRequest = (result: RequestResult) => onRequest?.(source, result);
-    const importOptions = { ...options, base: index.url, onRequest: reportRequest };
+    const base = index.url;
+    const importOptions = { ...options, base, policy, onRequest: reportRequest };
     const end = await importListings(index.name, importOptions, (page) => found.add(page));
     return { found, ...end };
   }
@@ -59,8 +68,9 @@ export async function readListings(
   return { found, isComplete: true, detail: null };
 }
 
-export type CensusImportsOptions = ListingReaderOptions & {
+export type CensusImportsOptions = Omit<ListingReaderOptions, 'keyedHash' | 'readKept'> & {
   readonly store: Store;
+  readonly wishes: Pick<Wishes, 'readExclusions' | 'storeExclusions'>;
   /** Part of the hash that spreads the imports of different services over the day. */
   readonly siteUrl: string;
   readonly onError: (message: string, error: unknown) => void;
@@ -120,64 +130,107 @@ export class CensusImports {
     const { store, onError } = this.#options;
     if (!(await this.#isDue(source))) return;
     const day = utcDay(store.now());
-    const { found, isComplete, detail } = await readListings(source, this.#options);
+    const keyedHash = createKeyedHash(await store.census.readSecret());
+    const readKept = (host: string) => this.#readKept(host);
+    const options = { ...this.#options, keyedHash, readKept };
+    const { found, isComplete, detail } = await readListings(source, options);
     // This process stops. The next process repeats the import.
     if (this.#options.signal?.aborted === true) return;
     if (!isComplete) onError(`census: the import of ${source} broke off: ${detail}`, null);
-    await this.#store(found, { source, day, isComplete });
+    await this.#store(found, { source, day, isComplete }, keyedHash);
     await store.census.endImport(source, day, isComplete);
   }
 
+  /** Resources that are asked, may be asked next, or are sold by the seller's own documents are kept. */
+  async #readKept(host: string): Promise<(resource: CensusResource) => boolean> {
+    const row = await this.#options.store.census.get(host);
+    const { resources, candidates, sold } = toListing(row?.listing ?? null);
+    const known = [...resources, ...candidates];
+    return (resource) => known.some((one) => isSame(one, resource)) || isSold(resource, sold);
+  }
+
   /** Chooses among the found and the stored origins, and stores the choice. */
-  async #store(found: FoundOrigins, facts: ImportFacts): Promise<void> {
-    const { store, config } = this.#options;
-    const excluded = await readExcluded(config.exclude);
+  async #store(found: FoundOrigins, facts: ImportFacts, keyedHash: KeyedHash): Promise<void> {
+    const { store, config, wishes, onError } = this.#options;
+    await wishes.storeExclusions();
+    const { names: excluded, faults } = await wishes.readExclusions();
+    for (const fault of faults) onError(`census: CENSUS_EXCLUDE: ${fault}`, null);
+    const optedOut = new Set(await store.listing.findOptedOutHosts());
     const candidates = new Map<string, Candidate>();
     const wasChosen = new Map<string, boolean>();
-    for await (const rows of store.census.readBatches()) {
-      for (const { host, domain, isChosen, lastDay } of rows) {
+    for await (const places of store.census.readPlaces()) {
+      for (const { host, domain, isChosen, lastDay } of places) {
         wasChosen.set(host, isChosen);
-        if (lastDay >= facts.day - LISTED_FOR_DAYS) candidates.set(host, { host, domain });
+        if (lastDay >= facts.day - LISTED_FOR_DAYS)
+          candidates.set(host, { host, domain, isAsked: isChosen });
       }
     }
-    for (const [host, { domain }] of found.byHost) candidates.set(host, { host, domain });
-    const { hosts } = chooseOrigins([...candidates.values()], { ...config, excluded });
-    for (const [host, isChosen] of wasChosen) {
-      if (isChosen === hosts.has(host) || found.byHost.has(host)) continue;
-      await store.census.change(host, { isChosen: hosts.has(host) });
-      await nextTurn();
-    }
+    for (const [host, { domain }] of found.byHost)
+      candidates.set(host, { host, domain, isAsked: wasChosen.get(host) ?? false });
+    const limits = { maxOrigins: config.maxOrigins, excluded, optedOut, keyedHash };
+    const { hosts } = await chooseOrigins([...candidates.values()], limits);
+    // Owners who have opted out take no place, but keep the flag for the time after their wish.
+    const kept = [...optedOut].filter(
+      (host) => wasChosen.get(host) && !isOut(host, candidates, excluded),
+    );
+    for (const host of kept) hosts.add(host);
+    await this.#storeFlags(wasChosen, { hosts, found });
     for (const [host, origin] of found.byHost) {
       const isChosen = hosts.has(host);
-      if (isChosen || wasChosen.has(host)) await this.#storeListing(host, origin, isChosen, facts);
+      if (isChosen || wasChosen.has(host))
+        await this.#storeListing({ origin, isChosen, facts, keyedHash });
       // A store may be synchronous, and this process has to serve other requests.
       await nextTurn();
     }
     this.originCount = hosts.size;
   }
 
-  async #storeListing(
-    host: string,
-    found: FoundOrigin,
-    isChosen: boolean,
-    facts: ImportFacts,
+  /** Stores the choice of the hosts that this import did not find. */
+  async #storeFlags(
+    wasChosen: ReadonlyMap<string, boolean>,
+    { hosts, found }: { readonly hosts: ReadonlySet<string>; readonly found: FoundOrigins },
   ): Promise<void> {
-    const { census, now } = this.#options.store;
-    const row = await census.get(host);
-    const listing = mergeListing(toListing(row?.listing ?? null), found, facts);
-    const todayMs = lookTimeMs(host, facts.day);
-    const lookAtMs = todayMs > now() ? todayMs : lookTimeMs(host, facts.day + 1);
-    const days = { firstDay: facts.day, lastDay: facts.day };
+    for (const [host, isChosen] of wasChosen) {
+      if (isChosen === hosts.has(host) || found.byHost.has(host)) continue;
+      await this.#options.store.census.change(host, { isChosen: hosts.has(host) });
+      await nextTurn();
+    }
+  }
+
+  async #storeListing({ origin: found, isChosen, facts, keyedHash }: ListingChange): Promise<void> {
+    const { store, config } = this.#options;
+    const { census, now } = store;
     const { domain, origin } = found;
-    const originUrl = origin.url;
+    const { host, url: originUrl } = origin;
+    const row = await census.get(host);
+    const listing = mergeListing(toListing(row?.listing ?? null), found, facts, config.post);
+    const todayMs = lookTimeMs(keyedHash, host, facts.day);
+    const lookAtMs = todayMs > now() ? todayMs : lookTimeMs(keyedHash, host, facts.day + 1);
+    const days = { firstDay: facts.day, lastDay: facts.day };
     await census.saveImported({ host, originUrl, domain, listing, isChosen, lookAtMs, ...days });
   }
 }
 
+type ListingChange = {
+  readonly origin: FoundOrigin;
+  readonly isChosen: boolean;
+  readonly facts: ImportFacts;
+  readonly keyedHash: KeyedHash;
+};
+
+function isOut(
+  host: string,
+  candidates: ReadonlyMap<string, Candidate>,
+  excluded: ReadonlySet<string>,
+): boolean {
+  const candidate = candidates.get(host);
+  return candidate === undefined || isExcluded(candidate, excluded);
+}
+
 async function countChosen({ census }: Store): Promise<number> {
   let count = 0;
-  for await (const rows of census.readBatches())
-    count += rows.filter(({ isChosen }) => isChosen).length;
+  for await (const places of census.readPlaces())
+    count += places.filter(({ isChosen }) => isChosen).length;
   return count;
 }
 

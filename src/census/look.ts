@@ -3,16 +3,18 @@ import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts'
 import { toNetwork } from '../limits/client-key.ts';
 import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import {
+  HostLeft,
   LimitReached,
   type ResolveOrigin,
   runLook,
   scanForFree,
   type TurnResult,
-  withLease,
 } from '../looks/in-turn.ts';
 import type { DayWord } from '../model/availability.ts';
+import { Saturated } from '../model/errors.ts';
 import { toDayWord } from '../scan/day-word.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
+import { toWantedScope } from '../scan/in-flight-scans.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Scanner } from '../scan/scanner.ts';
 import type { CensusOrigin } from '../store/census.ts';
@@ -21,10 +23,16 @@ import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { type AllowedPaths, type AskListed, ROBOTS_AGENT } from './ask-listed.ts';
 import { type CensusListing, toListing } from './listing.ts';
+import { findChallenged, LISTED_FOR_DAYS } from './plan.ts';
+import { toDomainTarget, toNetworkTarget } from './queue.ts';
+import { isSold, type ListedSign, mayAskResource, type PostMode } from './resources.ts';
+import type { Wishes } from './wishes.ts';
 
 export type CensusLookOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
+  readonly post: PostMode;
+  readonly wishes: Pick<Wishes, 'mayAsk'>;
   readonly scanCoordinator: Pick<ScanCoordinator, 'run' | 'running' | 'publish'>;
   /** Scans with the User-Agent of the census, and keeps its rate limit for indexes. */
   readonly scanner: Pick<Scanner, 'scan'>;
@@ -32,11 +40,15 @@ export type CensusLookOptions = {
   readonly resolve: ResolveOrigin;
   readonly turns: Pick<OriginTurns, 'enter'>;
   readonly onError: (message: string, error: unknown) => void;
+  /** Called for each look at which a resource was not asked, because only an index says that it is sold by POST. */
+  readonly onPostUndeclared?: (() => void) | undefined;
 };
 
 /** The result of a look or weekly scan. */
 export type CensusLookResult = {
   readonly word: DayWord;
+  /** The answers of the resources that a look asked. */
+  readonly signs: readonly ListedSign[];
   /** True if the origin gave no answer at all. The fault may be ours. */
   readonly isSilent: boolean;
   /** Null if the look was not a scan. */
@@ -49,8 +61,13 @@ export type CensusLookResult = {
 const MAX_TURN_WAIT_MS = 5_000;
 /** Longer than a look can take, with its waits, its scan and three requests. */
 const LEASE_MS = 240_000;
+/** An owner who leaves during a scan waits at most this long for its end. */
+const WISH_INTERVAL_MS = 1_000;
+/** All leases of domains and networks have this group. */
+export const LOOK_LEASES = 'census-looks';
 const NOT_CHECKED: CensusLookResult = {
   word: 'not_checked',
+  signs: [],
   isSilent: false,
   scan: null,
   allowed: null,
@@ -62,15 +79,22 @@ export class CensusLook {
   readonly #options: CensusLookOptions;
   readonly #row: CensusOrigin;
   readonly #day: number;
+  readonly #isMadeUpFor: boolean;
   readonly #origin: Origin;
   readonly #listing: CensusListing;
   readonly #networks = new Set<string>();
   readonly #leases: Slot[] = [];
 
-  constructor(options: CensusLookOptions, row: CensusOrigin, day: number) {
+  /** @param isMadeUpFor true if a rest of ours moved the look over midnight. Its word counts for the day before */
+  constructor(
+    options: CensusLookOptions,
+    row: CensusOrigin,
+    day: { readonly day: number; readonly isMadeUpFor: boolean },
+  ) {
     this.#options = options;
     this.#row = row;
-    this.#day = day;
+    this.#day = day.day;
+    this.#isMadeUpFor = day.isMadeUpFor;
     this.#origin = parseOrigin(row.originUrl, options.policy);
     this.#listing = toListing(row.listing);
   }
@@ -81,88 +105,181 @@ export class CensusLook {
     return network;
   }
 
-  /** Asks the origin within all limits. Throws LimitReached if a limit forbids it now. */
+  get targets(): readonly string[] {
+    return [toDomainTarget(this.#row.domain), ...[...this.#networks].map(toNetworkTarget)];
+  }
+
+  /** Asks the origin within all limits. Throws LimitReached if a limit forbids it now, and HostLeft. */
   async run(isScan: boolean): Promise<CensusLookResult> {
-    const { store, turns, onError } = this.#options;
+    const { turns, onError } = this.#options;
     const { domain } = this.#row;
     // Turns rank callers by their address block. All looks of the census count as one block.
     const blocks = new Set(['census']);
     const request = { origin: this.#origin, blocks, domain, withinMs: MAX_TURN_WAIT_MS };
     const work = (turn: OriginTurn) => {
       const admit: AdmitAddresses = (addresses) => this.#admit(turn, addresses);
-      return isScan ? this.#scan(admit) : this.#ask(admit);
+      return isScan ? this.#scan(admit) : this.#ask(this.#listing.resources, admit);
     };
-    return withLease(store, ['census-domain', domain], LEASE_MS, async () => {
-      try {
-        return await runLook(turns, { kind: 'census', ...request }, work, {
-          whenOriginRefused: () => ({ ...NOT_CHECKED, word: 'down', isSilent: true }),
-          whenFault: NOT_CHECKED,
-          onFault: (error) => onError('a look of the census failed', error),
-        });
-      } finally {
-        for (const lease of this.#leases) await store.slots.release(lease);
-      }
-    });
+    try {
+      if (!(await this.#lease(toDomainTarget(domain)))) throw new LimitReached();
+      return await runLook(turns, { kind: 'census', ...request }, work, {
+        whenOriginRefused: () => ({ ...NOT_CHECKED, word: 'down', isSilent: true }),
+        whenFault: NOT_CHECKED,
+        onFault: (error) => onError('a look of the census failed', error),
+      });
+    } finally {
+      for (const lease of this.#leases) await this.#options.store.slots.release(lease);
+    }
   }
 
-  async #ask(admit: AdmitAddresses): Promise<TurnResult<CensusLookResult>> {
-    const { resources } = this.#listing;
+  async #ask(
+    listed: CensusListing['resources'],
+    admit: AdmitAddresses,
+  ): Promise<TurnResult<CensusLookResult>> {
+    const { post, onPostUndeclared } = this.#options;
+    const { sold } = this.#listing;
+    const resources = listed.filter((one) => mayAskResource(one, sold, post));
+    if (resources.length < listed.length) onPostUndeclared?.();
+    if (resources.length === 0) return { result: NOT_CHECKED, handshakeMs: 0 };
     const allowed = this.#readStoredRobots();
-    const paths = resources.map(({ path }) => path);
-    const robotsPaths = paths.every((path) => path in allowed) ? [] : paths;
+    const isKnown = allowed !== null && resources.every(({ path }) => path in allowed);
+    const robotsPaths = isKnown ? [] : this.#listPaths();
     const request = { resources, allowed, robotsPaths };
     const answers = await this.#options.askListed(this.#origin, request, admit);
-    const { signs, handshakeMs, ...facts } = answers;
+    const { signs, handshakeMs, isRobotsSilent, ...facts } = answers;
     const word = toDayWord(signs);
-    const isSilent = word === 'down' && signs.every(({ status }) => status === null);
-    return { result: { ...facts, word, isSilent, scan: null }, handshakeMs };
+    const areSilent = word === 'down' && signs.every(({ status }) => status === null);
+    const isSilent = areSilent || (isRobotsSilent && signs.length === 0);
+    return { result: { ...facts, signs, word, isSilent, scan: null }, handshakeMs };
   }
 
   async #scan(admit: AdmitAddresses): Promise<TurnResult<CensusLookResult>> {
-    const { store, askListed, scanCoordinator, scanner, resolve } = this.#options;
+    const { store, askListed, scanCoordinator } = this.#options;
     const origin = this.#origin;
     // A scan would have to wait for other scans, and each retry of the look would request robots.txt again.
     const scans = await store.slots.findLive(['scan', origin.host]);
     if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
-    const { resources: listed } = this.#listing;
-    const robotsPaths = listed.length > 0 ? listed.map(({ path }) => path) : ['/'];
-    const request = { resources: [], allowed: {}, robotsPaths };
-    const { signs: _, handshakeMs, ...facts } = await askListed(origin, request, admit);
+    const robotsPaths = this.#listPaths();
+    const request = { resources: [], allowed: null, robotsPaths };
+    const answers = await askListed(origin, request, admit);
+    const { signs, handshakeMs, isRobotsSilent, ...facts } = answers;
     const allowed = facts.allowed ?? this.#readStoredRobots();
-    const isRefused = robotsPaths.every((path) => allowed[path] === false);
-    if (isRefused || facts.restMs !== null)
-      return { result: { ...NOT_CHECKED, ...facts }, handshakeMs };
+    const isRefused = allowed === null || robotsPaths.every((path) => allowed[path] === false);
+    if (isRefused || facts.restMs !== null || signs.length > 0) {
+      const word = toDayWord(signs);
+      const isSilent = isRobotsSilent || word === 'down';
+      return { result: { ...NOT_CHECKED, ...facts, word, isSilent }, handshakeMs };
+    }
     await this.#markBegun();
-    const census = { listed, robotsAgent: ROBOTS_AGENT };
-    const censusScanner: Pick<Scanner, 'scan'> = {
-      scan: (scanned, options) => scanner.scan(scanned, { ...options, census }),
-    };
-    const deps = { scanCoordinator, resolve, admit };
-    const scan = await scanForFree(origin, deps, { scanner: censusScanner });
+    const scan = await this.#runScan(admit);
+    const found = { ...facts, signs: [], isSilent: !scan.reached, scan };
     const word = scan.dayWord ?? 'not_checked';
-    return { result: { ...facts, word, isSilent: !scan.reached, scan }, handshakeMs };
+    const sellsNothing = findChallenged(scan).length === 0 && (scan.sold ?? []).length === 0;
+    const unseen = this.#listing.resources.filter(
+      (one) => sellsNothing || (one.method === 'POST' && !isSold(one, scan.sold ?? [])),
+    );
+    if (word === 'payable' || !scan.reached || unseen.length === 0)
+      return { result: { ...found, word }, handshakeMs };
+    // A scan judges what the seller declares. What only indexes list decides the word if nothing is declared.
+    const asked = await this.#askAfterScan(unseen, admit);
+    const isCounted = asked.word === 'payable' || sellsNothing;
+    return { result: { ...found, ...asked, word: isCounted ? asked.word : word }, handshakeMs };
   }
 
-  #readStoredRobots(): AllowedPaths {
+  async #askAfterScan(listed: CensusListing['resources'], admit: AdmitAddresses) {
+    try {
+      const { word, signs } = (await this.#ask(listed, admit)).result;
+      return { word, signs };
+    } catch (error) {
+      if (!(error instanceof LimitReached)) throw error;
+      return { word: NOT_CHECKED.word, signs: [] };
+    }
+  }
+
+  /** Rejects with HostLeft if the owner leaves during the scan, and with Saturated if somebody pays for a scan. */
+  async #runScan(admit: AdmitAddresses): Promise<FinishedScan> {
+    const { scanCoordinator, scanner, resolve } = this.#options;
+    const ending = new AbortController();
+    const beforeRequest = async () => {
+      await this.#requireWish();
+      await this.#yieldToPayers();
+      ending.signal.throwIfAborted();
+    };
+    const endIfLeft = () => {
+      beforeRequest().catch((error: unknown) => ending.abort(error));
+    };
+    const timer = setInterval(endIfLeft, WISH_INTERVAL_MS).unref();
+    const { candidates, resources } = this.#listing;
+    const listed = [...resources, ...candidates];
+    const census = { listed, robotsAgent: ROBOTS_AGENT, beforeRequest };
+    const censusScanner: Pick<Scanner, 'scan'> = {
+      scan(scanned, { signal, ...options } = {}) {
+        const signals = [ending.signal, ...(signal ? [signal] : [])];
+        return scanner.scan(scanned, { ...options, signal: AbortSignal.any(signals), census });
+      },
+    };
+    try {
+      const deps = { scanCoordinator, resolve, admit };
+      return await scanForFree(this.#origin, deps, { scanner: censusScanner });
+    } finally {
+      clearInterval(timer);
+    }
+  }
+
+  async #yieldToPayers(): Promise<void> {
+    const { slots } = this.#options.store;
+    const wanted = await slots.findLive(toWantedScope(this.#origin.host));
+    if (wanted.length > 0) throw new Saturated();
+  }
+
+  async #requireWish(): Promise<void> {
+    if (!(await this.#options.wishes.mayAsk(this.#row.host))) throw new HostLeft();
+  }
+
+  #listPaths(): readonly string[] {
+    const { resources, candidates } = this.#listing;
+    const paths = [...resources, ...candidates].map(({ path }) => path);
+    return paths.length > 0 ? [...new Set(paths)] : ['/'];
+  }
+
+  /** Null if robots.txt was not read in the last 30 days. */
+  #readStoredRobots(): AllowedPaths | null {
+    const { robots, robotsDay } = this.#row;
+    if (robotsDay === null || robotsDay < this.#day - LISTED_FOR_DAYS) return null;
     // The census is the only writer of this document, and the store keeps it unchanged.
-    return this.#row.robots as AllowedPaths;
+    return robots as AllowedPaths;
   }
 
   /** Admits the addresses if no other look asks their networks now. Marks the look as begun before its first request. */
   async #admit(turn: OriginTurn, addresses: readonly Address[]): Promise<boolean> {
     const { store } = this.#options;
+    const networks = [...new Set(addresses.map(({ address }) => toNetwork(address)))];
+    // A look that is rejected here is passed over while a look at its network runs.
+    const [network = null] = networks;
+    if (network !== this.#row.network) await store.census.change(this.#row.host, { network });
     if (!(await turn.admit(addresses))) return false;
     // After midnight the request would count for the next day.
-    if (utcDay(store.now()) !== this.#day) return false;
-    if (this.#networks.size > 0) return true;
-    for (const network of new Set(addresses.map(({ address }) => toNetwork(address)))) {
-      const lease = await store.slots.lease(['census-network', network], LEASE_MS);
-      if (!lease.taken) return false;
-      this.#leases.push(lease.slot);
-      this.#networks.add(network);
+    if (utcDay(store.now()) !== this.#day && !this.#isMadeUpFor) return false;
+    if (this.#networks.size === 0) {
+      for (const each of networks) {
+        if (!(await this.#lease(toNetworkTarget(each)))) return false;
+        this.#networks.add(each);
+      }
+      await this.#markBegun();
     }
-    await this.#markBegun();
+    await this.#requireWish();
     return true;
+  }
+
+  /** Leases a domain or network. All instances see the leases by their group. */
+  async #lease(target: string): Promise<boolean> {
+    const limits = { limit: 1, lifetimeMs: LEASE_MS, endsWithOwner: true };
+    const lease = await this.#options.store.slots.take({
+      ...{ scope: [LOOK_LEASES, target], group: LOOK_LEASES, data: target },
+      ...limits,
+    });
+    if (lease.taken) this.#leases.push(lease.slot);
+    return lease.taken;
   }
 
   /** The mark prevents a second look at the origin on this day after a crash. */

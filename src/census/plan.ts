@@ -1,8 +1,9 @@
 /** Plans the looks at an origin: its time of the day, its weekly scan, its resources. */
-import { secondOfDay } from '../looks/in-turn.ts';
+import { createHmac } from 'node:crypto';
+import { SECONDS_PER_DAY } from '../looks/in-turn.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { CensusOrigin } from '../store/census.ts';
-import { MAX_RESOURCES, toListing } from './listing.ts';
+import { toListing } from './listing.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;
@@ -11,24 +12,50 @@ const WEEK_DAYS = 7;
 /** An origin is asked until no import has listed it for this many days. */
 export const LISTED_FOR_DAYS = 30;
 
-/** The second of a day at which the census looks at a host. */
-export function lookTimeMs(host: string, day: number): number {
-  return day * DAY_MS + secondOfDay(`census ${host}`) * SECOND_MS;
+/** Returns a hash in hexadecimal. Only who knows the key can compute it. */
+export type KeyedHash = (text: string) => string;
+
+export function createKeyedHash(secret: string): KeyedHash {
+  return (text) => createHmac('sha256', secret).update(text).digest('hex');
 }
+
+function toNumber(hash: string): number {
+  return Number.parseInt(hash.slice(0, 12), 16);
+}
+
+/** The second of a day at which the census looks at a host. Nobody can choose a name that gets a wanted second. */
+export function lookTimeMs(keyedHash: KeyedHash, host: string, day: number): number {
+  return day * DAY_MS + (toNumber(keyedHash(`second ${host}`)) % SECONDS_PER_DAY) * SECOND_MS;
+}
+
+type ScanPlan = Pick<CensusOrigin, 'host' | 'firstDay' | 'scannedDay' | 'listing'>;
 
 /** True once a week, on the weekday of the host, and on the days after it until a scan succeeds. */
 export function isScanDue(
-  { host, firstDay, scannedDay, listing }: CensusOrigin,
+  keyedHash: KeyedHash,
+  { host, firstDay, scannedDay, listing }: ScanPlan,
   today: number,
 ): boolean {
-  // The census knows no resource to ask until the first scan finds one.
-  if (scannedDay === null && toListing(listing).resources.length === 0) return true;
-  const weekday = secondOfDay(`weekday ${host}`) % WEEK_DAYS;
+  // The census knows no resource that it may ask until the first scan finds one.
+  const isListedByGet = toListing(listing).resources.some(({ method }) => method === 'GET');
+  if (scannedDay === null && !isListedByGet) return true;
+  return isWeekdayPassed(keyedHash, { host, firstDay, scannedDay }, today);
+}
+
+/** True if the weekday of the host has passed since its last scan. */
+export function isWeekdayPassed(
+  keyedHash: KeyedHash,
+  { host, firstDay, scannedDay }: Omit<ScanPlan, 'listing'>,
+  today: number,
+): boolean {
+  const weekday = toNumber(keyedHash(`weekday ${host}`)) % WEEK_DAYS;
   const sinceDay = (scannedDay ?? firstDay - 1) + 1;
   const untilWeekday = (weekday - (sinceDay % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS;
   return today >= sinceDay + untilWeekday;
 }
 
+/** A scan probes the same number of resources. */
+const MAX_CHALLENGED = 6;
 const MAX_WORD_DELAY_MS = 3 * HOUR_MS;
 const AFTER_MIDNIGHT_MS = 60 * SECOND_MS;
 
@@ -37,10 +64,10 @@ export function findWordDeadlineMs(nowMs: number, day: number): number {
   return Math.min(nowMs + MAX_WORD_DELAY_MS, (day + 1) * DAY_MS + AFTER_MIDNIGHT_MS);
 }
 
-/** The resources that a scan found. They are asked if no index lists a resource of the origin. */
-export function findResources(scan: FinishedScan | null) {
-  const found = (scan?.report.payability ?? []).flatMap(({ method, path }) =>
-    method === 'GET' || method === 'POST' ? [{ method, path, source: 'scan' } as const] : [],
+/** The resources whose challenges a scan read. They are asked if no index lists a resource of the origin. */
+export function findChallenged({ report }: Pick<FinishedScan, 'report'>) {
+  const found = (report.payability ?? []).flatMap(({ method, path }) =>
+    method === 'GET' || method === 'POST' ? [{ method, path } as const] : [],
   );
-  return found.slice(0, MAX_RESOURCES);
+  return found.slice(0, MAX_CHALLENGED);
 }

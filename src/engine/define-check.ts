@@ -33,6 +33,7 @@ export {
   findMissingFix,
   formatSampleNote,
   formatUncountedNote,
+  isGuardedEverywhere,
   judgeMisplaced,
   judgeMissing402,
   judgeNoneFound,

@@ -23,8 +23,6 @@ export type PayTestOptions = {
   readonly facilitatorPort: number;
   /** Environment variables of the seller that get the URL of the facilitator. */
   readonly variables: readonly string[];
-  /** Variables of our own environment that the seller does not get. Default: none. */
-  readonly withheldVariables?: readonly string[];
   /** Networks to support in addition to the known ones. */
   readonly networks: readonly string[];
   /** The trials to report; null for all. */
@@ -79,12 +77,10 @@ async function startAndRun(options: PayTestOptions, cleanups: Cleanups): Promise
   const client = new SellerClient(target, timing.answerMs);
   cleanups.push(() => client.close());
 
-  const { variables, withheldVariables = [], failingRoute } = options;
+  const { variables, failingRoute } = options;
   const { url: facilitatorUrl } = facilitator;
   const seller =
-    start === null
-      ? null
-      : new SellerProcess({ command: start, variables, withheldVariables, facilitatorUrl });
+    start === null ? null : new SellerProcess({ command: start, variables, facilitatorUrl });
   if (seller === null) {
     say('Let the seller ask the facilitator (FACILITATOR_URL) at');
     say(facilitatorUrl);

@@ -10,10 +10,10 @@ import { MAX_LOOKS, MAX_LOOKS_PER_SECOND } from '../census/census.ts';
 import { chooseOrigins } from '../census/choose.ts';
 import { listSources, readListings } from '../census/import.ts';
 import { MAX_RESOURCES } from '../census/listing.ts';
-import { type CensusConfig, readExcluded } from '../config/census.ts';
+import { createKeyedHash } from '../census/plan.ts';
+import { type CensusConfig, readExclusions } from '../config/census.ts';
 import { type Config, loadConfig } from '../config/config.ts';
-import { EnvFileUnreadable, loadEnvFile } from '../config/env-file.ts';
-import { SettingError } from '../config/environment.ts';
+import { loadEnvFile, SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/catalog/catalog.ts';
 import { LimitReached } from '../looks/in-turn.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
@@ -54,7 +54,6 @@ async function runCensusCommand(args: readonly string[]): Promise<void> {
     const isForOperators =
       error instanceof UsageError ||
       error instanceof SettingError ||
-      error instanceof EnvFileUnreadable ||
       error instanceof CatalogError ||
       error instanceof StoreError;
     console.error(isForOperators ? error.message : inspect(error));
@@ -102,14 +101,15 @@ async function runDry(config: Config, census: CensusConfig, isJson: boolean): Pr
     clearProgress();
     await answers.close();
   }
-  const summary = plan.summarize(census.maxOrigins, await readExcluded(census.exclude));
+  const { names } = await readExclusions(census.exclude, config.originPolicy);
+  const summary = await plan.summarize(census, names);
   console.log(isJson ? JSON.stringify(summary, null, 2) : toText(summary));
   if (summary.sources.every(({ origins, detail }) => origins === 0 && detail !== null)) {
     throw new UsageError('No index answered: see above.');
   }
 }
 
-type DayPlanSummary = ReturnType<DayPlan['summarize']>;
+type DayPlanSummary = Awaited<ReturnType<DayPlan['summarize']>>;
 
 /** Counts the requests of one day, from the listings of all sources. */
 class DayPlan {
@@ -129,17 +129,24 @@ class DayPlan {
     this.#refused += found.refusedCount;
     for (const [host, { domain, resources }] of found.byHost) {
       const origin = this.#origins.get(host) ?? { domain, resources: new Set<string>() };
-      for (const { method, path } of resources) origin.resources.add(`${method} ${path}`);
+      for (const key of resources.keys()) origin.resources.add(key);
       this.#origins.set(host, origin);
     }
   }
 
-  summarize(maxOrigins: number, excluded: ReadonlySet<string>) {
+  async summarize({ maxOrigins, post }: CensusConfig, excluded: ReadonlySet<string>) {
+    // A dry run opens no store, so it does not know the secret that decides the places beyond CENSUS_MAX.
+    const keyedHash = createKeyedHash('');
     const candidates = [...this.#origins].map(([host, { domain }]) => ({ host, domain }));
-    const { hosts, leftOut } = chooseOrigins(candidates, { maxOrigins, excluded });
+    const limits = { maxOrigins, excluded, keyedHash };
+    const { hosts, leftOut } = await chooseOrigins(candidates, limits);
     let resourceCount = 0;
+    let postUndeclared = 0;
     for (const host of hosts) {
-      resourceCount += Math.min(this.#origins.get(host)?.resources.size ?? 0, MAX_RESOURCES);
+      const keys = [...(this.#origins.get(host)?.resources ?? [])];
+      const asked = keys.filter((key) => post === 'listed' || key.startsWith('GET '));
+      resourceCount += Math.min(asked.length, MAX_RESOURCES);
+      if (asked.length === 0 && keys.length > 0) postUndeclared += 1;
     }
     const scans = hosts.size / WEEK_DAYS;
     const requests =
@@ -151,6 +158,7 @@ class DayPlan {
       asked: {
         origins: hosts.size,
         resources: resourceCount,
+        postUndeclared,
         scansADay: Math.round(scans),
         requestsADay: Math.round(requests),
       },
@@ -167,6 +175,7 @@ function toText({ sources, origins, leftOut, asked }: DayPlanSummary): string {
     `${origins} different origins`,
     `left out: ${leftOut.excluded} by CENSUS_EXCLUDE, ${leftOut.domain} of domains with more than 20 origins, ${leftOut.max} beyond CENSUS_MAX`,
     `left out: ${leftOut.refusedListings} listings that no scan may ask, such as http or private addresses`,
+    `left out of looks until a scan finds that they sell by POST: ${asked.postUndeclared} origins that are listed only by POST`,
     `asked each day: ${asked.origins} origins with ${asked.resources} resources, and ${asked.scansADay} full scans`,
     `about ${asked.requestsADay} requests a day; owners who opted out are left out as well`,
   ];
@@ -204,8 +213,8 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
 /** Finds the hosts that have no word today, in the order in which the service would ask them. */
 async function findHostsWithoutWord({ census, now }: Store): Promise<readonly string[]> {
   const dueHosts: { readonly host: string; readonly lookAtMs: number }[] = [];
-  for await (const rows of census.readBatches()) {
-    for (const { host, lookAtMs, isChosen, wordAtMs } of rows) {
+  for await (const places of census.readPlaces()) {
+    for (const { host, lookAtMs, isChosen, wordAtMs } of places) {
       const isDone = wordAtMs !== null && utcDay(wordAtMs) === utcDay(now());
       if (isChosen && !isDone) dueHosts.push({ host, lookAtMs });
     }

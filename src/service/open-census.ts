@@ -4,9 +4,11 @@ import { Census } from '../census/census.ts';
 import { CensusImports, listSources } from '../census/import.ts';
 import { toListing } from '../census/listing.ts';
 import { DAY_MS } from '../census/plan.ts';
+import { Wishes } from '../census/wishes.ts';
 import type { CensusConfig } from '../config/census.ts';
 import type { Config } from '../config/config.ts';
 import { createCensusStanding, type ImportedRows } from '../indexes/census-standing.ts';
+import { isAnyReachable } from '../indexes/import-listings.ts';
 import { DAY_WORDS } from '../model/availability.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { utcDay } from '../store/statistics.ts';
@@ -30,7 +32,15 @@ class CensusMetrics {
     registers: this.#registers,
   });
 
+  readonly notAsked = new Counter({
+    name: 'census_not_asked_total',
+    help: 'Looks that left out a resource, by reason. post-undeclared: only an index says that it is sold by POST.',
+    labelNames: ['reason'],
+    registers: this.#registers,
+  });
+
   constructor() {
+    this.notAsked.inc({ reason: 'post-undeclared' }, 0);
     for (const word of DAY_WORDS) this.looks.inc({ word }, 0);
   }
 
@@ -92,15 +102,19 @@ export function openCensus(config: Config, settings: CensusConfig, parts: OpenSc
     bazaarRows: (host) => readBazaarRows(store, host),
     isBusy: () => scanCoordinator.running() > 0,
   });
+  const wishes = new Wishes({ store, policy, excludePath: settings.exclude, onError });
+  const knownUrls = [...settings.indexes.map(({ url }) => url), siteUrl];
   const census = new Census({
-    ...{ store, policy, scanCoordinator, turns, onError },
+    ...{ store, policy, scanCoordinator, turns, onError, wishes, post: settings.post },
+    isNetworkUp: () => isAnyReachable(knownUrls, userAgent),
+    onPostUndeclared: () => metrics.notAsked.inc({ reason: 'post-undeclared' }),
     ...scanning.openCensus({ userAgent, standing }),
     resolve: (origin) => scanning.resolve(origin),
     onWord: (word) => metrics.looks.inc({ word }),
   });
   const { signal } = stopping;
   const imports = new CensusImports({
-    ...{ config: settings, store, policy, siteUrl, userAgent, answers, onError, signal },
+    ...{ config: settings, store, policy, siteUrl, userAgent, answers, wishes, onError, signal },
     onRequest: (index, result) => metrics.pages.inc({ index, result }),
   });
   for (const index of listSources(settings)) metrics.pages.inc({ index, result: 'failed' }, 0);
@@ -128,10 +142,11 @@ async function readBazaarRows(store: Store, host: string): Promise<ImportedRows 
   const row = await store.census.get(host);
   if (!lastImport?.isComplete || row === null) return null;
   if (lastImport.day <= utcDay(store.now()) - MAX_IMPORT_AGE_DAYS) return null;
-  const { sources, bazaar } = toListing(row.listing);
+  const { sources, bazaar, isBazaarCut } = toListing(row.listing);
   const isListed = sources.bazaar !== undefined && sources.bazaar >= lastImport.day;
   return {
     rows: isListed ? bazaar : [],
+    isComplete: !isListed || !isBazaarCut,
     takenAtMs: Math.min(lastImport.endedAtMs, (lastImport.day + 1) * DAY_MS),
   };
 }

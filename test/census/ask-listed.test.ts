@@ -28,6 +28,7 @@ afterAll(async () => {
 });
 
 const GET = { method: 'GET', path: WEATHER.path } as const;
+const ALL_ALLOWED = { [WEATHER.path]: true, [SUMMARY.path]: true };
 const POST = { method: 'POST', path: SUMMARY.path } as const;
 
 /** Looks at a seller that gives these answers; `requestLines` lists the requests that it got, in order. */
@@ -49,7 +50,7 @@ async function lookAt(
     placesLeft -= 1;
     return placesLeft >= 0;
   };
-  const request = { resources: [GET], allowed: {}, robotsPaths: [], ...question };
+  const request = { resources: [GET], allowed: ALL_ALLOWED, robotsPaths: [], ...question };
   const answer = await askListed(parseOrigin(seller.url, policy), request, takePlace);
   const requestLines = seller.requests.map(({ method, path }) => `${method} ${path}`);
   return {
@@ -260,22 +261,28 @@ describe('robots.txt', () => {
   });
 
   test.each([500, 503])(
-    'that answers %d leaves the rules of the last look in force',
+    'that answers %d leaves the rules of the last look in force, and without rules nothing is requested',
     async (status) => {
       const withRules = await lookWithRobots(
         { status },
         { allowed: { '/weather': false, '/summaries': true } },
       );
       expect(withRules.allowed).toBeNull();
+      expect(withRules.isRobotsSilent).toBe(false);
       expect(withRules.requestLines).toEqual(['GET /robots.txt', 'POST /summaries']);
-      const withoutRules = await lookWithRobots({ status });
-      expect(withoutRules.requestLines).toEqual([
-        'GET /robots.txt',
-        'GET /weather',
-        'POST /summaries',
-      ]);
+      const withoutRules = await lookWithRobots({ status }, { allowed: null });
+      expect(withoutRules.requestLines).toEqual(['GET /robots.txt']);
+      expect(withoutRules.word).toBe('not_checked');
     },
   );
+
+  test('that redirects elsewhere counts as missing', async () => {
+    const { requestLines } = await lookWithRobots(
+      { status: 301, headers: { location: 'https://elsewhere.example/robots.txt' } },
+      { allowed: null },
+    );
+    expect(requestLines).toEqual(['GET /robots.txt', 'GET /weather', 'POST /summaries']);
+  });
 
   test('that was read before is not requested', async () => {
     const { requestLines, allowed } = await lookAt(
@@ -301,7 +308,10 @@ describe('robots.txt', () => {
 
 describe('a place, the permission for one request,', () => {
   test('is taken for each request', async () => {
-    const { places } = await lookAt({}, { resources: [GET, POST], robotsPaths: ['/weather'] });
+    const { places } = await lookAt(
+      {},
+      { resources: [GET, POST], robotsPaths: ['/weather', '/summaries'] },
+    );
     expect(places).toBe(3);
   });
 

@@ -1,7 +1,9 @@
 /** The census over the embedded store; the test moves the clock, and says what origins answer. */
 import type { AskListed, AskListedRequest, AskListedResult } from '../../src/census/ask-listed.ts';
 import { Census } from '../../src/census/census.ts';
-import { lookTimeMs } from '../../src/census/plan.ts';
+import { createKeyedHash, lookTimeMs as keyedLookTimeMs } from '../../src/census/plan.ts';
+import type { PostMode } from '../../src/census/resources.ts';
+import { Wishes } from '../../src/census/wishes.ts';
 import type { Address } from '../../src/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
@@ -15,6 +17,14 @@ import { utcDay } from '../../src/store/statistics.ts';
 import type { Store } from '../../src/store/store.ts';
 import { perfectSeller, resources } from '../fixtures/observations/build-observations.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
+
+/** The secret of the store, so that a test knows when hosts are looked at. */
+export const SECRET = 'the secret of a test';
+export const keyedHash = createKeyedHash(SECRET);
+
+export function lookTimeMs(host: string, day: number): number {
+  return keyedLookTimeMs(keyedHash, host, day);
+}
 
 export const DAY_MS = 86_400_000;
 export const HOUR_MS = 3_600_000;
@@ -63,10 +73,16 @@ export type ListOptions = {
   readonly lastDay?: number;
 };
 
-export function startCensus(storePath = MEMORY, startMs = START_MS) {
+export function startCensus(
+  storePath = MEMORY,
+  startMs = START_MS,
+  excludePath: string | null = null,
+) {
   const clock = { nowMs: startMs };
   const now = () => clock.nowMs;
   const store: Store = openSqlite(storePath, { clock: now });
+  // The embedded store answers before the first look reads the secret.
+  void store.census.readSecret(SECRET);
   const scanner = createFakeScanner();
   const scanCoordinator = createScanCoordinator({ scanner, store, catalogFacts: {} });
   const troubles: string[] = [];
@@ -89,15 +105,18 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
     await rig.between(() => admit([addressOf(host)]), host);
     running.delete(host);
     const allowed = Object.fromEntries(question.robotsPaths.map((path) => [path, true]));
-    const answer = { signs: [], allowed, restMs: null, handshakeMs: 0 };
+    const answer = { signs: [], allowed, isRobotsSilent: false, restMs: null, handshakeMs: 0 };
     // A scan reads robots.txt only.
     if (question.resources.length === 0) return { ...answer, ...rig.robots(host) };
-    return { ...answer, signs: question.resources.map(() => PAYABLE), ...rig.answer(host) };
+    const signs = question.resources.map((resource) => ({ ...PAYABLE, resource }));
+    return { ...answer, signs, ...rig.answer(host) };
   };
 
   function addInstance(): Census {
     return new Census({
-      ...{ store, scanCoordinator, scanner, askListed },
+      ...{ store, scanCoordinator, scanner, askListed, wishes: newWishes() },
+      post: rig.post,
+      isNetworkUp: () => rig.isNetworkUp(),
       policy: DEFAULT_POLICY,
       resolve: async ({ host }) => ({ kind: 'addresses', addresses: [addressOf(host)] }),
       turns: createOriginTurns({
@@ -110,9 +129,23 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
     });
   }
 
+  const newWishes = () =>
+    new Wishes({
+      ...{ store, policy: DEFAULT_POLICY, excludePath },
+      onError: (message, error) => void troubles.push(`${message}: ${error}`),
+    });
+
+  let census: Census | null = null;
   const rig = {
     ...{ clock, store, scanner, scanCoordinator, asked, words, troubles, addresses, running },
-    census: addInstance(),
+    get census() {
+      census ??= addInstance();
+      return census;
+    },
+    post: 'declared' as PostMode,
+    newWishes,
+    /** False: indexes and our own site give no answer. */
+    isNetworkUp: async (): Promise<boolean> => true,
     addInstance,
     mostAtOnce: 0,
     /** The wait for a turn. */
@@ -137,7 +170,7 @@ export function startCensus(storePath = MEMORY, startMs = START_MS) {
         isScanDue = false,
         lastDay = day + 90,
       } = options;
-      const named = resources.map((one) => ({ ...one, source: 'bazaar' }));
+      const named = resources.map((one) => ({ ...one, sources: ['bazaar'] }));
       const todayMs = lookTimeMs(host, day);
       await store.census.saveImported({
         host,

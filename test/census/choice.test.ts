@@ -1,11 +1,12 @@
 /** The census chooses the origins to request among all listed origins. */
-import { hash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Candidate, chooseOrigins } from '../../src/census/choose.ts';
-import { readExcluded, readLines } from '../../src/config/census.ts';
+import { parseExclusions, readExclusions, readLines } from '../../src/config/census.ts';
+import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
+import { keyedHash } from './census-rig.ts';
 
 const NO_DOMAINS: ReadonlySet<string> = new Set();
 
@@ -17,10 +18,12 @@ function makeCandidates(count: number, domainOf: (n: number) => string): readonl
 }
 
 const choose = (all: readonly Candidate[], maxOrigins = 1_000, excluded = NO_DOMAINS) =>
-  chooseOrigins(all, { maxOrigins, excluded });
+  chooseOrigins(all, { maxOrigins, excluded, keyedHash });
 
 const byHash = (all: readonly Candidate[]) =>
-  all.map(({ host }) => host).toSorted((a, b) => (hash('sha256', a) < hash('sha256', b) ? -1 : 1));
+  all
+    .map(({ host }) => host)
+    .toSorted((a, b) => (keyedHash(`place ${a}`) < keyedHash(`place ${b}`) ? -1 : 1));
 
 describe('of one registrable domain', () => {
   test.each([
@@ -28,25 +31,27 @@ describe('of one registrable domain', () => {
     [20, 20, 0],
     [21, 20, 1],
     [500, 20, 480],
-  ])('%d origins: %d are chosen, %d are left out', (count, chosenCount, leftOutCount) => {
-    const { hosts, leftOut } = choose(makeCandidates(count, () => 'farm.com'));
+  ])('%d origins: %d are chosen, %d are left out', async (count, chosenCount, leftOutCount) => {
+    const { hosts, leftOut } = await choose(makeCandidates(count, () => 'farm.com'));
     expect(hosts.size).toBe(chosenCount);
     expect(leftOut).toEqual({ excluded: 0, domain: leftOutCount, max: 0 });
   });
 
-  test('the hosts with the lowest hash are chosen, in any order of the list', () => {
+  test('the hosts with the lowest hash are chosen, in any order of the list', async () => {
     const all = makeCandidates(100, () => 'farm.com');
     const expected = new Set(byHash(all).slice(0, 20));
-    expect(choose(all).hosts).toEqual(expected);
-    expect(choose(all.toReversed()).hosts).toEqual(expected);
-    expect(choose(all.toSorted((a, b) => a.host.localeCompare(b.host))).hosts).toEqual(expected);
+    expect((await choose(all)).hosts).toEqual(expected);
+    expect((await choose(all.toReversed())).hosts).toEqual(expected);
+    expect((await choose(all.toSorted((a, b) => a.host.localeCompare(b.host)))).hosts).toEqual(
+      expected,
+    );
   });
 
-  test('the host with the next hash is chosen if the host with the lowest hash is not listed any more', () => {
+  test('the host with the next hash is chosen if the host with the lowest hash is not listed any more', async () => {
     const all = makeCandidates(100, () => 'farm.com');
     const [lowest = '', ...others] = byHash(all);
     const remaining = all.filter(({ host }) => host !== lowest);
-    expect(choose(remaining).hosts).toEqual(new Set(others.slice(0, 20)));
+    expect((await choose(remaining)).hosts).toEqual(new Set(others.slice(0, 20)));
   });
 });
 
@@ -56,20 +61,20 @@ test.each([
   [31, 30, 0],
 ])(
   'with room for %d of 30 origins, %d are chosen and %d left out',
-  (max, chosenCount, leftOutCount) => {
+  async (max, chosenCount, leftOutCount) => {
     const all = makeCandidates(30, (n) => `shop-${n}.com`);
-    const { hosts, leftOut } = choose(all, max);
+    const { hosts, leftOut } = await choose(all, max);
     expect(hosts).toEqual(new Set(byHash(all).slice(0, chosenCount)));
     expect(leftOut.max).toBe(leftOutCount);
   },
 );
 
-test('hosts beyond 20 of a domain are left out before CENSUS_MAX applies', () => {
+test('hosts beyond 20 of a domain are left out before CENSUS_MAX applies', async () => {
   const all = [
     ...makeCandidates(60, () => 'farm.com'),
     ...makeCandidates(10, (n) => `shop-${n}.com`),
   ];
-  const { hosts, leftOut } = choose(all, 25);
+  const { hosts, leftOut } = await choose(all, 25);
   expect(hosts.size).toBe(25);
   expect(leftOut).toEqual({ excluded: 0, domain: 40, max: 5 });
 });
@@ -87,10 +92,42 @@ describe('CENSUS_EXCLUDE leaves out', () => {
     ['a host at one port', 'a.shop.com:8443', ['a.shop.com', 'b.shop.com', 'notshop.com']],
     ['a registrable domain', 'shop.com', ['notshop.com']],
     ['no host by a part of its name', 'hop.com', all.map(({ host }) => host)],
-  ])('%s', (_, entry, keptHosts) => {
-    const { hosts, leftOut } = choose(all, 10, new Set([entry]));
+  ])('%s', async (_, entry, keptHosts) => {
+    const { hosts, leftOut } = await choose(all, 10, new Set([entry]));
     expect([...hosts].toSorted()).toEqual(keptHosts.toSorted());
     expect(leftOut.excluded).toBe(all.length - keptHosts.length);
+  });
+});
+
+test('who is asked already keeps the place, and new places go to one host of each domain first', async () => {
+  const sellers = makeCandidates(300, (n) => `shop-${n}.com`);
+  const strangers = Array.from({ length: 25 }, (_, n) => n).flatMap((n) =>
+    makeCandidates(20, () => `ground-${n}.com`),
+  );
+  const first = await choose([...sellers, ...strangers], 100);
+  const strangersChosen = [...first.hosts].filter((host) => host.includes('ground'));
+  expect(strangersChosen.length).toBeLessThanOrEqual(25);
+  const asked = sellers.slice(0, 100).map((seller) => ({ ...seller, isAsked: true }));
+  const later = await choose([...asked, ...strangers], 100);
+  expect(later.hosts).toEqual(new Set(asked.map(({ host }) => host)));
+});
+
+describe('a line of CENSUS_EXCLUDE', () => {
+  test.each([
+    ['bücher.com', 'xn--bcher-kva.com'],
+    ['https://api.url.com/path', 'api.url.com'],
+    ['http://api.url.com', 'api.url.com'],
+    ['api.port.com:443', 'api.port.com'],
+    ['API.Case.com.', 'api.case.com'],
+    ['10.0.0.1', '10.0.0.1'],
+  ])('names the host that a URL would name: %s', (line, name) => {
+    expect(parseExclusions(line, DEFAULT_POLICY)).toEqual({ names: new Set([name]), faults: [] });
+  });
+
+  test.each(['*.star.com', 'a.com b.com', 'user@a.com', 'a..com'])('is refused: %s', (line) => {
+    const { names, faults } = parseExclusions(`ok.com\n${line}`, DEFAULT_POLICY);
+    expect(names).toEqual(new Set(['ok.com']));
+    expect(faults).toEqual([`line 2 names no host: ${JSON.stringify(line)}`]);
   });
 });
 
@@ -108,14 +145,16 @@ describe('a file of entries', () => {
       '# who wrote to us\r\nShop.COM.  # by mail\n\n  b.shop.com\n#\n',
     );
     expect(await readLines(path)).toEqual(['Shop.COM.', 'b.shop.com']);
-    expect(await readExcluded(path)).toEqual(new Set(['shop.com', 'b.shop.com']));
+    expect((await readExclusions(path, DEFAULT_POLICY)).names).toEqual(
+      new Set(['shop.com', 'b.shop.com']),
+    );
   });
 
   test('leaves no host out if no file is set', async () => {
-    expect(await readExcluded(null)).toEqual(NO_DOMAINS);
+    expect((await readExclusions(null, DEFAULT_POLICY)).names).toEqual(NO_DOMAINS);
   });
 
   test('is an error if it cannot be read', async () => {
-    await expect(readExcluded('/nowhere/list.txt')).rejects.toThrow('ENOENT');
+    await expect(readExclusions('/nowhere/list.txt', DEFAULT_POLICY)).rejects.toThrow('ENOENT');
   });
 });

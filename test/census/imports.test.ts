@@ -5,17 +5,23 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAnswerReader } from '../../src/answers/answer-reader.ts';
 import { CensusImports } from '../../src/census/import.ts';
-import { lookTimeMs } from '../../src/census/plan.ts';
+import { Wishes } from '../../src/census/wishes.ts';
 import type { CensusConfig } from '../../src/config/census.ts';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
 import { bazaarItem, resourceRow, trpc } from '../indexes/recorded-answers.ts';
 import { type StandInAnswer, startStandIn } from '../indexes/stand-in.ts';
-import { DAY_MS, HOUR_MS, hostsBetween, START_MS, startCensus } from './census-rig.ts';
+import { DAY_MS, HOUR_MS, hostsBetween, lookTimeMs, START_MS, startCensus } from './census-rig.ts';
 
 const answers = createAnswerReader();
 afterAll(() => answers.close());
 
-const BASE_CONFIG = { file: null, exclude: null, maxOrigins: 100, contactEmail: 'a@b.example' };
+const BASE_CONFIG = {
+  file: null,
+  exclude: null,
+  maxOrigins: 100,
+  contactEmail: 'a@b.example',
+  post: 'declared',
+} as const;
 
 /** Two indexes, whose lists the test changes, and the imports of one service. */
 async function startImports(config: Partial<CensusConfig> = {}) {
@@ -41,6 +47,11 @@ async function startImports(config: Partial<CensusConfig> = {}) {
   const newImports = () =>
     new CensusImports({
       ...{ store: rig.store, policy: DEFAULT_POLICY, userAgent: 'test', answers },
+      wishes: new Wishes({
+        ...{ store: rig.store, policy: DEFAULT_POLICY },
+        excludePath: config.exclude ?? null,
+        onError: (message) => troubles.push(message),
+      }),
       siteUrl: 'https://scanner.example',
       wait: async () => undefined,
       onError: (message) => troubles.push(message),
@@ -63,7 +74,7 @@ async function startImports(config: Partial<CensusConfig> = {}) {
     },
     async listChosen(): Promise<readonly string[]> {
       const hosts: string[] = [];
-      for await (const rows of rig.store.census.readBatches()) {
+      for await (const rows of rig.store.census.readPlaces()) {
         hosts.push(...rows.filter(({ isChosen }) => isChosen).map(({ host }) => host));
       }
       return hosts.toSorted();
@@ -103,8 +114,8 @@ test('an origin that both indexes list is kept once, with two resources and the 
   expect(await listChosen()).toEqual(['other.com', 'shop.com']);
   expect(imports.originCount).toBe(2);
   expect(await resources('shop.com')).toEqual([
-    { method: 'GET', path: '/a', source: 'bazaar' },
-    { method: 'POST', path: '/b', source: 'x402scan' },
+    { method: 'GET', path: '/a', sources: ['bazaar'] },
+    { method: 'POST', path: '/b', sources: ['x402scan'] },
   ]);
   const day = rig.today();
   expect(await rig.store.census.get('shop.com')).toMatchObject({
@@ -136,8 +147,8 @@ describe('an import that breaks off', () => {
     await nextDay();
     expect(await listChosen()).toEqual(['a.com', 'b.com', 'c.com', 'new.com']);
     expect(await resources('b.com')).toEqual([
-      { method: 'GET', path: '/1', source: 'bazaar' },
-      { method: 'GET', path: '/2', source: 'bazaar' },
+      { method: 'GET', path: '/1', sources: ['bazaar'] },
+      { method: 'GET', path: '/2', sources: ['bazaar'] },
     ]);
     expect(troubles).toEqual([expect.stringMatching(/^census: the import of bazaar broke off: /)]);
     expect(imports.failedDays.get('bazaar')).toBe(1);
@@ -146,7 +157,7 @@ describe('an import that breaks off', () => {
     indexState.broken = false;
     await nextDay();
     expect(imports.failedDays.get('bazaar')).toBe(0);
-    expect(await resources('b.com')).toEqual([{ method: 'GET', path: '/2', source: 'bazaar' }]);
+    expect(await resources('b.com')).toEqual([{ method: 'GET', path: '/2', sources: ['bazaar'] }]);
   });
 });
 
@@ -173,7 +184,7 @@ test('20 origins of a domain are kept, and the others have no row', async () => 
   await imports.runDue();
   expect(imports.originCount).toBe(21);
   let rows = 0;
-  for await (const batch of rig.store.census.readBatches()) rows += batch.length;
+  for await (const batch of rig.store.census.readPlaces()) rows += batch.length;
   expect(rows).toBe(21);
 });
 
@@ -185,7 +196,7 @@ test('a file is read like an index', async () => {
   await imports.runDue();
   expect(await resources('shop.com')).toEqual([]);
   expect(await resources('other.com')).toEqual([
-    { method: 'GET', path: '/paid?x=1', source: 'file' },
+    { method: 'GET', path: '/paid?x=1', sources: ['file'] },
   ]);
   expect(await rig.store.census.get('plain.com')).toBeNull();
 });

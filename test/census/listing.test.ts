@@ -6,7 +6,7 @@ import {
   mergeListing,
   toListing,
 } from '../../src/census/listing.ts';
-import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
+import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { MerchantItem } from '../../src/indexes/index-answers.ts';
 
 const HOST = 'shop.com';
@@ -14,19 +14,28 @@ const SHOP_URL = `https://${HOST}`;
 const NO_LISTING = toListing(null);
 const TODAY_IMPORT: ImportFacts = { source: 'bazaar', day: 100, isComplete: true };
 
+type Listing = ReturnType<typeof toListing>;
+type Found = Parameters<typeof mergeListing>[1];
+
+function merge(stored: Listing, found: Found, facts: ImportFacts): Listing {
+  return mergeListing(stored, found, facts, 'declared');
+}
+
 /** Pairs of a method and a path, as an index lists them. */
 async function findOrigin(...listed: readonly (readonly [string | null, string])[]) {
-  const origins = new FoundOrigins(DEFAULT_POLICY);
-  await origins.add(
-    listed.map(([method, path]) => ({ url: SHOP_URL + path, method, bazaar: null })),
-  );
+  const origins = new FoundOrigins({ policy: DEFAULT_POLICY });
+  const listings = listed.map(([method, path]) => ({
+    ...{ origin: parseOrigin(SHOP_URL), domain: HOST, path, bazaar: null },
+    method: method?.toUpperCase() ?? null,
+  }));
+  await origins.add({ listings, refused: 0 });
   const origin = origins.byHost.get(HOST);
   if (origin === undefined) throw new Error('nothing was found');
   return origin;
 }
 
 async function readLines(...listed: readonly string[]) {
-  const origins = new FoundOrigins(DEFAULT_POLICY);
+  const origins = new FoundOrigins({ policy: DEFAULT_POLICY });
   for (const line of listed) await origins.addLine(line);
   return origins;
 }
@@ -35,15 +44,16 @@ const listRequests = ({ resources }: ReturnType<typeof toListing>) =>
   resources.map(({ method, path }) => `${method} ${path}`);
 
 describe('the resources of an origin', () => {
-  test('are the first two listed ones; the method is GET if none is listed', async () => {
+  test('are the first two that may be asked; the method is GET if none is listed', async () => {
     const origin = await findOrigin([null, '/a'], ['post', '/b?city=Rome'], ['GET', '/c']);
-    expect(mergeListing(NO_LISTING, origin, TODAY_IMPORT)).toEqual({
+    expect(merge(NO_LISTING, origin, TODAY_IMPORT)).toEqual({
       sources: { bazaar: 100 },
       resources: [
-        { method: 'GET', path: '/a', source: 'bazaar' },
-        { method: 'POST', path: '/b?city=Rome', source: 'bazaar' },
+        { method: 'GET', path: '/a', sources: ['bazaar'] },
+        { method: 'GET', path: '/c', sources: ['bazaar'] },
       ],
-      bazaar: [],
+      ...{ candidates: [{ method: 'POST', path: '/b?city=Rome', sources: ['bazaar'] }], sold: [] },
+      ...{ bazaar: [], isBazaarCut: false },
     });
   });
 
@@ -51,7 +61,7 @@ describe('the resources of an origin', () => {
     'leave out resources with the method %s',
     async (method) => {
       const origin = await findOrigin([method, '/a'], ['GET', '/b']);
-      expect(listRequests(mergeListing(NO_LISTING, origin, TODAY_IMPORT))).toEqual(['GET /b']);
+      expect(listRequests(merge(NO_LISTING, origin, TODAY_IMPORT))).toEqual(['GET /b']);
     },
   );
 
@@ -59,20 +69,20 @@ describe('the resources of an origin', () => {
     'leave out a path that a buyer fills in: %s',
     async (path) => {
       const origin = await findOrigin(['GET', path], ['GET', '/b']);
-      expect(listRequests(mergeListing(NO_LISTING, origin, TODAY_IMPORT))).toEqual(['GET /b']);
+      expect(listRequests(merge(NO_LISTING, origin, TODAY_IMPORT))).toEqual(['GET /b']);
     },
   );
 
   test.each(['/time/12:30', '/a:b'])('keep a path with a colon elsewhere: %s', async (path) => {
-    expect(
-      listRequests(mergeListing(NO_LISTING, await findOrigin(['GET', path]), TODAY_IMPORT)),
-    ).toEqual([`GET ${path}`]);
+    expect(listRequests(merge(NO_LISTING, await findOrigin(['GET', path]), TODAY_IMPORT))).toEqual([
+      `GET ${path}`,
+    ]);
   });
 });
 
 describe('the same two resources', () => {
   test('stay while they are listed, in any order', async () => {
-    const firstListing = mergeListing(
+    const firstListing = merge(
       NO_LISTING,
       await findOrigin(['GET', '/a'], ['GET', '/b']),
       TODAY_IMPORT,
@@ -83,43 +93,46 @@ describe('the same two resources', () => {
       ['POST', '/a'],
       ['GET', '/a'],
     );
-    expect(
-      listRequests(mergeListing(firstListing, laterOrigin, { ...TODAY_IMPORT, day: 101 })),
-    ).toEqual(['GET /a', 'GET /b']);
+    expect(listRequests(merge(firstListing, laterOrigin, { ...TODAY_IMPORT, day: 101 }))).toEqual([
+      'GET /a',
+      'GET /b',
+    ]);
   });
 
   test('lose a resource that is no longer listed', async () => {
-    const firstListing = mergeListing(
+    const firstListing = merge(
       NO_LISTING,
       await findOrigin(['GET', '/a'], ['GET', '/b']),
       TODAY_IMPORT,
     );
     const laterOrigin = await findOrigin(['GET', '/c'], ['GET', '/b']);
-    expect(
-      listRequests(mergeListing(firstListing, laterOrigin, { ...TODAY_IMPORT, day: 101 })),
-    ).toEqual(['GET /b', 'GET /c']);
+    expect(listRequests(merge(firstListing, laterOrigin, { ...TODAY_IMPORT, day: 101 }))).toEqual([
+      'GET /b',
+      'GET /c',
+    ]);
   });
 
   test('stay if the import broke off', async () => {
-    const firstListing = mergeListing(
+    const firstListing = merge(
       NO_LISTING,
       await findOrigin(['GET', '/a'], ['GET', '/b']),
       TODAY_IMPORT,
     );
     const broken = { ...TODAY_IMPORT, day: 101, isComplete: false };
-    expect(
-      listRequests(mergeListing(firstListing, await findOrigin(['GET', '/c']), broken)),
-    ).toEqual(['GET /a', 'GET /b']);
+    expect(listRequests(merge(firstListing, await findOrigin(['GET', '/c']), broken))).toEqual([
+      'GET /a',
+      'GET /b',
+    ]);
   });
 
   test('stay if another source lists other resources', async () => {
-    const firstListing = mergeListing(
+    const firstListing = merge(
       NO_LISTING,
       await findOrigin(['GET', '/a'], ['GET', '/b']),
       TODAY_IMPORT,
     );
     const otherImport = { source: 'x402scan', day: 101, isComplete: true } as const;
-    const merged = mergeListing(firstListing, await findOrigin(['GET', '/c']), otherImport);
+    const merged = merge(firstListing, await findOrigin(['GET', '/c']), otherImport);
     expect(listRequests(merged)).toEqual(['GET /a', 'GET /b']);
     expect(merged.sources).toEqual({ bazaar: 100, x402scan: 101 });
   });
@@ -130,18 +143,17 @@ test('rows of the Bazaar are those of its newest import', async () => {
     ...{ resource: url, method: null, calls: null, payers: null, lastAt: null },
     terms: { x402Version: 2, offers: [] } as unknown as MerchantItem['terms'],
   });
-  const origins = new FoundOrigins(DEFAULT_POLICY);
-  await origins.add([{ url: `${SHOP_URL}/a`, method: null, bazaar: row(`${SHOP_URL}/a`) }]);
+  const origins = new FoundOrigins({ policy: DEFAULT_POLICY });
+  const listing = { origin: parseOrigin(SHOP_URL), domain: HOST, path: '/a', method: null };
+  await origins.add({ listings: [{ ...listing, bazaar: row(`${SHOP_URL}/a`) }], refused: 0 });
   const origin = origins.byHost.get(HOST);
   if (origin === undefined) throw new Error('nothing was found');
-  const firstListing = mergeListing(NO_LISTING, origin, TODAY_IMPORT);
+  const firstListing = merge(NO_LISTING, origin, TODAY_IMPORT);
   expect(firstListing.bazaar).toHaveLength(1);
   const x402scanImport = { source: 'x402scan', day: 100, isComplete: true } as const;
-  const secondListing = mergeListing(firstListing, await findOrigin(['GET', '/a']), x402scanImport);
+  const secondListing = merge(firstListing, await findOrigin(['GET', '/a']), x402scanImport);
   expect(secondListing.bazaar).toHaveLength(1);
-  expect(mergeListing(secondListing, await findOrigin(['GET', '/a']), TODAY_IMPORT).bazaar).toEqual(
-    [],
-  );
+  expect(merge(secondListing, await findOrigin(['GET', '/a']), TODAY_IMPORT).bazaar).toEqual([]);
 });
 
 describe('a line of a file names an origin, and a resource if it has a path:', () => {
@@ -154,7 +166,7 @@ describe('a line of a file names an origin, and a resource if it has a path:', (
   ])('%s', async (line, resources) => {
     const origins = await readLines(line);
     expect([...origins.byHost.keys()]).toEqual([HOST]);
-    expect(origins.byHost.get(HOST)?.resources).toEqual(resources);
+    expect([...(origins.byHost.get(HOST)?.resources.values() ?? [])]).toEqual(resources);
     expect(origins.refusedCount).toBe(0);
   });
 });

@@ -1,11 +1,11 @@
 /** A look without an answer means that the origin is down, or that our own network fails. */
 import { describe, expect, test } from 'vitest';
 import { OutageWindow } from '../../src/census/outage.ts';
-import { lookTimeMs } from '../../src/census/plan.ts';
 import {
   DAY_MS,
   HOUR_MS,
   hostsBetween,
+  lookTimeMs,
   NOON_HOST,
   PAYABLE,
   SILENT,
@@ -13,69 +13,52 @@ import {
   startCensus,
 } from './census-rig.ts';
 
-const NO_DECISION = { down: [], notChecked: [] };
 const MINUTE_MS = 60_000;
 
 /** Adds looks at h0, h1, … A string is the network of a silent look; null is an answered look. */
-function decideLooks(networks: readonly (string | null)[]) {
+function addLooks(networks: readonly (string | null)[], domainOf = (n: number) => `h${n}.com`) {
   const window = new OutageWindow();
-  const decisions = networks.map((network, n) =>
-    window.add({ host: `h${n}`, network: network ?? `p${n}`, isSilent: network !== null }),
-  );
-  return { window, last: decisions.at(-1), decisions };
+  const down = networks.flatMap((network, n) => {
+    const host = `h${n}`;
+    const isSilent = network !== null;
+    return window.add({ host, domain: domainOf(n), network: network ?? `p${n}`, isSilent });
+  });
+  return { window, down };
 }
 
-const hostNames = (from: number, to: number) =>
-  Array.from({ length: to - from }, (_, n) => `h${from + n}`);
 const silentLooks = (count: number, networks = count) =>
   Array.from({ length: count }, (_, n) => `network-${n % networks}`);
 const answeredLooks = (count: number) => Array.from({ length: count }, () => null);
 
 describe('among the last 20 looks', () => {
   test.each([
-    ['15 silent looks', silentLooks(15), hostNames(0, 15)],
-    ['14 silent looks', silentLooks(14), []],
-    [
-      '15 silent looks after 5 answers',
-      [...answeredLooks(5), ...silentLooks(15)],
-      hostNames(5, 20),
-    ],
-    [
-      '15 silent looks around 5 answers',
-      [...silentLooks(15).slice(0, 8), ...answeredLooks(5), ...silentLooks(15).slice(8)],
-      [...hostNames(0, 8), ...hostNames(13, 20)],
-    ],
-    ['14 silent looks before an answer', [...silentLooks(14), null], []],
-    ['15 silent looks in 10 networks', silentLooks(15, 10), hostNames(0, 15)],
-    ['15 silent looks in 9 networks', silentLooks(15, 9), []],
-    ['20 silent looks in 9 networks', silentLooks(20, 9), []],
-  ])('the hosts of %s are not_checked, if there are enough', (_, networks, notChecked) => {
-    expect(decideLooks(networks).last).toEqual({ down: [], notChecked });
+    ['15 silent looks', silentLooks(15), true],
+    ['14 silent looks', silentLooks(14), false],
+    ['15 silent looks after 5 answers', [...answeredLooks(5), ...silentLooks(15)], true],
+    ['15 silent looks before 6 answers', [...silentLooks(15), ...answeredLooks(6)], false],
+    ['15 silent looks in 10 networks', silentLooks(15, 10), true],
+    ['15 silent looks in 9 networks', silentLooks(15, 9), false],
+    ['20 silent looks in 9 networks', silentLooks(20, 9), false],
+  ])('%s may show an outage of our own: %s', (_, networks, isOutage) => {
+    expect(addLooks(networks).window.mayBeOutage()).toBe(isOutage);
   });
 
-  test('with 6 answers among 21 looks, the first silent look drops out of the 20, and its host is down', () => {
-    const networks = [
-      ...silentLooks(15).slice(0, 8),
-      ...answeredLooks(6),
-      ...silentLooks(15).slice(8),
-    ];
-    expect(decideLooks(networks).last).toEqual({ down: ['h0'], notChecked: [] });
+  test('the silent hosts of a registrable domain count once', () => {
+    expect(addLooks(silentLooks(20), (n) => `d${n % 14}.com`).window.mayBeOutage()).toBe(false);
+    expect(addLooks(silentLooks(20), (n) => `d${n % 15}.com`).window.mayBeOutage()).toBe(true);
   });
 
-  test('the host of a silent look that drops out of the 20 is down; the host of an answered look is not', () => {
-    const { decisions } = decideLooks(['a', null, 'b', ...answeredLooks(20)]);
-    expect(decisions.slice(0, 20)).toEqual(Array.from({ length: 20 }, () => NO_DECISION));
-    expect(decisions.slice(20)).toEqual([
-      { down: ['h0'], notChecked: [] },
-      NO_DECISION,
-      { down: ['h2'], notChecked: [] },
-    ]);
+  test('a silent look that drops out of the 20 shows that its host is down', () => {
+    expect(addLooks(['a', null, 'b', ...answeredLooks(18)]).down).toEqual(['h0']);
+    expect(addLooks(['a', null, 'b', ...answeredLooks(20)]).down).toEqual(['h0', 'h2']);
   });
 
-  test('drain() returns each undecided silent look once', () => {
-    const { window } = decideLooks(['a', null, 'b']);
-    expect(window.drain()).toEqual(['h0', 'h2']);
-    expect(window.drain()).toEqual([]);
+  test('a decided silence leaves the window', () => {
+    const { window } = addLooks(silentLooks(15));
+    window.remove('h3');
+    expect(window.mayBeOutage()).toBe(false);
+    expect(window.takeSilent()).toHaveLength(14);
+    expect(window.takeSilent()).toEqual([]);
   });
 });
 
@@ -148,6 +131,7 @@ test('an hour in which our own network is cut off makes no host down, and looks 
   const fromMs = START_MS + 10 * HOUR_MS;
   const isCutOff = () => rig.clock.nowMs >= fromMs && rig.clock.nowMs < fromMs + HOUR_MS;
   rig.answer = () => (isCutOff() ? { signs: [SILENT] } : {});
+  rig.isNetworkUp = async () => !isCutOff();
   await rig.passUntil(START_MS + 16 * HOUR_MS);
 
   const words = new Map<string, string | null>();

@@ -3,13 +3,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { lookTimeMs } from '../../src/census/plan.ts';
 import {
   DAY_MS,
   GONE,
   NOON_HOST as HOST,
   HOUR_MS,
   hostsBetween,
+  lookTimeMs,
   START_MS,
   startCensus,
 } from './census-rig.ts';
@@ -36,6 +36,7 @@ test('each host gets one word a day, from one look at its fixed second of the da
 
 test('a look asks for the listed resources, and for robots.txt only until its rules are known', async () => {
   const rig = startCensus();
+  rig.post = 'listed';
   await rig.list(HOST, { resources: [{ method: 'POST', path: '/ask' }] });
   await rig.passDays(2);
   const questions = rig.asked.map(({ question }) => question);

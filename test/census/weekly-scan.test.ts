@@ -1,6 +1,6 @@
 /** The census scans each host once a week, publishes the scan, and lets paid scans go first. */
 import { describe, expect, test } from 'vitest';
-import { isScanDue, lookTimeMs } from '../../src/census/plan.ts';
+import { isScanDue } from '../../src/census/plan.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import type { Grade } from '../../src/model/report.ts';
 import { failure } from '../fixtures/observations/build-observations.ts';
@@ -8,6 +8,8 @@ import {
   DAY_MS,
   NOON_HOST as HOST,
   hostsBetween,
+  keyedHash,
+  lookTimeMs,
   PAYABLE_SELLER,
   SILENT,
   startCensus,
@@ -61,8 +63,8 @@ describe('a weekly scan', () => {
     expect(rig.scanner.scannedHosts).toEqual([HOST]);
     expect((await rig.store.census.get(HOST))?.listing).toMatchObject({
       resources: [
-        { method: 'GET', path: '/a', source: 'scan' },
-        { method: 'POST', path: '/c', source: 'scan' },
+        { method: 'GET', path: '/a', sources: ['scan'] },
+        { method: 'POST', path: '/c', sources: ['scan'] },
       ],
     });
   });
@@ -200,6 +202,7 @@ test('a scan during an outage of our own network is repeated on the next day', a
   const host = hosts.find((name) => !isDue(name, firstDay, firstDay + 1)) ?? '';
   for (const name of hosts) await rig.list(name, { isScanDue: name === host });
   rig.answer = () => (rig.today() === firstDay ? { signs: [SILENT] } : {});
+  rig.isNetworkUp = async () => rig.today() !== firstDay;
   rig.scanner.will(host, { observations: UNREACHED_SELLER });
   await rig.passUntil(rig.clock.nowMs + DAY_MS);
   expect(await rig.word(host, firstDay)).toBe('not_checked');
@@ -225,11 +228,5 @@ function weekdayOf(host: string): number {
 
 function isDue(host: string, scannedDay: number, day: number): boolean {
   const listing = { resources: [WEATHER] };
-  return isScanDue({ ...ROW, host, firstDay: scannedDay, scannedDay, listing }, day);
+  return isScanDue(keyedHash, { host, firstDay: scannedDay, scannedDay, listing }, day);
 }
-
-const ROW = {
-  ...{ originUrl: '', domain: '', lastDay: 0, isChosen: true, lookAtMs: 0 },
-  ...{ begunDay: null, silence: null, robots: {}, restUntilMs: null, word: null, wordAtMs: null },
-  ...{ letters: '', letterDay: 0 },
-};

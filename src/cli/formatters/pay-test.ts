@@ -11,26 +11,19 @@ import { formatJunit } from './junit.ts';
 import { formatCodeQuality, formatGithub } from './pipelines.ts';
 import { formatSarif } from './sarif.ts';
 
-const FORMATS: Readonly<
-  Record<FormatName, (report: PayTestReport, pipelineFile: string | null) => string>
-> = {
+const FORMATS: Readonly<Record<FormatName, (report: PayTestReport) => string>> = {
   text: (report) => breakCommands(toText(report)),
   json: (report) => toPrintedJson(report),
-  sarif: (report, file) => formatSarif(toFindings(report, file)),
-  junit: (report, file) => formatJunit(toFindings(report, file)),
+  sarif: (report) => formatSarif(toFindings(report)),
+  junit: (report) => formatJunit(toFindings(report)),
   markdown: toMarkdown,
-  github: (report, file) =>
-    formatGithub(toFindings({ ...report, trials: sortWorstFirst(report) }, file)),
-  codequality: (report, file) => formatCodeQuality(toFindings(report, file)),
+  github: (report) => formatGithub(toFindings({ ...report, trials: sortWorstFirst(report) })),
+  codequality: (report) => formatCodeQuality(toFindings(report)),
 };
 
-/** Writes the report in any format that `scan` has. `pipelineFile` is that of `Findings`. */
-export function formatPayTest(
-  report: PayTestReport,
-  format: FormatName,
-  pipelineFile: string | null = null,
-): string {
-  return FORMATS[format](report, pipelineFile);
+/** Writes the report in any format that `scan` has. */
+export function formatPayTest(report: PayTestReport, format: FormatName): string {
+  return FORMATS[format](report);
 }
 
 /** "Takes money and delivers: yes. Gives away for nothing: 2 ways." */
@@ -81,7 +74,7 @@ function toMarkdown(report: PayTestReport): string {
 }
 
 /** The rules of SARIF and JUnit are the trials. */
-function toFindings(report: PayTestReport, pipelineFile: string | null): Findings {
+function toFindings(report: PayTestReport): Findings {
   const { target, trials, summary } = report;
   const answer = toHeadline(report);
   const fixes = new Map(trials.map(({ id, fix }) => [id, fix]));
@@ -93,7 +86,6 @@ function toFindings(report: PayTestReport, pipelineFile: string | null): Finding
     sarifProperties: { target, answer, summary },
     junitProperties: [['answer', answer]],
     fingerprintName: 'trial/v1',
-    pipelineFile,
     rules: [...fixes].map(([id, help]) => ({
       id,
       name: TRIALS[id],

@@ -4,28 +4,22 @@ import type { PayableState } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
 import { toNetworkName } from '../../parse/x402/networks.ts';
 import { toPhrase } from '../../words/check-phrases.ts';
-import {
-  drawCheckShares,
-  drawCountBars,
-  drawDayShares,
-  drawPriceRange,
-  toPercent,
-} from './pictures.ts';
+import { drawCheckShares, drawCountBars, drawPriceRange } from './pictures.ts';
 
 const PAYER_LABELS: Readonly<Record<PayableState, string>> = {
-  default: 'Default settings',
-  settings: 'Changed settings',
-  unknown: 'Not known',
-  nobody: 'Nobody',
-  noChallenge: 'No challenge seen',
+  default: 'default settings',
+  settings: 'changed settings',
+  unknown: 'not known',
+  nobody: 'nobody',
+  noChallenge: 'no challenge seen',
 };
 
-/** Members of `Statistics.availability`, with their labels and the colours of their shares. */
+/** Members of `Statistics.availability`, and their labels. */
 const AVAILABILITY_LABELS = [
-  ['payable', 'Payable', 'pass'],
-  ['notPayable', 'Not payable', 'fail'],
-  ['down', 'Down', 'warn'],
-  ['notChecked', 'Not checked', 'notDetermined'],
+  ['payable', 'payable'],
+  ['notPayable', 'not payable'],
+  ['down', 'down'],
+  ['notChecked', 'not checked'],
 ] as const;
 
 export function toStatisticsPage(statistics: Statistics, checks: readonly CatalogCheck[]) {
@@ -34,10 +28,9 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
   const titles = new Map(checks.map(({ id, title }) => [id, title]));
   const payerCounts = Object.entries(payableBy) as [PayableState, number][]; // the keys of a closed record
   const { p10, p50, p90 } = prices;
-  const dayShares = AVAILABILITY_LABELS.map(([key, label, state]) => ({
+  const availabilityRows = AVAILABILITY_LABELS.map(([key, label]) => ({
     label,
     count: availability[key],
-    state,
   }));
   return {
     title: 'Statistics',
@@ -56,21 +49,19 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
       'Who can pay',
       payerCounts.map(([state, count]) => ({ label: PAYER_LABELS[state], count })),
     ),
-    availability: dayShares.some(({ count }) => count > 0)
-      ? drawDayShares('Payable that day', dayShares)
+    availability: availabilityRows.some(({ count }) => count > 0)
+      ? drawCountBars('Payable that day', availabilityRows)
       : null,
     checks: statistics.checks.map((check) => {
       const { id, pass, warn, fail, notDetermined } = check;
       const phrase = toPhrase(titles.get(id) ?? id);
       const counts = [pass, warn, fail, notDetermined];
-      const total = counts.reduce((sum, count) => sum + count, 0);
-      const cells = counts.map((count) => ({ count, percent: toPercent(count, total) }));
-      return { id, phrase, cells, picture: drawCheckShares(check) };
+      return { id, phrase, counts, picture: drawCheckShares(check) };
     }),
     offers: [
-      { heading: 'By scheme', rows: toRows(offers.byScheme, origins) },
-      { heading: 'By network', rows: toRows(offers.byNetwork, origins, toNetworkName) },
-      { heading: 'By asset', rows: toRows(offers.byAsset, origins) },
+      { heading: 'By scheme', rows: toRows(offers.byScheme) },
+      { heading: 'By network', rows: toRows(offers.byNetwork, toNetworkName) },
+      { heading: 'By asset', rows: toRows(offers.byAsset) },
     ],
     prices: {
       picture:
@@ -93,14 +84,6 @@ function listToldPrices({ p10, p50, p90 }: Statistics['prices']): readonly strin
   );
 }
 
-function toRows(
-  counts: Readonly<Record<string, number>>,
-  origins: number,
-  toName = (name: string) => name,
-) {
-  return Object.entries(counts).map(([name, count]) => ({
-    name: toName(name),
-    count,
-    percent: toPercent(count, origins),
-  }));
+function toRows(counts: Readonly<Record<string, number>>, toName = (name: string) => name) {
+  return Object.entries(counts).map(([name, count]) => ({ name: toName(name), count }));
 }

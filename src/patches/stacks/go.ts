@@ -10,13 +10,11 @@ import {
   toPatch,
 } from '../patch.ts';
 import {
-  findNamedToken,
   isSolana,
   listNetworks,
   nameGuardedRoutes,
   nameRoute,
   type PatchRoute,
-  type PatchToken,
   type PatchValues,
   toGuardedKeys,
   toMachine,
@@ -150,25 +148,12 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   ]);
 }
 
-/** A price in base units, with the EIP-712 domain of the token. */
-function writeToken({ asset, amount, name, version }: PatchToken): readonly string[] {
-  return [
-    '\t\t\tPrice: map[string]interface{}{',
-    `\t\t\t\t"amount": ${toGoString(amount)},`,
-    `\t\t\t\t"asset":  ${toGoString(asset)},`,
-    `\t\t\t\t"extra":  map[string]interface{}{"name": ${toGoString(name)}, "version": ${toGoString(version)}},`,
-    '\t\t\t},',
-  ];
-}
-
 function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
-  extras: PaidExtras,
+  { hasBazaar }: PaidExtras,
 ): readonly string[] {
-  const { hasBazaar } = extras;
-  const token = findNamedToken(route, extras);
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
   const discoveryName = `discovery${name.replace('sold', '')}`;
@@ -178,7 +163,7 @@ function writeSoldRoute(
     '\t\tAccepts: x402http.PaymentOptions{{',
     '\t\t\tScheme:  "exact",',
     `\t\t\tNetwork: ${toGoString(network)},`,
-    ...(token === null ? [`\t\t\tPrice:   ${toGoString(`$${price}`)},`] : writeToken(token)),
+    `\t\t\tPrice:   ${toGoString(`$${price}`)},`,
     `\t\t\tPayTo:   ${toGoString(payTo)},`,
     '\t\t}},',
     ...(resource === null ? [] : [`\t\tResource:    ${toGoString(resource)},`]),

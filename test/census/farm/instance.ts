@@ -6,6 +6,7 @@ import { createOracle } from '../../../src/buyers/create-oracle.ts';
 import { createAskListed } from '../../../src/census/ask-listed.ts';
 import { Census } from '../../../src/census/census.ts';
 import { CensusImports } from '../../../src/census/import.ts';
+import { Wishes } from '../../../src/census/wishes.ts';
 import { loadCatalog } from '../../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../src/engine/judging-pool.ts';
@@ -23,6 +24,7 @@ import { openStore } from '../../../src/store/open-store.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import { NEWER_VERSION } from '../../scan/engine-under-test.ts';
 import { createFakeScanner } from '../../scan/fake-scanner.ts';
+import { SECRET } from '../census-rig.ts';
 import { numberOf } from './kinds.ts';
 import type { FromInstance, InstanceOptions, ToInstance } from './messages.ts';
 import { createPlainScan } from './plain-scan.ts';
@@ -87,18 +89,30 @@ const createClient = (given: ProbeClientOptions) =>
 const outbound = { policy, userAgent, createClient };
 const real = createScanner({ ...engine, ...outbound, standing: OFFLINE_STANDING });
 const fake = createFakeScanner(NEWER_VERSION);
-const plain = createPlainScan({ fake, policy, userAgent, resolver, connect });
+const plain = createPlainScan({
+  ...{ fake, policy, userAgent, resolver, connect },
+  findSold(host) {
+    const { kind, method = 'GET', paths = [] } = sellers.get(host) ?? {};
+    const isDeclared = kind?.isDeclared === true;
+    return isDeclared ? paths.map((path) => ({ method, path })) : [];
+  },
+});
 const scanner: Pick<Scanner, 'scan'> = {
   scan(origin, wanted) {
     appendFileSync(options.scansFile, `${origin.hostname} ${utcDay(now())}\n`);
     const isOdd = sellers.get(origin.hostname)?.kind.isOdd === true;
-    const isReal = isOdd || numberOf(`scan ${origin.hostname}`) < options.realScans;
+    const isDeclared = sellers.get(origin.hostname)?.kind.isDeclared === true;
+    const isReal =
+      !isDeclared && (isOdd || numberOf(`scan ${origin.hostname}`) < options.realScans);
     return isReal ? real.scan(origin, wanted) : plain(origin, wanted);
   },
 };
 const scanCoordinator = createScanCoordinator({ scanner: fake, store, catalogFacts: {} });
+await store.census.readSecret(SECRET);
+const wishes = new Wishes({ store, policy, excludePath: options.excludeFile, onError });
 const census = new Census({
-  ...{ store, policy, scanCoordinator, scanner, onError },
+  ...{ store, policy, scanCoordinator, scanner, onError, wishes, post: 'declared' },
+  isNetworkUp: async () => !clock.isOutage,
   resolve: (origin) => resolveHost(origin, policy, resolver),
   onWord: () => {
     said += 1;
@@ -111,7 +125,7 @@ const census = new Census({
   }),
 });
 const imports = new CensusImports({
-  ...{ store, policy, userAgent, onError, siteUrl: SITE_URL, wait: waitOnClock },
+  ...{ store, policy, userAgent, onError, wishes, siteUrl: SITE_URL, wait: waitOnClock },
   answers: createAnswerReader(),
   config: {
     indexes: [
@@ -121,6 +135,7 @@ const imports = new CensusImports({
     file: options.listFile,
     exclude: options.excludeFile,
     maxOrigins: 10_000,
+    post: 'declared',
     contactEmail: 'census@scanner.example',
   },
 });
@@ -158,7 +173,7 @@ const answers: {
 
 async function readWords(days: readonly number[]) {
   const hosts: string[] = [];
-  for await (const rows of store.census.readBatches()) hosts.push(...rows.map(({ host }) => host));
+  for await (const rows of store.census.readPlaces()) hosts.push(...rows.map(({ host }) => host));
   const words = [];
   const records: string[] = [];
   for (const host of hosts) {

@@ -1,7 +1,7 @@
 /** The word of each seller and day, beside the word that its log gives. */
 
-import { lookTimeMs } from '../../../src/census/plan.ts';
 import type { DayWord } from '../../../src/model/availability.ts';
+import { lookTimeMs } from '../census-rig.ts';
 import type { Seen, Verdict } from './judges.ts';
 import type { Kill, Played } from './play.ts';
 import { ROBOTS_PATH, recountWord } from './recount.ts';
@@ -98,7 +98,9 @@ class WordJudge {
     const { kind, standing } = seller;
     const isWished = day - firstDay >= wish[0] && day - firstDay < wish[1];
     if (standing === 'opted-out' && isWished) return null;
-    if (kind.isDead) return 'down';
+    // Without any answer of robots.txt nothing is asked (RFC 9309, 2.3.1.4), and nobody declares a POST.
+    if (kind.isDead || kind.robots?.status === 500 || isUndeclaredPost(seller))
+      return 'not_checked';
     const asked = this.#seen.of(seller.name, day);
     const isRefused = kind.refuses?.length === 2 || kind.robots?.status === 429;
     if (isRefused || this.#isResting(seller, day)) return 'not_checked';
@@ -141,6 +143,10 @@ class WordJudge {
     const reached = this.#seen.of(seller.name, day).filter(({ path }) => path !== ROBOTS_PATH);
     return isWithin && (isSilentBefore || reached.length === 0);
   }
+}
+
+function isUndeclaredPost({ kind, method }: Seller): boolean {
+  return method === 'POST' && kind.isDeclared !== true;
 }
 
 function isNear(atMs: number, { atMs: killedMs }: Kill): boolean {

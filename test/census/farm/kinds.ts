@@ -37,6 +37,8 @@ export type Kind = {
   /** Paths that robots.txt refuses to the census. */
   readonly refuses?: readonly string[];
   readonly robots?: CraftedAnswer;
+  /** Its documents sell what it lists by POST. The census sends no POST to others. */
+  readonly isDeclared?: true;
   /** Only a real scan meets what is odd about it. */
   readonly isOdd?: boolean;
   readonly says: (asked: Asked) => StandInAnswer;
@@ -82,7 +84,13 @@ const rules = (...lines: string[]): CraftedAnswer => ({
 /** By name. The shares of all are a thousand together. */
 export const KINDS: Readonly<Record<string, Kind>> = {
   payable: { share: 300, says: (asked) => sell(asked) },
-  'payable-post': { share: 60, method: 'POST', says: (asked) => sell(asked, SUMMARY) },
+  'payable-post': {
+    share: 40,
+    method: 'POST',
+    isDeclared: true,
+    says: (asked) => sell(asked, SUMMARY),
+  },
+  'post-undeclared': { share: 20, method: 'POST', says: (asked) => sell(asked, SUMMARY) },
   'one-resource': { share: 60, resources: 1, says: (asked) => sell(asked) },
   'second-payable': {
     share: 40,

@@ -12,13 +12,17 @@ import { SELLER_PAY_TO } from '../../fixtures/sellers/seller.ts';
 import type { FakeScanner } from '../../scan/fake-scanner.ts';
 import { unreachedSeller } from '../census-rig.ts';
 
-export type PlainScanOptions = Omit<ProbeClientOptions, 'signal'> & { readonly fake: FakeScanner };
+export type PlainScanOptions = Omit<ProbeClientOptions, 'signal'> & {
+  readonly fake: FakeScanner;
+  /** The operations that the documents of a host sell. */
+  readonly findSold: (host: string) => readonly CensusResource[];
+};
 
 export type PlainScan = (origin: Origin, options?: OriginScanOptions) => Promise<ScanOutcome>;
 
 const CAP_BYTES = 64 * 1_024;
 
-export function createPlainScan({ fake, ...options }: PlainScanOptions): PlainScan {
+export function createPlainScan({ fake, findSold, ...options }: PlainScanOptions): PlainScan {
   return async (origin, wanted) => {
     const client = createProbeClient(options);
     const answered: (readonly [CensusResource, HttpObservation])[] = [];
@@ -26,14 +30,23 @@ export function createPlainScan({ fake, ...options }: PlainScanOptions): PlainSc
     let root: HttpObservation;
     try {
       root = await client.request({ ...asked, method: 'GET', path: '/' });
-      for (const one of wanted?.census?.listed ?? []) {
+      const sold = findSold(origin.host);
+      const listed = wanted?.census?.listed ?? [];
+      const isSold = (one: CensusResource) =>
+        sold.some(({ method, path }) => method === one.method && path === one.path);
+      for (const one of listed.filter((each) => each.method === 'GET' || isSold(each))) {
+        await wanted?.census?.beforeRequest();
         const body = one.method === 'POST' ? { body: '{}' as const } : {};
         answered.push([one, await client.request({ ...asked, ...one, ...body })]);
       }
     } finally {
       client.close();
     }
-    fake.will(origin.host, { observations: toObservations(root, answered) });
+    const sold = findSold(origin.host);
+    fake.will(origin.host, {
+      ...{ observations: toObservations(root, answered), sold },
+      report: { payability: toPayability(answered) },
+    });
     return fake.scan(origin, wanted);
   };
 }
@@ -46,15 +59,18 @@ function toObservations(
     ...resource({ method, path }),
     probes: [{ method, number: 1 as const, answer }],
   }));
-  const challenged = answered.filter(([, answer]) => isOurs(answer));
-  const judged = challenged.map(([{ method, path }]) => ({
-    ...{ method, path, payableBy: 'default' as const, words: null, offers: [] },
-  }));
   return {
     ...(root.ok ? perfectSeller() : unreachedSeller(root)),
     resources: resources(probed),
-    payability: { clients: [], resources: judged, silent: [] },
+    payability: { clients: [], resources: toPayability(answered), silent: [] },
   };
+}
+
+function toPayability(answered: readonly (readonly [CensusResource, HttpObservation])[]) {
+  const challenged = answered.filter(([, answer]) => isOurs(answer));
+  return challenged.map(([{ method, path }]) => ({
+    ...{ method, path, payableBy: 'default' as const, words: null, offers: [] },
+  }));
 }
 
 /** True for a challenge that pays the farm's account. */

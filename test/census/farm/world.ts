@@ -1,6 +1,6 @@
 /** The listed sellers. Each process builds the same sellers from the same numbers. */
-import { lookTimeMs } from '../../../src/census/plan.ts';
 import { diceOf, oneOf } from '../../fixtures/dice.ts';
+import { lookTimeMs } from '../census-rig.ts';
 import { BARE, KINDS, type Kind, numberOf, PATHS } from './kinds.ts';
 
 export type Size = {

@@ -1,0 +1,116 @@
+/** Decides which listed resources the census may ask, and which of them it asks next. */
+
+import type { SoldOperation } from '../probe/plan/plan.ts';
+import { NOT_SOLD_STATUSES, type ResourceSign } from '../scan/day-word.ts';
+import type { CensusResource } from '../scan/scanner.ts';
+import type { NamedResource } from './listing.ts';
+
+/** The setting CENSUS_POST. */
+export type PostMode = 'declared' | 'listed';
+
+/** The answer of one resource in a look. */
+export type ListedSign = ResourceSign & { readonly resource?: CensusResource };
+
+type RankFacts = {
+  /** The resources that were asked so far. */
+  readonly asked: readonly NamedResource[];
+  readonly sold: readonly SoldOperation[];
+  readonly post: PostMode;
+};
+
+/**
+ * The best rank goes first. A resource that has answered a challenge keeps its place. Anybody may list a resource, so what
+ * the seller's documents sell precedes other rows. A resource that is gone comes back after all others.
+ */
+const RANKS = {
+  challengedAndAsked: 0,
+  challenged: 1,
+  sold: 2,
+  asked: 3,
+  listed: 4,
+  postUndeclared: 5,
+  gone: 6,
+} as const;
+
+/** Sorts the resources. The order of resources of the same rank stays; of those that are gone, the longest gone is first. */
+export function rankResources(
+  listed: readonly NamedResource[],
+  facts: RankFacts,
+): readonly NamedResource[] {
+  const ranked = listed.map((resource) => ({ resource, rank: rankResource(resource, facts) }));
+  return ranked
+    .toSorted((a, b) => a.rank - b.rank || (a.resource.goneDay ?? 0) - (b.resource.goneDay ?? 0))
+    .map(({ resource }) => resource);
+}
+
+function rankResource(resource: NamedResource, { asked, sold, post }: RankFacts): number {
+  const isAsked = asked.some((one) => isSame(one, resource));
+  if (resource.isChallenged) return isAsked ? RANKS.challengedAndAsked : RANKS.challenged;
+  if (!mayAskResource(resource, sold, post)) return RANKS.postUndeclared;
+  if (resource.goneDay !== undefined) return RANKS.gone;
+  if (isSold(resource, sold)) return RANKS.sold;
+  return isAsked ? RANKS.asked : RANKS.listed;
+}
+
+/** A POST may run something, so it is sent only if the seller sells it or has answered it with a challenge. */
+export function mayAskResource(
+  resource: NamedResource,
+  sold: readonly SoldOperation[],
+  post: PostMode,
+): boolean {
+  if (resource.method === 'GET' || post === 'listed' || resource.isChallenged) return true;
+  return isSold(resource, sold);
+}
+
+export function isSold({ method, path }: CensusResource, sold: readonly SoldOperation[]): boolean {
+  return sold.some((one) => one.method === method && matchesTemplate(path, one.path));
+}
+
+/** A segment `{id}` of the template matches any segment. A query of the path may be missing in the template. */
+function matchesTemplate(path: string, template: string): boolean {
+  if (path === template) return true;
+  if (template.includes('?')) return false;
+  const [pathname = ''] = path.split('?', 1);
+  const segments = pathname.split('/');
+  const wanted = template.split('/');
+  return (
+    segments.length === wanted.length &&
+    wanted.every((segment, index) => /^\{.*\}$/.test(segment) || segment === segments[index])
+  );
+}
+
+/** Notes the answers of a look. A resource that has answered a challenge once is not gone after a 404. */
+export function noteAnswers(
+  resources: readonly NamedResource[],
+  signs: readonly ListedSign[],
+  day: number,
+): readonly NamedResource[] {
+  return resources.map((one) => {
+    const sign = signs.find(({ resource }) => resource !== undefined && isSame(resource, one));
+    if (sign === undefined) return one;
+    const { goneDay: _, ...rest } = one;
+    if (sign.payableBy !== null) return { ...rest, isChallenged: true };
+    const isGone = sign.status !== null && isGoneStatus(sign.status) && !one.isChallenged;
+    return isGone ? { ...rest, goneDay: day } : rest;
+  });
+}
+
+/** Notes the resources whose challenges a scan read. */
+export function noteChallenges(
+  resources: readonly NamedResource[],
+  challenged: readonly CensusResource[],
+): readonly NamedResource[] {
+  return resources.map((one) => {
+    if (!challenged.some((other) => isSame(one, other))) return one;
+    const { goneDay: _, ...rest } = one;
+    return { ...rest, isChallenged: true };
+  });
+}
+
+function isGoneStatus(status: number): boolean {
+  return NOT_SOLD_STATUSES.has(status) || status >= 500;
+}
+
+export function isSame(one: CensusResource, other: CensusResource): boolean {
+  return one.method === other.method && one.path === other.path;
+}
