@@ -1,10 +1,11 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { createOracle, type Oracle } from '../buyers/create-oracle.ts';
 import { explainOneCheck } from '../engine/catalog/explain.ts';
 import { OriginRefused } from '../guard/errors.ts';
-import { parseOrigin } from '../guard/origin.ts';
+import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 import { createMcpServer } from '../mcp/create-server.ts';
-import type { DirectorySearch, McpBackend } from '../mcp/tools.ts';
+import type { DirectorySearch, McpBackend, ToolAnswer } from '../mcp/tools.ts';
 import type { ScanReport } from '../model/report.ts';
 import { preflightInHand } from '../preflight/preflight.ts';
 import { packageVersion, scannerUserAgent } from '../probe/client/user-agent.ts';
@@ -19,16 +20,37 @@ import { readFlags, UsageError, usageLine } from './usage.ts';
 const MAX_REPORTS = 100;
 const SEARCH_TIMEOUT_MS = 10_000;
 
+/** Clients give up after 60 s. */
+const ANSWER_WITHIN_MS = 55_000;
+/** A finished scan waits this long for a caller who was told that it runs. */
+const KEEP_UNREAD_MS = 300_000;
+
 type McpSettings = { readonly allowPrivate: boolean; readonly service: string | null };
+
+export type LocalBackendOptions = McpSettings & {
+  /** Aborts when the client disconnects from the session. */
+  readonly sessionEnd: AbortSignal;
+  /** Milliseconds until a call for a scan is answered, default 55,000. */
+  readonly answerWithinMs?: number;
+};
+
+/** A scan that no caller has the report of. */
+type UnreadScan = {
+  readonly report: Promise<ScanReport>;
+  /** Null while the scan runs. */
+  finishedAtMs: number | null;
+};
 
 /** Serves the tools over standard input and output until the client disconnects. Prints nothing else. */
 export async function mcpCommand(args: readonly string[], _streams: Streams): Promise<0> {
   const settings = parse(args);
   const engine = await startEngine(null);
   const oracle = createOracle();
+  const session = new AbortController();
   try {
+    const backendOptions = { ...settings, sessionEnd: session.signal };
     const server = createMcpServer({
-      backend: createLocalBackend(engine, oracle, settings),
+      backend: createLocalBackend(engine, oracle, backendOptions),
       version: packageVersion(),
       describeFailure: (error) => ({
         error: error instanceof OriginRefused ? error.code : 'failed',
@@ -45,30 +67,60 @@ export async function mcpCommand(args: readonly string[], _streams: Streams): Pr
     await server.close();
     return 0;
   } finally {
+    session.abort();
     await Promise.all([oracle.close(), engine.pool.close()]);
   }
 }
 
-function createLocalBackend(
+/** A scan goes on if its caller leaves or gets no report in time, and the next call for its origin joins it. */
+export function createLocalBackend(
   engine: Engine,
   oracle: Oracle,
-  { allowPrivate, service }: McpSettings,
+  options: LocalBackendOptions,
 ): McpBackend {
+  const { allowPrivate, service, sessionEnd, answerWithinMs = ANSWER_WITHIN_MS } = options;
   const reports = new Map<string, ScanReport>();
+  const unreadScans = new Map<string, UnreadScan>();
   const userAgent = scannerUserAgent('command line');
   const preflightEngine = { ...engine, oracle };
+
+  function findUnread({ url }: Origin): UnreadScan | undefined {
+    for (const [origin, { finishedAtMs }] of unreadScans) {
+      const isOld = finishedAtMs !== null && performance.now() - finishedAtMs > KEEP_UNREAD_MS;
+      if (isOld) unreadScans.delete(origin);
+    }
+    return unreadScans.get(url);
+  }
+
+  function startScan(origin: Origin, policy: OriginPolicy): UnreadScan {
+    const standing = createCliStanding(process.env);
+    const scanner = createScanner({ ...engine, oracle, policy, standing, userAgent });
+    const report = scanner.scan(origin, { signal: sessionEnd }).then(({ report }) => report);
+    const scan: UnreadScan = { report, finishedAtMs: null };
+    unreadScans.set(origin.url, scan);
+    report.then(
+      (finished) => {
+        scan.finishedAtMs = performance.now();
+        // The newest report goes to the end, so the first key is the oldest report.
+        reports.delete(origin.url);
+        reports.set(origin.url, finished);
+        const [oldest] = reports.keys();
+        if (reports.size > MAX_REPORTS && oldest !== undefined) reports.delete(oldest);
+      },
+      // The next call scans again.
+      () => unreadScans.delete(origin.url),
+    );
+    return scan;
+  }
+
   return {
-    async scan(url, { disconnect }) {
+    async scan(url) {
       const policy = policyFor(url, allowPrivate);
       const origin = parseOrigin(url, policy);
-      const standing = createCliStanding(process.env);
-      const scanner = createScanner({ ...engine, oracle, policy, standing, userAgent });
-      const { report } = await scanner.scan(origin, { signal: disconnect });
-      // The newest report goes to the end, so the first key is the oldest report.
-      reports.delete(origin.url);
-      reports.set(origin.url, report);
-      const [oldest] = reports.keys();
-      if (reports.size > MAX_REPORTS && oldest !== undefined) reports.delete(oldest);
+      const scan = findUnread(origin) ?? startScan(origin, policy);
+      const report = await limitTime(scan.report, answerWithinMs);
+      if (report === null) return toStillRunning(origin);
+      unreadScans.delete(origin.url);
       return { value: report };
     },
     async report(url) {
@@ -87,6 +139,22 @@ function createLocalBackend(
       preflightInHand(challenge, url, { maxPrice: null }, preflightEngine),
     search: (query) => searchDirectory(service, query),
   };
+}
+
+function toStillRunning({ url }: Origin): ToolAnswer {
+  const message = `The scan of ${url} is still running: call scan_origin again with the same url.`;
+  const value = { error: 'scan_processing', message, status: 'processing', charged: false };
+  return { value, isError: true };
+}
+
+/** Null if `work` takes longer than `ms`. */
+async function limitTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
+  const timer = new AbortController();
+  try {
+    return await Promise.race([work, pause(ms, null, { signal: timer.signal })]);
+  } finally {
+    timer.abort();
+  }
 }
 
 /** Searches the directory of the service that `--service` names. Throws without that flag. */

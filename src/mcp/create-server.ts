@@ -20,8 +20,11 @@ export type McpServerOptions = {
   readonly describeFailure: (error: unknown) => object;
   /** Prices in base units of USDC, by the name of the paid tool. A tool without a price is free. */
   readonly prices?: Readonly<Record<string, bigint>>;
+  /** Milliseconds between two progress notifications of a scan, default 5,000. */
+  readonly progressEveryMs?: number;
 };
 
+const PROGRESS_EVERY_MS = 5_000;
 const BASE_UNITS_PER_DOLLAR = 1_000_000;
 
 const ajv = new Ajv({ allErrors: false });
@@ -42,12 +45,13 @@ const LISTED_TOOLS = TOOLS.map(
 
 export function createMcpServer(options: McpServerOptions): Server {
   const { backend, version, describeFailure, prices = {} } = options;
+  const { progressEveryMs = PROGRESS_EVERY_MS } = options;
   const server = new Server(
     { name: 'x402-scan', title: 'x402 Conformance Scanner', version },
     { capabilities: { tools: {} } },
   );
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: withPrices(prices) }));
-  server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
+  server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra) => {
     const { name, arguments: input = {}, _meta } = params;
     const tool = TOOLS.find((candidate) => candidate.name === name);
     const validate = VALIDATORS.get(name);
@@ -62,16 +66,38 @@ export function createMcpServer(options: McpServerOptions): Server {
           : `arguments are ${nestingFault}`;
       return toCallResult({ value: { error: 'invalid_request', message }, isError: true });
     }
+    const progressToken = tool.takesLong === true ? _meta?.progressToken : undefined;
+    const stopProgress =
+      progressToken === undefined
+        ? null
+        : sendProgress(progressEveryMs, (progress) =>
+            extra.sendNotification({
+              method: 'notifications/progress',
+              params: { progressToken, progress, message: 'seconds of this scan' },
+            }),
+          );
     try {
-      const call = { payment: _meta?.[PAYMENT_META], disconnect: signal };
+      const call = { payment: _meta?.[PAYMENT_META], disconnect: extra.signal };
       const answer = await tool.run(backend, input as never, call); // `validate` has checked it
       if (!tool.quotesOrigins || answer.isError) return toCallResult(answer);
       return toCallResult({ ...answer, value: { notice: NOTICE, ...answer.value } });
     } catch (error) {
       return toCallResult({ value: describeFailure(error), isError: true });
+    } finally {
+      stopProgress?.();
     }
   });
   return server;
+}
+
+/** Sends the seconds since the start at once, and then again and again. Returns a function that stops. */
+function sendProgress(everyMs: number, send: (seconds: number) => Promise<void>): () => void {
+  const startMs = performance.now();
+  // A client that has left gets no progress.
+  const tick = () => void send((performance.now() - startMs) / 1_000).catch(() => undefined);
+  tick();
+  const timer = setInterval(tick, everyMs);
+  return () => clearInterval(timer);
 }
 
 /** Adds the `_meta` keys of Cloudflare's agents, because buyers' libraries read the price in `_meta` before a call. */

@@ -56,6 +56,8 @@ export type Tool = {
   readonly output: TSchema;
   /** True if the tool sends requests to other hosts. */
   readonly asksOthers: boolean;
+  /** True if the call may last over a minute. The server then sends progress to clients that ask for it. */
+  readonly takesLong?: boolean;
   /** True if the answer quotes text of origins. The server then adds a notice. */
   readonly quotesOrigins: boolean;
   /** The server has validated `input` by the tool's schema. */
@@ -103,10 +105,11 @@ export const TOOLS: readonly Tool[] = [
     name: 'scan_origin',
     title: 'Scan an x402 origin',
     description:
-      'Runs all checks against an origin that sells over x402: grade A to F, evidence and a fix for each check, and who can pay. Takes up to 75 seconds.',
+      'Runs all checks against an origin that sells over x402: grade A to F, evidence and a fix for each check, and who can pay. Takes up to 75 seconds; an answer "scan_processing" means: call again with the same url, and the running scan answers.',
     input: Type.Object({ url }),
     output: reportOutput,
     asksOthers: true,
+    takesLong: true,
     quotesOrigins: true,
     run: (backend, input: { url: string }, call) => backend.scan(input.url, call),
   },

@@ -102,6 +102,35 @@ describe('/mcp in revision 0.3.0', () => {
     expect(service.scanner.scannedHosts).toHaveLength(1);
   });
 
+  test('answers processing for a scan that lasts too long, charges nothing, and sends progress', async () => {
+    await using slow = await startApp({ environment: { SCAN_TIMEOUT_MS: '1500' } });
+    slow.advance(Date.now() - slow.now());
+    const scanMayEnd = Promise.withResolvers<void>();
+    slow.scanner.will('shop.example.com', { until: scanMayEnd.promise });
+    const buyer = new Client({ name: 'test', version: '1' });
+    const url = new URL('/mcp', await slow.app.listen({ port: 0, host: '127.0.0.1' }));
+    const transport = new StreamableHTTPClientTransport(url);
+    await buyer.connect(transport as Parameters<typeof buyer.connect>[0]);
+    const scan = { name: 'scan_origin', arguments: { url: SHOP } };
+    const unpaid = await buyer.callTool(scan);
+    const payment = await sign(unpaid.structuredContent);
+    const paidScan = { ...scan, _meta: { 'x402/payment': payment } };
+    const progresses: number[] = [];
+    const answer = await buyer.callTool(paidScan, undefined, {
+      onprogress: ({ progress }) => progresses.push(progress),
+    });
+    expect(answer).toMatchObject({
+      isError: true,
+      structuredContent: { error: 'scan_processing', status: 'processing', charged: false },
+    });
+    expect(progresses.length).toBeGreaterThan(0);
+    scanMayEnd.resolve();
+    const paid = await buyer.callTool(paidScan);
+    expect(paid).toMatchObject({ structuredContent: { origin: SHOP, charged: true } });
+    expect(slow.scanner.scannedHosts).toEqual(['shop.example.com']);
+    await buyer.close();
+  });
+
   test('charges nothing for a call with a refused URL or an unreadable payment', async () => {
     const { value } = await call('scan_origin', { url: SHOP });
     const refusal = await call('scan_origin', { url: 'https://127.0.0.1' }, await sign(value));

@@ -39,6 +39,8 @@ async function loadSdk() {
 /** Large enough for the two reports that `diff_reports` takes. */
 const BODY_LIMIT_BYTES = 256 * 1_024;
 const SEARCH_PAGE_SIZE = 20;
+/** Clients give up after 60 s. */
+const ANSWER_WITHIN_MS = 55_000;
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
 
 export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, options) => {
@@ -69,7 +71,9 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
         describeFailure: (error) => describeFailure(error, request),
         prices: { scan_origin: options.scanRoute.priceBaseUnits },
       });
-      const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+      // Notifications of progress need a stream; every other answer is one JSON document.
+      const enableJsonResponse = findMeta(request.body)?.progressToken === undefined;
+      const transport = new StreamableHTTPServerTransport({ enableJsonResponse });
       reply.raw.once('close', () => {
         void server.close();
       });
@@ -167,7 +171,7 @@ type JsonRpcMessage = {
   readonly params?: {
     readonly name?: unknown;
     readonly arguments?: unknown;
-    readonly _meta?: { readonly [PAYMENT_META]?: unknown } | null;
+    readonly _meta?: { readonly [PAYMENT_META]?: unknown; readonly progressToken?: unknown } | null;
   } | null;
 };
 
@@ -177,7 +181,11 @@ function toMessage(body: unknown): JsonRpcMessage {
 }
 
 function findPayment(body: unknown): unknown {
-  return toMessage(body).params?._meta?.[PAYMENT_META];
+  return findMeta(body)?.[PAYMENT_META];
+}
+
+function findMeta(body: unknown) {
+  return toMessage(body).params?._meta;
 }
 
 function createBackend(
@@ -193,7 +201,8 @@ function createBackend(
         gate,
         route: scanRoute,
         client: request.server.findPayingClient(request),
-        deadlineMs: performance.now() - reply.elapsedTime + config.scanTimeoutMs,
+        deadlineMs:
+          performance.now() - reply.elapsedTime + Math.min(config.scanTimeoutMs, ANSWER_WITHIN_MS),
         disconnect,
         onWritten: (callback) =>
           reply.raw.once('finish', () => {
