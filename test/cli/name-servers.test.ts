@@ -1,10 +1,9 @@
 /** The command line, with name servers of this machine. */
-import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { findRefusingServer, startNameServer } from '../fixtures/dns/name-server.ts';
 import { runCli } from './run-cli.ts';
 
-const PRELOAD = pathToFileURL('test/fixtures/dns/use-name-servers.mjs').href;
+const PRELOAD = new URL('../fixtures/dns/use-name-servers.mjs', import.meta.url).href;
 const TIMEOUT_MS = 120_000;
 const PROXY_NOTE =
   'HTTPS_PROXY is set, but no proxy is used: the guard connects to origins itself.\n';
