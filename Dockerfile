@@ -1,6 +1,7 @@
 # The service alone: no tests, no demo, no build step. Node runs the sources.
 #   docker build -t x402-scanner .
-#   docker run -p 4021:4021 -v x402-data:/app/data -e PAYMENT_MODE=… -e PAY_TO=… x402-scanner
+#   docker run -p 4021:4021 -v x402-data:/app/data \
+#     -e PAYMENT_MODE=facilitator -e FACILITATOR_URL=… -e PAY_TO=… -e BASE_URL=https://… -e RPC_URL=https://… x402-scanner
 # In production payments that settle nothing are refused; to look around, add -e ALLOW_MOCK_PAYMENTS=1.
 # By tag: the digest of a base image is whatever its registry says today. Pin the one that you have tested with
 # --build-arg NODE_IMAGE=node:24-slim@sha256:…

@@ -8,8 +8,8 @@ const major = Number(process.versions.node.split('.')[0]);
 if (major < NEEDED_MAJOR) {
   console.error(
     `This is Node ${process.versions.node}; the sources need Node ${NEEDED_MAJOR}. ` +
-      'Run "npm ci" (it brings Node 24 along on Linux x64 and arm64, macOS arm64 and Windows x64) ' +
-      'and start through npm ("npm start", "npm test"), or install Node 24.',
+      'Run "npm ci" (it brings Node 24 along on Linux x64 and arm64 with glibc, macOS arm64 and Windows x64) ' +
+      'and start through npm ("npm start", "npm test"), or install Node 24 (on Alpine: the image node:24-alpine).',
   );
   process.exit(2);
 }

@@ -42,7 +42,6 @@ const OUTCOMES = {
   ...MISSING_402_OUTCOMES,
   'validates-first': warn(ORDER_FIX),
   'some-missing': warn(CHALLENGE_FIX),
-  'post-only': warn('Answer 402 to the method that the documents declare, or declare POST.'),
   redirected: warn('Answer POST at exactly the declared path, with or without its last slash.'),
   'v1-only': warn(VERSION_2_FIX),
   challenged: pass('Keep the payment check before everything else.'),
@@ -92,13 +91,6 @@ export default defineCheck({
       return isInputFirst
         ? ['validates-first', evidence]
         : ['some-missing', evidence, findMissingFix(failingResources, kit)];
-    }
-    const postOnly = challenged
-      .filter(({ resource, probe }) => resource.method === 'GET' && probe.method === 'POST')
-      .map(({ resource }) => resource);
-    if (postOnly.length > 0) {
-      const evidence = `the documents declare GET, but only POST asks for payment: ${kit.answers(postOnly)}${otherNote}`;
-      return ['post-only', evidence];
     }
     const redirected = listRedirectedPosts(challenged, kit);
     if (redirected.length > 0)
@@ -156,7 +148,7 @@ function judgeNoChallenge(
 ): Result {
   const finding = judgeMisplaced(failingResources, kit);
   if (finding !== null) return finding;
-  // Scans under older catalogs sent no POST, so only their recordings have such resources.
+  // No POST was sent under older catalogs, and none is sent if the documents contradict each other about the price.
   if (withoutPost.length > 0) {
     return notSeen(
       'unseen',

@@ -159,7 +159,7 @@ function inspectTopLevel(
     flaws.push(['bad-resource-url', `/resource: ${kit.show(refused.value)}`]);
     return flaws;
   }
-  const kind = version === 1 ? null : judgeUrl(resourceUrl ?? '', origin, resource.tool);
+  const kind = version === 1 ? null : judgeUrl(resourceUrl ?? '', origin, resource.tool, kit);
   if (kind !== null) flaws.push([kind, `/resource/url: ${kit.show(resourceUrl ?? undefined)}`]);
   return flaws;
 }
@@ -171,7 +171,12 @@ function listIllTyped(challenge: Challenge, flaws: readonly Flaw[], kit: Kit): r
   });
 }
 
-function judgeUrl(text: string, origin: Origin, tool: ToolFacts | undefined): Kind | null {
+function judgeUrl(
+  text: string,
+  origin: Origin,
+  tool: ToolFacts | undefined,
+  kit: Kit,
+): Kind | null {
   const isRelative = RELATIVE_URL.test(text);
   const url = URL.parse(text, isRelative ? origin.url : undefined);
   if (tool !== undefined && url?.protocol === 'mcp:') {
@@ -181,7 +186,7 @@ function judgeUrl(text: string, origin: Origin, tool: ToolFacts | undefined): Ki
   // Only the transport over MCP writes this URL, but this resource is sold over HTTP.
   if (url?.protocol === 'mcp:') return 'other-host';
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'bad-resource-url';
-  if (url.hostname !== origin.hostname) return 'other-host';
+  if (!kit.sameHostname(url.hostname, origin.hostname)) return 'other-host';
   if (isRelative) return 'relative-url';
   return url.protocol === 'https:' || origin.scheme === 'http' ? null : 'http-url';
 }

@@ -137,6 +137,13 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'missing', evidence: ['1 of 1', 'GET /0'] },
   },
   {
+    name: 'a version 2 challenge is in the body, and in a header of an older name',
+    seen: withAnswers(
+      bodyChallenge402(challengeV2(), { 'x-payment-required': encodeChallenge(challengeV2()) }),
+    ),
+    expect: { status: 'fail', outcome: 'missing', evidence: ['another in X-PAYMENT-REQUIRED'] },
+  },
+  {
     name: 'one resource sends the header, another only the body',
     seen: withAnswers(challenge402(), bodyChallenge402(challengeV2())),
     expect: { status: 'fail', outcome: 'missing', evidence: ['1 of 2', 'GET /1'] },

@@ -9,6 +9,7 @@ import {
   warn,
   worstOf,
 } from '../../src/engine/define-check.ts';
+import type { HttpData } from '../../src/model/observation.ts';
 import type { ToolFacts } from '../../src/model/observations.ts';
 import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { ChallengedResource } from '../../src/parse/x402/challenge.ts';
@@ -86,11 +87,7 @@ export default defineCheck({
 function inspect({ answer, reading, probe }: ChallengedResource, kit: Kit): Flaw | null {
   const { header, body, challenge } = reading;
   const moveFix = () => version2Fix([probe.answer], kit);
-  if (header.state === 'absent') {
-    if (challenge.version === 1)
-      return ['v1-only', 'sends a version 1 body and no PAYMENT-REQUIRED', moveFix()];
-    return ['missing', 'sends a challenge in the body and no PAYMENT-REQUIRED'];
-  }
+  if (header.state === 'absent') return describeAbsent(answer, challenge.version, moveFix(), kit);
   if (header.state !== 'ok') {
     const detail = `PAYMENT-REQUIRED ${kit.quote(header.raw, 40)}: ${header.detail}`;
     const { state } = header;
@@ -131,6 +128,19 @@ function inspect({ answer, reading, probe }: ChallengedResource, kit: Kit): Flaw
     ];
   }
   return null;
+}
+
+/** Names another header that holds the challenge, because its seller believes that clients read it. */
+function describeAbsent(
+  answer: HttpData,
+  version: 1 | 2,
+  moveFix: string | undefined,
+  kit: Kit,
+): Flaw {
+  if (version === 1) return ['v1-only', 'sends a version 1 body and no PAYMENT-REQUIRED', moveFix];
+  const otherHeader = kit.otherHeader(answer);
+  const place = otherHeader === null ? 'the body' : `the body, another in ${otherHeader},`;
+  return ['missing', `sends a challenge in ${place} and no PAYMENT-REQUIRED`];
 }
 
 /** Over MCP the structured result counts as the header, and the text of the result as the body. */

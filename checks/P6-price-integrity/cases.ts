@@ -19,6 +19,7 @@ import {
   toolResource,
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
+import { CONTRADICTION_CASES } from '../../test/fixtures/observations/contradiction-cases.ts';
 import { offering } from '../../test/fixtures/observations/seen-challenges.ts';
 import { UNIT_CASES } from '../../test/fixtures/observations/unit-cases.ts';
 
@@ -93,6 +94,12 @@ function badAmount(name: string, amount: JsonValue | undefined, evidence: string
 }
 
 const cases: readonly CheckCase[] = [
+  {
+    name: 'the OpenAPI document is over our limits, and the manifest declares the price',
+    seen: { openapi: answer(200, '{"openapi":"3.1.0",', {}, { truncated: true }) },
+    expect: { status: 'pass', outcome: 'agrees', evidence: ['not compared: GET /openapi.json'] },
+  },
+  ...CONTRADICTION_CASES,
   badAmount('the amount is zero', '0', '/accepts/0 asks "0"'),
   badAmount('the amount is negative', '-10000', '"-10000"'),
   badAmount('the amount is a decimal', '0.01', '"0.01"'),

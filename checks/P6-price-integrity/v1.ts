@@ -1,6 +1,7 @@
 /** P6: each resource asks for the price that its documents declare. Rule and sources: README.md. */
 import {
   defineCheck,
+  type Finding,
   type Found,
   fail,
   listed,
@@ -24,6 +25,8 @@ const NEEDS = [
   'resources',
 ] as const;
 
+const CONTRADICTION_FIX =
+  'Say the same in OpenAPI and manifest: the price in both, or a price of 0 in both.';
 const TOOL_FIX = 'State the price of the tool in _meta["agents-x402/priceUSD"], in dollars.';
 
 const OUTCOMES = {
@@ -42,6 +45,11 @@ const OUTCOMES = {
   ceiling: pass('Keep the declared max of the dynamic price at or above each ceiling.'),
   agrees: pass('Keep one constant for each price.'),
 };
+const WORSE_THAN_MISMATCH: ReadonlySet<string> = new Set([
+  'malformed-amount',
+  'malformed-asset',
+  'probes-differ',
+]);
 type Flaw = Found<keyof typeof OUTCOMES>;
 type Facts = Seen<(typeof NEEDS)[number]>;
 
@@ -59,7 +67,7 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate(seen, kit) {
-    return worstOf(
+    const finding = worstOf(
       OUTCOMES,
       seen.resources,
       kit,
@@ -79,8 +87,45 @@ export default defineCheck({
         ['unknown', kit.unknownOnly, 'unknown to this catalog'],
       ],
     );
+    return addUnread(addContradictions(finding, findContradictions(seen, kit)), seen, kit);
   },
 });
+
+/** Lists the operations that one document prices and the other calls free. */
+function findContradictions(seen: Facts, kit: Kit): readonly string[] {
+  const [openapi, manifest] = [kit.openapi(seen), kit.manifest(seen)];
+  if (openapi.state !== 'found' || manifest.state !== 'found') return [];
+  const found = kit.priceContradictions(openapi.facts, manifest.facts, seen.origin.url);
+  return found.map(({ method, path, operation, entry, freeIn }) => {
+    const words = ['declares a price', 'declares it free'];
+    const [inOpenApi, inManifest] = freeIn === 'openapi' ? words.toReversed() : words;
+    const place = `${openapi.path}#${kit.quote(operation)} ${inOpenApi}`;
+    return `${kit.request(method, path)}: ${place}, the manifest at ${entry} ${inManifest}`;
+  });
+}
+
+function addContradictions(
+  finding: Finding<keyof typeof OUTCOMES>,
+  contradictions: readonly string[],
+): Finding<keyof typeof OUTCOMES> {
+  const outcome = 'outcome' in finding ? null : finding[0];
+  const isWorse = outcome !== null && WORSE_THAN_MISMATCH.has(outcome);
+  if (contradictions.length === 0 || isWorse) return finding;
+  const others = outcome === 'mismatch' && !('outcome' in finding) ? `; ${finding[1]}` : '';
+  return ['mismatch', `${listed(contradictions)}${others}`, CONTRADICTION_FIX];
+}
+
+/** Says that a document whose content we do not know was not compared. */
+function addUnread(
+  finding: Finding<keyof typeof OUTCOMES>,
+  seen: Facts,
+  kit: Kit,
+): Finding<keyof typeof OUTCOMES> {
+  const openapi = kit.openapi(seen);
+  if (openapi.state !== 'unread' || 'outcome' in finding) return finding;
+  const [name, evidence, fix] = finding;
+  return [name, `${evidence}; not compared: ${openapi.evidence}`, fix];
+}
 
 function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw[] {
   const { reading, second: laterChallenge, resource } = item;

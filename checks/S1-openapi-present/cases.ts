@@ -1,4 +1,5 @@
 import type { CheckCase } from '../../src/engine/define-check.ts';
+import type { YamlReading } from '../../src/model/observations.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
 import {
   answer,
@@ -20,9 +21,19 @@ function withOpenApi(changes: JsonObject): CheckCase['seen'] {
   return { openapi: answer(200, openApiDocument(changes)) };
 }
 
+function withServers(servers: readonly JsonObject[]): CheckCase['seen'] {
+  return withOpenApi({ info: INFO, servers, paths: { '/weather': { get: {} } } });
+}
+
 /** /openapi.json answers 404, and `path` has the document. */
 function withOpenApiAt(path: string, found = answer(200, openApiDocument())): CheckCase['seen'] {
   return { openapi: NOT_FOUND, openapiAlternates: [at(path, found)] };
+}
+
+/** /openapi.json answers 404, and /openapi.yaml has a YAML document. */
+function withYaml(yaml: YamlReading): CheckCase['seen'] {
+  const served = answer(200, 'openapi: 3.1.0\n', { 'content-type': 'application/yaml' });
+  return { openapi: NOT_FOUND, openapiAlternates: [{ ...at('/openapi.yaml', served), yaml }] };
 }
 
 const CATCH_ALL_PAGE = html(200, '<!doctype html><title>Seller</title><h1>Seller</h1>');
@@ -47,6 +58,25 @@ const cases: readonly CheckCase[] = [
     name: '/openapi.json and a random path have the same page',
     seen: { openapi: CATCH_ALL_PAGE, soft404: CATCH_ALL_PAGE },
     expect: { status: 'fail', outcome: 'soft-404', evidence: ['/openapi.json'] },
+  },
+  ...['http://localhost:3000', 'http://192.168.1.5/v1', 'http://0.0.0.0:8080', 'http://api'].map(
+    (url): CheckCase => ({
+      name: `the only server is ${url}`,
+      seen: withServers([{ url }]),
+      expect: { status: 'warn', outcome: 'local-server', evidence: [url, 'their own machine'] },
+    }),
+  ),
+  {
+    name: 'a server is a variable whose default is localhost',
+    seen: withServers([
+      { url: 'http://{host}:3000', variables: { host: { default: 'localhost' } } },
+    ]),
+    expect: { status: 'warn', outcome: 'local-server', evidence: ['{host}'] },
+  },
+  {
+    name: 'a public server stands beside localhost',
+    seen: withServers([{ url: 'http://localhost:3000' }, { url: 'https://api.acme.dev' }]),
+    expect: { status: 'pass', outcome: 'complete' },
   },
   {
     name: '/openapi.json is an HTML page',
@@ -77,6 +107,14 @@ const cases: readonly CheckCase[] = [
     name: 'the document is at another path, and longer than the scan reads',
     seen: withOpenApiAt('/swagger.json', answer(200, '{"openapi":"3', {}, { truncated: true })),
     expect: { status: 'warn', outcome: 'over-limit', evidence: ['/swagger.json', '8 MiB'] },
+  },
+  {
+    name: '/openapi.json is broken JSON, and another document is longer than the scan reads',
+    seen: {
+      openapi: answer(200, '{"openapi":'),
+      openapiAlternates: [at('/openapi.yaml', answer(200, 'x', {}, { truncated: true }))],
+    },
+    expect: { status: 'fail', outcome: 'not-json' },
   },
   {
     name: '/openapi.json answers 429',
@@ -130,11 +168,32 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the only document is YAML',
-    seen: withOpenApiAt(
-      '/openapi.yaml',
-      answer(200, 'openapi: 3.1.0\npaths: {}\n', { 'content-type': 'application/yaml' }),
-    ),
-    expect: { status: 'warn', outcome: 'yaml-only', evidence: ['/openapi.yaml'] },
+    seen: withYaml({ json: JSON.stringify(openApiDocument()) }),
+    expect: { status: 'warn', outcome: 'yaml-only', evidence: ['YAML at /openapi.yaml'] },
+  },
+  {
+    name: 'the only document is YAML without paths',
+    seen: withYaml({ json: JSON.stringify(openApiDocument({ paths: {} })) }),
+    expect: { status: 'fail', outcome: 'no-paths', evidence: ['/openapi.yaml#/paths'] },
+  },
+  {
+    name: 'the only document is YAML whose aliases multiply',
+    seen: withYaml({ fault: 'over 20000 values', isOverLimit: true }),
+    expect: {
+      status: 'warn',
+      outcome: 'over-limit',
+      evidence: ['/openapi.yaml', 'over 20000 values'],
+    },
+  },
+  {
+    name: 'the only document is broken YAML',
+    seen: withYaml({ fault: 'not YAML at line 3', isOverLimit: false }),
+    expect: { status: 'fail', outcome: 'absent', evidence: ['GET /openapi.json: 404'] },
+  },
+  {
+    name: '/openapi.json has YAML',
+    seen: { openapi: answer(200, 'openapi: 3.1.0\n', { 'content-type': 'application/yaml' }) },
+    expect: { status: 'fail', outcome: 'not-json', evidence: ['not JSON'] },
   },
   {
     name: 'the only document is under .well-known',

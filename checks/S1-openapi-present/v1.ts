@@ -28,6 +28,9 @@ const OUTCOMES = {
   'not-openapi-3': fail(SERVE_FIX),
   'no-paths': fail('Describe each operation under paths, the paid ones first.'),
   'no-title': warn('Fill in info.title and info.version.'),
+  'local-server': warn(
+    'Set servers to the public URL of this origin, or leave it out: clients call what it names.',
+  ),
   'odd-content-type': warn('Send /openapi.json with Content-Type: application/json.'),
   'no-contact': warn('Add info.contact with an email or URL that buyers can reach.'),
   'no-guidance': warn(
@@ -56,7 +59,6 @@ export default defineCheck({
       return missing ?? ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(readBody(seen, kit))}`];
     }
     const { path } = reading;
-    if (reading.state === 'yaml') return ['yaml-only', `${path} is YAML, which we do not read`];
 
     const { facts } = reading;
     if (facts.version === null || !facts.version.startsWith('3.')) {
@@ -67,6 +69,9 @@ export default defineCheck({
     if (facts.paths === 0) return ['no-paths', `${path}#/paths is empty`];
     const canonical = kit.document(PATH, seen.openapi, seen.soft404);
     if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
+    if (reading.isYaml) {
+      return ['yaml-only', `the document is YAML at ${path}, and agents read JSON at ${PATH}`];
+    }
     if (!reading.canonical)
       return ['elsewhere', `the document is at ${path}, and ${PATH} has no usable one`];
     return judgeDetails(reading, kit);
@@ -86,6 +91,12 @@ function judgeDetails(
   if (facts.title === null || facts.infoVersion === null) {
     const member = facts.title === null ? 'title' : 'version';
     return ['no-title', `${path}#/info/${member} is missing`];
+  }
+  const local = facts.operations.find(({ localServer }) => localServer !== null)?.localServer;
+  if (typeof local === 'string') {
+    const url = kit.show(kit.at(facts.document, `${local}/url`));
+    const place = `${path}#${kit.quote(local)}`;
+    return ['local-server', `${place} is ${url}: clients of this document call their own machine`];
   }
   // Some servers send the header twice.
   const types = kit.headers(answer, 'content-type');

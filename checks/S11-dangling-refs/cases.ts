@@ -32,6 +32,14 @@ function repeat(count: number, each: LinkObservation): readonly LinkObservation[
 
 const cases: readonly CheckCase[] = [
   {
+    name: 'one document is over our limits, and the links of the others are alive',
+    seen: {
+      ...withLinks([toLink(answer(200, {}))]),
+      resources: resources([], { unread: ['GET /openapi.json: 200, but longer'] }),
+    },
+    expect: { status: 'pass', outcome: 'all-alive', evidence: ['not read: GET /openapi.json'] },
+  },
+  {
     name: 'the seller has none of the documents',
     seen: withLinks([], { documents: 0 }),
     expect: { status: 'pass', outcome: 'no-documents', basis: 'not_applicable' },

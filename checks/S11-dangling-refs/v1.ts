@@ -57,9 +57,12 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ links, resources }, kit) {
+    const { unread = [] } = resources;
+    const unreadNote = unread.length > 0 ? `; not read: ${listed(unread)}` : '';
     const otherHosts =
       links.otherHosts > 0 ? `; we did not contact ${links.otherHosts} links on other hosts` : '';
-    if (links.documents === 0) return ['no-documents', `0 documents have links${otherHosts}`];
+    const notes = otherHosts + unreadNote;
+    if (links.documents === 0) return ['no-documents', `0 documents have links${notes}`];
     const judgedLinks = links.checked
       .map((link) => judgeByPost(link, resources.probed, kit))
       .filter((link) => link !== null)
@@ -67,7 +70,7 @@ export default defineCheck({
     if (judgedLinks.length === 0) {
       const count = `${links.found} links to this origin`;
       const unasked = links.found === 0 ? '' : '; we asked none of them';
-      return ['no-links', `${links.documents} documents have ${count}${unasked}${otherHosts}`];
+      return ['no-links', `${links.documents} documents have ${count}${unasked}${notes}`];
     }
     const deadLinks = judgedLinks.filter(isDead);
     const isMany =
@@ -76,16 +79,13 @@ export default defineCheck({
         deadLinks.length > judgedLinks.length * MAX_DEAD_SHARE);
     if (deadLinks.length > 0) {
       const count = `${deadLinks.length} of ${judgedLinks.length} links are dead`;
-      return [
-        isMany ? 'many-dead' : 'some-dead',
-        `${count}: ${listLinks(deadLinks, kit)}${otherHosts}`,
-      ];
+      return [isMany ? 'many-dead' : 'some-dead', `${count}: ${listLinks(deadLinks, kit)}${notes}`];
     }
     const failingLinks = judgedLinks.filter((link) => !link.server && isFailing(link));
-    if (failingLinks.length > 0) return ['failing', listLinks(failingLinks, kit)];
+    if (failingLinks.length > 0) return ['failing', `${listLinks(failingLinks, kit)}${unreadNote}`];
     return [
       'all-alive',
-      `we checked ${judgedLinks.length} of ${links.found} links, and all are alive${otherHosts}`,
+      `we checked ${judgedLinks.length} of ${links.found} links, and all are alive${notes}`,
     ];
   },
 });

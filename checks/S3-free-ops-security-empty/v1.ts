@@ -9,18 +9,22 @@ import {
   pass,
   warn,
 } from '../../src/engine/define-check.ts';
-import type { OpenApiFacts, Operation } from '../../src/parse/openapi/openapi.ts';
+import type { Operation } from '../../src/parse/openapi/openapi.ts';
 
-/** These methods accompany other operations, and no buyer calls them on their own. */
-const COMPANION_METHODS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE']);
+const SAY_FIX =
+  'Say of each operation if it is paid (a 402 response and x-payment-info) or free ("security": []; FastAPI: openapi_extra={"security": []}).';
+const FIX =
+  'Give the free operations named here "security": [] (FastAPI: openapi_extra={"security": []}), and say of each other operation if it is paid or free.';
 
-const FIX = 'Add "security": [] to each free operation (FastAPI: openapi_extra={"security": []}).';
+/** A pointer that is cut leads to no line of the document. */
+const MAX_POINTER_CHARS = 200;
 
 const OUTCOMES = {
   ...OPENAPI_UNREAD,
   'no-free-operations': notApplicable('Give free operations "security": [].'),
   'none-declared': fail(FIX),
   'some-undeclared': warn(FIX),
+  unsaid: warn(SAY_FIX),
   declared: pass('Give each new free operation "security": [] too.'),
 };
 
@@ -29,10 +33,24 @@ export default defineCheck({
   version: 1,
   says: {
     right: 'Free operations say in OpenAPI that they are free.',
-    wrong: 'Free operations do not say in OpenAPI that they are free.',
+    wrong: 'OpenAPI does not say of every operation if it is paid or free.',
     unjudged: 'It is not known whether free operations say that they are free.',
   },
-  needs: ['openapi', 'openapiAlternates', 'soft404', 'resources'],
+  needs: [
+    'origin',
+    'root',
+    'soft404',
+    'openapi',
+    'openapiAlternates',
+    'manifest',
+    'manifestJson',
+    'llmsTxt',
+    'agentCard',
+    'agentJson',
+    'robots',
+    'resources',
+    'links',
+  ],
   requires: ['P1', 'S1'],
   outcomes: OUTCOMES,
 
@@ -40,51 +58,34 @@ export default defineCheck({
     const reading = kit.openapi(seen);
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
-    const freeOperations = facts.operations.filter(
-      (operation) =>
-        !operation.paid &&
-        !COMPANION_METHODS.has(operation.method) &&
-        // S4 reports an operation that answers 402 and does not declare it.
-        !kit.answers402(operation, seen.resources.probed),
-    );
-    if (freeOperations.length === 0) {
-      const evidence = `${path} has ${facts.operations.length} operations, none of them free`;
-      return ['no-free-operations', evidence];
+    const { free, login, answered, unknown } = kit.unpricedOperations(facts, seen);
+    const declaredCount = free.length + login.length;
+    const knownCount = declaredCount + answered.length;
+    const total = facts.operations.length;
+    if (knownCount + unknown.length === 0) {
+      return ['no-free-operations', `${path} has ${total} operations, none of them free`];
     }
-    const { x402, apiKeys } = kit.paymentSchemes(facts);
-    const schemesForPayment = new Set([...x402, ...apiKeys]);
-    const undeclaredOperations = freeOperations.filter(
-      (operation) => !isDeclaredFree(operation, facts, schemesForPayment),
-    );
-    if (undeclaredOperations.length === 0)
+    const list = (operations: readonly Operation[]) =>
+      listed(
+        operations.map(
+          ({ method, template, pointer }) =>
+            `${kit.request(method, template)}, ${path}#${kit.quote(pointer, MAX_POINTER_CHARS)}`,
+        ),
+      );
+    if (answered.length > 0) {
+      const others =
+        unknown.length === 0
+          ? ''
+          : `; of ${unknown.length} more, it is not known if they are paid or free`;
       return [
-        'declared',
-        `all ${freeOperations.length} free operations in ${path} say that they are free`,
+        declaredCount === 0 ? 'none-declared' : 'some-undeclared',
+        `${answered.length} of ${knownCount} free operations in ${path} do not say that they are free: ${list(answered)}${others}`,
       ];
-    const list = listed(
-      undeclaredOperations.map(({ method, template }) => kit.request(method, template)),
-    );
-    const name =
-      undeclaredOperations.length === freeOperations.length ? 'none-declared' : 'some-undeclared';
-    return [
-      name,
-      `${undeclaredOperations.length} of ${freeOperations.length} free operations in ${path} do not say that they are free: ${list}`,
-    ];
+    }
+    if (unknown.length > 0) {
+      const evidence = `${unknown.length} of ${total} operations in ${path} do not say if they are paid or free: ${list(unknown)}`;
+      return ['unsaid', evidence];
+    }
+    return ['declared', `all ${knownCount} free operations in ${path} say that they are free`];
   },
 });
-
-/** True if a call needs neither a payment nor an undefined scheme. It may need a login (siwx, bearer). */
-function isDeclaredFree(
-  { security }: Operation,
-  { securitySchemes }: OpenApiFacts,
-  schemesForPayment: ReadonlySet<string>,
-): boolean {
-  if (security === null) return false;
-  if (security.length === 0) return true;
-  return security.some((requirement) =>
-    Object.keys(requirement).every(
-      (name) =>
-        !schemesForPayment.has(name) && securitySchemes.some((scheme) => scheme.name === name),
-    ),
-  );
-}

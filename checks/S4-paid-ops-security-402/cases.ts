@@ -75,6 +75,31 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'undeclared-402', evidence: ['GET /weather'] },
   },
   {
+    name: 'one operation is declared paid, another answers 402 to callers without credits',
+    seen: {
+      ...withPaths({ '/a': { get: paidOperation() }, '/usage': { get: UNDECLARED } }),
+      resources: resources([
+        resource({ path: '/a' }),
+        resource({ path: '/usage', declaredPaid: false, get: answer(402, 'Out of credits') }),
+      ]),
+    },
+    expect: { status: 'pass', outcome: 'declared' },
+  },
+  {
+    name: 'one operation is declared paid, another asks over MPP undeclared',
+    seen: {
+      ...withPaths({ '/a': { get: paidOperation() }, '/b': { get: UNDECLARED } }),
+      resources: resources([
+        resource({ path: '/a' }),
+        resource({
+          ...{ path: '/b', declaredPaid: false },
+          get: answer(402, '', { 'www-authenticate': 'Payment id="1", method="tempo"' }),
+        }),
+      ]),
+    },
+    expect: { status: 'fail', outcome: 'undeclared-402', evidence: ['GET /b'] },
+  },
+  {
     name: 'one operation is paid, another is a declared sign-in',
     seen: {
       ...withPaths(
@@ -285,14 +310,14 @@ const cases: readonly CheckCase[] = [
     name: 'the only document is YAML',
     seen: {
       openapi: NOT_FOUND,
-      openapiAlternates: [at('/openapi.yaml', answer(200, 'openapi: 3.1.0\n'))],
+      openapiAlternates: [
+        {
+          ...at('/openapi.yaml', answer(200, 'openapi: 3.1.0\n')),
+          yaml: { json: JSON.stringify(openApiDocument()) },
+        },
+      ],
     },
-    expect: {
-      status: 'fail',
-      outcome: 'prerequisite-failed',
-      basis: 'not_evaluated',
-      evidence: ['see S1', '/openapi.yaml'],
-    },
+    expect: { status: 'pass', outcome: 'declared', evidence: ['/openapi.yaml'] },
   },
 ];
 

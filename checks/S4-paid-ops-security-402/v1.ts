@@ -11,7 +11,9 @@ import {
   warn,
   worst,
 } from '../../src/engine/define-check.ts';
+import type { ResourceObservation, ResourceSet } from '../../src/model/observations.ts';
 import { notEvaluated } from '../../src/model/verdict.ts';
+import type { Kit } from '../../src/parse/kit/kit.ts';
 import type { Operation } from '../../src/parse/openapi/openapi.ts';
 
 const DECLARE_FIX = 'Give each paid operation a 402 response, security and x-payment-info.';
@@ -78,10 +80,8 @@ export default defineCheck({
       if (challenged.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
       return ['nothing-declared', `${evidence}, but ${kit.answers(challenged)}`];
     }
-    const selling = seen.resources.probed.filter((resource) => !signIns.includes(resource));
-    const undeclared = facts.operations.filter(
-      (each) => !each.paid && kit.answers402(each, selling),
-    );
+    const sold = findSold(seen.resources, kit);
+    const undeclared = facts.operations.filter((each) => !each.paid && kit.answers402(each, sold));
     if (undeclared.length > 0) {
       return [
         'undeclared-402',
@@ -104,6 +104,16 @@ export default defineCheck({
     );
   },
 });
+
+/** Leaves out sign-ins, and 402s without a trace of a price, such as "out of credits". */
+function findSold(resources: ResourceSet, kit: Kit): readonly ResourceObservation[] {
+  const selling = kit.selling(resources);
+  const asksElsewhere = ({ probes }: ResourceObservation) =>
+    probes.some(({ answer }) => answer.ok && kit.otherChallenges(answer.data).length > 0);
+  return resources.probed.filter(
+    (resource) => selling.includes(resource) || asksElsewhere(resource),
+  );
+}
 
 /** Finds the first declaration that a paid operation lacks; null if it has all. */
 function findMissing(

@@ -64,6 +64,32 @@ const cases: readonly CheckCase[] = [
     seen: { manifest: CATCH_ALL_PAGE, soft404: CATCH_ALL_PAGE },
     expect: { status: 'fail', outcome: 'soft-404', evidence: ['/.well-known/x402'] },
   },
+  ...['path', 'endpoint', 'route', 'uri', 'resource_url'].map(
+    (member): CheckCase => ({
+      name: `the address of an entry is in "${member}"`,
+      seen: withEntries({ [member]: '/weather', method: 'GET', price: '$0.01' }),
+      expect: { status: 'warn', outcome: 'odd-address', evidence: [`/resources/0/${member}`] },
+    }),
+  ),
+  {
+    name: 'the entries are a map from a name to a request',
+    seen: withManifest({ endpoints: { weather: 'GET /weather' } }),
+    expect: { status: 'warn', outcome: 'odd-address', evidence: ['/endpoints/weather'] },
+  },
+  {
+    name: 'the entries are in a list named apis',
+    seen: withManifest({ apis: [{ url: WEATHER, price: 0.01 }] }),
+    expect: { status: 'warn', outcome: 'odd-address', evidence: ['/apis/0'] },
+  },
+  {
+    name: 'no entry has an address',
+    seen: withManifest({ endpoints: [{ name: 'weather', price: '$0.01' }] }),
+    expect: {
+      status: 'fail',
+      outcome: 'no-address',
+      evidence: ['/endpoints/0 has no resource or url'],
+    },
+  },
   {
     name: 'the manifest is an HTML page',
     seen: { manifest: html(200, '<h1>We take x402</h1>') },

@@ -28,12 +28,16 @@ const OUTCOMES = {
   'over-limit': overLimit('manifest', '1 MiB, 50,000 values and a depth of 64'),
   'not-json': fail(SERVE_FIX),
   'unknown-shape': fail(SERVE_FIX),
+  'no-address': fail('Give each entry its absolute URL in "resource".'),
   'no-entries': fail(LIST_FIX),
   'http-entries': warn(
     'Write https URLs: behind a proxy, trust the proxy or take the URL from a setting.',
   ),
   'no-own-entry': warn(LIST_FIX),
   'off-origin': warn(LIST_FIX),
+  'odd-address': warn(
+    'Put the absolute URL of each entry in "resource", in a list named "resources".',
+  ),
   'recipient-differs': warn(TERMS_FIX),
   'price-differs': warn(TERMS_FIX),
   complete: pass('Update it whenever the routes change.'),
@@ -63,7 +67,12 @@ export default defineCheck({
       return ['unknown-shape', `${path} is JSON, but has no list of resources, endpoints or items`];
     }
     const { entries } = facts;
-    if (entries.length === 0) return ['no-entries', `${path} has 0 entries`];
+    if (entries.length === 0) {
+      const { unaddressed } = facts;
+      return unaddressed === undefined
+        ? ['no-entries', `${path} has 0 entries`]
+        : ['no-address', `${path}#${unaddressed} has no resource or url`];
+    }
     const canonical = kit.document(PATH, seen.manifest, seen.soft404);
     if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
     if (!reading.canonical) {
@@ -79,6 +88,11 @@ export default defineCheck({
       if (foreignEntries.length < entries.length) return ['off-origin', evidence];
       const isHttp = foreignEntries.some(({ target }) => isOwnHttp(target, seen.origin.hostname));
       return [isHttp ? 'http-entries' : 'no-own-entry', evidence];
+    }
+    const odd = entries.find(({ oddPlace }) => oddPlace !== undefined);
+    if (odd?.oddPlace !== undefined) {
+      const place = `${path}#${odd.oddPlace} is the address of an entry`;
+      return ['odd-address', `${place}: indexes read only resource and url of a list "resources"`];
     }
     const complete: Flaw = ['complete', `${path} has ${entries.length} entries on this origin`];
     return worst(OUTCOMES, listDifferences(seen, kit)) ?? complete;

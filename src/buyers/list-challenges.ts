@@ -35,7 +35,7 @@ export type ListedChallenges = {
 };
 
 export function listChallenges(resources: ResourceSet, kit: Kit = createKit()): ListedChallenges {
-  const challenged = kit.challenged(resources);
+  const challenged = kit.allChallenged(resources);
   const challengedResources = new Set(challenged.map(({ resource }) => resource));
   const silent = kit
     .selling(resources)
@@ -103,6 +103,6 @@ export function toOfferTerms({ pointer, scheme, network, asset, amount }: Offer)
 }
 
 function showTerm(value: JsonValue | undefined): string | null {
-  if (value === undefined) return null;
+  if (value === undefined || value === null) return null;
   return typeof value === 'string' ? escapeInvisible(value, MAX_TERM_CHARS) : showJson(value);
 }

@@ -17,7 +17,7 @@ import {
 } from '../parse/x402/challenge.ts';
 import { classifyNetwork, findClaimedNamespace } from '../parse/x402/networks.ts';
 import { showFault } from '../parse/x402/offer-fault.ts';
-import { findOfferFaults } from '../parse/x402/offer-faults.ts';
+import { findOfferFaults, isUnknownScheme } from '../parse/x402/offer-faults.ts';
 import { findClient, findSchemeRow } from '../parse/x402/schemes.ts';
 import { isPaidMethod } from '../parse/x402/transfer-method.ts';
 import type { BuyerFactory } from './buyers.ts';
@@ -134,7 +134,10 @@ async function tryOffer(
   const row = findSchemeRow(scheme, network);
   const terms = toOfferTerms(offer);
   const networkForm = classifyNetwork(network, challenge.version);
-  const hasPair = typeof scheme === 'string' && scheme !== '' && networkForm !== 'malformed';
+  // A scheme of its own may have networks of its own.
+  const hasPair =
+    isUnknownScheme(offer) ||
+    (typeof scheme === 'string' && scheme !== '' && networkForm !== 'malformed');
   if (client === null && hasPair) return { ...terms, client, verdict: 'unsupported', words: null };
   const needsSolana = findClaimedNamespace(network) === 'solana';
   const singleOffer = () => toSingleOffer(challenge, offer);

@@ -1,5 +1,5 @@
 /** Sends the requests of one day to one origin: to robots.txt, and to the resources that indexes list. */
-import { ResolverDown } from '../guard/failures.ts';
+import { NetworkDown } from '../guard/failures.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import { askResource, TOO_MANY_REQUESTS } from '../looks/ask-resources.ts';
@@ -42,7 +42,7 @@ export type AskListedResult = {
 
 /**
  * Asks each resource once, until a resource answers 429. Throws LimitReached if `admit` refuses the first request.
- * Throws ResolverDown or another error if the fault is ours.
+ * Throws NetworkDown or another error if the fault is ours.
  */
 export type AskListed = (
   origin: Origin,
@@ -77,7 +77,7 @@ export function createAskListed({ engine, createClient, ...options }: AskListedO
     const client = createClient({ ...options, limits: CLIENT_LIMITS });
     try {
       const resolved = await client.resolveOrigin(origin);
-      if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
+      if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
       if (resolved.kind !== 'addresses') return NO_ADDRESS;
       const admitRequest = () => admit(resolved.addresses);
       const answer = await ask(origin, request, { client, engine, admit: admitRequest });

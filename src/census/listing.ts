@@ -9,7 +9,7 @@ import {
   locateListing,
 } from '../indexes/listing-page.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { SoldOperation } from '../probe/plan/plan.ts';
+import type { DeclaredSale } from '../probe/plan/plan.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { CensusResource } from '../scan/scanner.ts';
 import { findChallenged } from './plan.ts';
@@ -43,7 +43,7 @@ export type CensusListing = {
   /** Further listed resources, the next one first. */
   readonly candidates: readonly NamedResource[];
   /** The operations that the seller's documents sell, as the last full scan read them. */
-  readonly sold: readonly SoldOperation[];
+  readonly sold: readonly DeclaredSale[];
   /** Rows of the Bazaar about this origin. */
   readonly bazaar: readonly MerchantItem[];
   /** True if the Bazaar has more rows about this origin. */

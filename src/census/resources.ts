@@ -1,6 +1,6 @@
 /** Decides which listed resources the census may ask, and which of them it asks next. */
 
-import type { SoldOperation } from '../probe/plan/plan.ts';
+import type { DeclaredSale } from '../probe/plan/plan.ts';
 import { NOT_SOLD_STATUSES, type ResourceSign } from '../scan/day-word.ts';
 import type { CensusResource } from '../scan/scanner.ts';
 import type { NamedResource } from './listing.ts';
@@ -14,7 +14,7 @@ export type ListedSign = ResourceSign & { readonly resource?: CensusResource };
 type RankFacts = {
   /** The resources that were asked so far. */
   readonly asked: readonly NamedResource[];
-  readonly sold: readonly SoldOperation[];
+  readonly sold: readonly DeclaredSale[];
   readonly post: PostMode;
 };
 
@@ -55,14 +55,14 @@ function rankResource(resource: NamedResource, { asked, sold, post }: RankFacts)
 /** A POST may run something, so it is sent only if the seller sells it or has answered it with a challenge. */
 export function mayAskResource(
   resource: NamedResource,
-  sold: readonly SoldOperation[],
+  sold: readonly DeclaredSale[],
   post: PostMode,
 ): boolean {
   if (resource.method === 'GET' || post === 'listed' || resource.isChallenged) return true;
   return isSold(resource, sold);
 }
 
-export function isSold({ method, path }: CensusResource, sold: readonly SoldOperation[]): boolean {
+export function isSold({ method, path }: CensusResource, sold: readonly DeclaredSale[]): boolean {
   return sold.some((one) => one.method === method && matchesTemplate(path, one.path));
 }
 

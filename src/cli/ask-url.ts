@@ -1,13 +1,13 @@
 import { createOracle, type Oracle } from '../buyers/create-oracle.ts';
 import { OriginRefused } from '../guard/errors.ts';
-import type { OriginPolicy } from '../guard/origin.ts';
+import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import type { PayableBy } from '../model/payability.ts';
-import type { ScanReport } from '../model/report.ts';
+import type { ReportRoute, ScanReport } from '../model/report.ts';
 import { formatOtherWay } from '../parse/x402/more-sold.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import { parsePreflightUrl, refusedPreflight } from '../preflight/preflight-request.ts';
-import type { Preflight, ReasonCode } from '../preflight/result.ts';
+import type { Preflight, PreflightTerms, ReasonCode } from '../preflight/result.ts';
 import { createProbeClient, type ProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { policyFor } from './allow-private.ts';
@@ -64,7 +64,26 @@ export type NamedUrl = {
   readonly engine: Engine;
   readonly oracle: Oracle;
   readonly report: ScanReport;
+  /** The method that the caller names; null lets GET decide. */
+  readonly method: 'GET' | 'POST' | null;
+  /** True if the caller says that the origin is its own (`--allow-private`). */
+  readonly isOwn: boolean;
 };
+
+/** What the named resource answered. `payableBy` is null if it asks for no payment over x402. */
+export type NamedResource = {
+  readonly method: string;
+  readonly path: string;
+  /** Null if there was no answer. */
+  readonly status: number | null;
+  readonly payableBy: PayableBy | null;
+  readonly words: string;
+};
+type NamedAnswer = NamedResource & {
+  /** The paid route that the report does not cover; null if there is none. */
+  readonly route: ReportRoute | null;
+};
+export type NamedReport = ScanReport & { readonly named?: NamedResource };
 
 const UNDECLARED_NOTE =
   'no document declares it, so agents do not find it, and this grade does not cover it';
@@ -75,45 +94,114 @@ const BUYERS_TEXT: Readonly<Record<PayableBy, string>> = {
   unknown: 'in schemes or on networks that no official client here has',
   nobody: 'that no official client can pay',
 };
-/** After these answers to GET, the resource is requested by POST too. */
+/** After these answers to GET, the resource is requested by POST too, if a POST is allowed. */
 const POST_FALLBACK_CODES: readonly ReasonCode[] = ['not_found', 'not_challenged'];
 
 /**
- * Says in one sentence how the named URL can be paid. The report may not cover this URL, because a scan
- * requests only resources that the origin declares.
+ * Requests the named URL, if the report does not cover it. A POST is sent only if the documents sell it, the caller
+ * asks for it, or the origin is the caller's own.
  */
-export async function describeNamedUrl(named: NamedUrl): Promise<string> {
+export async function askNamedUrl(named: NamedUrl): Promise<NamedAnswer> {
   const { origin, path } = parsePreflightUrl(named.url, named.policy);
-  const resources = named.report.payability?.filter((resource) => resource.path === path) ?? [];
+  const covered = named.report.payability?.filter((resource) => resource.path === path) ?? [];
   const ways = (named.report.otherWays ?? []).filter((way) => way.path === path);
-  if (ways.length > 0 && resources.every(({ offers }) => offers.length === 0)) {
-    return `${ways.map(formatOtherWay).join('; ')}: this is sold, and not over x402.`;
+  const [way] = ways;
+  if (way !== undefined && covered.every(({ offers }) => offers.length === 0)) {
+    const words = `${ways.map(formatOtherWay).join('; ')}: this is sold, and not over x402.`;
+    return { method: way.method, path, status: 402, payableBy: null, words, route: null };
   }
-  if (resources.length > 0) {
-    return resources
-      .map(
-        ({ method, payableBy }) =>
-          `${method} ${path}, which you named, asks for a payment ${BUYERS_TEXT[payableBy]}.`,
-      )
-      .join(' ');
+  const [first] = covered.toSorted((a, b) => rankPayable(a) - rankPayable(b));
+  if (first !== undefined) {
+    const sentences = covered.map(
+      ({ method, payableBy }) =>
+        `${method} ${path}, which you named, asks for a payment ${BUYERS_TEXT[payableBy]}.`,
+    );
+    const { method, payableBy } = first;
+    return { method, path, status: 402, payableBy, words: sentences.join(' '), route: null };
   }
+  return askUncovered(named, origin, path);
+}
+
+async function askUncovered(named: NamedUrl, origin: Origin, path: string): Promise<NamedAnswer> {
   const { engine, oracle, policy } = named;
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
+  let status: number | null = null;
+  const recorded = {
+    resolveOrigin: (target: Origin) => client.resolveOrigin(target),
+    request: async (request: Parameters<ProbeClient['request']>[0]) => {
+      const answer = await client.request(request);
+      status = answer.ok ? answer.data.status : null;
+      return answer;
+    },
+  };
   try {
-    const options = { ...engine, oracle, client };
-    const preflightBy = (method: 'GET' | 'POST') =>
-      preflightUrl({ origin, path, method, maxPrice: null }, options);
-    const byGet = await preflightBy('GET');
-    if (!byGet.reasons.some(({ code }) => POST_FALLBACK_CODES.includes(code))) {
-      return toSentence(`GET ${path}`, byGet);
-    }
-    const byPost = await preflightBy('POST');
-    return isAnswer402(byPost)
-      ? toSentence(`POST ${path}`, byPost)
-      : toSentence(`GET ${path}`, byGet);
+    const askBy = async (method: 'GET' | 'POST') => {
+      const options = { ...engine, oracle, client: recorded };
+      const preflight = await preflightUrl({ origin, path, method, maxPrice: null }, options);
+      return toNamedAnswer(method, path, status, preflight);
+    };
+    if (named.method === 'POST') return await askBy('POST');
+    const byGet = await askBy('GET');
+    const isPostAllowed = named.isOwn || isSoldByPost(named.report, path);
+    if (!isPostAllowed || !byGet.needsPost) return byGet;
+    const byPost = await askBy('POST');
+    // 404 and 405 mean that the path takes no POST. Other answers come from the method that was meant.
+    return byPost.status === 404 || byPost.status === 405 ? byGet : byPost;
   } finally {
     client.close();
   }
+}
+
+/** Best first. */
+function rankPayable({ payableBy }: { readonly payableBy: PayableBy }): number {
+  return Object.keys(BUYERS_TEXT).indexOf(payableBy);
+}
+
+function isSoldByPost({ routes }: ScanReport, path: string): boolean {
+  const plain = path.split('?', 1)[0];
+  return (routes?.paid ?? []).some(
+    (route) =>
+      (route.method === null || route.method === 'POST') &&
+      [route.path, route.template].includes(plain ?? path),
+  );
+}
+
+function toNamedAnswer(
+  method: 'GET' | 'POST',
+  path: string,
+  status: number | null,
+  preflight: Preflight,
+): NamedAnswer & { readonly needsPost: boolean } {
+  const is402 = isAnswer402(preflight);
+  const payableBy = is402 ? (preflight.terms?.payableBy ?? 'nobody') : null;
+  const isRefusedPost = method === 'POST' && !is402 && status !== null && status >= 400;
+  const words = isRefusedPost
+    ? `POST ${path}, which you named, asks for no payment: POST answered ${status} to {}.`
+    : toSentence(`${method} ${path}`, preflight);
+  const route = preflight.terms === null ? null : toRoute(method, path, preflight.terms);
+  const needsPost = preflight.reasons.some(({ code }) => POST_FALLBACK_CODES.includes(code));
+  return { method, path, status, payableBy, words, route, needsPost };
+}
+
+function toRoute(method: string, path: string, { offers }: PreflightTerms): ReportRoute {
+  return {
+    ...{ method, template: null, path: path.split('?', 1)[0] ?? path },
+    ...{ description: null, mimeType: null },
+    offers: offers.map(({ scheme, network, asset, amount, payTo }) => {
+      return { scheme, network, asset, amount, payTo };
+    }),
+  };
+}
+
+/** Adds the named resource to a report. It moves no grade. */
+export function addNamed(report: ScanReport, answer: NamedAnswer): NamedReport {
+  const { route, method, path, status, payableBy, words } = answer;
+  const named = { method, path, status, payableBy, words };
+  const { routes } = report;
+  if (route === null || routes === undefined || routes === null) return { ...report, named };
+  // The documents do not declare this route, so there may be more of its kind.
+  const paid = [...routes.paid, route];
+  return { ...report, named, routes: { ...routes, paid, isComplete: false } };
 }
 
 function isAnswer402({ terms, reasons }: Preflight): boolean {

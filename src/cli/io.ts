@@ -1,4 +1,4 @@
-import { readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { TSchema } from 'typebox';
 import type { JsonValue } from '../model/json.ts';
 import { messageOf, UsageError } from './usage.ts';
@@ -56,7 +56,22 @@ const WRITE_ERROR_REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 };
 
-/** Writes the whole file, or leaves the old file unchanged, for example if the disk is full. Throws UsageError. */
+/**
+ * Codes of a folder that takes no new file, and of a file that no rename can replace: one that a container mounts, or
+ * that another user owns. The file itself may still be writable.
+ */
+const NO_RENAME_CODES: ReadonlySet<string> = new Set([
+  'EBUSY',
+  'EACCES',
+  'EPERM',
+  'EXDEV',
+  'EROFS',
+]);
+
+/**
+ * Writes the whole file, or leaves the old file unchanged, for example if the disk is full. If no rename can replace
+ * the old file, writes into it. The file keeps its mode. Throws UsageError.
+ */
 export async function writeOutput(flag: string, file: string, text: string): Promise<void> {
   try {
     // We write directly to devices and pipes, because a rename would replace /dev/null with a file.
@@ -71,21 +86,30 @@ async function isDevice(file: string): Promise<boolean> {
   return stats !== null && !stats.isFile() && !stats.isDirectory();
 }
 
+const MODE_BITS = 0o7777;
+
 async function replaceFile(file: string, text: string): Promise<void> {
   // For a symbolic link, this replaces its target.
   const target = await realpath(file).catch(() => file);
   const partFile = `${target}.${process.pid}.part`;
+  const old = await stat(target).catch(() => null);
   try {
     await writeFile(partFile, text, { flag: 'wx' });
+    if (old !== null) await chmod(partFile, old.mode & MODE_BITS);
     await rename(partFile, target);
   } catch (error) {
     await rm(partFile, { force: true }).catch(() => undefined);
-    throw error;
+    if (old?.isFile() !== true || !NO_RENAME_CODES.has(readCode(error))) throw error;
+    await writeFile(target, text);
   }
 }
 
+function readCode(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
+}
+
 function toWriteErrorReason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const code = readCode(error);
   return WRITE_ERROR_REASONS[code] ?? messageOf(error);
 }
 

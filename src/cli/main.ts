@@ -1,13 +1,19 @@
 /** The command line. Every failure prints one line on standard error and exits with 2. */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
+import { loadEnvFile } from '../config/env-file.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { packageVersion } from '../probe/client/user-agent.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import type { Streams } from './io.ts';
 import { COMMAND_NAMES, type CommandName, messageOf, USAGES, usageLine } from './usage.ts';
 
-type Command = (args: readonly string[], streams: Streams) => Promise<number>;
+type Command = (
+  args: readonly string[],
+  streams: Streams,
+  /** Names of the variables that come from `.env`. */
+  namesFromFile: readonly string[],
+) => Promise<number>;
 
 /**
  * Compiling the sources takes half the time of a short run, so Node caches the result in this folder. Without
@@ -30,7 +36,11 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Command>>> = {
   verify: async () => (await import('./verify-command.ts')).verifyCommand,
 };
 
-async function main(args: readonly string[], streams: Streams): Promise<number> {
+async function main(
+  args: readonly string[],
+  streams: Streams,
+  namesFromFile: readonly string[],
+): Promise<number> {
   const [name = '', ...commandArgs] = skipScanName(args);
   const options = [name, ...commandArgs.slice(0, findEndOfOptions(commandArgs))];
   const isHelp = options.some((option) => option === '--help' || option === '-h');
@@ -47,7 +57,7 @@ async function main(args: readonly string[], streams: Streams): Promise<number> 
   }
   try {
     const run = await COMMANDS[command]();
-    return await run(commandArgs, streams);
+    return await run(commandArgs, streams, namesFromFile);
   } catch (error) {
     streams.err.write(toErrorLine(error));
     return 2;
@@ -80,11 +90,13 @@ function skipScanName(args: readonly string[]): readonly string[] {
   return first === 'scan' && second !== 'scan' && isCommand(second) ? args.slice(1) : args;
 }
 
-function loadEnvironment(): void {
+/** Returns the names of the variables from `.env`. A scan needs none of them, so a file that cannot be read only warns. */
+function loadEnvironment({ err }: Streams): readonly string[] {
   try {
-    process.loadEnvFile('.env');
+    return loadEnvFile();
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    err.write(`warning: ${toErrorLine(error)}`);
+    return [];
   }
 }
 
@@ -120,5 +132,6 @@ function toErrorLine(error: unknown): string {
 }
 
 if (import.meta.url.endsWith('.ts')) enableCompileCache(fileURLToPath(COMPILE_CACHE));
-loadEnvironment();
-process.exitCode = await main(process.argv.slice(2), standardStreams());
+const streams = standardStreams();
+const namesFromFile = loadEnvironment(streams);
+process.exitCode = await main(process.argv.slice(2), streams, namesFromFile);

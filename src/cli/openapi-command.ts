@@ -2,34 +2,37 @@
  * `openapi FILE…`: judges OpenAPI documents before they are served, by the checks that need no other
  * document (S1 to S4). Prints one line for each finding, with file and line, for hooks and editors.
  */
-import type { HttpObservation, Observations } from '../model/observations.ts';
+import type { HttpObservation, Observations, YamlReading } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
+import { MAX_OPENAPI_NODES } from '../parse/json/refuse-json.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { gradeObservations } from '../scan/grade-observations.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { toFindingText } from './formatters/findings.ts';
 import { readText, type Streams, write } from './io.ts';
-import { readSources } from './sources.ts';
+import { isYamlFile, readSources } from './sources.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
 const DOCUMENT_PATH = '/openapi.json';
+const YAML_PATH = '/openapi.yaml';
 const CHECK_IDS = new Set(['S1', 'S2', 'S3', 'S4']);
 /** The engine requires a time of the scan, and a file has none. */
 const PLACEHOLDER_TIME = new Date(0).toISOString();
 
-/** Returns exit code 1 if a document fails (or warns, with `--fail-on warn`). Throws UsageError. */
+/**
+ * Returns exit code 1 if a document fails (or warns, with `--fail-on warn`). Throws UsageError, also for a file that is
+ * neither JSON nor YAML.
+ */
 export async function openapiCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const { files, failOn, checksVersion } = parse(args);
-  const documents = await Promise.all(
-    files.map(async (file) => ({ file, text: await readText(file) })),
-  );
+  const documents = await Promise.all(files.map(readDocument));
   const engine = await startEngine(checksVersion);
   try {
     let isFailed = false;
     for (const document of documents) {
-      const findings = await judgeDocument(document.text, engine);
-      const { locate } = await readSources([`${DOCUMENT_PATH}=${document.file}`]);
+      const findings = await judgeDocument(document, engine);
+      const { locate } = await readSources([`${document.path}=${document.file}`]);
       for (const finding of findings) {
         const { id, title, status } = finding;
         const position = `${document.file}:${locate(finding)?.line ?? 1}`;
@@ -56,24 +59,52 @@ function parse(args: readonly string[]) {
   throw new UsageError(usageLine('openapi'));
 }
 
+type FileDocument = {
+  readonly file: string;
+  /** The path at which a seller would serve the file. */
+  readonly path: string;
+  readonly text: string;
+  readonly yaml: YamlReading | null;
+};
+
+/** A file is YAML or JSON by its name. Throws UsageError if it is neither; a file over our limits is judged. */
+async function readDocument(file: string): Promise<FileDocument> {
+  const text = await readText(file);
+  if (isYamlFile(file)) {
+    const { convertYaml } = await import('../parse/openapi/yaml.ts');
+    const yaml = convertYaml(text);
+    if ('fault' in yaml && !yaml.isOverLimit) throw new UsageError(`${file}: ${yaml.fault}`);
+    return { file, path: YAML_PATH, text, yaml };
+  }
+  const { parseJson } = await import('../parse/json/json.ts');
+  const json = parseJson(text, MAX_OPENAPI_NODES);
+  if (!json.ok && !json.isOverLimit) {
+    throw new UsageError(`${file}: ${json.detail}; the name of a YAML file ends in .yaml or .yml`);
+  }
+  return { file, path: DOCUMENT_PATH, text, yaml: null };
+}
+
 /** Returns findings about the document itself, and leaves out those that need the origin. */
-async function judgeDocument(text: string, engine: Engine): Promise<readonly CheckResult[]> {
-  const { report } = await gradeObservations(toObservations(text), PLACEHOLDER_TIME, engine);
+async function judgeDocument(
+  document: FileDocument,
+  engine: Engine,
+): Promise<readonly CheckResult[]> {
+  const { report } = await gradeObservations(toObservations(document), PLACEHOLDER_TIME, engine);
   return report.results.filter(
     ({ id, status, basis }) => CHECK_IDS.has(id) && status !== 'pass' && basis === 'measured',
   );
 }
 
 /** Observations of an origin that serves this document and nothing else. */
-function toObservations(text: string): Observations {
-  const toAnswer = (path: string, body: string): HttpObservation => ({
+function toObservations({ path, text, yaml }: FileDocument): Observations {
+  const toAnswer = (path: string, body: string, status = 200): HttpObservation => ({
     ok: true,
     ms: 0,
     truncated: false,
     data: {
       url: `${EMPTY_OBSERVATIONS.origin.url}${path}`,
       method: 'GET',
-      status: 200,
+      status,
       headers: [['content-type', 'application/json']],
       body,
       firstByteMs: 0,
@@ -83,6 +114,11 @@ function toObservations(text: string): Observations {
   return {
     ...EMPTY_OBSERVATIONS,
     root: toAnswer('/', '{}'),
-    openapi: toAnswer(DOCUMENT_PATH, text),
+    ...(yaml === null
+      ? { openapi: toAnswer(path, text) }
+      : {
+          openapi: toAnswer(DOCUMENT_PATH, '', 404),
+          openapiAlternates: [{ path, answer: toAnswer(path, text), yaml }],
+        }),
   };
 }

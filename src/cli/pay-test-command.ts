@@ -4,6 +4,7 @@ import type { Target } from '../pay-test/target.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { formatPayTest } from './formatters/pay-test.ts';
 import { type Streams, write, writeOutput } from './io.ts';
+import { readRepository } from './repository.ts';
 import {
   FAIL_ON_VALUES,
   FORMAT_NAMES,
@@ -109,6 +110,7 @@ const INTERRUPTED_EXIT_CODE = 130;
 export async function payTestCommand(
   args: readonly string[],
   { out, err }: Streams,
+  namesFromFile: readonly string[] = [],
 ): Promise<number> {
   const call = parsePayTest(args);
   const { runPayTest } = await import('../pay-test/run-pay-test.ts');
@@ -118,11 +120,13 @@ export async function payTestCommand(
   try {
     const report = await runPayTest({
       ...call,
+      // The seller reads `.env` itself, perhaps after another file that counts more, such as `.env.local`.
+      withheldVariables: namesFromFile,
       findRoutes: (target) => findRoutes(target, call),
       say: (line) => err.write(`${breakCommands(line)}\n`),
       signal: interruption.signal,
     });
-    const text = formatPayTest(report, call.format);
+    const text = formatPayTest(report, call.format, readRepository().pipelineFile);
     await (call.output === null ? write(out, text) : writeOutput('--output', call.output, text));
     const offending = report.trials.filter((trial) => isOffending(trial, call.failOn));
     if (offending.length === 0) return 0;

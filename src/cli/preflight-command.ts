@@ -1,7 +1,12 @@
 /** `preflight URL`: says whether to pay a URL, before anything is signed. */
 import { formatProtocol } from '../parse/x402/more-sold.ts';
 import { isPrice } from '../preflight/preflight-request.ts';
-import type { Preflight, PreflightVerdict, ReasonCode } from '../preflight/result.ts';
+import type {
+  Preflight,
+  PreflightOffer,
+  PreflightVerdict,
+  ReasonCode,
+} from '../preflight/result.ts';
 import { addFlagHint, policyFor } from './allow-private.ts';
 import { askUrlOnce } from './ask-url.ts';
 import { breakCommands, toPrintedJson } from './formatters/escapes.ts';
@@ -79,12 +84,20 @@ function toText({ verdict, reasons, terms, termsDigest, otherWays = [] }: Prefli
   const lines = [
     verdict,
     ...reasons.map(({ code, evidence }) => `  ${code}: ${evidence}`),
-    ...offers.map(
-      ({ pointer, scheme, network, price, amount, asset, payTo }) =>
-        `  ${pointer}: ${price ?? `${amount} of ${asset}`}, ${scheme} on ${network}, to ${payTo}`,
-    ),
+    ...offers.map(formatOffer),
     ...otherWays.map((way) => `  other way to pay: ${formatProtocol(way)}`),
     ...(termsDigest === null ? [] : [`  terms ${termsDigest}`]),
   ];
   return breakCommands(`${lines.join('\n')}\n`);
+}
+
+/** Names each member that the offer lacks. An entry without any of them is not an offer. */
+function formatOffer(offer: PreflightOffer): string {
+  const { pointer, scheme, network, price, amount, asset, payTo } = offer;
+  if ([scheme, network, amount, asset, payTo].every((member) => member === null)) {
+    return `  ${pointer}: cannot be read`;
+  }
+  const cost = price ?? `${amount ?? 'no amount'} of ${asset ?? 'no asset'}`;
+  const pair = `${scheme ?? 'no scheme'} on ${network ?? 'no network'}`;
+  return `  ${pointer}: ${cost}, ${pair}, to ${payTo ?? 'no recipient'}`;
 }

@@ -49,6 +49,7 @@ export function parseScanOptions(args: readonly string[]): ScanCommandOptions {
     origin,
     from,
     resource: values.mcp || from !== null ? null : findPath(origin),
+    method: parseOptionalChoice('--method', values.method?.toUpperCase(), ['GET', 'POST'] as const),
     allowPrivate: values['allow-private'] ?? false,
     format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
@@ -78,6 +79,7 @@ function findPath(origin: string | null): string | null {
 function readScanFlags(args: readonly string[]) {
   return readFlags('scan', args, {
     'allow-private': { type: 'boolean' },
+    method: { type: 'string' },
     format: { type: 'string' },
     output: { type: 'string' },
     'min-grade': { type: 'string' },

@@ -20,6 +20,7 @@ import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { createProgress, noteProxy, type Streams, write, writeOutput } from './io.ts';
+import { readRepository } from './repository.ts';
 import { readSources, type Sources } from './sources.ts';
 import {
   listMissedThresholds,
@@ -38,6 +39,8 @@ export type ScanCommandOptions = Thresholds & {
   readonly origin: string | null;
   /** Path and query of `<origin>`, if it names a resource. The scan then requests this resource too. */
   readonly resource: string | null;
+  /** Method of that resource; null lets GET decide. */
+  readonly method: 'GET' | 'POST' | null;
   readonly allowPrivate: boolean;
   readonly format: FormatName;
   /** File for the report; null for standard output. */
@@ -110,7 +113,11 @@ async function scanOnce({ pool, options, streams }: ScanCall): Promise<0 | 1> {
       subject.kind === 'recording'
         ? await judgeWithTiming(subject.recording, engine)
         : await scanOrigin(subject, parts);
-    return await printAndSave(outcome, await describeResource(subject, outcome, parts), parts);
+    return await printAndSave(
+      await addNamedResource(subject, outcome, parts),
+      outcome.report,
+      parts,
+    );
   } finally {
     await oracle?.close();
   }
@@ -180,18 +187,19 @@ async function scanOrigin(
   }
 }
 
-/** Says how the named resource can be paid; null if the format is not text or no resource is named. */
-async function describeResource(
+/** Asks the resource that the caller names, and adds its answer to the report. */
+async function addNamedResource(
   subject: Subject,
-  { report }: ScanOutcome,
-  { engine, oracle, options: { resource, format } }: ScanParts,
-): Promise<string | null> {
-  if (subject.kind !== 'origin' || oracle === null || resource === null || format !== 'text') {
-    return null;
-  }
-  const { describeNamedUrl } = await import('./ask-url.ts');
+  outcome: ScanOutcome,
+  { engine, oracle, options: { resource, allowPrivate, method } }: ScanParts,
+): Promise<ScanOutcome> {
+  if (subject.kind !== 'origin' || oracle === null || resource === null) return outcome;
+  const { askNamedUrl, addNamed } = await import('./ask-url.ts');
   const { origin, policy } = subject;
-  return describeNamedUrl({ url: `${origin.url}${resource}`, policy, engine, oracle, report });
+  const { report } = outcome;
+  const url = `${origin.url}${resource}`;
+  const call = { url, policy, engine, oracle, report, method, isOwn: allowPrivate };
+  return { ...outcome, report: addNamed(report, await askNamedUrl(call)) };
 }
 
 /** Judges the recording. The timing counts only the judging, because no scan runs. */
@@ -205,7 +213,7 @@ async function judgeWithTiming(recording: Recording, engine: Engine): Promise<Sc
 
 async function printAndSave(
   outcome: ScanOutcome,
-  namedUrlText: string | null,
+  scanned: ScanOutcome['report'],
   { engine, sources, options, streams: { out, err } }: ScanParts,
 ): Promise<0 | 1> {
   const { report, timing, observations } = outcome;
@@ -214,13 +222,14 @@ async function printAndSave(
     report,
     printed,
     rules: listRules(engine),
-    namedUrlText,
     timing: options.timing ? timing : null,
     locate: sources.locate,
+    repository: readRepository(),
     hasColours: options.output === null && canShowColours(out),
-    columns: out.columns ?? COLUMNS_WITHOUT_TERMINAL,
+    // Some terminals do not know their width, and say 0.
+    columns: out.columns || COLUMNS_WITHOUT_TERMINAL,
   });
-  const recording = toRecording(report, observations);
+  const recording = toRecording(scanned, observations);
   const writes = await Promise.allSettled([
     options.output === null ? write(out, text) : writeOutput('--output', options.output, text),
     options.save === null
@@ -249,5 +258,7 @@ function timingLine({ gatherMs, judgeMs, totalMs, requests, roundTrips }: ScanOu
 }
 
 function canShowColours(stream: NodeJS.WriteStream): boolean {
-  return stream.isTTY === true && stream.hasColors() && process.env['NO_COLOR'] === undefined;
+  // https://no-color.org: an empty NO_COLOR counts as unset.
+  const { NO_COLOR = '', ...env } = process.env;
+  return stream.isTTY === true && NO_COLOR === '' && stream.hasColors(env);
 }

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Node } from 'jsonc-parser';
 import type { CheckResult } from '../model/report.ts';
+import type { YamlLines } from '../parse/openapi/yaml.ts';
 import { messageOf, UsageError } from './usage.ts';
 
 export type SourceLocation = {
@@ -21,19 +22,35 @@ export type Sources = {
 
 type JsonParser = Pick<typeof import('jsonc-parser'), 'findNodeAtLocation' | 'parseTree'>;
 
-type Source = { readonly path: string; readonly file: string; readonly text: string };
+type Source = {
+  readonly path: string;
+  readonly file: string;
+  readonly text: string;
+  /** Null for a file that is not YAML by its name. */
+  readonly yamlLines: YamlLines | null;
+};
 
 export const NO_SOURCES: Sources = { locate: () => null };
 
+const YAML_FILE = /\.ya?ml$/i;
+/** Sources of findings about the OpenAPI document, if no source is at /openapi.json. */
+const YAML_PATHS: readonly string[] = ['/openapi.yaml', '/openapi.yml'];
 const PAIR_PATTERN = /^(\/[^=\s]*)=(.+)$/;
-/** Matches a document and a JSON pointer into it, as in "/openapi.json#/info/contact: missing". */
-const POINTER_PATTERN = /(\/[^\s#"',;]*)#(\/[^\s"',;]*?)?(?=:?[\s"',;]|:?$)/g;
+/**
+ * Matches a document and a JSON pointer into it, bare or quoted as JSON: "/openapi.json#/info/contact: missing",
+ * `/openapi.json#"/paths/~1weather/get"`.
+ */
+const POINTER_PATTERN =
+  /(\/[^\s#"',;]*)#(?:("(?:[^"\\]|\\.)*")|(\/[^\s"',;]*?)?(?=:?[\s"',;]|:?$))/g;
+/** A pointer of at least two members. A method before it makes it the path of a request. */
+const BARE_POINTER_PATTERN = /(?<![A-Z] |[^\s("':;,])(\/[^\s"',;:()]+\/[^\s"',;:()]+)/g;
+const OPENAPI_PATH = '/openapi.json';
 /** By check id: the document of a finding whose evidence names no document. */
 const DEFAULT_DOCUMENTS: Readonly<Record<string, string>> = {
-  S1: '/openapi.json',
-  S2: '/openapi.json',
-  S3: '/openapi.json',
-  S4: '/openapi.json',
+  S1: OPENAPI_PATH,
+  S2: OPENAPI_PATH,
+  S3: OPENAPI_PATH,
+  S4: OPENAPI_PATH,
   S6: '/.well-known/x402',
   S7: '/llms.txt',
   S8: '/.well-known/agent-card.json',
@@ -47,14 +64,20 @@ export async function readSources(pairs: readonly string[]): Promise<Sources> {
   const parser = await import('jsonc-parser');
   return {
     locate({ id, evidence }) {
-      for (const [, path, pointer = ''] of evidence.matchAll(POINTER_PATTERN)) {
+      for (const [, path, quoted, bare = ''] of evidence.matchAll(POINTER_PATTERN)) {
         const source = sources.find((candidate) => candidate.path === path);
+        const pointer = quoted === undefined ? bare : readQuoted(quoted);
         if (source !== undefined) return locatePointer(source, pointer, parser);
       }
-      const source =
-        sources.find((candidate) => candidate.path === DEFAULT_DOCUMENTS[id]) ??
-        sources.find(isFallback);
-      return source === undefined ? null : locatePointer(source, '', parser);
+      const defaultPath = DEFAULT_DOCUMENTS[id];
+      const own =
+        sources.find(({ path }) => path === defaultPath) ??
+        sources.find(({ path }) => defaultPath === OPENAPI_PATH && YAML_PATHS.includes(path));
+      if (own !== undefined) {
+        return locatePointer(own, findBarePointer(own, evidence, parser), parser);
+      }
+      const fallback = sources.find(isFallback);
+      return fallback === undefined ? null : locatePointer(fallback, '', parser);
     },
   };
 }
@@ -72,20 +95,34 @@ async function readSource(pair: string): Promise<Source> {
     );
   }
   try {
-    return { path, file: file.replaceAll('\\', '/'), text: await readFile(file, 'utf8') };
+    const text = await readFile(file, 'utf8');
+    const yamlLines = isYamlFile(file) ? await readLinesOfYaml(text) : null;
+    return { path, file: file.replaceAll('\\', '/'), text, yamlLines };
   } catch (error) {
     throw new UsageError(`--source ${pair}: the file cannot be read (${messageOf(error)})`);
   }
 }
 
+/** True if the name of a file ends like YAML. */
+export function isYamlFile(file: string): boolean {
+  return YAML_FILE.test(file);
+}
+
+/** The package that reads YAML is loaded only if a source is YAML. */
+async function readLinesOfYaml(text: string): Promise<YamlLines> {
+  const { readYamlLines } = await import('../parse/openapi/yaml.ts');
+  return readYamlLines(text);
+}
+
 /** Locates a member by its JSON pointer. For a missing member, returns the line of its nearest ancestor in the file. */
 function locatePointer(
-  { file, text }: Source,
+  { file, text, yamlLines }: Source,
   pointer: string,
   { findNodeAtLocation, parseTree }: JsonParser,
 ): SourceLocation {
+  const steps = toSteps(pointer);
+  if (yamlLines !== null) return { file, line: yamlLines(steps) };
   const root = parseTree(text);
-  const steps = pointer.split('/').slice(1).map(unescapeStep);
   for (let length = steps.length; root !== undefined && length > 0; length -= 1) {
     const node = findNodeAtLocation(root, steps.slice(0, length).map(toKeyOrIndex));
     if (node !== undefined) return { file, line: toLine(text, findStart(node)) };
@@ -100,6 +137,43 @@ function findStart(node: Node): number {
 
 function toLine(text: string, offset: number): number {
   return text.slice(0, offset).split('\n').length;
+}
+
+function readQuoted(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'string' ? value : '';
+  } catch {
+    return '';
+  }
+}
+
+/**
+ * Finds the first pointer in evidence that names no document, as in "lacks these: /skills/0/tags". Paths of requests look
+ * like pointers, so the first member of a pointer must exist in the document. Returns '' if there is none.
+ */
+function findBarePointer(
+  { text, yamlLines }: Source,
+  evidence: string,
+  parser: JsonParser,
+): string {
+  if (yamlLines !== null) return '';
+  const root = parser.parseTree(text);
+  if (root?.type !== 'object') return '';
+  for (const [, pointer = ''] of evidence.matchAll(BARE_POINTER_PATTERN)) {
+    const steps = toSteps(pointer);
+    if (
+      steps.length > 1 &&
+      parser.findNodeAtLocation(root, steps.slice(0, 1).map(toKeyOrIndex)) !== undefined
+    ) {
+      return pointer;
+    }
+  }
+  return '';
+}
+
+function toSteps(pointer: string): string[] {
+  return pointer.split('/').slice(1).map(unescapeStep);
 }
 
 /** Undoes the escapes of RFC 6901, section 4. */

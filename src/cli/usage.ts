@@ -50,6 +50,8 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   scan: `usage: ${showCall('scan')} <origin> [flags]
 
   --allow-private          allow http, private and loopback addresses, any port, for this one origin
+  --method GET|POST        method of the path in <origin>; POST sends {} (default: POST only if the
+                           documents sell it, or with --allow-private)
   --format FORMAT          ${FORMAT_NAMES.join(', ')} (default text)
   --output FILE            write the report there instead of standard output
   --min-grade A|B|C|D      exit 1 below this grade
@@ -134,7 +136,8 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
 
   openapi: `usage: ${showCall('openapi')} FILE… [--fail-on fail|warn] [--checks-version V]
 
-  Judges OpenAPI documents before you serve them (S1 to S4). Exit 1 if one fails.
+  Judges OpenAPI documents before you serve them (S1 to S4). A file that ends in .yaml or .yml is
+  read as YAML, any other as JSON. Exit 1 if one fails, 2 if one is neither JSON nor YAML.
   --fail-on fail|warn      exit 1 if a document fails (or warns); default fail
   --checks-version V       judge by this catalog instead of the newest`,
 

@@ -3,7 +3,13 @@
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
-import { DEFAULT_POLICY, type OriginPolicy, parseAllowHosts } from '../guard/origin.ts';
+import {
+  DEFAULT_POLICY,
+  exceptionKey,
+  type OriginPolicy,
+  parseAllowHosts,
+  parseOrigin,
+} from '../guard/origin.ts';
 import { readCensusConfig } from './census.ts';
 import {
   type Environment,
@@ -18,6 +24,7 @@ import { REVISIONS, type Revision } from './revision.ts';
 
 export type Config = Readonly<ReturnType<typeof loadConfig>>;
 
+const HTTPS_PORT = 443;
 const LOOPBACK_BLOCKS = ['127.0.0.0/8', '::1/128'];
 
 /** Throws SettingError, whose message is one line with the setting, its value and the accepted values. */
@@ -31,6 +38,11 @@ export function loadConfig(environment: Environment) {
   const revision: Revision = REVISIONS[settings.API_REVISION];
   const siteUrl = readWebAddress(settings, 'SITE_URL') ?? baseUrl;
   const ecosystem = readEcosystemConfig(settings);
+  const payment = readPaymentConfig(settings, environment);
+  const takesMoneyAtPrivateUrl = payment.mode !== 'mock' && !isPublicUrl(baseUrl);
+  if (isProduction && takesMoneyAtPrivateUrl && settings.SCAN_ALLOW_HOSTS_IN_PRODUCTION !== '1') {
+    throw new SettingError('BASE_URL', settings.BASE_URL, PUBLIC_URL_FOR_MONEY);
+  }
   const originPolicy = toOriginPolicy(settings);
   return {
     host: settings.HOST,
@@ -41,7 +53,9 @@ export function loadConfig(environment: Environment) {
     revision,
     checksVersion: settings.CHECKS_VERSION ?? revision.defaultChecksVersion,
     storeUrl: settings.STORE_URL,
-    payment: readPaymentConfig(settings, environment),
+    payment,
+    // True if payers are sent to a URL that they cannot reach, or that anybody on the way can read.
+    takesMoneyAtPrivateUrl,
     ecosystem,
     census: readCensusConfig(settings, siteUrl, ecosystem, originPolicy),
     originPolicy,
@@ -87,6 +101,23 @@ function refuseUnsafeInProduction(settings: Settings): void {
       allowedHosts,
       'nothing in production, or set SCAN_ALLOW_HOSTS_IN_PRODUCTION=1 as well to open these hosts to everybody',
     );
+  }
+}
+
+const PUBLIC_URL_FOR_MONEY =
+  'the public https address at which payers reach the service, such as https://scanner.example, because it takes money (or set SCAN_ALLOW_HOSTS_IN_PRODUCTION=1 as well)';
+
+/** True for https and a host that a scan might request, on any port. */
+function isPublicUrl(text: string): boolean {
+  const url = new URL(text);
+  // Documents use this name, and no machine has it.
+  const allowHosts = url.hostname.endsWith('.example') ? [exceptionKey(url)] : [];
+  const port = url.port === '' ? HTTPS_PORT : Number(url.port);
+  try {
+    parseOrigin(text, { allowedPorts: [port], allowHosts: new Set(allowHosts) });
+    return url.protocol === 'https:';
+  } catch {
+    return false;
   }
 }
 

@@ -207,12 +207,3 @@ function isMisspelled(anyCaseName: string, setting: string): boolean {
   if (nameMiddle.length <= 1 && settingMiddle.length <= 1) return true;
   return nameMiddle.length === 2 && settingMiddle === `${nameMiddle[1]}${nameMiddle[0]}`;
 }
-
-/** Loads `.env` if the file exists. Variables that are already set keep their values. */
-export function loadEnvFile(): void {
-  try {
-    process.loadEnvFile();
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
-  }
-}

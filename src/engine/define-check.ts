@@ -33,7 +33,6 @@ export {
   findMissingFix,
   formatSampleNote,
   formatUncountedNote,
-  isGuardedEverywhere,
   judgeMisplaced,
   judgeMissing402,
   judgeNoneFound,

@@ -164,8 +164,7 @@ export function needsOpenApi(
   reading: Exclude<OpenApiReading, { state: 'found' }>,
 ): Finding<keyof typeof OPENAPI_UNREAD> {
   if (reading.state === 'unread') return [reading.why, reading.evidence];
-  const evidence = reading.state === 'yaml' ? `${reading.path} is YAML` : reading.evidence;
-  return notEvaluated('S1', evidence, OPENAPI_FIX);
+  return notEvaluated('S1', reading.evidence, OPENAPI_FIX);
 }
 
 /** P2 did not fail, but no challenge was seen, because only a request that we do not send would get a challenge. */

@@ -1,5 +1,10 @@
 /** The findings of both versions of P2 about resources that gave no challenge, with a fix for each kind. */
-import type { HttpObservation, ResourceObservation, ResourceSet } from '../model/observations.ts';
+import type {
+  HttpObservation,
+  ResourceObservation,
+  ResourceSet,
+  UnsentRequest,
+} from '../model/observations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { SellerStack } from '../parse/text/seller-stack.ts';
 import { type Found, fail, listed, warn } from './findings.ts';
@@ -13,7 +18,9 @@ const UNPAID_FIX =
   'Ask for the payment before the handler runs; if the route is free, price it 0; if the first calls are free, answer 402 to callers without a payment: the scan cannot see that later calls cost.';
 const FIREWALL_FIX =
   'Let unpaid callers through the firewall: exempt the paid paths from its bot protection.';
-const ELSEWHERE_FIX = 'Scan the origin that the OpenAPI document names as its server.';
+const ELSEWHERE_FIX = 'Scan the origin that the documents name.';
+const DECLARE_POST_FIX =
+  'Declare each paid POST in /openapi.json or /.well-known/x402: a scan sends no other POST.';
 const BESIDE_FIX =
   'Send the x402 challenge beside the other one: the documents sell this route over x402.';
 const GUARD_FIX =
@@ -108,7 +115,10 @@ export function formatSampleNote(
   soft404: HttpObservation,
   kit: Kit,
 ): string {
-  const { probed, declared } = resources;
+  const { probed: allProbed, declared, unsent = [] } = resources;
+  // What only an index names is no part of the sample.
+  const probed = allProbed.filter(({ declaredPaid, sources }) => declaredPaid || isOwn(sources));
+  const named = unsent.filter(({ source }) => source !== 'index');
   const signInCount = kit.signIns(resources).length;
   const sampleSize = probed.length - signInCount - madeUpCount;
   return [
@@ -116,6 +126,7 @@ export function formatSampleNote(
     signInCount > 0 ? `; ${signInCount} ask for a sign-in` : '',
     madeUpCount > 0 ? `; we asked ${madeUpCount} with a made-up id` : '',
     isGuardedEverywhere(soft404) ? '; every path asks for a payment' : '',
+    named.length > 0 ? `; ${describeUnsent(named, kit)}` : '',
   ].join('');
 }
 
@@ -132,7 +143,8 @@ export function judgeNoneFound(
   soft404: HttpObservation,
   kit: Kit,
 ): Found<keyof typeof NOTHING_PAID_OUTCOMES> {
-  const { looked, probed, elsewhere: otherServers = [], unread = [], notKnown = [] } = resources;
+  const { looked, probed, elsewhere: otherServers = [] } = resources;
+  const { unread = [], notKnown = [], unsent = [] } = resources;
   if (unread.length > 0) {
     return ['unread', `nothing that we read declares a paid path; ${listed(unread)}`];
   }
@@ -144,12 +156,17 @@ export function judgeNoneFound(
     const evidence = `every path asks for a payment, a random one too, and none says what it sells: ${looked.join('; ')}`;
     return ['every-path', evidence];
   }
+  const listedPosts = unsent.filter(
+    ({ source, method }) => source === 'index' && method === 'POST',
+  );
+  if (listedPosts.length > 0) return ['unread', describeUnsent(listedPosts, kit), DECLARE_POST_FIX];
   const signIns = kit.signIns(resources);
   const signInNote =
     signIns.length > 0 ? `${signIns.length} ask for a sign-in and for no price; ` : '';
   const unsold = probed.filter((resource) => !signIns.includes(resource));
   const unsoldNote = unsold.length > 0 ? `; ${kit.answers(unsold)}` : '';
-  const evidence = `nothing declares a paid path: ${signInNote}${looked.join('; ')}${unsoldNote}`;
+  const unsentNote = unsent.length > 0 ? `; ${describeUnsent(unsent, kit)}` : '';
+  const evidence = `nothing declares a paid path: ${signInNote}${looked.join('; ')}${unsoldNote}${unsentNote}`;
   const isFirewalled = looked.length > 0 && looked.every((line) => line.endsWith(': 403'));
   return ['none-found', evidence, isFirewalled ? FIREWALL_FIX : undefined];
 }
@@ -239,5 +256,23 @@ function findFirewallFix(
 }
 
 function describeServers(otherServers: readonly string[]): string {
-  return `/openapi.json serves its paid operations from ${otherServers.join(', ')}`;
+  return `the documents sell on another origin: ${otherServers.join(', ')}`;
+}
+
+function isOwn(sources: ResourceObservation['sources']): boolean {
+  return sources.some((source) => source !== 'index');
+}
+
+const UNSENT_PLACES: Readonly<Record<string, string>> = { root: '/', llms: '/llms.txt' };
+
+/** "listed as POST /x, declared nowhere: not sent; / names POST /y, and no document sells it: not sent" */
+function describeUnsent(unsent: readonly UnsentRequest[], kit: Kit): string {
+  const lines = unsent.map(({ method, template, source }) => {
+    const request = kit.request(method, template);
+    const place = UNSENT_PLACES[source];
+    return place === undefined
+      ? `listed as ${request}, declared nowhere: not sent`
+      : `${place} names ${request}, and no document sells it: not sent`;
+  });
+  return listed(lines);
 }

@@ -22,7 +22,7 @@ const STATUS_RANK = { fail: 0, warn: 1, pass: 2 } as const;
 export function scoreCosts(
   results: readonly Scored[],
   scoring: Scoring,
-  payment: Payment | null = null,
+  payment: BuyerFacts | null = null,
 ): readonly ScoreCost[] {
   const computeScore = (scored: readonly Scored[]) => scoring(scored, null).score;
   const findings = results
@@ -88,13 +88,13 @@ export type Score = {
   readonly subScores: SubScores;
 };
 /** Facts of a report that cap its score, beside its results. */
-export type Payment = {
+export type BuyerFacts = {
   /** Null if no challenge was seen, or no client ran. */
   readonly payableBy: PayableBy | null;
   /** True if nobody could be judged to be paid (`isUnjudged` of the report). */
   readonly isUnjudged?: boolean;
 };
-export type Scoring = (results: readonly Scored[], payment?: Payment | null) => Score;
+export type Scoring = (results: readonly Scored[], payment?: BuyerFacts | null) => Score;
 
 export const POINTS: Readonly<Record<Severity, number>> = { critical: 20, major: 10, minor: 4 };
 /** Number of half points that each status earns per point. */
@@ -148,7 +148,7 @@ export const scoreResults: Scoring = (results, payment) => {
 };
 
 /** If no client can pay, or if it is not known, passed checks are worth little to a buyer. */
-function findPayabilityCap(payment: Payment | null | undefined): number {
+function findPayabilityCap(payment: BuyerFacts | null | undefined): number {
   if (payment?.payableBy === 'nobody') return CAP_POINTS.unpayable;
   return payment?.isUnjudged === true ? CAP_POINTS.unjudged : 100;
 }

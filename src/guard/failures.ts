@@ -1,6 +1,11 @@
 import type { FailureReason } from '../model/observation.ts';
 
-export type RequestFailure = { readonly reason: FailureReason; readonly detail: string };
+export type RequestFailure = {
+  readonly reason: FailureReason;
+  readonly detail: string;
+  /** True if this machine is at fault. Such a failure is never a finding. */
+  readonly isOurs?: true;
+};
 
 /** The prober itself ended the request, because of a deadline, a cap or the guard. */
 export class ProbeFailure extends Error {
@@ -15,16 +20,19 @@ export class ProbeFailure extends Error {
   }
 }
 
-/** Our own resolver failed. This is not a finding: the scan is aborted, and no payer may be charged. */
-export class ResolverDown extends Error {
+/** Our own network or resolver failed. This is not a finding: the scan is aborted, and no payer may be charged. */
+export class NetworkDown extends Error {
   readonly detail: string;
 
   constructor(detail: string) {
-    super(`${detail}: check the name servers of this machine, and try again`);
-    this.name = 'ResolverDown';
+    super(`${detail}: check the network of this machine, and try again`);
+    this.name = 'NetworkDown';
     this.detail = detail;
   }
 }
+
+/** Our code for ENETUNREACH if this machine has no route. With a route, a router of the network sent the error. */
+export const NO_OWN_ROUTE = 'NO_OWN_ROUTE';
 
 const INVALID_HTTP: RequestFailure = {
   reason: 'malformed',
@@ -47,7 +55,6 @@ const FAILURES_BY_CODE: Readonly<Record<string, RequestFailure>> = {
   ECONNREFUSED: { reason: 'refused', detail: 'connection refused' },
   EHOSTUNREACH: { reason: 'refused', detail: 'no route to the address' },
   ENETUNREACH: { reason: 'refused', detail: 'no route to the network of the address' },
-  EADDRNOTAVAIL: { reason: 'refused', detail: 'no route to the address' },
   ECONNRESET: { reason: 'reset', detail: 'connection reset' },
   ECONNABORTED: { reason: 'reset', detail: 'connection aborted' },
   EPIPE: { reason: 'reset', detail: 'connection closed while the request was sent' },
@@ -81,6 +88,18 @@ const FAILURES_BY_CODE: Readonly<Record<string, RequestFailure>> = {
   },
 };
 
+/** Errors that the system of this machine raises before a packet leaves it. A network cannot send them. */
+const OWN_CODES: Readonly<Record<string, string>> = {
+  EMFILE: 'this process has too many open files',
+  ENFILE: 'this machine has too many open files',
+  ENOBUFS: 'this machine has no room for a connection',
+  ENOMEM: 'this machine has no memory for a connection',
+  EADDRNOTAVAIL: 'this machine has no address or port left for a connection',
+  EAFNOSUPPORT: 'this machine has no network of this address family',
+  EPERM: 'a firewall of this machine forbids the connection',
+  [NO_OWN_ROUTE]: 'this machine has no route to the address',
+};
+
 const TLS_CODE =
   /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT_|EPROTO|CRL_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)/;
 
@@ -90,6 +109,8 @@ export function classifyFailure(error: unknown): RequestFailure {
   const code = readCode(error);
   // undici has the same code for closed connections and for invalid responses.
   if (code === 'UND_ERR_SOCKET' && /^bad /.test(readMessage(error))) return INVALID_HTTP;
+  const ownDetail = OWN_CODES[code];
+  if (ownDetail) return { reason: 'refused', detail: `${ownDetail} (${code})`, isOurs: true };
   const failure = FAILURES_BY_CODE[code];
   if (failure) return failure;
   if (TLS_CODE.test(code)) return { reason: 'tls-other', detail: `TLS failed (${code})` };

@@ -1,7 +1,8 @@
+import { createSocket } from 'node:dgram';
 import { connect, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import { findBlockReason, isSameAddress } from './address.ts';
-import { ProbeFailure } from './failures.ts';
+import { NO_OWN_ROUTE, ProbeFailure } from './failures.ts';
 import type { Limits } from './limits.ts';
 import { type Meter, meterPlain } from './metered-transport.ts';
 import type { Address } from './name-servers.ts';
@@ -77,7 +78,9 @@ async function dialAddress(
     socket = await target.connector({ ...address, port: target.origin.port, signal });
   } catch (error) {
     if (target.signal.aborted) throw target.signal.reason;
-    const cause = dialTimeout.signal.aborted ? new ProbeFailure('timeout', 'no connection') : error;
+    const cause = dialTimeout.signal.aborted
+      ? new ProbeFailure('timeout', 'no connection')
+      : await findOwnFault(error, address);
     throw new DialError('dialling failed', { cause });
   } finally {
     timer?.cancel();
@@ -87,6 +90,21 @@ async function dialAddress(
     throw new ProbeFailure('refused', 'the egress guard: the peer is not the checked address');
   }
   return socket;
+}
+
+/** Routers that refuse an address send ENETUNREACH too. Only the table of routes tells whose fault it is. */
+async function findOwnFault(error: unknown, { address, family }: Address): Promise<unknown> {
+  const isUnreachable = error instanceof Error && 'code' in error && error.code === 'ENETUNREACH';
+  if (!isUnreachable) return error;
+  // Connecting a UDP socket looks the route up, and sends no packet.
+  const socket = createSocket(family === 6 ? 'udp6' : 'udp4');
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  socket.once('error', () => resolve(false));
+  socket.once('connect', () => resolve(true));
+  socket.connect(1, address);
+  const hasRoute = await promise;
+  socket.close();
+  return hasRoute ? error : Object.assign(new Error('no route'), { code: NO_OWN_ROUTE });
 }
 
 async function delayTls(socket: Socket, until: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -62,7 +62,7 @@ export function validateUrl(input: string, policy: OriginPolicy = DEFAULT_POLICY
   // WHATWG accepts "127.0.0.1.." as a name, but "127.0.0.1." is an address.
   if (url.hostname.endsWith('..')) throw new OriginRefused('bad_label');
   // One trailing dot names the same host, but is invalid in SNI and would make a second host key.
-  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
+  if (url.hostname.endsWith('.')) url.hostname = removeDot(url.hostname);
   if (isException(url, policy)) return url;
   if (url.protocol !== 'https:') throw new OriginRefused('scheme_or_form');
   if (!policy.allowedPorts.includes(toPort(url))) {
@@ -89,7 +89,12 @@ export function toOrigin(url: URL): Origin {
 
 /** The `host:port` key of an exception in a policy. */
 export function exceptionKey(url: URL): string {
-  return `${url.hostname}:${toPort(url)}`;
+  return `${removeDot(url.hostname)}:${toPort(url)}`;
+}
+
+/** One trailing dot names the same host. `validateUrl` refuses two. */
+function removeDot(hostname: string): string {
+  return hostname.replace(/(?<!\.)\.$/, '');
 }
 
 /** Returns true for an exact exception of the policy. */
@@ -152,6 +157,25 @@ export function resolveReference(reference: string, base: URL, policy: OriginPol
   return validateUrl(new URL(reference, base).href, policy);
 }
 
+const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
+
+/** The names of loopback are one host: a document says "localhost", and a scan was given 127.0.0.1. */
+export function isSameHostname(left: string, right: string): boolean {
+  return left === right || (LOOPBACK_NAMES.has(left) && LOOPBACK_NAMES.has(right));
+}
+
+/** Writes a URL of another name of loopback, on the same port, with the name of the origin. */
+function renameLoopback(candidate: string, origin: Origin): string {
+  if (!LOOPBACK_NAMES.has(origin.hostname)) return candidate;
+  const url = ABSOLUTE_URL.test(candidate) ? URL.parse(candidate) : null;
+  const isAlias =
+    url !== null && LOOPBACK_NAMES.has(url.hostname) && url.username === '' && url.password === '';
+  if (!isAlias || toPort(url) !== origin.port || url.origin === origin.url) return candidate;
+  return url.protocol === `${origin.scheme}:`
+    ? origin.url + url.href.slice(url.origin.length)
+    : candidate;
+}
+
 /**
  * Resolves a URL that a document holds. Returns null if it is not on `origin`. A URL from a document may
  * be requested only after this check. `base` is the document's URL, for relative references.
@@ -163,7 +187,7 @@ export function sameOriginUrl(origin: Origin, candidate: string, base?: URL): UR
     allowHosts: new Set([exceptionKey(root)]),
   };
   try {
-    const url = resolveReference(candidate, base ?? root, onlyThisHost);
+    const url = resolveReference(renameLoopback(candidate, origin), base ?? root, onlyThisHost);
     return url.origin === origin.url ? url : null;
   } catch (error) {
     if (error instanceof OriginRefused) return null;
@@ -204,5 +228,5 @@ function toExceptionKey(entry: string): string {
   if (!isExact || !URL.canParse(text)) {
     throw new Error(`"${entry}" is not an exact host:port, such as localhost:3000 or [::1]:8443`);
   }
-  return `${new URL(text).hostname}:${Number(port)}`;
+  return `${removeDot(new URL(text).hostname)}:${Number(port)}`;
 }

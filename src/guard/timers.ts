@@ -7,23 +7,36 @@ export type PatientTimer = {
   /** Starts again with the full time. */
   restart(): void;
   cancel(): void;
+  /** Milliseconds since the start, without the time in which this thread was blocked. */
+  elapsedMs(): number;
 };
 
 /** Time is counted in steps of this length, so a blocked thread loses at most one step. */
 const STEP_MS = 250;
+/** Timers of an idle thread are late by less than this. */
+const USUAL_DELAY_MS = 50;
 
 export function startPatientTimer(ms: number, onExpiry: () => void): PatientTimer {
   let remainingMs = ms;
+  let startedAtMs = performance.now();
+  let stepEndsAtMs = startedAtMs;
+  let blockedMs = 0;
   let timer: NodeJS.Timeout | undefined;
   let expiry: NodeJS.Immediate | undefined;
   const cancel = () => {
     clearTimeout(timer);
     clearImmediate(expiry);
   };
+  const findDelayMs = () => {
+    const delayMs = performance.now() - stepEndsAtMs;
+    return delayMs > USUAL_DELAY_MS ? delayMs : 0;
+  };
   const wait = () => {
     const stepMs = Math.min(STEP_MS, remainingMs);
+    stepEndsAtMs = performance.now() + stepMs;
     timer = setTimeout(() => {
       remainingMs -= stepMs;
+      blockedMs += findDelayMs();
       if (remainingMs > 0) wait();
       // The event loop reads sockets before immediates, so data that has arrived is read first.
       else expiry = setImmediate(onExpiry);
@@ -34,9 +47,13 @@ export function startPatientTimer(ms: number, onExpiry: () => void): PatientTime
     restart: () => {
       cancel();
       remainingMs = ms;
+      startedAtMs = performance.now();
+      blockedMs = 0;
       wait();
     },
     cancel,
+    // The timer of the current step may also be late, because sockets are read before it.
+    elapsedMs: () => performance.now() - startedAtMs - blockedMs - findDelayMs(),
   };
 }
 

@@ -121,6 +121,7 @@ export const routeFacts = Type.Object(
     ),
     signIn: operations,
     free: operations,
+    unknown: Type.Optional(operations),
     isComplete: Type.Boolean({ description: 'False if more exist than are listed.' }),
   },
   { description: 'The routes that patches are written from. No grade depends on them.' },

@@ -192,8 +192,10 @@ export type RouteFacts = {
   readonly paid: readonly ReportRoute[];
   /** Operations whose 402 asks for a sign-in and not for a payment. */
   readonly signIn: readonly FreeRoute[];
-  /** The first OpenAPI operations that no document declares as paid. */
+  /** The first OpenAPI operations that are declared free, or that answered 2xx without a payment. */
   readonly free: readonly FreeRoute[];
+  /** The first OpenAPI operations that nobody knows to be paid or free. Absent in reports of older versions. */
+  readonly unknown?: readonly FreeRoute[];
   /** False if the list of paid routes was cut, or documents could not be read. */
   readonly isComplete: boolean;
 };

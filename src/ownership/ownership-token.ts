@@ -1,5 +1,5 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { ResolverDown } from '../guard/failures.ts';
+import { NetworkDown } from '../guard/failures.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
 import { Saturated, ScannerFailed } from '../model/errors.ts';
@@ -58,14 +58,14 @@ export function createTokenFetcher({ createClient, ...options }: TokenFetcherOpt
     const client = createClient({ ...options, signal, limits: FREE_LIMITS });
     try {
       const resolved = await client.resolveOrigin(origin);
-      if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
+      if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
       // A refused host gets the same result as a host without an address, so that callers cannot find private names.
       if (resolved.kind !== 'addresses') return toUnusable('unreachable', 'no answer (dns)');
       if (!(await admit(resolved.addresses))) throw new Saturated();
       const served = await readTokenFile(client, origin);
       return { ...served, handshakeMs: client.stats().handshakeMs };
     } catch (error) {
-      if (error instanceof ResolverDown) throw new ScannerFailed(error);
+      if (error instanceof NetworkDown) throw new ScannerFailed(error);
       throw error;
     } finally {
       client.close();

@@ -1,11 +1,13 @@
 import { toJsonLiteral, toJsString, toJsTemplate } from './literals.ts';
 import { cannotFix, type PaidExtras, type Patch, type ServedDocument, toPatch } from './patch.ts';
 import {
+  findNamedToken,
   isSolana,
   listNetworks,
   nameGuardedRoutes,
   nameRoute,
   type PatchRoute,
+  type PatchToken,
   type PatchValues,
   toGuardedKeys,
   toMachine,
@@ -51,19 +53,28 @@ export function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
-  { hasBazaar }: PaidExtras,
+  extras: PaidExtras,
 ): string[] {
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
+  const token = findNamedToken(route, extras);
+  const priceLiteral = token === null ? toJsString(`$${price}`) : toTokenLiteral(token);
+  const { hasBazaar } = extras;
   return [
     `const ${name} = {`,
-    `  accepts: { scheme: 'exact', network: ${toJsString(network)}, price: ${toJsString(`$${price}`)}, payTo: ${toJsString(payTo)} },`,
+    `  accepts: { scheme: 'exact', network: ${toJsString(network)}, price: ${priceLiteral}, payTo: ${toJsString(payTo)} },`,
     ...(resource === null ? [] : [`  resource: ${toJsString(resource)},`]),
     `  description: ${toJsString(description)},`,
     `  mimeType: ${toJsString(mimeType)},`,
     ...(hasBazaar ? writeDiscovery(route) : []),
     '} as const;',
   ];
+}
+
+/** A price in base units, with the EIP-712 domain of the token. */
+function toTokenLiteral({ asset, amount, name, version }: PatchToken): string {
+  const extra = `{ name: ${toJsString(name)}, version: ${toJsString(version)} }`;
+  return `{ amount: ${toJsString(amount)}, asset: ${toJsString(asset)}, extra: ${extra} }`;
 }
 
 /** Import line and app line of each framework. */

@@ -1,9 +1,9 @@
 /** Values of patches: facts of a report, or placeholders in angle brackets. */
 
-import type { ReportOffer, ReportRoute, ScanReport } from '../model/report.ts';
+import type { FreeRoute, ReportOffer, ReportRoute, ScanReport } from '../model/report.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount } from '../parse/x402/amount.ts';
-import { findKnownAsset } from '../parse/x402/assets.ts';
+import { findKnownAsset, listKnownAssets } from '../parse/x402/assets.ts';
 import {
   hasParameters,
   parseRouteTemplate,
@@ -14,6 +14,17 @@ import {
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
 
+/** The price in a token, as the SDKs take it. The name and the version are those of our tables. */
+export type PatchToken = {
+  readonly asset: string;
+  /** Base units. */
+  readonly amount: string;
+  readonly name: string;
+  readonly version: string;
+  /** True if the SDKs take this token for a price in dollars. */
+  readonly isDefault: boolean;
+};
+
 export type PatchRoute = {
   /** Null if the report does not state the method. The patch then guards every method. */
   readonly method: Method | null;
@@ -23,6 +34,8 @@ export type PatchRoute = {
   readonly example: string | null;
   /** Decimal dollars: "0.01" */
   readonly price: string;
+  /** The token that the challenge named; null if our tables do not have its EIP-712 domain. */
+  readonly token: PatchToken | null;
   /** CAIP-2 */
   readonly network: string;
   readonly payTo: string;
@@ -42,6 +55,8 @@ export type PatchValues = {
   readonly signIns: readonly PatchRoute[];
   /** At least one. */
   readonly freeOperations: readonly [FreeOperation, ...FreeOperation[]];
+  /** Nobody knows if these are paid or free, so no patch writes them: the seller must say it. */
+  readonly unknownOperations: readonly FreeOperation[];
 };
 
 const PLACEHOLDER_ROUTE: PatchRoute = {
@@ -49,6 +64,7 @@ const PLACEHOLDER_ROUTE: PatchRoute = {
   template: null,
   example: null,
   price: '<price>',
+  token: null,
   network: '<network:id>',
   payTo: '<payTo>',
   description: '<what the route sells, at most 500 characters>',
@@ -61,6 +77,7 @@ export const PLACEHOLDERS: PatchValues = {
   routes: [PLACEHOLDER_ROUTE],
   signIns: [],
   freeOperations: [{ method: 'GET', template: [{ kind: 'text', text: '/<free route>' }] }],
+  unknownOperations: [],
 };
 
 /** Placeholders for an explanation without a report. S5 is about POST resources. */
@@ -96,20 +113,19 @@ export function readPatchValues(
     ({ id, outcome }) => id === 'P7' && outcome === 'consistent',
   );
   const { paid = [], signIn = [], free = [], isComplete = true } = report.routes ?? {};
+  const { unknown = [] } = report.routes ?? {};
   const soldRoutes = withSharedTerms(paid.map((route) => toPatchRoute(route, hasOneRecipient)));
   // If the documents sell nothing, the caller has named what should be sold.
   if (soldRoutes.length === 0 && report.named) soldRoutes.push(toNamedRoute(report.named));
   const [first, ...others] = [...soldRoutes, ...(isComplete ? [] : [PLACEHOLDER_ROUTE])];
-  const [firstFree, ...otherFree] = free.flatMap(({ method, template }) => {
-    const parsed = parseCleanTemplate(template);
-    return parsed === null ? [] : [{ method, template: parsed }];
-  });
+  const [firstFree, ...otherFree] = parseOperations(free);
   return {
     ...PLACEHOLDERS,
     ...addressValues(publicOrigin),
     ...(first === undefined ? {} : { routes: [first, ...others] }),
     signIns: signIn.map(({ method, template }) => toSignInRoute(method, template)),
     ...(firstFree === undefined ? {} : { freeOperations: [firstFree, ...otherFree] }),
+    unknownOperations: parseOperations(unknown),
   };
 }
 
@@ -157,6 +173,7 @@ function toPatchRoute(route: ReportRoute, hasOneRecipient: boolean): PatchRoute 
     template: route.template === null ? null : parseCleanTemplate(route.template),
     example: toExample(route.path),
     price: toPrice(offer) ?? PLACEHOLDER_ROUTE.price,
+    token: toToken(offer),
     network: offer?.network ?? PLACEHOLDER_ROUTE.network,
     // A report in which P7 finds a bad recipient gives no address to copy.
     payTo: hasOneRecipient && ADDRESS_PATTERN.test(payTo) ? payTo : PLACEHOLDER_ROUTE.payTo,
@@ -203,6 +220,13 @@ function toSignInRoute(method: string, template: string): PatchRoute {
   };
 }
 
+function parseOperations(operations: readonly FreeRoute[]): readonly FreeOperation[] {
+  return operations.flatMap(({ method, template }) => {
+    const parsed = parseCleanTemplate(template);
+    return parsed === null ? [] : [{ method, template: parsed }];
+  });
+}
+
 function parseCleanTemplate(path: string): RouteTemplate | null {
   return cleanText(path, MAX_PATH_CHARS) === path ? parseRouteTemplate(path) : null;
 }
@@ -222,6 +246,23 @@ export function addressValues(origin: string | null): Pick<PatchValues, 'origin'
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin;
   const { origin: unknownOrigin, host } = PLACEHOLDERS;
   return isOrigin ? { origin: url.origin, host: url.hostname } : { origin: unknownOrigin, host };
+}
+
+function toToken(offer: ReportOffer | undefined): PatchToken | null {
+  const amount = parseAmount(offer?.amount ?? undefined);
+  const known = findKnownAsset(offer?.network ?? '', offer?.asset ?? '');
+  if (amount === null || known?.domain == null) return null;
+  const [first] = listKnownAssets(known.network);
+  const { asset, domain } = known;
+  return { asset, amount: String(amount), ...domain, isDefault: first?.asset === asset };
+}
+
+/** Returns the token if the code must name it: by a price in dollars, the SDKs take their default token. */
+export function findNamedToken(
+  { token }: PatchRoute,
+  { hasDomain = false }: { readonly hasDomain?: boolean },
+): PatchToken | null {
+  return token !== null && (hasDomain || !token.isDefault) ? token : null;
 }
 
 function toPrice(offer: ReportOffer | undefined): string | null {

@@ -24,6 +24,7 @@ const CODE_TOPICS = [
   'one-price',
   'one-recipient',
   'bazaar',
+  'token-domain',
   'base-url',
   'tls',
 ] as const;
@@ -66,6 +67,8 @@ export type PaidExtras = {
   readonly isBehindProxy?: boolean;
   /** True if the code declares the bazaar extension. */
   readonly hasBazaar?: boolean;
+  /** True if the code names the token of each price with its EIP-712 domain. */
+  readonly hasDomain?: boolean;
 };
 
 /** Makes the patches of the topics that use the code of paid routes. */
@@ -74,6 +77,7 @@ export function toPaidTopics(writePaidRoutes: (values: PatchValues, extras: Paid
     'paid-route': (values: PatchValues) => writePaidRoutes(values, {}),
     'public-url': (values: PatchValues) => writePaidRoutes(values, { isBehindProxy: true }),
     'head-guard': (values: PatchValues) => writePaidRoutes(values, {}),
+    'token-domain': (values: PatchValues) => writePaidRoutes(values, { hasDomain: true }),
     bazaar: (values: PatchValues) => writePaidRoutes(values, { hasBazaar: true }),
   };
 }

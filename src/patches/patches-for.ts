@@ -12,6 +12,7 @@ import {
   type Topic,
 } from './patch.ts';
 import { type PatchValues, toOpenApiPath } from './patch-values.ts';
+import { writeRoute } from './route-template.ts';
 import { EXPRESS } from './stacks/express.ts';
 import { FASTAPI } from './stacks/fastapi.ts';
 import { FLASK } from './stacks/flask.ts';
@@ -27,6 +28,9 @@ export type CheckPatches = {
   readonly lead: string;
   readonly patches: readonly TopicPatch[];
 };
+
+/** More names would hide the question. */
+const MAX_ASKED = 5;
 
 const STACK_PATCHES: Readonly<Record<Stack, StackPatches>> = {
   express: EXPRESS,
@@ -55,17 +59,31 @@ export function patchesFor(
   const check = CHECK_TOPICS[checkId];
   if (check === undefined) return null;
   const { leadsByOutcome, topicsByOutcome, fixesWithoutCode } = check;
-  const lead = leadsByOutcome?.[outcome ?? ''] ?? check.lead;
+  const ownLead = leadsByOutcome?.[outcome ?? ''] ?? check.lead;
+  const topics =
+    outcome === null ? listTopics(check) : [topicsByOutcome?.[outcome] ?? check.topic].flat();
+  const question = topics.includes('openapi') ? askAboutUnknown(values) : null;
+  const lead = question === null ? ownLead : `${ownLead} ${question}`;
   if (outcome === null) {
-    return { lead, patches: listTopics(check).map((topic) => writePatch(topic, stack, values)) };
+    return { lead, patches: topics.map((topic) => writePatch(topic, stack, values)) };
   }
   const fixWithoutCode = fixesWithoutCode?.[outcome];
   if (fixWithoutCode !== undefined) {
     const patch = cannotFix(`code cannot fix this: ${fixWithoutCode}`);
     return { lead, patches: [{ topic: check.topic, patch }] };
   }
-  const topics = [topicsByOutcome?.[outcome] ?? check.topic].flat();
   return { lead, patches: topics.map((topic) => writePatch(topic, stack, values)) };
+}
+
+/** Asks about operations that nobody knows to be paid or free. As code, a wrong guess would give away a sold route. */
+function askAboutUnknown({ unknownOperations }: PatchValues): string | null {
+  if (unknownOperations.length === 0) return null;
+  const names = unknownOperations.map(
+    ({ method, template }) => `${method} ${writeRoute(template, 'openapi')}`,
+  );
+  const unlisted = names.length - MAX_ASKED;
+  const list = names.slice(0, MAX_ASKED).join(', ') + (unlisted > 0 ? ` and ${unlisted} more` : '');
+  return `Are these paid or free: ${list}? Give the paid ones a 402 response and \`x-payment-info\`, and the free ones \`security: []\`.`;
 }
 
 export function writePatch(topic: Topic, stack: Stack, values: PatchValues): TopicPatch {

@@ -1,11 +1,13 @@
 import { toPythonString } from './literals.ts';
 import { cannotFix, type PaidExtras, type Patch, toPatch } from './patch.ts';
 import {
+  findNamedToken,
   isSolana,
   listNetworks,
   nameGuardedRoutes,
   nameRoute,
   type PatchRoute,
+  type PatchToken,
   type PatchValues,
   toGuardedKeys,
   toMachine,
@@ -19,8 +21,10 @@ function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
-  { hasBazaar }: PaidExtras,
+  extras: PaidExtras,
 ): string[] {
+  const { hasBazaar } = extras;
+  const token = findNamedToken(route, extras);
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
   return [
@@ -28,7 +32,7 @@ function writeSoldRoute(
     '    "accepts": {',
     '        "scheme": "exact",',
     `        "network": ${toPythonString(network)},`,
-    `        "price": ${toPythonString(`$${price}`)},`,
+    ...(token === null ? [`        "price": ${toPythonString(`$${price}`)},`] : writeToken(token)),
     `        "payTo": ${toPythonString(payTo)},`,
     '    },',
     ...(resource === null ? [] : [`    "resource": ${toPythonString(resource)},`]),
@@ -36,6 +40,17 @@ function writeSoldRoute(
     `    "mimeType": ${toPythonString(mimeType)},`,
     ...(hasBazaar ? writeDiscovery(route) : []),
     '}',
+  ];
+}
+
+/** A price in base units, with the EIP-712 domain of the token. */
+function writeToken({ asset, amount, name, version }: PatchToken): string[] {
+  return [
+    '        "price": {',
+    `            "amount": ${toPythonString(amount)},`,
+    `            "asset": ${toPythonString(asset)},`,
+    `            "extra": {"name": ${toPythonString(name)}, "version": ${toPythonString(version)}},`,
+    '        },',
   ];
 }
 

@@ -70,6 +70,8 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
       'relative-url': 'public-url',
       'other-host': 'public-url',
       'http-url': 'public-url',
+      'no-domain': 'token-domain',
+      'wrong-domain': 'token-domain',
     },
   },
   P4: {
@@ -83,7 +85,11 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
   P8: { lead: 'Give `description` 1 to 500 characters.', topic: 'paid-route' },
   S1: { lead: 'Serve the document at /openapi.json, with contact and guidance.', topic: 'openapi' },
   S2: { lead: 'Declare the x402 scheme in `components.securitySchemes`.', topic: 'openapi' },
-  S3: { lead: 'Write `security: []` on each free operation.', topic: 'openapi' },
+  S3: {
+    lead: 'Write `security: []` on each free operation.',
+    leadsByOutcome: { unsaid: 'Say of each operation if it is paid or free.' },
+    topic: 'openapi',
+  },
   S4: {
     lead: 'Declare the 402 response, `security` and `x-payment-info` on each paid operation.',
     topic: 'openapi',

@@ -23,6 +23,8 @@ export type PayTestOptions = {
   readonly facilitatorPort: number;
   /** Environment variables of the seller that get the URL of the facilitator. */
   readonly variables: readonly string[];
+  /** Variables of our own environment that the seller does not get. Default: none. */
+  readonly withheldVariables?: readonly string[];
   /** Networks to support in addition to the known ones. */
   readonly networks: readonly string[];
   /** The trials to report; null for all. */
@@ -77,10 +79,12 @@ async function startAndRun(options: PayTestOptions, cleanups: Cleanups): Promise
   const client = new SellerClient(target, timing.answerMs);
   cleanups.push(() => client.close());
 
-  const { variables, failingRoute } = options;
+  const { variables, withheldVariables = [], failingRoute } = options;
   const { url: facilitatorUrl } = facilitator;
   const seller =
-    start === null ? null : new SellerProcess({ command: start, variables, facilitatorUrl });
+    start === null
+      ? null
+      : new SellerProcess({ command: start, variables, withheldVariables, facilitatorUrl });
   if (seller === null) {
     say('Let the seller ask the facilitator (FACILITATOR_URL) at');
     say(facilitatorUrl);

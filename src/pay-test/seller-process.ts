@@ -11,6 +11,8 @@ export type SellerCommand = {
   /** Environment variables that get the facilitator's address. */
   readonly variables: readonly string[];
   readonly facilitatorUrl: string;
+  /** Variables of our own environment that the seller does not get. */
+  readonly withheldVariables: readonly string[];
 };
 
 const POLL_MS = 100;
@@ -39,12 +41,15 @@ export class SellerProcess {
         `${target.origin}: another process listens there already; stop it, or leave --start out`,
       );
     }
-    const { command, variables, facilitatorUrl } = this.#command;
+    const { command, variables, facilitatorUrl, withheldVariables } = this.#command;
     const addresses = Object.fromEntries(variables.map((name) => [name, facilitatorUrl]));
+    const ownVariables = Object.entries(process.env).filter(
+      ([name]) => !withheldVariables.includes(name),
+    );
     const child = spawn(command, {
       shell: true,
       detached: process.platform !== 'win32',
-      env: { ...process.env, ...addresses },
+      env: { ...Object.fromEntries(ownVariables), ...addresses },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;

@@ -1,5 +1,5 @@
 import { OriginRefused } from '../guard/errors.ts';
-import { ResolverDown } from '../guard/failures.ts';
+import { NetworkDown } from '../guard/failures.ts';
 import type { Address } from '../guard/name-servers.ts';
 import { allowOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/origin.ts';
 import type { Resolution } from '../guard/resolve.ts';
@@ -27,7 +27,7 @@ export const ACCEPT = 'application/json, */*;q=0.5';
 
 /**
  * Sends one request without a payment, and judges the answer, for the operator of this process. A GET follows redirects
- * within the origin, and a POST sends an empty object. Rejects if the fault is ours, with ResolverDown if no name server
+ * within the origin, and a POST sends an empty object. Rejects if the fault is ours, with NetworkDown if no name server
  * answers.
  */
 export async function preflightUrl(
@@ -40,7 +40,7 @@ export async function preflightUrl(
   }
   const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'blocked') return refusedPreflight(new OriginRefused('blocked_ip'));
-  if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
+  if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
   const settings =
     method === 'GET'
       ? ({ method, redirects: 'same-origin' } as const)

@@ -82,7 +82,7 @@ function digestTerms(version: number, offers: readonly Offer[]): string {
 }
 
 function toText(value: JsonValue | undefined): string | null {
-  if (value === undefined) return null;
+  if (value === undefined || value === null) return null;
   return typeof value === 'string' ? cleanText(value, MAX_TERM_CHARS) : showJson(value);
 }
 

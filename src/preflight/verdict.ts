@@ -119,7 +119,9 @@ function findPriceReasons(
   const overpriced = payable.filter((offer) => isOverpriced(offer, maxPrice) === true);
   const unpriced = payable.filter((offer) => isOverpriced(offer, maxPrice) === null);
   const formatPrices = (offers: readonly PricedOffer[]) =>
-    offers.map(({ pointer, price, amount }) => `${pointer} ${price ?? amount}`).join(', ');
+    offers
+      .map(({ pointer, price, amount }) => `${pointer} ${price ?? amount ?? 'without an amount'}`)
+      .join(', ');
   const limit = `the limit is ${maxPrice}`;
   if (overpriced.length === payable.length) {
     return [{ code: 'over_max_price', evidence: `${formatPrices(overpriced)}: ${limit}` }];

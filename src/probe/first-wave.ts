@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { HttpObservation, PathAnswer } from '../model/observations.ts';
 import { findSharedBytes } from '../parse/json/transfer.ts';
-import { findBodyLimit } from '../parse/kit/read-document.ts';
+import { findBodyLimit, isYamlPath } from '../parse/text/document-limits.ts';
 import type { RequestCache } from './client/request-cache.ts';
 
 const KIB = 1024;
@@ -18,6 +18,7 @@ export const OPENAPI_ALTERNATES = [
   '/api/openapi.json',
   '/swagger.json',
   '/openapi.yaml',
+  '/openapi.yml',
 ] as const;
 
 /** Failures that every further request would repeat: no name, no listener, no valid certificate. */
@@ -35,6 +36,9 @@ const OPENAPI_NAME = '"openapi"';
 const OPENAPI_VALUE = /^\s*:\s*"3\./;
 /** Bytes that are read after `OPENAPI_NAME`, and at the end of the document. */
 const EXCERPT_BYTES = 256;
+
+const YAML_MEMBER = /^["']?openapi["']?[ \t]*:[ \t]*\S/m;
+const MAX_YAML_CHARS = 65_536;
 
 const MAX_TIMEOUTS = 2;
 const NOT_ASKED: HttpObservation = {
@@ -115,6 +119,9 @@ async function askAlternates(
 /** Searches bytes and parses nothing, because only a thread that can be killed may parse. */
 function looksLikeOpenApi(answer: HttpObservation): boolean {
   if (!answer.ok || answer.truncated || answer.data.status !== 200) return false;
+  if (isYamlPath(new URL(answer.data.url).pathname)) {
+    return YAML_MEMBER.test(answer.data.body.slice(0, MAX_YAML_CHARS));
+  }
   const bytes = findSharedBytes(answer.data, 'body') ?? Buffer.from(answer.data.body);
   const end = bytes.toString('utf8', bytes.length - EXCERPT_BYTES).trimEnd();
   if (!end.endsWith('}') || !bytes.includes('"paths"')) return false;

@@ -23,39 +23,35 @@ const SECOND_POST: ResourceRequest = { method: 'POST', number: 2 };
 
 /** Lists the requests of the first step. A GET is always sent. It is safe, because crawlers send it too. */
 function listFirstRequests(
-  resource: PlannedResource,
+  { declaredPaid, method, post }: PlannedResource,
   probing: ProbingOptions,
 ): readonly ResourceRequest[] {
-  if (!resource.declaredPaid) return [GET];
-  if (resource.method !== 'POST') return [GET, SECOND_GET, HEAD];
-  return probing.post ? [GET, HEAD, POST, SECOND_POST] : [GET, HEAD];
-}
-
-/** Lists the requests of the second step: more requests if GET answered 402, and POSTs if POST may be sold. */
-function listFurtherRequests(
-  resource: PlannedResource,
-  probing: ProbingOptions,
-  getStatus: number | null,
-): readonly ResourceRequest[] {
-  // A POST would be one more request to a resource that has asked for fewer.
-  if (getStatus === 429) return [];
-  const isPaidByGet = getStatus === 402;
-  const further = isPaidByGet ? [SECOND_GET, HEAD] : [];
-  const sendsPost = probing.post && needsPost(resource, isPaidByGet);
-  return sendsPost ? [...further, POST, SECOND_POST] : further;
+  if (!declaredPaid) return [GET];
+  const gets = method === 'POST' ? [GET, HEAD] : [GET, SECOND_GET, HEAD];
+  return probing.post && post === 'sold' && method === 'POST' ? [...gets, POST] : gets;
 }
 
 /**
- * A declared GET that is not paid may be sold by POST. If no document names a method, GET and POST may
- * sell different things. A POST that no document declares as paid would run, so it is not sent.
+ * Lists the requests of the second step, which follow from the answers of the first. A POST is repeated only if it
+ * was answered with 402: an operation without a guard runs once at most.
  */
-function needsPost(
-  { method, declaredPaid, freePost }: PlannedResource,
-  isPaidByGet: boolean,
-): boolean {
-  if (!declaredPaid || method === 'POST') return false;
-  if (method === 'GET') return !isPaidByGet && !freePost;
-  return !isPaidByGet || !freePost;
+function listFurtherRequests(
+  { method, post }: PlannedResource,
+  probes: readonly Probe[],
+  probing: ProbingOptions,
+): readonly ResourceRequest[] {
+  const getStatus = findStatus(probes, 'GET');
+  // A POST would be one more request to a resource that has asked for fewer.
+  if (getStatus === 429) return [];
+  const isPaidByGet = getStatus === 402;
+  const isPaidByPost = findStatus(probes, 'POST') === 402;
+  const isSoldByPost = post === 'sold' || (post === 'if-get-is-unpaid' && !isPaidByGet);
+  const sendsPost = probing.post && method === null && isSoldByPost;
+  return [
+    ...(isPaidByGet ? [SECOND_GET, HEAD] : []),
+    ...(sendsPost ? [POST] : []),
+    ...(isPaidByPost ? [SECOND_POST] : []),
+  ];
 }
 
 /** A planned resource with its answers so far. */
@@ -78,22 +74,39 @@ export async function probeResources(
   );
 }
 
-/** Sends the requests of the second step. Returns `resources` itself if no request is needed. */
+/** Sends the requests that follow from the first answers. Returns `resources` itself if there are none. */
 export async function probeFurther(
   cache: RequestCache,
   resources: readonly ProbedResource[],
   probing: ProbingOptions,
 ): Promise<readonly ProbedResource[]> {
-  const pending = resources.map((probed) => ({
-    ...probed,
-    requests: findUnsent(probed, probing),
-  }));
-  if (pending.every(({ requests }) => requests.length === 0)) return resources;
-  return Promise.all(
-    pending.map(async ({ resource, probes, requests }) => {
-      return { resource, probes: [...probes, ...(await sendAll(cache, resource, requests))] };
-    }),
-  );
+  if (resources.every((probed) => findUnsent(probed, probing).length === 0)) return resources;
+  return Promise.all(resources.map((probed) => sendUnsent(cache, probed, probing)));
+}
+
+async function sendUnsent(
+  cache: RequestCache,
+  probed: ProbedResource,
+  probing: ProbingOptions,
+): Promise<ProbedResource> {
+  const requests = findUnsent(probed, probing);
+  if (requests.length === 0) return probed;
+  const { resource, probes } = probed;
+  const answers = await sendAll(cache, resource, requests);
+  return sendUnsent(cache, { resource, probes: [...probes, ...answers] }, probing);
+}
+
+/** True if both lists have the same first answers. A repeated request changes no challenge. */
+export function hasSameFirstAnswers(
+  left: readonly ProbedResource[],
+  right: readonly ProbedResource[],
+): boolean {
+  return countFirstAnswers(left) === countFirstAnswers(right);
+}
+
+function countFirstAnswers(resources: readonly ProbedResource[]): number {
+  const probes = resources.flatMap((resource) => resource.probes);
+  return probes.filter(({ method, number }) => number === 1 && method !== 'HEAD').length;
 }
 
 function findUnsent(
@@ -101,7 +114,7 @@ function findUnsent(
   probing: ProbingOptions,
 ): readonly ResourceRequest[] {
   const sent = new Set(probes.map((probe) => `${probe.method} ${probe.number}`));
-  return listFurtherRequests(resource, probing, findGetStatus(probes)).filter(
+  return listFurtherRequests(resource, probes, probing).filter(
     ({ method, number }) => !sent.has(`${method} ${number}`),
   );
 }
@@ -127,31 +140,36 @@ function sendAll(
   );
 }
 
-function findGetStatus(probes: readonly Probe[]): number | null {
-  const answer = probes.find((probe) => probe.method === 'GET')?.answer;
+function findStatus(probes: readonly Probe[], method: Probe['method']): number | null {
+  const answer = probes.find((probe) => probe.method === method)?.answer;
   return answer?.ok ? answer.data.status : null;
 }
 
 /** A candidate that did not answer 402 is not a paid resource. Its answer is reported and not judged. */
 export function toResourceSet(plan: Plan, resources: readonly ProbedResource[]): ResourceSet {
   const isPaid = ({ resource, probes }: ProbedResource) =>
-    resource.declaredPaid || findGetStatus(probes) === 402;
+    resource.declaredPaid || findStatus(probes, 'GET') === 402;
   const candidates = resources.filter((resource) => !isPaid(resource));
   const notKnown = candidates.filter(
     ({ probes: [first] }) => first !== undefined && isNoAnswer(first.answer),
   );
   const probed = resources
     .filter(isPaid)
-    .map(({ resource: { freePost: _, madeUp, ...resource }, probes }): ResourceObservation => {
+    .map(({ resource: { post: _, madeUp, ...resource }, probes }): ResourceObservation => {
       return { ...resource, ...(madeUp ? { madeUp } : {}), probes };
     });
+  const candidateAnswers = candidates.flatMap(({ resource: { path }, probes }) =>
+    probes.slice(0, 1).map(({ answer }) => ({ path, answer })),
+  );
   return {
     probed,
+    ...(candidateAnswers.length > 0 ? { candidates: candidateAnswers } : {}),
     declared: plan.declared + probed.filter((resource) => !resource.declaredPaid).length,
     otherMethods: plan.otherMethods,
     ...(plan.elsewhere.length > 0 ? { elsewhere: plan.elsewhere } : {}),
     ...(notKnown.length > 0 ? { notKnown: notKnown.map(describeCandidate) } : {}),
     ...(plan.unread.length > 0 ? { unread: plan.unread } : {}),
+    ...(plan.unsent.length > 0 ? { unsent: plan.unsent } : {}),
     looked: [...plan.looked, ...candidates.map(describeCandidate)],
   };
 }

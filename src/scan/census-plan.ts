@@ -1,4 +1,4 @@
-/** Changes the plan of a scan for the census: adds listed resources, and drops what robots.txt refuses. */
+/** Changes the plan of a scan for the census: adds what an index lists, and drops what robots.txt refuses. */
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { PlannedResource } from '../probe/plan/declared-requests.ts';
 import { MAX_PROBED_RESOURCES, type Plan } from '../probe/plan/plan.ts';
@@ -21,26 +21,36 @@ export async function planForCensus(
   { listed, robotsAgent }: CensusInstructions,
   work: ScanWork,
 ): Promise<Plan> {
-  const added = listed
-    .filter(({ method, path }) => method === 'GET' && !plan.resources.some(hasPath(path)))
-    .map(({ path }) => toCandidate(origin.url, path));
+  const planned = new Set(plan.resources.map(({ path }) => path));
+  const added = [...new Set(listed.map(({ path }) => path))]
+    .filter((path) => !planned.has(path))
+    .map((path) => toCandidate(origin.url, path));
   const resources = [...plan.resources, ...added].slice(0, MAX_PROBED_RESOURCES);
+  const isSoldByPost = (path: string) =>
+    plan.resources.some((resource) => resource.path === path && resource.post !== 'never');
+  const unsent = listed
+    .filter(({ method, path }) => method === 'POST' && !isSoldByPost(path))
+    .map(({ method, path }) => ({ method, template: path, source: 'index' as const }));
   const paths = resources.map(({ path }) => path);
   const allowed = await readAllowed(robots, { agent: robotsAgent, paths }, work);
   return {
     ...plan,
     resources: resources.filter((_, index) => allowed?.[index] ?? true),
+    unsent: [...plan.unsent, ...unsent],
   };
 }
 
-/** A candidate is dropped if a document declares its path with another method. */
-function hasPath(path: string): (planned: PlannedResource) => boolean {
-  return (planned) => planned.path === path;
-}
-
+/** An index may list whatever a stranger writes, so its rows are asked by GET only, and after the seller's own. */
 function toCandidate(originUrl: string, path: string): PlannedResource {
-  const found = { sources: ['index'] as const, declaredPaid: false, madeUp: false };
-  return { url: originUrl + path, path, template: path, method: 'GET', ...found, freePost: false };
+  const candidate = { declaredPaid: false, madeUp: false, post: 'never' } as const;
+  return {
+    url: originUrl + path,
+    path,
+    template: path,
+    method: 'GET',
+    sources: ['index'],
+    ...candidate,
+  };
 }
 
 /**

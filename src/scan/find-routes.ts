@@ -1,14 +1,16 @@
-/** Collects paid routes from documents, indexes and answers. Pure; runs on a worker. */
-import type { Observations, ResourceObservation } from '../model/observations.ts';
+/** Collects paid routes from documents and answers, and none from the rows of an index. Pure; runs on a worker. */
+import type { ResourceObservation, ResourceSet } from '../model/observations.ts';
 import type { FreeRoute, ReportOffer, ReportRoute, RouteFacts } from '../model/report.ts';
 import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/json.ts';
+import type { UnpricedSources } from '../parse/kit/free-operations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { Operation } from '../parse/openapi/openapi.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
-import { findPathOnOrigin } from '../probe/plan/declared-requests.ts';
-import { readIndexedResources, readManifestEntries } from '../probe/plan/find-resources.ts';
+import { DeclaredRequests } from '../probe/plan/declared-requests.ts';
+import { readManifestEntries } from '../probe/plan/find-resources.ts';
+import { ManifestSales } from '../probe/plan/manifest-sales.ts';
 
 /** A longer list is cut and marked incomplete. A patch made from it would leave some routes without a price. */
 const MAX_PAID_ROUTES = 100;
@@ -30,46 +32,39 @@ type Draft = {
   challenge: Challenge | null;
 };
 
-export type RouteSources = Pick<
-  Observations,
-  | 'origin'
-  | 'soft404'
-  | 'openapi'
-  | 'openapiAlternates'
-  | 'manifest'
-  | 'manifestJson'
-  | 'resources'
-  | 'x402scan'
->;
+const NO_OPERATIONS = { free: [], answered: [], unknown: [] };
+
+export type RouteSources = UnpricedSources;
 
 export function findRoutes(sources: RouteSources, kit: Kit): RouteFacts {
   const openapi = kit.openapi(sources);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
   const localOperations = operations.filter(({ elsewhere }) => elsewhere === null);
-  const soldOperations = localOperations.filter(({ paid, signIn }) => paid && !signIn);
-  const manifestEntries = readManifestEntries(kit.manifest(sources));
+  const entries = readManifestEntries(kit.manifest(sources)).slice(0, MAX_ENTRIES_READ);
+  const declared = new DeclaredRequests(localOperations);
+  const sales = new ManifestSales(entries, declared, sources.origin.url, kit);
+  const soldOperations = localOperations.filter((operation) => sales.isSold(operation));
   const routes = new RouteDrafts(localOperations);
   for (const { method, route, requestPath } of soldOperations) {
     routes.add({ method, template: removeQuery(route), path: requestPath, challenge: null });
   }
-  for (const { target, method } of manifestEntries.slice(0, MAX_ENTRIES_READ)) {
-    const path = findPathOnOrigin(sources.origin.url, target, kit);
-    if (path !== null) routes.addDeclared(removeQuery(path), method);
+  for (const { template, method, declaredPaid } of sales.list()) {
+    if (declaredPaid) routes.addDeclared(removeQuery(template), method);
   }
   const signIns = kit.signIns(sources.resources);
-  const indexedResources = readIndexedResources(sources);
-  for (const resource of sources.resources.probed) {
-    if (resource.tool === undefined && !signIns.includes(resource)) {
-      for (const challenge of findChallenges(resource, kit))
-        routes.addChallenged(resource, challenge);
-    }
-  }
-  for (const { resource, method } of indexedResources.slice(0, MAX_ENTRIES_READ)) {
-    const path = findPathOnOrigin(sources.origin.url, resource, kit);
-    const isProbed = sources.resources.probed.some((resource) => resource.path === path);
-    if (path !== null && !isProbed) routes.addCalled(removeQuery(path), method);
+  for (const { resource, ...challenge } of findChallenges(sources.resources, kit)) {
+    const isRoute = resource.tool === undefined && !signIns.includes(resource);
+    if (isRoute) routes.addChallenged(resource, challenge);
   }
   const drafts = routes.listDrafts();
+  const unpriced =
+    openapi.state === 'found' ? kit.unpricedOperations(openapi.facts, sources) : NO_OPERATIONS;
+  const list = (listed: readonly Operation[]) =>
+    listed
+      .filter(({ elsewhere }) => elsewhere === null)
+      .map(toFreeRoute)
+      .filter(isShowable)
+      .slice(0, MAX_FREE_ROUTES);
   return {
     paid: drafts.slice(0, MAX_PAID_ROUTES).map((draft) => toPaidRoute(draft, kit)),
     signIn: [
@@ -79,17 +74,17 @@ export function findRoutes(sources: RouteSources, kit: Kit): RouteFacts {
       .filter(isShowable)
       .filter(isFirstOccurrence)
       .slice(0, MAX_FREE_ROUTES),
-    free: localOperations
-      .filter(({ paid, hasOwnSecurity }) => !paid && !hasOwnSecurity)
-      .filter((operation) => !routes.isSold(operation))
-      .map(toFreeRoute)
-      .filter(isShowable)
-      .slice(0, MAX_FREE_ROUTES),
+    free: list([...unpriced.free, ...unpriced.answered].filter((each) => !routes.isSold(each))),
+    unknown: list(unpriced.unknown.filter((each) => !routes.isPerhapsSold(each))),
     isComplete: drafts.length <= MAX_PAID_ROUTES && sources.resources.planFailure === undefined,
   };
 }
 
-type RouteChallenge = { readonly method: string; readonly challenge: Challenge | null };
+type RouteChallenge = {
+  readonly resource: ResourceObservation;
+  readonly method: string;
+  readonly challenge: Challenge | null;
+};
 
 class RouteDrafts {
   readonly #operations: readonly Pattern[];
@@ -107,6 +102,15 @@ class RouteDrafts {
   isSold({ method, route }: Operation): boolean {
     const template = removeQuery(route);
     return this.#drafts.some((draft) => draft.template === template && draft.method === method);
+  }
+
+  /** True also for a route without a method, because each method of its path may be the sold one. */
+  isPerhapsSold(operation: Operation): boolean {
+    const template = removeQuery(operation.route);
+    return (
+      this.isSold(operation) ||
+      this.#drafts.some((draft) => draft.template === template && draft.method === null)
+    );
   }
 
   add(draft: Draft): void {
@@ -133,7 +137,10 @@ class RouteDrafts {
     return draft;
   }
 
-  addChallenged(resource: ResourceObservation, { method, challenge }: RouteChallenge): void {
+  addChallenged(
+    resource: ResourceObservation,
+    { method, challenge }: Omit<RouteChallenge, 'resource'>,
+  ): void {
     const draft = this.addCalled(removeQuery(resource.path), method);
     draft.method ??= method;
     draft.challenge ??= challenge;
@@ -179,12 +186,21 @@ function removeQuery(path: string): string {
   return path.split('?', 1)[0] ?? path;
 }
 
-function findChallenges({ probes }: ResourceObservation, kit: Kit): readonly RouteChallenge[] {
-  return probes.flatMap(({ method, number, answer }) => {
-    const is402 = answer.ok && answer.data.status === 402;
-    if (number !== 1 || method === 'HEAD' || !is402) return [];
-    return [{ method, challenge: kit.challenge(answer.data).challenge }];
+/** A method that only answers like another method of its path is not sold twice. */
+function findChallenges(resources: ResourceSet, kit: Kit): readonly RouteChallenge[] {
+  const challenged = kit.allChallenged(resources).map(({ resource, probe, reading }) => {
+    return { resource, method: probe.method, challenge: reading.challenge };
   });
+  // A 402 of another protocol, or one that cannot be decoded.
+  const others = resources.probed.flatMap((resource) =>
+    resource.probes.flatMap(({ method, number, answer }) => {
+      const is402 = answer.ok && answer.data.status === 402;
+      if (number !== 1 || method === 'HEAD' || !is402) return [];
+      const { challenge } = kit.challenge(answer.data);
+      return challenge === null ? [{ resource, method, challenge }] : [];
+    }),
+  );
+  return [...challenged, ...others];
 }
 
 function toFreeRoute({ method, route }: Operation): FreeRoute {

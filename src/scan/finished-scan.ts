@@ -5,7 +5,7 @@ import type { JsonObject } from '../model/json.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { PayableState, PriceFrom } from '../model/payability.ts';
 import type { Branding, CheckResult, ScanReport, Signals } from '../model/report.ts';
-import type { SoldOperation } from '../probe/plan/plan.ts';
+import type { DeclaredSale } from '../probe/plan/plan.ts';
 import type { Recording } from '../probe/recording.ts';
 import type { PublishedScan } from '../store/published-scan.ts';
 import type { ScanResult, StoredRecording } from '../store/results.ts';
@@ -31,7 +31,7 @@ export type FinishedScan = {
   /** The word that the scan gives its day, such as `payable`; null in scans of older releases. */
   readonly dayWord: DayWord | null;
   /** The operations that the origin's documents sell; absent in scans of older releases. */
-  readonly sold?: readonly SoldOperation[] | undefined;
+  readonly sold?: readonly DeclaredSale[] | undefined;
   /** Digest of the canonical observations; null if they could not be digested. */
   readonly observationsSha256: string | null;
   /** Stores the recording and returns it. Absent in scans that were read from the store. */

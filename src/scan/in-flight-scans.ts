@@ -106,6 +106,10 @@ export class InFlightScans {
     return paidCount >= maxScans / 2 || this.#scans.size - paidCount >= MAX_FREE_SCANS;
   }
 
+  isRunning({ url }: Origin): boolean {
+    return this.#scans.has(url);
+  }
+
   join({ url }: Origin, options: JoinOptions = {}): Promise<FinishedScan> | null {
     const scan = this.#scans.get(url);
     if (scan === undefined) return null;

@@ -4,11 +4,17 @@ import type { Observations, ProbingOptions, ResourceSet } from '../model/observa
 import type { Standing } from '../model/standing.ts';
 import type { RequestCache } from '../probe/client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from '../probe/first-wave.ts';
-import { probeFurther, probeResources, toResourceSet } from '../probe/probe-resources.ts';
+import {
+  hasSameFirstAnswers,
+  probeFurther,
+  probeResources,
+  toResourceSet,
+} from '../probe/probe-resources.ts';
 import { askAsBrowser, askIcons, askIconsByGet, followLinks } from '../probe/second-wave.ts';
 import { planForCensus } from './census-plan.ts';
 import type { McpOptions, ToolObservations } from './observe-tools.ts';
 import type { ScanWork } from './origin-work.ts';
+import { readYaml } from './read-yaml.ts';
 import { describeChallenges, NO_CHALLENGES, type PlanResult, readPlan } from './readers.ts';
 import type { CensusInstructions } from './scanner.ts';
 
@@ -31,7 +37,8 @@ export type GatheringScan = {
 };
 
 /** The answers at fixed paths, and what the indexes answered about the origin. */
-type Documents = FixedPaths & Pick<Observations, 'origin' | 'x402scan' | 'listing'>;
+type Documents = Omit<FixedPaths, 'openapiAlternates'> &
+  Pick<Observations, 'origin' | 'x402scan' | 'listing' | 'openapiAlternates'>;
 
 /** Sends the first wave, and asks the indexes. */
 export async function gatherDocuments(scan: GatheringScan): Promise<Documents> {
@@ -40,7 +47,8 @@ export async function gatherDocuments(scan: GatheringScan): Promise<Documents> {
   oracle?.start();
   onStage?.('documents');
   const [fixed, indexes] = await Promise.all([askFixedPaths(cache), standing.origin(origin)]);
-  return { origin, ...fixed, ...indexes };
+  const openapiAlternates = await readYaml(fixed.openapiAlternates, scan.work);
+  return { origin, ...fixed, openapiAlternates, ...indexes };
 }
 
 type PlannedRequests = PlanResult & { readonly tools: ToolObservations | null };
@@ -97,7 +105,9 @@ export async function gatherPlanned(
     links,
     icons: allIcons,
     ...(browser === null ? {} : { browser }),
-    payability: resources === earlyResources ? payability : await runClients(resources, scan),
+    payability: hasSameFirstAnswers(probed, allProbed)
+      ? payability
+      : await runClients(resources, scan),
     ...standings,
   };
 }

@@ -199,7 +199,7 @@ async function isBlocked(client: ProbeClient, origin: Origin): Promise<boolean> 
   const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'our-fault') {
     throw new ScannerFailure(
-      `${resolved.detail}: check the name servers of this machine, and scan again`,
+      `${resolved.detail}: check the network of this machine, and scan again`,
     );
   }
   return resolved.kind === 'blocked';

@@ -38,6 +38,8 @@ export function createScanCoordinator(options: ScanCoordinatorOptions) {
      * when callers leave. Throws Saturated, ScannerFailure, OriginRefused, StoreError.
      */
     run: (origin: Origin, runOptions: ScanRunOptions = {}) => inFlight.run(origin, runOptions),
+    /** True while this process scans the origin for callers who share the result. Asking joins nothing. */
+    isRunning: (origin: Origin) => inFlight.isRunning(origin),
     /** Joins a scan in flight of this process; null if there is none. */
     join: (origin: Origin, joinOptions?: JoinOptions) => inFlight.join(origin, joinOptions),
     /** Returns the recording of a finished scan; null if none was kept. */

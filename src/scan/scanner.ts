@@ -1,7 +1,7 @@
 import type { Origin } from '../guard/origin.ts';
 import type { Observations } from '../model/observations.ts';
 import type { Branding, ScanReport, ScanTiming, Signals } from '../model/report.ts';
-import type { SoldOperation } from '../probe/plan/plan.ts';
+import type { DeclaredSale } from '../probe/plan/plan.ts';
 import type { RecordedScan, RecordInput } from './finished-scan.ts';
 
 export type OriginScanOptions = {
@@ -37,7 +37,7 @@ export type ScanOutcome = {
   readonly timing: ScanTiming;
   readonly observations: Observations;
   /** The operations that the origin's documents sell; absent in replays. */
-  readonly sold?: readonly SoldOperation[];
+  readonly sold?: readonly DeclaredSale[];
 };
 
 export type Scanner = {

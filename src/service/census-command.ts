@@ -13,7 +13,8 @@ import { MAX_RESOURCES } from '../census/listing.ts';
 import { createKeyedHash } from '../census/plan.ts';
 import { type CensusConfig, readExclusions } from '../config/census.ts';
 import { type Config, loadConfig } from '../config/config.ts';
-import { loadEnvFile, SettingError } from '../config/environment.ts';
+import { EnvFileUnreadable, loadEnvFile } from '../config/env-file.ts';
+import { SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/catalog/catalog.ts';
 import { LimitReached } from '../looks/in-turn.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
@@ -54,6 +55,7 @@ async function runCensusCommand(args: readonly string[]): Promise<void> {
     const isForOperators =
       error instanceof UsageError ||
       error instanceof SettingError ||
+      error instanceof EnvFileUnreadable ||
       error instanceof CatalogError ||
       error instanceof StoreError;
     console.error(isForOperators ? error.message : inspect(error));

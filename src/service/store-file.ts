@@ -3,7 +3,8 @@
  * `npm run restore -- FILE` creates that store from a backup, before the service starts.
  */
 import { inspect } from 'node:util';
-import { DEFAULT_STORE_URL, loadEnvFile } from '../config/environment.ts';
+import { EnvFileUnreadable, loadEnvFile } from '../config/env-file.ts';
+import { DEFAULT_STORE_URL } from '../config/environment.ts';
 import { StoreError } from '../store/errors.ts';
 import { backupStore, restoreStore } from '../store/open-store.ts';
 
@@ -41,7 +42,8 @@ function runStoreFileCommand({ usage, run }: StoreFileCommand, args: readonly st
     loadEnvFile();
     console.log(run(process.env['STORE_URL'] || DEFAULT_STORE_URL, file));
   } catch (error) {
-    console.error(error instanceof StoreError ? error.message : inspect(error));
+    const isForOperators = error instanceof StoreError || error instanceof EnvFileUnreadable;
+    console.error(isForOperators ? error.message : inspect(error));
     process.exitCode = 1;
   }
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { feedUrl } from '../directory/host-feed.ts';
 import { OriginRefused } from '../guard/errors.ts';
-import { ResolverDown } from '../guard/failures.ts';
+import { NetworkDown } from '../guard/failures.ts';
 import { type Resolver, systemResolver } from '../guard/name-servers.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import { resolveHost } from '../guard/resolve.ts';
@@ -199,7 +199,7 @@ async function requireAddress(
 ): Promise<void> {
   const resolved = await resolveHost(receiver, policy, resolver, 1);
   if (resolved.kind === 'addresses') return;
-  if (resolved.kind === 'our-fault') throw new ScannerFailed(new ResolverDown(resolved.detail));
+  if (resolved.kind === 'our-fault') throw new ScannerFailed(new NetworkDown(resolved.detail));
   throw new OriginRefused(
     'blocked_ip',
     'The host of the webhook gave no address of the public internet: give a public https URL.',

@@ -1,5 +1,5 @@
 import { OriginRefused } from '../guard/errors.ts';
-import { ResolverDown } from '../guard/failures.ts';
+import { NetworkDown } from '../guard/failures.ts';
 import { toOrigin, validateUrl } from '../guard/origin.ts';
 import { LimitReached } from '../looks/in-turn.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
@@ -30,7 +30,7 @@ export function createPostWebhook({
       const webhook = validateUrl(url, options.policy);
       const origin = toOrigin(webhook);
       const resolved = await client.resolveOrigin(origin);
-      if (resolved.kind === 'our-fault') throw new ResolverDown(resolved.detail);
+      if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
       if (resolved.kind !== 'addresses') return NO_ANSWER;
       if (!(await admit(resolved.addresses))) throw new LimitReached();
       const observation = await client.request({

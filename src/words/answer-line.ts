@@ -15,6 +15,9 @@ import { toNetworkName } from '../parse/x402/networks.ts';
 export type PayabilityReport = Pick<ScanReport, 'payability' | 'payableBy'> &
   Partial<Pick<ScanReport, 'origin' | 'results' | 'otherWays'>>;
 
+/** Begins a client's message in evidence. */
+const CLIENT_NOTE = ' (the official';
+
 /** The checks whose evidence names a fault of a challenge. */
 const CHALLENGE_CHECKS = ['P3', 'P4'];
 
@@ -80,9 +83,12 @@ function findFault(results: ScanReport['results']): string | null {
     const failed = results.find(
       ({ id, status, basis }) => id === check && status === 'fail' && basis === 'measured',
     );
-    // The evidence may end with the client's message. It is cut off, because the answer line already has it.
-    const [first] = failed?.evidence.replace(/^\d+ of \d+: /, '').split(/; | \(the official/) ?? [];
-    if (first !== undefined) return first;
+    // The client's message stands beside the fault that it names. It is cut off, because the answer line has it.
+    if (failed === undefined) continue;
+    const [first = '', ...others] = failed.evidence.replace(/^\d+ of \d+: /, '').split('; ');
+    const meant = [first, ...others].find((text) => text.includes(CLIENT_NOTE)) ?? first;
+    const request = meant.startsWith('/') ? (/^[A-Z]+ \S+ /.exec(first)?.[0] ?? '') : '';
+    return request + meant.split(CLIENT_NOTE, 1)[0];
   }
   return null;
 }

@@ -16,6 +16,9 @@ const STELLAR = {
 const OTHER_TOKEN = '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42';
 const ZERO_ADDRESS = `0x${'0'.repeat(40)}`;
 const DOMAIN = { name: 'USD Coin', version: '2' };
+const WALLET = '0x77777777Dcc4d5A8B6E418Fd04D8997ef11000eE';
+const GATEWAY = { name: 'GatewayWalletBatched', version: '1', verifyingContract: WALLET };
+const RENAMED = { scheme: 'exact2', amount: '$0.05' };
 
 const noSocketsUrl = new URL('./no-sockets.mjs', import.meta.url).href;
 const oracle = createOracle({
@@ -38,6 +41,11 @@ async function tryOffers(...changes: readonly (JsonObject | null)[]) {
 }
 
 const SVM_UPTO = { feePayer: SOLANA_KEY, receiverAuthorizer: SOLANA_KEY, withdrawDelay: 900 };
+
+it('takes another contract before a plain offer for what keeps default clients from it', async () => {
+  expect(await tryOffers({ extra: GATEWAY }, {})).toEqual(['settings', 'unsupported', 'signs']);
+  expect(await tryOffers({}, { extra: GATEWAY })).toEqual(['default', 'signs', 'unsupported']);
+});
 
 describe('a single offer:', () => {
   it.each<readonly [string, JsonObject, payableBy: string, verdict: string]>([
@@ -65,6 +73,21 @@ describe('a single offer:', () => {
       { extra: { assetTransferMethod: 'erc7710', ...DOMAIN } },
       'unknown',
       'unsupported',
+    ],
+    ['a scheme of its own', { scheme: 'nvm:erc4337', network: 'stripe' }, 'unknown', 'unsupported'],
+    ['a broken offer whose scheme is renamed', RENAMED, 'unknown', 'unsupported'],
+    ['a signature for another contract', { extra: GATEWAY }, 'unknown', 'unsupported'],
+    [
+      'a contract beside the own name',
+      { extra: { ...DOMAIN, version: '1', verifyingContract: WALLET } },
+      'nobody',
+      'refuses',
+    ],
+    [
+      'the zero address as contract',
+      { extra: { ...GATEWAY, verifyingContract: ZERO_ADDRESS } },
+      'nobody',
+      'refuses',
     ],
     ['a network that does not exist', { network: 'eip155:base-mainnet' }, 'nobody', 'refuses'],
     ['a name of version 1', { network: 'base' }, 'nobody', 'refuses'],

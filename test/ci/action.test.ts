@@ -1,11 +1,12 @@
 /** The steps of action.yml run on a good and on a broken seller. */
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { findExecutable } from '../fixtures/find-executable.ts';
 import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
 import { needs } from '../fixtures/needs.ts';
 import { craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
@@ -50,6 +51,7 @@ type Job = Awaited<ReturnType<typeof run>>;
 async function run(
   kind: 'good' | 'broken' | 'sells-twice',
   inputs: Readonly<Record<string, string>> = {},
+  path = PATH,
 ) {
   const port = await freePort();
   const source = await readFile(join(ROOT, 'action.yml'), 'utf8');
@@ -60,7 +62,7 @@ async function run(
     output: kind,
     ...inputs,
   };
-  return { port, ...(await runAction(source, allInputs, folder, PATH)) };
+  return { port, ...(await runAction(source, allInputs, folder, path)) };
 }
 
 beforeAll(async () => {
@@ -99,6 +101,17 @@ describe('a good seller', () => {
   test('is stopped after the scan', async () => {
     await expect.poll(() => isUp(good.port)).toBe(false);
   });
+});
+
+test('the action needs neither curl nor setsid', async () => {
+  const bin = join(folder, 'bin');
+  await mkdir(bin);
+  const tools = ['bash', 'cat', 'mkdir', 'rm', 'sleep', 'sh', 'env', 'dirname'];
+  for (const tool of tools) await symlink(findExecutable(tool) ?? '', join(bin, tool));
+  await symlink(NODE, join(bin, 'node'));
+  const job = await run('good', { 'min-grade': 'A', output: 'bare' }, bin);
+  expect(job.codes).toEqual({ start: 0, wait: 0, scan: 0, render: 0, stop: 0, gate: 0 });
+  await expect.poll(() => isUp(job.port)).toBe(false);
 });
 
 describe('a broken seller', () => {

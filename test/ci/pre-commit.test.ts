@@ -1,15 +1,6 @@
 /** pre-commit runs our hooks in the repository of a user. */
 import { execFile } from 'node:child_process';
-import {
-  chmod,
-  copyFile,
-  mkdir,
-  mkdtemp,
-  readFile,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -79,28 +70,6 @@ test('no pipeline runs a package from a registry, and each action is pinned by c
     const usedActions = [...text.matchAll(/uses: (\S+)/g)].map(([, action]) => action);
     for (const action of usedActions) expect(action).toMatch(/^[\w/-]+@[0-9a-f]{40}$/);
   }
-});
-
-test('the script installs the packages of its checkout once, and runs the scanner in the folder of the caller', async () => {
-  const checkout = join(folder, 'checkout');
-  await mkdir(join(checkout, 'ci'), { recursive: true });
-  await copyFile(join(ROOT, SCRIPT), join(checkout, SCRIPT));
-  await chmod(join(checkout, SCRIPT), 0o755);
-  for (const name of ['src', 'tools', 'catalog', 'checks', 'package.json']) {
-    await symlink(join(ROOT, name), join(checkout, name));
-  }
-  // This stand-in for npm prints its folder and arguments, and links the packages.
-  const bin = join(folder, 'bin');
-  await mkdir(bin);
-  const npm = `#!/bin/sh\necho "$PWD $*" >> "${folder}/npm.log"\nln -s "${ROOT}node_modules" node_modules\n`;
-  await writeFile(join(bin, 'npm'), npm, { mode: 0o755 });
-  const env = { PATH: `${bin}:${process.env['PATH']}` };
-  for (const _time of ['first', 'second']) {
-    const { stdout } = await run(join(checkout, SCRIPT), ['--version'], { cwd: folder, env });
-    expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
-  }
-  const npmCalls = await readFile(join(folder, 'npm.log'), 'utf8');
-  expect(npmCalls).toBe(`${checkout} ci --omit=dev --ignore-scripts --no-audit --no-fund\n`);
 });
 
 describe('pre-commit', needs(missingTool), () => {

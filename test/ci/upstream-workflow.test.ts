@@ -13,7 +13,7 @@ const FILE = fileURLToPath(new URL('../../.github/workflows/upstream.yml', impor
 
 type Step = { readonly name?: string; readonly run?: string };
 const workflow = parse(await readFile(FILE, 'utf8'));
-const steps: readonly Step[] = workflow.jobs.compare.steps;
+const steps: readonly Step[] = [...workflow.jobs.compare.steps, ...workflow.jobs.report.steps];
 
 let folder: string;
 beforeAll(async () => {
@@ -50,10 +50,33 @@ async function runStep(name: string, programs: Readonly<Record<string, string>>,
   };
 }
 
-it('the workflow runs weekly, and may write issues only', () => {
+it('the workflow runs weekly, and runs the packages of others without permissions', () => {
   expect(workflow.on.schedule).toEqual([{ cron: expect.stringMatching(/^\d+ \d+ \* \* [0-6]$/) }]);
-  expect(workflow.permissions).toEqual({ issues: 'write' });
-  expect(workflow.jobs.compare.permissions).toBeUndefined();
+  expect(workflow.permissions).toEqual({});
+  const { compare, report } = workflow.jobs;
+  expect(compare.permissions).toEqual({ contents: 'read' });
+  expect(JSON.stringify(compare)).not.toMatch(/github\.token|secrets\.|GH_TOKEN/);
+  expect(report).toMatchObject({ needs: 'compare', permissions: { issues: 'write' } });
+  const used = report.steps.flatMap(({ uses = '' }: { uses?: string }) =>
+    uses === '' ? [] : [uses.split('@')[0]],
+  );
+  expect(used).toEqual(['actions/download-artifact']);
+});
+
+it('the job that may publish runs pinned programs on the package of the job that tests', async () => {
+  const publishFile = FILE.replace('upstream.yml', 'publish.yml');
+  const { permissions, jobs, env } = parse(await readFile(publishFile, 'utf8'));
+  expect(permissions).toEqual({});
+  expect(jobs.test.permissions).toEqual({ contents: 'read' });
+  expect(jobs.publish).toMatchObject({ needs: 'test', permissions: { 'id-token': 'write' } });
+  const scripts = jobs.publish.steps.map(({ run: script = '' }: Step) => script).join('\n');
+  expect(scripts).not.toMatch(/npm (?:ci|install|run|test)|npx|\.ci\/|node tools/);
+  expect(scripts).toMatch(/npm publish [^\n]*--ignore-scripts/);
+  expect(scripts).toMatch(/sha256sum --check[\s\S]*\.\/mcp-publisher publish/);
+  expect(env.MCP_PUBLISHER).not.toContain('latest');
+  for (const { uses = '@' } of [...jobs.test.steps, ...jobs.publish.steps]) {
+    if (uses !== '@') expect(uses).toMatch(/@[0-9a-f]{40}$/);
+  }
 });
 
 describe('a comparison', () => {
@@ -98,5 +121,15 @@ describe('the issue', () => {
     expect(step.log).toMatch(expected);
     expect(step.log.trim().split('\n')).toHaveLength(1);
     if (differences !== '') expect(step.body).toContain(differences);
+  });
+
+  it('holds no text that ends its block of code', async () => {
+    const step = await runStep(
+      issueStep,
+      { gh: fakeGh('') },
+      'a\n```\n@somebody `b`\u001b[31m\r\n',
+    );
+    expect(step.body.match(/`{3}/g)).toHaveLength(2);
+    expect(step.body).toContain('@somebody b[31m\n');
   });
 });

@@ -1,6 +1,6 @@
 /** A command loads only the modules that it uses. Each module costs start time. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,25 @@ const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RECORDING = 'test/fixtures/origins/recorded/newcomer.json';
 const LOADED_MODULES_HOOK = new URL('../fixtures/loaded-modules.mjs', import.meta.url).href;
+
+/** Passes S1 to S4, apart from S1's advice. */
+const CORRECT_DOCUMENT = {
+  openapi: '3.1.0',
+  info: { title: 'Weather', version: '1' },
+  components: { securitySchemes: { x402: { type: 'http', scheme: 'x402' } } },
+  paths: {
+    '/weather': {
+      get: {
+        security: [{ x402: [] }],
+        'x-payment-info': {
+          price: { mode: 'fixed', currency: 'USD', amount: '0.01' },
+          protocols: [{ x402: {} }],
+        },
+        responses: { '402': { description: 'pay' } },
+      },
+    },
+  },
+};
 
 let folder: string;
 beforeAll(async () => {
@@ -68,6 +87,15 @@ test('a replay of a recording loads no probing module, chain library or server',
   expect([chainPackages, servicePackages, clientPackages]).toEqual([[], [], []]);
   expect(ownPaths).not.toContain('src/probe/client/client.ts');
   expect(ownPaths.filter((path) => path.startsWith('src/parse/kit/'))).toEqual([]);
+});
+
+test('only a YAML file makes openapi load the package that reads YAML', async () => {
+  const [json, yaml] = [join(folder, 'openapi.json'), join(folder, 'openapi.yaml')];
+  await writeFile(json, JSON.stringify(CORRECT_DOCUMENT));
+  await writeFile(yaml, `# YAML\n${JSON.stringify(CORRECT_DOCUMENT)}`);
+  const readPackages = async (file: string) => (await runCommand('openapi', file)).packages;
+  expect(await readPackages(json)).not.toContain('yaml');
+  expect(await readPackages(yaml)).toContain('yaml');
 });
 
 test('explain loads only the check that it explains, and no probing module', async () => {

@@ -58,7 +58,7 @@ test.each([
   expect(text.replaceAll(/\s+/g, ' ')).toContain(sentence);
 });
 
-test('a named resource does not change the grade, and JSON output does not request it', async () => {
+test('a named resource changes no grade, and is in JSON and SARIF', async () => {
   await using seller = await startShop();
   const readGrade = (text: string) => /[A-F] {2}\d+\/100/.exec(text)?.[0];
   const namedReport = await scan(`${seller.url}/hidden`);
@@ -71,7 +71,32 @@ test('a named resource does not change the grade, and JSON output does not reque
     scan(`${seller.url}/hidden`, '--format', 'json'),
     scan(seller.url, '--format', 'json'),
   ]);
-  const readPayability = (json: string) => JSON.parse(json).payability;
-  expect(readPayability(namedJson)).toEqual(readPayability(plainJson));
-  expect(seller.requests.filter(({ path }) => path === '/hidden')).toHaveLength(requestCount);
+  const [named, plain] = [JSON.parse(namedJson), JSON.parse(plainJson)];
+  expect(named.payability).toEqual(plain.payability);
+  expect(named.payableBy).toEqual(plain.payableBy);
+  expect(plain).not.toHaveProperty('named');
+  expect(named.named).toMatchObject({
+    ...{ method: 'GET', path: '/hidden', status: 402, payableBy: 'default' },
+    words: expect.stringContaining('which you named'),
+  });
+  expect(named.routes.isComplete).toBe(false);
+  expect(named.routes.paid).toContainEqual(
+    expect.objectContaining({ method: 'GET', path: '/hidden', template: null }),
+  );
+  const sarif = JSON.parse(await scan(`${seller.url}/hidden`, '--format', 'sarif'));
+  expect(sarif.runs[0].properties.named).toMatchObject({ path: '/hidden' });
+});
+
+test('a named POST that refuses {} is named as the method that was meant', async () => {
+  await using seller = await startCraftedSeller({
+    answers: { 'GET /run': { status: 404 }, 'POST /run': { status: 400 } },
+  });
+  const report = JSON.parse(await scan(`${seller.url}/run`, '--format', 'json'));
+  expect(report.named).toMatchObject({
+    method: 'POST',
+    path: '/run',
+    status: 400,
+    payableBy: null,
+  });
+  expect(report.named.words).toContain('POST answered 400 to {}');
 });

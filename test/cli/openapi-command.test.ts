@@ -69,10 +69,50 @@ test('a failed check makes the command exit with 1', async () => {
 });
 
 test('a file that is not OpenAPI fails S1, and the checks that depend on S1 are not listed', async () => {
-  const { code, lines } = await run('{');
+  const { code, lines } = await run('{}');
   expect(code).toBe(1);
   expect(lines).toEqual([expect.stringMatching(/^openapi\.json:1: fail S1 /)]);
 });
+
+test('a file that is neither JSON nor YAML is a usage error', async () => {
+  await expect(run('{')).rejects.toThrow('openapi.json: not JSON: it breaks off');
+  await expect(run('openapi: 3.1.0\n')).rejects.toThrow('ends in .yaml or .yml');
+  await expect(runYaml('a: [')).rejects.toThrow('openapi.yaml: not YAML at line 1');
+  await expect(runYaml('- openapi: 3.1.0')).rejects.toThrow('openapi.yaml: YAML, but not a map');
+  await expect(runYaml('a: 1\na: 2\n')).rejects.toThrow('two members "a" in one map');
+});
+
+test('a YAML file is judged as its JSON, by its lines', async () => {
+  const lines = [
+    'openapi: 3.1.0',
+    'info: { title: Weather, version: 1.0.0 }',
+    'paths:',
+    '  /weather:',
+    '    get:',
+    '      x-payment-info: { price: { mode: fixed, currency: USD, amount: "0.01" } }',
+    '      responses: { 200: { description: weather } }',
+  ];
+  const result = await runYaml(lines.join('\n'));
+  expect(result.code).toBe(1);
+  expect(result.lines).toContainEqual(
+    expect.stringMatching(/^openapi\.yaml:1: warn S1 .*YAML at \/openapi\.yaml/),
+  );
+  expect(result.lines).toContainEqual(expect.stringMatching(/^openapi\.yaml:\d+: fail S4 /));
+});
+
+test('a YAML file over our limits is judged, and the finding names the limit', async () => {
+  const { code, lines } = await runYaml(`openapi: 3.1.0\nx:\n${'- a\n'.repeat(20_000)}`);
+  expect(code).toBe(0);
+  expect(lines[0]).toMatch(/^openapi\.yaml:1: warn S1 .*over 20000 values/);
+});
+
+async function runYaml(text: string, ...flags: readonly string[]) {
+  const file = join(folder, 'openapi.yaml');
+  await writeFile(file, text);
+  const { streams, written } = collector();
+  const code = await openapiCommand([file, ...flags], streams);
+  return { code, lines: written().replaceAll(file, 'openapi.yaml').split('\n').slice(0, -1) };
+}
 
 test.each([
   [[], 'usage: '],

@@ -85,6 +85,24 @@ describe('preflight', () => {
     expect(written()).toContain('  other way to pay: MPP (tempo)\n');
   });
 
+  test('names what an offer lacks, and an entry that is not an offer', async () => {
+    await using seller = await startCraftedSeller({
+      answers: {
+        'GET /weather': challengeAnswer({
+          x402Version: 2,
+          resource: { url: 'https://seller.example/weather' },
+          accepts: ['exact', { scheme: 'nvm:plan', network: 'stripe', asset: null, payTo: '0x1' }],
+        }),
+      },
+    });
+    const { streams, written } = collector();
+    await preflightCommand([`${seller.url}/weather`, '--allow-private'], streams);
+    const text = written();
+    expect(text).toContain('  /accepts/0: cannot be read\n');
+    expect(text).toContain('  /accepts/1: no amount of no asset, nvm:plan on stripe, to 0x1\n');
+    expect(text).not.toContain('null');
+  });
+
   test('names what a 402 holds in place of a challenge', async () => {
     await using seller = await startCraftedSeller({
       answers: {

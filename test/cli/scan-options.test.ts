@@ -21,6 +21,7 @@ describe('the flags of scan', () => {
     expect(parseScanOptions([ORIGIN])).toEqual({
       origin: ORIGIN,
       resource: null,
+      method: null,
       allowPrivate: false,
       format: 'text',
       output: null,
@@ -76,12 +77,13 @@ describe('the flags of scan', () => {
 
   test('can all be given in one command, before and after the origin', () => {
     const args =
-      '--allow-private --format sarif --output o.json --min-grade B --min-payable settings --fail-on warn --only P1,s* ' +
+      '--allow-private --method post --format sarif --output o.json --min-grade B --min-payable settings --fail-on warn --only P1,s* ' +
       `--checks-version 2026-07-25.1 ${ORIGIN} --save s.json --from f.json --offline --rpc http://node.example --solana-rpc=http://sol.example --mcp --timing ` +
       '--source /openapi.json=a.json --source=/llms.txt=b.txt';
     expect(parseScanOptions(args.split(' '))).toEqual({
       origin: ORIGIN,
       resource: null,
+      method: 'POST',
       allowPrivate: true,
       format: 'sarif',
       output: 'o.json',

@@ -37,12 +37,25 @@ test.each([
     7,
   ],
   ['the line of an entry of a list', '/openapi.json#/paths/~1weather/get/tags/1 is "b"', 10],
+  ['the line of a quoted pointer', 'GET /weather, /openapi.json#"/paths/~1weather/get"; 2 more', 6],
+  ['the line of a pointer without a document', 'it lacks these: /paths/~1weather/get/tags/1', 10],
+  ['the first line for the path of a request', 'GET /paths/x: 404', 1],
   ['the nearest line above a missing member', '/openapi.json#/info/contact: missing', 3],
   ['the first line if no part of the pointer exists', '/openapi.json#/components/x: 0, none', 1],
   ['the first line if no pointer is given', '2 of 2 free operations in /openapi.json', 1],
 ])('a location is %s', async (_location, evidence, line) => {
   const sources = await readSources([`/openapi.json=${file}`]);
   expect(sources.locate({ id: 'S4', evidence })).toEqual({ file, line });
+});
+
+test('a location in a YAML file is the line of its own ranges', async () => {
+  const yaml = join(folder, 'openapi.yaml');
+  await writeFile(yaml, 'openapi: 3.1.0\npaths:\n  /weather:\n    get:\n      tags: [a]\n');
+  const sources = await readSources([`/openapi.yaml=${yaml}`]);
+  const locate = (evidence: string) => sources.locate({ id: 'S4', evidence })?.line;
+  expect(locate('/openapi.yaml#/paths/~1weather/get: no 402')).toBe(4);
+  expect(locate('/openapi.yaml#/paths/~1weather/get/responses: missing')).toBe(4);
+  expect(locate('GET /openapi.yaml: 200')).toBe(1);
 });
 
 test('a location is null for a document without a source, or a check without a document', async () => {

@@ -42,6 +42,14 @@ test('replaces the target of a link, not the link', async () => {
   expect(await readFile(file, 'utf8')).toBe('two');
 });
 
+test('keeps the mode of the old file', async () => {
+  const file = join(folder, 'report.json');
+  await writeFile(file, 'one');
+  await chmod(file, 0o640);
+  await writeOutput('--output', file, 'two');
+  expect((await stat(file)).mode & 0o7777).toBe(0o640);
+});
+
 test('says in one line that the folder is missing, and creates none', async () => {
   const file = join(folder, 'missing', 'report.json');
   const writing = writeOutput('--output', file, 'x');
@@ -85,6 +93,17 @@ describe('--output in a folder without write permission', needs(missingUser), ()
       'this user may not write there',
     );
     await chmod(folder, 0o700);
+  });
+
+  test('writes into a file that is there, and keeps its mode', async () => {
+    const file = join(folder, 'report.json');
+    await writeFile(file, 'a longer old report');
+    await chmod(file, 0o604);
+    await chmod(folder, 0o500);
+    await writeOutput('--output', file, 'new');
+    await chmod(folder, 0o700);
+    expect(await readFile(file, 'utf8')).toBe('new');
+    expect((await stat(file)).mode & 0o7777).toBe(0o604);
   });
 });
 

@@ -228,6 +228,7 @@ describe('a configuration that would give scans away by mistake is refused', () 
       FACILITATOR_URL: 'https://f.example',
       PAY_TO,
       ALLOW_UNPROVED_SETTLEMENTS: '1',
+      BASE_URL: 'https://scanner.example',
     };
     expect(loadConfig(unprovedSettlements).payment.rpcUrl).toBeNull();
     const localHosts = {
@@ -236,6 +237,41 @@ describe('a configuration that would give scans away by mistake is refused', () 
       SCAN_ALLOW_HOSTS_IN_PRODUCTION: '1',
     };
     expect(loadConfig(localHosts).originPolicy.allowHosts.size).toBe(1);
+  });
+});
+
+describe('in production, a service that takes money', () => {
+  const money = { ...LOCAL_MODE, NODE_ENV: 'production' };
+
+  test.each([
+    undefined,
+    'http://scanner.example',
+    'http://localhost:8080',
+    'https://localhost',
+    'https://127.0.0.1',
+    'https://10.1.2.3:8443',
+    'https://[fd00::1]',
+    'https://0x7f.1',
+    'https://scanner',
+    'https://scanner.internal',
+  ])('refuses the BASE_URL %s', (url) => {
+    const settings = url === undefined ? money : { ...money, BASE_URL: url };
+    expect(getRefusal(settings)).toMatch(/^BASE_URL.* the public https address [^\n]*$/);
+    expect(loadConfig({ ...settings, SCAN_ALLOW_HOSTS_IN_PRODUCTION: '1' })).toMatchObject({
+      takesMoneyAtPrivateUrl: true,
+    });
+    const { NODE_ENV, ...development } = settings;
+    expect(loadConfig(development).takesMoneyAtPrivateUrl).toBe(true);
+    expect(loadConfig({ BASE_URL: url }).takesMoneyAtPrivateUrl).toBe(false);
+  });
+
+  test.each([
+    'https://scanner.example',
+    'https://scan.shop.com',
+    'https://scan.shop.com:8443',
+    'https://93.184.216.34',
+  ])('takes the BASE_URL %s', (url) => {
+    expect(loadConfig({ ...money, BASE_URL: url }).takesMoneyAtPrivateUrl).toBe(false);
   });
 });
 

@@ -1,8 +1,15 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/config.ts';
+import { needs } from '../fixtures/needs.ts';
+
+const NGINX = '/usr/sbin/nginx';
+const missingNginx = existsSync(NGINX) ? null : 'nginx is not installed';
 
 const INSTANCES = ['scanner-1', 'scanner-2'] as const;
 const SETTINGS_PER_INSTANCE = ['SETTLEMENT_KEY'];
@@ -10,6 +17,9 @@ const MAX_SCAN_SECONDS = 75;
 const MAX_SILENCE_SECONDS = 20;
 
 type Service = {
+  readonly build?: string;
+  readonly image?: string;
+  readonly env_file?: readonly { readonly path: string; readonly required: boolean }[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly networks: readonly string[] | Readonly<Record<string, { ipv4_address: string }>>;
 };
@@ -18,7 +28,8 @@ function readProjectFile(path: string): string {
   return readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 }
 
-const { services } = parse(readProjectFile('compose.yaml'), { merge: true }) as {
+const compose = readProjectFile('compose.yaml');
+const { services } = parse(compose, { merge: true }) as {
   services: Readonly<Record<string, Service>>;
 };
 const nginx = readProjectFile('deploy/nginx.conf');
@@ -63,6 +74,46 @@ describe('compose.yaml', () => {
     );
   });
 
+  test('one service builds the image that both instances use', () => {
+    expect(INSTANCES.map((instance) => services[instance]?.build)).toEqual(['.', undefined]);
+    expect(new Set(INSTANCES.map((instance) => services[instance]?.image)).size).toBe(1);
+  });
+
+  test('its production line starts, as it is and with the exception', () => {
+    const line = /^# {3}(PAYMENT_MODE=facilitator .*) docker compose up/m.exec(compose)?.[1] ?? '';
+    const values = { PAY_TO: '0x000000000000000000000000000000000000dEaD' };
+    const variables = Object.fromEntries(
+      line.split(' ').map((pair) => {
+        const [name = '', value = ''] = pair.split('=');
+        const url = value === '…' || value === 'https://…' ? 'https://node.shop.com' : value;
+        return [name, name === 'PAY_TO' ? values.PAY_TO : url];
+      }),
+    );
+    const load = (given: Record<string, string>) =>
+      loadConfig({ ...IMAGE_SETTINGS, ...readEnvironment('scanner-1', given) });
+    expect(load(variables).payment.mode).toBe('facilitator');
+    const { RPC_URL, ...withoutNode } = variables;
+    expect(() => load(withoutNode)).toThrow('RPC_URL is not set');
+    expect(load({ ...withoutNode, ALLOW_UNPROVED_SETTLEMENTS: '1' }).payment.rpcUrl).toBeNull();
+  });
+
+  test('every documented setting reaches the instances, by the file .env or by name', () => {
+    const documented = [...readProjectFile('docs/settings.md').matchAll(/^\| (`[^|]*) \|/gm)]
+      .flatMap(([, names = '']) => names.match(/[A-Z][A-Z0-9_]+/g) ?? [])
+      // The image sets these, and the command line alone reads the last.
+      .filter((name) => !['HOST', 'PORT', 'STANDING_CACHE'].includes(name));
+    expect(documented.length).toBeGreaterThan(30);
+    for (const instance of INSTANCES) {
+      expect(services[instance]?.env_file).toEqual([{ path: '.env', required: false }]);
+      const named = Object.keys(services[instance]?.environment ?? {});
+      // A name with an empty value would hide the value of the file, so compose fills each name from .env too.
+      for (const name of named.filter((one) => documented.includes(one))) {
+        const value = services[instance]?.environment?.[name] ?? '';
+        expect(value).toMatch(/\$\{|mongodb:|^172\./);
+      }
+    }
+  });
+
   test('the instances trust only the address of the balancer', () => {
     const networks = services['balancer']?.networks;
     const address = networks && 'inner' in networks ? networks['inner'].ipv4_address : 'none';
@@ -77,10 +128,32 @@ describe('compose.yaml', () => {
 describe('deploy/nginx.conf', () => {
   test('lists both instances, and waits long enough for a scan that another instance takes over', () => {
     for (const instance of INSTANCES)
-      expect(nginx).toContain(`server ${instance}:${IMAGE_SETTINGS.PORT} `);
+      expect(nginx).toContain(`server ${instance}:${IMAGE_SETTINGS.PORT} resolve `);
     const seconds = Number(/proxy_read_timeout (\d+)s;/.exec(nginx)?.[1]);
     expect(seconds).toBeGreaterThanOrEqual(Math.max(150, MAX_SCAN_SECONDS + MAX_SILENCE_SECONDS));
   });
+
+  test('looks the names of the instances up again', () => {
+    expect(nginx).toMatch(/^ {4}resolver 127\.0\.0\.11 valid=\d+s/m);
+    expect(nginx).toMatch(/^ {8}zone scanner /m);
+  });
+
+  /** The image of compose.yaml has nginx 1.29. Older ones do not know `resolve`, and here no instance has a name. */
+  test(
+    'is accepted by nginx, apart from what older versions do not know',
+    needs(missingNginx),
+    () => {
+      const folder = mkdtempSync(join(tmpdir(), 'nginx-'));
+      try {
+        const file = join(folder, 'nginx.conf');
+        writeFileSync(file, nginx.replaceAll(/scanner-\d:4021 resolve/g, '127.0.0.1:4021'));
+        const { status, stderr } = spawnSync(NGINX, ['-t', '-c', file, '-g', `pid ${folder}/pid;`]);
+        expect([status, status === 0 ? '' : String(stderr)]).toEqual([0, '']);
+      } finally {
+        rmSync(folder, { recursive: true });
+      }
+    },
+  );
 
   test('replaces an X-Forwarded-For header that the caller sends', () => {
     expect(nginx).toContain('proxy_set_header X-Forwarded-For $remote_addr;');

@@ -29,6 +29,14 @@ describe('parseAllowHosts', () => {
 });
 
 describe('allowOrigin', () => {
+  test('treats a host with a trailing dot as the same host', () => {
+    const policy = allowOrigin('http://localhost.:3000', DEFAULT_POLICY);
+    expect(parseOrigin('http://localhost:3000', policy).url).toBe('http://localhost:3000');
+    expect(parseOrigin('http://localhost.:3000', policy).url).toBe('http://localhost:3000');
+    expect(() => allowOrigin('http://localhost..:3000', DEFAULT_POLICY)).toThrow(OriginRefused);
+    expect([...parseAllowHosts('localhost.:3000')]).toEqual(['localhost:3000']);
+  });
+
   test.each(['http://127.0.0.1:3000/x', 'https://localhost', '[::1]:3000', 'http://10.0.0.1'])(
     'returns a policy that allows only %s',
     (input) => {

@@ -28,6 +28,17 @@ const packed = (): CraftedAnswer => {
     'content-encoding': 'gzip',
   });
 };
+/** As many operations as the limit of values allows, in 8 MiB. */
+const large = (): CraftedAnswer => {
+  const operation = { summary: 'x', security: [], responses: { '200': { description: 'ok' } } };
+  const paths = Object.fromEntries(
+    Array.from({ length: 40_000 }, (_, i) => [`/${i}`, { get: operation }]),
+  );
+  const document = { openapi: '3.1.0', info: { title: 'Large', version: '1' }, paths };
+  const length = JSON.stringify(document).length;
+  const description = 'x'.repeat(8 * MIB - length - 1_024);
+  return json(Buffer.from(JSON.stringify({ ...document, 'x-note': description })));
+};
 const ANSWERS: Readonly<Record<Kind, () => Readonly<Record<string, CraftedAnswer>>>> = {
   honest: () => ({}),
   wide: () => {
@@ -35,13 +46,14 @@ const ANSWERS: Readonly<Record<Kind, () => Readonly<Record<string, CraftedAnswer
     return Object.fromEntries(['/openapi.json', ...OPENAPI_ALTERNATES].map((at) => [at, answer]));
   },
   packed: () => ({ '*': packed() }),
+  large: () => ({ '/openapi.json': large() }),
 };
 
 function json(body: Buffer, headers: Readonly<Record<string, string>> = {}): CraftedAnswer {
   return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
-type Kind = 'honest' | 'wide' | 'packed';
+type Kind = 'honest' | 'wide' | 'packed' | 'large';
 
 export type CrowdTold = {
   readonly overRestMib: number;
@@ -53,11 +65,16 @@ export type CrowdTold = {
 export async function measureCrowds(): Promise<{
   readonly wide: CrowdTold;
   readonly packed: CrowdTold;
+  readonly large: CrowdTold;
 }> {
-  return { wide: await measureCrowd('wide', WIDE), packed: await measureCrowd('packed', PACKED) };
+  return {
+    wide: await measureCrowd('wide', WIDE),
+    packed: await measureCrowd('packed', PACKED),
+    large: await measureCrowd('large', WIDE),
+  };
 }
 
-async function measureCrowd(kind: Kind, count: number): Promise<CrowdTold> {
+export async function measureCrowd(kind: Kind, count: number): Promise<CrowdTold> {
   await using honest = await startSellers('honest', count);
   await using hostile = await startSellers(kind, count);
   const instance = await startInstance({
@@ -71,12 +88,14 @@ async function measureCrowd(kind: Kind, count: number): Promise<CrowdTold> {
     const restMib = rssMib(instance);
     await delayP99Ms(instance);
     const watching = watch(instance);
-    await buyAll(instance, hostile.urls);
+    const refused = await buyAll(instance, hostile.urls);
     const { peakMib, healthP99Ms } = await watching.end();
     const delayMs = await delayP99Ms(instance);
     await pause(SETTLE_MS);
     const overRestMib = rssMib(instance) - restMib;
-    console.log(`  ${kind}: at most ${Math.round(peakMib - restMib)} MiB over rest meanwhile`);
+    console.log(
+      `  ${kind}: at most ${Math.round(peakMib - restMib)} MiB over rest meanwhile, ${refused} without room`,
+    );
     return { overRestMib, delayP99Ms: delayMs, healthP99Ms };
   } catch (error) {
     throw new Error(`the service said: ${instance.err()}`, { cause: error });
@@ -85,14 +104,20 @@ async function measureCrowd(kind: Kind, count: number): Promise<CrowdTold> {
   }
 }
 
-async function buyAll(instance: InstanceProcess, urls: readonly string[]): Promise<void> {
+/** Returns the number of scans that ended with the 503 that says that there was no room. */
+async function buyAll(instance: InstanceProcess, urls: readonly string[]): Promise<number> {
+  let refused = 0;
   const signed = await Promise.all(urls.map(() => newPurchase('scan')));
   await Promise.all(
     urls.map(async (url, at) => {
       const { status, body } = await instance.post('/v1/scan', { url }, signed[at]?.headers);
-      if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
+      // Without room for its documents, a scan ends as ours: nobody is charged.
+      const hasNoRoom = status === 503 && JSON.parse(body).charged === false;
+      if (hasNoRoom) refused += 1;
+      else if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
     }),
   );
+  return refused;
 }
 
 function watch(instance: InstanceProcess) {

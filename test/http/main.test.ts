@@ -100,6 +100,63 @@ test('a second process on the same store exits and says why in one line', async 
   expect(secondRun.err()).toContain('scanner.db');
 });
 
+test.each([
+  ['EADDRNOTAVAIL', { HOST: '203.0.113.77', PORT: '4021' }],
+  ['EAI_AGAIN|ENOTFOUND', { HOST: 'no-such-host.invalid', PORT: '4021' }],
+])('%s is reported in one line, with HOST and PORT', async (code, settings) => {
+  const run = start(settings);
+  expect(await run.exited).toBe(1);
+  expect(run.err()).toMatch(
+    new RegExp(
+      `^The service cannot listen \\(HOST="${settings.HOST}", PORT=4021\\): (${code}): .*\\.\n$`,
+    ),
+  );
+});
+
+test('a service that takes money at a private address says so', async () => {
+  const run = start({
+    PORT: String(await freePort()),
+    PAYMENT_MODE: 'facilitator',
+    FACILITATOR_URL: 'http://127.0.0.1:1',
+    PAY_TO: '0x4020000000000000000000000000000000000402',
+  });
+  await expect.poll(run.out, { timeout: 20_000 }).toContain('BASE_URL is no public https address');
+});
+
+test('SIGTERM to npm ends the service of "npm start" in order', async () => {
+  const port = await freePort();
+  const settings = { PORT: String(port), STORE_URL: `sqlite:${join(folder, 'store.db')}` };
+  const npm = spawn('npm', ['start'], {
+    cwd: ROOT,
+    env: { PATH: process.env['PATH'], HOME: folder, ECOSYSTEM_URL: '', ...settings },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
+  });
+  try {
+    let out = '';
+    npm.stdout.setEncoding('utf8').on('data', (text: string) => {
+      out += text;
+    });
+    await expect.poll(() => out, { timeout: 30_000 }).toContain('Listening on');
+    npm.kill('SIGTERM');
+    // The service holds the pipe until it ends.
+    await once(npm, 'close');
+    expect(out).toContain('Stopping on SIGTERM');
+    const next = start(settings);
+    await expect.poll(next.out, { timeout: 30_000 }).toContain('Listening on');
+  } finally {
+    if (npm.pid !== undefined) endGroup(npm.pid);
+  }
+});
+
+function endGroup(leader: number): void {
+  try {
+    process.kill(-leader, 'SIGKILL');
+  } catch {
+    // All processes of the group have ended.
+  }
+}
+
 test('a port in use is reported in one line', async () => {
   const port = String(await freePort());
   const firstRun = start({ PORT: port, LOG_LEVEL: 'silent' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { HttpObservation } from '../../src/model/observations.ts';
+import type { HttpObservation, OpenApiAnswer } from '../../src/model/observations.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';
 import {
   answer,
@@ -195,7 +195,7 @@ describe('openapi', () => {
   const alternate = (path: string, observation: HttpObservation) => [at(path, observation)];
   const find = (
     openapi: HttpObservation,
-    openapiAlternates = alternate('/swagger.json', NOT_FOUND),
+    openapiAlternates: readonly OpenApiAnswer[] = alternate('/swagger.json', NOT_FOUND),
   ) =>
     kit.openapi({
       openapi: asked('/openapi.json', openapi),
@@ -231,13 +231,14 @@ describe('openapi', () => {
     expect(find(answer(200, { openapi: '3.1.0' }))).toMatchObject({ facts: { paths: 0 } });
   });
 
-  it('is not read from YAML', () => {
-    const yaml = answer(200, '# Our API\nopenapi: "3.1.0"\ninfo:\n  title: x\n');
-    expect(find(NOT_FOUND, alternate('/openapi.yaml', yaml))).toEqual({
-      state: 'yaml',
-      path: '/openapi.yaml',
+  it('is read from the JSON of a YAML document', () => {
+    const served = at('/openapi.yaml', answer(200, 'openapi: "3.1.0"\n'));
+    const yaml = { json: '{"openapi":"3.1.0","paths":{"/a":{}}}' };
+    expect(find(NOT_FOUND, [{ ...served, yaml }])).toMatchObject({
+      ...{ state: 'found', path: '/openapi.yaml', isYaml: true, facts: { paths: 1 } },
     });
-    expect(find(NOT_FOUND, alternate('/openapi.yaml', good)).state).toBe('found');
+    expect(find(NOT_FOUND, [served]).state).toBe('none');
+    expect(find(NOT_FOUND, alternate('/openapi.yaml', good))).toMatchObject({ isYaml: false });
   });
 
   it('states the evidence if no document exists', () => {

@@ -60,6 +60,42 @@ test("every stack but nginx has a patch for each check of the seller's code", ()
   }
 });
 
+describe('the token of a price', () => {
+  const CELO_USDT = {
+    network: 'eip155:42220',
+    asset: '0x48065fbBE25f71C9282ddf5e1cD6D6A887483D5e',
+  };
+  const SDK_STACKS = STACKS.filter((stack) => stack !== 'nginx');
+
+  test.each(SDK_STACKS)('has its own EIP-712 domain for %s', (stack) => {
+    const values = readPatchValues(report({ paid: [paidRoute('/weather')] }));
+    for (const outcome of ['wrong-domain', 'no-domain']) {
+      const code = readCode(patchesFor('P3', stack, values, outcome)?.patches[0]?.patch);
+      for (const part of ['10000', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'USD Coin']) {
+        expect(code).toContain(part);
+      }
+      expect(code).not.toContain('$0.01');
+    }
+    const priced = readCode(patchesFor('P3', stack, values, 'timeout')?.patches[0]?.patch);
+    expect(priced).toContain('$0.01');
+  });
+
+  test.each(SDK_STACKS)('is kept if it is not the default of the network, for %s', (stack) => {
+    const values = readPatchValues(report({ paid: [paidRoute('/weather', CELO_USDT)] }));
+    const code = readCode(patchesFor('P4', stack, values)?.patches[0]?.patch);
+    expect(code).toContain(CELO_USDT.asset);
+    expect(code).toContain('Tether USD');
+  });
+
+  test('is not named if our tables do not have it', () => {
+    const other = { asset: `0x${'ab'.repeat(20)}` };
+    const values = readPatchValues(report({ paid: [paidRoute('/weather', other)] }));
+    const code = readCode(patchesFor('P3', 'express', values, 'no-domain')?.patches[0]?.patch);
+    expect(code).not.toContain(other.asset);
+    expect(code).toContain("price: '$<price>'");
+  });
+});
+
 describe('values', () => {
   test('are the facts of the report', () => {
     expect(readPatchValues(report())).toMatchObject({
@@ -176,6 +212,41 @@ describe.each(STACKS.filter((stack) => stack !== 'nginx'))(
     });
   },
 );
+
+describe('an operation that nobody knows to be paid or free', () => {
+  const { routes, ...rest } = report();
+  const unknown = [
+    { method: 'POST', template: '/deal/open' },
+    { method: 'GET', template: '/users/{id}' },
+  ];
+  if (!routes) throw new Error('no routes');
+  const values = readPatchValues({ ...rest, routes: { ...routes, unknown } });
+
+  test.each(STACKS)('is asked about and never written as code for %s', (stack) => {
+    for (const id of ['S1', 'S2', 'S3', 'S4']) {
+      expect(patchesFor(id, stack, values, 'unsaid')?.lead).toContain(
+        'Are these paid or free: POST /deal/open, GET /users/{id}?',
+      );
+      expect(readAllCode(id, stack, values)).not.toMatch(/deal.open|users/);
+    }
+  });
+
+  test('is not asked about by patches of other documents', () => {
+    expect(patchesFor('S6', 'express', values, 'absent')?.lead).not.toContain('paid or free');
+  });
+
+  test('is one of at most five that the question names', () => {
+    const many = Array.from({ length: 7 }, (_, at) => ({ method: 'GET', template: `/r${at}` }));
+    const lead = patchesFor(
+      'S3',
+      'express',
+      readPatchValues({ ...rest, routes: { ...routes, unknown: many } }),
+      'unsaid',
+    )?.lead;
+    expect(lead).toContain('GET /r4 and 2 more?');
+    expect(lead).not.toContain('/r5');
+  });
+});
 
 test('patches do not serve a document for free at a path that is sold', () => {
   const values = readPatchValues(report({ path: '/' }));

@@ -54,6 +54,6 @@ async function startBrowserRequests(resources: readonly PlannedResource[]) {
 
 function toResource(path: string, method: PlannedResource['method']): PlannedResource {
   const url = `https://seller.example${path}`;
-  const rest = { declaredPaid: true, madeUp: false, freePost: false };
+  const rest = { declaredPaid: true, madeUp: false, post: 'never' as const };
   return { url, path, template: path, method, sources: ['openapi'], ...rest };
 }

@@ -3,6 +3,7 @@
  * changes; all other checks must give the result that a seller without faults gets.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { toAnswerLine } from '../../src/words/answer-line.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import {
   type Answering,
@@ -15,6 +16,7 @@ import { createTestCa, selfSigned, type TestCa } from '../fixtures/tls/test-ca.t
 import { BEHAVIOUR_ROWS } from './crafted/behaviour-rows.ts';
 import { CHALLENGE_ROWS } from './crafted/challenge-rows.ts';
 import { DOCUMENT_ROWS } from './crafted/document-rows.ts';
+import { JUDGED_ROWS, UNJUDGED_ROWS } from './crafted/limit-rows.ts';
 import { MANIFEST_ROWS, SHAPE_ROWS } from './crafted/manifest-rows.ts';
 import { METHOD_ROWS, METHODLESS_ROWS, SIGN_IN_ROWS } from './crafted/method-rows.ts';
 import { OFFER_ROWS } from './crafted/offer-rows.ts';
@@ -103,6 +105,16 @@ describe('forms that the specification allows:', () => {
   testRows(VALID_ROWS);
   it.each(VALID_ROWS)('$name: $grade', async ({ answers, grade }) => {
     expect((await scanCrafted({ answers })).report.grade).toBe(grade);
+  });
+});
+describe('sellers of whom not all is known:', () => testRows(JUDGED_ROWS));
+describe('sellers who hide what they sell:', () => {
+  testRows(UNJUDGED_ROWS);
+  it.each(UNJUDGED_ROWS)('$name: at most 64, and not known', async ({ answers, answerLine }) => {
+    const { report } = await scanCrafted({ answers });
+    expect(report.score).toBeLessThanOrEqual(64);
+    expect(report.payableBy).toBe('unknown');
+    expect(toAnswerLine(report)).toMatch(answerLine);
   });
 });
 describe('OpenAPI:', () => testRows(OPENAPI_ROWS));

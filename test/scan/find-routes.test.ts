@@ -4,8 +4,8 @@ import { createKit } from '../../src/parse/kit/kit.ts';
 import { findRoutes } from '../../src/scan/find-routes.ts';
 import {
   answer,
+  at,
   freeOperation,
-  indexedOrigin,
   ORIGIN,
   openApiDocument,
   PAY_TO,
@@ -13,7 +13,6 @@ import {
   perfectSeller,
   resource,
   resources,
-  seen,
 } from '../fixtures/observations/build-observations.ts';
 
 const NOT_FOUND = answer(404, {});
@@ -73,22 +72,11 @@ describe('the routes of a report', () => {
     ]);
   });
 
-  test('have no template if only an answer or an index names the path', () => {
-    const index = indexedOrigin();
-    const [firstListed] = index.resources;
-    if (firstListed === undefined) throw new Error('the index is empty');
+  test('have no template if only an answer names the path', () => {
     const routes = findRoutesWith({
       resources: resources([toResource('/weather/example'), toResource('/', null)]),
-      x402scan: seen({
-        ...index,
-        resources: [{ ...firstListed, resource: `${ORIGIN}/old/paris`, method: null }],
-      }),
     });
-    expect(toPaidLines(routes)).toEqual([
-      'GET null /weather/example',
-      'GET / /',
-      'null null /old/paris',
-    ]);
+    expect(toPaidLines(routes)).toEqual(['GET null /weather/example', 'GET / /']);
   });
 
   test('are paid if their challenge asks for a payment, even if a document calls them free', () => {
@@ -98,6 +86,33 @@ describe('the routes of a report', () => {
     });
     expect(toPaidLines(routes)).toEqual(['GET /free/{id} /free/1']);
     expect(routes.free).toEqual([]);
+  });
+
+  test('are free only if they say so, or if they answered without a payment', () => {
+    const silent = freeOperation({ security: undefined });
+    const routes = findRoutesWith({
+      openapi: openapi({
+        '/declared': { get: freeOperation(), head: silent },
+        '/answered': { get: silent },
+        '/silent': { get: silent, post: silent },
+        '/account': { get: freeOperation({ security: [{ x402: [] }] }) },
+        '/sold/{id}': { get: silent, post: silent },
+      }),
+      manifest: answer(200, { resources: [`GET ${ORIGIN}/sold/1`] }),
+      resources: {
+        ...resources([]),
+        candidates: [at('/answered', answer(200, { ok: true }))],
+      },
+    });
+    const toLines = (list: typeof routes.free = []) =>
+      list.map(({ method, template }) => `${method} ${template}`);
+    expect(toLines(routes.free)).toEqual(['GET /declared', 'GET /answered']);
+    expect(toLines(routes.unknown)).toEqual([
+      'GET /silent',
+      'POST /silent',
+      'GET /account',
+      'POST /sold/{id}',
+    ]);
   });
 
   test('stop at one hundred, and the report says that the list is incomplete', () => {

@@ -143,7 +143,7 @@ describe('a good seller over MCP', () => {
       info: {
         input: { type: 'mcp', toolName: 'get_weather', inputSchema: TOOL.inputSchema },
       },
-      schema: { type: 'object', required: ['input'] },
+      schema: { type: 'object', properties: { input: { type: 'object' } }, required: ['input'] },
     };
     const call = () => toolResult(toolChallenge({ extensions: { bazaar } }));
     const seller = await startCraftedSeller({ answers: { '/mcp': craftedMcp({ call }) } });

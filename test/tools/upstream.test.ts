@@ -8,6 +8,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SCHEMES } from '../../src/parse/x402/schemes.ts';
+import { knownAssetsModule } from '../../tools/upstream/known-assets.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
@@ -248,3 +249,50 @@ it.each([
     expect(err).toContain(words);
   },
 );
+
+describe('texts of packages', () => {
+  const HARM = "\\',globalThis.HARM=7]],//";
+  const textsOf = (symbol: string) =>
+    knownAssetsModule([
+      {
+        name: '@x402/evm',
+        failed: new Map(),
+        lacks: false,
+        entries: new Map([
+          [
+            '.',
+            {
+              DEFAULT_ASSETS: {
+                'eip155:1': [{ asset: symbol, symbol, decimals: 6, name: symbol }],
+              },
+            },
+          ],
+        ]),
+      },
+    ]);
+
+  it.each([HARM, "it's", '"', 'a\n\u2028b', 'USD Coin'])(
+    'stay texts in the table of assets: %j',
+    async (symbol) => {
+      const file = join(folder, `assets-${hash('sha256', symbol)}.ts`);
+      await writeFile(file, textsOf(symbol));
+      const { KNOWN_ASSETS } = await import(file);
+      const row = ['eip155:1', symbol, symbol, 6, [symbol, 'undefined']];
+      expect(KNOWN_ASSETS).toEqual([row]);
+      expect(globalThis).not.toHaveProperty('HARM');
+    },
+  );
+
+  it('are printed on one line, without backticks and commands of a runner', async () => {
+    const copy = await copyPackages('hostile-texts');
+    const asset = String.raw`{ asset: 'a', symbol: 'X\n::error::x', decimals: 6, name: '\x60\x60\x60', version: '1' }`;
+    await writeFile(
+      join(copy, '@x402/evm/dist/esm/index.mjs'),
+      `export const DEFAULT_ASSETS = { 'eip155:424242': [${asset}] };`,
+    );
+    const { code, lines } = await runUpstream(['--packages', copy]);
+    expect(code).toBe(1);
+    expect(lines.join('\n')).toContain('eip155:424242');
+    expect(lines.join('\n')).not.toMatch(/`|^::/m);
+  });
+});

@@ -67,6 +67,8 @@ function formatDomain(domain: Row['domain']): string {
   return domain === null ? 'null' : `[${quote(domain.name)}, ${quote(domain.version)}]`;
 }
 
+/** The texts are of others, so JSON.stringify escapes them. Biome wants single quotes if nothing is escaped. */
 function quote(text: string): string {
-  return `'${text.replaceAll("'", "\\'")}'`;
+  const literal = JSON.stringify(text);
+  return /['"\\]/.test(text) || literal.includes('\\') ? literal : `'${literal.slice(1, -1)}'`;
 }

@@ -6,11 +6,14 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { breakCommands } from '../../src/cli/formatters/escapes.ts';
+import { cleanText } from '../../src/parse/text/text.ts';
 import { knownAssetsModule } from './known-assets.ts';
 import { BadUsage, openPackages, type Packages } from './open-packages.ts';
 import { findCheckout, specDifferences } from './spec-differences.ts';
 
 const ROOT = new URL('../../', import.meta.url);
+const MAX_LINE_CHARS = 500;
 const USAGE = 'usage: npm run upstream -- [--packages DIR] [--specs DIR] [--write]';
 
 async function main(args: readonly string[]): Promise<0 | 1> {
@@ -24,7 +27,9 @@ async function main(args: readonly string[]): Promise<0 | 1> {
     ...packageDifferences(packages),
     ...(specFolder === null ? [] : await specDifferences(specFolder)),
   ];
-  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`);
+  // The lines quote texts of others, and become the text of an issue.
+  const safeLines = lines.map((line) => cleanText(line.replaceAll('`', "'"), MAX_LINE_CHARS));
+  if (lines.length > 0) process.stdout.write(`${breakCommands(safeLines.join('\n'))}\n`);
   return lines.length > 0 ? 1 : 0;
 }
 

@@ -1,5 +1,8 @@
 /** Findings of a scan or a pay-test, in the shape that all machine-readable formats share. */
-import type { CheckResult, ScanReport, ScanTiming, Severity } from '../../model/report.ts';
+
+import type { CheckResult, ScanTiming, Severity } from '../../model/report.ts';
+import type { NamedReport } from '../ask-url.ts';
+import { README_FILE, type Repository } from '../repository.ts';
 import type { SourceLocation, Sources } from '../sources.ts';
 
 export type PrintedFinding = {
@@ -17,6 +20,7 @@ export type PrintedFinding = {
   /** Severity of a failure or a warning. */
   readonly severity: Severity | 'info';
   readonly text: string;
+  /** With a path from the root of the repository; null for a finding about no file. */
   readonly location: SourceLocation | null;
   /** Tells findings of one id apart. It excludes the evidence, which may change from run to run. */
   readonly identity: string;
@@ -46,27 +50,34 @@ export type Findings = {
     readonly properties?: object;
   }[];
   readonly items: readonly PrintedFinding[];
+  /** The file that defines the running pipeline; null if there is none. */
+  readonly pipelineFile: string | null;
 };
 
 /** A finished scan and its output settings: the input of each format. */
 export type PrintableScan = {
-  readonly report: ScanReport;
+  /** With `named` if `<origin>` names a resource. */
+  readonly report: NamedReport;
   /** The results that `--only` selects. */
   readonly printed: readonly CheckResult[];
   /** The rule of each check in one sentence, by id. */
   readonly rules: ReadonlyMap<string, string>;
-  /** Says in one sentence how the resource in `<origin>` can be paid; null if `<origin>` names no resource. */
-  readonly namedUrlText: string | null;
   /** Set if `--timing` was given. */
   readonly timing: ScanTiming | null;
   /** Finds the file and line of a finding by the `--source` pairs. */
   readonly locate: Sources['locate'];
+  readonly repository: Repository;
   readonly hasColours: boolean;
   readonly columns: number;
 };
 
 export function isProblem({ status }: { readonly status: string }): boolean {
   return status === 'fail' || status === 'warn';
+}
+
+/** The first line of the pipeline's file, or else of the README: where findings about no file point. */
+export function toFallbackLocation({ pipelineFile }: Findings): SourceLocation {
+  return { file: pipelineFile ?? README_FILE, line: 1 };
 }
 
 /** An undetermined result is not a fault of the seller. */

@@ -1,5 +1,7 @@
 /** Output formats by name. Each turns a finished scan into the text of one file. */
+import type { CheckResult } from '../../model/report.ts';
 import { toAnswerLine } from '../../words/answer-line.ts';
+import type { SourceLocation } from '../sources.ts';
 import type { FormatName } from '../usage.ts';
 import { toPrintedJson } from './escapes.ts';
 import {
@@ -26,7 +28,8 @@ export const FORMATS = {
 } as const satisfies Record<FormatName, (scan: PrintableScan) => string>;
 
 /** Undetermined results are skipped cases in JUnit. Other formats leave them out. */
-function toFindings({ report, printed, rules, locate }: PrintableScan): Findings {
+function toFindings(scan: PrintableScan): Findings {
+  const { report, printed, rules, repository } = scan;
   const { origin, grade, score, scannedAt, checksVersion } = report;
   const { payableBy, payability, clients, advice } = report;
   const answer = toAnswerLine(report);
@@ -39,6 +42,7 @@ function toFindings({ report, printed, rules, locate }: PrintableScan): Findings
     sarifProperties: {
       ...{ origin, grade, score, scannedAt },
       ...{ answer, payableBy, payability, clients, advice },
+      ...(report.named === undefined ? {} : { named: report.named }),
     },
     junitProperties: [
       ['grade', grade],
@@ -49,6 +53,7 @@ function toFindings({ report, printed, rules, locate }: PrintableScan): Findings
       ['checksVersion', checksVersion],
     ],
     fingerprintName: 'finding/v1',
+    pipelineFile: repository.pipelineFile,
     rules: printed.map(({ id, title, fix, category, severity }) => ({
       id,
       name: title,
@@ -64,21 +69,32 @@ function toFindings({ report, printed, rules, locate }: PrintableScan): Findings
         ...{ id, name, label: name, group: category, kind: outcome, identity: outcome, status },
         severity: status === 'fail' ? severity : 'info',
         text: toFindingText(result),
-        location: isProblem({ status }) ? locate(result) : null,
+        location: isProblem({ status }) ? locateInRepository(result, scan) : null,
         properties: { outcome, basis },
       };
     }),
   };
 }
 
+/** A file outside the repository is none of its files. */
+function locateInRepository(
+  result: CheckResult,
+  { locate, repository }: PrintableScan,
+): SourceLocation | null {
+  const location = locate(result);
+  const file = location === null ? null : repository.toPath(location.file);
+  return location === null || file === null ? null : { file, line: location.line };
+}
+
 /** Has the same shape as the report of the service. */
 function formatJson({ report, printed, timing }: PrintableScan): string {
   const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
-  const { payableBy, payability, clients, otherWays, advice, routes, indexed } = report;
+  const { payableBy, payability, clients, otherWays, advice, routes, indexed, named } = report;
   return toPrintedJson({
     ...{ origin, grade, score, subScores, cache: 'miss', checksVersion, scannedAt },
     ...(exhausted ? { exhausted } : {}),
     ...{ payableBy, payability, clients, otherWays, advice, routes, indexed },
+    ...(named === undefined ? {} : { named }),
     results: printed,
     ...(timing === null ? {} : { timing: roundTiming(timing) }),
   });

@@ -28,8 +28,10 @@ export function formatJunit({
   ].join('\n');
 }
 
-function writeCase({ name, group, status, kind, text }: PrintedFinding): string {
-  const openTag = `    <testcase name="${escapeXml(name)}" classname="${escapeXml(group)}"`;
+function writeCase({ name, group, status, kind, text, location }: PrintedFinding): string {
+  const place =
+    location === null ? '' : ` file="${escapeXml(location.file)}" line="${location.line}"`;
+  const openTag = `    <testcase name="${escapeXml(name)}" classname="${escapeXml(group)}"${place}`;
   const escapedText = escapeXml(text);
   switch (status) {
     case 'skipped':

@@ -11,19 +11,26 @@ import { formatJunit } from './junit.ts';
 import { formatCodeQuality, formatGithub } from './pipelines.ts';
 import { formatSarif } from './sarif.ts';
 
-const FORMATS: Readonly<Record<FormatName, (report: PayTestReport) => string>> = {
+const FORMATS: Readonly<
+  Record<FormatName, (report: PayTestReport, pipelineFile: string | null) => string>
+> = {
   text: (report) => breakCommands(toText(report)),
   json: (report) => toPrintedJson(report),
-  sarif: (report) => formatSarif(toFindings(report)),
-  junit: (report) => formatJunit(toFindings(report)),
+  sarif: (report, file) => formatSarif(toFindings(report, file)),
+  junit: (report, file) => formatJunit(toFindings(report, file)),
   markdown: toMarkdown,
-  github: (report) => formatGithub(toFindings({ ...report, trials: sortWorstFirst(report) })),
-  codequality: (report) => formatCodeQuality(toFindings(report)),
+  github: (report, file) =>
+    formatGithub(toFindings({ ...report, trials: sortWorstFirst(report) }, file)),
+  codequality: (report, file) => formatCodeQuality(toFindings(report, file)),
 };
 
-/** Writes the report in any format that `scan` has. */
-export function formatPayTest(report: PayTestReport, format: FormatName): string {
-  return FORMATS[format](report);
+/** Writes the report in any format that `scan` has. `pipelineFile` is that of `Findings`. */
+export function formatPayTest(
+  report: PayTestReport,
+  format: FormatName,
+  pipelineFile: string | null = null,
+): string {
+  return FORMATS[format](report, pipelineFile);
 }
 
 /** "Takes money and delivers: yes. Gives away for nothing: 2 ways." */
@@ -74,7 +81,7 @@ function toMarkdown(report: PayTestReport): string {
 }
 
 /** The rules of SARIF and JUnit are the trials. */
-function toFindings(report: PayTestReport): Findings {
+function toFindings(report: PayTestReport, pipelineFile: string | null): Findings {
   const { target, trials, summary } = report;
   const answer = toHeadline(report);
   const fixes = new Map(trials.map(({ id, fix }) => [id, fix]));
@@ -86,6 +93,7 @@ function toFindings(report: PayTestReport): Findings {
     sarifProperties: { target, answer, summary },
     junitProperties: [['answer', answer]],
     fingerprintName: 'trial/v1',
+    pipelineFile,
     rules: [...fixes].map(([id, help]) => ({
       id,
       name: TRIALS[id],

@@ -1,18 +1,19 @@
 /** Formats that build servers show beside a code change: annotations of GitHub, Code Quality of GitLab. */
 import { createHash } from 'node:crypto';
-import type { SourceLocation } from '../sources.ts';
 import { breakCommands, escapeLinks, toPrintedJson } from './escapes.ts';
-import { type Findings, isProblem } from './findings.ts';
+import { type Findings, isProblem, toFallbackLocation } from './findings.ts';
 
 /**
  * Writes one workflow command for each problem, and one for the headline. A problem has a file and line if
- * `--source` names them.
+ * `--source` names them, and else those of the pipeline.
  * https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
  */
-export function formatGithub({ title, target, headline, items }: Findings): string {
+export function formatGithub(findings: Findings): string {
+  const { title, target, headline, items, pipelineFile } = findings;
+  const fallback = pipelineFile === null ? null : toFallbackLocation(findings);
   const lines = items.filter(isProblem).map(({ status, label, text, location }) => {
-    const position =
-      location === null ? '' : `file=${escapeProperty(location.file)},line=${location.line},`;
+    const place = location ?? fallback;
+    const position = place === null ? '' : `file=${escapeProperty(place.file)},line=${place.line},`;
     return formatAnnotation(status === 'fail' ? 'error' : 'warning', position, label, text);
   });
   return `${[...lines, formatAnnotation('notice', '', title, `${target}: ${headline}`)].join('\n')}\n`;
@@ -31,14 +32,12 @@ function escapeProperty(text: string): string {
   return escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
 }
 
-/** GitLab requires a path and a line. This location stands for a finding without a source. */
-const PIPELINE_LOCATION: SourceLocation = { file: '.gitlab-ci.yml', line: 1 };
-
 /** Writes a Code Quality report of GitLab. https://docs.gitlab.com/ci/testing/code_quality/ */
-export function formatCodeQuality({ target, items }: Findings): string {
+export function formatCodeQuality(findings: Findings): string {
+  const { target, items } = findings;
   return toPrintedJson(
     items.filter(isProblem).map(({ id, label, text, identity, severity, location }) => {
-      const { file, line } = location ?? PIPELINE_LOCATION;
+      const { file, line } = location ?? toFallbackLocation(findings);
       return {
         description: escapeLinks(`${label}: ${text}`),
         check_name: `x402/${id}`,

@@ -1,18 +1,13 @@
+import type { SourceLocation } from '../sources.ts';
 import { escapeLinks, toPrintedJson } from './escapes.ts';
-import { type Findings, isProblem, type PrintedFinding } from './findings.ts';
+import { type Findings, isProblem, toFallbackLocation } from './findings.ts';
 
 /**
  * Writes SARIF 2.1.0 for code scanning: one rule for each check or trial, and one result for each
  * warning or failure. https://docs.oasis-open.org/sarif/sarif/v2.1.0/
  */
-export function formatSarif({
-  tool,
-  target,
-  fingerprintName,
-  sarifProperties,
-  rules,
-  items,
-}: Findings): string {
+export function formatSarif(findings: Findings): string {
+  const { tool, fingerprintName, sarifProperties, rules, items } = findings;
   const ids = rules.map(({ id }) => id);
   return toPrintedJson({
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
@@ -37,7 +32,9 @@ export function formatSarif({
           ruleIndex: ids.indexOf(item.id),
           level: item.status === 'fail' ? 'error' : 'warning',
           message: { text: escapeLinks(item.text) },
-          locations: [{ physicalLocation: toSarifLocation(item.location, target) }],
+          locations: [
+            { physicalLocation: toSarifLocation(item.location ?? toFallbackLocation(findings)) },
+          ],
           partialFingerprints: { [fingerprintName]: `${item.id}/${item.identity}` },
           properties: item.properties,
         })),
@@ -46,8 +43,11 @@ export function formatSarif({
   });
 }
 
-/** SARIF 2.1.0, section 3.29. A finding without a source gets the URL of the origin. */
-function toSarifLocation(location: PrintedFinding['location'], origin: string): object {
-  if (location === null) return { artifactLocation: { uri: `${origin}/` } };
-  return { artifactLocation: { uri: location.file }, region: { startLine: location.line } };
+/**
+ * SARIF 2.1.0, section 3.29. Code scanning matches only relative URIs with files, and refuses a whole upload for one
+ * address with another scheme than that of the checkout.
+ */
+function toSarifLocation({ file, line }: SourceLocation): object {
+  const uri = file.split('/').map(encodeURIComponent).join('/');
+  return { artifactLocation: { uri }, region: { startLine: line } };
 }

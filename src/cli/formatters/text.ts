@@ -55,7 +55,7 @@ export function formatText(scan: PrintableScan): string {
   const lines = [
     '',
     ...wrap(toAnswerLine(report), columns, '  ', '  ').map((line) => paint('bold', line)),
-    ...(scan.namedUrlText === null ? [] : wrap(scan.namedUrlText, columns, '  ', '  ')),
+    ...(scan.report.named === undefined ? [] : wrap(scan.report.named.words, columns, '  ', '  ')),
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,

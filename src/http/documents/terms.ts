@@ -12,7 +12,7 @@ const SECTIONS: readonly Section[] = [
   },
   {
     title: 'What a scan does',
-    text: 'A scan is read-only and never sends a payment: it makes GET and HEAD requests. If the catalog says so, it also sends a POST with an empty JSON object to resources that are declared paid. Loopback, private and link-local addresses are never contacted.',
+    text: 'A scan is read-only and never sends a payment: it makes GET and HEAD requests. If the catalog says so, it also sends a POST with an empty JSON object to operations that the OpenAPI document or the manifest of the origin sells for a price, and a second time only if the first was answered with 402. What an index lists is requested by GET only. Loopback, private and link-local addresses are never contacted.',
   },
   {
     title: 'Charges',

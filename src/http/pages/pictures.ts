@@ -41,15 +41,46 @@ const STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 
 /** Draws the shares of a check's results as one bar. Screen readers read the numbers beside the bar instead. */
 export function drawCheckShares(check: CheckStatistics): Markup {
-  const total = STATES.reduce((sum, state) => sum + check[state], 0);
+  const parts = drawShares(
+    STATES.map((state) => ({ state, count: check[state] })),
+    SHARE_BAR,
+  );
+  return markup`<svg class="shares" viewBox="0 0 ${SHARE_BAR.width} ${SHARE_BAR.height}" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>`;
+}
+
+type Share = { readonly state: (typeof STATES)[number]; readonly count: number };
+
+/** Draws the shares from left to right in a bar of this size, in pixels. */
+function drawShares(
+  shares: readonly Share[],
+  { width, height }: { readonly width: number; readonly height: number },
+): readonly Markup[] {
+  const total = shares.reduce((sum, { count }) => sum + count, 0);
   let x = 0;
-  const parts = STATES.map((state) => {
-    const width = total === 0 ? 0 : (SHARE_BAR.width * check[state]) / total;
-    const part = markup`<rect x="${toTenth(x)}" y="0" width="${toTenth(width)}" height="${SHARE_BAR.height}" class="share-${state}"/>`;
-    x += width;
+  return shares.map(({ state, count }) => {
+    const shareWidth = total === 0 ? 0 : (width * count) / total;
+    const part = markup`<rect x="${toTenth(x)}" y="0" width="${toTenth(shareWidth)}" height="${height}" class="share-${state}"/>`;
+    x += shareWidth;
     return part;
   });
-  return markup`<svg class="shares" viewBox="0 0 ${SHARE_BAR.width} ${SHARE_BAR.height}" preserveAspectRatio="none" aria-hidden="true">${parts}</svg>`;
+}
+
+const DAY_BAR = { width: 420, height: 28, labelWidth: 210, labelHeight: 24, keySize: 12 } as const;
+
+/** Draws one day as one bar, with a key of two columns that has counts and percentages. */
+export function drawDayShares(
+  title: string,
+  shares: readonly (Share & { readonly label: string })[],
+): Markup {
+  const total = shares.reduce((sum, { count }) => sum + count, 0);
+  const texts = shares.map(({ label, count }) => `${label} ${count}, ${toPercent(count, total)} %`);
+  const keys = shares.map(({ state }, index) => {
+    const x = (index % 2) * DAY_BAR.labelWidth;
+    const y = DAY_BAR.height + 10 + Math.floor(index / 2) * DAY_BAR.labelHeight;
+    return markup`<rect x="${x}" y="${y}" width="${DAY_BAR.keySize}" height="${DAY_BAR.keySize}" class="share-${state}"/><text x="${x + DAY_BAR.keySize + 6}" y="${y + 11}">${texts[index] ?? ''}</text>`;
+  });
+  const height = DAY_BAR.height + 10 + Math.ceil(shares.length / 2) * DAY_BAR.labelHeight;
+  return markup`<svg class="picture bars" viewBox="0 0 ${DAY_BAR.width} ${height}" role="img" aria-label="${title}: ${texts.join('; ')}">${drawShares(shares, DAY_BAR)}${keys}</svg>`;
 }
 
 function toTenth(value: number): number {
@@ -63,15 +94,17 @@ const ROW_HEIGHT = 30;
 /** `width` is the width of the longest bar. */
 const COUNT_BAR = { x: 150, width: 150, height: 18, pictureWidth: 420 } as const;
 
-/** Draws a bar for each row; the longest bar has the highest count. */
+/** Draws a bar for each row, with its count and percentage; the longest bar has the highest count. */
 export function drawCountBars(title: string, rows: readonly CountRow[]): Markup {
   const maxCount = Math.max(1, ...rows.map(({ count }) => count));
+  const total = rows.reduce((sum, { count }) => sum + count, 0);
+  const toCountText = (count: number) => `${count}, ${toPercent(count, total)} %`;
   const bars = rows.map(({ label, count }, index) => {
     const y = index * ROW_HEIGHT;
     const width = Math.round((COUNT_BAR.width * count) / maxCount);
-    return markup`<text x="0" y="${y + 19}">${label}</text><rect x="${COUNT_BAR.x}" y="${y + 5}" width="${width}" height="${COUNT_BAR.height}" rx="3" class="bar"/><text x="${COUNT_BAR.x + width + 8}" y="${y + 19}">${count}</text>`;
+    return markup`<text x="0" y="${y + 19}">${label}</text><rect x="${COUNT_BAR.x}" y="${y + 5}" width="${width}" height="${COUNT_BAR.height}" rx="3" class="bar"/><text x="${COUNT_BAR.x + width + 8}" y="${y + 19}">${toCountText(count)}</text>`;
   });
-  const text = rows.map(({ label, count }) => `${label} ${count}`).join(', ');
+  const text = rows.map(({ label, count }) => `${label} ${toCountText(count)}`).join('; ');
   return markup`<svg class="picture bars" viewBox="0 0 ${COUNT_BAR.pictureWidth} ${rows.length * ROW_HEIGHT}" role="img" aria-label="${title}: ${text}">${bars}</svg>`;
 }
 
@@ -95,7 +128,8 @@ export function drawGradeHistogram(counts: GradeCounts, ownGrade: Grade | null =
   return markup`<svg class="picture histogram" viewBox="0 0 ${GRADE_BAR.pictureWidth} ${ALL_GRADES.length * ROW_HEIGHT}" role="img" aria-label="Grades of ${total} listed origins: ${text}.${ownText}">${rows}</svg>`;
 }
 
-function toPercent(count: number, total: number): number {
+/** Returns whole percent; 0 of a total of 0. */
+export function toPercent(count: number, total: number): number {
   return total === 0 ? 0 : Math.round((100 * count) / total);
 }
 
@@ -115,7 +149,7 @@ export function drawPriceRange({ p10, p50, p90 }: PriceRange): Markup {
   // `y` is the baseline of the label's text.
   const labels = [
     { x: span === 0 ? PRICE_LINE.left : toX(p10), label: `10 %: $${p10}`, y: PRICE_LINE.y + 24 },
-    { x: toX(p50), label: `half: $${p50}`, y: PRICE_LINE.y - 14 },
+    { x: toX(p50), label: `Half: $${p50}`, y: PRICE_LINE.y - 14 },
     { x: span === 0 ? PRICE_LINE.right : toX(p90), label: `90 %: $${p90}`, y: PRICE_LINE.y + 24 },
   ];
   const marks = labels.map(

@@ -4,22 +4,28 @@ import type { PayableState } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
 import { toNetworkName } from '../../parse/x402/networks.ts';
 import { toPhrase } from '../../words/check-phrases.ts';
-import { drawCheckShares, drawCountBars, drawPriceRange } from './pictures.ts';
+import {
+  drawCheckShares,
+  drawCountBars,
+  drawDayShares,
+  drawPriceRange,
+  toPercent,
+} from './pictures.ts';
 
 const PAYER_LABELS: Readonly<Record<PayableState, string>> = {
-  default: 'default settings',
-  settings: 'changed settings',
-  unknown: 'not known',
-  nobody: 'nobody',
-  noChallenge: 'no challenge seen',
+  default: 'Default settings',
+  settings: 'Changed settings',
+  unknown: 'Not known',
+  nobody: 'Nobody',
+  noChallenge: 'No challenge seen',
 };
 
-/** Members of `Statistics.availability`, and their labels. */
+/** Members of `Statistics.availability`, with their labels and the colours of their shares. */
 const AVAILABILITY_LABELS = [
-  ['payable', 'payable'],
-  ['notPayable', 'not payable'],
-  ['down', 'down'],
-  ['notChecked', 'not checked'],
+  ['payable', 'Payable', 'pass'],
+  ['notPayable', 'Not payable', 'fail'],
+  ['down', 'Down', 'warn'],
+  ['notChecked', 'Not checked', 'notDetermined'],
 ] as const;
 
 export function toStatisticsPage(statistics: Statistics, checks: readonly CatalogCheck[]) {
@@ -28,9 +34,10 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
   const titles = new Map(checks.map(({ id, title }) => [id, title]));
   const payerCounts = Object.entries(payableBy) as [PayableState, number][]; // the keys of a closed record
   const { p10, p50, p90 } = prices;
-  const availabilityRows = AVAILABILITY_LABELS.map(([key, label]) => ({
+  const dayShares = AVAILABILITY_LABELS.map(([key, label, state]) => ({
     label,
     count: availability[key],
+    state,
   }));
   return {
     title: 'Statistics',
@@ -49,19 +56,21 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
       'Who can pay',
       payerCounts.map(([state, count]) => ({ label: PAYER_LABELS[state], count })),
     ),
-    availability: availabilityRows.some(({ count }) => count > 0)
-      ? drawCountBars('Payable that day', availabilityRows)
+    availability: dayShares.some(({ count }) => count > 0)
+      ? drawDayShares('Payable that day', dayShares)
       : null,
     checks: statistics.checks.map((check) => {
       const { id, pass, warn, fail, notDetermined } = check;
       const phrase = toPhrase(titles.get(id) ?? id);
       const counts = [pass, warn, fail, notDetermined];
-      return { id, phrase, counts, picture: drawCheckShares(check) };
+      const total = counts.reduce((sum, count) => sum + count, 0);
+      const cells = counts.map((count) => ({ count, percent: toPercent(count, total) }));
+      return { id, phrase, cells, picture: drawCheckShares(check) };
     }),
     offers: [
-      { heading: 'By scheme', rows: toRows(offers.byScheme) },
-      { heading: 'By network', rows: toRows(offers.byNetwork, toNetworkName) },
-      { heading: 'By asset', rows: toRows(offers.byAsset) },
+      { heading: 'By scheme', rows: toRows(offers.byScheme, origins) },
+      { heading: 'By network', rows: toRows(offers.byNetwork, origins, toNetworkName) },
+      { heading: 'By asset', rows: toRows(offers.byAsset, origins) },
     ],
     prices: {
       picture:
@@ -84,6 +93,14 @@ function listToldPrices({ p10, p50, p90 }: Statistics['prices']): readonly strin
   );
 }
 
-function toRows(counts: Readonly<Record<string, number>>, toName = (name: string) => name) {
-  return Object.entries(counts).map(([name, count]) => ({ name: toName(name), count }));
+function toRows(
+  counts: Readonly<Record<string, number>>,
+  origins: number,
+  toName = (name: string) => name,
+) {
+  return Object.entries(counts).map(([name, count]) => ({
+    name: toName(name),
+    count,
+    percent: toPercent(count, origins),
+  }));
 }

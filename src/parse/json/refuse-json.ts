@@ -2,6 +2,7 @@ import { printParseErrorCode, visit } from 'jsonc-parser';
 
 export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_NODES = 50_000;
+export const MAX_OPENAPI_NODES = 300_000;
 
 const BLANK = /^[ \t\r\n]*$/;
 

@@ -1,7 +1,8 @@
 import type { HttpData } from '../../model/observation.ts';
-import type { HttpObservation, PathAnswer } from '../../model/observations.ts';
+import type { HttpObservation, OpenApiAnswer, YamlReading } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { OpenApiFacts } from '../openapi/openapi.ts';
+import { findExceededLimit } from '../text/document-limits.ts';
 import { type DocumentReader, type DocumentReading, describeUnusable } from './read-document.ts';
 
 /** The OpenAPI document of an origin. The checks S2 to S4 and P6 and the probe plan read it. */
@@ -10,11 +11,10 @@ export type OpenApiReading =
       readonly state: 'found';
       readonly path: string;
       readonly canonical: boolean;
+      readonly isYaml: boolean;
       readonly answer: HttpData;
       readonly facts: OpenApiFacts;
     }
-  /** Only a YAML document was found. We do not parse YAML. */
-  | { readonly state: 'yaml'; readonly path: string }
   /** A document may be there, but it exceeds our limits, or its answer was a 429. */
   | {
       readonly state: 'unread';
@@ -25,7 +25,7 @@ export type OpenApiReading =
 
 export type OpenApiSources = {
   readonly openapi: HttpObservation;
-  readonly openapiAlternates: readonly PathAnswer[];
+  readonly openapiAlternates: readonly OpenApiAnswer[];
   readonly soft404: HttpObservation;
 };
 
@@ -35,50 +35,64 @@ export type OpenApiParsers = {
   readonly facts: (body: string, documentUrl: string) => OpenApiFacts;
 };
 
-type PresentDocument = Extract<DocumentReading, { state: 'present' }>;
 type OpenApiDocument = Extract<OpenApiReading, { state: 'found' }>;
+type Candidate = { readonly reading: DocumentReading; readonly yaml: YamlReading | undefined };
 
 const CANONICAL_PATH = '/openapi.json';
-const MAX_YAML_CHARS = 65_536;
-const YAML_MEMBER = /^(?:openapi|swagger):[ \t]*\S/m;
+const MISSING_STATES: ReadonlySet<string> = new Set(['absent', 'soft-404', 'html']);
 
 /**
- * Returns the first usable document (3.x with paths). If there is none, returns the first JSON that looks like
- * OpenAPI, or else the path of a YAML document. The canonical path comes first.
+ * Returns the first usable document (3.x with paths). If there is none, returns the first document that looks like
+ * OpenAPI, or else why a document could not be read. The canonical path comes first.
  */
 export function findOpenApi(
   { openapi, openapiAlternates, soft404 }: OpenApiSources,
   parsers: OpenApiParsers,
 ): OpenApiReading {
-  const candidates = [{ path: CANONICAL_PATH, answer: openapi }, ...openapiAlternates];
-  const readings = candidates.map(({ path, answer }) => parsers.document(path, answer, soft404));
-  const present = readings.filter((reading) => reading.state === 'present');
-  const documents = present
-    .map((reading) => parseDocument(reading, parsers))
+  const answers: readonly OpenApiAnswer[] = [
+    { path: CANONICAL_PATH, answer: openapi },
+    ...openapiAlternates,
+  ];
+  const candidates = answers.map(
+    ({ path, answer, yaml }): Candidate => ({
+      reading: parsers.document(path, answer, soft404),
+      yaml,
+    }),
+  );
+  const documents = candidates
+    .map((candidate) => parseDocument(candidate, parsers))
     .filter((document) => document !== null);
   const best = documents.find(isUsable) ?? documents[0];
   if (best !== undefined) return best;
-  const yaml = present.find(({ body }) => YAML_MEMBER.test(body.slice(0, MAX_YAML_CHARS)));
-  if (yaml !== undefined) return { state: 'yaml', path: yaml.path };
-  const unread = readings.map((reading) => findUnreadReason(reading, parsers)).find(isFound);
+  // If the canonical path has a faulty document, no further document excuses it.
+  const isMissing = MISSING_STATES.has(candidates[0]?.reading.state ?? '');
+  const unread = (isMissing ? candidates : candidates.slice(0, 1))
+    .map((candidate) => findUnreadReason(candidate, parsers))
+    .find(isFound);
   if (unread !== undefined) return { state: 'unread', ...unread };
-  const evidence = readings.map((reading) =>
-    describeUnusable(reading, parsers.json, 'JSON, but no OpenAPI'),
+  const evidence = candidates.map(({ reading, yaml }) =>
+    reading.state === 'present' && yaml !== undefined && 'fault' in yaml
+      ? `GET ${reading.path}: 200, ${yaml.fault}`
+      : describeUnusable(reading, parsers.json, 'JSON, but no OpenAPI'),
   );
   return { state: 'none', evidence: evidence.join('; ') };
 }
 
-/** Returns null for JSON without any member of OpenAPI. */
+/** Returns null for a document without any member of OpenAPI. */
 function parseDocument(
-  reading: PresentDocument,
+  { reading, yaml }: Candidate,
   { json, facts }: OpenApiParsers,
 ): OpenApiDocument | null {
-  if (!json(reading.body).ok) return null;
-  const documentFacts = facts(reading.body, reading.answer.url);
+  if (reading.state !== 'present') return null;
+  const { path, answer, body } = reading;
+  const isYaml = !json(body).ok;
+  const text = isYaml && yaml !== undefined && 'json' in yaml ? yaml.json : body;
+  if (!json(text).ok) return null;
+  const documentFacts = facts(text, answer.url);
   const { version, swagger, paths } = documentFacts;
   if (version === null && !swagger && paths === 0) return null;
-  const { path, answer } = reading;
-  return { state: 'found', path, canonical: path === CANONICAL_PATH, answer, facts: documentFacts };
+  const canonical = path === CANONICAL_PATH;
+  return { state: 'found', path, canonical, isYaml, answer, facts: documentFacts };
 }
 
 function isUsable({ facts }: OpenApiDocument): boolean {
@@ -89,13 +103,13 @@ function isFound<T>(value: T | null): value is T {
   return value !== null;
 }
 
-function findUnreadReason(reading: DocumentReading, { json }: OpenApiParsers) {
+function findUnreadReason({ reading, yaml }: Candidate, { json }: OpenApiParsers) {
   if (reading.state === 'over-limit' || reading.state === 'rate-limited') {
     return { why: reading.state, evidence: reading.evidence };
   }
   if (reading.state !== 'present') return null;
-  const parsed = json(reading.body);
-  if (parsed.ok || !parsed.isOverLimit) return null;
-  const evidence = `GET ${reading.path}: 200, but ${parsed.detail}, our limit`;
+  const limit = findExceededLimit(json(reading.body), yaml);
+  if (limit === null) return null;
+  const evidence = `GET ${reading.path}: 200, but ${limit}, our limit`;
   return { why: 'over-limit' as const, evidence };
 }

@@ -1,8 +1,6 @@
-import { sameOriginUrl, toOrigin } from '../../guard/origin.ts';
-import type { HttpData } from '../../model/observation.ts';
+import { isSameHostname, sameOriginUrl, toOrigin } from '../../guard/origin.ts';
 import type { ResourceObservation, ResourceSet } from '../../model/observations.ts';
 import {
-  deepFreeze,
   type JsonValue,
   jsonAsText,
   jsonList,
@@ -13,8 +11,11 @@ import {
 } from '../json/json.ts';
 import { createRefResolver, followPointer } from '../json/json-pointer.ts';
 import { listSchemaErrors } from '../json/json-schema.ts';
+import { MAX_OPENAPI_NODES } from '../json/refuse-json.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
+import { findPaymentSchemes } from '../openapi/payment-schemes.ts';
 import { baseUnits } from '../text/decimal.ts';
+import { keepWholeLines } from '../text/document-limits.ts';
 import { parseHtml } from '../text/html.ts';
 import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
 import { daysBefore } from '../text/instant.ts';
@@ -27,19 +28,22 @@ import { findAmountKind, parseAmount } from '../x402/amount.ts';
 import { findKnownAsset } from '../x402/assets.ts';
 import {
   type ChallengedResource,
-  type ChallengeReading,
   findRefusedMember,
   nameCopy,
   type Offer,
   parseChallenge,
-  readChallenge,
 } from '../x402/challenge.ts';
 import { findChallengeDifference } from '../x402/challenge-difference.ts';
-import { findChallengedResources, findSignIns } from '../x402/challenged-resources.ts';
+import {
+  findChallengedResources,
+  findOwnResources,
+  findSignIns,
+} from '../x402/challenged-resources.ts';
 import { findNamedMember } from '../x402/client-words.ts';
 import { fixFaults, fixNetwork } from '../x402/fault-fixes.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
-import { compareManifestTerms, type EntryIndex, indexEntries } from '../x402/manifest-terms.ts';
+import { compareManifestTerms } from '../x402/manifest-terms.ts';
+import { findOtherHeader } from '../x402/misplaced-challenge.ts';
 import { formatMoreSold } from '../x402/more-sold.ts';
 import { classifyNetwork, toCaip2 } from '../x402/networks.ts';
 import {
@@ -61,14 +65,16 @@ import {
   isAmount,
   isUnknownPair,
 } from '../x402/offer-faults.ts';
-import { compareOpenApiTerms, findPaymentSchemes } from '../x402/openapi-terms.ts';
+import { compareOpenApiTerms } from '../x402/openapi-terms.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
 import {
   findNotKnown,
   findOtherWays,
   findSellingResources,
+  findUnseen,
   formatNotKnown,
 } from '../x402/other-ways.ts';
+import { findPriceContradictions } from '../x402/price-contradictions.ts';
 import { findReceiptHeader } from '../x402/receipt.ts';
 import {
   findResourceMisplacement,
@@ -84,19 +90,19 @@ import {
 import { findSchemeRow } from '../x402/schemes.ts';
 import { hasOtherContract, isPaidMethod } from '../x402/transfer-method.ts';
 import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
+import { cacheByText, cacheByUrl, createChallengeCache, createEntryIndexCache } from './caches.ts';
 import { findManifest, type ManifestSources } from './find-manifest.ts';
-import { findOpenApi, type OpenApiParsers, type OpenApiSources } from './find-openapi.ts';
+import { findOpenApi, type OpenApiSources } from './find-openapi.ts';
+import { sortUnpricedOperations, type UnpricedSources } from './free-operations.ts';
 import {
   type DocumentReader,
   formatFailure,
-  keepWholeLines,
   readDocument,
   readText,
   type TextReading,
 } from './read-document.ts';
 
 const DEFAULT_QUOTED_CHARS = 80;
-const MAX_OPENAPI_NODES = 300_000;
 
 /** The members of the kit that have no cache. Pinned checks use these names, so the names never change. */
 const UNCACHED_READERS = {
@@ -135,6 +141,7 @@ const UNCACHED_READERS = {
   answers: listAnswers,
   /** What stands in place of a challenge; null if the answers hold nothing of x402. */
   misplacement: findResourceMisplacement,
+  otherHeader: findOtherHeader,
   openapiTerms: compareOpenApiTerms,
   offerFaults: findOfferFaults,
   describeFaults,
@@ -167,6 +174,7 @@ const UNCACHED_READERS = {
   daysBefore,
   address: classifyAddress,
   sameOrigin: resolveInOrigin,
+  sameHostname: isSameHostname,
   schemaErrors: listSchemaErrors,
 };
 
@@ -196,6 +204,8 @@ export function createKit() {
     const parsed = openapiJson(body);
     return parseOpenApi(parsed.ok ? parsed.value : null, documentUrl);
   });
+  const manifest = (sources: ManifestSources) =>
+    findManifest(sources, { document, json, facts: manifestFacts });
   const challenge = createChallengeCache();
   const entryIndex = createEntryIndexCache();
 
@@ -213,25 +223,32 @@ export function createKit() {
     robots,
     openapi: (sources: OpenApiSources) =>
       findOpenApi(sources, { document, json: openapiJson, facts: openApiFacts }),
-    manifest: (sources: ManifestSources) =>
-      findManifest(sources, { document, json, facts: manifestFacts }),
+    manifest,
+    /** Sorts the operations without a price into free, login, answered without a payment, and unknown. */
+    unpricedOperations: (facts: OpenApiFacts, sources: UnpricedSources) =>
+      sortUnpricedOperations(facts, sources, { sameBody, challenge, manifest, entryIndex }),
     challenge,
-    challenged: (resources: ResourceSet) => findChallengedResources(resources.probed, challenge),
-    signIns: (resources: ResourceSet) => findSignIns(resources.probed, challenge),
+    /** Returns the challenges that P3 to P8 and S5 judge. */
+    challenged: ({ probed }: ResourceSet) =>
+      findChallengedResources(findOwnResources(probed), challenge),
+    /** Like `challenged`, with the resources that only an index names. */
+    allChallenged: ({ probed }: ResourceSet) => findChallengedResources(probed, challenge),
+    signIns: ({ probed }: ResourceSet) => findSignIns(findOwnResources(probed), challenge),
     /** Counts resources that are sold only over another protocol: "2 more are sold over MPP: tempo"; null if none. */
     describeOtherSales: ({ probed }: ResourceSet) => {
-      const soldOverX402 = findChallengedResources(probed, challenge);
-      const selling = findSellingResources(probed, challenge);
+      const own = findOwnResources(probed);
+      const soldOverX402 = findChallengedResources(own, challenge);
+      const selling = findSellingResources(own, challenge);
       // A resource that should be sold over x402 is missing its challenge, and is not one more.
       const isJudged = (resource: ResourceObservation) =>
         selling.includes(resource) && soldOverX402.every((sold) => sold.resource !== resource);
       return formatMoreSold(
-        findOtherWays(probed).filter(({ resource }) => !isJudged(resource)),
+        findOtherWays(own).filter(({ resource }) => !isJudged(resource)),
         soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
       );
     },
     /** Returns the known resources that P3 to P8 and S5 judge, without sign-ins and resources sold over MPP or L402. */
-    selling: ({ probed }: ResourceSet) => findSellingResources(probed, challenge),
+    selling: ({ probed }: ResourceSet) => findSellingResources(findOwnResources(probed), challenge),
     /** Returns the resources that answered 429, or whose requests our politeness kept back. */
     notKnown: ({ probed }: ResourceSet) => findNotKnown(probed),
     /** Counts these resources: "1 of 3 not known: 429"; null if there are none. */
@@ -241,23 +258,13 @@ export function createKit() {
      * document was not read; null if every such resource was seen.
      */
     describeUnseen: (resources: ResourceSet, method: 'GET' | 'POST') =>
-      describeUnseen(resources, method, findSellingResources(resources.probed, challenge).length),
+      findUnseen(resources, method, challenge),
+    /** Lists the operations that OpenAPI and manifest contradict each other about: one has a price, the other none. */
+    priceContradictions: (openapi: OpenApiFacts, manifest: ManifestFacts, originUrl: string) =>
+      findPriceContradictions(openapi, entryIndex(manifest, originUrl)),
     manifestTerms: (facts: ManifestFacts, originUrl: string, resource: ChallengedResource) =>
       compareManifestTerms(facts, entryIndex(facts, originUrl), resource),
   });
-}
-
-function describeUnseen(
-  { probed, notKnown = [], unread = [] }: ResourceSet,
-  method: 'GET' | 'POST',
-  sellingCount: number,
-): string | null {
-  const mayTakeMethod = findNotKnown(probed).some(
-    (resource) => sellingCount === 0 || (resource.method ?? method) === method,
-  );
-  if (mayTakeMethod) return formatNotKnown(probed);
-  if (sellingCount > 0) return null;
-  return unread[0] ?? notKnown[0] ?? null;
 }
 
 /** Drops the fragment, because a fragment only names a part of the document. */
@@ -265,51 +272,4 @@ function resolveInOrigin(originUrl: string, reference: string): URL | null {
   const url = sameOriginUrl(toOrigin(new URL(originUrl)), reference);
   if (url !== null) url.hash = '';
   return url;
-}
-
-function cacheByText<T>(parse: (text: string) => T): (text: string) => T {
-  const results = new Map<string, T>();
-  return (text) => {
-    const cached = results.get(text);
-    if (cached !== undefined) return cached;
-    const result = deepFreeze(parse(text));
-    results.set(text, result);
-    return result;
-  };
-}
-
-function cacheByUrl(parse: OpenApiParsers['facts']): OpenApiParsers['facts'] {
-  const parsersByUrl = new Map<string, (body: string) => OpenApiFacts>();
-  return (body, documentUrl) => {
-    const parseCached =
-      parsersByUrl.get(documentUrl) ?? cacheByText((text: string) => parse(text, documentUrl));
-    parsersByUrl.set(documentUrl, parseCached);
-    return parseCached(body);
-  };
-}
-
-function createEntryIndexCache(): (facts: ManifestFacts, originUrl: string) => EntryIndex {
-  const indexes = new WeakMap<ManifestFacts, Map<string, EntryIndex>>();
-  return (facts, originUrl) => {
-    const byOrigin = indexes.get(facts) ?? new Map<string, EntryIndex>();
-    const index = byOrigin.get(originUrl) ?? indexEntries(facts, originUrl);
-    indexes.set(facts, byOrigin.set(originUrl, index));
-    return index;
-  };
-}
-
-/** Equal headers and bodies give the same challenge, so they are the key of `byContent`. */
-function createChallengeCache(): (answer: HttpData) => ChallengeReading {
-  const byAnswer = new WeakMap<HttpData, ChallengeReading>();
-  const byContent = new Map<string, ChallengeReading>();
-  return (answer) => {
-    const cached = byAnswer.get(answer);
-    if (cached !== undefined) return cached;
-    // Most probes of one resource have equal answers.
-    const content = JSON.stringify([headerValues(answer, 'payment-required'), answer.body]);
-    const reading = byContent.get(content) ?? deepFreeze(readChallenge(answer));
-    byContent.set(content, reading);
-    byAnswer.set(answer, reading);
-    return reading;
-  };
 }

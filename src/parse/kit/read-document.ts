@@ -1,6 +1,7 @@
 import type { FailedObservation, HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
+import { formatBodyLimit, isReadInPart, keepWholeLines } from '../text/document-limits.ts';
 import { quoteText } from '../text/text.ts';
 import { isNoAnswer } from '../x402/resource-answers.ts';
 import { type BodyComparison, isHtmlAnswer } from './answer-body.ts';
@@ -32,40 +33,6 @@ export type DocumentReader = (
 ) => DocumentReading;
 
 const MAX_REDIRECT_CHARS = 100;
-const KIB = 1_024;
-const MIB = 1_024 * KIB;
-
-/** Bytes that are read of a document, by its path. */
-const BODY_LIMITS: Readonly<Record<string, number>> = {
-  '/openapi.json': 8 * MIB,
-  '/.well-known/openapi.json': 8 * MIB,
-  '/api/openapi.json': 8 * MIB,
-  '/swagger.json': 8 * MIB,
-  '/openapi.yaml': 512 * KIB,
-  '/openapi.yml': 512 * KIB,
-  '/.well-known/x402': MIB,
-  '/.well-known/x402.json': MIB,
-  '/llms.txt': 512 * KIB,
-  '/robots.txt': 512 * KIB,
-};
-const OTHER_BODY_LIMIT = 256 * KIB;
-/** The start of these texts can be judged without the rest. */
-const TEXT_PATHS: ReadonlySet<string> = new Set(['/llms.txt', '/robots.txt']);
-
-export function findBodyLimit(path: string): number {
-  return BODY_LIMITS[path] ?? OTHER_BODY_LIMIT;
-}
-
-/** Formats "8 MiB" or "512 KiB". */
-export function formatBodyLimit(path: string): string {
-  const bytes = findBodyLimit(path);
-  return bytes >= MIB ? `${bytes / MIB} MiB` : `${bytes / KIB} KiB`;
-}
-
-/** Drops the last line of a text that was cut, because the line may be incomplete. */
-export function keepWholeLines(text: string): string {
-  return text.slice(0, text.lastIndexOf('\n') + 1);
-}
 
 /** Classifies the answer at a document's path. Of a text that is too long, its whole lines are read. */
 export function readDocument(
@@ -76,7 +43,7 @@ export function readDocument(
 ): DocumentReading {
   const reading = readText(path, answer, soft404, isSameBody);
   const isCut = reading.state === 'present' && answer.ok && answer.truncated;
-  if (!isCut || TEXT_PATHS.has(path)) return reading;
+  if (!isCut || isReadInPart(path)) return reading;
   const evidence = `GET ${path}: 200, but longer than the ${formatBodyLimit(path)} that this scanner reads`;
   return { state: 'over-limit', evidence };
 }

@@ -8,14 +8,15 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { createRefResolver, escapePointerStep, type RefResolver } from '../json/json-pointer.ts';
+import { findPaymentInfoSign, type PriceSign } from '../text/zero-price.ts';
 import { hasPathParameters, needsParameters, selectServer, toRequestPath } from './openapi-path.ts';
 import {
-  isDeclaredFree,
   type PriceDeclaration,
   type Protocols,
   readPrice,
   readProtocols,
 } from './openapi-price.ts';
+import { createLoginTest, type LoginTest } from './payment-schemes.ts';
 
 export type Operation = Protocols & {
   /** Upper case. */
@@ -39,12 +40,20 @@ export type Operation = Protocols & {
   readonly declares402: boolean;
   readonly paymentInfo: JsonObject | null;
   readonly price: PriceDeclaration | null;
-  /** True if the operation declares a 402 response, or x-payment-info that does not say that it is free. */
+  /** What x-payment-info says of the price, in any form. */
+  readonly priceSign: PriceSign;
+  /** True if x-payment-info has a price of nothing, or if security is empty, without 402 and x-payment-info. */
+  readonly free: boolean;
+  /** True if the operation declares a 402 response or x-payment-info, without a price of nothing. */
   readonly paid: boolean;
+  /** True if x-payment-info says that a call costs nothing. */
+  readonly pricedAtNothing: boolean;
   /** True if a 402 response asks for a sign-in: x-payment-info is missing, and security names only login schemes. */
   readonly signIn: boolean;
-  /** Origin of the first server, if no server is on the document's origin; null otherwise. */
+  /** Origin of the first public server, if no server is on the document's origin; null otherwise. */
   readonly elsewhere: string | null;
+  /** JSON pointer of the server that names a machine of the reader and was taken for this origin; null without one. */
+  readonly localServer: string | null;
 };
 
 /**
@@ -108,12 +117,19 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
   const info = source['x-payment-info'] ?? undefined;
   const sharedParameters = readParameters(item['parameters']);
   const parameters = mergeParameters(sharedParameters, readParameters(source['parameters']));
-  const serverLists = [source, item, root].map((level) => jsonList(level['servers']));
-  const servers = serverLists.find((list) => isJsonObject(list[0])) ?? [];
-  const server = selectServer(servers, context.documentUrl);
+  const levels = [
+    { declaring: source, pointer },
+    { declaring: item, pointer: `/paths/${escapePointerStep(template)}` },
+    { declaring: root, pointer: '' },
+  ];
+  const level = levels.find(({ declaring }) => isJsonObject(jsonList(declaring['servers'])[0]));
+  const server = selectServer(jsonList(level?.declaring['servers']), context.documentUrl);
+  const localIndex = server.kind === 'own' ? server.localIndex : null;
   const security = readSecurity(source) ?? readSecurity(root);
   const responses = jsonObject(resolveRef(source['responses']));
   const declares402 = responses['402'] !== undefined;
+  const priceSign = findPaymentInfoSign(info);
+  const isOpen = security?.length === 0 && !declares402 && info === undefined;
   const basePath = server.kind === 'own' ? server.basePath : '';
   const request = toRequestPath(basePath, template, parameters, resolveRef);
   return {
@@ -131,39 +147,19 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
     paymentInfo: isJsonObject(info) ? info : null,
     ...readProtocols(info),
     price: readPrice(info, pointer),
-    paid: declares402 || (info !== undefined && info !== false && !isDeclaredFree(info)),
+    priceSign,
+    free: priceSign === 'zero' || isOpen,
+    paid: priceSign !== 'zero' && (declares402 || (info !== undefined && info !== false)),
+    pricedAtNothing: info === false || priceSign === 'zero',
     signIn: declares402 && info === undefined && context.isLogin(security),
     elsewhere: server.kind === 'elsewhere' ? server.origin : null,
+    localServer: localIndex === null ? null : `${level?.pointer ?? ''}/servers/${localIndex}`,
   };
 }
 
 function readSecurity(declaring: JsonObject): readonly JsonObject[] | null {
   const security = declaring['security'];
   return isJsonList(security) ? security.slice(0, MAX_LIST_ITEMS).filter(isJsonObject) : null;
-}
-
-type LoginTest = (security: readonly JsonObject[] | null) => boolean;
-
-/** The test returns true if security names schemes, and none of them can mean payment (x402, apiKey). */
-function createLoginTest(root: JsonObject, resolveRef: RefResolver): LoginTest {
-  const schemes = jsonObject(jsonObject(root['components'])['securitySchemes']);
-  const results = new Map<string, boolean>();
-  const isLoginScheme = (name: string): boolean => {
-    const cached = results.get(name);
-    if (cached !== undefined) return cached;
-    const declaration = Object.hasOwn(schemes, name) ? resolveRef(schemes[name]) : {};
-    const { type, scheme } = jsonObject(declaration);
-    const isX402 = /^x402$/i.test(name) || /^x402$/i.test(jsonText(scheme) ?? '');
-    const isLogin = !isX402 && type !== 'apiKey';
-    results.set(name, isLogin);
-    return isLogin;
-  };
-  return (security) => {
-    const names = (security ?? []).flatMap((requirement) =>
-      Object.keys(requirement).slice(0, MAX_LIST_ITEMS),
-    );
-    return names.length > 0 && names.every(isLoginScheme);
-  };
 }
 
 /** Caches each list, because thousands of operations may share one list through a `$ref`. */

@@ -1,3 +1,4 @@
+import { isSameHostname } from '../../guard/origin.ts';
 import {
   isJsonList,
   type JsonObject,
@@ -7,6 +8,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import type { RefResolver } from '../json/json-pointer.ts';
+import { isLocalHost, isPrivateHost } from './local-host.ts';
 
 const MAX_VALUE_CHARS = 200;
 const MAX_ADDRESS_CHARS = 2_048;
@@ -18,36 +20,66 @@ const MADE_UP_UUID = '00000000-0000-4000-8000-000000000000';
 /** The server that gets the requests of an operation. */
 export type ServerTarget =
   /** The document's origin. `basePath` has no trailing slash. */
+  | {
+      readonly kind: 'own';
+      readonly basePath: string;
+      /** Position in `servers` of an entry that names a machine of the reader; null for other entries. */
+      readonly localIndex: number | null;
+    }
+  | { readonly kind: 'elsewhere'; readonly origin: string };
+
+/** `local`: a host that no buyer can reach, or a placeholder. */
+type ServerEntry =
   | { readonly kind: 'own'; readonly basePath: string }
+  | { readonly kind: 'local'; readonly basePath: string }
   | { readonly kind: 'elsewhere'; readonly origin: string };
 
 const MAX_SERVERS = 20;
-const OWN_ROOT: ServerTarget = { kind: 'own', basePath: '' };
+const OWN_ROOT: ServerEntry = { kind: 'own', basePath: '' };
 
 /**
- * Selects the first server on the document's origin, or else the first server. Variables take their defaults. An
- * `http://` server with the document's hostname counts as the document's origin, because a proxy may end TLS.
+ * Selects the first server on the document's origin, or else the first public server. Servers without a public host
+ * mean the document's origin if no server is public. Variables take their defaults. An `http://` server with the
+ * document's hostname counts as the document's origin, because a proxy may end TLS.
  */
 export function selectServer(
   servers: readonly (JsonValue | undefined)[],
   documentUrl: string,
 ): ServerTarget {
-  const targets = servers.slice(0, MAX_SERVERS).map((server) => toTarget(server, documentUrl));
-  return targets.find(({ kind }) => kind === 'own') ?? targets[0] ?? OWN_ROOT;
+  const entries = servers.slice(0, MAX_SERVERS).map((server) => readServer(server, documentUrl));
+  const own = entries.find((entry) => entry.kind === 'own');
+  if (own !== undefined) return toOwn(own.basePath, null);
+  const elsewhere = entries.find((entry) => entry.kind === 'elsewhere');
+  const localIndex = entries.findIndex(({ kind }) => kind === 'local');
+  const local = entries[localIndex];
+  // A seller who scans the own machine means this machine, whatever other servers the document names.
+  const isLocalScan = isPrivateHost(new URL(documentUrl).hostname);
+  if (local?.kind === 'local' && (isLocalScan || elsewhere === undefined)) {
+    return toOwn(local.basePath, isLocalScan ? null : localIndex);
+  }
+  return elsewhere ?? toOwn('', null);
 }
 
-function toTarget(server: JsonValue | undefined, documentUrl: string): ServerTarget {
+function toOwn(basePath: string, localIndex: number | null): ServerTarget {
+  return { kind: 'own', basePath, localIndex };
+}
+
+function readServer(server: JsonValue | undefined, documentUrl: string): ServerEntry {
   const template = jsonText(jsonObject(server)['url']);
   if (template === null || template.length > MAX_ADDRESS_CHARS) return OWN_ROOT;
   const variables = jsonObject(jsonObject(server)['variables']);
   const toDefault = (name: string) => toSegment(jsonObject(variables[name])['default']) ?? '';
   const url = URL.parse(fillTemplate(template, toDefault), documentUrl);
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return OWN_ROOT;
-  const { protocol, hostname, port } = new URL(documentUrl);
-  const isBehindProxy = protocol === 'https:' && url.protocol === 'http:';
-  const isOwn = url.hostname === hostname && (url.port === port || isBehindProxy);
-  if (!isOwn) return { kind: 'elsewhere', origin: url.origin };
-  return { kind: 'own', basePath: url.pathname.replace(/\/$/, '') };
+  const document = new URL(documentUrl);
+  const isBehindProxy = document.protocol === 'https:' && url.protocol === 'http:';
+  const isSamePort = url.port === document.port || isBehindProxy;
+  const basePath = url.pathname.replace(/\/$/, '');
+  if (isSameHostname(url.hostname, document.hostname) && isSamePort)
+    return { kind: 'own', basePath };
+  return isLocalHost(url.hostname, document.hostname)
+    ? { kind: 'local', basePath }
+    : { kind: 'elsewhere', origin: url.origin };
 }
 
 export type RequestPath = {

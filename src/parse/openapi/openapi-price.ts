@@ -71,11 +71,6 @@ export function readPrice(
   );
 }
 
-/** Returns true if x-payment-info declares the operation free (`price.mode` "free"). */
-export function isDeclaredFree(info: JsonValue | undefined): boolean {
-  return isJsonObject(info) && isJsonObject(info['price']) && info['price']['mode'] === 'free';
-}
-
 export function readProtocols(info: JsonValue | undefined): Protocols {
   const entries = isJsonObject(info) ? jsonList(info['protocols']).slice(0, MAX_LIST_ITEMS) : [];
   const protocolNames = entries.flatMap((entry) => {

@@ -8,18 +8,11 @@ import {
 } from '../json/json.ts';
 import { createRefResolver } from '../json/json-pointer.ts';
 import { type Operation, readOperations } from './openapi-operations.ts';
+import { readSecurityScheme, type SecurityScheme } from './payment-schemes.ts';
 
 export type { Operation } from './openapi-operations.ts';
 export type { PriceDeclaration } from './openapi-price.ts';
-
-export type SecurityScheme = {
-  readonly name: string;
-  readonly type: string;
-  readonly scheme: string;
-  readonly in: string;
-  /** Name of the header, query parameter or cookie of an apiKey scheme. */
-  readonly parameter: string;
-};
+export type { SecurityScheme } from './payment-schemes.ts';
 
 export type OpenApiFacts = {
   /** The member `openapi` ("3.1.0"); null if it is missing. */
@@ -81,9 +74,7 @@ function readSecuritySchemes(root: JsonObject): readonly SecurityScheme[] {
   return Object.entries(schemes).flatMap(([name, value]) => {
     const members = resolveRef(value);
     if (!isJsonObject(members)) return [];
-    const readText = (member: string) => jsonText(members[member]) ?? '';
-    const [type, scheme] = [readText('type'), readText('scheme')];
-    return [{ name, type, scheme, in: readText('in'), parameter: readText('name') }];
+    return [readSecurityScheme(name, members)];
   });
 }
 

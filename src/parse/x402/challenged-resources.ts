@@ -4,6 +4,7 @@
  */
 import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
+import { jsonObject, jsonText } from '../json/json.ts';
 import {
   type Challenge,
   type ChallengedResource,
@@ -15,6 +16,17 @@ import { findOtherChallenges } from './other-protocol.ts';
 
 export type ChallengeReader = (answer: HttpData) => ChallengeReading;
 type ProbeChallenge = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
+
+/**
+ * Leaves out the resources that only an index names, unless there are no others: a stranger can write such rows, so
+ * they never count against an origin that sells something of its own.
+ */
+export function findOwnResources(
+  resources: readonly ResourceObservation[],
+): readonly ResourceObservation[] {
+  const own = resources.filter(({ sources }) => sources.some((source) => source !== 'index'));
+  return own.length > 0 ? own : resources;
+}
 
 /**
  * A resource is judged by the challenge to its declared method. If the declared method did not answer 402, the
@@ -90,10 +102,20 @@ export function findJudgedProbes(
   );
 }
 
-/** Keeps only the first of several challenges with equal terms, even if their versions differ. */
+/**
+ * Keeps one of several challenges with equal terms, even if their versions differ: the one whose bazaar declaration
+ * names its own method, or else the first.
+ */
 function removeEqualTerms(challenges: readonly ProbeChallenge[]): readonly ProbeChallenge[] {
-  const terms = challenges.map(({ reading }) => formatTerms(reading.challenge));
-  return challenges.filter((_, index) => terms.indexOf(terms[index] ?? '') === index);
+  const groups = Map.groupBy(challenges, ({ reading }) => formatTerms(reading.challenge));
+  return [...groups.values()].flatMap((group) => group.find(namesOwnMethod) ?? group.slice(0, 1));
+}
+
+function namesOwnMethod({ probe, reading }: ProbeChallenge): boolean {
+  const extensions = jsonObject(reading.challenge.value['extensions']);
+  const info = jsonObject(jsonObject(extensions['bazaar'])['info']);
+  const method = jsonText(jsonObject(info['input'])['method']);
+  return method?.toUpperCase() === probe.method;
 }
 
 function formatTerms({ offers }: Challenge): string {

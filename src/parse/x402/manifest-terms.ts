@@ -1,3 +1,4 @@
+import { isSameHostname } from '../../guard/origin.ts';
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
@@ -36,11 +37,12 @@ type IndexedEntry = { readonly position: number; readonly entry: ManifestEntry }
 export function indexEntries(facts: ManifestFacts, originUrl: string): EntryIndex {
   const byPath = new Map<string, IndexedEntry[]>();
   if (facts.shape === 'unknown') return byPath;
-  const { host } = new URL(originUrl);
+  const origin = new URL(originUrl);
   for (const [position, entry] of facts.entries.entries()) {
     const url = URL.parse(entry.target, originUrl);
     // Only hosts are compared, because sellers behind a proxy that ends TLS may write http:// for https://.
-    if (url === null || url.host !== host) continue;
+    if (url === null || !isSameHostname(url.hostname, origin.hostname)) continue;
+    if (url.port !== origin.port) continue;
     const path = (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
     const entries = byPath.get(path) ?? [];
     if (entries.length < MAX_ENTRIES_PER_PATH) entries.push({ position, entry });

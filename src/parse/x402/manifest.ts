@@ -12,7 +12,9 @@ import {
 import { escapePointerStep } from '../json/json-pointer.ts';
 import { dollars } from '../text/decimal.ts';
 import { readStatedPrice, type StatedPrice, type StatedUnits } from '../text/stated-price.ts';
+import { findPriceSign } from '../text/zero-price.ts';
 import { findAmountKind } from './amount.ts';
+import { findEntryLists } from './manifest-address.ts';
 import { toCaip2 } from './networks.ts';
 
 export type ManifestEntry = {
@@ -29,6 +31,10 @@ export type ManifestEntry = {
   readonly asset: string | null;
   readonly network: string | null;
   readonly payTo: string | null;
+  /** `both`: an empty `accepts` beside a price. Absent if the entry says nothing about a price. */
+  readonly sale?: 'priced' | 'free' | 'both';
+  /** Pointer of the address if it is in a member that indexes do not read. */
+  readonly oddPlace?: string;
   /** The terms on other networks, one entry for each network; absent if `accepts` has no other network. */
   readonly elsewhere?: readonly ManifestEntry[];
 };
@@ -38,11 +44,11 @@ export type ManifestFacts =
       readonly shape: 'list' | 'discovery-document';
       readonly entries: readonly ManifestEntry[];
       readonly payTo: string | null;
+      /** Pointer of the first entry without an address; absent if every entry has one. */
+      readonly unaddressed?: string;
     }
   | { readonly shape: 'unknown' };
 
-/** Members that may hold a list of resources. All of them are read, in this order. */
-const LIST_MEMBERS = ['resources', 'endpoints', 'items'];
 /** Limit for each resource, because a manifest may list thousands of resources. */
 const MAX_ACCEPTS = 20;
 const PRICE_MEMBERS = ['price', 'price_usd', 'priceUsd'];
@@ -52,10 +58,20 @@ const HTTP_METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
 
 export function parseManifest(value: JsonValue): ManifestFacts {
   if (!isJsonObject(value)) return { shape: 'unknown' };
-  const lists = LIST_MEMBERS.filter((name) => isJsonList(value[name]));
-  if (lists.length > 0) {
-    const entries = lists.flatMap((name) => readListEntries(value[name], `/${name}`));
-    return { shape: 'list', entries, payTo: jsonText(value['payTo']) };
+  const lists = findEntryLists(value);
+  if (lists !== null) {
+    const { unaddressed } = lists;
+    const entries = lists.entries.flatMap(({ address, details, pointer, oddPlace }) =>
+      toEntries(address, details, pointer).map((entry) =>
+        oddPlace === null ? entry : { ...entry, oddPlace },
+      ),
+    );
+    return {
+      shape: 'list',
+      entries,
+      payTo: jsonText(value['payTo']),
+      ...(unaddressed === null ? {} : { unaddressed }),
+    };
   }
   const document = jsonObject(value['discoveryDocument']);
   if (!isJsonObject(document['resources'])) return { shape: 'unknown' };
@@ -66,25 +82,10 @@ export function parseManifest(value: JsonValue): ManifestFacts {
   };
 }
 
-function readListEntries(list: JsonValue | undefined, pointer: string): readonly ManifestEntry[] {
-  return jsonList(list).flatMap((entry, index) => {
-    const entryPointer = `${pointer}/${index}`;
-    if (typeof entry === 'string') return toEntries(entry, {}, entryPointer);
-    if (!isJsonObject(entry)) return [];
-    const address = readAddress(entry['resource']) ?? readAddress(entry['url']);
-    return address === null ? [] : toEntries(address, entry, entryPointer);
-  });
-}
-
 function readPathEntries(resources: JsonObject): readonly ManifestEntry[] {
   return Object.entries(resources).flatMap(([path, details]) =>
     toEntries(path, jsonObject(details), `/discoveryDocument/resources/${escapePointerStep(path)}`),
   );
-}
-
-/** Reads a text, or the member `url` of an object such as a challenge's `resource`. */
-function readAddress(value: JsonValue | undefined): string | null {
-  return jsonText(value) ?? jsonText(jsonObject(value)['url']);
 }
 
 function toEntries(
@@ -107,11 +108,23 @@ function toEntries(
     asset: jsonText(details['asset']) ?? jsonText(option['asset']),
     network: readNetwork(details) ?? jsonText(option['network']),
     payTo: jsonText(details['payTo']) ?? jsonText(option['payTo']),
+    ...findSale(details),
   };
   // Members of the entry apply to all networks. An item of `accepts` applies to one network.
   const namesOneToken = readNetwork(details) !== null || jsonText(details['asset']) !== null;
   const elsewhere = namesOneToken ? [] : findOtherNetworks(first, jsonList(details['accepts']));
   return [elsewhere.length === 0 ? first : { ...first, elsewhere }];
+}
+
+/** An empty `accepts` says that nothing is asked. So does an entry whose every price is 0. */
+function findSale(details: JsonObject): Pick<ManifestEntry, 'sale'> {
+  const { accepts } = details;
+  const sign = findPriceSign(details);
+  if (isJsonList(accepts) && accepts.length === 0) {
+    return { sale: sign === 'positive' ? 'both' : 'free' };
+  }
+  if (sign === 'zero') return { sale: 'free' };
+  return sign === 'positive' || isJsonList(accepts) ? { sale: 'priced' } : {};
 }
 
 /** Takes only the first price on each network. A second price on a network is the price of another tier. */

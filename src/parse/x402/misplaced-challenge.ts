@@ -165,7 +165,7 @@ function isWhole(value: JsonValue): boolean {
 }
 
 /** Returns the name of a header that holds terms, in capitals as documents print it; null if there is none. */
-function findOtherHeader({ headers }: HttpData): string | null {
+export function findOtherHeader({ headers }: HttpData): string | null {
   for (const [name, value] of headers.slice(0, MAX_HEADERS)) {
     if (name === PAYMENT_REQUIRED || RECEIPT_HEADER.test(name)) continue;
     const terms = decodeInside(value.slice(0, MAX_HEADER_CHARS));

@@ -1,5 +1,5 @@
 import { jsonAsText } from '../json/json.ts';
-import type { OpenApiFacts, PriceDeclaration, SecurityScheme } from '../openapi/openapi.ts';
+import type { OpenApiFacts, PriceDeclaration } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
 import type { StatedPrice } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
@@ -114,31 +114,4 @@ function toBaseUnits({ min, max }: DeclaredPrice, decimals: number): UnitBounds 
     min: min === null ? null : baseUnits(min, decimals),
     max: max === null ? null : baseUnits(max, decimals),
   };
-}
-
-export type PaymentSchemes = {
-  /** Names of schemes that declare x402 itself. */
-  readonly x402: readonly string[];
-  /** Names of apiKey schemes that mean x402: by their name, or by the payment header that they use. */
-  readonly apiKeys: readonly string[];
-};
-
-const PAYMENT_HEADERS: ReadonlySet<string> = new Set(['payment-signature', 'x-payment']);
-
-/** Finds the security schemes of an OpenAPI document that mean payment over x402. */
-export function findPaymentSchemes({ securitySchemes }: OpenApiFacts): PaymentSchemes {
-  return {
-    x402: securitySchemes.filter(isX402Scheme).map(({ name }) => name),
-    apiKeys: securitySchemes.filter(isPaymentApiKey).map(({ name }) => name),
-  };
-}
-
-function isX402Scheme({ name, type, scheme }: SecurityScheme): boolean {
-  if (type === 'http' && scheme.toLowerCase() === 'x402') return true;
-  return name.toLowerCase() === 'x402' && type !== 'apiKey' && type !== '';
-}
-
-function isPaymentApiKey({ name, type, parameter }: SecurityScheme): boolean {
-  if (type !== 'apiKey') return false;
-  return name.toLowerCase() === 'x402' || PAYMENT_HEADERS.has(parameter.toLowerCase());
 }

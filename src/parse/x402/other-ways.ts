@@ -1,5 +1,5 @@
 /** Finds resources that sell over a protocol other than x402. A resource may also sell over x402. */
-import type { ResourceObservation } from '../../model/observations.ts';
+import type { ResourceObservation, ResourceSet } from '../../model/observations.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import {
   type ChallengeReader,
@@ -32,6 +32,7 @@ export function findOtherWays(
  * - resources that answered 429, or whose requests our politeness kept back;
  * - if any resource challenges over x402, resources that have nothing of x402 in their 402 and another protocol, unless a
  *   document sells them over x402;
+ * - resources that only an index names, unless they challenge over x402;
  * - 402s that no document declares and that have no trace of x402, unless another protocol is all that is sold.
  */
 export function findSellingResources(
@@ -44,7 +45,9 @@ export function findSellingResources(
   const soldOverOther = new Set(findOtherWays(resources).map(({ resource }) => resource));
   return resources.filter((resource) => {
     if (signIns.includes(resource) || isNotKnown(resource, resources)) return false;
-    if (soldOverX402.has(resource) || hasTrace(resource)) return true;
+    if (soldOverX402.has(resource)) return true;
+    if (resource.sources.every((source) => source === 'index')) return false;
+    if (hasTrace(resource)) return true;
     if (soldOverOther.has(resource)) {
       return soldOverX402.size === 0 || resource.declaredX402 === true;
     }
@@ -87,4 +90,21 @@ export function formatNotKnown(resources: readonly ResourceObservation[]): strin
     (resource) => findStatus(resource, 'GET') === 429 || findStatus(resource, 'POST') === 429,
   );
   return `${notKnown.length} of ${resources.length} not known: ${has429 ? '429' : 'not sent'}`;
+}
+
+/**
+ * Returns why a resource that takes the method may exist unseen: it is not known, or nothing was judged because a
+ * document was not read. Returns null if every such resource was seen.
+ */
+export function findUnseen(
+  { probed, notKnown = [], unread = [] }: ResourceSet,
+  method: 'GET' | 'POST',
+  read: ChallengeReader,
+): string | null {
+  const isNothingSold = findSellingResources(probed, read).length === 0;
+  const mayTakeMethod = findNotKnown(probed).some(
+    (resource) => isNothingSold || (resource.method ?? method) === method,
+  );
+  if (mayTakeMethod) return formatNotKnown(probed);
+  return isNothingSold ? (unread[0] ?? notKnown[0] ?? null) : null;
 }

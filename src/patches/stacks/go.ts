@@ -10,11 +10,13 @@ import {
   toPatch,
 } from '../patch.ts';
 import {
+  findNamedToken,
   isSolana,
   listNetworks,
   nameGuardedRoutes,
   nameRoute,
   type PatchRoute,
+  type PatchToken,
   type PatchValues,
   toGuardedKeys,
   toMachine,
@@ -148,12 +150,25 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   ]);
 }
 
+/** A price in base units, with the EIP-712 domain of the token. */
+function writeToken({ asset, amount, name, version }: PatchToken): readonly string[] {
+  return [
+    '\t\t\tPrice: map[string]interface{}{',
+    `\t\t\t\t"amount": ${toGoString(amount)},`,
+    `\t\t\t\t"asset":  ${toGoString(asset)},`,
+    `\t\t\t\t"extra":  map[string]interface{}{"name": ${toGoString(name)}, "version": ${toGoString(version)}},`,
+    '\t\t\t},',
+  ];
+}
+
 function writeSoldRoute(
   name: string,
   route: PatchRoute,
   values: PatchValues,
-  { hasBazaar }: PaidExtras,
+  extras: PaidExtras,
 ): readonly string[] {
+  const { hasBazaar } = extras;
+  const token = findNamedToken(route, extras);
   const { network, price, payTo, description, mimeType } = route;
   const resource = toResourceUrl(values, route);
   const discoveryName = `discovery${name.replace('sold', '')}`;
@@ -163,7 +178,7 @@ function writeSoldRoute(
     '\t\tAccepts: x402http.PaymentOptions{{',
     '\t\t\tScheme:  "exact",',
     `\t\t\tNetwork: ${toGoString(network)},`,
-    `\t\t\tPrice:   ${toGoString(`$${price}`)},`,
+    ...(token === null ? [`\t\t\tPrice:   ${toGoString(`$${price}`)},`] : writeToken(token)),
     `\t\t\tPayTo:   ${toGoString(payTo)},`,
     '\t\t}},',
     ...(resource === null ? [] : [`\t\tResource:    ${toGoString(resource)},`]),

@@ -16,6 +16,7 @@ export const NGINX: StackPatches = {
   'one-price': () => leaveToApplication('the price'),
   'one-recipient': () => leaveToApplication('the recipient'),
   bazaar: () => leaveToApplication('the extension'),
+  'token-domain': () => leaveToApplication('the domain of the token'),
   'public-url': () =>
     toPatch(
       FILE,

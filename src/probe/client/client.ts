@@ -1,4 +1,3 @@
-import { isAscii } from 'node:buffer';
 import { OriginRefused } from '../../guard/errors.ts';
 import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
 import { type Connector, dial } from '../../guard/guarded-connect.ts';
@@ -14,11 +13,12 @@ import type {
   HttpMethod,
   Observation,
 } from '../../model/observation.ts';
-import { findSharedBytes } from '../../parse/json/transfer.ts';
 import { observeAnswer, refuseRedirect } from './observe-answer.ts';
+import { readInTurn } from './read-in-turn.ts';
 import type { ExchangeAnswer, ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
-import type { ScanBudget, TextBudget } from './scan-budget.ts';
+import type { ScanBudget } from './scan-budget.ts';
 import { ScanConnections } from './scan-connections.ts';
+import type { BodyReading, TextBudget } from './text-budget.ts';
 
 export type ProbeClientOptions = {
   readonly policy: OriginPolicy;
@@ -74,7 +74,7 @@ export type ProbeStats = Readonly<
 export type ProbeClient = {
   /**
    * Sends one request. A failure of the origin is an observation too. Rejects with OriginRefused when the
-   * guard refuses the host (call `resolveOrigin` first), and with ResolverDown when our own resolver does not
+   * guard refuses the host (call `resolveOrigin` first), and with NetworkDown when our own resolver does not
    * work.
    */
   request(request: ProbeRequest): Promise<Observation<HttpData>>;
@@ -114,16 +114,17 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   options.signal?.addEventListener('abort', expire, { once: true });
 
   const textShare = options.textBudget?.openShare(() =>
-    connections.close({ reason: 'budget', detail: 'this scan holds more text than any other' }),
+    connections.close({ reason: 'not-sent', detail: 'this scan holds more text than any other' }),
   );
 
   async function request(request: ProbeRequest): Promise<Observation<HttpData>> {
-    const observation = await sendAndFollow(request);
-    if (observation.ok) textShare?.addCharacters(countAnswerCharacters(observation.data));
-    return observation;
+    return readInTurn(textShare, request.capBytes, (reading) => sendAndFollow(request, reading));
   }
 
-  async function sendAndFollow(request: ProbeRequest): Promise<Observation<HttpData>> {
+  async function sendAndFollow(
+    request: ProbeRequest,
+    reading: BodyReading | undefined,
+  ): Promise<Observation<HttpData>> {
     const startedAt = performance.now();
     const elapsedMs = () => Math.round(performance.now() - startedAt);
     const redirects: Hop[] = [];
@@ -134,7 +135,12 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     for (;;) {
       const isRedirected = observePrevious !== null;
       const { userAgent } = options;
-      const exchange = toExchangeRequest(request, url, { userAgent, limits, isRedirected });
+      const exchange = toExchangeRequest(request, url, {
+        userAgent,
+        limits,
+        isRedirected,
+        reading,
+      });
       const outcome = await send(connections, url, exchange, isRedirected);
       if (outcome.kind === 'failure') {
         if (observePrevious) {
@@ -144,7 +150,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
       }
       const { answer } = outcome;
       const context = { ...request, url, redirects: [...redirects], ms: elapsedMs() };
-      const observe = () => observeAnswer(answer, context);
+      const observe = () => observeAnswer(answer, context, reading);
       const location = findRedirect(answer, request);
       if (location === null) return await observe();
       const next = checkRedirect(location, url, request, { policy: options.policy, isRedirected });
@@ -177,32 +183,23 @@ function toStats({ requests, bytes, sockets, roundTrips, handshakeMs }: ProbeSta
   return { requests, bytes, sockets, roundTrips, handshakeMs };
 }
 
-function countAnswerCharacters(data: HttpData): number {
-  const bytes = findSharedBytes(data, 'body');
-  const bodyLength = bytes === null ? data.body.length : countCharacters(bytes);
-  return data.headers.reduce((sum, [name, value]) => sum + name.length + value.length, bodyLength);
-}
-
-/** Counts the UTF-16 units of UTF-8 text: two for a character of four bytes, one for any other. */
-function countCharacters(bytes: Buffer): number {
-  if (isAscii(bytes)) return bytes.length;
-  let count = 0;
-  for (const byte of bytes) {
-    if ((byte & 0xc0) !== 0x80) count += byte >= 0xf0 ? 2 : 1;
-  }
-  return count;
-}
-
 function toFirstUrl({ origin, path }: ProbeRequest): URL {
   // The path is appended and not resolved, because "//other.example/" is a path of this origin.
   if (!path.startsWith('/')) throw new TypeError('path must start with a slash');
   return withoutFragment(new URL(`${origin.url}${path}`));
 }
 
+type ExchangeContext = {
+  readonly userAgent: string;
+  readonly limits: Limits;
+  readonly isRedirected: boolean;
+  readonly reading: BodyReading | undefined;
+};
+
 function toExchangeRequest(
   request: ProbeRequest,
   url: URL,
-  { userAgent, limits, isRedirected }: { userAgent: string; limits: Limits; isRedirected: boolean },
+  { userAgent, limits, isRedirected, reading }: ExchangeContext,
 ): ExchangeRequest {
   const body = request.rpc?.body ?? request.body ?? null;
   return {
@@ -221,6 +218,7 @@ function toExchangeRequest(
     timeoutMs: request.timeoutMs ?? limits.requestTimeoutMs,
     // A redirect may lead to another origin, which gets none of the further requests.
     isFirstOfMany: request.isFirstOfMany === true && !isRedirected,
+    ...(reading ? { reading } : {}),
   };
 }
 

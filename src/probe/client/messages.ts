@@ -1,5 +1,5 @@
 import { OriginRefused, type RefusalReason } from '../../guard/errors.ts';
-import { ResolverDown } from '../../guard/failures.ts';
+import { NetworkDown } from '../../guard/failures.ts';
 import type { Origin } from '../../guard/origin.ts';
 import type { Resolution } from '../../guard/resolve.ts';
 import type { Serialized } from '../../parse/json/transfer.ts';
@@ -47,19 +47,19 @@ export const NO_STATS: ProbeStats = {
 /** An error of a client as plain data, because its class is lost between threads. */
 export type ClientFault =
   | { readonly name: 'OriginRefused'; readonly reason: RefusalReason; readonly message: string }
-  | { readonly name: 'ResolverDown'; readonly detail: string }
+  | { readonly name: 'NetworkDown'; readonly detail: string }
   | { readonly name: 'other'; readonly message: string };
 
 export function toFault(error: unknown): ClientFault {
   if (error instanceof OriginRefused) {
     return { name: 'OriginRefused', reason: error.reason, message: error.message };
   }
-  if (error instanceof ResolverDown) return { name: 'ResolverDown', detail: error.detail };
+  if (error instanceof NetworkDown) return { name: 'NetworkDown', detail: error.detail };
   return { name: 'other', message: error instanceof Error ? error.message : String(error) };
 }
 
 export function toError(fault: ClientFault): Error {
   if (fault.name === 'OriginRefused') return new OriginRefused(fault.reason, fault.message);
-  if (fault.name === 'ResolverDown') return new ResolverDown(fault.detail);
+  if (fault.name === 'NetworkDown') return new NetworkDown(fault.detail);
   return new Error(fault.message);
 }

@@ -19,12 +19,15 @@ import type {
 import { deserializeFrozen, MIN_SHARED_CHARS, shareBytes } from '../../parse/json/transfer.ts';
 import { GrowingBuffer, releasePages } from './growing-buffer.ts';
 import type { ExchangeAnswer } from './response-collector.ts';
+import { type BodyReading, LARGE_BODY_BYTES, NoRoom } from './text-budget.ts';
 
 export type DecodedBody = {
   /** A long UTF-8 text is kept as bytes in shared memory. */
   readonly text: string | SharedArrayBuffer;
-  /** True if the text was cut at the cap, or its compressed data was incomplete. */
+  /** True if the text was cut at the cap. */
   readonly isCut: boolean;
+  /** True if its compressed data is invalid. The text is what came before. */
+  readonly isBroken: boolean;
   readonly isBinary: boolean;
 };
 
@@ -33,20 +36,25 @@ export type DecodedBody = {
  * layer is a trap, because the request asked for `identity`. Text is UTF-8 unless a byte order mark or the
  * charset of Content-Type says otherwise. Invalid bytes become U+FFFD. A body with a NUL byte is not text.
  */
-export async function decodeBody(answer: ExchangeAnswer, capBytes: number): Promise<DecodedBody> {
+export async function decodeBody(
+  answer: ExchangeAnswer,
+  capBytes: number,
+  reading?: BodyReading,
+): Promise<DecodedBody> {
   const [encoding, ...furtherEncodings] = listEncodings(answer);
   let bytes = answer.body;
   let isCut = false;
+  let isBroken = false;
   if (encoding !== undefined && bytes.length > 0) {
     const decoder = furtherEncodings.length === 0 ? createDecoder(encoding, bytes) : null;
-    if (!decoder) return { text: '', isCut: false, isBinary: true };
-    ({ bytes, isCut } = await inflate(decoder, bytes, capBytes));
+    if (!decoder) return { text: '', isCut: false, isBinary: true, isBroken };
+    ({ bytes, isCut, isBroken } = await inflate(decoder, bytes, capBytes, reading));
   }
   const charset = findCharset(answer, bytes);
   const isBinary = !charset.startsWith('utf-16') && bytes.includes(0);
   const text = isBinary ? '' : toText(bytes, charset);
   releasePages(bytes);
-  return { text, isCut, isBinary };
+  return { text, isCut, isBinary, isBroken };
 }
 
 function toText(bytes: Buffer, charset: string): DecodedBody['text'] {
@@ -57,18 +65,29 @@ function toText(bytes: Buffer, charset: string): DecodedBody['text'] {
   return shareBytes(hasByteOrderMark ? bytes.subarray(3) : bytes);
 }
 
-async function inflate(decoder: Transform, input: Buffer, capBytes: number) {
+async function inflate(
+  decoder: Transform,
+  input: Buffer,
+  capBytes: number,
+  reading: BodyReading | undefined,
+) {
   const inflated = new GrowingBuffer(capBytes);
   decoder.end(input);
+  const toResult = (end: { isCut?: true; isBroken?: true }) => {
+    return { isCut: false, isBroken: false, bytes: inflated.view(), ...end };
+  };
   try {
     for await (const chunk of decoder) {
       // Leaving the loop destroys the decoder. This stops a decompression bomb.
-      if (!inflated.append(chunk)) return { bytes: inflated.view(), isCut: true };
+      if (!inflated.append(chunk)) return toResult({ isCut: true });
+      const isLarge = inflated.view().length > LARGE_BODY_BYTES;
+      if (isLarge && reading !== undefined && !(await reading.takeRoom())) throw new NoRoom();
     }
-  } catch {
-    return { bytes: inflated.view(), isCut: true };
+  } catch (error) {
+    if (error instanceof NoRoom) throw error;
+    return toResult({ isBroken: true });
   }
-  return { bytes: inflated.view(), isCut: false };
+  return toResult({});
 }
 
 function createDecoder(encoding: string, bytes: Buffer): Transform | null {
@@ -114,8 +133,12 @@ export type AnswerContext = {
 export async function observeAnswer(
   answer: ExchangeAnswer,
   context: AnswerContext,
+  reading?: BodyReading,
 ): Promise<AnswerObservation<HttpData>> {
-  const { text, isCut, isBinary } = await decodeBody(answer, context.capBytes);
+  const decoded = await decodeBody(answer, context.capBytes, reading);
+  const { text, isCut, isBinary, isBroken } = decoded;
+  // The compressed data of a body that was cut on the wire ends too early.
+  const bodyFailure = answer.bodyFailure ?? (isBroken && !answer.truncated ? 'malformed' : null);
   const members = {
     url: context.url.href,
     method: context.method,
@@ -125,10 +148,10 @@ export async function observeAnswer(
     firstByteMs: answer.firstByteMs,
     redirects: [...context.redirects],
     ...(isBinary ? { binary: true } : {}),
-    ...(answer.bodyFailure ? { bodyFailure: answer.bodyFailure } : {}),
+    ...(bodyFailure === null ? {} : { bodyFailure }),
   };
   const data = deserializeFrozen(members, true) as HttpData; // same members; a shared body is read as a string
-  return { ok: true, data, ms: context.ms, truncated: answer.truncated || isCut };
+  return { ok: true, data, ms: context.ms, truncated: answer.truncated || isCut || isBroken };
 }
 
 /** Returns the redirect itself as the answer, with the reason why it was not followed. */

@@ -169,11 +169,11 @@ export class OriginPool implements SocketEvents {
       return { outcome: { kind: 'failure', failure }, isSent: false, canRepeat: false };
     }
     budget.requests += 1;
-    const collector = new ResponseCollector(request, limits, budget);
     const { method, path, headers, body, timeoutMs } = request;
     const deadline = startPatientTimer(timeoutMs, () => {
       collector.end({ reason: 'timeout', detail: `no complete answer within ${timeoutMs} ms` });
     });
+    const collector = new ResponseCollector(request, limits, budget, deadline);
     this.#pending.add(collector);
     // Without `reset: false`, undici closes the connection after each HEAD.
     this.#pool.dispatch({ method, path, headers, body, reset: false }, collector);

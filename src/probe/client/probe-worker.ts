@@ -12,7 +12,7 @@ import {
   type ProbeNotice,
   toFault,
 } from './messages.ts';
-import { TextBudget } from './scan-budget.ts';
+import { TextBudget } from './text-budget.ts';
 
 const CLOSED_FAULT: ClientFault = { name: 'other', message: 'this client is closed' };
 

@@ -2,9 +2,11 @@ import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import { type Limits, MIN_AVERAGE_PIECE_BYTES } from '../../guard/limits.ts';
+import type { PatientTimer } from '../../guard/timers.ts';
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { ScanBudget } from './scan-budget.ts';
+import { type BodyReading, LARGE_BODY_BYTES } from './text-budget.ts';
 
 /** Headers about the connection and not about the answer. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
@@ -38,7 +40,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   readonly #roundTrips: number;
   readonly #limits: Limits;
   readonly #budget: ScanBudget;
-  readonly #startedAt = performance.now();
+  readonly #clock: PatientTimer;
   readonly #body: GrowingBuffer;
   #pieces = 0;
   #pieceBytes = 0;
@@ -47,7 +49,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #head: Pick<ExchangeAnswer, 'status' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
 
-  constructor(request: ExchangeRequest, limits: Limits, budget: ScanBudget) {
+  /** @param clock started when a connection was asked for */
+  constructor(request: ExchangeRequest, limits: Limits, budget: ScanBudget, clock: PatientTimer) {
     const { promise, resolve } = Promise.withResolvers<ExchangeOutcome>();
     this.request = request;
     this.outcome = promise;
@@ -55,6 +58,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#body = new GrowingBuffer(request.capBytes);
     this.#roundTrips = budget.roundTrips + 1;
     this.#limits = limits;
+    this.#clock = clock;
     this.#budget = budget;
   }
 
@@ -81,7 +85,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 
   onResponseStarted(): void {
     this.hasAnswerBegun = true;
-    this.#firstByteMs ??= performance.now() - this.#startedAt;
+    this.#firstByteMs ??= this.#clock.elapsedMs();
   }
 
   onResponseStart({ rawHeaders }: Dispatcher.DispatchController, status: number): void {
@@ -98,8 +102,9 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#endOverBudget();
   }
 
-  onResponseData(_controller: Dispatcher.DispatchController, chunk: Buffer): void {
+  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
+    const wasLarge = this.#pieceBytes > LARGE_BODY_BYTES;
     const isWithinCap = this.#body.append(chunk);
     this.#pieces += 1;
     this.#pieceBytes += chunk.length;
@@ -111,7 +116,31 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     } else if (this.#hasTooManyPieces) {
       const detail = `the body comes in ${this.#pieces} pieces of ${this.#pieceBytes} bytes in all`;
       this.end({ reason: 'malformed', detail });
+    } else if (!wasLarge && this.#pieceBytes > LARGE_BODY_BYTES) {
+      this.#waitForRoom(controller);
     }
+  }
+
+  /** Reads no more of a large body until there is room for it. That wait is ours, so the clock stands still. */
+  #waitForRoom(controller: Dispatcher.DispatchController): void {
+    const { reading } = this.request;
+    if (reading === undefined) return;
+    controller.pause();
+    this.#clock.cancel();
+    void reading.takeRoom(this.#findBodyLength()).then((hasRoom) => {
+      if (this.isOver) return;
+      this.#clock.restart();
+      if (hasRoom) controller.resume();
+      else this.end({ reason: 'not-sent', detail: 'there is no room for a body of this length' });
+    });
+  }
+
+  /** Returns the length of the text, if the head says it: compressed data does not. */
+  #findBodyLength(): number | undefined {
+    const headers = this.#head?.headers ?? [];
+    if (headers.some(([name]) => name === 'content-encoding')) return undefined;
+    const length = headers.find(([name]) => name === 'content-length')?.[1] ?? '';
+    return /^\d{1,15}$/.test(length) ? Number(length) : undefined;
   }
 
   onResponseEnd(): void {
@@ -192,6 +221,8 @@ export type ExchangeRequest = {
   readonly timeoutMs: number;
   /** True if more requests to the origin follow. The other connections to it are then opened too. */
   readonly isFirstOfMany?: boolean;
+  /** Asked for room before a large body is read. Absent if nothing limits the texts. */
+  readonly reading?: BodyReading;
 };
 
 export type ExchangeAnswer = {

@@ -1,6 +1,6 @@
 import type { SecureContext } from 'node:tls';
 import { OriginRefused } from '../../guard/errors.ts';
-import { ProbeFailure, type RequestFailure, ResolverDown } from '../../guard/failures.ts';
+import { NetworkDown, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import { type Connector, openGuarded } from '../../guard/guarded-connect.ts';
 import type { Limits } from '../../guard/limits.ts';
 import type { Address, Resolver } from '../../guard/name-servers.ts';
@@ -60,7 +60,7 @@ export class ScanConnections {
     if (this.#final429s >= limits.maxRateLimited)
       return { kind: 'failure', failure: REFUSED_AFTER_429S };
     const pool = await this.#findPool(origin);
-    const first = await pool.run(request);
+    const first = throwIfOurs(await pool.run(request));
     if (first.kind === 'failure' || first.answer.status !== 429) return first;
 
     const waitMs = retryAfterMs(first.answer, Date.now()) ?? Number.POSITIVE_INFINITY;
@@ -69,7 +69,7 @@ export class ScanConnections {
       return first;
     }
     pool.pause(waitMs);
-    const second = await pool.run(request);
+    const second = throwIfOurs(await pool.run(request));
     // The 429 says more about the origin than the failure of the second request.
     if (second.kind === 'failure') return first;
     if (second.answer.status === 429) this.#final429s += 1;
@@ -96,7 +96,7 @@ export class ScanConnections {
       case 'unreachable':
         throw new ProbeFailure('dns', resolution.detail);
       case 'our-fault':
-        throw new ResolverDown(resolution.detail);
+        throw new NetworkDown(resolution.detail);
     }
     const { addresses } = resolution;
     const pool = this.#pools.get(origin.url) ?? this.#createPool(origin, addresses);
@@ -118,4 +118,9 @@ export class ScanConnections {
       open: (opening) => openGuarded({ ...shared, ...opening, origin, addresses, secureContext }),
     });
   }
+}
+
+function throwIfOurs(outcome: ExchangeOutcome): ExchangeOutcome {
+  if (outcome.kind !== 'failure' || outcome.failure.isOurs !== true) return outcome;
+  throw new NetworkDown(outcome.failure.detail);
 }

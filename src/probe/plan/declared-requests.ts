@@ -7,14 +7,20 @@ import { hasPathParameters, toRequestPath } from '../../parse/openapi/openapi-pa
 import type { FixedPaths } from '../first-wave.ts';
 
 /** Observations of the fixed paths and of the index, from which the plan is made. */
-export type FirstWave = Omit<FixedPaths, 'robots'> & Pick<Observations, 'origin' | 'x402scan'>;
+export type FirstWave = Omit<FixedPaths, 'robots' | 'openapiAlternates'> &
+  Pick<Observations, 'origin' | 'x402scan' | 'openapiAlternates'>;
+
+/**
+ * When a POST goes to the path. `sold`: always, because a document of the seller sells it. `if-get-is-unpaid`: OpenAPI
+ * lists the POST without a word of payment, and an address without a method may mean either. `never`: nobody sells it.
+ */
+export type PostRule = 'sold' | 'if-get-is-unpaid' | 'never';
 
 /** A resource that the second wave is to ask for. */
 export type PlannedResource = Omit<ResourceObservation, 'madeUp' | 'probes' | 'tool'> & {
   /** True if `path` contains a value that no document declares. */
   readonly madeUp: boolean;
-  /** True if OpenAPI declares a POST that no document calls paid. We do not send it, because it would run. */
-  readonly freePost: boolean;
+  readonly post: PostRule;
 };
 
 export type PlannedRequest = Pick<PlannedResource, 'path' | 'template' | 'madeUp'> & {
@@ -35,13 +41,21 @@ export class DeclaredRequests {
 
   constructor(operations: readonly Operation[]) {
     for (const operation of operations) {
-      const { template, requestPath, method } = operation;
-      for (const path of [template, requestPath.split('?', 1)[0]]) {
+      const { template, route, requestPath, method } = operation;
+      for (const path of [template, route, requestPath.split('?', 1)[0]]) {
         for (const key of [`${method} ${path}`, `${path}`]) {
           if (!this.#operations.has(key)) this.#operations.set(key, operation);
         }
       }
     }
+  }
+
+  /** Finds the operation that OpenAPI declares for a method of a path. */
+  findOperation(template: string, method: string): Operation | undefined {
+    return (
+      this.#operations.get(`${method} ${template}`) ??
+      this.#operations.get(`${method} ${template.split('?', 1)[0]}`)
+    );
   }
 
   /** Returns the request of the declared operation. If none is declared, fills in the template. */

@@ -1,96 +1,157 @@
 /** Finds paid resources and candidates in OpenAPI, manifest, index, the root's own 402 and llms.txt. */
 
-import type { HttpObservation, ResourceSource } from '../../model/observations.ts';
+import type { HttpObservation, ResourceSource, UnsentRequest } from '../../model/observations.ts';
 import type { ManifestReading } from '../../parse/kit/find-manifest.ts';
 import type { OpenApiReading } from '../../parse/kit/find-openapi.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
+import { isLocalHost } from '../../parse/openapi/local-host.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
+import type { ManifestEntry } from '../../parse/x402/manifest.ts';
 import {
   DeclaredRequests,
   type FirstWave,
   findPathOnOrigin,
   type PlannedRequest,
-  type PlannedResource,
+  type PostRule,
   toPlannedRequest,
 } from './declared-requests.ts';
+import { findPriceLists, type PricedPath } from './find-price-lists.ts';
+import { DISCOVERY_PATH, type ManifestSale, ManifestSales } from './manifest-sales.ts';
+import { Drafts, type Finding } from './resource-drafts.ts';
 
-/** Limits the work on a document that lists resources without end. */
-const MAX_RESOURCES = 2_000;
-/** Limit per document. Higher than `MAX_RESOURCES`, as entries may name other origins, or one resource again. */
+/** Limit per document. Entries may name other origins, or one resource again. */
 const MAX_ENTRIES_READ = 5_000;
 const MAX_OTHER_ORIGINS = 3;
+const MAX_UNSENT = 20;
 const ROOT_REQUEST = { path: '/', template: '/', method: 'GET', madeUp: false } as const;
-/** Documents that every scan requests. None of them is for sale. */
-const DISCOVERY_PATH =
-  /^\/(?:\.well-known\/.*|(?:api\/)?openapi\.(?:json|ya?ml)|swagger\.json|llms(?:-full)?\.txt|robots\.txt|favicon\.\w+)$/is;
 const DOCUMENT_PATH = /\.(?:txt|md|json|ya?ml|html?|pdf|xml|ico|png|svg|jpe?g)(?:\?|$)/i;
-
-type Draft = {
-  path: string;
-  template: string;
-  method: 'GET' | 'POST' | null;
-  sources: Set<ResourceSource>;
-  declaredPaid: boolean;
-  declaredX402: boolean;
-  madeUp: boolean;
-};
 
 export function findResources(wave: FirstWave, kit: Kit) {
   const openapi = kit.openapi(wave);
   const manifest = kit.manifest(wave);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
   const localOperations = operations.filter(({ elsewhere }) => elsewhere === null);
-  const priced = localOperations.filter(({ paid }) => paid);
-  const paid = priced.filter(({ signIn }) => !signIn);
+  const declared = new DeclaredRequests(localOperations);
+  const entries = readManifestEntries(manifest);
+  const sales = new ManifestSales(entries, declared, wave.origin.url, kit);
+  const paid = localOperations.filter((operation) => sales.isSold(operation));
   const drafts = new Drafts();
-
   const schemes = openapi.state === 'found' ? kit.paymentSchemes(openapi.facts).x402 : [];
   for (const operation of paid) {
+    const isPosted = operation.method === 'POST' && !sales.isFree(operation);
+    const post: PostRule = isPosted ? 'sold' : 'never';
     const declaredX402 = isSoldOverX402(operation, schemes);
-    const request = toPlannedRequest(operation);
-    drafts.add({ ...request, source: 'openapi', declaredPaid: true, declaredX402 });
+    const request = { ...toPlannedRequest(operation), post, declaredX402 };
+    drafts.add({ ...request, source: 'openapi', declaredPaid: true });
   }
-  const declared = new DeclaredRequests(localOperations);
-  const addDeclared = (target: string, method: string | null, source: ResourceSource) => {
-    const template = findPathOnOrigin(wave.origin.url, target, kit);
-    if (template === null) return;
-    const declaredX402 = source === 'manifest';
-    drafts.add({ ...declared.find(template, method), source, declaredPaid: true, declaredX402 });
-  };
-  for (const entry of readManifestEntries(manifest)) {
-    addDeclared(entry.target, entry.method, 'manifest');
+  for (const sale of sales.list()) {
+    if (sale.declaredPaid) drafts.add(toManifestFinding(sale, declared));
   }
+  const sold = new Set(paid);
+  const context = { wave, kit, declared, priceLists: findOfferedPrices(wave, kit) };
+  const candidates = [
+    ...sales.list().flatMap((sale) => (sale.declaredPaid ? [] : toManifestFinding(sale, declared))),
+    // A resource that asks for a sign-in, or that is called free, sells nothing, unless its answer has a price.
+    ...localOperations
+      .filter(
+        (operation) =>
+          operation.method === 'GET' && !sold.has(operation) && speaksOfPayment(operation),
+      )
+      .map((operation) => toCandidate(toPlannedRequest(operation), 'openapi')),
+    ...listNamedCandidates(context),
+    ...(drafts.size > 0 || paid.length > 0
+      ? []
+      : localOperations
+          .filter(isPlainGet)
+          .map((operation) => toCandidate(toPlannedRequest(operation), 'undeclared'))),
+    // Rows of an index come last. A stranger can write them.
+    ...readIndexedRequests(wave, kit).map(({ template }) =>
+      toCandidate(declared.find(template, 'GET'), 'index'),
+    ),
+  ];
   // If every path asks for a payment, a 402 says nothing of what is sold.
   const isGuarded = wave.soft404.ok && wave.soft404.data.status === 402;
-  for (const { resource, method } of isGuarded ? [] : readIndexedResources(wave)) {
-    addDeclared(resource, method, 'index');
-  }
-  const isAnyDeclared = drafts.size > 0 || paid.length > 0;
-  const addCandidates = (requests: readonly PlannedRequest[], source: ResourceSource) => {
-    if (isGuarded) return;
-    for (const request of requests) {
-      drafts.add({ ...request, source, method: 'GET', declaredPaid: false, declaredX402: false });
-    }
-  };
-  // A resource that asks for a sign-in sells nothing, unless its answer has a price.
-  const signInGets = priced.filter(({ signIn, method }) => signIn && method === 'GET');
-  addCandidates(signInGets.map(toPlannedRequest), 'openapi');
-  if (hasPaidRoot(wave.root)) addCandidates([ROOT_REQUEST], 'root');
-  const llmsRequests = readLlmsLinks(wave, kit).map((path) => declared.find(path, 'GET'));
-  addCandidates(llmsRequests, 'llms');
-  if (!isAnyDeclared) {
-    addCandidates(localOperations.filter(isPlainGet).map(toPlannedRequest), 'undeclared');
-  }
-  const freePosts = findFreePosts(localOperations);
+  for (const candidate of isGuarded ? [] : candidates) drafts.add(candidate);
   return {
-    resources: drafts.toResources(wave.origin.url).map((resource) => ({
-      ...resource,
-      freePost: resource.method !== 'POST' && freePosts.has(resource.path),
-    })),
-    otherMethods: countOtherMethods(wave, kit, paid, manifest),
+    resources: drafts.toResources(wave.origin.url),
+    otherMethods: countOtherMethods(wave, kit, paid, entries),
     looked: describeSources(wave, kit, openapi, manifest),
-    elsewhere: findOtherOrigins(operations),
+    elsewhere: findOtherOrigins(operations, sales.size === 0 ? entries : [], wave.origin.url),
+    unsent: findUnsent(context, drafts),
   };
+}
+
+type Context = {
+  readonly wave: FirstWave;
+  readonly kit: Kit;
+  readonly declared: DeclaredRequests;
+  readonly priceLists: readonly PricedPath[];
+};
+
+function findOfferedPrices(wave: FirstWave, kit: Kit): readonly PricedPath[] {
+  return findPriceLists(wave, kit).filter(({ template }) => isOffered(template));
+}
+
+/** Lists what the root and llms.txt name: prices before links, which rarely sell anything. */
+function listNamedCandidates({ wave, kit, declared, priceLists }: Context): readonly Finding[] {
+  return [
+    ...(hasPaidRoot(wave.root) ? [toCandidate(ROOT_REQUEST, 'root')] : []),
+    ...priceLists
+      .filter(({ method }) => method === 'GET')
+      .map(({ template, example, source }) =>
+        toCandidate(findExampleRequest(template, example, declared), source),
+      ),
+    ...readLlmsLinks(wave, kit).map((path) => toCandidate(declared.find(path, 'GET'), 'llms')),
+  ];
+}
+
+/** Lists what only the root, llms.txt or an index names by a method that would run. */
+function findUnsent(
+  { wave, kit, declared, priceLists }: Context,
+  drafts: Drafts,
+): readonly UnsentRequest[] {
+  const isSold = (template: string) => drafts.sellsPost(declared.find(template, 'POST').path);
+  return [
+    ...priceLists.map(({ method, template, source }) => ({ method, template, source })),
+    ...readIndexedRequests(wave, kit).map((request) => ({ ...request, source: 'index' as const })),
+  ]
+    .filter(({ method }) => method !== 'GET' && method !== 'HEAD')
+    .filter(({ template }) => !isSold(template))
+    .slice(0, MAX_UNSENT);
+}
+
+function toManifestFinding(
+  { template, method, ...sale }: ManifestSale,
+  declared: DeclaredRequests,
+): Finding {
+  const request = { ...declared.find(template, method), ...sale, source: 'manifest' } as const;
+  return sale.declaredPaid
+    ? { ...request, declaredX402: true }
+    : { ...request, method: 'GET', declaredX402: false };
+}
+
+function speaksOfPayment({ declares402, paymentInfo }: Operation): boolean {
+  return declares402 || paymentInfo !== null;
+}
+
+const CANDIDATE = { declaredPaid: false, declaredX402: false, post: 'never' } as const;
+
+function toCandidate(request: PlannedRequest, source: ResourceSource): Finding {
+  return { ...request, source, method: 'GET', ...CANDIDATE };
+}
+
+function isOffered(template: string): boolean {
+  return template !== '/' && !DISCOVERY_PATH.test(template);
+}
+
+/** An example beside a template is a declared value. */
+function findExampleRequest(
+  template: string,
+  example: string | null,
+  declared: DeclaredRequests,
+): PlannedRequest {
+  if (example === null) return declared.find(template, 'GET');
+  return { path: example, template, method: 'GET', madeUp: false };
 }
 
 /** Counts the paid operations by PUT, PATCH and DELETE, which are never sent. Duplicates count once. */
@@ -98,10 +159,11 @@ function countOtherMethods(
   { origin }: FirstWave,
   kit: Kit,
   paid: readonly Operation[],
-  manifest: ManifestReading,
+  entries: readonly ManifestEntry[],
 ): number {
   const requests = paid.map(({ method, template }) => `${method} ${template}`);
-  for (const { method, target } of readManifestEntries(manifest)) {
+  for (const { method, target, sale } of entries) {
+    if (sale === 'free') continue;
     const template = method === null ? null : findPathOnOrigin(origin.url, target, kit);
     if (template !== null) requests.push(`${method} ${template}`);
   }
@@ -109,64 +171,25 @@ function countOtherMethods(
 }
 
 /** The other origins that paid operations are served from, most operations first. */
-function findOtherOrigins(operations: readonly Operation[]): readonly string[] {
+function findOtherOrigins(
+  operations: readonly Operation[],
+  entries: readonly ManifestEntry[],
+  originUrl: string,
+): readonly string[] {
   const counts = new Map<string, number>();
+  const count = (origin: string) => counts.set(origin, (counts.get(origin) ?? 0) + 1);
   for (const { paid, elsewhere: origin } of operations) {
-    if (paid && origin !== null) counts.set(origin, (counts.get(origin) ?? 0) + 1);
+    if (paid && origin !== null) count(origin);
+  }
+  for (const { target, sale } of entries) {
+    const url = sale === 'free' ? null : URL.parse(target, originUrl);
+    const isPublic = url !== null && !isLocalHost(url.hostname, new URL(originUrl).hostname);
+    if (isPublic && /^https?:$/.test(url.protocol)) count(url.origin);
   }
   return [...counts]
     .toSorted(([, a], [, b]) => b - a)
     .slice(0, MAX_OTHER_ORIGINS)
     .map(([origin]) => origin);
-}
-
-type Finding = PlannedRequest & {
-  readonly source: ResourceSource;
-  readonly declaredPaid: boolean;
-  readonly declaredX402: boolean;
-};
-
-/** Merges what several sources say about one resource. An entry without a method joins one with a method. */
-class Drafts {
-  readonly #drafts: Draft[] = [];
-  readonly #byPath = new Map<string, Draft[]>();
-
-  get size(): number {
-    return this.#drafts.length;
-  }
-
-  add({ path, template, madeUp, source, declaredPaid, declaredX402, ...finding }: Finding): void {
-    const method = finding.method?.toUpperCase() ?? null;
-    if (method !== null && !isProbedMethod(method)) return;
-    const samePath = this.#byPath.get(path) ?? [];
-    const existing = samePath.find(
-      (draft) => draft.method === method || method === null || draft.method === null,
-    );
-    // A candidate is dropped if its path is declared with another method.
-    if (existing === undefined && !declaredPaid && samePath.length > 0) return;
-    if (existing !== undefined) {
-      existing.method ??= method;
-      existing.sources.add(source);
-      existing.declaredPaid ||= declaredPaid;
-      existing.declaredX402 ||= declaredX402;
-      existing.madeUp &&= madeUp;
-      return;
-    }
-    if (this.#drafts.length >= MAX_RESOURCES) return;
-    const sources = new Set([source]);
-    const draft = { path, template, method, sources, declaredPaid, declaredX402, madeUp };
-    this.#drafts.push(draft);
-    this.#byPath.set(path, [...samePath, draft]);
-  }
-
-  toResources(originUrl: string): readonly Omit<PlannedResource, 'freePost'>[] {
-    return this.#drafts.map(({ sources, declaredX402, ...draft }) => ({
-      url: originUrl + draft.path,
-      ...draft,
-      ...(declaredX402 ? { declaredX402 } : {}),
-      sources: [...sources],
-    }));
-  }
 }
 
 /** True if the operation names x402 as its protocol, or secures itself by the scheme that S2 accepts. */
@@ -178,16 +201,6 @@ function isSoldOverX402(
     protocolNames.some((name) => /^x402$/i.test(name)) ||
     (security ?? []).some((requirement) => schemes.some((name) => Object.hasOwn(requirement, name)))
   );
-}
-
-/** Returns paths with a documented POST that no document declares as paid. */
-function findFreePosts(operations: readonly Operation[]): ReadonlySet<string> {
-  const free = operations.filter(({ method, paid }) => method === 'POST' && !paid);
-  return new Set(free.map(({ requestPath }) => requestPath));
-}
-
-function isProbedMethod(method: string): method is 'GET' | 'POST' {
-  return method === 'GET' || method === 'POST';
 }
 
 /** True for a GET that needs neither input nor a login. It may be paid although no document says so. */
@@ -210,6 +223,17 @@ export function readIndexedResources({ x402scan }: Pick<FirstWave, 'x402scan'>) 
   return x402scan.data.resources.filter((resource) => !resource.deprecated);
 }
 
+type IndexedRequest = { readonly method: string; readonly template: string };
+
+function readIndexedRequests(wave: FirstWave, kit: Kit): readonly IndexedRequest[] {
+  return readIndexedResources(wave)
+    .slice(0, MAX_ENTRIES_READ)
+    .flatMap(({ resource, method }) => {
+      const template = findPathOnOrigin(wave.origin.url, resource, kit);
+      return template === null ? [] : [{ method: method?.toUpperCase() ?? 'GET', template }];
+    });
+}
+
 function hasPaidRoot(root: HttpObservation): boolean {
   return root.ok && root.data.status === 402 && root.data.redirects.length === 0;
 }
@@ -225,7 +249,7 @@ function readLlmsLinks({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): reado
     .slice(0, MAX_ENTRIES_READ)
     .map((link) => findPathOnOrigin(origin.url, link, kit))
     .filter((path) => path !== null)
-    .filter((path) => path !== '/' && !path.includes('{') && !DISCOVERY_PATH.test(path));
+    .filter((path) => isOffered(path) && !path.includes('{'));
   // Few links are probed. Those that look like documents rarely sell anything, so they come last.
   return [...new Set(paths)].toSorted(
     (a, b) => Number(DOCUMENT_PATH.test(a)) - Number(DOCUMENT_PATH.test(b)),
@@ -250,7 +274,6 @@ function describeSources(
 function describeOpenApi(reading: OpenApiReading): string {
   if (reading.state === 'none') return 'none';
   if (reading.state === 'unread') return 'not read';
-  if (reading.state === 'yaml') return `only YAML at ${reading.path}, not read`;
   const paid = reading.facts.operations.filter((operation) => operation.paid).length;
   return `${reading.facts.operations.length} operations, ${paid} declared paid`;
 }

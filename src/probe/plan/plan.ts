@@ -3,6 +3,7 @@
  * documents of the first wave. Pure; runs on a worker, because it parses what a hostile origin wrote.
  */
 
+import type { UnsentRequest } from '../../model/observations.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { FirstWave, PlannedResource } from './declared-requests.ts';
 import { findIcons, type IconPlan } from './find-icons.ts';
@@ -11,14 +12,14 @@ import { findResources } from './find-resources.ts';
 import { findUnread } from './find-unread.ts';
 
 /** `path` is a template of OpenAPI ("/users/{id}"), or a path with its query. */
-export type SoldOperation = { readonly method: 'GET' | 'POST'; readonly path: string };
+export type DeclaredSale = { readonly method: 'GET' | 'POST'; readonly path: string };
 
 export type Plan = {
   readonly resources: readonly PlannedResource[];
   /** Number of resources that documents declare as paid. */
   readonly declared: number;
   /** The operations that OpenAPI and manifest sell by GET and POST, probed or not. */
-  readonly sold: readonly SoldOperation[];
+  readonly sold: readonly DeclaredSale[];
   /** Number of paid operations by methods that we do not send. */
   readonly otherMethods: number;
   /** One line for each source, such as "/openapi.json: 404". */
@@ -27,6 +28,8 @@ export type Plan = {
   readonly elsewhere: readonly string[];
   /** Documents that may declare paid paths, and could not be read: "/openapi.json: 429". */
   readonly unread: readonly string[];
+  /** Requests by POST, PUT or other methods that only an index, the root or llms.txt names. They are not sent. */
+  readonly unsent: readonly UnsentRequest[];
   readonly links: LinkPlan;
   readonly icons: IconPlan;
 };
@@ -46,16 +49,16 @@ export function makePlan(wave: FirstWave, kit: Kit): Plan {
 
 const MAX_SOLD = 200;
 
-/** A resource without a method is sold by GET and POST, unless OpenAPI says that its POST is free. */
-function findSold(resources: readonly PlannedResource[]): readonly SoldOperation[] {
+/** A resource without a method is sold by GET, and by POST if its documents sell the POST without doubt. */
+function findSold(resources: readonly PlannedResource[]): readonly DeclaredSale[] {
   const declared = resources.filter(
     ({ declaredPaid, sources }) =>
       declaredPaid && (sources.includes('openapi') || sources.includes('manifest')),
   );
-  return declared.slice(0, MAX_SOLD).flatMap(({ method, template, freePost }) => {
+  return declared.slice(0, MAX_SOLD).flatMap(({ method, template, post }) => {
     const methods = method === null ? (['GET', 'POST'] as const) : [method];
     return methods
-      .filter((one) => one === 'GET' || !freePost)
+      .filter((one) => one === 'GET' || post === 'sold')
       .map((one) => ({ method: one, path: template }));
   });
 }

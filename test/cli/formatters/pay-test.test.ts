@@ -102,9 +102,9 @@ describe('the report of a pay-test', () => {
     ]);
   });
 
-  test('as Code Quality: has one violation for each finding, in the file of the pipeline', () => {
+  test('as Code Quality: has one violation for each finding, in the README outside a pipeline', () => {
     expect(JSON.parse(formatPayTest(REPORT, 'codequality'))).toMatchObject([
-      { check_name: 'x402/T7', severity: 'critical', location: { path: '.gitlab-ci.yml' } },
+      { check_name: 'x402/T7', severity: 'critical', location: { path: 'README.md' } },
       {
         check_name: 'x402/T11',
         severity: 'minor',

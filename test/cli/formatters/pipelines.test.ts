@@ -34,7 +34,7 @@ test('each finding is a Code Quality violation, with a fingerprint that does not
     check_name: 'x402/P1',
     fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
     severity: 'critical',
-    location: { path: '.gitlab-ci.yml', lines: { begin: 1 } },
+    location: { path: 'README.md', lines: { begin: 1 } },
   });
   expect(violations[1]).toMatchObject({
     severity: 'info',
@@ -45,13 +45,13 @@ test('each finding is a Code Quality violation, with a fingerprint that does not
   expect(violation.fingerprint).toBe(violations[0].fingerprint);
 });
 
-test('SARIF names file and region if a source is given, else the origin', () => {
+test('SARIF names file and region if a source is given, else the first line of the README', () => {
   const { runs } = JSON.parse(FORMATS.sarif(printable({ printed: [FAILED, WARNED], locate })));
   expect(runs[0].results.map(({ locations }: { locations: unknown[] }) => locations[0])).toEqual([
-    { physicalLocation: { artifactLocation: { uri: 'https://api.example.com/' } } },
+    { physicalLocation: { artifactLocation: { uri: 'README.md' }, region: { startLine: 1 } } },
     {
       physicalLocation: {
-        artifactLocation: { uri: 'docs/open,api.json' },
+        artifactLocation: { uri: 'docs/open%2Capi.json' },
         region: { startLine: 7 },
       },
     },

@@ -5,7 +5,7 @@ import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import type { FarmOrigin, FarmTools } from '../farm-origin.ts';
 
 const KIB = 1_024;
-const OPENAPI_BYTES = 8 * KIB * KIB - KIB;
+const OPENAPI_BYTES = 2 * KIB * KIB - KIB;
 
 /** The finding that each document must get. test/scan has the whole reports. */
 const FINDS: Readonly<Record<keyof typeof BOMBS, string>> = {
@@ -60,6 +60,7 @@ const OPENAPI_PLACES = [
   '/api/openapi.json',
   '/swagger.json',
   '/openapi.yaml',
+  '/openapi.yml',
 ];
 
 /** The same answer wherever OpenAPI is looked for. */

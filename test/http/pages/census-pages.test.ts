@@ -123,7 +123,7 @@ describe('/statistics', () => {
     service.advance(DAY_MS);
     await service.store.purge(service.now());
     expect((await service.get('/statistics')).body).toContain(
-      'aria-label="Payable that day: payable 5, not payable 0, down 5, not checked 0"',
+      'aria-label="Payable that day: Payable 5, 50 %; Not payable 0, 0 %; Down 5, 50 %; Not checked 0, 0 %"',
     );
   });
 });

@@ -44,7 +44,7 @@ describe('/statistics', () => {
     expect(rows.map(([, id]) => id)).toEqual(statistics.checks.map(({ id }) => id));
     for (const [index, { pass, warn, fail, notDetermined }] of statistics.checks.entries()) {
       const row = (rows[index]?.[0] ?? '').replace(/<svg[\s\S]*?<\/svg>|<th[\s\S]*?<\/th>/g, '');
-      const cells = [...row.matchAll(/>(\d+)</g)].map(([, text]) => text);
+      const cells = [...row.matchAll(/<td>(\d+) /g)].map(([, text]) => text);
       expect(cells).toEqual([pass, warn, fail, notDetermined].map(String));
     }
   });
@@ -52,7 +52,7 @@ describe('/statistics', () => {
   test('shows the prices of the API', () => {
     const { p10, p50, p90, count } = statistics.prices;
     expect(html).toContain(`10 %: $${p10}`);
-    expect(html).toContain(`half: $${p50}`);
+    expect(html).toContain(`Half: $${p50}`);
     expect(html).toContain(`90 %: $${p90}`);
     expect(html).toContain(`${count} host-days, exact to 10 %`);
   });
@@ -111,7 +111,7 @@ describe('a picture', () => {
     );
     const widths = [...svg.matchAll(/ width="(\d+)"/g)].map(([, width]) => Number(width));
     expect(widths).toEqual([150, 75, 0]);
-    expect(svg).toContain('aria-label="Grades: A 10, B 5, C 0"');
+    expect(svg).toContain('aria-label="Grades: A 10, 67 %; B 5, 33 %; C 0, 0 %"');
   });
 
   test('divides the bar of a check by the shares of results, and is empty without counts', () => {

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  isDeclaredFree,
-  readPrice,
-  readProtocols,
-} from '../../../src/parse/openapi/openapi-price.ts';
+import { readPrice, readProtocols } from '../../../src/parse/openapi/openapi-price.ts';
 
 const OPERATION_POINTER = '/paths/~1x/get';
 const INFO_POINTER = `${OPERATION_POINTER}/x-payment-info`;
@@ -126,13 +122,5 @@ describe('readProtocols', () => {
     [undefined, 'missing', []],
   ])('reads %j as %s', (info, protocols, protocolNames) => {
     expect(readProtocols(info)).toEqual({ protocols, protocolNames });
-  });
-});
-
-describe('isDeclaredFree', () => {
-  it('decides by mode only', () => {
-    expect(isDeclaredFree({ price: { mode: 'free' } })).toBe(true);
-    expect(isDeclaredFree({ price: { mode: 'fixed', amount: '0' } })).toBe(false);
-    expect(isDeclaredFree(undefined)).toBe(false);
   });
 });

@@ -128,7 +128,7 @@ describe('operations', () => {
     [
       'a free price and a 402',
       { 'x-payment-info': { price: { mode: 'free' } }, responses: { '402': {} } },
-      true,
+      false,
     ],
     ['another response', { responses: { '200': {}, '4XX': {} } }, false],
     ['nothing', {}, false],

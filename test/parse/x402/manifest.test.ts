@@ -30,7 +30,7 @@ describe('parseManifest', () => {
 
   it('reads all lists that exist, and skips entries without an address', () => {
     const listed = parseEntries({
-      resources: ['/a', 1, null, {}, { path: '/no' }, ''],
+      resources: ['/a', 1, null, {}, { path: 'no' }, ''],
       endpoints: ['/b'],
     });
     expect(listed.map(({ target, pointer }) => [target, pointer])).toEqual([
@@ -54,6 +54,7 @@ describe('parseManifest', () => {
         asset: '0xa',
         network: 'eip155:8453',
         payTo: '0xb',
+        sale: 'priced',
       },
       expect.objectContaining({ target: '/c', amount: null }),
     ]);

@@ -23,6 +23,16 @@ describe('a thread that is blocked', () => {
     expect(dataOf(await pending).body).toBe('ok');
   });
 
+  test('does not make an origin slow: the first byte counts without the blocked time', async () => {
+    const target = await startRawOrigin((socket) => {
+      onRequestLine(socket, () => {
+        setTimeout(() => stall(3_000), 10);
+        setTimeout(() => socket.write(ANSWER), 20);
+      });
+    });
+    expect(dataOf(await ask(clientFor(target), target)).firstByteMs).toBeLessThan(1_500);
+  });
+
   test('again and again still waits for the answer of an origin', async () => {
     const target = await startRawOrigin((socket) => {
       let stalls = 0;
@@ -41,6 +51,13 @@ describe('a thread that is blocked', () => {
 });
 
 describe('a thread that is not blocked', () => {
+  test('counts the whole time to the first byte', async () => {
+    const target = await startRawOrigin((socket) => {
+      onRequestLine(socket, () => setTimeout(() => socket.write(ANSWER), 700));
+    });
+    expect(dataOf(await ask(clientFor(target), target)).firstByteMs).toBeGreaterThanOrEqual(690);
+  });
+
   test('ends a request that gets no answer', async () => {
     const target = await startOrigin(() => {});
     const answer = await ask(clientFor(target), target, '/', { timeoutMs: 600 });

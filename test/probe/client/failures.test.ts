@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OriginRefused } from '../../../src/guard/errors.ts';
-import { ResolverDown } from '../../../src/guard/failures.ts';
+import { NetworkDown } from '../../../src/guard/failures.ts';
 import type { Resolver } from '../../../src/guard/name-servers.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/guard/origin.ts';
 import { createTestCa, selfSigned, type TestCa } from '../../fixtures/tls/test-ca.ts';
@@ -20,6 +20,37 @@ describe('before the connection', () => {
     const target = await findClosedPort();
     const client = clientFor(target);
     expect(await ask(client, target)).toMatchObject({ ok: false, reason: 'refused' });
+  });
+
+  test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EPERM'])(
+    '%s is a fault of this machine: the request rejects',
+    async (code) => {
+      const target = await findClosedPort();
+      const connect = () => Promise.reject(Object.assign(new Error(code), { code }));
+      const client = clientFor(target, { connect });
+      await expect(ask(client, target)).rejects.toThrow(NetworkDown);
+    },
+  );
+
+  test.each(['EHOSTUNREACH', 'EACCES', 'ENETUNREACH'])(
+    '%s, which a router in front of a seller can send, is a finding',
+    async (code) => {
+      const target = await findClosedPort();
+      const connect = () => Promise.reject(Object.assign(new Error(code), { code }));
+      const answer = await ask(clientFor(target, { connect }), target);
+      expect(answer).toMatchObject({ ok: false });
+    },
+  );
+
+  test('an address to which this machine has no route is our fault', async () => {
+    // The zone of the address does not exist, so the system has no route.
+    const lookup = async () => [{ address: 'fe80::1%999999', family: 6 as const }];
+    const connect = () => Promise.reject(Object.assign(new Error(), { code: 'ENETUNREACH' }));
+    const url = 'http://localhost:4021';
+    const policy = allowOrigin(url, DEFAULT_POLICY);
+    const resolver = { ...createFailingResolver('ENODATA'), lookup };
+    const client = clientFor({ policy }, { connect, resolver });
+    await expect(ask(client, { origin: parseOrigin(url, policy) })).rejects.toThrow(NetworkDown);
   });
 
   test('an origin that cannot be connected to is not tried for each request', async () => {
@@ -48,7 +79,7 @@ describe('before the connection', () => {
       { policy: DEFAULT_POLICY },
       { resolver: createFailingResolver('ECONNREFUSED') },
     );
-    await expect(ask(client, { origin: seller })).rejects.toThrow(ResolverDown);
+    await expect(ask(client, { origin: seller })).rejects.toThrow(NetworkDown);
     expect(await client.resolveOrigin(seller)).toMatchObject({ kind: 'our-fault' });
   });
 

@@ -72,7 +72,7 @@ describe('a client on its own thread', () => {
     });
     const limitedClient = createClient(target, { limits: { maxRequests: 1 } });
     expect((await ask(limitedClient, target, '/1')).ok).toBe(true);
-    expect(await ask(limitedClient, target, '/2')).toMatchObject({ reason: 'budget' });
+    expect(await ask(limitedClient, target, '/2')).toMatchObject({ reason: 'not-sent' });
 
     const strictClient = createClient({ policy: DEFAULT_POLICY });
     expect(await strictClient.resolveOrigin(target.origin)).toMatchObject({ kind: 'blocked' });

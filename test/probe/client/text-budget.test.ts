@@ -1,7 +1,7 @@
 /** All scans share one budget of decoded text. Over the budget, the largest holder is ended. */
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { TextBudget } from '../../../src/probe/client/scan-budget.ts';
+import { NoRoom, TextBudget } from '../../../src/probe/client/text-budget.ts';
 import { ask, clientFor, startOrigin } from './harness.ts';
 
 describe('a budget of text', () => {
@@ -72,12 +72,54 @@ describe('scans under one budget', () => {
     expect(textBudget.isSaturated).toBe(false);
     expect((await ask(largeClient, target, '/3', options)).ok).toBe(true);
     expect(textBudget.isSaturated).toBe(true);
-    expect(await ask(largeClient, target, '/4', options)).toMatchObject({
-      ok: false,
-      reason: 'budget',
-    });
+    // Our lack of room is no answer of the origin, so the scan fails.
+    await expect(ask(largeClient, target, '/4', options)).rejects.toThrow(NoRoom);
     largeClient.close();
     expect(textBudget.isSaturated).toBe(false);
     expect((await ask(smallClient, target, '/small2', options)).ok).toBe(true);
+  });
+});
+
+describe('bodies over 1 MiB', () => {
+  const page = 'x'.repeat(1_500_000);
+  const options = { capBytes: 2_000_000 };
+
+  async function startLargeOrigin(encoding: string) {
+    return startOrigin((request, response) => {
+      const body = request.url === '/small' ? 'small' : page;
+      if (encoding === 'plain') response.end(body);
+      else response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(body));
+    });
+  }
+
+  test.each(['plain', 'compressed'])('%s ones are read in turn', async (encoding) => {
+    const target = await startLargeOrigin(encoding);
+    const textBudget = new TextBudget({ maxBytes: 5_000_000 });
+    const [first, second, third] = [1, 2, 3].map(() => clientFor(target, { textBudget }));
+    if (!first || !second || !third) throw new Error('three clients');
+    expect(await ask(first, target, '/1', options)).toMatchObject({ ok: true, truncated: false });
+    const waiting = ask(second, target, '/2', options);
+    expect(await ask(third, target, '/small', options)).toMatchObject({ ok: true });
+    first.close();
+    const answer = await waiting;
+    expect(answer).toMatchObject({ ok: true, truncated: false });
+    expect(answer.ok && answer.data.body.length).toBe(page.length);
+  });
+
+  test.each(['plain', 'compressed'])('a %s one without room is our fault', async (encoding) => {
+    const target = await startLargeOrigin(encoding);
+    const textBudget = new TextBudget({ maxBytes: 5_000_000, maxWaitMs: 50 });
+    const [first, second] = [clientFor(target, { textBudget }), clientFor(target, { textBudget })];
+    expect((await ask(first, target, '/1', options)).ok).toBe(true);
+    await expect(ask(second, target, '/2', options)).rejects.toThrow(NoRoom);
+    first.close();
+    expect((await ask(clientFor(target, { textBudget }), target, '/3', options)).ok).toBe(true);
+  });
+
+  test('one that is longer than its cap needs no more room than the cap', async () => {
+    const target = await startLargeOrigin('plain');
+    const client = clientFor(target, { textBudget: new TextBudget({ maxBytes: 2_400_000 }) });
+    const answer = await ask(client, target, '/1', { capBytes: 1_200_000 });
+    expect(answer).toMatchObject({ ok: true, truncated: true });
   });
 });

@@ -169,7 +169,7 @@ export const BEHAVIOUR_ROWS: readonly Row[] = [
       'HEAD /weather': { status: 405 },
       'POST /weather': ({ origin }) => challengeAnswer(challengeOf(WEATHER, origin)),
     },
-    moved: ['P2 warn post-only', 'S5 fail absent'],
+    moved: ['P2 warn some-missing'],
   },
   {
     name: 'a paid GET behind a redirect of its own host',

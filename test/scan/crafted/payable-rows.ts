@@ -161,7 +161,7 @@ export const PAYABLE_ROWS: readonly Row[] = [
   {
     name: 'a network without a client here beside a good offer',
     answers: { '/weather': among([{ ...offerOf(WEATHER), ...STELLAR }], []) },
-    moved: ['P6 warn unknown-decimals'],
+    moved: [],
     says: { P3: '"exact" on "stellar:pubnet" is judged by' },
   },
   {

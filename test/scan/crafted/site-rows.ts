@@ -9,6 +9,7 @@ import {
   NOT_FOUND_ANSWER,
   page,
   type Row,
+  UNSEEN_CELLS,
 } from './row.ts';
 
 const SPA = '<!doctype html><html><head><title>Shop</title></head><body><div id="app"></div>';
@@ -56,13 +57,13 @@ export const SITE_ROWS: readonly Row[] = [
   {
     name: 'no root',
     answers: { '/': NOT_FOUND_ANSWER },
-    // The agent card names the root as its address, so S11 sees it too.
-    moved: ['S9 fail error', 'S11 warn some-dead'],
+    // The agent card names the root as its address, but the address of an agent is not a link.
+    moved: ['S9 fail error'],
   },
   {
     name: 'a root that breaks',
     answers: { '/': { status: 502 } },
-    moved: ['P1 warn root-5xx', 'S9 fail error', 'S11 warn failing'],
+    moved: ['P1 warn root-5xx', 'S9 fail error'],
   },
   {
     name: 'a root behind a login',
@@ -96,7 +97,7 @@ export const SITE_ROWS: readonly Row[] = [
   {
     name: 'a root that leads in circles',
     answers: { '/': { status: 302, headers: { location: '/' } } },
-    moved: ['P1 warn root-silent', 'S9 fail unreadable', 'S11 warn failing'],
+    moved: ['P1 warn root-silent', 'S9 fail unreadable'],
     says: { S9: 'redirect-loop' },
   },
   {
@@ -146,18 +147,18 @@ export const SITE_ROWS: readonly Row[] = [
     name: '429 for everything',
     answers: { '*': { status: 429 } },
     moved: [
-      'P2 fail none-found',
-      ...NO_CHALLENGE_CELLS,
-      'S1 fail absent',
-      ...NO_OPENAPI_CELLS,
-      'S5 pass no-post-resource',
-      'S6 fail absent',
-      'S7 fail absent',
-      'S8 fail absent',
+      'P2 warn unread',
+      ...UNSEEN_CELLS,
+      'S1 warn rate-limited',
+      ...['S2', 'S3', 'S4'].map((id) => `${id} warn rate-limited`),
+      'S5 warn unseen',
+      'S6 warn rate-limited',
+      'S7 warn rate-limited',
+      'S8 warn rate-limited',
       'S9 fail error',
       'S10 pass no-robots',
       'S11 pass no-documents',
-      'S12 fail no-icon',
+      'S12 warn rate-limited',
     ],
   },
   {

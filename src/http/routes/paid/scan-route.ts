@@ -53,7 +53,7 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
     workLimit: {
       maxRunning: scanCoordinator.maxScans,
       isShared: async (input, payer) =>
-        scanCoordinator.join(input.origin) !== null ||
+        scanCoordinator.isRunning(input.origin) ||
         (await findUnpaidScan(store, payer, input)) !== null,
       isFinished: async (input, payer) => (await findUnpaidScan(store, payer, input)) !== null,
     },
@@ -69,13 +69,14 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
     toHost: ({ origin }) => origin.host,
     isSaturated: (input) =>
       scanCoordinator.isSaturated() &&
-      (input === undefined || scanCoordinator.join(input.origin) === null),
+      (input === undefined || !scanCoordinator.isRunning(input.origin)),
     publish: (scanId) => scanCoordinator.publish(scanId),
 
     async compute(input, { payer, earlierScanId, onScan }) {
       const { origin, submittedUrl, withRecording } = input;
-      // The running scan is looked up before the store is read, because the scan could end during the read.
-      const runningScan = scanCoordinator.join(origin, { onScan, withRecording });
+      // The running scan is looked up before the store is read, because the scan could end during the read. It stays
+      // free until this payer needs it.
+      const runningScan = scanCoordinator.join(origin, { withRecording, isFree: true });
       const findUnpaid = () => findUnpaidScan(store, payer, input, earlierScanId);
       const unpaidScan = await findUnpaid();
       if (unpaidScan !== null) {
@@ -89,12 +90,25 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
       }
       const runOptions = { submittedUrl, onScan, withRecording, findEarlierScan: findUnpaid };
       const run = () => scanCoordinator.run(origin, runOptions);
-      const firstScan = await (runningScan ?? run());
+      const firstScan = await (runningScan === null
+        ? run()
+        : (scanCoordinator.join(origin, { onScan, withRecording }) ??
+          announce(runningScan, onScan)));
       // A joined scan may have no recording, if the caller who started the scan did not ask for a recording.
       const scan = (await isComplete(firstScan, input)) ? firstScan : await run();
       return { ...(await toAnswer(scan, 'miss', input)), scanId: scan.scanId };
     },
   };
+}
+
+/** Joins a scan that has ended since it was looked up. */
+async function announce(
+  ended: Promise<FinishedScan>,
+  onScan: (scanId: string) => void,
+): Promise<FinishedScan> {
+  const scan = await ended;
+  onScan(scan.scanId);
+  return scan;
 }
 
 /**

@@ -9,7 +9,10 @@ const requestFrom = (ip: string, headers: Record<string, string> = {}) =>
 
 test('a client is an address, or the /48 of one IPv6 customer', async () => {
   await using service = await startApp();
-  const findClient = (ip: string) => service.app.findPayingClient(requestFrom(ip));
+  const findBlock = (ip: string) => service.app.findPayingClient(requestFrom(ip))?.block;
+  expect(findBlock('8.8.8.8')).toBe(findBlock('8.8.8.200'));
+  expect(findBlock('8.8.8.8')).not.toBe(findBlock('8.8.9.8'));
+  const findClient = (ip: string) => service.app.findPayingClient(requestFrom(ip))?.key;
   expect(findClient('198.51.100.7')).not.toBe(findClient('198.51.100.8'));
   expect(findClient('2001:db8:1:2::1')).toBe(findClient('2001:db8:1:ffff::9'));
   expect(findClient('2001:db8:1::1')).not.toBe(findClient('2001:db8:2::1'));
@@ -50,7 +53,7 @@ describe('while TRUST_PROXY is empty, a forwarding header', () => {
       const client = service.app.findPayingClient(requestFrom(peer));
       expect(client).not.toBeNull();
       for (const headers of HEADERS) {
-        expect(service.app.findPayingClient(requestFrom(peer, headers))).toBe(client);
+        expect(service.app.findPayingClient(requestFrom(peer, headers))).toEqual(client);
       }
     },
   );

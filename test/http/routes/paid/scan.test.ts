@@ -2,11 +2,14 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { parseOrigin } from '../../../../src/guard/origin.ts';
+import { createScanRoute } from '../../../../src/http/routes/paid/scan-route.ts';
 import { ScannerFailure } from '../../../../src/scan/scanner.ts';
 import { buyer, PRICES, startSelling } from './selling.ts';
 
 const { scan: PRICE } = PRICES['0.3.0'];
 const HOST = 'shop.example.com';
+const SCAN_OFFER = { kind: 'paid', priceBaseUnits: PRICE, maxTimeoutSeconds: 300 } as const;
 
 describe('POST /v1/scan', () => {
   test('answers the report, charges the payer, and makes the report public', async () => {
@@ -111,6 +114,34 @@ describe('POST /v1/scan', () => {
     const answers = await Promise.all(calls);
     expect(new Set(answers.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
     expect(app.scanner.scannedHosts).toHaveLength(41);
+  });
+
+  test('leaves a free scan free while it only asks about it, until somebody pays', async () => {
+    await using selling = await startSelling();
+    const { app } = selling;
+    const origin = parseOrigin(HOST);
+    const { scanId } = await app.scanCoordinator.run(origin);
+    const payer = selling.payer.address.toLowerCase();
+    await app.store.results.noteUnpaid({ payer, scanId, host: HOST, isDebt: false });
+    const scanMayEnd = Promise.withResolvers<void>();
+    app.scanner.will(HOST, { until: scanMayEnd.promise });
+    const freeScan = app.scanCoordinator.run(origin, { isFree: true });
+    expect(app.scanCoordinator.isRunning(origin)).toBe(true);
+    expect(app.scanCoordinator.isRunning(parseOrigin('other.example.com'))).toBe(false);
+    const route = createScanRoute(app, SCAN_OFFER);
+    const input = { origin, submittedUrl: HOST, withRecording: false };
+    expect(await route.workLimit?.isShared(input, 'a stranger')).toBe(true);
+    expect(route.isSaturated?.(input)).toBe(false);
+    // This payer gets the earlier scan, which they have not paid for.
+    const earlier = await selling.scan(HOST, await selling.header(PRICE));
+    expect(earlier.json()).toMatchObject({ cache: 'hit' });
+    expect(app.scanCoordinator.running()).toBe(0);
+    const paid = selling.scan(HOST, await selling.header(PRICE, {}, buyer()));
+    await expect.poll(() => app.scanCoordinator.running()).toBe(1);
+    scanMayEnd.resolve();
+    expect((await paid).json()).toMatchObject({ cache: 'miss' });
+    expect(app.scanner.scannedHosts).toEqual([HOST, HOST]);
+    await freeScan;
   });
 
   test('hides a result that nobody paid for', async () => {

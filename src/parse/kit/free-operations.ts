@@ -1,0 +1,181 @@
+/** Tells which OpenAPI operations are known to be free. An operation that says nothing is not free for that. */
+import type { HttpData } from '../../model/observation.ts';
+import type {
+  HttpObservation,
+  Observations,
+  ResourceObservation,
+} from '../../model/observations.ts';
+import type { OpenApiFacts, Operation } from '../openapi/openapi.ts';
+import { findPaymentSchemes } from '../openapi/payment-schemes.ts';
+import type { ChallengeReading } from '../x402/challenge.ts';
+import type { ManifestFacts } from '../x402/manifest.ts';
+import type { EntryIndex } from '../x402/manifest-terms.ts';
+import { findMisplacement } from '../x402/misplaced-challenge.ts';
+import { findOtherChallenges } from '../x402/other-protocol.ts';
+import { hasAnswered402 } from '../x402/resource-answers.ts';
+import type { BodyComparison } from './answer-body.ts';
+import type { ManifestReading, ManifestSources } from './find-manifest.ts';
+import type { OpenApiSources } from './find-openapi.ts';
+
+/** The operations without a price, each in one list. Operations that answered 402 are in none. */
+export type UnpricedOperations = {
+  /** Declared free: an empty security, an alternative without requirements, or a price of nothing in a document. */
+  readonly free: readonly Operation[];
+  /** Need a login of a defined scheme, such as siwx or bearer, and no payment. */
+  readonly login: readonly Operation[];
+  /** Declare nothing, and answered 2xx to a request without a payment. */
+  readonly answered: readonly Operation[];
+  /** Declare nothing, or name a scheme for payment or an undefined scheme. No answer shows that they are free. */
+  readonly unknown: readonly Operation[];
+};
+
+export type UnpricedSources = OpenApiSources &
+  ManifestSources &
+  Pick<
+    Observations,
+    'origin' | 'root' | 'llmsTxt' | 'agentCard' | 'agentJson' | 'robots' | 'resources' | 'links'
+  >;
+
+export type UnpricedReaders = {
+  readonly sameBody: BodyComparison;
+  readonly challenge: (answer: HttpData) => ChallengeReading;
+  readonly manifest: (sources: ManifestSources) => ManifestReading;
+  readonly entryIndex: (facts: ManifestFacts, originUrl: string) => EntryIndex;
+};
+
+type Answered = Extract<HttpObservation, { ok: true }>;
+
+/** These methods accompany other operations, and no buyer calls them on their own. */
+const COMPANION_METHODS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE']);
+/** Members of a challenge, wherever a seller put them. */
+const CHALLENGE_MEMBER = /"(?:x402Version|payTo|maxAmountRequired)"\s*:/;
+
+export function sortUnpricedOperations(
+  facts: OpenApiFacts,
+  sources: UnpricedSources,
+  readers: UnpricedReaders,
+): UnpricedOperations {
+  const { x402, apiKeys } = findPaymentSchemes(facts);
+  const paymentSchemes = new Set([...x402, ...apiKeys]);
+  const definedSchemes = new Set(facts.securitySchemes.map(({ name }) => name));
+  const freePaths = listFreePaths(sources, readers);
+  const isFreeInManifest = createFreeTest(sources, readers);
+  const lists = Map.groupBy(
+    facts.operations.filter(
+      (operation) =>
+        !operation.paid &&
+        !COMPANION_METHODS.has(operation.method) &&
+        !hasAnswered402(operation, sources.resources.probed),
+    ),
+    (operation): keyof UnpricedOperations => {
+      const access = readAccess(operation, paymentSchemes, definedSchemes);
+      if (access !== 'unsaid') return access;
+      if (operation.security !== null) return 'unknown';
+      if (isFreeInManifest(operation)) return 'free';
+      const isAnswered = operation.method === 'GET' && freePaths.has(operation.requestPath);
+      return isAnswered ? 'answered' : 'unknown';
+    },
+  );
+  const list = (name: keyof UnpricedOperations) => lists.get(name) ?? [];
+  return {
+    free: list('free'),
+    login: list('login'),
+    answered: list('answered'),
+    unknown: list('unknown'),
+  };
+}
+
+function readAccess(
+  { security, pricedAtNothing }: Operation,
+  paymentSchemes: ReadonlySet<string>,
+  definedSchemes: ReadonlySet<string>,
+): 'free' | 'login' | 'unsaid' {
+  const requirements = (security ?? []).map((requirement) => Object.keys(requirement));
+  if (security !== null && requirements.every((names) => names.length === 0)) return 'free';
+  if (requirements.some((names) => names.length === 0)) return 'free';
+  const isLogin = (name: string) => !paymentSchemes.has(name) && definedSchemes.has(name);
+  if (requirements.some((names) => names.every(isLogin))) return 'login';
+  return pricedAtNothing ? 'free' : 'unsaid';
+}
+
+/** Paths and queries that answered 2xx to GET, that no document sells, and that carry no trace of a challenge. */
+function listFreePaths(sources: UnpricedSources, readers: UnpricedReaders): ReadonlySet<string> {
+  const { resources, links, root, openapi, openapiAlternates, soft404 } = sources;
+  const { manifest, manifestJson, llmsTxt, agentCard, agentJson, robots } = sources;
+  const documents = [
+    ...[openapi, manifest, manifestJson, llmsTxt, agentCard, agentJson, robots],
+    ...openapiAlternates.map(({ answer }) => answer),
+  ].flatMap(findOwnAnswer);
+  const others = [
+    root,
+    ...resources.probed.flatMap(findFirstGet),
+    ...[...(resources.candidates ?? []), ...links.checked].map(({ answer }) => answer),
+  ]
+    .flatMap(findOwnAnswer)
+    .filter(({ data }) => !hasChallengeTrace(data, readers));
+  const isSold = createSoldTest(sources, readers);
+  return new Set(
+    [...documents, ...others]
+      .filter(({ data }) => data.method === 'GET' && data.status >= 200 && data.status < 300)
+      .filter((answer) => !readers.sameBody(answer, soft404))
+      .map(({ data }) => new URL(data.url))
+      .map(({ pathname, search }) => pathname + search)
+      .filter((path) => !isSold(path)),
+  );
+}
+
+/** The answer to the request itself. After a redirect, the answer is that of another address. */
+function findOwnAnswer(answer: HttpObservation): readonly Answered[] {
+  if (!answer.ok) return [];
+  const { redirects, refusedRedirect } = answer.data;
+  return redirects.length === 0 && refusedRedirect === undefined ? [answer] : [];
+}
+
+function findFirstGet({ probes, tool }: ResourceObservation): readonly HttpObservation[] {
+  if (tool !== undefined) return [];
+  return probes
+    .filter(({ method, number }) => method === 'GET' && number === 1)
+    .map(({ answer }) => answer);
+}
+
+function hasChallengeTrace(answer: HttpData, { challenge }: UnpricedReaders): boolean {
+  const { header, challenge: found } = challenge(answer);
+  if (header.state !== 'absent' || found !== null || findMisplacement(answer) !== null) return true;
+  // A challenge of another protocol is a trace too, although its status is not 402.
+  if (findOtherChallenges({ ...answer, status: 402 }).length > 0) return true;
+  return CHALLENGE_MEMBER.test(answer.body);
+}
+
+/** The test returns true if a document sells GET of the path. */
+function createSoldTest(
+  sources: UnpricedSources,
+  { manifest, entryIndex }: UnpricedReaders,
+): (path: string) => boolean {
+  const declaredPaths = new Set(
+    sources.resources.probed
+      .filter(({ declaredPaid, method }) => declaredPaid && method !== 'POST')
+      .map(({ path }) => path),
+  );
+  const reading = manifest(sources);
+  const index = reading.state === 'found' ? entryIndex(reading.facts, sources.origin.url) : null;
+  return (path) =>
+    declaredPaths.has(path) ||
+    (index?.get(path) ?? []).some(
+      ({ entry }) => entry.sale !== 'free' && (entry.method ?? 'GET').toUpperCase() === 'GET',
+    );
+}
+
+/** The test returns true if the manifest gives the operation a price of nothing, and no entry sells it. */
+function createFreeTest(
+  sources: UnpricedSources,
+  { manifest, entryIndex }: UnpricedReaders,
+): (operation: Operation) => boolean {
+  const reading = manifest(sources);
+  const index = reading.state === 'found' ? entryIndex(reading.facts, sources.origin.url) : null;
+  return ({ method, requestPath }) => {
+    const entries = (index?.get(requestPath) ?? [])
+      .map(({ entry }) => entry)
+      .filter((entry) => (entry.method ?? method).toUpperCase() === method);
+    return entries.length > 0 && entries.every(({ sale }) => sale === 'free');
+  };
+}

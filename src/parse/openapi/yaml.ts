@@ -1,0 +1,163 @@
+/** Reads YAML documents. Only the threads that read YAML load this module, because its package is large. */
+import {
+  type Document,
+  isAlias,
+  isCollection,
+  isMap,
+  isPair,
+  Lexer,
+  type Node,
+  type ParsedNode,
+  parseDocument,
+} from 'yaml';
+import type { YamlReading } from '../../model/observations.ts';
+import { MAX_JSON_DEPTH } from '../json/refuse-json.ts';
+import { quoteText } from '../text/text.ts';
+
+/** A document of more values takes more processor time than we spend. */
+export const MAX_YAML_VALUES = 20_000;
+export const MAX_YAML_ALIASES = 100;
+/** YAML 1.2, in which "no" is a text. Merge keys ("<<") are from 1.1, and many documents have them. */
+const OPTIONS = {
+  version: '1.2',
+  merge: true,
+  uniqueKeys: false,
+  prettyErrors: false,
+  logLevel: 'error',
+} as const;
+const MERGE_KEY = '<<';
+const MAX_KEY_CHARS = 40;
+/** First character of the lexer's token that announces a scalar. */
+const SCALAR_MARK = '\u001f';
+/** First characters of tokens that begin a value, or that belong to one. */
+const INDICATORS = '-?[{,&!*';
+
+class OverLimit extends Error {}
+class NotJson extends Error {}
+
+/** Converts a YAML document to JSON. Values behind aliases count each time they are used. */
+export function convertYaml(text: string): YamlReading {
+  try {
+    countTokens(text);
+    const document = parseDocument(text, OPTIONS);
+    const [error] = document.errors;
+    if (error !== undefined) {
+      const line = text.slice(0, error.pos[0]).split('\n').length;
+      return { fault: `not YAML at line ${line}`, isOverLimit: false };
+    }
+    if (!isMap(document.contents)) return { fault: 'YAML, but not a map', isOverLimit: false };
+    measure(document);
+    return { json: JSON.stringify(document.toJS({ maxAliasCount: -1 })) };
+  } catch (error) {
+    if (error instanceof NotJson) return { fault: error.message, isOverLimit: false };
+    if (error instanceof OverLimit) return { fault: error.message, isOverLimit: true };
+    // The parser recurses into nested values.
+    if (error instanceof RangeError) return { fault: DEPTH_FAULT, isOverLimit: true };
+    throw error;
+  }
+}
+
+const DEPTH_FAULT = `deeper than ${MAX_JSON_DEPTH}`;
+const VALUES_FAULT = `over ${MAX_YAML_VALUES} values`;
+
+/** Stops before the parse, which takes much longer. A map has as many keys as values. */
+function countTokens(text: string): void {
+  let [scalars, indicators, depth] = [0, 0, 0];
+  let isScalar = false;
+  for (const token of new Lexer().lex(text)) {
+    if (isScalar || token === SCALAR_MARK) {
+      scalars += isScalar ? 0 : 1;
+      isScalar = !isScalar;
+      continue;
+    }
+    const [first = ''] = token;
+    if ('[{'.includes(first)) depth += 1;
+    if (']}'.includes(first)) depth -= 1;
+    if (depth > MAX_JSON_DEPTH) throw new OverLimit(DEPTH_FAULT);
+    if (INDICATORS.includes(first)) indicators += 1;
+    if (Math.max(scalars, indicators) > 2 * MAX_YAML_VALUES) throw new OverLimit(VALUES_FAULT);
+  }
+}
+
+type Size = { readonly values: number; readonly depth: number };
+const SCALAR_SIZE: Size = { values: 1, depth: 0 };
+
+/** Throws OverLimit if the document, with each alias replaced by its value, exceeds a limit. */
+function measure(document: Document.Parsed): void {
+  const sizes = new Map<Node, Size>();
+  const anchors = new Map<string, Node>();
+  let aliases = 0;
+  const measureNode = (node: Node | null): Size => {
+    if (isAlias(node)) {
+      aliases += 1;
+      if (aliases > MAX_YAML_ALIASES) throw new OverLimit(`over ${MAX_YAML_ALIASES} aliases`);
+      const target = anchors.get(node.source);
+      // An anchor without a size is around the alias, so its value has no end.
+      const size = target === undefined ? undefined : sizes.get(target);
+      if (size === undefined) throw new OverLimit(DEPTH_FAULT);
+      return size;
+    }
+    if (node !== null && 'anchor' in node && node.anchor) anchors.set(node.anchor, node);
+    const size = isCollection(node) ? measureItems(node.items) : SCALAR_SIZE;
+    if (node !== null) sizes.set(node, size);
+    return size;
+  };
+  const measureItems = (items: readonly unknown[]): Size => {
+    refuseDuplicates(items);
+    let [values, depth] = [1, 0];
+    for (const item of items) {
+      const size = measureNode((isPair(item) ? item.value : item) as Node | null);
+      values += size.values;
+      depth = Math.max(depth, size.depth);
+      if (values > MAX_YAML_VALUES) throw new OverLimit(VALUES_FAULT);
+    }
+    if (depth + 1 > MAX_JSON_DEPTH) throw new OverLimit(DEPTH_FAULT);
+    return { values, depth: depth + 1 };
+  };
+  measureNode(document.contents);
+}
+
+/** The option of the package compares each key with each other key, which takes too long for large maps. */
+function refuseDuplicates(items: readonly unknown[]): void {
+  const keys = new Set<string>();
+  for (const item of items) {
+    if (!isPair(item)) return;
+    if (isCollection(item.key)) throw new NotJson('YAML with a map or list as a name');
+    const key = String(item.key);
+    if (keys.has(key) && key !== MERGE_KEY) {
+      throw new NotJson(`YAML with two members ${quoteText(key, MAX_KEY_CHARS)} in one map`);
+    }
+    keys.add(key);
+  }
+}
+
+/** Finds the line of the value at the steps of a JSON pointer, or of its nearest ancestor. */
+export type YamlLines = (steps: readonly (string | number)[]) => number;
+
+export function readYamlLines(text: string): YamlLines {
+  const { contents } = parseDocument(text, OPTIONS);
+  return (steps) => {
+    for (let length = steps.length; length > 0; length -= 1) {
+      const offset = findOffset(contents, steps.slice(0, length));
+      if (offset !== null) return text.slice(0, offset).split('\n').length;
+    }
+    return 1;
+  };
+}
+
+/** Returns the offset of a member's name, or of a list's item; null if there is none. */
+function findOffset(root: ParsedNode | null, steps: readonly (string | number)[]): number | null {
+  let node: unknown = root;
+  let offset: number | null = null;
+  for (const step of steps) {
+    if (!isCollection(node)) return null;
+    const item: unknown = isMap(node)
+      ? node.items.find(({ key }) => String(key) === String(step))
+      : node.items[Number(step)];
+    if (item === undefined) return null;
+    const start = (isPair(item) ? item.key : item) as Node | null;
+    offset = start?.range?.[0] ?? offset;
+    node = isPair(item) ? item.value : item;
+  }
+  return offset;
+}

@@ -1,0 +1,55 @@
+/** How much is read of a document, by its path. */
+import type { YamlReading } from '../../model/observations.ts';
+import type { JsonReading } from '../json/json.ts';
+
+const KIB = 1_024;
+const MIB = 1_024 * KIB;
+
+/** Bytes that are read of a document, by its path. */
+const BODY_LIMITS: Readonly<Record<string, number>> = {
+  '/openapi.json': 8 * MIB,
+  '/.well-known/openapi.json': 8 * MIB,
+  '/api/openapi.json': 8 * MIB,
+  '/swagger.json': 8 * MIB,
+  '/openapi.yaml': 512 * KIB,
+  '/openapi.yml': 512 * KIB,
+  '/.well-known/x402': MIB,
+  '/.well-known/x402.json': MIB,
+  '/llms.txt': 512 * KIB,
+  '/robots.txt': 512 * KIB,
+};
+const OTHER_BODY_LIMIT = 256 * KIB;
+/** The start of these texts can be judged without the rest. */
+const TEXT_PATHS: ReadonlySet<string> = new Set(['/llms.txt', '/robots.txt']);
+const YAML_PATH = /\.ya?ml$/;
+
+export function findBodyLimit(path: string): number {
+  return BODY_LIMITS[path] ?? OTHER_BODY_LIMIT;
+}
+
+/** Formats "8 MiB" or "512 KiB". */
+export function formatBodyLimit(path: string): string {
+  const bytes = findBodyLimit(path);
+  return bytes >= MIB ? `${bytes / MIB} MiB` : `${bytes / KIB} KiB`;
+}
+
+/** Drops the last line of a text that was cut, because the line may be incomplete. */
+export function keepWholeLines(text: string): string {
+  return text.slice(0, text.lastIndexOf('\n') + 1);
+}
+
+/** True for a text that is judged by its start if it is too long. */
+export function isReadInPart(path: string): boolean {
+  return TEXT_PATHS.has(path);
+}
+
+export function isYamlPath(path: string): boolean {
+  return YAML_PATH.test(path);
+}
+
+/** Names the limit of ours that a document exceeds; null if it exceeds none. */
+export function findExceededLimit(json: JsonReading, yaml: YamlReading | undefined): string | null {
+  if (json.ok) return null;
+  if (yaml !== undefined) return 'fault' in yaml && yaml.isOverLimit ? yaml.fault : null;
+  return json.isOverLimit ? json.detail : null;
+}

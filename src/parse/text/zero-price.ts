@@ -1,0 +1,56 @@
+/** Tells a price of nothing from a price, in every form that manifests and OpenAPI documents use. */
+import { isJsonList, isJsonObject, type JsonObject, type JsonValue } from '../json/json.ts';
+
+/** What an object says about its price: something, nothing, or null if it names no price. */
+export type PriceSign = 'positive' | 'zero' | null;
+
+/** Matches "price", "price_usd", "priceUsd", "amountAtomic", "maxAmountRequired", "minPrice", "pricing", "offers". */
+const PRICE_MEMBER =
+  /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost)s?(?:[-_]?(?:usdc?|atomic|units?|raw|dollars?|cents|required|range|min|max|per[-_]?(?:call|request)))*$/i;
+const PRICE_CONTAINER = /^(?:x-payment-info|payment|payment_?info|offers|accepts)$/i;
+/** Members of a price object that hold its amount. */
+const AMOUNT_MEMBER = /^(?:value|min|max|minimum|maximum|usdc?|atomic)$/i;
+/** "$0.00", "0 USDC", "free" */
+const NOTHING = /^(?:[^0-9]*0+(?:\.0+)?[^0-9]*|free)$/i;
+const MAX_DEPTH = 4;
+const MAX_MEMBERS = 50;
+
+/** Reads the price members of an entry of a manifest, or of x-payment-info. */
+export function findPriceSign(details: JsonObject): PriceSign {
+  return readMembers(details, false, 0);
+}
+
+function readMembers(value: JsonObject, isPrice: boolean, depth: number): PriceSign {
+  if (isPrice && value['mode'] === 'free') return 'zero';
+  let sign: PriceSign = null;
+  let count = 0;
+  for (const name in value) {
+    count += 1;
+    if (count > MAX_MEMBERS) break;
+    const isContainer = PRICE_CONTAINER.test(name);
+    const isAmount = PRICE_MEMBER.test(name) || (isPrice && AMOUNT_MEMBER.test(name));
+    if (!isAmount && !isContainer) continue;
+    const inner = readValue(value[name], isAmount, depth + 1);
+    if (inner === 'positive') return 'positive';
+    sign ??= inner;
+  }
+  return sign;
+}
+
+function readValue(value: JsonValue | undefined, isPrice: boolean, depth: number): PriceSign {
+  if (depth > MAX_DEPTH) return null;
+  if (isJsonList(value)) {
+    const signs = value.slice(0, MAX_MEMBERS).map((item) => readValue(item, isPrice, depth + 1));
+    return signs.find((sign) => sign === 'positive') ?? signs.find((sign) => sign !== null) ?? null;
+  }
+  if (isJsonObject(value)) return readMembers(value, isPrice, depth);
+  if (!isPrice) return null;
+  if (typeof value === 'number') return value === 0 ? 'zero' : 'positive';
+  if (typeof value !== 'string' || value.trim() === '') return null;
+  return NOTHING.test(value.trim().slice(0, 100)) ? 'zero' : 'positive';
+}
+
+/** Reads x-payment-info, which is a price itself if it is a number or a text. */
+export function findPaymentInfoSign(value: JsonValue | undefined): PriceSign {
+  return isJsonObject(value) ? findPriceSign(value) : readValue(value, true, 0);
+}

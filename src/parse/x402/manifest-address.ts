@@ -1,0 +1,139 @@
+/** Finds the entries of a manifest and their addresses, also where indexes do not read them. */
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  jsonText,
+} from '../json/json.ts';
+import { escapePointerStep } from '../json/json-pointer.ts';
+import { findPriceSign } from '../text/zero-price.ts';
+
+export type AddressedEntry = {
+  /** A URL, a path, or "POST /path". */
+  readonly address: string;
+  readonly details: JsonObject;
+  readonly pointer: string;
+  /** Pointer of the address if it stands where indexes do not read it; null for `resource` and `url`. */
+  readonly oddPlace: string | null;
+};
+
+export type EntryLists = {
+  readonly entries: readonly AddressedEntry[];
+  /** Pointer of the first entry without an address; null if every entry has one. */
+  readonly unaddressed: string | null;
+};
+
+/** Members that may hold a list of resources. All of them are read, in this order. */
+const LIST_MEMBERS = ['resources', 'endpoints', 'items'];
+/** Members that hold resources in some manifests and other things in others. Read if LIST_MEMBERS have no entry. */
+const OTHER_LIST_MEMBER = /^(?:apis|services|routes|paths|operations|(?:paid|priced)[-_]?\w+)$/i;
+const ADDRESS_MEMBERS = ['resource', 'url'];
+const ODD_ADDRESS_MEMBERS = ['path', 'endpoint', 'route', 'uri', 'resource_url', 'resourceUrl'];
+const BASE_MEMBERS = ['serviceBaseUrl', 'service_base_url', 'baseUrl', 'base_url', 'baseURL'];
+const MAX_OTHER_LISTS = 5;
+
+/** "/weather", "https://…", or either after a method. */
+const ADDRESS = /^(?:[a-z]{3,7}[ \t]+)?(?:\/|https?:\/\/)/i;
+const REQUEST = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(?:\/|https?:\/\/)/i;
+
+/** Returns null if the manifest has no list that we know. */
+export function findEntryLists(manifest: JsonObject): EntryLists | null {
+  const base = BASE_MEMBERS.map((name) => jsonText(manifest[name])).find((text) => text !== null);
+  const names = LIST_MEMBERS.filter((name) => isJsonList(manifest[name]));
+  const maps = LIST_MEMBERS.filter((name) => isJsonObject(manifest[name]));
+  const entries = [
+    ...names.flatMap((name) => readList(manifest[name], `/${name}`)),
+    ...maps.flatMap((name) => readMap(jsonObject(manifest[name]), `/${name}`)),
+  ];
+  const addressed = entries.filter((entry) => 'address' in entry);
+  const found = addressed.length > 0 ? addressed : findOtherLists(manifest);
+  if (names.length === 0 && found.length === 0) return null;
+  return {
+    entries: found.map((entry) => addBase(entry, base ?? null)),
+    unaddressed: entries.find((entry) => !('address' in entry))?.pointer ?? null,
+  };
+}
+
+type Entry = AddressedEntry | { readonly pointer: string };
+
+function readList(list: JsonValue | undefined, pointer: string): readonly Entry[] {
+  return jsonList(list).flatMap((entry, index) => readEntry(entry, `${pointer}/${index}`));
+}
+
+function readEntry(entry: JsonValue, pointer: string): readonly Entry[] {
+  if (typeof entry === 'string') {
+    return entry.trim() === '' ? [] : [{ address: entry, details: {}, pointer, oddPlace: null }];
+  }
+  if (!isJsonObject(entry)) return [];
+  for (const name of ADDRESS_MEMBERS) {
+    const address = readAddress(entry[name]);
+    if (address !== null) return [{ address, details: entry, pointer, oddPlace: null }];
+  }
+  for (const name of [...ODD_ADDRESS_MEMBERS, 'name']) {
+    const address = jsonText(entry[name])?.trim() ?? '';
+    const isAddress = name === 'name' ? REQUEST.test(address) : ADDRESS.test(address);
+    if (isAddress) return [{ address, details: entry, pointer, oddPlace: `${pointer}/${name}` }];
+  }
+  return [{ pointer }];
+}
+
+/** Reads a text, or the member `url` of an object such as a challenge's `resource`. */
+function readAddress(value: JsonValue | undefined): string | null {
+  return jsonText(value) ?? jsonText(jsonObject(value)['url']);
+}
+
+/** Reads `{ "convert": "POST /convert" }` and `{ "/convert": { "price": … } }`. Other members are descriptions. */
+function readMap(map: JsonObject, pointer: string): readonly AddressedEntry[] {
+  return Object.entries(map).flatMap(([key, value]): readonly AddressedEntry[] => {
+    const place = `${pointer}/${escapePointerStep(key)}`;
+    if (typeof value === 'string' && REQUEST.test(value)) {
+      return [{ address: value, details: {}, pointer: place, oddPlace: place }];
+    }
+    const details: JsonObject = isJsonObject(value) ? value : { price: value };
+    if (ADDRESS.test(key)) {
+      return [{ address: key, details, pointer: place, oddPlace: place }].filter(isOffered);
+    }
+    return readEntry(value ?? null, place)
+      .filter(isOffered)
+      .map(toOdd);
+  });
+}
+
+/** `apis[].url` is an address as it is. In other lists, only an entry that says how it is sold is a resource. */
+function findOtherLists(manifest: JsonObject): readonly AddressedEntry[] {
+  return Object.keys(manifest)
+    .filter((name) => OTHER_LIST_MEMBER.test(name))
+    .slice(0, MAX_OTHER_LISTS)
+    .flatMap((name) => {
+      const pointer = `/${escapePointerStep(name)}`;
+      const value = manifest[name];
+      if (isJsonObject(value)) return readMap(value, pointer);
+      const entries = readList(value, pointer).filter((entry) => 'address' in entry);
+      const sold = name.toLowerCase() === 'apis' ? entries : entries.filter(isOffered);
+      return sold.map(toOdd);
+    });
+}
+
+function isOffered(entry: Entry): entry is AddressedEntry {
+  if (!('address' in entry)) return false;
+  const { address, details } = entry;
+  const hasMethod = typeof details['method'] === 'string' || REQUEST.test(address);
+  return hasMethod || isJsonList(details['accepts']) || findPriceSign(details) !== null;
+}
+
+function toOdd(entry: AddressedEntry): AddressedEntry {
+  return { ...entry, oddPlace: entry.oddPlace ?? entry.pointer };
+}
+
+/** Puts the manifest's base address before a path, unless the path begins with it. */
+function addBase(entry: AddressedEntry, base: string | null): AddressedEntry {
+  const url = base === null || entry.oddPlace === null ? null : URL.parse(base);
+  const [, method = '', path = ''] = /^([a-z]{3,7}[ \t]+)?(\/.*)$/is.exec(entry.address) ?? [];
+  if (url === null || !/^https?:$/.test(url.protocol) || path === '') return entry;
+  const prefix = url.pathname.replace(/\/$/, '');
+  const isPrefixed = prefix === '' || path === prefix || path.startsWith(`${prefix}/`);
+  return { ...entry, address: `${method}${url.origin}${isPrefixed ? '' : prefix}${path}` };
+}

@@ -1,0 +1,184 @@
+/** Limits the decoded text of all scans of the process. */
+
+import { MAX_BYTES_PER_CHAR } from '../../parse/json/transfer.ts';
+
+const MIB = 1_048_576;
+const MAX_TEXT_BYTES = 128 * MIB;
+/** Shorter bodies are read without waiting. */
+export const LARGE_BODY_BYTES = MIB;
+const MAX_WAIT_MS = 20_000;
+
+/** A failure of the scanner, not of the origin: the texts of other scans left no room. The scan ends, uncharged. */
+export class NoRoom extends Error {
+  override readonly name = 'NoRoom';
+
+  constructor() {
+    super('this instance holds the documents of too many scans');
+  }
+}
+
+/** The part of the text budget that one scan uses. */
+export type TextShare = {
+  /** Counts characters that the scan keeps from now on. */
+  addCharacters(characters: number): void;
+  /** Opens the reading of one body, which may have up to `maxBytes` bytes. */
+  openReading(maxBytes: number): BodyReading;
+  /** True if the scan was ended, because it held more text than any other. */
+  readonly isEnded: boolean;
+  /** Gives back all characters, because the scan keeps no text any more. */
+  release(): void;
+};
+
+/** Reads one body. A body over LARGE_BODY_BYTES needs room for the longest body, and waits for it in turn. */
+export type BodyReading = {
+  /** Takes the room once, for at most `maxBytes` if they are known. Resolves to false if there is none in time. */
+  takeRoom(maxBytes?: number): Promise<boolean>;
+  /** True if no room was found, or while it is waited for. */
+  readonly lacksRoom: boolean;
+  /** Gives the room back. The characters that the scan keeps have been counted by then. */
+  close(): void;
+};
+
+export type TextBudgetOptions = {
+  readonly maxBytes?: number;
+  /** Milliseconds that a large body waits for room, default 20,000. */
+  readonly maxWaitMs?: number;
+  /** Called with true when the budget is used up, and with false when there is room again. */
+  readonly onChange?: (isSaturated: boolean) => void;
+};
+
+type Waiting = { readonly bytes: number; readonly settle: (hasRoom: boolean) => void };
+type ShareState = { bytes: number; endReading: (() => void) | null };
+
+/**
+ * The byte cap of each answer is not enough, because a kilobyte may decompress to a megabyte, and a character may take
+ * two bytes. Large bodies reserve their room before they are read. Over the budget no new scan may begin, and the scan
+ * with the most text is ended. That is our fault and not the origin's.
+ */
+export class TextBudget {
+  readonly #maxBytes: number;
+  readonly #maxWaitMs: number;
+  readonly #onChange: (isSaturated: boolean) => void;
+  readonly #shares = new Map<TextShare, ShareState>();
+  readonly #queue = new Set<Waiting>();
+  #bytes = 0;
+  /** Room of the large bodies that are being read. */
+  #reservedBytes = 0;
+  #isSaturated = false;
+
+  constructor({
+    maxBytes = MAX_TEXT_BYTES,
+    maxWaitMs = MAX_WAIT_MS,
+    onChange = () => undefined,
+  }: TextBudgetOptions = {}) {
+    this.#maxBytes = maxBytes;
+    this.#maxWaitMs = maxWaitMs;
+    this.#onChange = onChange;
+  }
+
+  get isSaturated(): boolean {
+    return this.#isSaturated;
+  }
+
+  /** Opens the share of one scan. `endReading` is called at most once. */
+  openShare(endReading: () => void): TextShare {
+    const state: ShareState = { bytes: 0, endReading };
+    const share: TextShare = {
+      addCharacters: (characters) => this.#add(share, characters * MAX_BYTES_PER_CHAR),
+      openReading: (maxBytes) => this.#openReading(maxBytes),
+      get isEnded() {
+        return state.endReading === null;
+      },
+      release: () => {
+        if (this.#shares.delete(share)) this.#bytes -= state.bytes;
+        this.#update();
+      },
+    };
+    this.#shares.set(share, state);
+    return share;
+  }
+
+  #openReading(capBytes: number): BodyReading {
+    let bytes = 0;
+    let room: Promise<boolean> | null = null;
+    let lacksRoom = false;
+    let isTaken = false;
+    let isClosed = false;
+    const take = async (maxBytes: number): Promise<boolean> => {
+      lacksRoom = true;
+      bytes = Math.min(maxBytes, capBytes) * MAX_BYTES_PER_CHAR;
+      isTaken = await this.#waitForRoom(bytes);
+      if (isTaken && isClosed) this.#free(bytes);
+      lacksRoom = !isTaken;
+      return isTaken;
+    };
+    return {
+      takeRoom: (maxBytes = capBytes) => {
+        room ??= take(maxBytes);
+        return room;
+      },
+      get lacksRoom() {
+        return lacksRoom;
+      },
+      close: () => {
+        if (isTaken && !isClosed) this.#free(bytes);
+        isClosed = true;
+      },
+    };
+  }
+
+  /** Large bodies get room in the order in which they asked. */
+  async #waitForRoom(bytes: number): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const waiting: Waiting = { bytes, settle: resolve };
+    this.#queue.add(waiting);
+    const timer = setTimeout(() => resolve(false), this.#maxWaitMs);
+    this.#serveQueue();
+    const hasRoom = await promise;
+    clearTimeout(timer);
+    this.#queue.delete(waiting);
+    if (!hasRoom) this.#serveQueue();
+    return hasRoom;
+  }
+
+  #serveQueue(): void {
+    for (const waiting of this.#queue) {
+      if (this.#bytes + this.#reservedBytes + waiting.bytes > this.#maxBytes) return;
+      this.#queue.delete(waiting);
+      this.#reservedBytes += waiting.bytes;
+      waiting.settle(true);
+    }
+  }
+
+  #free(bytes: number): void {
+    this.#reservedBytes -= bytes;
+    this.#serveQueue();
+  }
+
+  #add(share: TextShare, bytes: number): void {
+    const state = this.#shares.get(share);
+    if (state === undefined) return;
+    state.bytes += bytes;
+    this.#bytes += bytes;
+    if (this.#bytes > this.#maxBytes) this.#endLargest();
+    this.#update();
+  }
+
+  /** Ends the largest scan that still reads. Ending a scan that has read everything would free no memory. */
+  #endLargest(): void {
+    const reading = [...this.#shares.values()].filter(({ endReading }) => endReading !== null);
+    const [largest] = reading.toSorted((a, b) => b.bytes - a.bytes);
+    const end = largest?.endReading;
+    if (!largest || !end) return;
+    largest.endReading = null;
+    end();
+  }
+
+  #update(): void {
+    this.#serveQueue();
+    const isSaturated = this.#bytes > this.#maxBytes;
+    if (isSaturated === this.#isSaturated) return;
+    this.#isSaturated = isSaturated;
+    this.#onChange(isSaturated);
+  }
+}

@@ -1,0 +1,109 @@
+/** Decides what each entry of a manifest sells, beside what OpenAPI says of the same operations. */
+import type { Kit } from '../../parse/kit/kit.ts';
+import type { Operation } from '../../parse/openapi/openapi.ts';
+import type { ManifestEntry } from '../../parse/x402/manifest.ts';
+import { type DeclaredRequests, findPathOnOrigin, type PostRule } from './declared-requests.ts';
+
+/** Documents that every scan requests. None of them is for sale. */
+export const DISCOVERY_PATH =
+  /^\/(?:\.well-known\/.*|(?:api\/)?openapi\.(?:json|ya?ml)|swagger\.json|llms(?:-full)?\.txt|robots\.txt|favicon\.\w+)$/is;
+
+export type ManifestSale = {
+  readonly template: string;
+  readonly method: string | null;
+  /** False for a candidate that GET may show to be paid. */
+  readonly declaredPaid: boolean;
+  readonly post: PostRule;
+};
+
+type LocalEntry = { readonly entry: ManifestEntry; readonly template: string };
+
+export class ManifestSales {
+  readonly #entries: readonly LocalEntry[];
+  readonly #declared: DeclaredRequests;
+  /** Methods of a path that an entry calls free: "POST /verify", and "* /verify" for every method. */
+  readonly #freeKeys = new Set<string>();
+
+  constructor(
+    entries: readonly ManifestEntry[],
+    declared: DeclaredRequests,
+    originUrl: string,
+    kit: Kit,
+  ) {
+    this.#declared = declared;
+    this.#entries = entries.flatMap((entry) => {
+      const template = findPathOnOrigin(originUrl, entry.target, kit);
+      return template === null ? [] : [{ entry, template }];
+    });
+    for (const { entry, template } of this.#entries) {
+      if (entry.sale === 'free' || entry.sale === 'both') {
+        this.#freeKeys.add(`${entry.method ?? '*'} ${template}`);
+      }
+    }
+  }
+
+  /** Number of entries on this origin. */
+  get size(): number {
+    return this.#entries.length;
+  }
+
+  list(): readonly ManifestSale[] {
+    return this.#entries.flatMap((local) => this.#toSale(local));
+  }
+
+  /** True if an entry says that nothing is asked for this operation. */
+  isFree({ method, template, route, requestPath }: Operation): boolean {
+    return [template, route, requestPath, requestPath.split('?', 1)[0] ?? ''].some((path) =>
+      this.#isFreeKey(method, path),
+    );
+  }
+
+  /** True if OpenAPI sells the operation, and no entry calls it free that OpenAPI has no price for. */
+  isSold(operation: Operation): boolean {
+    const isPaid = operation.paid && !operation.signIn;
+    return isPaid && (!this.isFree(operation) || statesPrice(operation));
+  }
+
+  #isFreeKey(method: string, path: string): boolean {
+    return this.#freeKeys.has(`${method} ${path}`) || this.#freeKeys.has(`* ${path}`);
+  }
+
+  #toSale({ entry, template }: LocalEntry): readonly ManifestSale[] {
+    const { method, sale } = entry;
+    const methods = method === null ? ['GET', 'POST'] : [method];
+    const operations = methods.flatMap(
+      (each) => this.#declared.findOperation(template, each) ?? [],
+    );
+    const candidate = { template, method: 'GET', declaredPaid: false, post: 'never' } as const;
+    if (sale === 'free') {
+      // Beside a price in OpenAPI, the documents contradict each other.
+      return operations.some(statesPrice)
+        ? [{ ...candidate, method, declaredPaid: true }]
+        : [candidate];
+    }
+    const isOpen = operations.length > 0 && operations.every(({ free }) => free);
+    if (sale === undefined && isOpen) return [candidate];
+    if (sale === undefined && DISCOVERY_PATH.test(template)) return [];
+    const isDoubtful =
+      sale === 'both' || isOpen || methods.some((each) => this.#isFreeKey(each, template));
+    if (isDoubtful) return [{ template, method, declaredPaid: true, post: 'never' }];
+    if (method !== null) return [{ template, method, declaredPaid: true, post: 'sold' }];
+    return [this.#toSaleWithoutMethod(template)];
+  }
+
+  /** Such an entry sells GET and POST, except what OpenAPI calls free. */
+  #toSaleWithoutMethod(template: string): ManifestSale {
+    const get = this.#declared.findOperation(template, 'GET');
+    const post = this.#declared.findOperation(template, 'POST');
+    const sale = { template, declaredPaid: true } as const;
+    if (post?.free) return { ...sale, method: 'GET', post: 'never' };
+    if (get?.free) return { ...sale, method: 'POST', post: 'sold' };
+    const isSilent = post !== undefined && !post.paid;
+    return { ...sale, method: null, post: isSilent ? 'if-get-is-unpaid' : 'sold' };
+  }
+}
+
+/** True if the operation declares a price above 0. */
+function statesPrice({ priceSign }: Operation): boolean {
+  return priceSign === 'positive';
+}
