@@ -33,9 +33,15 @@ export async function withoutWithheld(
   context: WithheldContext,
   records: readonly RecordRow[],
 ): Promise<readonly RecordRow[]> {
-  const isWithheld = await findWithheld(context, records);
+  // Most hosts are no business of the census, and their records cost no further look-up.
+  const ofCensus = records.filter(
+    ({ paidBy, dayWords }) => paidBy === 'census' || dayWords !== null,
+  );
+  if (ofCensus.length === 0) return records;
+  const isWithheld = await findWithheld(context, ofCensus);
+  const ofCensusHosts = new Set(ofCensus.map(({ host }) => host));
   return records.flatMap((record) => {
-    if (!isWithheld(record.host)) return [record];
+    if (!ofCensusHosts.has(record.host) || !isWithheld(record.host)) return [record];
     const shown = withoutCensus(record);
     return shown === null ? [] : [shown];
   });

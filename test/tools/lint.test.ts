@@ -66,9 +66,13 @@ beforeEach(async () => {
   for (const file of [
     'engine/define-check.ts',
     'engine/findings.ts',
+    'engine/missing-challenge.ts',
+    'engine/with-notes.ts',
     'engine/README.md',
     'model/verdict.ts',
     'model/README.md',
+    'parse/text/text.ts',
+    'parse/README.md',
   ]) {
     await cp(join(ROOT, 'src', file), join(root, 'src', file), { recursive: true });
   }

@@ -32,8 +32,12 @@ describe('a new check', () => {
   test('fails lint until its README, code and cases are written', async () => {
     const sources = new URL('../../src/', import.meta.url);
     const copiedSources = new URL('../src/', temp.checksFolder);
-    const modules = ['define-check', 'findings'];
-    for (const name of [...modules.map((module) => `engine/${module}.ts`), 'model/verdict.ts']) {
+    const modules = ['define-check', 'findings', 'missing-challenge', 'with-notes'];
+    for (const name of [
+      ...modules.map((module) => `engine/${module}.ts`),
+      'model/verdict.ts',
+      'parse/text/text.ts',
+    ]) {
       await cp(new URL(name, sources), new URL(name, copiedSources), { recursive: true });
     }
     await scaffoldCheck('S13', 'site-map', temp.checksFolder);

@@ -15,6 +15,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       const again = await subject.restart(store);
       expect(await again.directory.get(scan.host)).toEqual({
         ...scan,
+        payableBy: 'settings',
         firstSeenAtMs: scan.scannedAtMs,
         availability: null,
         scanCount: 1,
