@@ -13,7 +13,7 @@ import {
   DAY_MS,
   findWordDeadlineMs,
   isScanDue,
-  isWeekdayPassed,
+  isWeekPassed,
   type KeyedHash,
   LISTED_FOR_DAYS,
   lookTimeMs,
@@ -125,7 +125,7 @@ export class Census {
     const hosts = this.#queue.choose(origins, {
       leased: new Set(leases.map(({ data }) => data ?? '')),
       isPaidScanRunning: scanCoordinator.running() > 0,
-      isScanDue: (origin) => isWeekdayPassed(keyedHash, origin, utcDay(nowMs)),
+      isScanDue: (origin) => isWeekPassed(keyedHash, origin, utcDay(nowMs)),
       limit: Math.min(limit, allowed),
     });
     this.#recentStartsMs = [...this.#recentStartsMs, ...hosts.map(() => nowMs)];
@@ -208,6 +208,9 @@ export class Census {
     const { store, isNetworkUp } = this.#options;
     const leaving = this.#outages.add(look);
     for (const host of leaving) await this.#decideSilence(host, 'down');
+    // The look began before the rest, and met the same outage.
+    if (look.isSilent && this.#rest.isResting(store.now()))
+      return this.#decideSilence(look.host, 'not_checked');
     if (!look.isSilent || !this.#outages.mayBeOutage()) return;
     const isUp = await isNetworkUp();
     if (!isUp) this.#rest.begin(store.now());

@@ -30,7 +30,7 @@ export function lookTimeMs(keyedHash: KeyedHash, host: string, day: number): num
 
 type ScanPlan = Pick<CensusOrigin, 'host' | 'firstDay' | 'scannedDay' | 'listing'>;
 
-/** True once a week, on the weekday of the host, and on the days after it until a scan succeeds. */
+/** True once a week, and on the days after it until a scan succeeds. */
 export function isScanDue(
   keyedHash: KeyedHash,
   { host, firstDay, scannedDay, listing }: ScanPlan,
@@ -39,19 +39,18 @@ export function isScanDue(
   // The census knows no resource that it may ask until the first scan finds one.
   const isListedByGet = toListing(listing).resources.some(({ method }) => method === 'GET');
   if (scannedDay === null && !isListedByGet) return true;
-  return isWeekdayPassed(keyedHash, { host, firstDay, scannedDay }, today);
+  return isWeekPassed(keyedHash, { host, firstDay, scannedDay }, today);
 }
 
-/** True if the weekday of the host has passed since its last scan. */
-export function isWeekdayPassed(
+/** True a week after the last scan; before the first scan, once the weekday of the host has come. */
+export function isWeekPassed(
   keyedHash: KeyedHash,
   { host, firstDay, scannedDay }: Omit<ScanPlan, 'listing'>,
   today: number,
 ): boolean {
+  if (scannedDay !== null) return today >= scannedDay + WEEK_DAYS;
   const weekday = toNumber(keyedHash(`weekday ${host}`)) % WEEK_DAYS;
-  const sinceDay = (scannedDay ?? firstDay - 1) + 1;
-  const untilWeekday = (weekday - (sinceDay % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS;
-  return today >= sinceDay + untilWeekday;
+  return today >= firstDay + ((weekday - (firstDay % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS);
 }
 
 /** A scan probes the same number of resources. */

@@ -50,7 +50,8 @@ export function toTag(atMs: number, host: string, siteUrl: string): string {
 export const MAX_FEED_ENTRIES = 50;
 
 export type FeedEvent = {
-  readonly kind: 'first-seen' | 'grade' | 'payability';
+  /** `rules`: the census found another grade by another catalog or program, which says nothing new about the origin. */
+  readonly kind: 'first-seen' | 'grade' | 'rules' | 'payability';
   /** Start of the scan that showed the event. */
   readonly atMs: number;
   /** Plain text, without text of the origin. */
@@ -79,13 +80,16 @@ export function findFeedEvents(
   ];
   let oldGrade = firstRow?.grade;
   let oldPayableBy = firstRow?.payableBy;
-  for (const { scannedAtMs: atMs, grade, score, checksVersion, payableBy } of history.slice(1)) {
+  for (const [index, row] of history.slice(1).entries()) {
+    const { scannedAtMs: atMs, grade, score, checksVersion, payableBy } = row;
+    const hasNewRules = hasOtherRules(history[index], row);
     if (grade !== oldGrade) {
       const text = `grade ${oldGrade} → ${grade}, score ${score}, checks ${checksVersion}`;
-      events.push({ kind: 'grade', atMs, text });
+      if (hasNewRules) events.push({ kind: 'rules', atMs, text: `rules changed: ${text}` });
+      else events.push({ kind: 'grade', atMs, text });
     }
     // Rows of older releases have no `payableBy` to compare.
-    if (payableBy && oldPayableBy && payableBy !== oldPayableBy) {
+    if (!hasNewRules && payableBy && oldPayableBy && payableBy !== oldPayableBy) {
       const text = `${PAYABILITY_TEXTS[oldPayableBy]} → ${PAYABILITY_TEXTS[payableBy]}`;
       events.push({ kind: 'payability', atMs, text });
     }
@@ -93,6 +97,13 @@ export function findFeedEvents(
     oldPayableBy = payableBy ?? oldPayableBy;
   }
   return events.reverse().slice(0, MAX_FEED_ENTRIES);
+}
+
+/** True for a scan of the census by another catalog or program than the scan before. */
+function hasOtherRules(before: HistoryRow | undefined, row: HistoryRow): boolean {
+  const isSame =
+    before?.checksVersion === row.checksVersion && before.scannerVersion === row.scannerVersion;
+  return row.paidBy === 'census' && !isSame;
 }
 
 function toFirstText(firstSeenAtMs: number, firstRow: HistoryRow | undefined): string {

@@ -8,6 +8,7 @@ import {
 } from '../model/report.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
+import { packageVersion } from '../probe/client/user-agent.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { ResourceAnswer, WatchedResource } from './ask-resources.ts';
 
@@ -33,7 +34,10 @@ export type LookResult = {
   readonly facts: Facts;
   /** The resources that a scan found; null if it found none, or if no scan ran. */
   readonly resources: readonly WatchedResource[] | null;
+  /** Null if no scan ran. */
   readonly checksVersion: string | null;
+  /** The version of the program that judged; absent in scans of older releases. */
+  readonly scannerVersion?: string | undefined;
 };
 
 type Terms = {
@@ -53,6 +57,7 @@ const DAY_MS = 24 * 3_600_000;
 const LISTED_FOR_MS = 30 * DAY_MS;
 /** A listing counts as lapsing after this long without a payment. */
 const LAPSING_AFTER_MS = 25 * DAY_MS;
+const SCANNER_VERSION = packageVersion();
 const PLAIN_TERM = /^[!-~]+$/;
 
 /** Returns null if the scan shows nothing about the origin: every answer was 429, or the fault was ours. */
@@ -76,6 +81,7 @@ export function readScan(scan: FinishedScan): LookResult | null {
     facts: Object.fromEntries(entries),
     resources: resources.length > 0 ? resources : null,
     checksVersion: report.checksVersion,
+    scannerVersion: scan.scannerVersion,
   };
 }
 
@@ -104,7 +110,8 @@ export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): L
     entries.push(['check P3', toCheckFact({ id: 'P3', status, outcome }, 'challenge')]);
   }
   const facts = Object.fromEntries(entries);
-  return { by: 'challenge', atMs, facts, resources: null, checksVersion: null };
+  const rules = { checksVersion: null, scannerVersion: SCANNER_VERSION };
+  return { by: 'challenge', atMs, facts, resources: null, ...rules };
 }
 
 function findChallenged({ payability }: ScanReport): readonly WatchedResource[] {

@@ -32,6 +32,8 @@ export type FinishedScan = {
   readonly dayWord: DayWord | null;
   /** The operations that the origin's documents sell; absent in scans of older releases. */
   readonly sold?: readonly DeclaredSale[] | undefined;
+  /** The version of the program that scanned; absent in scans of older releases. */
+  readonly scannerVersion?: string | undefined;
   /** Digest of the canonical observations; null if they could not be digested. */
   readonly observationsSha256: string | null;
   /** Stores the recording and returns it. Absent in scans that were read from the store. */
@@ -41,14 +43,18 @@ export type FinishedScan = {
 /** Stored reports of older releases lack the optional members. */
 type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
   Partial<
-    Pick<FinishedScan, 'reached' | 'rateLimited' | 'dayWord' | 'sold' | 'observationsSha256'>
+    Pick<
+      FinishedScan,
+      'reached' | 'rateLimited' | 'dayWord' | 'sold' | 'scannerVersion' | 'observationsSha256'
+    >
   >;
 
 export function toStoredReport(scan: FinishedScan): JsonObject {
   const { report, branding, signals, reached, rateLimited, dayWord, sold } = scan;
-  const { observationsSha256 } = scan;
-  const facts = { reached, rateLimited, dayWord, ...(sold && { sold }), observationsSha256 };
-  return { report, branding, signals, ...facts };
+  const { observationsSha256, scannerVersion } = scan;
+  const facts = { reached, rateLimited, dayWord, observationsSha256 };
+  const newFacts = { ...(sold && { sold }), ...(scannerVersion && { scannerVersion }) };
+  return { report, branding, signals, ...facts, ...newFacts };
 }
 
 export function fromStoredReport(result: ScanResult): FinishedScan {
@@ -67,6 +73,7 @@ export function fromStoredReport(result: ScanResult): FinishedScan {
     rateLimited: stored.rateLimited ?? false,
     dayWord: stored.dayWord ?? null,
     sold: stored.sold,
+    scannerVersion: stored.scannerVersion,
   };
 }
 
@@ -94,6 +101,7 @@ export function toPublishedScan(
     reached: scan.reached,
     paidBy,
     payableBy: toPayableState(report),
+    scannerVersion: scan.scannerVersion,
     priceFrom: findPriceFrom(report),
   };
 }

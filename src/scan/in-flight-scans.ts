@@ -4,6 +4,7 @@ import { isUnjudged } from '../engine/unjudged.ts';
 import type { Origin } from '../guard/origin.ts';
 import { Saturated } from '../model/errors.ts';
 import type { JsonObject } from '../model/json.ts';
+import { packageVersion } from '../probe/client/user-agent.ts';
 import { toRecording } from '../probe/recording.ts';
 import type { StoredRecording } from '../store/results.ts';
 import type { Slot, SlotScope, SlotStore } from '../store/slots.ts';
@@ -64,6 +65,7 @@ export const MAX_SCANS = 32;
 const MAX_FREE_SCANS = 16;
 /** A scan ends within 70 s, and storing it takes a little longer. */
 const LEASE_LIFETIME_MS = 90_000;
+const SCANNER_VERSION = packageVersion();
 const POLL_INTERVAL_MS = 200;
 const RELEASE_INTERVAL_MS = 1_000;
 /** Marks the lease of a scan whose result no other caller gets. */
@@ -219,6 +221,7 @@ export class InFlightScans {
         rateLimited: hasOnly429(outcome.observations) || isUnjudged(report),
         dayWord: toScanDayWord(outcome.observations),
         sold: outcome.sold,
+        scannerVersion: SCANNER_VERSION,
         observationsSha256: recorded?.observationsSha256 ?? null,
         keepRecording,
       };

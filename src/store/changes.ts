@@ -92,7 +92,7 @@ export type DirectoryChange = {
   readonly grade: Grade;
   readonly score: number;
   readonly checksVersion: string;
-  /** Set with `grade_changed`: the grade in the host's last change before this one. */
+  /** Set with `grade_changed` and `rules_changed`: the grade in the host's last change before this one. */
   readonly previousGrade?: Grade | undefined;
   readonly previousScore?: number | undefined;
 };
@@ -150,7 +150,7 @@ export function changesOn(context: StoreContext) {
 }
 
 function toChange(row: Row<'changes'>): DirectoryChange {
-  const { attempt, hidden, previousGrade, previousScore, ...change } = row;
+  const { attempt, hidden, scannerVersion, previousGrade, previousScore, ...change } = row;
   if (previousGrade === null || previousScore === null) return change;
   return { ...change, previousGrade, previousScore };
 }
@@ -209,21 +209,25 @@ async function appendChange(
     const lastOfFeed = await findLastChange(context);
     const shownChanges = { host: history.host, hidden: false };
     const lastChange = isListing ? null : await changes.first(shownChanges, NEWEST_FIRST);
+    const newestRow = await changes.first({ host: history.host }, NEWEST_FIRST);
     const { state } = await findOwnerState(context, history.host);
     // The history is read after `lastOfFeed`, so it holds every scan that the feed has announced. If this writer then
     // wins the next number, no other writer has announced a scan since `lastOfFeed` was read.
     await history.readNewRows();
-    const { host, grade, score, checksVersion } = requireNewestScan(history);
+    const newestScan = requireNewestScan(history);
+    const { host, grade, score, checksVersion, scannerVersion = null } = newestScan;
+    const rules = { checksVersion, scannerVersion };
+    const hasNewRules = isQuiet && newestRow !== null && !hasSameRules(newestRow, rules);
     const row: Row<'changes'> = {
       n: (lastOfFeed?.n ?? 0) + 1,
       attempt,
       scanId,
-      ...toChangeMembers(lastChange, grade),
+      ...toChangeMembers(lastChange, grade, hasNewRules),
       changedAtMs: Math.max(context.now(), (lastOfFeed?.changedAtMs ?? 0) + 1),
       host,
       grade,
       score,
-      checksVersion,
+      ...rules,
       hidden: !history.reached || !state.listed || (isQuiet && lastChange?.grade === grade),
     };
     if ((await changes.insertContended(row)) === 'won') return;
@@ -233,12 +237,20 @@ async function appendChange(
 }
 
 /** @param last the host's last change in the feed; null if readers do not know the host or may have removed it */
-function toChangeMembers(last: Row<'changes'> | null, grade: Grade) {
+function toChangeMembers(last: Row<'changes'> | null, grade: Grade, hasNewRules: boolean) {
   const noPrevious = { previousGrade: null, previousScore: null };
   if (last === null) return { changeType: 'new', ...noPrevious } as const;
   if (last.grade === grade) return { changeType: 'rescanned', ...noPrevious } as const;
   const { grade: previousGrade, score: previousScore } = last;
-  return { changeType: 'grade_changed', previousGrade, previousScore } as const;
+  const changeType = hasNewRules ? 'rules_changed' : 'grade_changed';
+  return { changeType, previousGrade, previousScore } as const;
+}
+
+type Rules = Pick<Row<'changes'>, 'checksVersion' | 'scannerVersion'>;
+
+/** Another catalog or program judges by other rules, so the grade says nothing new about the origin. */
+function hasSameRules(one: Rules, other: Rules): boolean {
+  return one.checksVersion === other.checksVersion && one.scannerVersion === other.scannerVersion;
 }
 
 export function requireNewestScan({ newestScan }: HostHistory): PublishedScan {

@@ -142,6 +142,10 @@ export type HistoryRow = Pick<
 > & {
   /** Absent in rows that an older release wrote. */
   readonly payableBy?: PayableState | undefined;
+  /** Only in rows of the census. */
+  readonly paidBy?: 'census' | undefined;
+  /** Absent in rows of older releases. */
+  readonly scannerVersion?: string | undefined;
 };
 
 /** A record and the history of its host, oldest scan first. */
@@ -204,6 +208,11 @@ async function* readHistories(
 }
 
 function toHistoryRow(row: Row<'history'>): HistoryRow {
-  const { scanId, grade, score, scannedAtMs, checksVersion, payableBy } = row;
-  return { scanId, grade, score, scannedAtMs, checksVersion, ...(payableBy && { payableBy }) };
+  const { scanId, grade, score, scannedAtMs, checksVersion, payableBy, paidBy } = row;
+  return {
+    ...{ scanId, grade, score, scannedAtMs, checksVersion },
+    ...(payableBy && { payableBy }),
+    ...(paidBy === 'census' && { paidBy }),
+    ...(row.scannerVersion && { scannerVersion: row.scannerVersion }),
+  };
 }

@@ -47,7 +47,9 @@ async function insertHistory(
   const { scanId, host, scannedAtMs, grade, score, checksVersion, payableBy = null } = scan;
   const attempt = randomUUID();
   const paidBy = scan.paidBy === 'census' ? scan.paidBy : null;
-  const facts = { scanId, scannedAtMs, grade, score, checksVersion, payableBy, paidBy };
+  const { scannerVersion = null } = scan;
+  const verdict = { grade, score, checksVersion, scannerVersion, payableBy };
+  const facts = { scanId, scannedAtMs, ...verdict, paidBy };
   for (;;) {
     const seq = history.seq + 1;
     const row = { ...facts, host, seq, attempt, scan: publishedScanToJson(scan) };

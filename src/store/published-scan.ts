@@ -33,6 +33,8 @@ export type PublishedScan = {
   /** Default: `payer`. */
   readonly paidBy?: PaidBy | undefined;
   readonly payableBy?: PayableState | undefined;
+  /** The version of the program that scanned; absent in scans of older releases. */
+  readonly scannerVersion?: string | undefined;
   /** Absent or null if no price was judged. */
   readonly priceFrom?: PriceFrom | null | undefined;
 };
@@ -60,6 +62,7 @@ export function publishedScanToJson(scan: PublishedScan): string {
       signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
       ...(scan.reached === false ? { reached: false } : {}),
       ...(scan.paidBy === 'census' ? { paidBy: 'census' } : {}),
+      ...(scan.scannerVersion ? { scannerVersion: scan.scannerVersion } : {}),
       ...(scan.payableBy === undefined ? {} : { payableBy: scan.payableBy }),
       ...(scan.priceFrom ? { priceFrom: toPriceMembers(scan.priceFrom) } : {}),
     },

@@ -14,7 +14,8 @@ import {
   textOf,
 } from './table.ts';
 
-export type ChangeType = 'new' | 'grade_changed' | 'rescanned';
+/** `rules_changed`: the census found another grade by another catalog or program than before. */
+export type ChangeType = 'new' | 'grade_changed' | 'rules_changed' | 'rescanned';
 
 /**
  * All tables of a store. Free-form JSON is stored as text, because a database may reserve characters of its member
@@ -65,6 +66,7 @@ export const TABLES = {
       payableBy: orNull(textOf<PayableState>()),
       /** Null in rows of older releases, and if a payer ordered the scan. */
       paidBy: orNull(textOf<PaidBy>()),
+      scannerVersion: orNull(text),
     },
     key: ['host', 'seq'],
     // A synced row of `changes` follows.
@@ -116,6 +118,8 @@ export const TABLES = {
       checksVersion: text,
       previousGrade: orNull(textOf<Grade>()),
       previousScore: orNull(integer),
+      /** Null in rows of older releases. */
+      scannerVersion: orNull(text),
       /** True if no reader may see the change: the host was not listed, or a census scan found the same grade again. */
       hidden: boolean,
     },

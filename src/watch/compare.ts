@@ -12,6 +12,14 @@ export type Baseline = {
   /** The resources of the last scan that found one. */
   readonly resources: readonly WatchedResource[];
   readonly checksVersion: string | null;
+  /** Absent in the facts of older releases. */
+  readonly scannerVersion?: string | undefined;
+};
+
+type Compared = {
+  readonly baseline: Baseline;
+  readonly suspicions: WatchState['suspicions'];
+  readonly events: readonly WatchEvent[];
 };
 
 /**
@@ -21,10 +29,26 @@ export type Baseline = {
  */
 export function compare(
   before: Baseline | null,
+  suspicions: WatchState['suspicions'],
+  look: LookResult,
+  confirmAfterMs: number,
+): Compared {
+  if (before === null || !hasOtherRules(before, look))
+    return compareFacts(before, suspicions, look, confirmAfterMs);
+  // The known facts were found by other rules. The next scan replaces them.
+  if (look.by === 'challenge') return { baseline: before, suspicions, events: [] };
+  const listings = Object.entries(before.facts).filter(([key]) => isListing(key));
+  const known = { ...before, facts: Object.fromEntries(listings) };
+  const compared = compareFacts(known, {}, look, confirmAfterMs);
+  return { ...compared, events: [...compared.events, ...toRulesEvents(before.facts, look.facts)] };
+}
+
+function compareFacts(
+  before: Baseline | null,
   oldSuspicions: WatchState['suspicions'],
   look: LookResult,
   confirmAfterMs: number,
-) {
+): Compared {
   const lapses = findLapses(before?.facts ?? {}, look);
   const facts: Record<string, Fact> = { ...before?.facts, ...Object.fromEntries(lapses) };
   const suspicions = { ...oldSuspicions };
@@ -35,7 +59,7 @@ export function compare(
   for (const [key, fact] of Object.entries(look.facts).filter(([name]) => !isListing(name))) {
     const oldFact = facts[key];
     if (key.startsWith('check ') && isDecidedByScan(fact, oldFact, suspicions[key])) continue;
-    if (isNewRule(key, before, look) || oldFact === undefined || oldFact.mark === fact.mark) {
+    if (oldFact === undefined || oldFact.mark === fact.mark) {
       facts[key] = oldFact?.mark === fact.mark ? { ...fact, by: oldFact.by } : fact;
       delete suspicions[key];
       continue;
@@ -53,7 +77,9 @@ export function compare(
   }
   const resources = look.resources ?? before?.resources ?? [];
   const checksVersion = look.checksVersion ?? before?.checksVersion ?? null;
-  const baseline: Baseline = { facts: dropGoneFacts(facts, resources), resources, checksVersion };
+  const scannerVersion = look.scannerVersion ?? before?.scannerVersion;
+  const rules = { checksVersion, ...(scannerVersion && { scannerVersion }) };
+  const baseline: Baseline = { facts: dropGoneFacts(facts, resources), resources, ...rules };
   return { baseline, suspicions, events };
 }
 
@@ -68,10 +94,16 @@ function findLapses(knownFacts: Facts, look: LookResult): readonly (readonly [st
   );
 }
 
-/** Returns true if a newer catalog, and not the origin, may have changed the verdict. */
-function isNewRule(key: string, before: Baseline | null, { checksVersion }: LookResult): boolean {
-  const isJudged = key === 'grade' || key.startsWith('check ');
-  return isJudged && checksVersion !== null && before?.checksVersion !== checksVersion;
+/** True if another catalog or program, and not the origin, may have changed what the look found. */
+function hasOtherRules(before: Baseline, { checksVersion, scannerVersion }: LookResult): boolean {
+  const isOtherProgram = scannerVersion !== undefined && before.scannerVersion !== scannerVersion;
+  return isOtherProgram || (checksVersion !== null && before.checksVersion !== checksVersion);
+}
+
+/** Tells both grades once. */
+function toRulesEvents({ grade: before }: Facts, { grade: after }: Facts): readonly WatchEvent[] {
+  if (before === undefined || after === undefined) return [];
+  return [{ type: 'rules.changed', before: before.value, after: after.value }];
 }
 
 /** A scan judges more resources than an hourly request. Only a scan may clear what a scan found or suspects. */

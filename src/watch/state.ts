@@ -152,6 +152,7 @@ export function fromVersion({ state }: WatchVersion): WatchState {
 
 export type EventType =
   | 'grade.changed'
+  | 'rules.changed'
   | 'payability.changed'
   | 'terms.changed'
   | 'check.failed'

@@ -35,6 +35,7 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       scan: null,
       payableBy: null,
       paidBy: null,
+      scannerVersion: null,
     },
     changes: {
       ...judged,
@@ -46,6 +47,7 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       checksVersion,
       previousGrade: null,
       previousScore: null,
+      scannerVersion: null,
       hidden: false,
     },
     owner: ownerRow(seeded, hasHidden),

@@ -116,6 +116,7 @@ export function startCensus(
     return new Census({
       ...{ store, scanCoordinator, scanner, askListed, wishes: newWishes() },
       post: rig.post,
+      onPostUndeclared: () => rig.onPostUndeclared(),
       isNetworkUp: () => rig.isNetworkUp(),
       policy: DEFAULT_POLICY,
       resolve: async ({ host }) => ({ kind: 'addresses', addresses: [addressOf(host)] }),
@@ -143,6 +144,7 @@ export function startCensus(
       return census;
     },
     post: 'declared' as PostMode,
+    onPostUndeclared: (): void => undefined,
     newWishes,
     /** False: indexes and our own site give no answer. */
     isNetworkUp: async (): Promise<boolean> => true,

@@ -3,10 +3,11 @@ import { describe, expect, test } from 'vitest';
 import {
   FoundOrigins,
   type ImportFacts,
+  MAX_HOSTS,
   mergeListing,
   toListing,
 } from '../../src/census/listing.ts';
-import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
+import { type CanonicalHost, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { MerchantItem } from '../../src/indexes/index-answers.ts';
 
 const HOST = 'shop.com';
@@ -191,4 +192,64 @@ test('hosts of a company share its registrable domain; customers of a hosting pr
     ...['shop.co.uk', 'shop.co.uk'],
     ...['a.github.io', 'b.github.io'],
   ]);
+});
+
+test('a listing has at most 16 KiB, and says that Bazaar rows were left out', async () => {
+  const text = 'x'.repeat(600);
+  const offer = { price: text, payTo: text, network: text, asset: text, scheme: text };
+  const rows = Array.from({ length: 20 }, (_, n): MerchantItem => {
+    const terms = {
+      ...{ x402Version: 2, description: text, inputSchema: null },
+      offers: Array(32).fill(offer),
+    };
+    return {
+      resource: `${SHOP_URL}/${n}`,
+      method: 'GET',
+      calls: 1,
+      payers: 1,
+      lastAt: null,
+      terms,
+    };
+  });
+  const origins = new FoundOrigins({ policy: DEFAULT_POLICY });
+  const located = { origin: parseOrigin(SHOP_URL), domain: HOST, method: 'GET' };
+  const listings = rows.map((bazaar, n) => ({ ...located, path: `/${n}`, bazaar }));
+  await origins.add({ listings, refused: 0 });
+  const found = origins.byHost.get(HOST);
+  if (found === undefined) throw new Error('nothing was found');
+  const listing = merge(NO_LISTING, found, TODAY_IMPORT);
+  expect(Buffer.byteLength(JSON.stringify(listing))).toBeLessThanOrEqual(16 * 1_024);
+  expect(listing.isBazaarCut).toBe(true);
+  expect(listing.resources).toHaveLength(2);
+});
+
+test('of a hundred rows of strangers and the two of the seller, those are kept that the seller sells', async () => {
+  const strangers = Array.from({ length: 100 }, (_, n) => ['GET', `/gone-${n}`] as const);
+  const sold = [{ method: 'GET', path: '/weather' } as const];
+  const origins = new FoundOrigins({
+    policy: DEFAULT_POLICY,
+    readKept: async () => (resource) => resource.path === '/weather',
+  });
+  const located = { origin: parseOrigin(SHOP_URL), domain: HOST, bazaar: null };
+  const rows = [...strangers, ['GET', '/weather'] as const];
+  const listings = rows.map(([method, path]) => ({ ...located, method, path }));
+  await origins.add({ listings, refused: 0 });
+  const found = origins.byHost.get(HOST);
+  if (found === undefined) throw new Error('nothing was found');
+  expect(found.resources.size).toBe(20);
+  const listing = merge({ ...NO_LISTING, sold }, found, TODAY_IMPORT);
+  expect(listing.resources[0]).toMatchObject({ path: '/weather' });
+});
+
+test('an import takes 50,000 hosts at most', async () => {
+  const origins = new FoundOrigins({ policy: DEFAULT_POLICY });
+  for (let n = 0; n <= MAX_HOSTS; n += 1) {
+    const origin = { ...parseOrigin(SHOP_URL), host: `h${n}` as CanonicalHost };
+    await origins.add({
+      listings: [{ origin, domain: `h${n}`, path: '/a', method: null, bazaar: null }],
+      refused: 0,
+    });
+  }
+  expect(origins.byHost.size).toBe(MAX_HOSTS);
+  expect(origins.overflowCount).toBe(1);
 });

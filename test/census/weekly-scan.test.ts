@@ -1,6 +1,7 @@
 /** The census scans each host once a week, publishes the scan, and lets paid scans go first. */
 import { describe, expect, test } from 'vitest';
 import { isScanDue } from '../../src/census/plan.ts';
+import { findFeedEvents } from '../../src/directory/host-feed.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import type { Grade } from '../../src/model/report.ts';
 import { failure } from '../fixtures/observations/build-observations.ts';
@@ -104,6 +105,99 @@ test('the changes list a new host and a changed grade, but not the other scans o
   expect((await rig.store.directory.get(HOST))?.scanCount).toBe(4);
 });
 
+test('a grade by other rules than before is a change of the rules, and later grades are compared with it', async () => {
+  const rig = startCensus();
+  await rig.list(HOST, { isScanDue: true });
+  const firstDay = rig.today();
+  const scans = [
+    ['A', '2026-08-14.1'],
+    ['B', '2026-08-14.2'],
+    ['C', '2026-08-14.2'],
+  ] as const;
+  for (const [week, [grade, checksVersion]] of scans.entries()) {
+    rig.scanner.will(HOST, { observations: PAYABLE_SELLER, grade, report: { checksVersion } });
+    await rig.store.census.change(HOST, { scannedDay: firstDay + 7 * week - 7 });
+    await rig.passTo(HOST, firstDay + 7 * week);
+  }
+  const { changes } = await rig.store.changes.list({ sinceMs: 0, limit: 10 });
+  expect(changes).toMatchObject([
+    { changeType: 'new', grade: 'A' },
+    { changeType: 'rules_changed', grade: 'B', previousGrade: 'A' },
+    { changeType: 'grade_changed', grade: 'C', previousGrade: 'B' },
+  ]);
+  const feedEvents = findFeedEvents(0, await rig.store.history.list(HOST));
+  expect(feedEvents.map(({ kind }) => kind)).toEqual(['grade', 'rules', 'first-seen']);
+});
+
+test('a scan in which nobody could be judged is not published', async () => {
+  const rig = startCensus();
+  await rig.list(HOST, { isScanDue: true });
+  const results = { P2: { status: 'warn', basis: 'measured', outcome: 'rate-limited' } } as const;
+  rig.scanner.will(HOST, { observations: PAYABLE_SELLER, results });
+  await rig.passTo(HOST);
+  expect(await rig.store.directory.get(HOST)).toBeNull();
+});
+
+describe('what an index says', () => {
+  test('gets no POST in a look, unless the last full scan read that the seller sells it', async () => {
+    const rig = startCensus();
+    let undeclared = 0;
+    const count = () => {
+      undeclared += 1;
+    };
+    rig.onPostUndeclared = count;
+    await rig.list(HOST, { resources: [{ method: 'POST', path: '/admin/reset-everything' }] });
+    await rig.passTo(HOST);
+    expect(rig.asked).toEqual([]);
+    expect(await rig.word(HOST)).toBe('not_checked');
+    expect(undeclared).toBe(1);
+    const sold = [{ method: 'POST', path: '/admin/{action}' } as const];
+    rig.scanner.will(HOST, { observations: unreachedSeller(failure('timeout')), sold });
+    const row = await rig.store.census.get(HOST);
+    await rig.store.census.change(HOST, { listing: { ...row?.listing, sold } });
+    await rig.passTo(HOST, rig.today() + 1);
+    expect(rig.asked).toHaveLength(1);
+    expect(await rig.word(HOST)).toBe('payable');
+  });
+
+  test('takes no place of a resource that has answered a challenge; a gone one gives its place the day after', async () => {
+    const rig = startCensus();
+    const gone = [1, 2].map((n) => ({ method: 'GET', path: `/gone-${n}` }) as const);
+    await rig.list(HOST, { resources: [WEATHER, gone[0] ?? WEATHER] });
+    const row = await rig.store.census.get(HOST);
+    const candidates = [{ ...(gone[1] ?? WEATHER), sources: ['bazaar'] }];
+    await rig.store.census.change(HOST, { listing: { ...row?.listing, candidates } });
+    rig.answer = () => ({
+      signs: (rig.asked.at(-1)?.question.resources ?? []).map((resource) => {
+        const isPaid = resource.path === WEATHER.path;
+        return {
+          status: isPaid ? 402 : 404,
+          reason: null,
+          payableBy: isPaid ? 'default' : null,
+          resource,
+        };
+      }),
+    });
+    await rig.passTo(HOST);
+    await rig.passTo(HOST, rig.today() + 1);
+    // A day on which the challenged resource is gone does not cost it its place.
+    rig.answer = () => ({
+      signs: (rig.asked.at(-1)?.question.resources ?? []).map((resource) => ({
+        ...{ status: 404, reason: null, payableBy: null, resource },
+      })),
+    });
+    await rig.passTo(HOST, rig.today() + 1);
+    await rig.passTo(HOST, rig.today() + 1);
+    const paths = rig.asked.map(({ question }) => question.resources.map(({ path }) => path));
+    expect(paths).toEqual([
+      ['/weather', '/gone-1'],
+      ['/weather', '/gone-2'],
+      ['/weather', '/gone-1'],
+      ['/weather', '/gone-2'],
+    ]);
+  });
+});
+
 describe('a due weekly scan', () => {
   test('waits until a paid scan has ended', async () => {
     const rig = startCensus();
@@ -198,8 +292,8 @@ test('a scan during an outage of our own network is repeated on the next day', a
   const rig = startCensus();
   const hosts = hostsBetween(11, 13, 16);
   const firstDay = rig.today();
-  // A counted scan on the first day would not be due again on the next day.
-  const host = hosts.find((name) => !isDue(name, firstDay, firstDay + 1)) ?? '';
+  // A counted scan on the first day would not be due again for a week.
+  const [host = ''] = hosts;
   for (const name of hosts) await rig.list(name, { isScanDue: name === host });
   rig.answer = () => (rig.today() === firstDay ? { signs: [SILENT] } : {});
   rig.isNetworkUp = async () => rig.today() !== firstDay;
@@ -223,10 +317,9 @@ test('a scan that finds an origin down counts as its scan of the week', async ()
 });
 
 function weekdayOf(host: string): number {
-  return Array.from({ length: 7 }, (_, day) => day).findIndex((day) => isDue(host, -1, day));
-}
-
-function isDue(host: string, scannedDay: number, day: number): boolean {
   const listing = { resources: [WEATHER] };
-  return isScanDue(keyedHash, { host, firstDay: scannedDay, scannedDay, listing }, day);
+  const row = { host, firstDay: 0, scannedDay: null, listing };
+  return Array.from({ length: 7 }, (_, day) => day).findIndex((day) =>
+    isScanDue(keyedHash, row, day),
+  );
 }

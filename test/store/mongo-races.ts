@@ -47,7 +47,12 @@ export function createRacers(store: Store, url: string): Racers {
     'change number': async (round) => {
       const { scanId, host, grade, score, checksVersion } = publishedScan();
       const change = { scanId, host, grade, score, checksVersion, changeType: 'new' } as const;
-      const first = { previousGrade: null, previousScore: null, hidden: false };
+      const first = {
+        previousGrade: null,
+        previousScore: null,
+        scannerVersion: null,
+        hidden: false,
+      };
       const row = { ...change, ...first, n: round, changedAtMs: round, attempt: randomUUID() };
       return (await changes.insertContended(row)) === 'won';
     },

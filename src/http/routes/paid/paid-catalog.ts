@@ -60,7 +60,8 @@ function createChangesRoute(
     name: 'changes',
     method: 'GET',
     path: '/v1/changes',
-    description: 'Directory changes since an instant: new, grade_changed and rescanned origins.',
+    description:
+      'Directory changes since an instant: new, grade_changed, rules_changed and rescanned origins.',
     priceBaseUnits: offer.priceBaseUnits,
     maxTimeoutSeconds: offer.maxTimeoutSeconds,
     minValidityMs: MIN_VALIDITY_MS,

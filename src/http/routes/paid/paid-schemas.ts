@@ -48,7 +48,7 @@ const historyRowSchema = Type.Object({
 });
 
 const changeSchema = Type.Object({
-  changeType: oneOf(['new', 'grade_changed', 'rescanned']),
+  changeType: oneOf(['new', 'grade_changed', 'rules_changed', 'rescanned']),
   changedAt: instantSchema,
   host: Type.String(),
   grade: gradeSchema,
