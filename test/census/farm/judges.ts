@@ -33,6 +33,8 @@ export function judge(played: Played): readonly Verdict[] {
     judgeKills(played, seen),
     judgeWishes(played, seen),
     judgeScans(played, seen),
+    judgePosts(seen),
+    judgeStrangers(played, seen),
     ...judgeSharing(played),
   ];
 }
@@ -206,6 +208,41 @@ function judgeScans({ firstDay, days, records }: Played, seen: Seen): Verdict {
     promise: 'a record within a week of the first look, and one full scan a week',
     facts: `${seen.scans.size} scans, ${records.length} records`,
     breaches,
+  };
+}
+
+/** A POST goes only where the seller's documents sell it. */
+function judgePosts({ log, sellers }: Seen): Verdict {
+  const posts = log.filter(({ method }) => method === 'POST');
+  const breaches = posts.flatMap(({ name, path }) => {
+    const { kind, paths = [], method } = sellers.get(name) ?? {};
+    const isBare = paths.length === 0 && kind?.beyond?.[path] !== undefined;
+    const isSold = kind?.isDeclared === true && method === 'POST' && paths.includes(path);
+    return isBare || isSold ? [] : [`POST ${name}${path}`];
+  });
+  return {
+    promise: 'no POST to what only an index sells',
+    facts: `${posts.length} POSTs`,
+    breaches,
+  };
+}
+
+/** A seller whose rows are behind those of strangers keeps his word once a scan has read his documents. */
+function judgeStrangers({ words, firstDay, days }: Played, { sellers }: Seen): Verdict {
+  const beset = [...sellers.values()].filter(
+    ({ kind, standing }) => kind.strangerRows !== undefined && standing === 'asked',
+  );
+  const lastDay = firstDay + days - 1;
+  const payable = new Set(
+    words.filter(({ day, word }) => day === lastDay && word === 'payable').map(({ host }) => host),
+  );
+  const isOver = days > WEEK_DAYS + 1;
+  return {
+    promise: 'rows of strangers take no place of a seller',
+    facts: `${beset.length} sellers behind 40 rows each`,
+    breaches: beset
+      .filter(({ name }) => isOver && !payable.has(name))
+      .map(({ name }) => `${name} is not payable on day ${days - 1}`),
   };
 }
 

@@ -20,6 +20,7 @@ export type PlainScanOptions = Omit<ProbeClientOptions, 'signal'> & {
 
 export type PlainScan = (origin: Origin, options?: OriginScanOptions) => Promise<ScanOutcome>;
 
+const MAX_RESOURCES = 6;
 const CAP_BYTES = 64 * 1_024;
 
 export function createPlainScan({ fake, findSold, ...options }: PlainScanOptions): PlainScan {
@@ -34,7 +35,8 @@ export function createPlainScan({ fake, findSold, ...options }: PlainScanOptions
       const listed = wanted?.census?.listed ?? [];
       const isSold = (one: CensusResource) =>
         sold.some(({ method, path }) => method === one.method && path === one.path);
-      for (const one of listed.filter((each) => each.method === 'GET' || isSold(each))) {
+      const others = listed.filter((one) => one.method === 'GET' && !isSold(one));
+      for (const one of [...sold, ...others].slice(0, MAX_RESOURCES)) {
         await wanted?.census?.beforeRequest();
         const body = one.method === 'POST' ? { body: '{}' as const } : {};
         answered.push([one, await client.request({ ...asked, ...one, ...body })]);

@@ -34,6 +34,8 @@ export const FARMS = ['farm-one.example', 'farm-two.example'] as const;
 export const EXCLUDED_DOMAIN = 'unwanted.example';
 /** The farms have 88 % of all listings. */
 const FARM_LISTINGS = 0.88 / 0.12;
+/** Paths of rows that strangers put into the indexes. */
+export const STRANGE_PATH = '/strange/';
 const FARM_ROWS_A_HOST = 8;
 
 export function sellersOf({ seed, origins, hours }: Size): readonly Seller[] {
@@ -122,10 +124,15 @@ export function urlOf({ name }: Pick<Seller, 'name'>): string {
 export function listingsOf(sellers: readonly Seller[]) {
   return sellers.flatMap((seller) => {
     const rows = seller.standing === 'farm' ? FARM_ROWS_A_HOST : seller.paths.length;
-    return Array.from({ length: rows }, (_, at) => ({
+    const strangers = Array.from({ length: seller.kind.strangerRows ?? 0 }, (_, at) => ({
+      ...{ url: `${urlOf(seller)}${STRANGE_PATH}${at}`, method: at % 4 === 0 ? 'POST' : 'GET' },
+      sources: seller.sources,
+    }));
+    const own = Array.from({ length: rows }, (_, at) => ({
       url: urlOf(seller) + (seller.paths[at] ?? `/more/${at}`),
       method: seller.method,
       sources: seller.sources,
     }));
+    return [...strangers, ...own];
   });
 }
