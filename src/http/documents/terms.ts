@@ -40,7 +40,7 @@ const SECTIONS: readonly Section[] = [
 /** Only revisions that show the census have this section, after the section on watches. */
 const CENSUS_SECTION: Section = {
   title: 'Publication and the census',
-  text: 'Results reach the public once a payer has settled or the census has scanned. The operator of the service may run a census of the origins that public indexes list. The census may send each origin, once a day, the requests that the indexes list for at most two of its resources, without a payment, and may scan it once a week. The directory shows the result of a day (payable, not payable, down, not checked) for 30 days, and a weekly scan is published like a paid scan. The census follows robots.txt and leaves out origins that opted out; /about-census says who asks and how an origin can be left out.',
+  text: 'Results reach the public once a payer has settled or the census has scanned. The operator of the service may run a census of the origins that public indexes list. The census may send each origin, once a day, the requests that the indexes list for at most two of its resources, without a payment, and may scan it once a week. It sends a POST only to what the origin sells by its own documents or has answered with a challenge, unless the operator decided otherwise (see /about-census). The directory shows the result of a day (payable, not payable, down, not checked) for 30 days, and a weekly scan is published like a paid scan. The census follows robots.txt and leaves out origins that opted out; /about-census says who asks and how an origin can be left out.',
 };
 
 const MACHINE_SUMMARY =
