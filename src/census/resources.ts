@@ -20,7 +20,7 @@ type RankFacts = {
 
 /**
  * The best rank goes first. A resource that has answered a challenge keeps its place. Anybody may list a resource, so what
- * the seller's documents sell precedes other rows. A resource that is gone comes back after all others.
+ * the seller's documents sell precedes other rows. A resource that is gone comes back after all others that may be asked.
  */
 const RANKS = {
   challengedAndAsked: 0,
@@ -28,8 +28,8 @@ const RANKS = {
   sold: 2,
   asked: 3,
   listed: 4,
-  postUndeclared: 5,
-  gone: 6,
+  gone: 5,
+  postUndeclared: 6,
 } as const;
 
 /** Sorts the resources. The order of resources of the same rank stays; of those that are gone, the longest gone is first. */

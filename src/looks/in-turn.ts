@@ -11,8 +11,8 @@ import type {
 } from '../limits/origin-turns.ts';
 import { Saturated } from '../model/errors.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
-import type { ScanRunOptions } from '../scan/in-flight-scans.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
+import type { ScanRunOptions } from '../scan/scan-options.ts';
 import type { SlotScope } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
 

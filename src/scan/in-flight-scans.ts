@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isUnjudged } from '../engine/unjudged.ts';
 import type { Origin } from '../guard/origin.ts';
 import { Saturated } from '../model/errors.ts';
-import type { JsonObject } from '../model/json.ts';
 import { packageVersion } from '../probe/client/user-agent.ts';
 import { toRecording } from '../probe/recording.ts';
 import type { StoredRecording } from '../store/results.ts';
@@ -18,46 +17,7 @@ import {
   type RecordedScan,
   toStoredReport,
 } from './finished-scan.ts';
-import type { Scanner } from './scanner.ts';
-
-export type JoinOptions = {
-  /** Called with the scan's id once it is known. */
-  readonly onScan?: ((scanId: string) => void) | undefined;
-  /** True to keep the scan's recording, for `findRecording`. */
-  readonly withRecording?: boolean | undefined;
-  /**
-   * True if nobody pays. Free scans have a limit of their own. They are refused as Saturated while paid
-   * scans use half of the paid limit. A paying caller may join a free scan.
-   */
-  readonly isFree?: boolean | undefined;
-};
-
-export type ScanRunOptions = JoinOptions & {
-  /** The URL as the caller wrote it; stored and purged with the result. */
-  readonly submittedUrl?: string | undefined;
-  /**
-   * Finds a scan that already finished for this caller, perhaps on another instance. It is called under the
-   * lease, so that no instance repeats a scan.
-   */
-  readonly findEarlierScan?: (() => Promise<FinishedScan | null>) | undefined;
-  /**
-   * Replaces the service's own scanner. Such a scan is separate: it uses no other caller's result, and no
-   * other caller gets its result. It ends as Saturated as soon as somebody pays for a scan of the same host.
-   */
-  readonly scanner?: Pick<Scanner, 'scan'> | undefined;
-};
-
-export type ScanCoordinatorOptions = {
-  readonly scanner: Scanner;
-  readonly store: Store;
-  /** Facts that are stored with every published scan, such as the name of the scoring. */
-  readonly catalogFacts: JsonObject;
-  readonly maxScans?: number | undefined;
-  /** Called once a scan is published. */
-  readonly onPublished?: ((host: string) => void) | undefined;
-  /** Called with errors of scans, because every caller may have left by then. */
-  readonly onError?: ((error: unknown) => void) | undefined;
-};
+import type { JoinOptions, ScanCoordinatorOptions, ScanRunOptions } from './scan-options.ts';
 
 /** Bounds the memory of the process, because one scan reads up to 16 MiB. */
 export const MAX_SCANS = 32;

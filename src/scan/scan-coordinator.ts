@@ -3,18 +3,12 @@ import type { Origin } from '../guard/origin.ts';
 import type { PaidBy } from '../model/availability.ts';
 import type { StoredRecording } from '../store/results.ts';
 import { type FinishedScan, fromStoredReport, toPublishedScan } from './finished-scan.ts';
-import {
-  hasRecord,
-  InFlightScans,
-  type JoinOptions,
-  MAX_SCANS,
-  type ScanCoordinatorOptions,
-  type ScanRunOptions,
-} from './in-flight-scans.ts';
+import { hasRecord, InFlightScans, MAX_SCANS } from './in-flight-scans.ts';
+import type { JoinOptions, ScanCoordinatorOptions, ScanRunOptions } from './scan-options.ts';
 import { toTally } from './tally.ts';
 
 export type { FinishedScan } from './finished-scan.ts';
-export type { ScanCoordinatorOptions } from './in-flight-scans.ts';
+export type { ScanCoordinatorOptions } from './scan-options.ts';
 
 export type ScanCoordinator = ReturnType<typeof createScanCoordinator>;
 

@@ -1,4 +1,4 @@
-import { foldCensusDays } from './census.ts';
+import { foldCensusDays } from './census-sums.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { purgeExcluded } from './exclusions.ts';
 import { purgeIdentifiers } from './identifiers.ts';

@@ -154,7 +154,7 @@ describe('--dry-run', () => {
       ],
       origins: 33,
       leftOut: { refusedListings: 2, excluded: 1, domain: 10, max: 0 },
-      asked: { origins: 22, resources: 23, scansADay: 3, requestsADay: 92 },
+      asked: { origins: 22, resources: 23, postUndeclared: 0, scansADay: 3, requestsADay: 92 },
     });
     expect(index.requestedPaths).toHaveLength(2);
     expect(existsSync(store)).toBe(false);

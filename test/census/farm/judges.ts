@@ -228,9 +228,15 @@ function judgePosts({ log, sellers }: Seen): Verdict {
 }
 
 /** A seller whose rows are behind those of strangers keeps his word once a scan has read his documents. */
-function judgeStrangers({ words, firstDay, days }: Played, { sellers }: Seen): Verdict {
+function judgeStrangers({ words, firstDay, days }: Played, { sellers, scans }: Seen): Verdict {
+  // A later import has to read the rows once more, and the import of one day breaks off.
+  const isScannedEarly = (name: string) =>
+    Array.from({ length: days - 3 }, (_, day) => day).some((day) =>
+      scans.has(`${name} ${firstDay + day}`),
+    );
   const beset = [...sellers.values()].filter(
-    ({ kind, standing }) => kind.strangerRows !== undefined && standing === 'asked',
+    ({ name, kind, standing }) =>
+      kind.strangerRows !== undefined && standing === 'asked' && isScannedEarly(name),
   );
   const lastDay = firstDay + days - 1;
   const payable = new Set(
