@@ -39,6 +39,7 @@ export async function buyScan(
     text: formatText({
       report,
       printed: report.results,
+      catalogs: { newest: report.checksVersion, service: report.checksVersion },
       rules: new Map(),
       timing: null,
       locate: NO_SOURCES.locate,

@@ -2,7 +2,7 @@ import { createOracle, type Oracle } from '../buyers/create-oracle.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import type { PayableBy } from '../model/payability.ts';
-import type { ReportRoute, ScanReport } from '../model/report.ts';
+import type { NamedPath, ReportRoute, ScanReport } from '../model/report.ts';
 import { formatOtherWay } from '../parse/x402/more-sold.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
@@ -70,20 +70,11 @@ export type NamedUrl = {
   readonly isOwn: boolean;
 };
 
-/** What the named resource answered. `payableBy` is null if it asks for no payment over x402. */
-export type NamedResource = {
-  readonly method: string;
-  readonly path: string;
-  /** Null if there was no answer. */
-  readonly status: number | null;
-  readonly payableBy: PayableBy | null;
-  readonly words: string;
-};
-type NamedAnswer = NamedResource & {
+type NamedAnswer = NamedPath & {
   /** The paid route that the report does not cover; null if there is none. */
   readonly route: ReportRoute | null;
 };
-export type NamedReport = ScanReport & { readonly named?: NamedResource };
+export type NamedReport = ScanReport & { readonly named?: NamedPath };
 
 const UNDECLARED_NOTE =
   'no document declares it, so agents do not find it, and this grade does not cover it';

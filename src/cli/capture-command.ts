@@ -81,7 +81,8 @@ async function recordScan(
   }
 }
 
-async function trimRecording(fullRecording: Recording, engine: Engine) {
+/** Without the path that the caller named, because its query may be secret. */
+async function trimRecording({ named: _, ...fullRecording }: Recording, engine: Engine) {
   const fullOutcomes = await judgeOutcomes(fullRecording, engine);
   for (const [index, trim] of TRIMS.entries()) {
     const { observations, secrets } = trimObservations(fullRecording.observations, trim);

@@ -1,3 +1,4 @@
+import { DEFAULT_REVISION, REVISIONS } from '../config/revision.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
@@ -6,6 +7,8 @@ import { UsageError } from './usage.ts';
 
 export type Engine = {
   readonly catalog: Catalog;
+  /** The catalog by which commands judge if no flag names another one. */
+  readonly newestVersion: string;
   readonly checks: readonly DiscoveredCheck[];
   readonly pool: Pool;
   /** Commands do not show branding. */
@@ -15,8 +18,14 @@ export type Engine = {
 /** More threads do not speed up one scan, because each thread loads all checks. */
 const THREADS = 2;
 
+/** The service judges by this catalog, unless its settings name another one. */
+export const SERVICE_VERSION = REVISIONS[DEFAULT_REVISION].defaultChecksVersion;
+/** As the value of `--checks-version` it stands for SERVICE_VERSION. */
+const SERVICE_KEYWORD = 'service';
+
 /**
- * Throws UsageError if there is no catalog `checksVersion`; null stands for the newest. The caller closes the pool.
+ * Throws UsageError if there is no catalog `checksVersion`; null stands for the newest, "service" for the service's.
+ * The caller closes the pool.
  * @param optionName the flag or option that set `checksVersion`; the error message begins with it
  */
 export async function startEngine(
@@ -49,15 +58,26 @@ export async function openEngine(
   const { listCatalogs, loadCatalog } = await import('../engine/catalog/catalog.ts');
   const { discoverChecks } = await import('../engine/catalog/discover-checks.ts');
   const versions = await listCatalogs();
-  const version = checksVersion ?? versions.at(-1);
-  if (version === undefined || !versions.includes(version)) {
-    throw new UsageError(`${optionName} ${version}: there are ${versions.join(', ')}`);
-  }
+  const { version, newestVersion } = chooseVersion(versions, checksVersion, optionName);
   const checks = await discoverChecks();
   const catalog = await loadCatalog(version, { checks });
   const impls = new Set(catalog.checks.map(({ impl }) => impl));
   void pool.start(checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url));
-  return { catalog, checks, pool, withBranding: false };
+  return { catalog, newestVersion, checks, pool, withBranding: false };
+}
+
+/** Of `versions` the newest is last. Throws UsageError if the wanted version is none of them. */
+export function chooseVersion(
+  versions: readonly string[],
+  checksVersion: string | null,
+  optionName: string,
+) {
+  const newestVersion = versions.at(-1) ?? 'none';
+  const version =
+    checksVersion === SERVICE_KEYWORD ? SERVICE_VERSION : (checksVersion ?? newestVersion);
+  if (versions.includes(version)) return { version, newestVersion };
+  const known = [...versions, SERVICE_KEYWORD].join(', ');
+  throw new UsageError(`${optionName} ${version}: there are ${known}`);
 }
 
 /** Judges a recording by the engine's catalog. Rejects if our own code fails, or with the signal's reason. */

@@ -16,7 +16,8 @@ import type { McpOptions } from '../scan/observe-tools.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import type { ScanOutcome } from '../scan/scanner.ts';
 import { addFlagHint, policyFor } from './allow-private.ts';
-import { type Engine, judgeRecording, openEngine } from './engine.ts';
+import type { NamedReport } from './ask-url.ts';
+import { type Engine, judgeRecording, openEngine, SERVICE_VERSION } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { createProgress, noteProxy, type Streams, write, writeOutput } from './io.ts';
@@ -70,6 +71,8 @@ type OriginSubject = {
   readonly mcp: McpOptions | undefined;
 };
 
+type NamedOutcome = ScanOutcome & { readonly report: NamedReport };
+
 /** An origin to scan, or a recording of an earlier scan. */
 type Subject = OriginSubject | { readonly kind: 'recording'; readonly recording: Recording };
 
@@ -112,12 +115,8 @@ async function scanOnce({ pool, options, streams }: ScanCall): Promise<0 | 1> {
     const outcome =
       subject.kind === 'recording'
         ? await judgeWithTiming(subject.recording, engine)
-        : await scanOrigin(subject, parts);
-    return await printAndSave(
-      await addNamedResource(subject, outcome, parts),
-      outcome.report,
-      parts,
-    );
+        : await addNamedResource(subject, await scanOrigin(subject, parts), parts);
+    return await printAndSave(outcome, parts);
   } finally {
     await oracle?.close();
   }
@@ -189,13 +188,12 @@ async function scanOrigin(
 
 /** Asks the resource that the caller names, and adds its answer to the report. */
 async function addNamedResource(
-  subject: Subject,
+  { origin, policy }: OriginSubject,
   outcome: ScanOutcome,
   { engine, oracle, options: { resource, allowPrivate, method } }: ScanParts,
-): Promise<ScanOutcome> {
-  if (subject.kind !== 'origin' || oracle === null || resource === null) return outcome;
+): Promise<NamedOutcome> {
+  if (oracle === null || resource === null) return outcome;
   const { askNamedUrl, addNamed } = await import('./ask-url.ts');
-  const { origin, policy } = subject;
   const { report } = outcome;
   const url = `${origin.url}${resource}`;
   const call = { url, policy, engine, oracle, report, method, isOwn: allowPrivate };
@@ -203,17 +201,18 @@ async function addNamedResource(
 }
 
 /** Judges the recording. The timing counts only the judging, because no scan runs. */
-async function judgeWithTiming(recording: Recording, engine: Engine): Promise<ScanOutcome> {
+async function judgeWithTiming(recording: Recording, engine: Engine): Promise<NamedOutcome> {
   const startMs = performance.now();
   const judged = await judgeRecording(recording, engine);
   const judgeMs = performance.now() - startMs;
   const timing = { gatherMs: 0, judgeMs, totalMs: judgeMs, requests: 0, roundTrips: 0 };
-  return { ...judged, timing };
+  const { named } = recording;
+  const report = named === undefined ? judged.report : { ...judged.report, named };
+  return { ...judged, report, timing };
 }
 
 async function printAndSave(
-  outcome: ScanOutcome,
-  scanned: ScanOutcome['report'],
+  outcome: NamedOutcome,
   { engine, sources, options, streams: { out, err } }: ScanParts,
 ): Promise<0 | 1> {
   const { report, timing, observations } = outcome;
@@ -221,6 +220,7 @@ async function printAndSave(
   const text = FORMATS[options.format]({
     report,
     printed,
+    catalogs: { newest: engine.newestVersion, service: SERVICE_VERSION },
     rules: listRules(engine),
     timing: options.timing ? timing : null,
     locate: sources.locate,
@@ -229,7 +229,7 @@ async function printAndSave(
     // Some terminals do not know their width, and say 0.
     columns: out.columns || COLUMNS_WITHOUT_TERMINAL,
   });
-  const recording = toRecording(scanned, observations);
+  const recording = toRecording(report, observations);
   const writes = await Promise.allSettled([
     options.output === null ? write(out, text) : writeOutput('--output', options.output, text),
     options.save === null

@@ -60,7 +60,8 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
                            (default) or with extra settings (settings)
   --fail-on fail|warn      exit 1 if a printed check fails (or warns)
   --only P1,S*             print these checks; grade and score stay those of the whole scan
-  --checks-version V       judge by this catalog instead of the newest
+  --checks-version V       judge by this catalog instead of the newest; service: by the catalog of
+                           the service
   --save FILE              save a recording of the answers, for --from
   --from FILE              judge a recording; send no request
   --source PATH=FILE       name FILE and its line in findings about the document at PATH, such as
@@ -139,7 +140,8 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   Judges OpenAPI documents before you serve them (S1 to S4). A file that ends in .yaml or .yml is
   read as YAML, any other as JSON. Exit 1 if one fails, 2 if one is neither JSON nor YAML.
   --fail-on fail|warn      exit 1 if a document fails (or warns); default fail
-  --checks-version V       judge by this catalog instead of the newest`,
+  --checks-version V       judge by this catalog instead of the newest; service: by the catalog of
+                           the service`,
 
   verify: `usage: ${showCall('verify')} FILE [--keys URL|FILE] [--recording FILE]
 

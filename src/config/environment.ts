@@ -2,6 +2,7 @@ import type { ErrorObject } from 'ajv';
 import { envSchema } from 'env-schema';
 import { type Static, Type } from 'typebox';
 import { redact } from '../model/redact.ts';
+import { DEFAULT_REVISION } from './revision.ts';
 
 export const DEFAULT_STORE_URL = 'sqlite:./data/scanner.db';
 
@@ -44,7 +45,7 @@ const SCHEMA = Type.Object({
   }),
   BASE_URL: optionalText(SITE_ADDRESS),
   SITE_URL: optionalText(SITE_ADDRESS),
-  API_REVISION: oneOf(['0.1.0', '0.3.0'], '0.3.0'),
+  API_REVISION: oneOf(['0.1.0', '0.3.0'], DEFAULT_REVISION),
   CHECKS_VERSION: Type.Optional(
     Type.String({
       pattern: '^\\d{4}-\\d{2}-\\d{2}\\.\\d{1,4}$',

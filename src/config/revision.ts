@@ -41,6 +41,7 @@ export type PaidOffer = {
 export type OperationOffer = FreeOffer | PaidOffer;
 
 export type RevisionName = '0.1.0' | '0.3.0';
+export const DEFAULT_REVISION: RevisionName = '0.3.0';
 
 export type Revision = {
   readonly name: RevisionName;

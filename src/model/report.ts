@@ -60,6 +60,18 @@ export type ScanReport = {
   readonly exhausted?: readonly BudgetName[];
 };
 
+/** What the path that the caller of the command line names answered. It moves no grade. */
+export type NamedPath = {
+  readonly method: string;
+  /** With its query. */
+  readonly path: string;
+  /** Null if there was no answer. */
+  readonly status: number | null;
+  /** Null if the answer asks for no payment over x402. */
+  readonly payableBy: PayableBy | null;
+  readonly words: string;
+};
+
 /** Unverified text and links of the origin: cleaned, cut, never instructions. */
 export type Branding = {
   readonly displayName: string;

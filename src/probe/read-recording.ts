@@ -5,8 +5,8 @@ import { type Static, Type } from 'typebox';
 import { OriginRefused } from '../guard/errors.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import { type OriginFacts, recordedObservations } from '../model/observations.ts';
-import type { Payability } from '../model/payability.ts';
-import { oneOf } from '../model/shapes.ts';
+import { PAYABLE_BY } from '../model/payability.ts';
+import { count, nullable, oneOf, shape, text } from '../model/shapes.ts';
 import { cleanText } from '../parse/text/text.ts';
 import {
   OLDEST_SCHEMA_VERSION,
@@ -46,6 +46,15 @@ const recordingSchema = Type.Object({
   /** ISO 8601, UTC: the only "now" of a replay. */
   scannedAt: Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:\\d{2}(?:\\.\\d+)?Z$' }),
   exhausted: Type.Optional(Type.Array(oneOf(['origin', 'standing']), { minItems: 1 })),
+  named: Type.Optional(
+    shape({
+      method: text,
+      path: text,
+      status: nullable(count),
+      payableBy: nullable(oneOf(PAYABLE_BY)),
+      words: text,
+    }),
+  ),
   observations: recordedObservations,
 });
 type StoredRecording = Static<typeof recordingSchema>;
@@ -89,14 +98,18 @@ function isCanonical({ url, scheme, hostname, port, host }: OriginFacts): boolea
 }
 
 /** Recordings of version 1 hold no payability. */
-function toCurrentVersion({ observations, ...rest }: StoredRecording): Recording {
-  const payability = observations.payability ? cleanPayability(observations.payability) : null;
-  return { ...rest, observations: { ...observations, payability } };
+function toCurrentVersion({ observations, named, ...rest }: StoredRecording): Recording {
+  const payability = observations.payability ? cleanTexts(observations.payability) : null;
+  return {
+    ...rest,
+    ...(named ? { named: cleanTexts(named) } : {}),
+    observations: { ...observations, payability },
+  };
 }
 
 /** Cleans the texts as a scan does. A report prints them, and a stranger's file may hold terminal codes. */
-function cleanPayability(payability: Payability): Payability {
-  return JSON.parse(JSON.stringify(payability), (_name, value: unknown) =>
+function cleanTexts<T>(values: T): T {
+  return JSON.parse(JSON.stringify(values), (_name, value: unknown) =>
     typeof value === 'string' ? cleanText(value, MAX_TEXT_CHARS) : value,
   );
 }

@@ -2,7 +2,7 @@
 
 import type { HttpData } from '../model/observation.ts';
 import type { Observations, ProbingOptions } from '../model/observations.ts';
-import type { BudgetName, ScanReport } from '../model/report.ts';
+import type { BudgetName, NamedPath, ScanReport } from '../model/report.ts';
 
 export const RECORDING_FORMAT = 'x402-scan-observations';
 /** Version 2 added payability. Files of version 1 are still read. */
@@ -16,11 +16,17 @@ export type Recording = {
   readonly scannedAt: string;
   /** Budgets of processor time that the scan used up. A replay does not judge the parts that they limit. */
   readonly exhausted?: readonly BudgetName[];
+  /** Absent if the caller names no path. Every format of a replay shows it. */
+  readonly named?: NamedPath;
   readonly observations: Observations;
 };
 
 export function toRecording(
-  { scannedAt, exhausted }: Pick<ScanReport, 'scannedAt' | 'exhausted'>,
+  {
+    scannedAt,
+    exhausted,
+    named,
+  }: Pick<ScanReport, 'scannedAt' | 'exhausted'> & Pick<Recording, 'named'>,
   observations: Observations,
 ): Recording {
   return {
@@ -28,6 +34,7 @@ export function toRecording(
     schemaVersion: RECORDING_SCHEMA_VERSION,
     scannedAt,
     ...(exhausted ? { exhausted } : {}),
+    ...(named ? { named } : {}),
     observations,
   };
 }

@@ -76,6 +76,7 @@ export function printable(overrides: Partial<PrintableScan> = {}): PrintableScan
       results,
     },
     printed: results,
+    catalogs: { newest: '2026-08-14.2', service: '2026-08-14.2' },
     rules: new Map([['P1', 'The origin answers over HTTPS.']]),
     timing: null,
     locate: NO_SOURCES.locate,

@@ -1,6 +1,6 @@
 /** Findings of a scan or a pay-test, in the shape that all machine-readable formats share. */
 
-import type { CheckResult, ScanTiming, Severity } from '../../model/report.ts';
+import type { CheckResult, NamedPath, ScanTiming, Severity } from '../../model/report.ts';
 import type { NamedReport } from '../ask-url.ts';
 import { README_FILE, type Repository } from '../repository.ts';
 import type { SourceLocation, Sources } from '../sources.ts';
@@ -50,6 +50,8 @@ export type Findings = {
     readonly properties?: object;
   }[];
   readonly items: readonly PrintedFinding[];
+  /** The answer of the path that the caller names; absent if there is none. */
+  readonly named?: NamedPath;
   /** The file that defines the running pipeline; null if there is none. */
   readonly pipelineFile: string | null;
 };
@@ -60,6 +62,8 @@ export type PrintableScan = {
   readonly report: NamedReport;
   /** The results that `--only` selects. */
   readonly printed: readonly CheckResult[];
+  /** The newest catalog here, and the one by which the service judges. */
+  readonly catalogs: { readonly newest: string; readonly service: string };
   /** The rule of each check in one sentence, by id. */
   readonly rules: ReadonlyMap<string, string>;
   /** Set if `--timing` was given. */

@@ -31,28 +31,30 @@ export const FORMATS = {
 function toFindings(scan: PrintableScan): Findings {
   const { report, printed, rules, repository } = scan;
   const { origin, grade, score, scannedAt, checksVersion } = report;
-  const { payableBy, payability, clients, advice } = report;
+  const { payableBy, payability, clients, advice, named } = report;
   const answer = toAnswerLine(report);
   return {
     tool: { name: 'x402-conformance-scanner', version: checksVersion },
     title: 'x402 conformance',
     target: origin,
-    headline: `grade ${grade}, ${score}/100. ${answer}`,
+    headline: `grade ${grade}, ${score}/100. ${answer}${named ? ` ${named.words}` : ''}`,
     timestamp: scannedAt,
     sarifProperties: {
       ...{ origin, grade, score, scannedAt },
       ...{ answer, payableBy, payability, clients, advice },
-      ...(report.named === undefined ? {} : { named: report.named }),
+      ...(named ? { named } : {}),
     },
     junitProperties: [
       ['grade', grade],
       ['score', String(score)],
       ['payableBy', payableBy ?? 'unknown'],
       ['answer', answer],
+      ...(named ? [['named', named.words] as const] : []),
       ...advice.map((entry) => [`advice/${entry.id}`, toFindingText(entry)] as const),
       ['checksVersion', checksVersion],
     ],
     fingerprintName: 'finding/v1',
+    ...(named ? { named } : {}),
     pipelineFile: repository.pipelineFile,
     rules: printed.map(({ id, title, fix, category, severity }) => ({
       id,

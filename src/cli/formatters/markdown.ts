@@ -8,9 +8,10 @@ import { formatUnevaluated, toCheckLabel, toIdRanges } from '../../words/check-p
 import { formatIndexedRow, INDEX_NAMES, isWorthShowing } from '../../words/indexed-words.ts';
 import { escapeMarkdown, toMarkdownCode } from './escapes.ts';
 import { isProblem, isUndetermined, type PrintableScan } from './findings.ts';
-import { exhaustedLines, groupUndetermined, offlineLine } from './text.ts';
+import { catalogLines, exhaustedLines, groupUndetermined, offlineLine } from './text.ts';
 
-export function formatMarkdown({ report, printed }: PrintableScan): string {
+export function formatMarkdown(scan: PrintableScan): string {
+  const { report, printed } = scan;
   const { protocol, docs, standing } = report.subScores;
   const causes = groupByRootCause(printed, report.results);
   const unevaluatedResults = new Set([...causes.values()].flat());
@@ -25,10 +26,11 @@ export function formatMarkdown({ report, printed }: PrintableScan): string {
     '',
     formatAnswer(toAnswerLine(report)),
     '',
+    ...(report.named === undefined ? [] : [toMarkdownCode(report.named.words), '']),
     `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
       `${passedCount} of ${printed.length} checks passed.${formatFailureCounts(causes, problems)} Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
     '',
-    ...exhaustedLines(report).flatMap((line) => [line, '']),
+    ...[...catalogLines(scan), ...exhaustedLines(report)].flatMap((line) => [line, '']),
     ...(problems.length === 0 ? ['Nothing to mend.'] : problemTable(problems)),
     '',
     ...unevaluatedLines(causes),

@@ -1,7 +1,7 @@
 /** Formats that build servers show beside a code change: annotations of GitHub, Code Quality of GitLab. */
 import { createHash } from 'node:crypto';
 import { breakCommands, escapeLinks, toPrintedJson } from './escapes.ts';
-import { type Findings, isProblem, toFallbackLocation } from './findings.ts';
+import { type Findings, isProblem, type PrintedFinding, toFallbackLocation } from './findings.ts';
 
 /**
  * Writes one workflow command for each problem, and one for the headline. A problem has a file and line if
@@ -35,11 +35,12 @@ function escapeProperty(text: string): string {
 /** Writes a Code Quality report of GitLab. https://docs.gitlab.com/ci/testing/code_quality/ */
 export function formatCodeQuality(findings: Findings): string {
   const { target, items } = findings;
+  const entries = [...namedEntries(findings), ...items.filter(isProblem).map(toEntry)];
   return toPrintedJson(
-    items.filter(isProblem).map(({ id, label, text, identity, severity, location }) => {
+    entries.map(({ id, identity, description, severity, location }) => {
       const { file, line } = location ?? toFallbackLocation(findings);
       return {
-        description: escapeLinks(`${label}: ${text}`),
+        description: escapeLinks(description),
         check_name: `x402/${id}`,
         fingerprint: createHash('sha256').update(`${target} ${id} ${identity}`).digest('hex'),
         severity,
@@ -47,4 +48,19 @@ export function formatCodeQuality(findings: Findings): string {
       };
     }),
   );
+}
+
+type QualityEntry = Pick<PrintedFinding, 'id' | 'identity' | 'severity' | 'location'> & {
+  readonly description: string;
+};
+
+function toEntry({ label, text, ...finding }: PrintedFinding): QualityEntry {
+  return { ...finding, description: `${label}: ${text}` };
+}
+
+/** The format lists faults alone, so a named path that default clients can pay has no entry. */
+function namedEntries({ named }: Findings): readonly QualityEntry[] {
+  if (named === undefined || named.payableBy === 'default') return [];
+  const identity = `${named.method} ${named.path}`;
+  return [{ id: 'named', identity, severity: 'info', location: null, description: named.words }];
 }

@@ -60,6 +60,7 @@ export function formatText(scan: PrintableScan): string {
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,
     `  ${failedIds.length} failed${unevaluatedNote}, ${withStatus('warn').length} warned, ${withStatus('pass').length} passed${undeterminedNote} · checks ${report.checksVersion} · ${report.scannedAt}`,
+    ...catalogLines(scan).flatMap((line) => wrap(line, columns, '  ', '  ')),
     '',
     ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
     ...groupProblems([...withStatus('fail'), ...withStatus('warn')]).flatMap((problem) =>
@@ -80,6 +81,14 @@ export function formatText(scan: PrintableScan): string {
 function subScoreLine({ protocol, docs, standing }: SubScores): string {
   const part = (label: string, score: number | null) => `${label} ${score ?? 'not determined'}`;
   return [part('Protocol', protocol), part('Docs', docs), part('Standing', standing)].join(' · ');
+}
+
+/** Names the newest catalog and the service's, if they differ; the service may give another grade. */
+export function catalogLines({ catalogs: { newest, service } }: PrintableScan): readonly string[] {
+  if (newest === service) return [];
+  return [
+    `The newest checks are ${newest}; the service judges by ${service} (--checks-version service).`,
+  ];
 }
 
 /** Checks that were not evaluated for the same reason are one problem. */
