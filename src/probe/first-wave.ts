@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { HttpObservation, PathAnswer } from '../model/observations.ts';
 import { findSharedBytes } from '../parse/json/transfer.ts';
-import { findBodyLimit, isYamlPath } from '../parse/text/document-limits.ts';
+import { findBodyLimit, isJsonPath, isYamlPath } from '../parse/text/document-limits.ts';
 import type { RequestCache } from './client/request-cache.ts';
 
 const KIB = 1024;
@@ -34,6 +34,8 @@ const FINAL_FAILURES: ReadonlySet<string> = new Set([
 
 const OPENAPI_NAME = '"openapi"';
 const OPENAPI_VALUE = /^\s*:\s*"3\./;
+/** Bounds the time on the serving thread. In a document the version stands before most other texts. */
+const MAX_OPENAPI_NAMES = 100;
 /** Bytes that are read after `OPENAPI_NAME`, and at the end of the document. */
 const EXCERPT_BYTES = 256;
 
@@ -125,7 +127,8 @@ function looksLikeOpenApi(answer: HttpObservation): boolean {
   const bytes = findSharedBytes(answer.data, 'body') ?? Buffer.from(answer.data.body);
   const end = bytes.toString('utf8', bytes.length - EXCERPT_BYTES).trimEnd();
   if (!end.endsWith('}') || !bytes.includes('"paths"')) return false;
-  for (let position = bytes.indexOf(OPENAPI_NAME); position !== -1; ) {
+  let position = bytes.indexOf(OPENAPI_NAME);
+  for (let count = 0; position !== -1 && count < MAX_OPENAPI_NAMES; count += 1) {
     const from = position + OPENAPI_NAME.length;
     if (OPENAPI_VALUE.test(bytes.toString('latin1', from, from + EXCERPT_BYTES))) return true;
     position = bytes.indexOf(OPENAPI_NAME, from);
@@ -136,7 +139,14 @@ function looksLikeOpenApi(answer: HttpObservation): boolean {
 function createGet(root: HttpObservation, cache: RequestCache): GetPath {
   const get: GetPath = (path, accept) => {
     const capBytes = findBodyLimit(path);
-    return cache.ask({ method: 'GET', path, capBytes, accept, redirects: 'same-origin' });
+    return cache.ask({
+      method: 'GET',
+      path,
+      capBytes,
+      expectsJson: isJsonPath(path),
+      accept,
+      redirects: 'same-origin',
+    });
   };
   if (root.ok) return get;
   if (FINAL_FAILURES.has(root.reason)) {

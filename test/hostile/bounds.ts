@@ -1,5 +1,5 @@
 /** Compares the cost of a run of the farm with its bounds. */
-import type { CrowdTold } from './crowds.ts';
+import type { Crowd, CrowdTold } from './crowds.ts';
 
 export type Measured = {
   /** "S1 fail absent" expected, and what was found in its place. */
@@ -17,7 +17,7 @@ export type Measured = {
   readonly moved: readonly string[];
   readonly survivesSmallHeap: boolean;
   readonly healthP99Ms: number;
-  readonly crowds: Readonly<Record<'wide' | 'packed' | 'large', CrowdTold>>;
+  readonly crowds: Readonly<Record<Crowd, CrowdTold>>;
 };
 
 type Bound = {
@@ -70,6 +70,7 @@ const BOUNDS: readonly Bound[] = [
     value: (m) => m.healthP99Ms,
   },
   ...crowdBounds('20 scans at once of 2 MiB in wide letters', (m) => m.crowds.wide),
+  ...crowdBounds('20 scans at once of 2 MiB of JSON objects', (m) => m.crowds.objects),
   ...crowdBounds('6 scans at once of gigabytes, packed', (m) => m.crowds.packed),
   ...crowdBounds('20 scans at once of 8 MiB of OpenAPI', (m) => m.crowds.large),
 ];

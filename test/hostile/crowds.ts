@@ -21,6 +21,9 @@ const SETTLE_MS = 2_000;
 
 /** One letter beyond Latin-1 makes a text of two bytes a character. */
 const wide = (): CraftedAnswer => json(Buffer.from(`界${'a'.repeat(OPENAPI_BYTES - 3)}`));
+/** The same text as JSON that is no OpenAPI: only the whole of it shows that. */
+const objects = (): CraftedAnswer =>
+  json(Buffer.from(`{"a":"界${'a'.repeat(OPENAPI_BYTES - 16)}"}`));
 /** Members of 64 MiB in a row: 2 GiB that travel as 2 MiB. */
 const packed = (): CraftedAnswer => {
   const member = gzipSync(Buffer.alloc(64 * MIB, ' '));
@@ -41,19 +44,23 @@ const large = (): CraftedAnswer => {
 };
 const ANSWERS: Readonly<Record<Kind, () => Readonly<Record<string, CraftedAnswer>>>> = {
   honest: () => ({}),
-  wide: () => {
-    const answer = wide();
-    return Object.fromEntries(['/openapi.json', ...OPENAPI_ALTERNATES].map((at) => [at, answer]));
-  },
+  wide: () => atEachOpenApiPath(wide()),
+  objects: () => atEachOpenApiPath(objects()),
   packed: () => ({ '*': packed() }),
   large: () => ({ '/openapi.json': large() }),
 };
+
+function atEachOpenApiPath(answer: CraftedAnswer) {
+  return Object.fromEntries(['/openapi.json', ...OPENAPI_ALTERNATES].map((at) => [at, answer]));
+}
 
 function json(body: Buffer, headers: Readonly<Record<string, string>> = {}): CraftedAnswer {
   return { status: 200, headers: { 'content-type': 'application/json', ...headers }, body };
 }
 
-type Kind = 'honest' | 'wide' | 'packed' | 'large';
+type Kind = 'honest' | 'wide' | 'objects' | 'packed' | 'large';
+
+export type Crowd = Exclude<Kind, 'honest'>;
 
 export type CrowdTold = {
   readonly overRestMib: number;
@@ -62,13 +69,10 @@ export type CrowdTold = {
 };
 
 /** Rest is what scans of as many honest sellers leave: modules, threads and heaps are there from then on. */
-export async function measureCrowds(): Promise<{
-  readonly wide: CrowdTold;
-  readonly packed: CrowdTold;
-  readonly large: CrowdTold;
-}> {
+export async function measureCrowds(): Promise<Readonly<Record<Crowd, CrowdTold>>> {
   return {
     wide: await measureCrowd('wide', WIDE),
+    objects: await measureCrowd('objects', WIDE),
     packed: await measureCrowd('packed', PACKED),
     large: await measureCrowd('large', WIDE),
   };

@@ -21,7 +21,7 @@ describe('an origin whose root is silent', () => {
       ...Object.values(singleAnswers),
       ...openapiAlternates.map(({ answer }) => answer),
     ];
-    expect(answers).toHaveLength(13);
+    expect(answers).toHaveLength(14);
     for (const answer of answers) expect(answer).toMatchObject({ ok: false, reason: 'timeout' });
     expect(wave.robots).toHaveProperty('detail', expect.stringContaining('not asked'));
   });
@@ -40,7 +40,7 @@ describe('an origin whose root is silent', () => {
     });
     const wave = await ask(target);
     expect(mostOpen).toBe(1);
-    expect(target.requests).toHaveLength(13);
+    expect(target.requests).toHaveLength(14);
     expect(wave.robots).toMatchObject({ ok: true, data: { status: 404 } });
   });
 

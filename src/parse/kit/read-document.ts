@@ -1,7 +1,13 @@
 import type { FailedObservation, HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
-import { formatBodyLimit, isReadInPart, keepWholeLines } from '../text/document-limits.ts';
+import {
+  beginsLikeJson,
+  describeBodyLimit,
+  isJsonPath,
+  isReadInPart,
+  keepWholeLines,
+} from '../text/document-limits.ts';
 import { quoteText } from '../text/text.ts';
 import { isNoAnswer } from '../x402/resource-answers.ts';
 import { type BodyComparison, isHtmlAnswer } from './answer-body.ts';
@@ -34,7 +40,10 @@ export type DocumentReader = (
 
 const MAX_REDIRECT_CHARS = 100;
 
-/** Classifies the answer at a document's path. Of a text that is too long, its whole lines are read. */
+/**
+ * Classifies the answer at a document's path. Of a text that is too long, its whole lines are read. A body that is too
+ * long and no JSON is no document.
+ */
 export function readDocument(
   path: string,
   answer: HttpObservation,
@@ -44,8 +53,10 @@ export function readDocument(
   const reading = readText(path, answer, soft404, isSameBody);
   const isCut = reading.state === 'present' && answer.ok && answer.truncated;
   if (!isCut || isReadInPart(path)) return reading;
-  const evidence = `GET ${path}: 200, but longer than the ${formatBodyLimit(path)} that this scanner reads`;
-  return { state: 'over-limit', evidence };
+  // The rest of such a body could not make it JSON, so the limit hides nothing.
+  const isNoJson = isJsonPath(path) && !beginsLikeJson(reading.answer.body);
+  if (isNoJson) return { ...reading, body: reading.answer.body };
+  return { state: 'over-limit', evidence: `GET ${path}: 200, but ${describeBodyLimit(path)}` };
 }
 
 /** Returns the first state that applies, in the order of the statements below. */

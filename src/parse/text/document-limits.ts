@@ -18,19 +18,37 @@ const BODY_LIMITS: Readonly<Record<string, number>> = {
   '/llms.txt': 512 * KIB,
   '/robots.txt': 512 * KIB,
 };
-const OTHER_BODY_LIMIT = 256 * KIB;
+/** Also the limit of an answer at a document's path that cannot be the document. */
+export const OTHER_BODY_LIMIT = 256 * KIB;
+/** A scan reads one body over this limit. Further ones are cut here. */
+export const LARGE_BODY_BYTES = MIB;
 /** The start of these texts can be judged without the rest. */
 const TEXT_PATHS: ReadonlySet<string> = new Set(['/llms.txt', '/robots.txt']);
+const OPENAPI_PATH = '/openapi.json';
 const YAML_PATH = /\.ya?ml$/;
 
 export function findBodyLimit(path: string): number {
   return BODY_LIMITS[path] ?? OTHER_BODY_LIMIT;
 }
 
-/** Formats "8 MiB" or "512 KiB". */
-export function formatBodyLimit(path: string): string {
+/** Formats the limit for evidence: "longer than the 512 KiB that this scanner reads". */
+export function describeBodyLimit(path: string): string {
   const bytes = findBodyLimit(path);
-  return bytes >= MIB ? `${bytes / MIB} MiB` : `${bytes / KIB} KiB`;
+  const limit = bytes >= MIB ? `${bytes / MIB} MiB` : `${bytes / KIB} KiB`;
+  // The canonical path is asked first, so it is never the second long document.
+  return bytes > LARGE_BODY_BYTES && path !== OPENAPI_PATH
+    ? `longer than this scanner reads: ${limit}, or 1 MiB after another long document`
+    : `longer than the ${limit} that this scanner reads`;
+}
+
+/** True for a path whose document is JSON. */
+export function isJsonPath(path: string): boolean {
+  return !isReadInPart(path) && !isYamlPath(path);
+}
+
+/** False for a text that cannot go on as a JSON object, list or text. Its beginning is enough. */
+export function beginsLikeJson(beginning: string): boolean {
+  return /^[\s\uFEFF]*[{["]/.test(beginning);
 }
 
 /** Drops the last line of a text that was cut, because the line may be incomplete. */

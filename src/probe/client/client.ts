@@ -13,12 +13,13 @@ import type {
   HttpMethod,
   Observation,
 } from '../../model/observation.ts';
+import { BodyReading, type LargeBodies } from './body-reading.ts';
 import { observeAnswer, refuseRedirect } from './observe-answer.ts';
 import { readInTurn } from './read-in-turn.ts';
 import type { ExchangeAnswer, ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 import { ScanConnections } from './scan-connections.ts';
-import type { BodyReading, TextBudget } from './text-budget.ts';
+import type { TextBudget } from './text-budget.ts';
 
 export type ProbeClientOptions = {
   readonly policy: OriginPolicy;
@@ -57,6 +58,8 @@ export type ProbeRequest = {
   /** Headers that a browser would send. They override the default headers. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly capBytes: number;
+  /** True for the path of a JSON document. Only a body that may be the document is read to `capBytes`. */
+  readonly expectsJson?: boolean;
   /**
    * Redirects that a GET follows. A POST follows at most one 307 or 308, to the same origin. A HEAD follows
    * no redirect.
@@ -117,13 +120,18 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     connections.close({ reason: 'not-sent', detail: 'this scan holds more text than any other' }),
   );
 
+  const largeBodies: LargeBodies = { hasRead: false };
+
   async function request(request: ProbeRequest): Promise<Observation<HttpData>> {
-    return readInTurn(textShare, request.capBytes, (reading) => sendAndFollow(request, reading));
+    const { capBytes, expectsJson = false } = request;
+    return readInTurn(textShare, capBytes, (room) =>
+      sendAndFollow(request, new BodyReading({ expectsJson, largeBodies, room })),
+    );
   }
 
   async function sendAndFollow(
     request: ProbeRequest,
-    reading: BodyReading | undefined,
+    reading: BodyReading,
   ): Promise<Observation<HttpData>> {
     const startedAt = performance.now();
     const elapsedMs = () => Math.round(performance.now() - startedAt);
@@ -193,7 +201,7 @@ type ExchangeContext = {
   readonly userAgent: string;
   readonly limits: Limits;
   readonly isRedirected: boolean;
-  readonly reading: BodyReading | undefined;
+  readonly reading: BodyReading;
 };
 
 function toExchangeRequest(
@@ -218,7 +226,7 @@ function toExchangeRequest(
     timeoutMs: request.timeoutMs ?? limits.requestTimeoutMs,
     // A redirect may lead to another origin, which gets none of the further requests.
     isFirstOfMany: request.isFirstOfMany === true && !isRedirected,
-    ...(reading ? { reading } : {}),
+    reading,
   };
 }
 

@@ -2,7 +2,7 @@
 import { isAscii } from 'node:buffer';
 import type { HttpData, Observation } from '../../model/observation.ts';
 import { findSharedBytes } from '../../parse/json/transfer.ts';
-import { type BodyReading, NoRoom, type TextShare } from './text-budget.ts';
+import { type BodyRoom, NoRoom, type TextShare } from './text-budget.ts';
 
 /**
  * Sends a request and counts the text of its answer. Without a share, nothing is counted. Throws NoRoom if the texts of
@@ -11,17 +11,17 @@ import { type BodyReading, NoRoom, type TextShare } from './text-budget.ts';
 export async function readInTurn(
   share: TextShare | undefined,
   capBytes: number,
-  send: (reading: BodyReading | undefined) => Promise<Observation<HttpData>>,
+  send: (room: BodyRoom | undefined) => Promise<Observation<HttpData>>,
 ): Promise<Observation<HttpData>> {
   if (share === undefined) return send(undefined);
-  const reading = share.openReading(capBytes);
+  const room = share.openReading(capBytes);
   try {
-    const observation = await send(reading);
-    if (reading.lacksRoom || share.isEnded) throw new NoRoom();
+    const observation = await send(room);
+    if (room.lacksRoom || share.isEnded) throw new NoRoom();
     if (observation.ok) share.addCharacters(countAnswerCharacters(observation.data));
     return observation;
   } finally {
-    reading.close();
+    room.close();
   }
 }
 

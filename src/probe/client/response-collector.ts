@@ -4,9 +4,11 @@ import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/
 import { type Limits, MIN_AVERAGE_PIECE_BYTES } from '../../guard/limits.ts';
 import type { PatientTimer } from '../../guard/timers.ts';
 import type { FailureReason, HttpMethod } from '../../model/observation.ts';
+import { LARGE_BODY_BYTES } from '../../parse/text/document-limits.ts';
+import type { BodyDecision, BodyReading } from './body-reading.ts';
+import { decodeBeginning } from './decode-body.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { ScanBudget } from './scan-budget.ts';
-import { type BodyReading, LARGE_BODY_BYTES } from './text-budget.ts';
 
 /** Headers about the connection and not about the answer. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
@@ -104,35 +106,45 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     if (this.isOver) return;
-    const wasLarge = this.#pieceBytes > LARGE_BODY_BYTES;
     const isWithinCap = this.#body.append(chunk);
     this.#pieces += 1;
     this.#pieceBytes += chunk.length;
     this.#endOverBudget();
-    if (!isWithinCap && !this.isOver) {
-      this.#finish(this.#toAnswer({ truncated: true }));
-      // Only closing the connection stops the rest of the body.
-      this.#closeConnection({ reason: 'malformed', detail: 'the rest of a body that is too long' });
+    if (this.isOver) return;
+    if (!isWithinCap) {
+      this.#cutBody();
     } else if (this.#hasTooManyPieces) {
       const detail = `the body comes in ${this.#pieces} pieces of ${this.#pieceBytes} bytes in all`;
       this.end({ reason: 'malformed', detail });
-    } else if (!wasLarge && this.#pieceBytes > LARGE_BODY_BYTES) {
-      this.#waitForRoom(controller);
+    } else if (this.request.reading?.hasToDecide(this.#pieceBytes)) {
+      void this.#decide(controller, this.request.reading);
     }
   }
 
-  /** Reads no more of a large body until there is room for it. That wait is ours, so the clock stands still. */
-  #waitForRoom(controller: Dispatcher.DispatchController): void {
-    const { reading } = this.request;
-    if (reading === undefined) return;
+  #cutBody(): void {
+    this.#finish(this.#toAnswer({ truncated: true }));
+    // Only closing the connection stops the rest of the body.
+    this.#closeConnection({ reason: 'malformed', detail: 'the rest of a body that is too long' });
+  }
+
+  /** Reads no more of a long body until it is decided. The wait for room is ours, so the clock stands still. */
+  async #decide(controller: Dispatcher.DispatchController, reading: BodyReading): Promise<void> {
     controller.pause();
-    this.#clock.cancel();
-    void reading.takeRoom(this.#findBodyLength()).then((hasRoom) => {
-      if (this.isOver) return;
-      this.#clock.restart();
-      if (hasRoom) controller.resume();
-      else this.end({ reason: 'not-sent', detail: 'there is no room for a body of this length' });
-    });
+    const isLarge = this.#pieceBytes > LARGE_BODY_BYTES;
+    if (isLarge) this.#clock.cancel();
+    const { status, headers } = this.#head ?? { status: 0, headers: [] };
+    const body = this.#body.view();
+    const decision: BodyDecision = await reading.decideAt(
+      this.#pieceBytes,
+      status,
+      () => decodeBeginning({ headers, body }),
+      this.#findBodyLength(),
+    );
+    if (this.isOver) return;
+    if (isLarge) this.#clock.restart();
+    if (decision === 'read') controller.resume();
+    else if (decision === 'cut') this.#cutBody();
+    else this.end({ reason: 'not-sent', detail: 'there is no room for a body of this length' });
   }
 
   /** Returns the length of the text, if the head says it: compressed data does not. */

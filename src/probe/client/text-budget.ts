@@ -4,8 +4,6 @@ import { MAX_BYTES_PER_CHAR } from '../../parse/json/transfer.ts';
 
 const MIB = 1_048_576;
 const MAX_TEXT_BYTES = 128 * MIB;
-/** Shorter bodies are read without waiting. */
-export const LARGE_BODY_BYTES = MIB;
 const MAX_WAIT_MS = 20_000;
 
 /** A failure of the scanner, not of the origin: the texts of other scans left no room. The scan ends, uncharged. */
@@ -22,15 +20,15 @@ export type TextShare = {
   /** Counts characters that the scan keeps from now on. */
   addCharacters(characters: number): void;
   /** Opens the reading of one body, which may have up to `maxBytes` bytes. */
-  openReading(maxBytes: number): BodyReading;
+  openReading(maxBytes: number): BodyRoom;
   /** True if the scan was ended, because it held more text than any other. */
   readonly isEnded: boolean;
   /** Gives back all characters, because the scan keeps no text any more. */
   release(): void;
 };
 
-/** Reads one body. A body over LARGE_BODY_BYTES needs room for the longest body, and waits for it in turn. */
-export type BodyReading = {
+/** Reads one body. A body over 1 MiB needs room for the longest body, and waits for it in turn. */
+export type BodyRoom = {
   /** Takes the room once, for at most `maxBytes` if they are known. Resolves to false if there is none in time. */
   takeRoom(maxBytes?: number): Promise<boolean>;
   /** True if no room was found, or while it is waited for. */
@@ -98,7 +96,7 @@ export class TextBudget {
     return share;
   }
 
-  #openReading(capBytes: number): BodyReading {
+  #openReading(capBytes: number): BodyRoom {
     let bytes = 0;
     let room: Promise<boolean> | null = null;
     let lacksRoom = false;

@@ -40,7 +40,7 @@ function clock(name: string, finds: string, behave: Behaviour): FarmOrigin {
 
 export const CLOCK_ORIGINS: readonly FarmOrigin[] = [
   ...broken,
-  clock('is silent but for its root', 'P2 fail none-found', (socket, { path }) => {
+  clock('is silent but for its root', 'P2 warn unread', (socket, { path }) => {
     if (path === '/') socket.write(NOT_FOUND);
   }),
   clock('is silent only at its root', 'P1 warn root-silent', (socket, { path }) => {
@@ -49,7 +49,7 @@ export const CLOCK_ORIGINS: readonly FarmOrigin[] = [
   clock('answers each request as late as it may', 'P2 fail none-found', (socket) => {
     setTimeout(() => socket.write(NOT_FOUND), SLOW_MS);
   }),
-  clock('asks to come back, for ever', 'P2 fail none-found', (socket) =>
+  clock('asks to come back, for ever', 'P2 warn unread', (socket) =>
     socket.write('HTTP/1.1 429 Too Many Requests\r\nretry-after: 1\r\ncontent-length: 0\r\n\r\n'),
   ),
 ];

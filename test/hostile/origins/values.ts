@@ -60,7 +60,7 @@ export const VALUE_ORIGINS: readonly FarmOrigin[] = [
     servers: [{ url: '{a}', variables: { a: { default: POISON } } }],
     paths: { '/weather': { get: {} } },
   }),
-  declaring('a manifest with its own toString', 'S6 fail no-entries', '/.well-known/x402', {
+  declaring('a manifest with its own toString', 'S6 fail no-address', '/.well-known/x402', {
     resources: [POISON, { resource: POISON, accepts: [POISON], price: POISON }],
   }),
   declaring('an agent with its own toString', 'S8 warn partial', '/.well-known/agent-card.json', {

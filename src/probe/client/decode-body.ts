@@ -1,0 +1,146 @@
+/** Decodes the body of an answer: at most one layer of compression, then its charset. */
+
+import { isUtf8 } from 'node:buffer';
+import type { Transform } from 'node:stream';
+import {
+  constants,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  createInflateRaw,
+} from 'node:zlib';
+import { MIN_SHARED_CHARS, shareBytes } from '../../parse/json/transfer.ts';
+import { OTHER_BODY_LIMIT } from '../../parse/text/document-limits.ts';
+import type { BodyDecision, BodyReading } from './body-reading.ts';
+import { GrowingBuffer, releasePages } from './growing-buffer.ts';
+import type { ExchangeAnswer } from './response-collector.ts';
+import { NoRoom } from './text-budget.ts';
+
+type EncodedBody = Pick<ExchangeAnswer, 'headers' | 'body'>;
+
+export type DecodedBody = {
+  /** A long UTF-8 text is kept as bytes in shared memory. */
+  readonly text: string | SharedArrayBuffer;
+  /** True if the text was cut at the cap. */
+  readonly isCut: boolean;
+  /** True if its compressed data is invalid. The text is what came before. */
+  readonly isBroken: boolean;
+  readonly isBinary: boolean;
+};
+
+/**
+ * Returns the text of a body. Undoes at most one layer of compression, and stops after `capBytes`. A second
+ * layer is a trap, because the request asked for `identity`. Text is UTF-8 unless a byte order mark or the
+ * charset of Content-Type says otherwise. Invalid bytes become U+FFFD. A body with a NUL byte is not text.
+ */
+export async function decodeBody(
+  answer: ExchangeAnswer,
+  capBytes: number,
+  reading?: BodyReading,
+): Promise<DecodedBody> {
+  const [encoding, ...furtherEncodings] = listEncodings(answer);
+  let bytes = answer.body;
+  let isCut = false;
+  let isBroken = false;
+  if (encoding !== undefined && bytes.length > 0) {
+    const decoder = furtherEncodings.length === 0 ? createDecoder(encoding, bytes) : null;
+    if (!decoder) return { text: '', isCut: false, isBinary: true, isBroken };
+    const decide = (inflated: Buffer) =>
+      reading?.hasToDecide(inflated.length)
+        ? reading.decideAt(inflated.length, answer.status, async () =>
+            toBeginning(inflated, findCharset(answer, inflated)),
+          )
+        : 'read';
+    ({ bytes, isCut, isBroken } = await inflate(decoder, bytes, capBytes, decide));
+  }
+  // No check reads the text of a document that is cut: its beginning says whether it is a page.
+  const isLost = reading?.expectsJson === true && (answer.truncated || isCut || isBroken);
+  const pages = bytes;
+  if (isLost) bytes = bytes.subarray(0, OTHER_BODY_LIMIT);
+  const charset = findCharset(answer, bytes);
+  const isBinary = !charset.startsWith('utf-16') && bytes.includes(0);
+  const text = isBinary ? '' : toText(bytes, charset);
+  releasePages(pages);
+  return { text, isCut, isBinary, isBroken };
+}
+
+/** Returns the first characters of a body, of which more may follow. */
+export async function decodeBeginning(answer: EncodedBody): Promise<string> {
+  const [encoding] = listEncodings(answer);
+  const decoder = encoding === undefined ? null : createDecoder(encoding, answer.body);
+  const decide = () => 'read' as const;
+  const bytes =
+    decoder === null
+      ? answer.body
+      : (await inflate(decoder, answer.body, OTHER_BODY_LIMIT, decide)).bytes;
+  return toBeginning(bytes, findCharset(answer, bytes));
+}
+
+function toBeginning(bytes: Buffer, charset: string): string {
+  return new TextDecoder(charset).decode(bytes.subarray(0, OTHER_BODY_LIMIT));
+}
+
+function toText(bytes: Buffer, charset: string): DecodedBody['text'] {
+  if (charset !== 'utf-8' || bytes.length < MIN_SHARED_CHARS || !isUtf8(bytes)) {
+    return new TextDecoder(charset).decode(bytes);
+  }
+  const hasByteOrderMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+  return shareBytes(hasByteOrderMark ? bytes.subarray(3) : bytes);
+}
+
+async function inflate(
+  decoder: Transform,
+  input: Buffer,
+  capBytes: number,
+  decide: (inflated: Buffer) => BodyDecision | Promise<BodyDecision>,
+) {
+  const inflated = new GrowingBuffer(capBytes);
+  decoder.end(input);
+  const toResult = (end: { isCut?: true; isBroken?: true }) => {
+    return { isCut: false, isBroken: false, bytes: inflated.view(), ...end };
+  };
+  try {
+    for await (const chunk of decoder) {
+      // Leaving the loop destroys the decoder. This stops a decompression bomb.
+      if (!inflated.append(chunk)) return toResult({ isCut: true });
+      const decision = await decide(inflated.view());
+      if (decision === 'cut') return toResult({ isCut: true });
+      if (decision === 'no-room') throw new NoRoom();
+    }
+  } catch (error) {
+    if (error instanceof NoRoom) throw error;
+    return toResult({ isBroken: true });
+  }
+  return toResult({});
+}
+
+function createDecoder(encoding: string, bytes: Buffer): Transform | null {
+  const flush = { finishFlush: constants.Z_SYNC_FLUSH };
+  if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip(flush);
+  if (encoding === 'br') {
+    return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
+  }
+  if (encoding !== 'deflate') return null;
+  // In RFC 9110 `deflate` is zlib, but some servers send raw deflate. The first byte of zlib ends with the method, 8.
+  return ((bytes[0] ?? 0) & 0x0f) === 8 ? createInflate(flush) : createInflateRaw(flush);
+}
+
+function findCharset(answer: EncodedBody, bytes: Buffer): string {
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  const contentType = answer.headers.find(([name]) => name === 'content-type')?.[1] ?? '';
+  const label = /;[ \t]*charset="?([a-z0-9_:.+-]{1,40})/i.exec(contentType)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(label).encoding;
+  } catch {
+    return 'utf-8';
+  }
+}
+
+function listEncodings({ headers }: EncodedBody): string[] {
+  return headers
+    .filter(([name]) => name === 'content-encoding')
+    .flatMap(([, value]) => value.toLowerCase().split(','))
+    .map((item) => item.trim())
+    .filter((encoding) => encoding !== '' && encoding !== 'identity');
+}
