@@ -88,7 +88,9 @@ console.log('64 hostile handshakes');
 const health = await measureHealth();
 console.log(`  ${health.handshakes} begun; at most ${Math.round(health.maxMs)} ms`);
 
-console.log('20 scans at once of wide letters, 20 of objects, 6 of gigabytes, 20 of 8 MiB of OpenAPI');
+console.log(
+  '20 scans at once of wide letters, 20 of objects, 6 of gigabytes, 20 of 8 MiB of OpenAPI',
+);
 const crowds = await measureCrowds();
 
 const measured: Measured = {

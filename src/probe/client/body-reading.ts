@@ -1,6 +1,10 @@
 /** Decides at two lengths whether more of a body is read. */
 
-import { beginsLikeJson, LARGE_BODY_BYTES, OTHER_BODY_LIMIT } from '../../parse/text/document-limits.ts';
+import {
+  beginsLikeJson,
+  LARGE_BODY_BYTES,
+  OTHER_BODY_LIMIT,
+} from '../../parse/text/document-limits.ts';
 import type { BodyRoom } from './text-budget.ts';
 
 /** What one scan has read of long bodies. */
