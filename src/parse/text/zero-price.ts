@@ -6,18 +6,33 @@ export type PriceSign = 'positive' | 'zero' | null;
 
 /** Matches "price", "price_usd", "priceUsd", "amountAtomic", "maxAmountRequired", "minPrice", "pricing", "offers". */
 const PRICE_MEMBER =
-  /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost)s?(?:[-_]?(?:usdc?|atomic|units?|raw|dollars?|cents|required|range|min|max|per[-_]?(?:call|request)))*$/i;
-const PRICE_CONTAINER = /^(?:x-payment-info|payment|payment_?info|offers|accepts)$/i;
+  /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost|fee)s?(?:[-_]?(?:usdc?|atomic|units?|raw|dollars?|cents|required|range|min|max|per[-_]?(?:call|request)))*$/i;
+const PRICE_CONTAINER = /^(?:x-payment-info|x402|payment|payment_?info|offers|accepts)$/i;
 /** Members of a price object that hold its amount. */
 const AMOUNT_MEMBER = /^(?:value|min|max|minimum|maximum|usdc?|atomic)$/i;
-/** "$0.00", "0 USDC", "free" */
-const NOTHING = /^(?:[^0-9]*0+(?:\.0+)?[^0-9]*|free)$/i;
+/** "$0.00", "0 USDC", "free (beta)" */
+const NOTHING =
+  /^(?:[^0-9]*0+(?:\.0+)?[^0-9]*|(?:free|none|no charge|gratis|n\/a)(?![\w-])[^0-9]*)$/i;
+/** Members that say without a price that nothing is asked: `free: true`, `paid: false`, `tier: "free"`. */
+const FREE_MEMBER = /^(?:is[-_]?)?free$/i;
+const PAID_MEMBER = /^(?:(?:is[-_]?)?paid|(?:requires?[-_]?)?payment(?:[-_]?required)?)$/i;
+const TIER_MEMBER = /^(?:tier|plan|access)$/i;
 const MAX_DEPTH = 4;
 const MAX_MEMBERS = 50;
 
-/** Reads the price members of an entry of a manifest, or of x-payment-info. */
+/** Reads the price members of an entry of a manifest, or of x-payment-info. Words count only without a price. */
 export function findPriceSign(details: JsonObject): PriceSign {
-  return readMembers(details, false, 0);
+  return readMembers(details, false, 0) ?? (isCalledFree(details) ? 'zero' : null);
+}
+
+function isCalledFree(details: JsonObject): boolean {
+  for (const name in details) {
+    const value = details[name];
+    if (value === true && FREE_MEMBER.test(name)) return true;
+    if (value === false && PAID_MEMBER.test(name)) return true;
+    if (typeof value === 'string' && /^free$/i.test(value) && TIER_MEMBER.test(name)) return true;
+  }
+  return false;
 }
 
 function readMembers(value: JsonObject, isPrice: boolean, depth: number): PriceSign {

@@ -30,10 +30,13 @@ export type EntryLists = {
 const LIST_MEMBERS = ['resources', 'endpoints', 'items'];
 /** Members that hold resources in some manifests and other things in others. Read if LIST_MEMBERS have no entry. */
 const OTHER_LIST_MEMBER = /^(?:apis|services|routes|paths|operations|(?:paid|priced)[-_]?\w+)$/i;
+/** Lists of other names ("tools", "catalog") count only by entries that state a price or `accepts`. */
+const FREE_LIST_MEMBER = /free|unpaid/i;
 const ADDRESS_MEMBERS = ['resource', 'url'];
 const ODD_ADDRESS_MEMBERS = ['path', 'endpoint', 'route', 'uri', 'resource_url', 'resourceUrl'];
 const BASE_MEMBERS = ['serviceBaseUrl', 'service_base_url', 'baseUrl', 'base_url', 'baseURL'];
 const MAX_OTHER_LISTS = 5;
+const MAX_UNKNOWN_LISTS = 20;
 
 /** "/weather", "https://…", or either after a method. */
 const ADDRESS = /^(?:[a-z]{3,7}[ \t]+)?(?:\/|https?:\/\/)/i;
@@ -104,24 +107,38 @@ function readMap(map: JsonObject, pointer: string): readonly AddressedEntry[] {
 
 /** `apis[].url` is an address as it is. In other lists, only an entry that says how it is sold is a resource. */
 function findOtherLists(manifest: JsonObject): readonly AddressedEntry[] {
-  return Object.keys(manifest)
-    .filter((name) => OTHER_LIST_MEMBER.test(name))
-    .slice(0, MAX_OTHER_LISTS)
-    .flatMap((name) => {
-      const pointer = `/${escapePointerStep(name)}`;
-      const value = manifest[name];
-      if (isJsonObject(value)) return readMap(value, pointer);
-      const entries = readList(value, pointer).filter((entry) => 'address' in entry);
-      const sold = name.toLowerCase() === 'apis' ? entries : entries.filter(isOffered);
-      return sold.map(toOdd);
-    });
+  const lists = Object.keys(manifest).filter(
+    (name) =>
+      typeof manifest[name] === 'object' &&
+      !LIST_MEMBERS.includes(name) &&
+      !FREE_LIST_MEMBER.test(name),
+  );
+  const known = lists.filter((name) => OTHER_LIST_MEMBER.test(name)).slice(0, MAX_OTHER_LISTS);
+  const found = known.flatMap((name) => readOtherList(manifest, name));
+  if (found.length > 0) return found;
+  return lists
+    .slice(0, MAX_UNKNOWN_LISTS)
+    .flatMap((name) => readOtherList(manifest, name).filter(isPriced));
+}
+
+function readOtherList(manifest: JsonObject, name: string): readonly AddressedEntry[] {
+  const pointer = `/${escapePointerStep(name)}`;
+  const value = manifest[name];
+  if (isJsonObject(value)) return readMap(value, pointer);
+  const entries = readList(value, pointer).filter((entry) => 'address' in entry);
+  const sold = name.toLowerCase() === 'apis' ? entries : entries.filter(isOffered);
+  return sold.map(toOdd);
+}
+
+function isPriced({ details }: Pick<AddressedEntry, 'details'>): boolean {
+  return isJsonList(details['accepts']) || findPriceSign(details) !== null;
 }
 
 function isOffered(entry: Entry): entry is AddressedEntry {
   if (!('address' in entry)) return false;
   const { address, details } = entry;
   const hasMethod = typeof details['method'] === 'string' || REQUEST.test(address);
-  return hasMethod || isJsonList(details['accepts']) || findPriceSign(details) !== null;
+  return hasMethod || isPriced({ details });
 }
 
 function toOdd(entry: AddressedEntry): AddressedEntry {

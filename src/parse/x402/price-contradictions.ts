@@ -12,6 +12,8 @@ export type PriceContradiction = {
   readonly entry: string;
   /** The document that calls the operation free. */
   readonly freeIn: 'openapi' | 'manifest';
+  /** The price in the other document, as it stands there; null if it is no single amount. */
+  readonly stated: string | null;
 };
 
 const MAX_CONTRADICTIONS = 20;
@@ -34,7 +36,13 @@ function findContradiction(operation: Operation, index: EntryIndex): PriceContra
     .find((each) => (each.method ?? method) === method && contradicts(each, priceSign === 'zero'));
   if (entry === undefined) return null;
   const freeIn = priceSign === 'zero' ? 'openapi' : 'manifest';
-  return { method, path: template, operation: pointer, entry: entry.pointer, freeIn };
+  const stated = freeIn === 'openapi' ? (entry.price ?? entry.amount) : readAmount(operation);
+  return { method, path: template, operation: pointer, entry: entry.pointer, freeIn, stated };
+}
+
+function readAmount({ price }: Operation): string | null {
+  if (price === null) return null;
+  return price.kind === 'dynamic' ? (price.max ?? price.min) : price.amount;
 }
 
 function contradicts({ sale }: ManifestEntry, isFreeInOpenApi: boolean): boolean {

@@ -36,7 +36,7 @@ const REQUEST =
   /^(?:(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+)?((?:\/|https?:\/\/)[^\s`'",)]*)/i;
 /** "GET /fact/water", "- `GET /fact/:slug` $0.01", "### POST /sum", "| GET | /fact |" */
 const LINE =
-  /^\s*(?:\|\s*|#{1,6}\s+|[-*+]\s+|[0-9]{1,3}[.)]\s+)?[`*_]{0,3}(GET|POST|PUT|PATCH|DELETE)[`*_]{0,3}[\s|]+[`*_]{0,3}((?:\/|https?:\/\/)[^\s`*|)]*)(.*)$/;
+  /^[\s>]*(?:\|\s*|#{1,6}\s+|[-*+]\s+|[0-9]{1,3}[.)]\s+)?[`*_]{0,3}([Gg][Ee][Tt]|POST|PUT|PATCH|DELETE)[`*_]{0,3}[\s|]+[`*_]{0,3}((?:\/|https?:\/\/)[^\s`*|)]*)(.*)$/;
 
 /** At most 20, those of the root first. Paths of other methods than GET count too, and are never requested. */
 export function findPriceLists(wave: FirstWave, kit: Kit): readonly PricedPath[] {
@@ -125,7 +125,7 @@ function readLines({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly 
     const template = target === '' ? null : findPath(target.replace(/[.,;:]+$/, ''));
     if (template === null) return [];
     const example = findExample(template, [rest], findPath);
-    return [{ method, template, example, source: 'llms' }];
+    return [{ method: method.toUpperCase(), template, example, source: 'llms' }];
   });
 }
 
