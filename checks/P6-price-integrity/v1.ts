@@ -96,8 +96,9 @@ function findContradictions(seen: Facts, kit: Kit): readonly string[] {
   const [openapi, manifest] = [kit.openapi(seen), kit.manifest(seen)];
   if (openapi.state !== 'found' || manifest.state !== 'found') return [];
   const found = kit.priceContradictions(openapi.facts, manifest.facts, seen.origin.url);
-  return found.map(({ method, path, operation, entry, freeIn }) => {
-    const words = ['declares a price', 'declares it free'];
+  return found.map(({ method, path, operation, entry, freeIn, stated }) => {
+    const price = stated === null ? 'a price' : `the price ${kit.quote(stated, 40)}`;
+    const words = [`declares ${price}`, 'declares it free'];
     const [inOpenApi, inManifest] = freeIn === 'openapi' ? words.toReversed() : words;
     const place = `${openapi.path}#${kit.quote(operation)} ${inOpenApi}`;
     return `${kit.request(method, path)}: ${place}, the manifest at ${entry} ${inManifest}`;

@@ -56,7 +56,11 @@ export default defineCheck({
     if (reading.state === 'unread') return [reading.why, reading.evidence];
     if (reading.state === 'none') {
       const missing = absence(PATH, seen.openapi, seen.soft404, kit, kit.openapiJson);
-      return missing ?? ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(readBody(seen, kit))}`];
+      const faults = seen.openapiAlternates.flatMap(({ path, yaml }) =>
+        yaml !== undefined && 'fault' in yaml ? `; GET ${path}: 200, ${yaml.fault}` : [],
+      );
+      if (missing !== null) return [missing[0], `${missing[1]}${faults.join('')}`, missing[2]];
+      return ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(readBody(seen, kit))}`];
     }
     const { path } = reading;
 

@@ -52,12 +52,16 @@ const cases: readonly CheckCase[] = [
   {
     name: 'an apiKey scheme has the name x402',
     seen: withSchemes({ x402: { type: 'apiKey', in: 'header', name: 'X-Custom' } }),
-    expect: { status: 'warn', outcome: 'api-key', evidence: ['"x402"', 'AgentCash misreads'] },
+    expect: {
+      status: 'warn',
+      outcome: 'api-key',
+      evidence: ['#"/components/securitySchemes/x402"', 'AgentCash misreads'],
+    },
   },
   {
     name: 'an apiKey scheme uses PAYMENT-SIGNATURE',
     seen: withSchemes({ pay: { type: 'apiKey', in: 'header', name: 'PAYMENT-SIGNATURE' } }),
-    expect: { status: 'warn', outcome: 'api-key', evidence: ['"pay"'] },
+    expect: { status: 'warn', outcome: 'api-key', evidence: ['securitySchemes/pay"'] },
   },
   {
     name: 'an apiKey scheme uses x-payment in lower case',

@@ -44,7 +44,8 @@ export default defineCheck({
     const [key] = apiKeys;
     if (key !== undefined) {
       // AgentCash assumes that apiKey operations need a key, and never pays them.
-      const evidence = `${place} has ${kit.quote(key, 40)} of type apiKey, which AgentCash misreads`;
+      const pointer = `/components/securitySchemes/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const evidence = `${path}#${kit.quote(pointer, 80)} has type apiKey, which AgentCash misreads`;
       return ['api-key', evidence];
     }
     const mention = facts.operations.find(({ protocolNames }) => protocolNames.includes('x402'));

@@ -76,11 +76,12 @@ async function readDocument(file: string): Promise<FileDocument> {
     if ('fault' in yaml && !yaml.isOverLimit) throw new UsageError(`${file}: ${yaml.fault}`);
     return { file, path: YAML_PATH, text, yaml };
   }
-  const { parseJson } = await import('../parse/json/json.ts');
+  const { isJsonObject, parseJson } = await import('../parse/json/json.ts');
   const json = parseJson(text, MAX_OPENAPI_NODES);
   if (!json.ok && !json.isOverLimit) {
     throw new UsageError(`${file}: ${json.detail}; the name of a YAML file ends in .yaml or .yml`);
   }
+  if (json.ok && !isJsonObject(json.value)) throw new UsageError(`${file}: JSON, but not a map`);
   return { file, path: DOCUMENT_PATH, text, yaml: null };
 }
 
