@@ -10,7 +10,6 @@ import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { type Candidate, chooseOrigins, isExcluded } from './choose.ts';
 import {
-  type CensusSource,
   type FoundOrigin,
   FoundOrigins,
   type FoundOriginsOptions,
@@ -19,6 +18,7 @@ import {
   toListing,
 } from './listing.ts';
 import { createKeyedHash, DAY_MS, type KeyedHash, LISTED_FOR_DAYS, lookTimeMs } from './plan.ts';
+import type { CensusSource } from './resources.ts';
 import { isSame, isSold } from './resources.ts';
 import type { Wishes } from './wishes.ts';
 

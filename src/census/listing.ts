@@ -12,8 +12,10 @@ import type { JsonObject } from '../model/json.ts';
 import type { DeclaredSale } from '../probe/plan/plan.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { CensusResource } from '../scan/scanner.ts';
-import { findChallenged } from './plan.ts';
 import {
+  type CensusSource,
+  findChallenged,
+  type KnownResource,
   type ListedSign,
   noteAnswers,
   noteChallenges,
@@ -21,27 +23,14 @@ import {
   rankResources,
 } from './resources.ts';
 
-export const CENSUS_SOURCES = ['bazaar', 'x402scan', 'file'] as const;
-export type CensusSource = (typeof CENSUS_SOURCES)[number];
-
-/** A listed resource, and what it answered so far. */
-export type NamedResource = CensusResource & {
-  /** `scan`: a scan found the resource, because no source lists a resource of the origin. */
-  readonly sources: readonly (CensusSource | 'scan')[];
-  /** True if the resource has answered a challenge. */
-  readonly isChallenged?: true;
-  /** The UTC day on which the resource answered 404, 405 or 5xx, and no challenge before. */
-  readonly goneDay?: number;
-};
-
 /** The stored listing of an origin, from all sources. It has at most 16 KiB. */
 export type CensusListing = {
   /** By source: the last UTC day on which it listed the origin. */
   readonly sources: Readonly<Partial<Record<CensusSource, number>>>;
   /** The resources that are asked, at most two. */
-  readonly resources: readonly NamedResource[];
+  readonly resources: readonly KnownResource[];
   /** Further listed resources, the next one first. */
-  readonly candidates: readonly NamedResource[];
+  readonly candidates: readonly KnownResource[];
   /** The operations that the seller's documents sell, as the last full scan read them. */
   readonly sold: readonly DeclaredSale[];
   /** Rows of the Bazaar about this origin. */
@@ -182,7 +171,7 @@ export function mergeListing(
   { source, day, isComplete }: ImportFacts,
   post: PostMode,
 ): CensusListing {
-  const known = [...stored.resources, ...stored.candidates].map((one): NamedResource => {
+  const known = [...stored.resources, ...stored.candidates].map((one): KnownResource => {
     const others = one.sources.filter((name) => name !== source);
     const isListed = found.resources.has(toKey(one)) || !isComplete;
     const wasListed = others.length < one.sources.length;
@@ -192,7 +181,7 @@ export function mergeListing(
   const knownKeys = new Set(known.map(toKey));
   const added = [...found.resources.values()]
     .filter((resource) => !knownKeys.has(toKey(resource)))
-    .map((resource): NamedResource => ({ ...resource, sources: [source] }));
+    .map((resource): KnownResource => ({ ...resource, sources: [source] }));
   const listed = [...known.filter(({ sources }) => sources.length > 0), ...added];
   const rows = source === 'bazaar' ? found : stored;
   return cutListing({
@@ -207,7 +196,7 @@ export function mergeListing(
 /** Chooses the two resources that are asked next, and the order of the others. */
 export function chooseResources(
   { resources, sold }: Pick<CensusListing, 'resources' | 'sold'>,
-  listed: readonly NamedResource[],
+  listed: readonly KnownResource[],
   post: PostMode,
 ): Pick<CensusListing, 'resources' | 'candidates'> {
   const ranked = rankResources(listed, { asked: resources, sold, post });
@@ -232,7 +221,7 @@ export function addFindings(
   const isListed = listing.resources.length > 0;
   const known = isListed
     ? [...listing.resources, ...listing.candidates]
-    : challenged.map((one): NamedResource => ({ ...one, sources: ['scan'] }));
+    : challenged.map((one): KnownResource => ({ ...one, sources: ['scan'] }));
   const sold = scan?.sold ?? listing.sold;
   const noted = noteAnswers(noteChallenges(known, challenged), signs, day);
   const { resources } = listing;

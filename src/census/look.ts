@@ -23,9 +23,15 @@ import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { type AllowedPaths, type AskListed, ROBOTS_AGENT } from './ask-listed.ts';
 import { type CensusListing, toListing } from './listing.ts';
-import { findChallenged, LISTED_FOR_DAYS } from './plan.ts';
+import { LISTED_FOR_DAYS } from './plan.ts';
 import { toDomainTarget, toNetworkTarget } from './queue.ts';
-import { isSold, type ListedSign, mayAskResource, type PostMode } from './resources.ts';
+import {
+  findChallenged,
+  isSold,
+  type ListedSign,
+  mayAskResource,
+  type PostMode,
+} from './resources.ts';
 import type { Wishes } from './wishes.ts';
 
 export type CensusLookOptions = {

@@ -1,7 +1,6 @@
 /** Plans the looks at an origin: its time of the day, its weekly scan, its resources. */
 import { createHmac } from 'node:crypto';
 import { SECONDS_PER_DAY } from '../looks/in-turn.ts';
-import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { CensusOrigin } from '../store/census.ts';
 import { toListing } from './listing.ts';
 
@@ -53,20 +52,10 @@ export function isWeekPassed(
   return today >= firstDay + ((weekday - (firstDay % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS);
 }
 
-/** A scan probes the same number of resources. */
-const MAX_CHALLENGED = 6;
 const MAX_WORD_DELAY_MS = 3 * HOUR_MS;
 const AFTER_MIDNIGHT_MS = 60 * SECOND_MS;
 
 /** Returns the time at which a silent host gets its word at the latest: soon after midnight, for the statistics. */
 export function findWordDeadlineMs(nowMs: number, day: number): number {
   return Math.min(nowMs + MAX_WORD_DELAY_MS, (day + 1) * DAY_MS + AFTER_MIDNIGHT_MS);
-}
-
-/** The resources whose challenges a scan read. They are asked if no index lists a resource of the origin. */
-export function findChallenged({ report }: Pick<FinishedScan, 'report'>) {
-  const found = (report.payability ?? []).flatMap(({ method, path }) =>
-    method === 'GET' || method === 'POST' ? [{ method, path } as const] : [],
-  );
-  return found.slice(0, MAX_CHALLENGED);
 }

@@ -2,8 +2,31 @@
 
 import type { DeclaredSale } from '../probe/plan/plan.ts';
 import { NOT_SOLD_STATUSES, type ResourceSign } from '../scan/day-word.ts';
+import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { CensusResource } from '../scan/scanner.ts';
-import type { NamedResource } from './listing.ts';
+
+export type CensusSource = 'bazaar' | 'x402scan' | 'file';
+
+/** A listed resource, and what it answered so far. */
+export type KnownResource = CensusResource & {
+  /** `scan`: a scan found the resource, because no source lists a resource of the origin. */
+  readonly sources: readonly (CensusSource | 'scan')[];
+  /** True if the resource has answered a challenge. */
+  readonly isChallenged?: true;
+  /** The UTC day on which the resource answered 404, 405 or 5xx, and no challenge before. */
+  readonly goneDay?: number;
+};
+
+/** A scan probes the same number of resources. */
+const MAX_CHALLENGED = 6;
+
+/** The resources whose challenges a scan read. They are asked if no index lists a resource of the origin. */
+export function findChallenged({ report }: Pick<FinishedScan, 'report'>) {
+  const found = (report.payability ?? []).flatMap(({ method, path }) =>
+    method === 'GET' || method === 'POST' ? [{ method, path } as const] : [],
+  );
+  return found.slice(0, MAX_CHALLENGED);
+}
 
 /** The setting CENSUS_POST. */
 export type PostMode = 'declared' | 'listed';
@@ -13,7 +36,7 @@ export type ListedSign = ResourceSign & { readonly resource?: CensusResource };
 
 type RankFacts = {
   /** The resources that were asked so far. */
-  readonly asked: readonly NamedResource[];
+  readonly asked: readonly KnownResource[];
   readonly sold: readonly DeclaredSale[];
   readonly post: PostMode;
 };
@@ -34,16 +57,16 @@ const RANKS = {
 
 /** Sorts the resources. The order of resources of the same rank stays; of those that are gone, the longest gone is first. */
 export function rankResources(
-  listed: readonly NamedResource[],
+  listed: readonly KnownResource[],
   facts: RankFacts,
-): readonly NamedResource[] {
+): readonly KnownResource[] {
   const ranked = listed.map((resource) => ({ resource, rank: rankResource(resource, facts) }));
   return ranked
     .toSorted((a, b) => a.rank - b.rank || (a.resource.goneDay ?? 0) - (b.resource.goneDay ?? 0))
     .map(({ resource }) => resource);
 }
 
-function rankResource(resource: NamedResource, { asked, sold, post }: RankFacts): number {
+function rankResource(resource: KnownResource, { asked, sold, post }: RankFacts): number {
   const isAsked = asked.some((one) => isSame(one, resource));
   if (resource.isChallenged) return isAsked ? RANKS.challengedAndAsked : RANKS.challenged;
   if (!mayAskResource(resource, sold, post)) return RANKS.postUndeclared;
@@ -54,7 +77,7 @@ function rankResource(resource: NamedResource, { asked, sold, post }: RankFacts)
 
 /** A POST may run something, so it is sent only if the seller sells it or has answered it with a challenge. */
 export function mayAskResource(
-  resource: NamedResource,
+  resource: KnownResource,
   sold: readonly DeclaredSale[],
   post: PostMode,
 ): boolean {
@@ -81,10 +104,10 @@ function matchesTemplate(path: string, template: string): boolean {
 
 /** Notes the answers of a look. A resource that has answered a challenge once is not gone after a 404. */
 export function noteAnswers(
-  resources: readonly NamedResource[],
+  resources: readonly KnownResource[],
   signs: readonly ListedSign[],
   day: number,
-): readonly NamedResource[] {
+): readonly KnownResource[] {
   return resources.map((one) => {
     const sign = signs.find(({ resource }) => resource !== undefined && isSame(resource, one));
     if (sign === undefined) return one;
@@ -97,9 +120,9 @@ export function noteAnswers(
 
 /** Notes the resources whose challenges a scan read. */
 export function noteChallenges(
-  resources: readonly NamedResource[],
+  resources: readonly KnownResource[],
   challenged: readonly CensusResource[],
-): readonly NamedResource[] {
+): readonly KnownResource[] {
   return resources.map((one) => {
     if (!challenged.some((other) => isSame(one, other))) return one;
     const { goneDay: _, ...rest } = one;
