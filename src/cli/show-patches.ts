@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { isBlockedAddress } from '../guard/address.ts';
-import { type Patch, STACKS, type Stack } from '../patches/patch.ts';
+import { namePart, type Patch, STACKS, type Stack } from '../patches/patch.ts';
 import {
   addressValues,
   type PatchReport,
@@ -43,7 +43,7 @@ export function showTrialPatch(trialId: TrialId, stack: Stack, seller: PatchedSe
 function patchLines(topic: string, patch: Patch): readonly string[] {
   return 'whyNot' in patch
     ? [`${topic}: ${patch.whyNot}`, '']
-    : patch.parts.flatMap(({ file, code }) => [`--- ${topic}: ${file}`, code]);
+    : patch.parts.flatMap((part) => [`--- ${topic}: ${namePart(part)}`, part.code]);
 }
 
 function choosePatchValues(checkId: string, { report, publicOrigin }: PatchedSeller): PatchValues {

@@ -4,15 +4,24 @@ import { nameRoute, type PatchRoute, type PatchValues, toOpenApiPath } from './p
 import { listParameterNames, type RouteTemplate, writeRoute } from './route-template.ts';
 
 export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => ServedDocument>> = {
-  openapi: (values) => toJsonDocument('/openapi.json', writeOpenApi(values)),
+  openapi: (values) => toJsonDocument('openapi', '/openapi.json', writeOpenApi(values)),
   manifest: ({ origin, routes }) =>
-    toJsonDocument('/.well-known/x402', {
+    toJsonDocument('manifest', '/.well-known/x402', {
       x402Version: 2,
       resources: [...new Set(routes.map((route) => origin + toOpenApiPath(route)))],
     }),
-  'agent-card': (values) => toJsonDocument('/.well-known/agent-card.json', writeAgentCard(values)),
+  'manifest-entries': ({ origin, routes }) =>
+    toJsonDocument('manifest', '/.well-known/x402', {
+      x402Version: 2,
+      resources: routes.map((route) => ({
+        resource: origin + toOpenApiPath(route),
+        ...(route.method === null ? {} : { method: route.method }),
+      })),
+    }),
+  'agent-card': (values) =>
+    toJsonDocument('agentCard', '/.well-known/agent-card.json', writeAgentCard(values)),
   'llms-txt': ({ origin, routes: [{ description }] }) =>
-    toTextDocument('/llms.txt', [
+    toTextDocument('llms', '/llms.txt', [
       '# <name of the service>',
       '',
       `> ${description}`,
@@ -21,8 +30,9 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
       '',
       `- [OpenAPI](${origin}/openapi.json): all operations, with prices`,
     ]),
-  robots: () => toTextDocument('/robots.txt', ['User-agent: *', 'Allow: /']),
+  robots: () => toTextDocument('robots', '/robots.txt', ['User-agent: *', 'Allow: /']),
   'root-links': () => ({
+    name: 'root',
     path: '/',
     contentType: 'text/html; charset=utf-8',
     language: 'html',
@@ -35,6 +45,7 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
     ].join('\n'),
   }),
   favicon: () => ({
+    name: 'favicon',
     path: '/favicon.svg',
     contentType: 'image/svg+xml',
     language: 'svg',
@@ -122,11 +133,11 @@ function writeAgentCard({ origin, routes }: PatchValues): JsonDocument {
   };
 }
 
-function toJsonDocument(path: string, body: JsonDocument): ServedDocument {
-  return { path, contentType: 'application/json', language: 'json', body };
+function toJsonDocument(name: string, path: string, body: JsonDocument): ServedDocument {
+  return { name, path, contentType: 'application/json', language: 'json', body };
 }
 
-function toTextDocument(path: string, lines: readonly string[]): ServedDocument {
+function toTextDocument(name: string, path: string, lines: readonly string[]): ServedDocument {
   const body = `${lines.join('\n')}\n`;
-  return { path, contentType: 'text/plain; charset=utf-8', language: 'text', body };
+  return { name, path, contentType: 'text/plain; charset=utf-8', language: 'text', body };
 }

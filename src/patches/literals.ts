@@ -38,6 +38,11 @@ export function toJsTemplate(text: string): string {
   return `\`${text.replace(/[`\\]|\$(?=\{)/g, '\\$&')}\``;
 }
 
+/** Returns "AGENT_CARD" for "agentCard". */
+export function toConstantName(name: string): string {
+  return name.replace(/[A-Z]/g, '_$&').toUpperCase();
+}
+
 /** A text of several lines in triple quotes. */
 export function toPythonText(text: string): string {
   return `"""${text.replace(/["\\]/g, '\\$&')}"""`;

@@ -7,6 +7,7 @@ export type Stack = (typeof STACKS)[number];
 export const DOCUMENT_TOPICS = [
   'openapi',
   'manifest',
+  'manifest-entries',
   'llms-txt',
   'agent-card',
   'robots',
@@ -25,6 +26,8 @@ const CODE_TOPICS = [
   'one-recipient',
   'bazaar',
   'token-domain',
+  'limiter',
+  'own-server',
   'base-url',
   'tls',
 ] as const;
@@ -38,12 +41,16 @@ export type PatchPart = {
   readonly file: string;
   readonly language: Language;
   readonly code: string;
+  /** True if `file` has an earlier part, to which this one is added. */
+  readonly isAddition?: boolean;
 };
 
 /** The code; or one line that says why this stack cannot fix the finding, and how the seller can fix it. */
 export type Patch = { readonly parts: readonly PatchPart[] } | { readonly whyNot: string };
 
 export type ServedDocument = {
+  /** Begins the names of the code that serves the document: "openapi". */
+  readonly name: string;
   /** "/openapi.json" */
   readonly path: string;
   readonly contentType: string;
@@ -80,6 +87,11 @@ export function toPaidTopics(writePaidRoutes: (values: PatchValues, extras: Paid
     'token-domain': (values: PatchValues) => writePaidRoutes(values, { hasDomain: true }),
     bazaar: (values: PatchValues) => writePaidRoutes(values, { hasBazaar: true }),
   };
+}
+
+/** The file of a part, as the heading of its code. */
+export function namePart({ file, isAddition }: PatchPart): string {
+  return isAddition ? `${file}, added to the part above` : file;
 }
 
 export function toPart(file: string, language: Language, lines: readonly string[]): PatchPart {

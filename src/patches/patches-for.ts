@@ -6,6 +6,7 @@ import {
   DOCUMENT_TOPICS,
   type DocumentTopic,
   type Patch,
+  type PatchPart,
   STACKS,
   type Stack,
   type StackPatches,
@@ -64,15 +65,50 @@ export function patchesFor(
     outcome === null ? listTopics(check) : [topicsByOutcome?.[outcome] ?? check.topic].flat();
   const question = topics.includes('openapi') ? askAboutUnknown(values) : null;
   const lead = question === null ? ownLead : `${ownLead} ${question}`;
-  if (outcome === null) {
-    return { lead, patches: topics.map((topic) => writePatch(topic, stack, values)) };
-  }
+  const patches = joinFiles(topics.map((topic) => writePatch(topic, stack, values)));
+  if (outcome === null) return { lead, patches };
   const fixWithoutCode = fixesWithoutCode?.[outcome];
   if (fixWithoutCode !== undefined) {
     const patch = cannotFix(`code cannot fix this: ${fixWithoutCode}`);
     return { lead, patches: [{ topic: check.topic, patch }] };
   }
-  return { lead, patches: topics.map((topic) => writePatch(topic, stack, values)) };
+  return { lead, patches };
+}
+
+/** Topics whose code is added to a program. The code of other topics in one file is an alternative, and whole. */
+const ADDED_TOPICS: ReadonlySet<Topic> = new Set([
+  ...DOCUMENT_TOPICS.filter((topic) => topic !== 'manifest-entries'),
+  'no-store',
+]);
+
+/** Parts of one file make one program: an added part leaves out the imports and the app that an earlier part has. */
+function joinFiles(patches: readonly TopicPatch[]): readonly TopicPatch[] {
+  const codeByFile = new Map<string, string>();
+  return patches.map(({ topic, patch }) => {
+    if ('whyNot' in patch) return { topic, patch };
+    const parts = patch.parts.map((part) => {
+      const earlier = codeByFile.get(part.file);
+      codeByFile.set(part.file, `${earlier ?? ''}${part.code}`);
+      return earlier === undefined || !ADDED_TOPICS.has(topic) ? part : toAddition(part, earlier);
+    });
+    return { topic, patch: { parts } };
+  });
+}
+
+const APP = /^(?:export const )?app = /m;
+const IMPORT = /^(?:import|from) /;
+const INSTALL = /^(?:\/\/ npm|# pip) install (.*)/;
+
+function toAddition(part: PatchPart, earlier: string): PatchPart {
+  const earlierLines = new Set(earlier.split('\n'));
+  const lines = part.code.split('\n').filter((line) => {
+    if (IMPORT.test(line)) return !earlierLines.has(line);
+    if (APP.test(line)) return !APP.test(earlier);
+    const packages = INSTALL.exec(line)?.[1]?.replaceAll('"', '').split(' ');
+    return !packages?.every((name) => earlier.includes(name));
+  });
+  const code = lines.join('\n').replace(/^\n+/, '').replace(/\n{4,}/g, '\n\n\n');
+  return { ...part, code, isAddition: true };
 }
 
 /** Asks about operations that nobody knows to be paid or free. As code, a wrong guess would give away a sold route. */

@@ -16,6 +16,8 @@ export type CheckTopics = {
 const CHALLENGE_LEAD =
   'Let the SDK write the challenge: it encodes the header PAYMENT-REQUIRED as clients read it.';
 
+const ENTRY_LEAD = 'Give each entry its full address in `resource`, which indexes read.';
+
 export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
   P1: {
     lead: 'Answer at the root, over valid TLS.',
@@ -50,13 +52,16 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
       nested: CHALLENGE_LEAD,
       'not-a-challenge': CHALLENGE_LEAD,
       undecodable: CHALLENGE_LEAD,
+      'rate-limited':
+        'Do not count requests without a payment: a client must get the 402 before it can pay.',
       unpaid: 'Guard each paid route. A route that is free says so: a price of 0, `security: []`.',
     },
     topic: 'paid-route',
     topicsByOutcome: {
       'none-found': ['openapi', 'manifest'],
-      'every-path': ['paid-route', 'openapi'],
+      'every-path': ['openapi', 'paid-route'],
       'made-up': 'openapi',
+      'rate-limited': 'limiter',
     },
     fixesWithoutCode: {
       'no-terms': 'read the log of the payment middleware, and ask its facilitator for its kinds',
@@ -83,7 +88,14 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
   P6: { lead: 'Keep the price in one place.', topic: 'one-price' },
   P7: { lead: 'Keep the recipient in one place, and check it at start.', topic: 'one-recipient' },
   P8: { lead: 'Give `description` 1 to 500 characters.', topic: 'paid-route' },
-  S1: { lead: 'Serve the document at /openapi.json, with contact and guidance.', topic: 'openapi' },
+  S1: {
+    lead: 'Serve the document at /openapi.json, with contact and guidance.',
+    leadsByOutcome: {
+      'local-server': 'Write the address that was called into `servers`, not that of your machine.',
+    },
+    topic: 'openapi',
+    topicsByOutcome: { 'local-server': 'own-server' },
+  },
   S2: { lead: 'Declare the x402 scheme in `components.securitySchemes`.', topic: 'openapi' },
   S3: {
     lead: 'Write `security: []` on each free operation.',
@@ -94,8 +106,20 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
     lead: 'Declare the 402 response, `security` and `x-payment-info` on each paid operation.',
     topic: 'openapi',
   },
-  S5: { lead: 'Give an example of the input.', topic: 'bazaar' },
-  S6: { lead: 'List each resource by its full address.', topic: 'manifest' },
+  S5: {
+    lead: 'Give an example of the input.',
+    leadsByOutcome: {
+      'bad-schema':
+        'Let the SDK write the schema: you give that of the input, and it describes `info`.',
+    },
+    topic: 'bazaar',
+  },
+  S6: {
+    lead: 'List each resource by its full address.',
+    leadsByOutcome: { 'odd-address': ENTRY_LEAD, 'no-address': ENTRY_LEAD },
+    topic: 'manifest',
+    topicsByOutcome: { 'odd-address': 'manifest-entries', 'no-address': 'manifest-entries' },
+  },
   S7: { lead: 'Begin with an H1, then add a summary and links.', topic: 'llms-txt' },
   S8: { lead: 'Write all members that A2A requires.', topic: 'agent-card' },
   S9: { lead: 'Answer at /, and name a discovery document there.', topic: 'root-links' },

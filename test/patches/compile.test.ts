@@ -35,6 +35,7 @@ const packages = await ensureJudge({
   hono: '4.13.19',
   next: '16.4.6',
   express: '5.3.0',
+  'express-rate-limit': '8.1.0',
   '@types/express': '5.0.6',
   '@types/node': '24.19.2',
   '@types/react': '19.2.0',
@@ -58,9 +59,16 @@ function listSources(stacks: readonly Stack[], language: Language): readonly Sou
 }
 
 function listParts(stack: Stack, id: string, values: PatchValues) {
+  const codeByFile = new Map<string, string>();
   return (patchesFor(id, stack, values)?.patches ?? []).flatMap(({ topic, patch }) => {
     const name = `${stack}_${topic.replaceAll('-', '_')}`;
-    return 'whyNot' in patch ? [] : patch.parts.map((part) => ({ ...part, name }));
+    const parts = 'whyNot' in patch ? [] : patch.parts;
+    return parts.map((part) => {
+      // An addition compiles in the program to which it is added.
+      const code = `${(part.isAddition && codeByFile.get(part.file)) || ''}${part.code}`;
+      codeByFile.set(part.file, code);
+      return { ...part, name, code };
+    });
   });
 }
 

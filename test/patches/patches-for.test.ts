@@ -51,11 +51,15 @@ test('a standing check has no patch, because it judges the answers of indexes an
   expect(patchesFor('D1', 'express', PLACEHOLDERS)).toBeNull();
 });
 
+/** What some stacks do by where a call stands, which a sentence says better than code. */
+const TOPICS_IN_WORDS: readonly string[] = ['limiter', 'own-server'];
+
 test("every stack but nginx has a patch for each check of the seller's code", () => {
   for (const { id } of SELLER_CHECKS.filter((check) => check.id !== 'P1')) {
     for (const stack of STACKS.filter((stack) => stack !== 'nginx')) {
       const patches = patchesFor(id, stack, PLACEHOLDERS)?.patches ?? [];
-      expect(patches.filter(({ patch }) => 'whyNot' in patch)).toEqual([]);
+      const inWords = patches.filter(({ patch }) => 'whyNot' in patch).map(({ topic }) => topic);
+      expect(inWords.filter((topic) => !TOPICS_IN_WORDS.includes(topic))).toEqual([]);
     }
   }
 });

@@ -1,5 +1,5 @@
 import type { ScanReport } from '../../model/report.ts';
-import { STACKS, type Stack } from '../../patches/patch.ts';
+import { namePart, STACKS, type Stack } from '../../patches/patch.ts';
 import { readPatchValues } from '../../patches/patch-values.ts';
 import { type CheckPatches, isStack, patchesFor } from '../../patches/patches-for.ts';
 import type { PageFinding } from './report-findings.ts';
@@ -47,9 +47,9 @@ export function toPatchBlocks({ patches }: CheckPatches): readonly PatchBlock[] 
   return patches.flatMap(({ topic, patch }): readonly PatchBlock[] =>
     'whyNot' in patch
       ? [{ heading: `${topic}: ${patch.whyNot}`, code: null }]
-      : patch.parts.map(({ file, code }) => ({
-          heading: patches.length === 1 ? file : `${file} (${topic})`,
-          code,
+      : patch.parts.map((part) => ({
+          heading: patches.length === 1 ? part.file : `${namePart(part)} (${topic})`,
+          code: part.code,
         })),
   );
 }

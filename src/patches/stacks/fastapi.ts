@@ -1,7 +1,8 @@
 /** FastAPI with the Python package x402. */
 import { SECURITY_SCHEMES, toPaidOperation } from '../documents.ts';
-import { toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
+import { toConstantName, toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
 import {
+  cannotFix,
   type PaidExtras,
   type Patch,
   type ServedDocument,
@@ -36,6 +37,14 @@ export const FASTAPI: StackPatches = {
       '        response.headers["Cache-Control"] = "no-store"',
       '    return response',
     ]),
+  limiter: () =>
+    cannotFix(
+      'add the payment middleware after SlowAPIMiddleware, or limit by decorators: then its 402 comes before the limiter counts',
+    ),
+  'own-server': () =>
+    cannotFix(
+      'leave servers out of FastAPI(…): without it, the document is about the address that was called',
+    ),
   serve: (document, values) =>
     toPatch(
       FILE,
@@ -67,12 +76,11 @@ function writeOpenApi({ routes, freeOperations, origin }: PatchValues): string[]
   return [
     'from fastapi import FastAPI',
     '',
-    'app = FastAPI(',
-    '    title="<name of the service>",',
-    '    version="1.0.0",',
-    '    contact={"email": "<email>"},',
-    `    servers=[{"url": ${toPythonString(origin)}}],`,
-    ')',
+    'app = FastAPI()',
+    'app.title = "<name of the service>"',
+    'app.version = "1.0.0"',
+    'app.contact = {"email": "<email>"}',
+    `app.servers = [{"url": ${toPythonString(origin)}}]`,
     '',
     '# Add these arguments to the decorators of your own handlers, and keep the payment middleware.',
     ...routes.flatMap((route, index) => writePaidStub(route, index)),
@@ -116,21 +124,23 @@ function writeArguments(template: RouteTemplate): string {
     .join(', ');
 }
 
-function writeDocumentRoute({ path, contentType, body }: ServedDocument): string[] {
+function writeDocumentRoute({ name, path, contentType, body }: ServedDocument): string[] {
   const isText = typeof body === 'string';
-  const answer = isText ? 'Response(DOCUMENT, media_type=MEDIA_TYPE)' : 'JSONResponse(DOCUMENT)';
+  const constant = toConstantName(name);
+  const answer = isText
+    ? `Response(${constant}, media_type=${toPythonString(contentType)})`
+    : `JSONResponse(${constant})`;
   return [
     'from fastapi import FastAPI',
     `from fastapi.responses import ${isText ? 'Response' : 'JSONResponse'}`,
     '',
-    ...(isText ? [`MEDIA_TYPE = ${toPythonString(contentType)}`] : []),
-    `DOCUMENT = ${isText ? toPythonText(body) : toPythonLiteral(body)}`,
+    `${constant} = ${isText ? toPythonText(body) : toPythonLiteral(body)}`,
     '',
     'app = FastAPI()',
     '',
     '',
     `@app.get(${toPythonString(path)}, include_in_schema=False)`,
-    'def document():',
+    `def serve_${constant.toLowerCase()}():`,
     `    return ${answer}`,
   ];
 }

@@ -1,7 +1,7 @@
 /** Flask with the Python package x402. */
-import { toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
+import { toConstantName, toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
 import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { toPaidTopics, toPatch } from '../patch.ts';
+import { cannotFix, toPaidTopics, toPatch } from '../patch.ts';
 import type { PatchValues } from '../patch-values.ts';
 import { PYTHON_TOPICS, writeGuardedRoutes } from '../python.ts';
 
@@ -31,6 +31,20 @@ export const FLASK: StackPatches = {
       '',
       '# Write this after payment_middleware(app, …): app.wsgi_app = NoStore(app.wsgi_app)',
     ]),
+  limiter: () =>
+    cannotFix(
+      'limit inside Flask, by Flask-Limiter: only paid requests get through the payment middleware to it. A proxy limits: see nginx',
+    ),
+  'own-server': () =>
+    toPatch('own_server.py', 'python', [
+      'from flask import request',
+      '',
+      '',
+      'def own_servers() -> list:',
+      '    """Use this in GET /openapi.json: jsonify({**OPENAPI, "servers": own_servers()})."""',
+      '    # Behind a proxy that ends TLS, also use ProxyFix(app.wsgi_app, x_proto=1, x_host=1).',
+      '    return [{"url": request.host_url.rstrip("/")}]',
+    ]),
   serve: (document) => toPatch(FILE, 'python', writeDocumentRoute(document)),
 };
 
@@ -53,19 +67,19 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   ]);
 }
 
-function writeDocumentRoute({ path, contentType, body }: ServedDocument): string[] {
+function writeDocumentRoute({ name, path, contentType, body }: ServedDocument): string[] {
+  const constant = toConstantName(name);
   const isText = typeof body === 'string';
   return [
     `from flask import Flask, ${isText ? 'Response' : 'jsonify'}`,
     '',
-    ...(isText ? [`CONTENT_TYPE = ${toPythonString(contentType)}`] : []),
-    `DOCUMENT = ${isText ? toPythonText(body) : toPythonLiteral(body)}`,
+    `${constant} = ${isText ? toPythonText(body) : toPythonLiteral(body)}`,
     '',
     'app = Flask(__name__)',
     '',
     '',
     `@app.get(${toPythonString(path)})`,
-    'def document():',
-    `    return ${isText ? 'Response(DOCUMENT, content_type=CONTENT_TYPE)' : 'jsonify(DOCUMENT)'}`,
+    `def serve_${constant.toLowerCase()}():`,
+    `    return ${isText ? `Response(${constant}, content_type=${toPythonString(contentType)})` : `jsonify(${constant})`}`,
   ];
 }

@@ -1,5 +1,5 @@
 /** Go's net/http with github.com/x402-foundation/x402/go/v2. */
-import { toGoString, toGoText, toJsonLiteral } from '../literals.ts';
+import { toConstantName, toGoString, toGoText, toJsonLiteral } from '../literals.ts';
 import {
   cannotFix,
   type PaidExtras,
@@ -98,7 +98,27 @@ export const GO: StackPatches = {
     ]),
   tls: () =>
     cannotFix('a proxy in front of Go usually ends TLS: renew the certificate there (see nginx)'),
-  serve: (document) => toPatch(FILE, 'go', writeDocumentRoute(document)),
+  limiter: () =>
+    cannotFix(
+      'wrap the limiter in the payments, withPayments(limit(mux)): then only paid requests reach it',
+    ),
+  'own-server': () =>
+    toPatch('own_server.go', 'go', [
+      'package main',
+      '',
+      'import "net/http"',
+      '',
+      '// ownServers is for the member servers of /openapi.json, built for each request.',
+      'func ownServers(r *http.Request) []map[string]string {',
+      '\tscheme := "http"',
+      '\tif r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {',
+      '\t\tscheme = "https"',
+      '\t}',
+      '\treturn []map[string]string{{"url": scheme + "://" + r.Host}}',
+      '}',
+    ]),
+  serve: (document) =>
+    toPatch(`${toConstantName(document.name).toLowerCase()}.go`, 'go', writeDocumentRoute(document)),
 };
 
 function writePattern(routes: readonly PatchRoute[]): string {
@@ -244,7 +264,8 @@ function writeDiscovery(name: string, route: PatchRoute): readonly string[] {
   ];
 }
 
-function writeDocumentRoute({ path, contentType, body }: ServedDocument): string[] {
+function writeDocumentRoute({ name, path, contentType, body }: ServedDocument): string[] {
+  const serve = `serve${name[0]?.toUpperCase()}${name.slice(1)}`;
   // "GET /" would match every path.
   const pattern = `GET ${path === '/' ? '/{$}' : path}`;
   return [
@@ -255,13 +276,13 @@ function writeDocumentRoute({ path, contentType, body }: ServedDocument): string
     '\t"net/http"',
     ')',
     '',
-    `const document = ${toGoText(typeof body === 'string' ? body : toJsonLiteral(body))}`,
+    `const ${name}Document = ${toGoText(typeof body === 'string' ? body : toJsonLiteral(body))}`,
     '',
-    '// Call serveDocument with a mux outside the payment middleware.',
-    'func serveDocument(mux *http.ServeMux) {',
+    `// Call ${serve} with a mux outside the payment middleware.`,
+    `func ${serve}(mux *http.ServeMux) {`,
     `\tmux.HandleFunc(${toGoString(pattern)}, func(w http.ResponseWriter, _ *http.Request) {`,
     `\t\tw.Header().Set("Content-Type", ${toGoString(contentType)})`,
-    '\t\t_, _ = io.WriteString(w, document)',
+    `\t\t_, _ = io.WriteString(w, ${name}Document)`,
     '\t})',
     '}',
   ];

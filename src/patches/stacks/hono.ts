@@ -8,7 +8,7 @@ import {
 } from '../javascript.ts';
 import { toJsString } from '../literals.ts';
 import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { toPaidTopics, toPatch } from '../patch.ts';
+import { cannotFix, toPaidTopics, toPatch } from '../patch.ts';
 import type { PatchValues } from '../patch-values.ts';
 
 const FILE = 'server.ts';
@@ -26,6 +26,17 @@ export const HONO: StackPatches = {
       "    c.header('Cache-Control', 'no-store');",
       '  });',
       '}',
+    ]),
+  limiter: () =>
+    cannotFix(
+      'app.use your limiter after paymentMiddleware, which answers 402 itself: then only paid requests count',
+    ),
+  'own-server': () =>
+    toPatch('own-server.ts', 'ts', [
+      "import type { Context } from 'hono';",
+      '',
+      '/** Use this in GET /openapi.json: c.json({ ...document, servers: ownServers(c) }). */',
+      'export const ownServers = (c: Context) => [{ url: new URL(c.req.url).origin }];',
     ]),
   serve: (document) => toPatch(FILE, 'ts', writeDocumentRoute(document)),
 };

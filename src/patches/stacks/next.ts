@@ -9,6 +9,7 @@ import {
 } from '../javascript.ts';
 import { toJsString } from '../literals.ts';
 import {
+  cannotFix,
   type PaidExtras,
   type Patch,
   type ServedDocument,
@@ -54,6 +55,17 @@ export const NEXT: StackPatches = {
       '  },',
       '};',
       'export default config;',
+    ]),
+  limiter: () =>
+    cannotFix(
+      'call your limiter first in the handler that withX402 wraps, not in proxy.ts: only paid requests run that handler',
+    ),
+  'own-server': () =>
+    toPatch('lib/own-server.ts', 'ts', [
+      "import type { NextRequest } from 'next/server';",
+      '',
+      '/** Use this in app/openapi.json/route.ts: Response.json({ ...document, servers: ownServers(request) }). */',
+      'export const ownServers = (request: NextRequest) => [{ url: request.nextUrl.origin }];',
     ]),
   serve: (document) =>
     toPatch(toRouteFile(parseRouteTemplate(document.path)), 'ts', writeDocumentRoute(document)),
