@@ -22,7 +22,17 @@ export function toGoString(text: string): string {
 
 /** `indent` goes before all lines except the first. */
 export function toJsonLiteral(document: JsonDocument, indent = ''): string {
-  return JSON.stringify(document, null, 2).replaceAll('\n', `\n${indent}`);
+  return joinSingleMembers(JSON.stringify(document, null, 2)).replaceAll('\n', `\n${indent}`);
+}
+
+/** A bracket at the end of a line, one short member, and its closing bracket at the start of the next line. */
+const SINGLE_MEMBER = /([{[])\n +(\S[^\n]{0,70})\n *([}\]])/g;
+
+function joinSingleMembers(json: string): string {
+  const joined = json.replace(SINGLE_MEMBER, (_, open: string, member: string, close: string) =>
+    open === '{' ? `{ ${member} }` : `[${member}${close}`,
+  );
+  return joined === json ? json : joinSingleMembers(joined);
 }
 
 /** A dict literal, with Python's True and False. */

@@ -1,4 +1,4 @@
-import type { PatchValues } from './patch-values.ts';
+import type { PatchRoute, PatchValues } from './patch-values.ts';
 
 export const STACKS = ['express', 'hono', 'next', 'fastapi', 'flask', 'go', 'nginx'] as const;
 export type Stack = (typeof STACKS)[number];
@@ -78,12 +78,19 @@ export type PaidExtras = {
   readonly hasDomain?: boolean;
 };
 
+/** A guard that lets HEAD through has the verb GET in its key. Without a verb the key would guard POST too. */
+function guardByGet(values: PatchValues): PatchValues {
+  const withVerb = (route: PatchRoute) => ({ ...route, method: route.method ?? ('GET' as const) });
+  const [first, ...others] = values.routes;
+  return { ...values, routes: [withVerb(first), ...others.map(withVerb)] };
+}
+
 /** Makes the patches of the topics that use the code of paid routes. */
 export function toPaidTopics(writePaidRoutes: (values: PatchValues, extras: PaidExtras) => Patch) {
   return {
     'paid-route': (values: PatchValues) => writePaidRoutes(values, {}),
     'public-url': (values: PatchValues) => writePaidRoutes(values, { isBehindProxy: true }),
-    'head-guard': (values: PatchValues) => writePaidRoutes(values, {}),
+    'head-guard': (values: PatchValues) => writePaidRoutes(guardByGet(values), {}),
     'token-domain': (values: PatchValues) => writePaidRoutes(values, { hasDomain: true }),
     bazaar: (values: PatchValues) => writePaidRoutes(values, { hasBazaar: true }),
   };
@@ -91,7 +98,7 @@ export function toPaidTopics(writePaidRoutes: (values: PatchValues, extras: Paid
 
 /** The file of a part, as the heading of its code. */
 export function namePart({ file, isAddition }: PatchPart): string {
-  return isAddition ? `${file}, added to the part above` : file;
+  return isAddition ? `${file}, continued` : file;
 }
 
 export function toPart(file: string, language: Language, lines: readonly string[]): PatchPart {

@@ -107,7 +107,10 @@ function toAddition(part: PatchPart, earlier: string): PatchPart {
     const packages = INSTALL.exec(line)?.[1]?.replaceAll('"', '').split(' ');
     return !packages?.every((name) => earlier.includes(name));
   });
-  const code = lines.join('\n').replace(/^\n+/, '').replace(/\n{4,}/g, '\n\n\n');
+  const code = lines
+    .join('\n')
+    .replace(/^\n+/, '')
+    .replace(/\n{4,}/g, '\n\n\n');
   return { ...part, code, isAddition: true };
 }
 

@@ -268,3 +268,49 @@ test('the patch of S6 writes the member x402Version into the manifest', () => {
   expect(code).toContain('"x402Version": 2');
   expect(code).not.toContain('"version"');
 });
+
+test('parts of one file make one program: one app, and no name twice', () => {
+  const values = readPatchValues(report());
+  for (const stack of STACKS.filter((name) => name !== 'nginx')) {
+    const { patches = [] } = patchesFor('P2', stack, values, 'none-found') ?? {};
+    const parts = patches.flatMap(({ patch }) => ('whyNot' in patch ? [] : patch.parts));
+    const names = parts.flatMap(({ file, code }) =>
+      [...code.matchAll(/^(?:export )?(?:const |def |func )?(\w+)(?: = |\()/gm)].map(
+        ([, name]) => `${file} ${name}`,
+      ),
+    );
+    expect(names).toEqual([...new Set(names)]);
+    if (stack === 'express')
+      expect(parts.map(({ isAddition }) => isAddition)).toEqual([undefined, true]);
+  }
+});
+
+test('the patch of P5 keeps the verb, so that POST stays as it is', () => {
+  const values = readPatchValues(report({ paid: [paidRoute('/weather', { method: null })] }));
+  for (const stack of ['express', 'hono', 'fastapi', 'flask', 'go'] as const) {
+    const code = readAllCode('P5', stack, values);
+    for (const method of ['GET', 'HEAD']) expect(code).toMatch(`${method} /weather`);
+    expect(code).not.toMatch(/['"]\/weather['"]:/);
+  }
+});
+
+test.each([
+  ['P2', 'rate-limited', 'express', 'response.statusCode !== 402'],
+  ['P2', 'rate-limited', 'nginx', '"" "";'],
+  ['S1', 'local-server', 'express', 'request.protocol'],
+  ['S1', 'local-server', 'go', 'func ownServers(r *http.Request)'],
+  ['S5', 'bad-schema', 'hono', 'inputSchema: {'],
+  ['S6', 'odd-address', 'fastapi', '"resource": "https://api.example.com/weather"'],
+  ['S6', 'no-address', 'next', '"resource": "https://api.example.com/summaries"'],
+] as const)('%s, %s for %s has code of its own', (id, outcome, stack, text) => {
+  const { patches = [] } = patchesFor(id, stack, readPatchValues(report()), outcome) ?? {};
+  expect(patches.map(({ patch }) => readCode(patch)).join('\n')).toContain(text);
+});
+
+test('a scanned path that nothing declares is in both documents of P2', () => {
+  const { routes: _, ...rest } = report();
+  const named = { method: 'GET', path: '/reports/today?day=1' };
+  const code = readAllCode('P2', 'nginx', readPatchValues({ ...rest, named }));
+  expect(code).toContain('"/reports/today": {');
+  expect(code).toContain('https://api.example.com/reports/today"');
+});

@@ -44,7 +44,7 @@ export const EXPRESS: StackPatches = {
       '/** Use this in GET /openapi.json: response.json({ ...document, servers: ownServers(request) }). */',
       'export function ownServers(request: Request) {',
       "  // Behind a proxy that ends TLS, also set app.set('trust proxy', 1).",
-      "  return [{ url: `${request.protocol}://${request.get('host')}` }];",
+      "  return [{ url: request.protocol + '://' + request.get('host') }];",
       '}',
     ]),
   serve: (document) => toPatch(FILE, 'ts', writeDocumentRoute(document)),

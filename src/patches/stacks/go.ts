@@ -118,7 +118,11 @@ export const GO: StackPatches = {
       '}',
     ]),
   serve: (document) =>
-    toPatch(`${toConstantName(document.name).toLowerCase()}.go`, 'go', writeDocumentRoute(document)),
+    toPatch(
+      `${toConstantName(document.name).toLowerCase()}.go`,
+      'go',
+      writeDocumentRoute(document),
+    ),
 };
 
 function writePattern(routes: readonly PatchRoute[]): string {

@@ -2,7 +2,7 @@
 import { toJsonLiteral } from '../literals.ts';
 import type { Patch, ServedDocument, StackPatches } from '../patch.ts';
 import { cannotFix, toPart, toPatch } from '../patch.ts';
-import type { PatchRoute, PatchValues } from '../patch-values.ts';
+import type { PatchRoute } from '../patch-values.ts';
 import { hasParameters, toRoutePattern, writeRoute } from '../route-template.ts';
 
 const FILE = 'server.conf';
@@ -65,17 +65,16 @@ function leaveToApplication(subject: string): Patch {
   );
 }
 
-function writeLimiter({ routes }: PatchValues): Patch {
-  const locations = writeLocations(routes, ['limit_req zone=payments burst=20 nodelay;']);
-  const zone = toPart('payments.conf', 'nginx', [
+function writeLimiter(): Patch {
+  return toPatch('payments.conf', 'nginx', [
     '# In http { }. A request without a payment has an empty key, which does not count.',
     'map "$http_payment_signature$http_x_payment" $payer {',
     '    "" "";',
     '    default $binary_remote_addr;',
     '}',
     'limit_req_zone $payer zone=payments:10m rate=10r/s;',
+    '# In the location of each paid route: limit_req zone=payments burst=20 nodelay;',
   ]);
-  return { parts: [zone, ...('parts' in locations ? locations.parts : [])] };
 }
 
 /** Writes a location for each path. An unknown path gets a name that makes nginx refuse to start. */
