@@ -1,4 +1,11 @@
-import { isTrialId, TRIAL_IDS, type TrialId, type TrialResult } from '../pay-test/result.ts';
+import {
+  hasJudgedTrial,
+  isTrialId,
+  type PayTestReport,
+  TRIAL_IDS,
+  type TrialId,
+  type TrialResult,
+} from '../pay-test/result.ts';
 import type { SellerRoute } from '../pay-test/route-tester.ts';
 import type { Target } from '../pay-test/target.ts';
 import { breakCommands } from './formatters/escapes.ts';
@@ -106,7 +113,7 @@ function parseNetwork(name: string): string {
 const FIND_ROUTES_MS = 20_000;
 const INTERRUPTED_EXIT_CODE = 130;
 
-/** Returns exit code 0, or 1 if `--fail-on` was missed. Throws PayTestImpossible if the seller cannot be tested. */
+/** Returns exit code 0, 1 if `--fail-on` was missed, or 2 if nothing was tested. Throws PayTestImpossible if the seller cannot be tested. */
 export async function payTestCommand(
   args: readonly string[],
   { out, err }: Streams,
@@ -128,11 +135,9 @@ export async function payTestCommand(
     });
     const text = formatPayTest(report, call.format, readRepository().pipelineFile);
     await (call.output === null ? write(out, text) : writeOutput('--output', call.output, text));
-    const offending = report.trials.filter((trial) => isOffending(trial, call.failOn));
-    if (offending.length === 0) return 0;
-    const ids = [...new Set(offending.map(({ id }) => id))].join(', ');
-    await write(err, `--fail-on ${call.failOn}: ${ids}\n`);
-    return 1;
+    const [message, code] = judgeExit(report, call);
+    if (message !== '') await write(err, `${message}\n`);
+    return code;
   } catch (error) {
     if (interruption.signal.aborted) return INTERRUPTED_EXIT_CODE;
     throw error;
@@ -143,8 +148,26 @@ export async function payTestCommand(
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-function isOffending({ status }: TrialResult, failOn: PayTestCall['failOn']): boolean {
-  return failOn !== null && (status === 'fail' || (failOn === 'warn' && status === 'warn'));
+/** A named route that could not be paid counts as a failure: what was not tested is not sound. */
+function judgeExit(
+  report: PayTestReport,
+  { failOn, routes }: Pick<PayTestCall, 'failOn' | 'routes'>,
+): readonly [message: string, code: number] {
+  if (!hasJudgedTrial(report)) {
+    const [first] = report.trials;
+    return [`nothing was tested${first === undefined ? '' : `: ${first.evidence}`}`, 2];
+  }
+  if (failOn === null) return ['', 0];
+  const isOffending = ({ id, status }: TrialResult) =>
+    status === 'fail' ||
+    (failOn === 'warn' && status === 'warn') ||
+    (routes.length > 0 && id === 'T1' && status === 'not_run');
+  const offending = report.trials.filter(isOffending);
+  if (offending.length === 0) return ['', 0];
+  const names = offending.map(({ id, status, route }) =>
+    status === 'not_run' ? `${route} was not paid` : id,
+  );
+  return [`--fail-on ${failOn}: ${[...new Set(names)].join(', ')}`, 1];
 }
 
 /** Scans the seller and returns the routes that answer 402. */

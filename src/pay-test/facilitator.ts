@@ -145,31 +145,33 @@ export class TestFacilitator {
   ): Promise<object> {
     const judgement = await judgePayment({ payload, requirements });
     const { nonce } = judgement;
-    const isRefused = 'reason' in judgement || fault === 'refuse';
-    const refusalReason = 'reason' in judgement ? judgement.reason : REFUSAL_REASON;
+    const refusal =
+      'reason' in judgement ? judgement.reason : fault === 'refuse' ? REFUSAL_REASON : null;
     const payer = 'payer' in judgement ? judgement.payer : undefined;
     if (step === 'verify') {
       const isUsed = this.ledger.findSettlement(nonce) !== null;
-      const isAccepted = !isRefused && !isUsed;
-      this.ledger.record({ step, nonce, payload, requirements, isAccepted });
+      const reason = isUsed ? 'nonce_already_used' : refusal;
+      const isAccepted = reason === null;
+      this.ledger.record({ step, nonce, payload, requirements, isAccepted, reason });
       return isAccepted
         ? { isValid: true, payer }
-        : { isValid: false, invalidReason: isUsed ? 'nonce_already_used' : refusalReason, payer };
+        : { isValid: false, invalidReason: reason, payer };
     }
-    const isPending = !isRefused && this.#isPending(nonce, fault);
+    const isPending = refusal === null && this.#isPending(nonce, fault);
     const amount = 'amount' in judgement ? judgement.amount : '';
-    const settlement = isRefused || isPending ? null : this.ledger.settle(nonce, amount);
-    this.ledger.record({ step, nonce, payload, requirements, isAccepted: settlement !== null });
+    const settlement = refusal !== null || isPending ? null : this.ledger.settle(nonce, amount);
+    const isAccepted = settlement !== null;
+    const reason = isAccepted
+      ? null
+      : isPending
+        ? 'settlement_pending'
+        : (refusal ?? 'nonce_already_used');
+    this.ledger.record({ step, nonce, payload, requirements, isAccepted, reason });
     const common = { network: requirements['network'], payer };
     if (settlement !== null)
       return { success: true, transaction: settlement.transaction, ...common };
-    const errorReason = isPending
-      ? 'settlement_pending'
-      : isRefused
-        ? refusalReason
-        : 'nonce_already_used';
     const transaction = isPending ? this.ledger.getTransaction(nonce) : '';
-    return { success: false, errorReason, transaction, ...common };
+    return { success: false, errorReason: reason, transaction, ...common };
   }
 
   #isPending(nonce: string, fault: FacilitatorFault | null): boolean {

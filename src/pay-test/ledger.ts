@@ -13,6 +13,8 @@ export type FacilitatorCall = {
   readonly requirements: Members;
   /** True if verify found the payment valid, or settle succeeded. */
   readonly isAccepted: boolean;
+  /** `invalidReason` or `errorReason` of the answer; null if the call was accepted. */
+  readonly reason: string | null;
 };
 
 export type LedgerSettlement = { readonly transaction: string; readonly amount: string };
@@ -22,9 +24,33 @@ export class Ledger {
   readonly #calls: FacilitatorCall[] = [];
   readonly #settlements = new Map<string, LedgerSettlement>();
   readonly #transactions = new Map<string, string>();
+  readonly #signedNonces = new Set<string>();
 
   record(call: FacilitatorCall): void {
     this.#calls.push(call);
+  }
+
+  /** Names a nonce that our payer signed. */
+  addSignedNonce(nonce: string): void {
+    this.#signedNonces.add(nonce);
+  }
+
+  /** Number of all calls until now: the start of the calls that `listCallsOf` lists. */
+  get callCount(): number {
+    return this.#calls.length;
+  }
+
+  /**
+   * Lists the calls about one payment since `start`. They include calls with a nonce that our payer never signed,
+   * but no late calls about earlier payments.
+   */
+  listCallsOf(nonce: string, start: number, step: Step): readonly FacilitatorCall[] {
+    return this.#calls
+      .slice(start)
+      .filter(
+        (call) =>
+          call.step === step && (call.nonce === nonce || !this.#signedNonces.has(call.nonce)),
+      );
   }
 
   /** Returns null if the nonce was used. Synchronous, so that only one of several racing calls settles. */

@@ -1,3 +1,4 @@
+import { toMembers } from './judge-payment.ts';
 import { parseJsonBody } from './replies.ts';
 import type { SellerAnswer } from './seller-client.ts';
 
@@ -24,6 +25,20 @@ export function isPaidBody(paid: SellerAnswer, body: Buffer): boolean {
     isContainer(bodyJson) &&
     hasSimilarLeaves(readLeaves(paidJson), readLeaves(bodyJson))
   );
+}
+
+/** True if the JSON body holds a challenge at any depth: an object with a list of offers. */
+export function hasChallengeInside({ body }: SellerAnswer): boolean {
+  const parts = [parseJsonBody(body)];
+  // The loop also visits the parts that it adds.
+  for (const part of parts) {
+    if (!isContainer(part)) continue;
+    const { accepts } = toMembers(part);
+    if (Array.isArray(accepts) && accepts.some((offer) => 'payTo' in toMembers(offer))) return true;
+    const inner = Object.values(part);
+    if (parts.length + inner.length <= MAX_PARTS) parts.push(...inner);
+  }
+  return false;
 }
 
 /** True if a member of the refusal's JSON, at any depth, equals the paid body or resembles it. */

@@ -59,6 +59,8 @@ export type Payment = {
   readonly challenge: Members;
 };
 
+const MAX_WORDS_CHARS = 200;
+
 type Wallet = {
   readonly account: ReturnType<typeof privateKeyToAccount>;
   readonly client: x402HTTPClient;
@@ -79,6 +81,7 @@ function openWallet(): Wallet {
  */
 export class Payer {
   readonly #client = openWallet().client;
+  readonly #refusals = new Map<string, string | null>();
 
   /** Signs and verifies once, because the first time in a process takes so long that a seller could time out. */
   async warmUp(): Promise<void> {
@@ -97,22 +100,34 @@ export class Payer {
     await judgePayment({ payload: toMembers(payload), requirements: offer });
   }
 
-  /** Returns the challenge with its first offer that a pay-test can pay, or the reason why no offer can be paid. */
-  readPayableChallenge(answer: SellerAnswer): SellerChallenge | string {
-    if (answer.status !== 402) return `answers ${answer.status} instead of 402`;
+  /**
+   * Returns the challenge of a 402 with its first offer that the official client signs, or the reason why a pay-test
+   * cannot pay any offer.
+   */
+  async readPayableChallenge(answer: SellerAnswer): Promise<SellerChallenge | string> {
     const challenge = this.readChallenge(answer);
     if (challenge === null) return 'its 402 holds no challenge that the official client can read';
-    const offer = challenge.accepts.find(isPayable);
-    if (offer === undefined) return 'no offer is exact by EIP-3009 on an eip155 network';
-    const { network, asset, payTo } = offer;
-    const { amount, maxAmountRequired } = toMembers(offer);
-    const price = String(amount || maxAmountRequired);
-    return {
-      challenge: { ...challenge, accepts: [offer] },
-      version: challenge.x402Version === 1 ? 1 : 2,
-      terms: { network, asset, payTo, amount: price },
-      example: readExample(toMembers(challenge)),
-    };
+    const offers = challenge.accepts.filter(isCandidate);
+    if (offers.length === 0) return 'no offer is exact by EIP-3009 on an eip155 network';
+    const refusals: string[] = [];
+    for (const offer of offers) {
+      const refusal = await this.#findRefusal({ ...challenge, accepts: [offer] });
+      if (refusal === null) return toSellerChallenge(challenge, offer);
+      refusals.push(refusal);
+    }
+    return `the official client refuses its challenge: ${JSON.stringify(refusals[0])}`;
+  }
+
+  /** Resolves to the words in which the official client refuses to sign, or to null. Asks once for each offer. */
+  async #findRefusal(challenge: PaymentRequired): Promise<string | null> {
+    const key = JSON.stringify([challenge.x402Version, challenge.accepts]);
+    const known = this.#refusals.get(key);
+    if (known !== undefined) return known;
+    const refusal = await openWallet()
+      .client.createPaymentPayload(challenge)
+      .then(() => null, toClientWords);
+    this.#refusals.set(key, refusal);
+    return refusal;
   }
 
   /** Returns null if the answer has no challenge that the official client can read. */
@@ -200,15 +215,38 @@ async function signChangedTerms(
   } as unknown as PaymentPayload;
 }
 
-function isPayable(offer: PaymentRequired['accepts'][number] | null): boolean {
-  if (offer === null) return false;
-  const { assetTransferMethod = 'eip3009', name } = toMembers(offer.extra);
+function toSellerChallenge(
+  challenge: PaymentRequired,
+  offer: PaymentRequired['accepts'][number],
+): SellerChallenge {
+  const { network, asset, payTo } = offer;
+  const { amount, maxAmountRequired } = toMembers(offer);
+  return {
+    challenge: { ...challenge, accepts: [offer] },
+    version: challenge.x402Version === 1 ? 1 : 2,
+    terms: { network, asset, payTo, amount: String(amount || maxAmountRequired) },
+    example: readExample(toMembers(challenge)),
+  };
+}
+
+/** True for an offer that a pay-test could pay if the official client signs it. */
+function isCandidate(offer: PaymentRequired['accepts'][number] | null): boolean {
+  if (typeof offer !== 'object' || offer === null) return false;
+  const { scheme, network, extra } = toMembers(offer);
+  const { assetTransferMethod = 'eip3009' } = toMembers(extra);
   return (
-    offer.scheme === 'exact' &&
-    parseChainId(offer.network) !== null &&
-    assetTransferMethod === 'eip3009' &&
-    typeof name === 'string'
+    scheme === 'exact' &&
+    typeof network === 'string' &&
+    parseChainId(network) !== null &&
+    assetTransferMethod === 'eip3009'
   );
+}
+
+/** The client's error on one line, without the JSON of all its settings. */
+function toClientWords(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const [sentence = ''] = text.replace(/\s+/g, ' ').split(/\.? \{"/, 1);
+  return sentence.slice(0, MAX_WORDS_CHARS);
 }
 
 function readExample(challenge: Members): Example | null {

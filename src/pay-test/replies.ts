@@ -51,6 +51,19 @@ export function describeReply(reply: SellerReply): string {
   return reply.why === 'silent' ? `no answer within ${Math.round(reply.ms / 1_000)} s` : 'hung up';
 }
 
+const ERROR_MEMBERS = ['error', 'message', 'reason', 'detail', 'errorReason'];
+const MAX_ERROR_CHARS = 100;
+
+/** The error that a JSON body names; null if it names none. */
+export function readOwnError(reply: SellerReply): string | null {
+  if (!reply.ok) return null;
+  const body = toMembers(parseJsonBody(reply.body));
+  const nested = toMembers(body['error']);
+  const values = [body, nested].flatMap((members) => ERROR_MEMBERS.map((name) => members[name]));
+  const text = values.find((value) => typeof value === 'string' && value !== '');
+  return typeof text === 'string' ? text.slice(0, MAX_ERROR_CHARS) : null;
+}
+
 /** Returns undefined if the body is not JSON. */
 export function parseJsonBody(body: Buffer): unknown {
   try {

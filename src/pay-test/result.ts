@@ -36,6 +36,8 @@ export type TrialFinding = {
   readonly evidence: string;
   /** True if the seller delivered for nothing. */
   readonly isGift?: boolean;
+  /** Replaces the fix of the trial, if another one fits what was found. */
+  readonly fix?: string;
 };
 
 /** Returns a failure if the seller delivered without being paid, which is a gift. */
@@ -58,6 +60,17 @@ export function notRun(evidence: string): TrialFinding {
   return { status: 'not_run', evidence };
 }
 
+const NOT_PAID = 'not paid: ';
+
+/** The finding of each trial on a route that could not be paid. */
+export function notPaid(why: string): TrialFinding {
+  return notRun(`${NOT_PAID}${why}`);
+}
+
+export function isNotPaid({ status, evidence }: Pick<TrialFinding, 'status' | 'evidence'>) {
+  return status === 'not_run' && evidence.startsWith(NOT_PAID);
+}
+
 export type TrialResult = {
   readonly id: TrialId;
   readonly title: string;
@@ -78,12 +91,19 @@ export type PayTestReport = {
     readonly warn: number;
     readonly fail: number;
     readonly not_run: number;
-    /** True if every route that was tried delivered after a good payment. */
+    /** True if every tested route delivered after a good payment. */
     readonly delivers: boolean;
-    /** Number of the trials T2 to T12 and T17 that failed by a delivery on any route. */
+    /** Number of the trials T1 (a route without a guard) to T12 and T17 that failed by a delivery on any route. */
     readonly gifts: number;
+    /** Number of the routes on which T1 was judged. */
+    readonly tested: number;
   };
 };
+
+/** True if the report judges anything. A report of trials that did not run says nothing about the seller. */
+export function hasJudgedTrial({ trials }: Pick<PayTestReport, 'trials'>): boolean {
+  return trials.some(({ status }) => status !== 'not_run');
+}
 
 /** The seller cannot be tested, so there is no verdict. */
 export class PayTestImpossible extends Error {

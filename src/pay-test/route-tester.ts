@@ -17,9 +17,21 @@ export function toRouteName({ method, path }: Pick<SellerRoute, 'method' | 'path
   return `${method} ${path}`;
 }
 
-/** The route has no offer that a pay-test can pay. */
+/** The route cannot be paid. */
 export class NoChallenge extends Error {
   override readonly name = 'NoChallenge';
+  /** The answer without a payment; null if there was none. */
+  readonly answer: SellerAnswer | null;
+
+  constructor(message: string, answer: SellerAnswer | null) {
+    super(message);
+    this.answer = answer;
+  }
+
+  /** True if the route asks for a payment, although a pay-test cannot pay it. */
+  get asks(): boolean {
+    return this.answer?.status === 402;
+  }
 }
 
 export type TestParts = {
@@ -130,10 +142,12 @@ export class RouteTester {
   async fetchChallenge(): Promise<SellerChallenge> {
     const name = toRouteName(this.route);
     const reply = await this.request();
-    if (!reply.ok) throw new NoChallenge(`${name} gives no answer without a payment`);
+    if (!reply.ok) throw new NoChallenge(`${name} gives no answer without a payment`, null);
     if (this.dropRefusedExample(reply)) return this.fetchChallenge();
-    const challenge = this.#payer.readPayableChallenge(reply);
-    if (typeof challenge === 'string') throw new NoChallenge(`${name}: ${challenge}`);
+    if (reply.status !== 402)
+      throw new NoChallenge(`${name}: answers ${reply.status} instead of 402`, reply);
+    const challenge = await this.#payer.readPayableChallenge(reply);
+    if (typeof challenge === 'string') throw new NoChallenge(`${name}: ${challenge}`, reply);
     if (challenge.example === null || this.#example !== null) return challenge;
     this.#example = challenge.example;
     // The price may depend on the example.
@@ -150,7 +164,9 @@ export class RouteTester {
 
   /** Signs a payment for this route. Throws NoChallenge. */
   async signPayment(changes: TermChanges = {}): Promise<Payment> {
-    return this.#payer.sign(await this.fetchChallenge(), changes);
+    const payment = await this.#payer.sign(await this.fetchChallenge(), changes);
+    this.ledger.addSignedNonce(payment.nonce);
+    return payment;
   }
 
   async sendPayment(

@@ -101,6 +101,7 @@ async function startAndRun(options: PayTestOptions, cleanups: Cleanups): Promise
     parts,
     seller,
     testers: routes.map((route) => new RouteTester(route, parts)),
+    areRoutesNamed: options.routes.length > 0,
     failingTester: failingRoute === null ? null : new RouteTester(failingRoute, parts),
     only: options.only,
     say,

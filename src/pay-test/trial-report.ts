@@ -8,11 +8,14 @@ import {
   type TrialResult,
 } from './result.ts';
 
-export type RouteFinding = TrialFinding & { readonly id: TrialId; readonly route: string | null };
+export type RouteFinding = TrialFinding & {
+  readonly id: TrialId;
+  readonly route: string | null;
+};
 
 /** The most runs of a route's handler that each trial may cause. */
 const MAX_HANDLER_RUNS: Readonly<Record<TrialId, number>> = {
-  ...{ T1: 2, T2: 5, T3: 1, T4: 4, T5: 1, T6: 3, T7: 2, T8: 10, T9: 1, T10: 2, T11: 31, T12: 8 },
+  ...{ T1: 4, T2: 5, T3: 1, T4: 4, T5: 1, T6: 3, T7: 2, T8: 10, T9: 1, T10: 2, T11: 31, T12: 8 },
   ...{ T13: 0, T14: 1, T15: 0, T16: 1, T17: 2, T18: 3 },
 };
 
@@ -32,17 +35,27 @@ export function countMaxRuns(
 export type ReportParts = Pick<PayTestReport, 'target' | 'facilitator' | 'routes'> & {
   readonly findings: readonly RouteFinding[];
   readonly isWanted: (id: TrialId) => boolean;
+  /** Names of the routes on which the trials that pay could not run. */
+  readonly blockedRoutes: ReadonlySet<string>;
 };
 
-/** Omits trials that `--only` does not name. T1 always runs, but its finding is omitted like that of other trials. */
+/**
+ * Omits trials that `--only` does not name. T1 always runs. If it blocked the other trials of a route, it is reported,
+ * and so is what the seller gave away.
+ */
 export function toPayTestReport(parts: ReportParts): PayTestReport {
-  const { target, facilitator, routes, findings, isWanted } = parts;
+  const { target, facilitator, routes, findings, isWanted, blockedRoutes } = parts;
+  const isBlocked = ({ route }: RouteFinding) => route !== null && blockedRoutes.has(route);
   const reportedFindings = findings
-    .filter(({ id }) => isWanted(id))
+    .filter(
+      (finding) =>
+        isWanted(finding.id) ||
+        (isBlocked(finding) && (finding.id === 'T1' || finding.isGift === true)),
+    )
     .toSorted((a, b) => TRIAL_IDS.indexOf(a.id) - TRIAL_IDS.indexOf(b.id));
   const countStatus = (status: RouteFinding['status']) =>
     reportedFindings.filter((finding) => finding.status === status).length;
-  const firstPayments = findings.filter(({ id }) => id === 'T1');
+  const firstPayments = findings.filter(({ id, status }) => id === 'T1' && status !== 'not_run');
   const gifts = reportedFindings.filter(
     ({ status, isGift }) => status === 'fail' && isGift === true,
   );
@@ -57,16 +70,20 @@ export function toPayTestReport(parts: ReportParts): PayTestReport {
       fail: countStatus('fail'),
       not_run: countStatus('not_run'),
       delivers:
-        firstPayments.some(hasDelivered) && firstPayments.every(({ status }) => status !== 'fail'),
+        firstPayments.length > 0 &&
+        firstPayments.every((finding) => finding.status !== 'fail' && !isBlocked(finding)),
       gifts: new Set(gifts.map(({ id }) => id)).size,
+      tested: firstPayments.length,
     },
   };
 }
 
-function hasDelivered({ status }: RouteFinding): boolean {
-  return status === 'pass' || status === 'warn';
-}
-
-function toResult({ id, status, evidence, route }: RouteFinding): TrialResult {
-  return { id, title: TRIALS[id], status, evidence, fix: EXPLANATIONS[id].fix, route };
+function toResult({
+  id,
+  status,
+  evidence,
+  route,
+  fix = EXPLANATIONS[id].fix,
+}: RouteFinding): TrialResult {
+  return { id, title: TRIALS[id], status, evidence, fix, route };
 }

@@ -1,4 +1,6 @@
+import { findCheaperRoute, findObstacle, runOrSkip } from './obstacles.ts';
 import {
+  notPaid,
   notRun,
   PayTestImpossible,
   type PayTestReport,
@@ -6,18 +8,23 @@ import {
   type TrialFinding,
   type TrialId,
 } from './result.ts';
-import { NoChallenge, type RouteTester, type TestParts, toRouteName } from './route-tester.ts';
+import { type RouteTester, type TestParts, toRouteName } from './route-tester.ts';
 import { isListening, type SellerProcess } from './seller-process.ts';
 import type { Target } from './target.ts';
 import { countMaxRuns, type RouteFinding, toPayTestReport } from './trial-report.ts';
 import { tryBadHeaders } from './trials/bad-headers.ts';
 import { tryRefusedSettle, tryRefusedVerify } from './trials/obeys-facilitator.ts';
+import { tryOpenTill } from './trials/open-till.ts';
 import { trySettleOutages, tryVerifyOutages } from './trials/outages.ts';
 import { tryOwnTerms } from './trials/own-terms.ts';
 import { judgeCaching, tryFailedWork } from './trials/paid-answers.ts';
 import { judgeListing, tryExtensionResponses, tryRefusalReason } from './trials/passed-on.ts';
 import { tryPaths } from './trials/paths.ts';
-import { type FirstPaymentFlags, tryFirstPayment } from './trials/pays-and-delivers.ts';
+import {
+  type FirstPaymentFlags,
+  judgeUnpaidAnswer,
+  tryFirstPayment,
+} from './trials/pays-and-delivers.ts';
 import { tryPendingSettle } from './trials/pending.ts';
 import { tryOtherResource, tryRace, tryReplay, tryStaleTimes } from './trials/used-payments.ts';
 
@@ -27,6 +34,8 @@ export type TrialRunOptions = {
   /** Null without `--start`. */
   readonly seller: SellerProcess | null;
   readonly testers: readonly RouteTester[];
+  /** True if the operator named the routes; false if a scan found them. */
+  readonly areRoutesNamed: boolean;
   /** The route of `--failing-route`. */
   readonly failingTester: RouteTester | null;
   readonly only: readonly TrialId[] | null;
@@ -38,7 +47,20 @@ const ROUTE_TRIALS = [
   ...(['T2', 'T3', 'T5', 'T7', 'T8', 'T9', 'T10', 'T11', 'T12', 'T13'] as const),
   ...(['T15', 'T16', 'T17', 'T18'] as const),
 ] as const;
+/** These trials need no payment that the seller accepts. */
+const UNPAID_TRIALS: readonly TrialId[] = ['T11', 'T12'];
 const PROCESS_ENDED = 'the process of the seller ended';
+
+/** What T1 showed of a route. */
+type RouteState = {
+  readonly tester: RouteTester;
+  /** The finding of the trials that need a good payment; null if they can run. */
+  readonly blocked: TrialFinding | null;
+  /** True if the unpaid trials can run. */
+  readonly asks: boolean;
+  /** Trials that are judged already. */
+  readonly judged: readonly TrialId[];
+};
 
 /** Runs the trials of each route one after the other. T4 and T6 run last and together, because they wait on purpose. */
 export async function runTrials(options: TrialRunOptions): Promise<PayTestReport> {
@@ -51,29 +73,31 @@ class TrialRun {
   /** True if the seller's process has ended and does not run again. */
   #isDown = false;
   #restarts = 0;
+  /** Set if a route delivers without asking this facilitator, and does not take anything. */
+  #otherFacilitatorReason: string | null = null;
 
   constructor(options: TrialRunOptions) {
     this.#options = options;
   }
 
   async run(): Promise<PayTestReport> {
-    const { testers } = this.#options;
     this.#announce();
-    // Maps each route with a challenge to the reason why only T1 can be judged, or to null.
-    const onlyT1Reasons = new Map<RouteTester, string | null>();
-    for (const tester of testers) {
-      const skipReason = await findSkipReason(tester);
-      if (skipReason === null) onlyT1Reasons.set(tester, await this.#payOnce(tester));
-      else this.#addNotRun(tester, ['T1', ...ROUTE_TRIALS], skipReason);
-    }
-    for (const [tester, onlyT1Reason] of onlyT1Reasons) await this.#tryRoute(tester, onlyT1Reason);
-    // T14 needs one route whose other trials can be judged.
-    const reasons = [...onlyT1Reasons.values()];
-    const [onlyT1Reason = null] = reasons.includes(null) ? [] : reasons;
-    if (this.#isWanted('T14')) await this.#tryFailedWork(onlyT1Reason);
-    const [first] = testers;
-    if (first !== undefined) await this.#tryOutages(first, onlyT1Reasons.get(first) ?? null);
-    return this.#toReport();
+    const states: RouteState[] = [];
+    for (const tester of this.#options.testers) states.push(await this.#tryFirst(tester));
+    this.#refuseOtherFacilitator();
+    for (const state of states) await this.#tryRoute(state);
+    // T14, T4 and T6 need one route whose other trials can be judged.
+    const state = states.find(({ blocked }) => blocked === null) ?? states[0];
+    if (this.#isWanted('T14')) await this.#tryFailedWork(state?.blocked ?? null);
+    if (state !== undefined) await this.#tryOutages(state);
+    return this.#toReport(states);
+  }
+
+  /** Throws PayTestImpossible if no route was judged, and one asks another facilitator. */
+  #refuseOtherFacilitator(): void {
+    const isJudged = this.#findings.some(({ status }) => status !== 'not_run');
+    if (this.#otherFacilitatorReason !== null && !isJudged)
+      throw new PayTestImpossible(this.#otherFacilitatorReason);
   }
 
   #announce(): void {
@@ -84,7 +108,7 @@ class TrialRun {
     say(`Paying ${names}: handlers may run up to ${runs} times.`);
   }
 
-  #toReport(): PayTestReport {
+  #toReport(states: readonly RouteState[]): PayTestReport {
     const { testers, target, parts } = this.#options;
     return toPayTestReport({
       target: target.origin,
@@ -92,6 +116,11 @@ class TrialRun {
       routes: testers.map(({ route: { method, path } }) => ({ method, path })),
       findings: this.#findings,
       isWanted: (id) => this.#isWanted(id),
+      blockedRoutes: new Set(
+        states
+          .filter(({ blocked }) => blocked !== null)
+          .map(({ tester: { route } }) => toRouteName(route)),
+      ),
     });
   }
 
@@ -99,28 +128,65 @@ class TrialRun {
     return this.#options.only?.includes(id) ?? true;
   }
 
-  /** Runs T1. Resolves to the reason why no other trial can be judged, or to null. */
-  async #payOnce(tester: RouteTester): Promise<string | null> {
-    let flags: FirstPaymentFlags = { hasSkippedFacilitator: false, onlyT1Reason: null };
-    const restarts = this.#restarts;
-    await this.#runTrial('T1', tester, async () => {
-      const finding = await tryFirstPayment(tester);
-      flags = finding;
-      return finding;
-    });
-    if (this.#isDown || this.#restarts > restarts)
-      return 'a good payment ends the process of the seller';
-    if (!flags.hasSkippedFacilitator) return flags.onlyT1Reason;
-    const { facilitator } = this.#options.parts;
-    throw new PayTestImpossible(
-      `${toRouteName(tester.route)} delivers without asking this facilitator: wrong variable, or another facilitator than ${facilitator.url}`,
-    );
+  /** Runs T1, or says why the route cannot be paid. */
+  async #tryFirst(tester: RouteTester): Promise<RouteState> {
+    const obstacle = this.#isDown ? null : await findObstacle(tester);
+    if (obstacle === null) return this.#payOnce(tester);
+    const finding = judgeUnpaidAnswer(obstacle, tester, this.#options.areRoutesNamed);
+    this.#addFinding('T1', tester, finding, false);
+    const blocked = finding.status === 'not_run' ? finding : notPaid(finding.evidence);
+    return { tester, blocked, asks: obstacle.asks, judged: [] };
   }
 
-  async #tryRoute(tester: RouteTester, onlyT1Reason: string | null): Promise<void> {
-    if (onlyT1Reason !== null)
-      return this.#addNotRun(tester, ROUTE_TRIALS, `${onlyT1Reason}, see T1`);
-    const cheaper = this.#isWanted('T9') ? await this.#findCheaperRoute(tester) : null;
+  async #payOnce(tester: RouteTester): Promise<RouteState> {
+    let flags: FirstPaymentFlags = {
+      hasSkippedFacilitator: false,
+      onlyT1Reason: null,
+      isSilent: false,
+    };
+    let finding: TrialFinding = notPaid(PROCESS_ENDED);
+    const restarts = this.#restarts;
+    await this.#runTrial('T1', tester, async () => {
+      const first = await tryFirstPayment(tester);
+      flags = first;
+      finding = first;
+      return first;
+    });
+    const toState = (reason: string | null, asks: boolean): RouteState => {
+      const blocked = reason === null ? null : notRun(`${reason}, see T1`);
+      return { tester, blocked, asks, judged: [] };
+    };
+    if (finding.status === 'not_run') return toState(finding.evidence, false);
+    if (this.#isDown || this.#restarts > restarts)
+      return toState('a good payment ends the process of the seller', false);
+    if (flags.hasSkippedFacilitator) return this.#tryTill(tester);
+    return toState(flags.onlyT1Reason, !flags.isSilent);
+  }
+
+  /** The seller delivered without asking this facilitator: it takes anything, or asks another facilitator. */
+  async #tryTill(tester: RouteTester): Promise<RouteState> {
+    const { facilitator } = this.#options.parts;
+    const name = toRouteName(tester.route);
+    const found = await tryOpenTill(tester);
+    for (const { id, finding } of found) this.#addFinding(id, tester, finding, false);
+    if (found.length > 0) {
+      const blocked = notRun('the seller delivers without asking this facilitator, see T1');
+      return { tester, blocked, asks: true, judged: found.map(({ id }) => id) };
+    }
+    const reason = `${name} delivers without asking this facilitator: wrong variable, or another facilitator than ${facilitator.url}`;
+    this.#otherFacilitatorReason ??= reason;
+    const blocked = notPaid(reason);
+    // T1 judged the seller by a facilitator that the seller does not ask.
+    this.#findings.pop();
+    this.#addFinding('T1', tester, blocked, false);
+    return { tester, blocked, asks: true, judged: [] };
+  }
+
+  async #tryRoute({ tester, blocked, asks, judged }: RouteState): Promise<void> {
+    const cheaper =
+      blocked === null && this.#isWanted('T9')
+        ? await findCheaperRoute(tester, this.#options.testers)
+        : null;
     const trials: Readonly<Record<(typeof ROUTE_TRIALS)[number], () => Promise<TrialFinding>>> = {
       T2: () => tryOwnTerms(tester),
       T3: () => tryRefusedVerify(tester),
@@ -137,41 +203,39 @@ class TrialRun {
       T17: () => tryPendingSettle(tester),
       T18: () => tryExtensionResponses(tester),
     };
-    for (const id of ROUTE_TRIALS) {
-      if (this.#isWanted(id)) await this.#runTrial(id, tester, trials[id]);
+    for (const id of ROUTE_TRIALS.filter((trialId) => !judged.includes(trialId))) {
+      if (!this.#isWanted(id)) continue;
+      if (blocked === null || (asks && UNPAID_TRIALS.includes(id)))
+        await this.#runTrial(id, tester, trials[id]);
+      else this.#addFinding(id, tester, blocked, false);
     }
   }
 
-  /** Finds a route with a lower price, preferably in the same asset. */
-  async #findCheaperRoute(tester: RouteTester): Promise<RouteTester | null> {
-    const ownPrice = await findPrice(tester);
-    if (ownPrice === null) return null;
-    const others = await Promise.all(
-      this.#options.testers.map(async (other) => ({ other, price: await findPrice(other) })),
-    );
-    const cheaper = others.filter(({ price }) => price !== null && price.amount < ownPrice.amount);
-    const sameAsset = cheaper.find(({ price }) => price?.asset === ownPrice.asset);
-    return (sameAsset ?? cheaper[0])?.other ?? null;
-  }
-
-  async #tryFailedWork(onlyT1Reason: string | null): Promise<void> {
+  async #tryFailedWork(blocked: TrialFinding | null): Promise<void> {
     const tester = this.#options.failingTester;
     if (tester === null) {
       const finding = notRun(
         'to run it, name a route whose handler fails: --failing-route "GET /path"',
       );
       this.#findings.push({ id: 'T14', route: null, ...finding });
-    } else if (onlyT1Reason !== null) this.#addNotRun(tester, ['T14'], `${onlyT1Reason}, see T1`);
+    } else if (blocked !== null) this.#addFinding('T14', tester, notRun(blocked.evidence), false);
     else await this.#runTrial('T14', tester, () => tryFailedWork(tester));
   }
 
-  async #tryOutages(tester: RouteTester, onlyT1Reason: string | null): Promise<void> {
+  async #tryOutages({ tester, blocked }: RouteState): Promise<void> {
     const wantedIds = (['T4', 'T6'] as const).filter((id) => this.#isWanted(id));
     if (wantedIds.length === 0) return;
-    const skipReason = this.#isDown
-      ? PROCESS_ENDED
-      : (onlyT1Reason ?? (await findSkipReason(tester)));
-    if (skipReason !== null) return this.#addNotRun(tester, wantedIds, skipReason);
+    const obstacle = this.#isDown || blocked !== null ? null : await findObstacle(tester);
+    const skipFinding =
+      obstacle === null
+        ? this.#isDown && blocked === null
+          ? notRun(PROCESS_ENDED)
+          : blocked
+        : notRun(obstacle.message);
+    if (skipFinding !== null) {
+      for (const id of wantedIds) this.#addFinding(id, tester, skipFinding, false);
+      return;
+    }
     const runs = { T4: tryVerifyOutages, T6: trySettleOutages };
     const findings = await Promise.all(
       wantedIds.map(async (id) => ({ id, finding: await runOrSkip(() => runs[id](tester)) })),
@@ -187,7 +251,10 @@ class TrialRun {
     tester: RouteTester,
     trial: () => Promise<TrialFinding>,
   ): Promise<void> {
-    if (this.#isDown) return this.#addNotRun(tester, [id], PROCESS_ENDED);
+    if (this.#isDown) {
+      const skipped = id === 'T1' ? notPaid(PROCESS_ENDED) : notRun(PROCESS_ENDED);
+      return this.#addFinding(id, tester, skipped, false);
+    }
     const timeoutsBefore = tester.timeoutCount;
     let finding = await runOrSkip(trial);
     if (tester.timeoutCount > timeoutsBefore && (await this.#isAlive()))
@@ -202,13 +269,6 @@ class TrialRun {
       ? { status: 'fail', evidence: `${finding.evidence}; ${PROCESS_ENDED}` }
       : {};
     this.#findings.push({ id, route: toRouteName(route), ...finding, ...changes });
-  }
-
-  #addNotRun({ route }: RouteTester, ids: readonly TrialId[], evidence: string): void {
-    for (const id of ids) {
-      if (id !== 'T1' && !this.#isWanted(id)) continue;
-      this.#findings.push({ id, route: toRouteName(route), ...notRun(evidence) });
-    }
   }
 
   async #isAlive(): Promise<boolean> {
@@ -230,41 +290,5 @@ class TrialRun {
       if (!(error instanceof PayTestImpossible)) throw error;
       say(error.message);
     }
-  }
-}
-
-async function runOrSkip(trial: () => Promise<TrialFinding>): Promise<TrialFinding> {
-  return catchNoChallenge(trial, ({ message }) => notRun(message));
-}
-
-async function findPrice(tester: RouteTester): Promise<{ amount: bigint; asset: string } | null> {
-  return catchNoChallenge(
-    async () => {
-      const { network, asset, amount } = (await tester.fetchChallenge()).terms;
-      if (!/^\d{1,78}$/.test(amount)) return null;
-      return { amount: BigInt(amount), asset: `${network} ${asset.toLowerCase()}` };
-    },
-    () => null,
-  );
-}
-
-/** Resolves to the reason why no trial can run on the route, or to null. */
-async function findSkipReason(tester: RouteTester): Promise<string | null> {
-  return catchNoChallenge(
-    () => tester.fetchChallenge().then(() => null),
-    ({ message }) => message,
-  );
-}
-
-/** Catches only NoChallenge. */
-async function catchNoChallenge<T, U>(
-  work: () => Promise<T>,
-  onNoChallenge: (error: NoChallenge) => U,
-) {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof NoChallenge) return onNoChallenge(error);
-    throw error;
   }
 }

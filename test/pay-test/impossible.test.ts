@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { TestFacilitator } from '../../src/pay-test/facilitator.ts';
 import { TRIAL_IDS } from '../../src/pay-test/result.ts';
 import { isListening } from '../../src/pay-test/seller-process.ts';
 import { resolveTarget } from '../../src/pay-test/target.ts';
@@ -32,27 +33,42 @@ test('the run fails if the seller never answers, and ends every process of the s
   await expect.poll(() => isListening(resolved)).toBe(false);
 });
 
-test('the run fails if the seller delivers without asking the facilitator', {
-  timeout: TIMEOUT_MS,
-}, async () => {
-  await expect(
-    payTest({ variables: ['NOBODY_READS_THIS'], seller: { flaw: 'T4' } }),
-  ).rejects.toThrow('delivers without asking this facilitator');
+test('the run fails if the seller asks another facilitator', { timeout: TIMEOUT_MS }, async () => {
+  const other = new TestFacilitator({
+    host: '127.0.0.1',
+    port: 0,
+    networks: [],
+    silenceMs: SHORT_WAITS.silenceMs,
+  });
+  await other.listen();
+  const port = await freePort();
+  try {
+    await expect(
+      payTest({
+        target: `http://127.0.0.1:${port}`,
+        start: `FACILITATOR_URL=${other.url} ${craftedSeller({ port })}`,
+        variables: ['NOBODY_READS_THIS'],
+      }),
+    ).rejects.toThrow('delivers without asking this facilitator');
+  } finally {
+    await other.close();
+  }
 });
 
 describe.each([
-  [{ hangs: 'paid' }, 'does not answer a good payment'],
-  [{ flaw: 'dies' }, 'ends the process of the seller'],
-  [{ flaw: 'ignores' }, 'neither delivers a good payment nor asks'],
-] as const)('a seller %j', (seller, words) => {
+  [{ hangs: 'paid' }, 'does not answer a good payment', []],
+  [{ flaw: 'dies' }, 'ends the process of the seller', []],
+  [{ flaw: 'ignores' }, 'neither delivers a good payment nor asks', ['T11', 'T12']],
+] as const)('a seller %j', (seller, words, unpaidTrials) => {
   test('fails T1, and no other trial pays the seller', { timeout: TIMEOUT_MS }, async () => {
     const timing = 'hangs' in seller ? { ...SHORT_WAITS, answerMs: 3_000 } : SHORT_WAITS;
     const report = await payTest({ timing, seller });
     expect(listTrialIds(report, 'fail')).toEqual(['T1']);
-    expect(listTrialIds(report, 'pass', 'warn')).toEqual([]);
+    expect(listTrialIds(report, 'pass', 'warn')).toEqual(unpaidTrials);
     const otherTrials = report.trials.filter(({ id }) => id !== 'T1');
     expect(otherTrials.map(({ id }) => id)).toEqual(TRIAL_IDS.slice(1));
-    expect(otherTrials.every(({ evidence }) => evidence.includes(words))).toBe(true);
+    const skippedTrials = otherTrials.filter(({ status }) => status === 'not_run');
+    expect(skippedTrials.every(({ evidence }) => evidence.includes(words))).toBe(true);
     expect(report.summary).toMatchObject({ delivers: false, gifts: 0 });
   });
 });

@@ -41,6 +41,7 @@ const FLAWS: readonly (readonly [flaw: string, id: TrialId, status: 'fail' | 'wa
   ['T16-plain', 'T16', 'warn'],
   ['T17', 'T17', 'fail'],
   ['T17-terms', 'T17', 'fail'],
+  ['T17-nonce', 'T17', 'fail'],
   ['T17-unproved', 'T17', 'warn'],
   ['T17-forgets', 'T17', 'warn'],
   ['T18', 'T18', 'warn'],

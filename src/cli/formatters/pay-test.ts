@@ -1,4 +1,7 @@
+import { EXPLANATIONS } from '../../pay-test/explanations.ts';
 import {
+  hasJudgedTrial,
+  isNotPaid,
   type PayTestReport,
   TRIAL_STATUSES,
   TRIALS,
@@ -33,10 +36,50 @@ export function formatPayTest(
   return FORMATS[format](report, pipelineFile);
 }
 
-/** "Takes money and delivers: yes. Gives away for nothing: 2 ways." */
-function toHeadline({ summary: { delivers, gifts } }: PayTestReport): string {
-  const wayCount = gifts === 0 ? 'no way' : `${gifts} way${gifts === 1 ? '' : 's'}`;
-  return `Takes money and delivers: ${delivers ? 'yes' : 'no'}. Gives away for nothing: ${wayCount}.`;
+/** These trials show what a seller gives away to buyers who pay. */
+const PAYING_GIFT_TRIALS = ['T2', 'T3', 'T4', 'T5', 'T6', 'T7', 'T8', 'T9', 'T10', 'T17'];
+
+/** "Takes money and delivers: yes. Gives away for nothing: 2 ways. Routes tested: 1 of 1." */
+function toHeadline(report: PayTestReport): string {
+  if (!hasJudgedTrial(report)) return 'Nothing was tested.';
+  const { delivers, tested } = report.summary;
+  const answer = tested === 0 ? 'not tested' : delivers ? 'yes' : 'no';
+  return [
+    `Takes money and delivers: ${answer}.`,
+    `Gives away for nothing: ${countWays(report)}.`,
+    `Routes tested: ${tested} of ${report.routes.length}.`,
+  ].join(' ');
+}
+
+function countWays({ summary: { delivers, gifts }, trials }: PayTestReport): string {
+  if (gifts > 0) return `${gifts} way${gifts === 1 ? '' : 's'}`;
+  const judgedIds = trials.filter(({ status }) => status !== 'not_run').map(({ id }) => id);
+  const unpaidIds = delivers ? ['T11', 'T12'] : [];
+  const isTested = judgedIds.some((id) => [...PAYING_GIFT_TRIALS, ...unpaidIds].includes(id));
+  return isTested ? 'no way' : 'not tested';
+}
+
+type PrintedTrial = {
+  readonly status: string;
+  readonly label: string;
+  readonly route: string | null;
+  readonly evidence: string;
+  readonly fix: string | null;
+};
+
+/** The worst first. A route that could not be paid has one line instead of one for each trial. */
+function listPrintedTrials(report: PayTestReport): readonly PrintedTrial[] {
+  const unpaidRoutes = new Set<string | null>();
+  return sortWorstFirst(report).flatMap((trial) => {
+    const { id, title, route, evidence } = trial;
+    const status = trial.status.replace('_', ' ');
+    const fix = isProblem(trial) ? trial.fix : null;
+    if (!isNotPaid(trial)) return [{ status, label: `${id} ${title}`, route, evidence, fix }];
+    if (unpaidRoutes.has(route)) return [];
+    unpaidRoutes.add(route);
+    const isNamed = route !== null && evidence.includes(route);
+    return [{ status, label: '', route: isNamed ? null : route, evidence, fix }];
+  });
 }
 
 function sortWorstFirst({ trials }: PayTestReport): readonly TrialResult[] {
@@ -50,29 +93,27 @@ function toLabel({ id, title, route }: TrialResult): string {
 
 function toText(report: PayTestReport): string {
   const { pass, warn, fail, not_run } = report.summary;
-  const toStatusLabel = (trial: TrialResult) =>
-    trial.status.replace('_', ' ').toUpperCase().padEnd(7);
   return [
     toHeadline(report),
     `${report.target}: ${fail} failed, ${warn} warned, ${pass} passed, ${not_run} not run`,
     '',
-    ...sortWorstFirst(report).map((trial) => {
-      const fix = isProblem(trial) ? ` Do: ${trial.fix}` : '';
-      return `${toStatusLabel(trial)} ${toLabel(trial)}: ${trial.evidence}.${fix}`;
+    ...listPrintedTrials(report).map(({ status, label, route, evidence, fix }) => {
+      const name = [label, route ?? ''].filter((part) => part !== '').join(', ');
+      const prefix = name === '' ? '' : `${name}: `;
+      return `${status.toUpperCase().padEnd(7)} ${prefix}${evidence}.${fix === null ? '' : ` Do: ${fix}`}`;
     }),
     '',
   ].join('\n');
 }
 
 function toMarkdown(report: PayTestReport): string {
-  const rows = sortWorstFirst(report).map((trial) => {
-    const { id, title, status, route, evidence, fix } = trial;
+  const rows = listPrintedTrials(report).map(({ status, label, route, evidence, fix }) => {
     const cells = [
-      status.replace('_', ' '),
-      `${id} ${title}`,
+      status,
+      label,
       toMarkdownCode(route ?? ''),
       toMarkdownCode(evidence),
-      isProblem(trial) ? toMarkdownCode(fix) : '',
+      fix === null ? '' : toMarkdownCode(fix),
     ];
     return `| ${cells.join(' | ')} |`;
   });
@@ -84,7 +125,7 @@ function toMarkdown(report: PayTestReport): string {
 function toFindings(report: PayTestReport, pipelineFile: string | null): Findings {
   const { target, trials, summary } = report;
   const answer = toHeadline(report);
-  const fixes = new Map(trials.map(({ id, fix }) => [id, fix]));
+  const ids = [...new Set(trials.map(({ id }) => id))];
   return {
     tool: { name: 'x402-pay-test' },
     title: 'x402 pay-test',
@@ -94,11 +135,11 @@ function toFindings(report: PayTestReport, pipelineFile: string | null): Finding
     junitProperties: [['answer', answer]],
     fingerprintName: 'trial/v1',
     pipelineFile,
-    rules: [...fixes].map(([id, help]) => ({
+    rules: ids.map((id) => ({
       id,
       name: TRIALS[id],
       description: `${id} ${TRIALS[id]}`,
-      help,
+      help: EXPLANATIONS[id].fix,
     })),
     items: trials.map((trial) => {
       const { id, title, status, route, evidence } = trial;

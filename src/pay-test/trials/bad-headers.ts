@@ -1,7 +1,8 @@
+import { type Members, toMembers } from '../judge-payment.ts';
 import type { Payment } from '../payer.ts';
 import { describeReply, isDelivery } from '../replies.ts';
 import type { TrialFinding } from '../result.ts';
-import type { RouteTester } from '../route-tester.ts';
+import { NoChallenge, type RouteTester } from '../route-tester.ts';
 
 const PAYMENT_HEADERS = { 1: 'x-payment', 2: 'payment-signature' } as const;
 const LONG_HEADER_CHARS = 100_000;
@@ -9,12 +10,25 @@ const NESTING_DEPTH = 5_000;
 
 const toBase64 = (text: string) => Buffer.from(text).toString('base64');
 
+const JSON_OF_NO_PAYMENT = toBase64('{"x402Version":2,"payload":[]}');
+/** Sent in place of a payment on a route that cannot be paid. */
+const UNSIGNED_PAYLOAD: Members = {
+  scheme: 'exact',
+  network: 'eip155:84532',
+  payload: { signature: '0x', authorization: {} },
+};
+
+/** A header that is base64 of JSON, but not a payment. */
+export function toNoPayment(version: 1 | 2): Readonly<Record<string, string>> {
+  return { [PAYMENT_HEADERS[version]]: JSON_OF_NO_PAYMENT };
+}
+
 /** T12: sends headers that hold no valid payment. Stops if the seller's process ended. */
 export async function tryBadHeaders(
   tester: RouteTester,
   isAlive: () => Promise<boolean>,
 ): Promise<TrialFinding> {
-  const payment = await tester.signPayment();
+  const payment = await signIfPayable(tester);
   const deliveries: string[] = [];
   const serverErrors: string[] = [];
   for (const [name, headers] of listBadHeaders(payment)) {
@@ -22,7 +36,7 @@ export async function tryBadHeaders(
     const reaction = `${name}: ${describeReply(reply)}`;
     if (!(await isAlive()))
       return { status: 'fail', evidence: `${reaction}, and its process ended` };
-    const isSettled = tester.ledger.findSettlement(payment.nonce) !== null;
+    const isSettled = payment !== null && tester.ledger.findSettlement(payment.nonce) !== null;
     if (isDelivery(reply) && !isSettled) deliveries.push(`${reaction} without a settlement`);
     if (reply.ok && reply.status >= 500) serverErrors.push(reaction);
   }
@@ -32,33 +46,46 @@ export async function tryBadHeaders(
   return { status: 'pass', evidence: 'no bad header got the resource or a 5xx' };
 }
 
+/** Resolves to null on a route that cannot be paid. */
+async function signIfPayable(tester: RouteTester): Promise<Payment | null> {
+  try {
+    return await tester.signPayment();
+  } catch (error) {
+    if (error instanceof NoChallenge) return null;
+    throw error;
+  }
+}
+
 type BadHeader = readonly [name: string, headers: Readonly<Record<string, string>>];
 
-function listBadHeaders({ version, payload }: Payment): readonly BadHeader[] {
-  const toBadHeader = (name: string, value: string, headerVersion: 1 | 2 = version): BadHeader => [
+/** Without a payment, the seller's version is unknown, and each request has the headers of both versions. */
+function listBadHeaders(payment: Payment | null): readonly BadHeader[] {
+  const versions = payment === null ? ([1, 2] as const) : [payment.version];
+  const toBadHeader = (name: string, value: string, inVersions = versions): BadHeader => [
     name,
-    { [PAYMENT_HEADERS[headerVersion]]: value },
+    Object.fromEntries(inVersions.map((version) => [PAYMENT_HEADERS[version], value])),
   ];
+  const payload = payment === null ? UNSIGNED_PAYLOAD : toMembers(payment.payload);
   const encodeAs = (target: 1 | 2) => toBase64(JSON.stringify(toVersion(target, payload)));
   return [
     toBadHeader('empty', ''),
     toBadHeader('100 KB', toBase64('x'.repeat(LONG_HEADER_CHARS)).slice(0, LONG_HEADER_CHARS)),
     toBadHeader('not base64', '%%% {} %%%'),
     toBadHeader('base64 of text that is not JSON', toBase64('no JSON')),
-    toBadHeader('JSON that is not a payment', toBase64('{"x402Version":2,"payload":[]}')),
+    toBadHeader('JSON that is not a payment', JSON_OF_NO_PAYMENT),
     toBadHeader(
       'deep nesting',
       toBase64(`${'['.repeat(NESTING_DEPTH)}${']'.repeat(NESTING_DEPTH)}`),
     ),
-    toBadHeader("version 1 in version 2's place", encodeAs(1), 2),
-    toBadHeader("version 2 in version 1's place", encodeAs(2), 1),
+    toBadHeader("version 1 in version 2's place", encodeAs(1), [2]),
+    toBadHeader("version 2 in version 1's place", encodeAs(2), [1]),
   ];
 }
 
-function toVersion(version: 1 | 2, payload: Payment['payload']): object {
-  const accepted = 'accepted' in payload ? payload.accepted : payload;
-  const { scheme, network } = { scheme: 'exact', network: '', ...(accepted as object) };
+function toVersion(version: 1 | 2, members: Members): object {
+  const { accepted = members, payload } = members;
+  const { scheme, network } = { scheme: 'exact', network: '', ...toMembers(accepted) };
   return version === 1
-    ? { x402Version: 1, scheme, network, payload: payload.payload }
-    : { x402Version: 2, accepted, payload: payload.payload };
+    ? { x402Version: 1, scheme, network, payload }
+    : { x402Version: 2, accepted, payload };
 }

@@ -2,18 +2,22 @@ import type { FacilitatorFault } from '../facilitator.ts';
 import type { Members } from '../judge-payment.ts';
 import type { Step } from '../ledger.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
-import { judgeGift, mergeFindings, type TrialFinding } from '../result.ts';
+import { judgeGift, mergeFindings, notRun, type TrialFinding } from '../result.ts';
 import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
 import { toTimeoutMs } from '../timing.ts';
+import { CHECKS_ITSELF } from './obeys-facilitator.ts';
 
 const VERIFY_FAULTS = ['error', 'hang-up', 'garbage', 'silence'] as const;
 const SETTLE_FAULTS = ['error', 'hang-up', 'silence'] as const;
 
 /** T4: verify fails in four ways at once, each for one payment. */
 export async function tryVerifyOutages(tester: RouteTester): Promise<TrialFinding> {
-  return mergeFindings(
-    await Promise.all(VERIFY_FAULTS.map((fault) => tryOutage(tester, 'verify', fault))),
+  const findings = await Promise.all(
+    VERIFY_FAULTS.map((fault) => tryOutage(tester, 'verify', fault)),
   );
+  const asked = findings.filter(({ wasAsked }) => wasAsked);
+  const gifts = findings.filter(({ isGift }) => isGift === true);
+  return asked.length + gifts.length === 0 ? notRun(CHECKS_ITSELF) : mergeFindings(findings);
 }
 
 /** T6: settle fails in three ways at once, each after the facilitator has settled the payment. */
@@ -27,7 +31,7 @@ async function tryOutage(
   tester: RouteTester,
   step: Step,
   fault: FacilitatorFault,
-): Promise<TrialFinding> {
+): Promise<TrialFinding & { readonly wasAsked: boolean }> {
   const timeoutMs = toTimeoutMs(tester.timing);
   const send = () => tester.signAndSend({}, { step, fault, timeoutMs });
   const first = await send();
@@ -37,13 +41,24 @@ async function tryOutage(
   const judge = step === 'verify' ? judgeVerifyOutage : judgeSettleOutage;
   const finding = judge(tester, attempt);
   const name = fault === 'error' ? '500' : fault;
-  return { ...finding, evidence: `${step} ${name}: ${finding.evidence}` };
+  return {
+    ...finding,
+    evidence: `${step} ${name}: ${finding.evidence}`,
+    wasAsked: wasAsked(tester, attempt.nonce, step),
+  };
+}
+
+function wasAsked({ ledger }: RouteTester, nonce: string, step: Step): boolean {
+  return ledger.listCalls(nonce, step).length > 0;
 }
 
 function judgeVerifyOutage(
   tester: RouteTester,
-  { reply, isDelivered, description }: PaymentAttempt,
+  { nonce, reply, isDelivered, description }: PaymentAttempt,
 ): TrialFinding {
+  // Verify was not asked, so its fault did not reach the seller, who was paid.
+  if (!wasAsked(tester, nonce, 'verify') && tester.ledger.findSettlement(nonce) !== null)
+    return notRun(`${description}: ${CHECKS_ITSELF}`);
   if (isDelivered) return judgeGift(true, description);
   const isLate = reply.ms > tester.timing.patienceMs;
   return isLate

@@ -5,7 +5,7 @@ import type { TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
 /** Nobody has the key of this address. */
-const UNOWNED_ADDRESS = '0x00000000000000000000000000000000000000A1';
+export const UNOWNED_ADDRESS = '0x00000000000000000000000000000000000000A1';
 const NETWORK_CHOICES = {
   1: ['base-sepolia', 'base'],
   2: ['eip155:84532', 'eip155:8453'],

@@ -6,6 +6,7 @@ import type { Payment } from '../payer.ts';
 import { notRun, type TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 import type { SellerReply } from '../seller-client.ts';
+import { CHECKS_ITSELF } from './obeys-facilitator.ts';
 
 export const NOT_IN_VERSION_1 = 'the seller speaks version 1, and this trial needs version 2';
 /** For each payment: its name in the evidence, and the step at which the facilitator refuses it. */
@@ -49,7 +50,12 @@ function findFaults({ challenge }: Payment, { step, payload }: FacilitatorCall):
 /** T16: the buyer must get the reason why verify refused the payment. */
 export async function tryRefusalReason(tester: RouteTester): Promise<TrialFinding> {
   const misbehaviour = { step: 'verify', fault: 'refuse' } as const;
-  const { version, reply, isDelivered, description } = await tester.signAndSend({}, misbehaviour);
+  const { nonce, version, reply, isDelivered, description } = await tester.signAndSend(
+    {},
+    misbehaviour,
+  );
+  if (tester.ledger.listCalls(nonce, 'verify').length === 0)
+    return notRun(`${description}: ${CHECKS_ITSELF}`);
   const reaction = `verify said ${REFUSAL_REASON}: ${description}`;
   if (isDelivered) return notRun(`${reaction}: it delivers, see T3`);
   const error = tester.readError(reply, version);

@@ -1,33 +1,108 @@
+import { randomBytes } from 'node:crypto';
 import { isPaidBody } from '../paid-body.ts';
 import { describeReply, isDelivery } from '../replies.ts';
-import { notRun, type TrialFinding } from '../result.ts';
+import type { TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
-import type { Request } from '../seller-client.ts';
+import type { Request, SellerAnswer, SellerReply } from '../seller-client.ts';
 
 type Variant = readonly [name: string, request: Partial<Request>];
+
+const HEAD_FIX = 'Guard HEAD on this path as you guard GET (explain P5 shows the code).';
+
+type Deliveries = {
+  readonly gifts: readonly string[];
+  /** HEAD answers with the length of a body that an unpaid GET does not get. */
+  readonly heads: readonly string[];
+  readonly tried: number;
+};
+
+/** Judges a body, or for HEAD its length. */
+type Comparison = {
+  readonly isSold: (reply: SellerAnswer, request: Partial<Request>) => Promise<boolean> | boolean;
+  readonly isSoldLength: (length: number) => boolean;
+  /** Says what the body is. */
+  readonly words: string;
+};
 
 /** T11: the seller must not deliver to unpaid requests that a router may take for the paid route. */
 export async function tryPaths(tester: RouteTester): Promise<TrialFinding> {
   const { paidAnswer } = tester;
-  if (paidAnswer === null) return notRun('no paid body to compare with');
+  const comparison =
+    paidAnswer === null ? await compareWithFree(tester) : compareWithPaid(paidAnswer);
+  const { gifts, heads, tried } = await listDeliveries(tester, comparison);
+  const evidence = [...gifts, ...heads].join('; ');
+  if (gifts.length > 0 && paidAnswer !== null) return { status: 'fail', evidence, isGift: true };
+  if (gifts.length > 0) return { status: 'warn', evidence };
+  if (heads.length > 0) return { status: 'warn', evidence, fix: HEAD_FIX };
+  return { status: 'pass', evidence: `${tried} unpaid variants: none delivers` };
+}
+
+async function listDeliveries(
+  tester: RouteTester,
+  { isSold, isSoldLength, words }: Comparison,
+): Promise<Deliveries> {
   const gifts: string[] = [];
-  const headLengths: string[] = [];
+  const heads: string[] = [];
   const variants = listPathVariants(tester.route.method, tester.path, tester.origin);
   for (const [name, request] of variants) {
     const reply = await tester.request(request);
     if (!isDelivery(reply)) continue;
     const reaction = `${name} ${request.path ?? ''}: ${describeReply(reply)}`;
     if (request.method !== 'HEAD') {
-      if (isPaidBody(paidAnswer, reply.body))
-        gifts.push(`${reaction} with the body of the resource`);
-    } else if (Number(reply.headers['content-length']) === paidAnswer.body.length) {
-      headLengths.push(`HEAD: ${describeReply(reply)} with the length of the paid body`);
+      if (await isSold(reply, request)) gifts.push(`${reaction} with ${words}`);
+    } else if (isSoldLength(Number(reply.headers['content-length']))) {
+      heads.push(`HEAD: ${describeReply(reply)} with the length of ${words}`);
     }
   }
-  const evidence = [...gifts, ...headLengths].join('; ');
-  if (gifts.length > 0) return { status: 'fail', evidence, isGift: true };
-  if (headLengths.length > 0) return { status: 'warn', evidence };
-  return { status: 'pass', evidence: `${variants.length} unpaid variants: none delivers` };
+  return { gifts, heads, tried: variants.length };
+}
+
+function compareWithPaid(paid: SellerAnswer): Comparison {
+  return {
+    isSold: ({ body }) => isPaidBody(paid, body),
+    isSoldLength: (length) => length === paid.body.length,
+    words: 'the body of the resource',
+  };
+}
+
+/** Without a paid body, a 2xx is suspect if it is neither the body of the 402 nor that of a page for everybody. */
+async function compareWithFree(tester: RouteTester): Promise<Comparison> {
+  const randomPath = `/${randomBytes(12).toString('hex')}`;
+  const answers = new Map<string, Promise<SellerReply>>();
+  const ask = (method: string, path: string) => {
+    const key = `${method} ${path}`;
+    const answer = answers.get(key) ?? tester.request({ method, path });
+    answers.set(key, answer);
+    return answer;
+  };
+  const { method: ownMethod } = tester.route;
+  const challenge = await tester.request();
+  const randomReply = await ask(ownMethod, randomPath);
+  const lengths = [challenge, randomReply].flatMap((reply) =>
+    reply.ok ? [reply.body.length] : [],
+  );
+  return {
+    isSold: async (reply, { method = ownMethod, path = tester.path }) => {
+      // Some servers answer OPTIONS with the list of methods as the body.
+      const isMethodList = reply.headers['allow'] === reply.body.toString('utf8');
+      if (reply.body.length === 0 || isMethodList) return false;
+      // A request for "/" gets the home page, unless a header leads to the paid route.
+      const freePaths = path === '/' ? [randomPath, '/'] : [randomPath];
+      const free = await Promise.all(freePaths.map((freePath) => ask(method, freePath)));
+      return ![challenge, ...free].some(
+        (other) => other.ok && isSamePage(reply, path, other, randomPath),
+      );
+    },
+    isSoldLength: (length) => length > 0 && !lengths.includes(length),
+    words: 'a body that is neither that of the 402 nor that of a random path',
+  };
+}
+
+/** Pages for everybody may repeat the requested path. */
+function isSamePage(one: SellerAnswer, path: string, other: SellerAnswer, otherPath: string) {
+  const toText = ({ body }: SellerAnswer, ownPath: string) =>
+    ownPath === '/' ? body.toString('utf8') : body.toString('utf8').replaceAll(ownPath, '');
+  return isPaidBody(other, one.body) || toText(one, path) === toText(other, otherPath);
 }
 
 /** Lists requests that some routers treat as requests for `target`, which is the path with its query. */

@@ -1,36 +1,101 @@
-import { isDelivery, readReceipt, type SellerReceipt } from '../replies.ts';
-import type { TrialFinding, TrialStatus } from '../result.ts';
-import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
+import type { FacilitatorCall } from '../ledger.ts';
+import { hasChallengeInside } from '../paid-body.ts';
+import { isDelivery, readOwnError, readReceipt, type SellerReceipt } from '../replies.ts';
+import { notPaid, type TrialFinding, type TrialStatus } from '../result.ts';
+import {
+  type NoChallenge,
+  type PaymentAttempt,
+  type RouteTester,
+  toRouteName,
+} from '../route-tester.ts';
 
 export type FirstPaymentFlags = {
   /** True if the seller delivered without a call to this facilitator. */
   readonly hasSkippedFacilitator: boolean;
-  /** The reason why no other trial can be judged, or null. */
+  /** The reason why no trial that pays can be judged, or null. */
   readonly onlyT1Reason: string | null;
+  /** True if the seller did not answer the payment. */
+  readonly isSilent: boolean;
 };
 
 type FirstPaymentFinding = TrialFinding & FirstPaymentFlags;
 
+const UNGUARDED_FIX =
+  'Let the payment guard match this path with its method (explain T1 --stack NAME shows how your stack writes paths), or leave the route out if it is free.';
+const CHALLENGE_IN_BODY_FIX =
+  'Answer 402 with the challenge in PAYMENT-REQUIRED, and send nothing of the resource before the payment.';
+const ANSWERED_FIRST_FIX =
+  'Ask for the payment before the handler looks at the request; if the guard does, name a path that exists, and its input by --body.';
+
+/** T1 on a route that cannot be paid: what it answers without a payment. */
+export function judgeUnpaidAnswer(
+  { answer, message }: NoChallenge,
+  tester: RouteTester,
+  isNamed: boolean,
+): TrialFinding {
+  const name = toRouteName(tester.route);
+  if (answer === null) return notPaid(message);
+  const { status } = answer;
+  const reaction = `${name} answers ${status} without a payment`;
+  if (isDelivery(answer)) {
+    const isAsking = hasChallengeInside(answer);
+    const cause = isAsking
+      ? 'it asks for the payment in the body, but clients pay only a 402'
+      : 'the guard does not match this path';
+    const fix = isAsking ? CHALLENGE_IN_BODY_FIX : UNGUARDED_FIX;
+    return { status: 'fail', evidence: `${reaction}: ${cause}`, isGift: true, fix };
+  }
+  const isOwnRefusal = status >= 400 && status < 500 && status !== 402;
+  if (!isNamed || !isOwnRefusal) return notPaid(message);
+  const evidence = `${reaction}: it answered before it asked for a payment`;
+  return { status: 'warn', evidence, fix: ANSWERED_FIRST_FIX };
+}
+
 /** T1: a good payment is verified, settled once and answered with the resource. */
 export async function tryFirstPayment(tester: RouteTester): Promise<FirstPaymentFinding> {
+  let callsBefore = tester.ledger.callCount;
   let attempt = await payFirst(tester);
-  if (tester.dropRefusedExample(attempt.reply)) attempt = await payFirst(tester);
+  if (tester.dropRefusedExample(attempt.reply)) {
+    callsBefore = tester.ledger.callCount;
+    attempt = await payFirst(tester);
+  }
   const { nonce, reply, isDelivered } = attempt;
-  const hasCalls = tester.ledger.listCalls(nonce).length > 0;
+  const calls = (['verify', 'settle'] as const).flatMap((step) =>
+    tester.ledger.listCallsOf(nonce, callsBefore, step),
+  );
   const flags = {
-    hasSkippedFacilitator: isDelivered && !hasCalls,
-    onlyT1Reason: findOnlyT1Reason(attempt, hasCalls),
+    hasSkippedFacilitator: isDelivered && calls.length === 0,
+    onlyT1Reason: findOnlyT1Reason(attempt, calls.length > 0),
+    isSilent: !reply.ok && reply.why === 'silent',
   };
   const { refusedExample } = tester;
   const exampleNote =
     refusedExample === null ? '' : `; it refuses its own example, ${refusedExample}`;
   const evidence = `a good payment: ${attempt.description}${exampleNote}`;
-  if (!isDelivery(reply)) return { status: 'fail', evidence, ...flags };
+  if (!isDelivery(reply)) {
+    const refusals = explainRefusal(tester, attempt, calls);
+    return { status: 'fail', evidence: [evidence, ...refusals].join('; '), ...flags };
+  }
   tester.paidAnswer = reply;
   const settledTransaction = tester.ledger.findSettlement(nonce)?.transaction;
   const [status, fault] = gradeReceipt(readReceipt(reply), settledTransaction);
   const isExampleRefused = status === 'pass' && refusedExample !== null;
   return { status: isExampleRefused ? 'warn' : status, evidence: `${evidence}${fault}`, ...flags };
+}
+
+/** Quotes the facilitator's reasons for a refused payment, and the seller's own error. */
+function explainRefusal(
+  tester: RouteTester,
+  { reply, nonce, version }: PaymentAttempt,
+  calls: readonly FacilitatorCall[],
+): readonly string[] {
+  const reasons = calls.flatMap(({ step, reason, ...call }) => {
+    const noncePart = call.nonce === nonce ? '' : " without the payment's nonce";
+    return reason === null ? [] : [`${step} was asked${noncePart}, and refused: ${reason}`];
+  });
+  const ownError = tester.readError(reply, version) || readOwnError(reply);
+  const errorPart = ownError === null ? [] : [`the seller says ${JSON.stringify(ownError)}`];
+  return [...new Set(reasons), ...errorPart];
 }
 
 async function payFirst(tester: RouteTester): Promise<PaymentAttempt> {

@@ -19,8 +19,9 @@ export async function tryPendingSettle(tester: RouteTester): Promise<TrialFindin
   const findings: TrialFinding[] = [];
   for (const [fault, name] of PENDING_FAULTS) {
     const timeoutMs = toTimeoutMs(tester.timing);
+    const callsBefore = tester.ledger.callCount;
     const attempt = await tester.signAndSend({}, { step: 'settle', fault, timeoutMs });
-    const finding = judgePending(tester, attempt);
+    const finding = judgePending(tester, attempt, callsBefore);
     const evidence = `${name}: ${finding.evidence}`;
     const isLate = attempt.reply.ms > tester.timing.patienceMs && finding.status !== 'fail';
     const lateFinding = { status: 'warn', evidence: `${evidence}, late` } as const;
@@ -32,14 +33,17 @@ export async function tryPendingSettle(tester: RouteTester): Promise<TrialFindin
 function judgePending(
   tester: RouteTester,
   { nonce, reply, description }: PaymentAttempt,
+  callsBefore: number,
 ): TrialFinding {
-  const [firstCall, ...laterCalls] = tester.ledger.listCalls(nonce, 'settle');
+  const [firstCall, ...laterCalls] = tester.ledger.listCallsOf(nonce, callsBefore, 'settle');
   if (firstCall === undefined) return notRun(`${description}: nothing was settled`);
   const pickTerms = ({ payload, requirements }: FacilitatorCall) => ({ payload, requirements });
   const firstTerms = pickTerms(firstCall);
   if (laterCalls.some((call) => !isDeepStrictEqual(pickTerms(call), firstTerms))) {
-    const evidence = `${description}, again with another payload or other terms`;
-    return { status: 'fail', evidence };
+    const isOtherNonce = laterCalls.some((call) => call.nonce !== firstCall.nonce);
+    const difference = isOtherNonce ? 'under another nonce' : 'with another payload or other terms';
+    const isGift = isDelivery(reply) && tester.ledger.findSettlement(nonce) === null;
+    return { status: 'fail', evidence: `${description}, settled again ${difference}`, isGift };
   }
   const receipt = reply.ok ? readReceipt(reply) : null;
   if (isDelivery(reply)) {

@@ -27,9 +27,10 @@ const REPORT: PayTestReport = {
     trial('T11', 'warn', { title: 'paths' }),
     trial('T14', 'not_run', { title: 'failed-work', evidence: 'name a route', route: null }),
   ],
-  summary: { pass: 1, warn: 1, fail: 1, not_run: 1, delivers: true, gifts: 1 },
+  summary: { pass: 1, warn: 1, fail: 1, not_run: 1, delivers: true, gifts: 1, tested: 1 },
 };
-const ANSWER = 'Takes money and delivers: yes. Gives away for nothing: 1 way.';
+const ANSWER =
+  'Takes money and delivers: yes. Gives away for nothing: 1 way. Routes tested: 1 of 1.';
 
 describe('the report of a pay-test', () => {
   test('as text: prints the answer, the counts, and the trials with the worst first', () => {
