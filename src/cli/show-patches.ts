@@ -9,7 +9,7 @@ import {
   readPatchValues,
 } from '../patches/patch-values.ts';
 import { patchesFor, writeTrialPatch } from '../patches/patches-for.ts';
-import { EXPLANATIONS } from '../pay-test/explanations.ts';
+import { describeFix } from '../pay-test/explanations.ts';
 import type { TrialId } from '../pay-test/result.ts';
 import { readReport } from './io.ts';
 import { UsageError } from './usage.ts';
@@ -36,8 +36,11 @@ export function showPatches(checkId: string, stack: Stack, seller: PatchedSeller
 /** Formats the patch for findings of a trial of the pay-test. */
 export function showTrialPatch(trialId: TrialId, stack: Stack, seller: PatchedSeller): string {
   const { topic, patch } = writeTrialPatch(trialId, stack, choosePatchValues(trialId, seller));
-  const { fix } = EXPLANATIONS[trialId];
-  return [`${trialId} for ${stack}. ${fix}`, '', ...patchLines(topic, patch)].join('\n');
+  return [
+    `${trialId} for ${stack}. ${describeFix(trialId, stack)}`,
+    '',
+    ...patchLines(topic, patch),
+  ].join('\n');
 }
 
 function patchLines(topic: string, patch: Patch): readonly string[] {

@@ -11,7 +11,7 @@ export type TrialExplanation = {
 
 export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   T1: {
-    why: 'A buyer with an official client pays, and gets the resource with a proof of the settlement. A seller that fails here earns nothing.',
+    why: 'A buyer with an official client pays, and gets the resource with a proof of the settlement. A seller that fails here earns nothing. A route whose path the guard does not match is free for everybody.',
     fix: 'Verify, run the handler, settle, then answer 2xx with PAYMENT-RESPONSE: success, transaction, network and payer as the facilitator gave them. Accept the example that your own bazaar extension declares.',
     upstream: [],
   },
@@ -64,7 +64,7 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   },
   T11: {
     why: 'Routers accept several spellings of one path. A guard that compares text lets the other spellings through.',
-    fix: 'Guard the handler or the router instead of a separate list of paths, and normalise paths the same way in both.',
+    fix: 'Guard the handler or the router instead of a separate list of paths, and normalise paths the same way in both. If only HEAD is found, guard HEAD as you guard GET (explain P5).',
     upstream: [
       'the absolute form of a request target passed the guard of Fastify (x402 issue 3577)',
       'a line end (%0A) passed wildcard routes in TypeScript, Go and Python (x402 pull requests 3036, 3044, 3055)',
@@ -115,3 +115,22 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
     ],
   },
 };
+
+const MIDDLEWARE_PATHS =
+  'In the routes of the x402 middleware a parameter is [id], and * also matches slashes. It takes';
+
+/** How the payment guard of a stack writes paths, for T1: a guard that matches no path gives the route away. */
+const PATH_NOTATIONS: Readonly<Record<string, string>> = {
+  express: `${MIDDLEWARE_PATHS} {id} and /path{/:id} of Express as plain text, which matches nothing.`,
+  hono: `${MIDDLEWARE_PATHS} :id{[0-9]+} of Hono as plain text, which matches nothing.`,
+  next: `${MIDDLEWARE_PATHS} [...id] as one segment: write * for the rest of a path. withX402 needs no path.`,
+  fastapi: `${MIDDLEWARE_PATHS} {id} of FastAPI as plain text, which matches nothing.`,
+  flask: `${MIDDLEWARE_PATHS} <id> of Flask as plain text, which matches nothing.`,
+  go: 'In some Go libraries * stops at a slash: guard the router group, or name each path.',
+};
+
+/** The fix of a trial; for T1, with the notation of paths in the stack. */
+export function describeFix(id: TrialId, stack: string): string {
+  const notation = id === 'T1' ? (PATH_NOTATIONS[stack] ?? '') : '';
+  return [EXPLANATIONS[id].fix, notation].filter((part) => part !== '').join(' ');
+}

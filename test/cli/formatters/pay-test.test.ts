@@ -46,8 +46,8 @@ describe('the report of a pay-test', () => {
   });
 
   test.each([
-    [0, false, 'Takes money and delivers: no. Gives away for nothing: no way.'],
-    [2, true, 'Takes money and delivers: yes. Gives away for nothing: 2 ways.'],
+    [0, false, 'Takes money and delivers: no. Gives away for nothing: no way. Routes'],
+    [2, true, 'Takes money and delivers: yes. Gives away for nothing: 2 ways. Routes'],
   ])(
     'with %d gifts (unpaid deliveries) and delivers: %s says "%s"',
     (gifts, delivers, sentence) => {
@@ -55,6 +55,23 @@ describe('the report of a pay-test', () => {
       expect(formatPayTest({ ...REPORT, summary }, 'text')).toContain(sentence);
     },
   );
+
+  test('says that nothing was tested if no trial was judged, with one line for the route', () => {
+    const evidence = 'not paid: GET /w: answers 500 instead of 402';
+    const trials = (['T1', 'T2', 'T7'] as const).map((id) => trial(id, 'not_run', { evidence }));
+    const summary = { ...REPORT.summary, delivers: false, gifts: 0, tested: 0 };
+    const lines = formatPayTest({ ...REPORT, trials, summary }, 'text').split('\n');
+    expect(lines[0]).toBe('Nothing was tested.');
+    expect(lines.slice(3)).toEqual([`NOT RUN ${evidence}.`, '']);
+  });
+
+  test('calls no seller sound whose routes were not paid', () => {
+    const trials = [trial('T1', 'not_run'), trial('T11', 'pass'), trial('T12', 'pass')];
+    const summary = { ...REPORT.summary, delivers: false, gifts: 0, tested: 0 };
+    expect(formatPayTest({ ...REPORT, trials, summary }, 'text').split('\n')[0]).toBe(
+      'Takes money and delivers: not tested. Gives away for nothing: not tested. Routes tested: 0 of 1.',
+    );
+  });
 
   test('as JSON: prints the report', () => {
     expect(JSON.parse(formatPayTest(REPORT, 'json'))).toEqual(REPORT);
