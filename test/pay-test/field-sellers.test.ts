@@ -98,6 +98,17 @@ describe('a route that cannot be paid', () => {
   });
 });
 
+test('T11 speaks of HEAD if only HEAD runs unpaid', { timeout: TIMEOUT_MS }, async () => {
+  const report = await payTest({
+    ...(await startKind('free-head')),
+    routes: [{ method: 'GET', path: '/report', body: null }],
+    only: ['T11'],
+  });
+  expect(report.trials).toMatchObject([
+    { id: 'T11', status: 'warn', fix: expect.stringContaining('Guard HEAD') },
+  ]);
+});
+
 describe('a seller that checks payments itself', () => {
   test('passes, and T3, T4 and T16 do not run', { timeout: TIMEOUT_MS }, async () => {
     const { report, evidenceOf } = await tryKind('settles');
