@@ -270,6 +270,20 @@ describe('a checkout', () => {
     ]);
   });
 
+  test.each([
+    ['docs/ci.md', '- uses: <this repository>@v1.2.4', 1, '1.2.4'],
+    ['docs/ci.md', 'One\nnpx x402-scan@1.2.2 and x402-scan-1.2.3.tgz', 2, '1.2.2'],
+    ['ci/gitlab.yml', '# rev: v1.3.3', 1, '1.3.3'],
+    ['server.json', '{ "name": "io.github.OWNER/x402-scan",\n "version": "2.2.3" }', 2, '2.2.3'],
+    ['package-lock.json', '{\n"name": "x402-scan",\n"version": "1.2.2" }', 3, '1.2.2'],
+  ])('may name no other version than package.json: %s', async (file, content, line, found) => {
+    await write('package.json', '{ "name": "x402-scan", "version": "1.2.3" }');
+    expect(await listFindings(file, content)).toEqual([
+      `${file}:${line}: names version ${found}, and package.json says 1.2.3: name the same`,
+    ]);
+    expect(await listFindings(file, content.replace(found, '1.2.3'))).toEqual([]);
+  });
+
   test('without a README in a folder of src is refused', async () => {
     expect(await listFindings('src/orders/a.ts', '/** A. */')).toEqual([
       expect.stringContaining('src/orders/README.md:1: missing'),

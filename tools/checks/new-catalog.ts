@@ -12,7 +12,7 @@ import { writeChecksReadme } from './checks-readme.ts';
 import { compareCatalogs, renderComparison } from './compare-catalogs.ts';
 import { nextChecksVersion } from './next-checks-version.ts';
 import { publishLinted } from './publish-linted.ts';
-import { readRelease, repinCatalogs } from './repin-catalogs.ts';
+import { readReleases, repinCatalogs } from './repin-catalogs.ts';
 import { runTool } from './run-tool.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 import {
@@ -35,8 +35,8 @@ npm run catalog:new -- --publish VERSION
   runs lint, then pins a catalog and its check files in catalog/published.json: they never change
   again.
 npm run catalog:new -- --repin
-  pins what is published anew, where check files were changed in place; refused once the version of
-  package.json is released. Name the moved cells of the golden table in the commit, or "none".`;
+  pins what is published anew, where check files were changed in place; refused once CHANGELOG.md has
+  the heading of a release. Name the moved cells of the golden table in the commit, or "none".`;
 
 await runTool(async () => {
   const { values, positionals } = readArguments();
@@ -132,7 +132,7 @@ async function publish(version: string, files: CatalogFiles): Promise<readonly s
 }
 
 async function repin(files: CatalogFiles): Promise<readonly string[]> {
-  const moved = await repinCatalogs(files, await readRelease(ROOT));
+  const moved = await repinCatalogs(files, await readReleases(ROOT));
   return [
     `Pinned anew: ${moved.join(', ') || 'nothing, all digests are as they were'}.`,
     'Next: npx vitest run test/golden, which shows every cell that moves.',

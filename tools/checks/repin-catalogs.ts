@@ -1,4 +1,4 @@
-/** Pins every catalog with its check files again. This is allowed only before the release that contains them. */
+/** Pins every catalog with its check files again. This is allowed only before the first release. */
 import { readFile } from 'node:fs/promises';
 import {
   listCatalogs,
@@ -6,33 +6,23 @@ import {
   readCatalog,
   readPublished,
 } from '../../src/engine/catalog/catalog.ts';
-import { publishedChecks } from '../lint/published-unchanged.ts';
+import { listReleases, publishedChecks } from '../lint/published-unchanged.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 import { type CatalogFiles, pinCatalogs, writeCatalog } from './write-catalog.ts';
 
-export type Release = {
-  /** Version of package.json: "0.3.0". */
-  readonly version: string;
-  /** Text of CHANGELOG.md, in which each release has a heading. */
-  readonly changelog: string;
-};
-
-/** Reads the checkout's version and changelog. */
-export async function readRelease(root: URL): Promise<Release> {
-  const manifest: unknown = JSON.parse(await readFile(new URL('package.json', root), 'utf8'));
-  const changelog = await readFile(new URL('CHANGELOG.md', root), 'utf8');
-  const hasVersion = typeof manifest === 'object' && manifest !== null && 'version' in manifest;
-  return { version: hasVersion ? String(manifest.version) : '', changelog };
+/** Reads the versions that CHANGELOG.md says are released. */
+export async function readReleases(root: URL): Promise<readonly string[]> {
+  return listReleases(await readFile(new URL('CHANGELOG.md', root), 'utf8'));
 }
 
-/** Returns the implementations whose digest changed. Throws ToolUsageError if the version is released. */
+/** Returns the implementations whose digest changed. Throws ToolUsageError after a release. */
 export async function repinCatalogs(
   files: CatalogFiles,
-  { version, changelog }: Release,
+  releases: readonly string[],
 ): Promise<readonly string[]> {
-  if (changelog.split('\n').some((line) => line.startsWith(`## ${version}`))) {
+  if (releases.length > 0) {
     throw new ToolUsageError(
-      `${version} is released (CHANGELOG.md): published is published; npm run check:revise -- <ID>`,
+      `${releases.join(', ')} is released (CHANGELOG.md): published is published; npm run check:revise -- <ID>`,
     );
   }
   const digests = new Map(files.checks.map(({ impl, digest }) => [impl, digest]));

@@ -2,6 +2,7 @@
 import { checkFolders } from './check-folders.ts';
 import { checkOutcomes } from './check-outcomes.ts';
 import type { Finding, HouseRule } from './finding.ts';
+import { packageVersion } from './package-version.ts';
 import { privateDoors } from './private-doors.ts';
 import { isUnpinned, publishedUnchanged } from './published-unchanged.ts';
 import { openTree } from './source-tree.ts';
@@ -25,6 +26,7 @@ const RULES: readonly HouseRule[] = [
   folderReadmes,
   catalogChangelog,
   lockfile,
+  packageVersion,
 ];
 
 /**

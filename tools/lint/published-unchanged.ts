@@ -1,8 +1,17 @@
-/** Refuses changes to published files, because an old catalog must give the same grade again. */
+/**
+ * Refuses changes to published files, because an old catalog must give the same grade again. Until CHANGELOG.md has the
+ * heading of a release, they may be pinned anew; then never.
+ */
+import { spawnSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Catalog, CatalogError, readPublished } from '../../src/engine/catalog/catalog.ts';
+import {
+  type Catalog,
+  CatalogError,
+  type Published,
+  readPublished,
+} from '../../src/engine/catalog/catalog.ts';
 import {
   CheckModuleError,
   type DiscoveredCheck,
@@ -14,13 +23,18 @@ import type { SourceTree } from './source-tree.ts';
 
 const PINS_FILE = 'catalog/published.json';
 const NOT_PINNED = `not pinned in ${PINS_FILE}`;
+const PIN_ANEW = 'npm run catalog:new -- --repin, which is allowed until the release';
 
 export const publishedUnchanged: HouseRule = async (tree) => {
   if (!tree.files.some((file) => file.startsWith('catalog/'))) return [];
   const folder = pathToFileURL(`${join(tree.root, 'catalog')}/`);
   try {
     const checks = await discoverChecks(pathToFileURL(`${join(tree.root, 'checks')}/`));
-    const breaches = await publishedBreaches(folder, checks);
+    const releases = tree.has('CHANGELOG.md') ? listReleases(tree.read('CHANGELOG.md')) : [];
+    const breaches = [
+      ...(await publishedBreaches(folder, checks, releases.length > 0)),
+      ...(await findMovedPins(tree.root, folder, releases)),
+    ];
     return [...breaches.map((one) => toFinding(tree, one)), ...(await findUnpinned(tree, folder))];
   } catch (error) {
     if (error instanceof CatalogError)
@@ -31,12 +45,20 @@ export const publishedUnchanged: HouseRule = async (tree) => {
   }
 };
 
+/** Versions with a heading in CHANGELOG.md, such as "0.3.0": those that users may have. */
+export function listReleases(changelog: string): readonly string[] {
+  return [...changelog.matchAll(/^## \[?v?(\d+\.\d+\.\d+)(?=[\s\]]|$)/gm)].flatMap(
+    ([, version]) => version ?? [],
+  );
+}
+
 /** Lists every published catalog and check file that is missing or changed, one line each. */
 export async function publishedBreaches(
   folder: URL,
   checks: readonly DiscoveredCheck[],
+  isReleased: boolean,
 ): Promise<readonly string[]> {
-  const { lost, pinned } = await readPins(folder);
+  const { lost, pinned } = await readPins(folder, isReleased ? 'restore it' : PIN_ANEW);
   const digests = new Map(checks.map(({ impl, digest }) => [impl, digest]));
   const changed = [...pinned].filter(([impl, digest]) => digests.get(impl) !== digest);
   return [
@@ -44,18 +66,19 @@ export async function publishedBreaches(
     ...changed.map(([impl]) => {
       const what = digests.has(impl) ? 'was changed' : 'is missing';
       const [id] = impl.split('@');
-      return `${impl} is published and ${what}: restore it, then npm run check:revise -- ${id}`;
+      const remedy = `restore it, then npm run check:revise -- ${id}`;
+      return `${impl} is published and ${what}: ${isReleased || !digests.has(impl) ? remedy : PIN_ANEW}`;
     }),
   ];
 }
 
 /** Digests of the check files that published catalogs run, by impl ("P6@2"). */
 export async function publishedChecks(folder: URL): Promise<ReadonlyMap<string, string>> {
-  return (await readPins(folder)).pinned;
+  return (await readPins(folder, 'restore it')).pinned;
 }
 
 /** `lost` has a line for each catalog that is missing or changed; such a catalog pins no check. */
-async function readPins(folder: URL) {
+async function readPins(folder: URL, remedy: string) {
   const { catalogs } = await readPublished(folder);
   const lost: string[] = [];
   const pinned = new Map<string, string>();
@@ -64,13 +87,49 @@ async function readPins(folder: URL) {
     const text = await readFile(new URL(name, folder), 'utf8').catch(() => null);
     if (text === null) lost.push(`catalog/${name} is published and missing: restore it`);
     else if (fileDigest(text) !== digest) {
-      lost.push(`catalog/${name} is published and was changed: restore it`);
+      lost.push(`catalog/${name} is published and was changed: ${remedy}`);
     } else {
       const catalog: Catalog = JSON.parse(text); // it passed the schema when it was pinned
       for (const { impl, digest: pin } of catalog.checks) pinned.set(impl, pin);
     }
   }
   return { lost, pinned };
+}
+
+/**
+ * Lists the catalogs whose pin is not that of the commit that added the heading of a release. Without history, or while
+ * the heading is not committed, there are none.
+ */
+async function findMovedPins(
+  root: string,
+  folder: URL,
+  releases: readonly string[],
+): Promise<readonly string[]> {
+  const { catalogs } = await readPublished(folder);
+  return releases.flatMap((version) => {
+    const heading = `^## \\[?v?${version.replaceAll('.', '\\.')}`;
+    const commits = runGit(root, ['log', '--format=%H', `-G${heading}`, '--', 'CHANGELOG.md']);
+    const released = commits?.trim().split('\n').at(-1) ?? '';
+    const text = released === '' ? null : runGit(root, ['show', `${released}:./${PINS_FILE}`]);
+    if (text === null) return [];
+    const pins: Published = JSON.parse(text); // lint accepted it when the release was committed
+    return Object.entries(pins.catalogs)
+      .filter(([name, digest]) => catalogs[name] !== digest)
+      .map(
+        ([name]) =>
+          `catalog/${name}.json is part of release ${version}, and its pin was changed: restore both`,
+      );
+  });
+}
+
+/** Returns the output; null if git fails, such as in a folder without history. */
+function runGit(cwd: string, args: readonly string[]): string | null {
+  // Hooks of git set variables that name another repository than `cwd`.
+  const env = Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !name.startsWith('GIT_')),
+  );
+  const { status, stdout } = spawnSync('git', args, { cwd, env, encoding: 'utf8' });
+  return status === 0 ? stdout : null;
 }
 
 export function isUnpinned({ file, message }: Finding, version: string): boolean {

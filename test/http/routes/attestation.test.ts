@@ -7,6 +7,7 @@ import {
   readEnvelope,
   toCanonicalJson,
 } from '../../../src/attestation/envelope.ts';
+import { packageVersion } from '../../../src/probe/client/user-agent.ts';
 import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
 import { type Answer, DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
 
@@ -47,7 +48,7 @@ describe('GET /v1/attestation', () => {
           checksVersion: '2026-08-14.2',
           digest: PUBLISHED_DIGESTS.catalogs['2026-08-14.2'],
         },
-        scanner: { name: 'x402-scan', version: '0.3.0' },
+        scanner: { name: 'x402-scan', version: packageVersion() },
         disclaimer: expect.stringMatching(/not an endorsement/),
       },
     });

@@ -1,0 +1,50 @@
+/** package.json states the version. Every other file that names it must agree. */
+import type { Finding, HouseRule } from './finding.ts';
+import type { SourceTree } from './source-tree.ts';
+
+const SOURCE = 'package.json';
+/** A tarball or package of npm, and a tag of this repository. */
+const NAMED_VERSION = /(?:\bx402-scan[-@]|<this repository>@v|\brev: v)(\d+\.\d+\.\d+)/g;
+/** What users copy from. A change log also names older versions. */
+const DOCUMENT = /^(?!.*CHANGELOG|test\/).*\.(?:md|ya?ml|sh|eta|mjs)$/;
+const MANIFESTS = ['server.json', 'package-lock.json'];
+const OWN_NAME = /"(?:name|identifier)": "(?:[^"]*\/)?x402-scan"/;
+const VERSION_MEMBER = /"version": "([^"]+)"/;
+
+type NamedVersion = { readonly file: string; readonly line: number; readonly version: string };
+
+export const packageVersion: HouseRule = (tree) => {
+  if (!tree.has(SOURCE)) return [];
+  const [, own] = VERSION_MEMBER.exec(tree.read(SOURCE)) ?? [];
+  return [
+    ...tree.files.filter((file) => DOCUMENT.test(file)).flatMap((file) => findNamed(tree, file)),
+    ...MANIFESTS.filter((file) => tree.has(file)).flatMap((file) => findMembers(tree, file)),
+  ]
+    .filter(({ version }) => version !== own)
+    .map(({ file, line, version }): Finding => {
+      const message = `names version ${version}, and ${SOURCE} says ${own}: name the same`;
+      return { file, line, message };
+    });
+};
+
+function findNamed(tree: SourceTree, file: string): NamedVersion[] {
+  return tree
+    .read(file)
+    .split('\n')
+    .flatMap((text, index) =>
+      [...text.matchAll(NAMED_VERSION)].map(([, version = '']) => {
+        return { file, line: index + 1, version };
+      }),
+    );
+}
+
+/** The first version behind each line that names the package. */
+function findMembers(tree: SourceTree, file: string): NamedVersion[] {
+  const lines = tree.read(file).split('\n');
+  return lines.flatMap((text, index) => {
+    if (!OWN_NAME.test(text)) return [];
+    const at = lines.findIndex((line, next) => next > index && VERSION_MEMBER.test(line));
+    const [, version] = VERSION_MEMBER.exec(lines[at] ?? '') ?? [];
+    return version === undefined ? [] : [{ file, line: at + 1, version }];
+  });
+}
