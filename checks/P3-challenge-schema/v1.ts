@@ -9,6 +9,7 @@ import {
   pass,
   type Seen,
   VERSION_2_FIX,
+  version2Fix,
   warn,
   withNotes,
   worstOf,
@@ -133,7 +134,7 @@ function toNote({ kind, isNamed, text }: JudgedOffer): readonly Note[] {
 }
 
 function inspectTopLevel(
-  { reading, resource }: ChallengedResource,
+  { reading, resource, probe }: ChallengedResource,
   origin: Origin,
   payability: ResourcePayability | null,
   kit: Kit,
@@ -142,7 +143,8 @@ function inspectTopLevel(
   const message = kit.quoteClient(payability?.words ?? null);
   const flaws: Flaw[] = [];
   const stated = kit.show(value['x402Version']);
-  if (version === 1) flaws.push(['version-1', `/x402Version: ${stated}`]);
+  if (version === 1)
+    flaws.push(['version-1', `/x402Version: ${stated}`, version2Fix([probe.answer], kit)]);
   else if (stated !== '2') flaws.push(['wrong-version', `/x402Version: ${stated}${message}`]);
   if (offers.length === 0) {
     const { accepts } = value;
@@ -164,10 +166,27 @@ function inspectTopLevel(
   return flaws;
 }
 
+/** Names the ill-typed members of an offer together, after its scheme if nobody here knows it. */
 function listIllTyped(challenge: Challenge, flaws: readonly Flaw[], kit: Kit): readonly Flaw[] {
+  const { offers, version } = challenge;
   const evidence = flaws.map(([, text]) => text);
-  return kit.illTyped(challenge, evidence).map(({ pointer, value }): Flaw => {
-    return ['clients-differ', `${pointer}: ${kit.show(value)}: ${TYPE_NOTE}`];
+  const groups = Map.groupBy(kit.illTyped(challenge, evidence), ({ pointer }) =>
+    offers.find((offer) => `${pointer}/`.startsWith(`${offer.pointer}/`)),
+  );
+  return [...groups].map(([offer, members]): Flaw => {
+    const entryFaults = offer === undefined ? [] : kit.offerFaults(offer, version);
+    if (offer !== undefined && entryFaults.some(({ kind }) => kind === 'bad-entry')) {
+      const text = kit.describeFaults(entryFaults, offer, version, null);
+      return [
+        'clients-differ',
+        `${text}: ${TYPE_NOTE}`,
+        `${REMOVE_FIX}: ${kit.fixFaults(entryFaults, offer, version)}.`,
+      ];
+    }
+    const isUnknown = offer !== undefined && kit.isUnknownPair(offer, version);
+    const lead = isUnknown ? `${kit.describeUnknown(offer)}; ` : '';
+    const texts = members.map(({ pointer, value }) => `${pointer}: ${kit.show(value)}`);
+    return ['clients-differ', `${lead}${texts.join(', ')}: ${TYPE_NOTE}`];
   });
 }
 
@@ -205,9 +224,13 @@ function judgeOffers(
         faults.flatMap((fault) => (fault.kind === name ? [fault.kind] : [])),
       );
       const breaksAll = faults.some(kit.breaksChallenge);
+      // Asked for this entry alone, a client says nothing about it that helps if it pays beside it.
+      const isPassedOver =
+        payability?.payableBy === 'default' && faults.some((fault) => fault.kind === 'bad-entry');
+      const words = isPassedOver ? null : (verdict?.words ?? null);
       return {
         ...{ kind: kind ?? 'bad-field', isUnsound: true, breaksAll },
-        text: kit.describeFaults(faults, offer, version, verdict?.words ?? null),
+        text: kit.describeFaults(faults, offer, version, words),
         fix: kit.fixFaults(faults, offer, version),
       };
     }
@@ -234,7 +257,10 @@ function judgeAllowed(
     const text = `${pointer}/network: ${kit.show(network)}`;
     return ['outdated-network', text, kit.fixNetwork(network, version)];
   }
-  if (row === null || form === 'unknown') return ['unknown', kit.describeUnknown(offer)];
+  if (row === null || form === 'unknown') {
+    const fix = form === 'unknown' ? kit.fixUnknownNetwork(network, version) : undefined;
+    return ['unknown', kit.describeUnknown(offer), fix];
+  }
   if (kit.hasOtherContract(offer)) {
     const contract = kit.show(kit.at(extra, '/verifyingContract'));
     const name = kit.show(kit.at(extra, '/name'));

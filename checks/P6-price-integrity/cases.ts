@@ -100,7 +100,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'agrees', evidence: ['not compared: GET /openapi.json'] },
   },
   ...CONTRADICTION_CASES,
-  badAmount('the amount is zero', '0', '/accepts/0 asks "0"'),
+  badAmount('the amount is zero', '0', '/accepts/0/amount is "0"'),
   badAmount('the amount is negative', '-10000', '"-10000"'),
   badAmount('the amount is a decimal', '0.01', '"0.01"'),
   badAmount('the amount is missing', undefined, 'missing'),

@@ -134,7 +134,7 @@ function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw
   const laterOffers = laterChallenge === null ? [] : kit.judgedOffers(laterChallenge);
   const faults = new Map(
     [...offers, ...laterOffers].flatMap((offer) => {
-      const flaw = findFault(offer, kit);
+      const flaw = findFault(offer, reading.challenge.version, kit);
       return flaw === null ? [] : [[flaw[1], flaw] as const];
     }),
   );
@@ -215,9 +215,13 @@ function compareTool({ resource, reading }: ChallengedResource, kit: Kit) {
   });
 }
 
-function findFault(offer: Offer, kit: Kit): Flaw | null {
+function findFault(offer: Offer, version: 1 | 2, kit: Kit): Flaw | null {
   const { amount, asset, network, pointer } = offer;
-  if (!kit.isAmount(offer)) return ['malformed-amount', `${pointer} asks ${kit.show(amount)}`];
+  if (!kit.isAmount(offer)) {
+    const name = version === 1 ? 'maxAmountRequired' : 'amount';
+    const fix = `Write ${name} as a positive whole number of base units, as text.`;
+    return ['malformed-amount', `${pointer}/${name} is ${kit.show(amount)}`, fix];
+  }
   const networkText = typeof network === 'string' ? network : '';
   const isText = typeof asset === 'string' && asset !== '';
   const form = isText ? kit.address(networkText, asset, 'asset') : 'malformed';

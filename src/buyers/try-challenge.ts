@@ -5,9 +5,10 @@ import {
   type OfferVerdict,
   type PayableBy,
   REFUSED_WHOLE_PREFIX,
+  SIGNED_OTHER_METHOD,
   SIGNED_UNSOUND_PREFIX,
 } from '../model/payability.ts';
-import { type JsonObject, showJson } from '../parse/json/json.ts';
+import { showJson } from '../parse/json/json.ts';
 import { escapeInvisible } from '../parse/text/text.ts';
 import {
   type Challenge,
@@ -37,7 +38,6 @@ type ClientAnswer =
 
 const MAX_WORDS_CHARS = 200;
 const LONG_HEAD_WORDS = 'Node refuses a response head over 16 KiB, Python reads it';
-const OTHER_METHOD_WORDS = 'signs by another transfer method than the one that the offer names';
 
 export async function tryChallenge(
   answer: ChallengeAnswer,
@@ -105,7 +105,13 @@ async function tryAllOffers(
 function findRefusal(answer: ClientAnswer, challenge: Challenge): string | null {
   if (answer.kind === 'refuses') return answer.words;
   const chosen = challenge.offers.find((offer) => isChosen(offer, answer.payload));
-  return chosen === undefined ? null : findFault(chosen, challenge);
+  if (chosen === undefined) return null;
+  return findFault(chosen, challenge) ?? (hasNamedMethod(chosen) ? null : SIGNED_OTHER_METHOD);
+}
+
+/** False if the offer names a transfer method that the client does not know. The client then uses its own method. */
+function hasNamedMethod(offer: Offer): boolean {
+  return findSchemeRow(offer.scheme, offer.network) === null || isPaidMethod(offer);
 }
 
 /** A payload of version 1 has no copy of the chosen offer, so scheme and network must identify the offer. */
@@ -131,7 +137,6 @@ async function tryOffer(
 ): Promise<OfferPayability> {
   const { scheme, network } = offer;
   const client = findClient(challenge.version, scheme, network);
-  const row = findSchemeRow(scheme, network);
   const terms = toOfferTerms(offer);
   const networkForm = classifyNetwork(network, challenge.version);
   // A scheme of its own may have networks of its own.
@@ -144,7 +149,7 @@ async function tryOffer(
   const answer = await askClient(await createBuyer('full', needsSolana), singleOffer);
   const words = answer.kind === 'refuses' ? answer.words : null;
   // The client would sign by another transfer method than the offer names, so nobody could settle the payment.
-  if (row !== null && client !== null && !isPaidMethod(offer)) {
+  if (client !== null && !hasNamedMethod(offer)) {
     return { ...terms, client: null, verdict: 'unsupported', words };
   }
   if (words === null) {
@@ -172,21 +177,10 @@ async function askClient(
   try {
     const payload = await client.createPaymentPayload(readRequired(client));
     client.encodePaymentSignatureHeader(payload);
-    return hasNamedMethod(payload)
-      ? { kind: 'signs', payload }
-      : { kind: 'refuses', words: OTHER_METHOD_WORDS };
+    return { kind: 'signs', payload };
   } catch (error) {
     return { kind: 'refuses', words: toWords(error) };
   }
-}
-
-/** False if the offer names a transfer method that the client does not know. The client then uses its own method. */
-function hasNamedMethod({ accepted }: PaymentPayload): boolean {
-  if (accepted === undefined) return true;
-  const row = findSchemeRow(accepted.scheme, accepted.network);
-  // The client copies the offer, which came from JSON.
-  const extra = accepted.extra as JsonObject;
-  return row === null || isPaidMethod({ ...accepted, extra });
 }
 
 function findReadError(client: x402HTTPClient, response: ChallengeAnswer): string | null {

@@ -32,6 +32,8 @@ const FIXES_BY_CAUSE = {
     'Set status 402 after WWW-Authenticate: the challenge is there, and some servers turn 402 into 401 with that header.',
   detail:
     'Return a JSONResponse with status 402 and PAYMENT-REQUIRED: HTTPException puts its detail under /detail.',
+  misplaced:
+    'Answer with status 402, and send the challenge in PAYMENT-REQUIRED, as base64 of its JSON.',
 } as const;
 const PHP_STATUS_FIX =
   'Call http_response_code(402) after header("WWW-Authenticate: …"): PHP sets 401 with that header.';

@@ -4,6 +4,9 @@ export type ClientVersion = { readonly name: string; readonly version: string };
 /** Prefix of an offer's `words` if a client signs the offer, but no facilitator would settle it. */
 export const SIGNED_UNSOUND_PREFIX = 'clients sign it, facilitators refuse it';
 
+/** The `words` of a challenge if clients sign the offer that they take first, but not by its transfer method. */
+export const SIGNED_OTHER_METHOD = 'clients sign it by another transfer method than it names';
+
 /** Prefix of a challenge's `words` if one client signs the challenge and other clients refuse it as a whole. */
 export const REFUSED_WHOLE_PREFIX = 'some clients sign it, others refuse the whole challenge';
 

@@ -4,6 +4,7 @@ import {
   type PayableBy,
   REFUSED_WHOLE_PREFIX,
   type ResourcePayability,
+  SIGNED_OTHER_METHOD,
   SIGNED_UNSOUND_PREFIX,
 } from '../model/payability.ts';
 import type { CheckResult, ScanReport } from '../model/report.ts';
@@ -63,7 +64,7 @@ function answerForX402(
   if (payableBy === 'unknown') {
     const verdicts = payability.flatMap(({ offers }) => offers.map(({ verdict }) => verdict));
     if (!verdicts.includes('refuses'))
-      return `Not known: no official client here has the schemes and networks that are offered${asked}.`;
+      return `Not known: no official client here pays by the schemes, networks and transfer methods that are offered${asked}.`;
     return `Not known: the specification allows this offer and the official client refuses it with ${quoted}${asked}`;
   }
   if (message !== null && isOurMessage(message)) return `No: ${message}${asked}`;
@@ -72,7 +73,7 @@ function answerForX402(
 }
 
 function formatSettings(message: string | null): string {
-  if (message?.startsWith(SIGNED_UNSOUND_PREFIX))
+  if (message !== null && isOurMessage(message))
     return `default clients take an offer first that cannot be settled: ${message}`;
   return `default clients refuse, the official client says ${JSON.stringify(message ?? 'nothing')}`;
 }
@@ -95,7 +96,9 @@ function findFault(results: ScanReport['results']): string | null {
 
 /** Returns true for a message of the scanner, and false for a message of a client. */
 function isOurMessage(message: string): boolean {
-  return message.startsWith(SIGNED_UNSOUND_PREFIX) || message.startsWith(REFUSED_WHOLE_PREFIX);
+  return [SIGNED_UNSOUND_PREFIX, SIGNED_OTHER_METHOD, REFUSED_WHOLE_PREFIX].some((prefix) =>
+    message.startsWith(prefix),
+  );
 }
 
 function toResourceNoun(count: number): string {

@@ -40,7 +40,7 @@ import {
   findSignIns,
 } from '../x402/challenged-resources.ts';
 import { findNamedMember } from '../x402/client-words.ts';
-import { fixFaults, fixNetwork } from '../x402/fault-fixes.ts';
+import { fixFaults, fixNetwork, fixUnknownNetwork } from '../x402/fault-fixes.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { compareManifestTerms } from '../x402/manifest-terms.ts';
 import { findOtherHeader } from '../x402/misplaced-challenge.ts';
@@ -151,6 +151,7 @@ const UNCACHED_READERS = {
   breaksChallenge,
   fixFaults,
   fixNetwork,
+  fixUnknownNetwork,
   namedMember: findNamedMember,
   isUnknownPair,
   inCopy: nameCopy,

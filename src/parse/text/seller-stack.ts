@@ -3,7 +3,16 @@ import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import { headerValue } from './http-header.ts';
 
-export type SellerStack = 'express' | 'next' | 'python' | 'go' | 'php' | 'java' | 'ruby' | 'dotnet';
+export type SellerStack =
+  | 'express'
+  | 'next'
+  | 'python'
+  | 'go'
+  | 'rust'
+  | 'php'
+  | 'java'
+  | 'ruby'
+  | 'dotnet';
 
 type Sign = {
   readonly stack: SellerStack;
@@ -27,6 +36,9 @@ const SIGNS: readonly Sign[] = [
   { stack: 'dotnet', header: 'server', pattern: /^kestrel/i },
   { stack: 'java', header: 'server', pattern: /^(?:jetty|apache-coyote|apache tomcat)/i },
   { stack: 'ruby', header: 'server', pattern: /^(?:puma|webrick|thin|phusion passenger)/i },
+  { stack: 'go', header: 'x-powered-by', pattern: /^(?:gin|echo|fiber|go)\b/i },
+  { stack: 'go', header: 'server', pattern: /^(?:go\b|gin\b|fiber\b|fasthttp|beego)/i },
+  { stack: 'rust', header: 'server', pattern: /^(?:axum|actix|hyper|rocket|warp)\b/i },
   { stack: 'go', header: null, pattern: /^404 page not found\n?$/ },
   { stack: 'python', header: null, pattern: /^\{"detail":"(?:Not Found|Method Not Allowed)"\}$/ },
   { stack: 'express', header: null, pattern: /<pre>Cannot GET \/|^\{"message":"Cannot GET \// },

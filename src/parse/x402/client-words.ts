@@ -24,7 +24,9 @@ export function findMeantFault(faults: readonly OfferFault[], message: string): 
     words.test(message) ? faults.filter(isAbout) : [],
   );
   const quoted = faults.filter(
-    ({ value }) => typeof value === 'string' && value.length > 2 && message.includes(value),
+    ({ value }) =>
+      typeof value === 'string' &&
+      ((value.length > 2 && message.includes(value)) || message.includes(JSON.stringify(value))),
   );
   const named = faults.filter(({ pointer, value }) => {
     const name = pointer.slice(pointer.lastIndexOf('/') + 1);

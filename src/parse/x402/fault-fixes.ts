@@ -80,6 +80,14 @@ export function fixNetwork(network: JsonValue | undefined, version: 1 | 2): stri
     : 'write network as a CAIP-2 id, such as "eip155:8453" for Base';
 }
 
+/** The fix of a well-formed id of no network ("evm:8453"), if it means a known one; undefined if it means none. */
+export function fixUnknownNetwork(
+  network: JsonValue | undefined,
+  version: 1 | 2,
+): string | undefined {
+  return suggestNetwork(network, version) === null ? undefined : fixNetwork(network, version);
+}
+
 /** Names the token of that name on the network, and the network of the token. */
 function fixChain(offer: Offer, version: 1 | 2): string {
   const token = findElsewhere(offer);

@@ -26,14 +26,19 @@ export type Misplacement = {
   readonly kind: (typeof MISPLACEMENTS)[number];
   /** Completes "GET /weather: 402 …"; safe for evidence. */
   readonly text: string;
-  /** A cause that the place gives away: FastAPI's HTTPException, or a server that ties 401 to WWW-Authenticate. */
-  readonly cause?: 'detail' | 'authenticate';
+  /**
+   * A cause that the place gives away: FastAPI's HTTPException, or a server that ties 401 to WWW-Authenticate. Under
+   * another status than 402, "misplaced" is a challenge that clients would not find under 402 either.
+   */
+  readonly cause?: 'detail' | 'authenticate' | 'misplaced';
 };
 
 type Place = { readonly pointer: string; readonly value: JsonValue; readonly depth: number };
 type Terms = { readonly pointer: string; readonly isEncoded: boolean };
 
 const PAYMENT_REQUIRED = 'payment-required';
+const WHOLE_IN_HEADER = 'PAYMENT-REQUIRED';
+const WHOLE_IN_BODY = 'the body';
 const VERSIONS: ReadonlySet<JsonValue | undefined> = new Set([1, 2, '1', '2']);
 const MAX_HEADERS = 100;
 const MAX_HEADER_CHARS = 16_384;
@@ -52,6 +57,7 @@ const X402_HEADER = /^(?:x-)?payment(?:-|$)|x402/;
 const X402_WORD = /x402|x-payment|payment-(?:signature|required)/i;
 /** The base64 text inside the value of a header such as `x402 terms="eyJ…"`. */
 const ENCODED_TERMS = /[A-Za-z0-9+/_-]{40,}={0,2}/;
+const PERCENT_TERMS = /%(?:7b|5b)[^\s"';,]*/i;
 /** A receipt. Middlewares in Java and Go put a challenge there if their facilitator is away, and answer 500. */
 const RECEIPT_HEADER = /^(?:x-)?payment-response$/;
 
@@ -64,12 +70,17 @@ export function findMisplacement(answer: HttpData): Misplacement | null {
   if (answer.status === 402) return reading.challenge === null ? findIn402(answer, reading) : null;
   const place = findWholeChallenge(answer, reading);
   if (place === null) return null;
-  const isAuthenticate = answer.status === 401 && headerValue(answer, 'www-authenticate') !== null;
-  return {
-    kind: 'other-status',
-    text: `with a whole challenge in ${place}: clients read it only on 402`,
-    ...(isAuthenticate ? { cause: 'authenticate' } : {}),
-  };
+  const text = `with a whole challenge in ${place}: clients read it only on 402`;
+  const cause = findCause(answer, place);
+  return { kind: 'other-status', text, ...(cause === null ? {} : { cause }) };
+}
+
+function findCause(answer: HttpData, place: string): NonNullable<Misplacement['cause']> | null {
+  if (place.startsWith('/detail')) return 'detail';
+  if (answer.status === 401 && headerValue(answer, 'www-authenticate') !== null) {
+    return 'authenticate';
+  }
+  return place === WHOLE_IN_HEADER || place === WHOLE_IN_BODY ? null : 'misplaced';
 }
 
 /**
@@ -133,6 +144,9 @@ function describeNoChallenge(place: string, value: JsonValue): Misplacement {
 }
 
 function describeNested(place: string, { pointer, isEncoded }: Terms): Misplacement {
+  if (pointer === '' && !isEncoded) {
+    return { kind: 'nested', text: `with an offer, not in a list accepts, at the top of ${place}` };
+  }
   const at = pointer === '' ? 'at the top' : `at ${cleanText(pointer, MAX_POINTER_CHARS)}`;
   const form = isEncoded ? 'as a text ' : '';
   return {
@@ -146,7 +160,7 @@ function describeNested(place: string, { pointer, isEncoded }: Terms): Misplacem
 function findWholeChallenge(answer: HttpData, { header, body }: ChallengeReading): string | null {
   if (header.state !== 'absent') {
     const value = header.state === 'ok' ? header.value : decodeLoosely(header.raw);
-    if (value !== null && isWhole(value)) return 'PAYMENT-REQUIRED';
+    if (value !== null && isWhole(value)) return WHOLE_IN_HEADER;
   }
   const otherHeader = findOtherHeader(answer);
   if (otherHeader !== null || !body.ok) return otherHeader;
@@ -154,7 +168,7 @@ function findWholeChallenge(answer: HttpData, { header, body }: ChallengeReading
   const place = findPlace(body.value, ({ value }) => isWhole(value), isJsonObject);
   if (place === null) return null;
   const { pointer } = place;
-  return pointer === '' ? 'the body' : `${cleanText(pointer, MAX_POINTER_CHARS)} of the body`;
+  return pointer === '' ? WHOLE_IN_BODY : `${cleanText(pointer, MAX_POINTER_CHARS)} of the body`;
 }
 
 /** A version and an offer together are a challenge, not a document that lists what is sold. */
@@ -165,9 +179,9 @@ function isWhole(value: JsonValue): boolean {
 }
 
 /** Returns the name of a header that holds terms, in capitals as documents print it; null if there is none. */
-export function findOtherHeader({ headers }: HttpData): string | null {
+export function findOtherHeader({ headers, status }: HttpData): string | null {
   for (const [name, value] of headers.slice(0, MAX_HEADERS)) {
-    if (name === PAYMENT_REQUIRED || RECEIPT_HEADER.test(name)) continue;
+    if (name === PAYMENT_REQUIRED || (RECEIPT_HEADER.test(name) && status !== 402)) continue;
     const terms = decodeInside(value.slice(0, MAX_HEADER_CHARS));
     if (terms !== null && findTerms(terms) !== null) {
       return cleanText(name.toUpperCase(), MAX_NAME_CHARS);
@@ -181,8 +195,12 @@ function decodeInside(value: string): JsonValue | null {
     value.search(/[{[]/),
     Math.max(value.lastIndexOf('}'), value.lastIndexOf(']')),
   ];
-  if (start !== -1 && end > start) return decodeLoosely(value.slice(start, end + 1));
-  const [encoded] = ENCODED_TERMS.exec(value) ?? [];
+  if (start !== -1 && end > start) {
+    const json = value.slice(start, end + 1);
+    // A quoted parameter has a backslash before each quotation mark (RFC 9110, 5.6.4).
+    return decodeLoosely(json) ?? decodeLoosely(json.replace(/\\(.)/g, '$1'));
+  }
+  const [encoded] = PERCENT_TERMS.exec(value) ?? ENCODED_TERMS.exec(value) ?? [];
   return encoded === undefined ? null : decodeLoosely(encoded);
 }
 

@@ -21,6 +21,12 @@ const IDS_BY_NAME: ReadonlyMap<string, string> = new Map([
   ...V1_NETWORKS,
 ]);
 /** The first 32 characters of a genesis hash are the id. Sellers also write the whole hash. */
+/** The clusters by the numbers of Solana's token lists. */
+const SOLANA_CLUSTERS: Readonly<Record<string, string>> = {
+  'solana:101': 'mainnet',
+  'solana:102': 'testnet',
+  'solana:103': 'devnet',
+};
 const SOLANA_IDS = [...V1_NETWORKS.values()].filter((id) => id.startsWith('solana:'));
 
 /**
@@ -43,7 +49,9 @@ function findMeantId(value: JsonValue | undefined): string | null {
   const [prefix = '', rest] = text.toLowerCase().split(':');
   if (rest === undefined) return findChain(prefix) ?? findByName(prefix);
   const namespace = findClaimedNamespace(`${prefix}:`);
-  return findChain(rest) ?? findInNamespace(namespace, rest) ?? findByName(rest);
+  if (namespace === null || namespace === 'eip155') return findChain(rest) ?? findByName(rest);
+  // The number of a chain in another namespace is no EVM chain.
+  return findInNamespace(namespace, SOLANA_CLUSTERS[text] ?? rest) ?? findByName(rest);
 }
 
 /** The id of an EVM chain, in decimal or hexadecimal digits. */
@@ -60,8 +68,7 @@ function findByName(text: string): string | null {
 }
 
 /** Other namespaces have one main network: "solana:mainnet-beta" means Solana. */
-function findInNamespace(namespace: Namespace | null, name: string): string | null {
-  if (namespace === null || namespace === 'eip155') return null;
+function findInNamespace(namespace: Namespace, name: string): string | null {
   const isMain = /^main(?:net)?(?:-beta)?$/.test(name);
   const networks = [...(isMain ? MAINNETS : TESTNETS)].filter(
     ([id]) => id.startsWith(`${namespace}:`) && !OUTDATED_IDS.has(id),

@@ -23,7 +23,9 @@ export function describeFaults(
   const note = isSigned ? SIGNED_NOTE : quoteClient(words);
   const meant = isSigned ? faults[0] : findMeantFault(faults, words ?? '');
   const texts = faults.map((fault) => describeFault(fault) + (fault === meant ? note : ''));
-  const lead = isUnknownPair(offer, version) ? [describeUnknown(offer)] : [];
+  const isNetworkNamed = faults.some(({ pointer }) => pointer.endsWith('/network'));
+  const isLed = isUnknownPair(offer, version) && (isUnknownScheme(offer) || !isNetworkNamed);
+  const lead = isLed ? [describeUnknown(offer)] : [];
   return [...lead, ...texts].join('; ') + (meant === null ? note : '');
 }
 

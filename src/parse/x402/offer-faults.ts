@@ -5,6 +5,7 @@ import { findAssetOfOtherNetwork } from './assets.ts';
 import { type Challenge, findRefusedMember, type Offer } from './challenge.ts';
 import { findExtraFaults } from './extra-faults.ts';
 import { isSameAddress, NAMESPACES } from './namespaces.ts';
+import { suggestNetwork } from './network-hints.ts';
 import { classifyNetwork, findClaimedNamespace, findNamespace, toNetworkName } from './networks.ts';
 import type { OfferFault } from './offer-fault.ts';
 import { findSchemeRow, SCHEMES } from './schemes.ts';
@@ -46,7 +47,7 @@ function findBadFields(offer: Offer, version: 1 | 2): readonly OfferFault[] {
   const hasV1Amount = version === 2 && offer.amount === undefined && v1Amount !== undefined;
   const fields: readonly [isValid: boolean, member: string, value: JsonValue | undefined][] = [
     [isText(offer.scheme), 'scheme', offer.scheme],
-    [classifyNetwork(offer.network, version) !== 'malformed', 'network', offer.network],
+    [isValidNetwork(offer.network, version), 'network', offer.network],
     [hasV1Amount || isAmount(offer), amountName, offer.amount],
     [isValidAddress(offer, offer.asset, 'asset'), 'asset', offer.asset],
     [isValidAddress(offer, offer.payTo, 'account'), 'payTo', offer.payTo],
@@ -61,6 +62,13 @@ function findBadFields(offer: Offer, version: 1 | 2): readonly OfferFault[] {
   if (!hasV1Amount) return badFields;
   const pointer = `${offer.pointer}/maxAmountRequired`;
   return [{ kind: 'v1-names', pointer, value: v1Amount }, ...badFields];
+}
+
+/** Version 1 knows its networks by name: another name of one of them ("base-mainnet") is none. */
+function isValidNetwork(network: JsonValue | undefined, version: 1 | 2): boolean {
+  const form = classifyNetwork(network, version);
+  if (form === 'unknown' && version === 1) return suggestNetwork(network, version) === null;
+  return form !== 'malformed';
 }
 
 /** A client cannot sign a number that is too large: it throws, or it cuts the number. */

@@ -3,10 +3,9 @@ import type { OpenApiFacts, PriceDeclaration } from '../openapi/openapi.ts';
 import { baseUnits } from '../text/decimal.ts';
 import type { StatedPrice } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
-import { findOfferAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { TermComparison } from './manifest-terms.ts';
-import { agreesWithPrice } from './price-comparison.ts';
+import { agreesWithPrice, findPricedAsset } from './price-comparison.ts';
 
 export type OpenApiTerms = {
   /** True if the document declares a range. Live prices must be in the range, and may differ between probes. */
@@ -87,7 +86,7 @@ function compareOffer(
   if (kind === null || live === null) return null;
   if (kind === 'ceiling' && (!price.isRange || price.max === null)) return null;
   if (price.stated !== undefined) return compareStated(offer, price, price.stated);
-  const decimals = price.isBaseUnits ? 0 : findOfferAsset(offer)?.decimals;
+  const decimals = price.isBaseUnits ? 0 : findPricedAsset(offer)?.decimals;
   if (decimals === undefined) return kind === 'price' ? 'unknown-decimals' : null;
   const declaredUnits = toBaseUnits(price, decimals);
   const { min, max } = kind === 'ceiling' ? { ...declaredUnits, min: null } : declaredUnits;
@@ -106,7 +105,7 @@ function compareStated(
   if (agrees !== null) {
     return { pointer, stated: min ?? '', live: jsonAsText(offer.amount), agrees };
   }
-  return findOfferAsset(offer) === null ? 'unknown-decimals' : null;
+  return findPricedAsset(offer) === null ? 'unknown-decimals' : null;
 }
 
 function toBaseUnits({ min, max }: DeclaredPrice, decimals: number): UnitBounds {

@@ -1,5 +1,11 @@
 import type { HttpData } from '../../model/observation.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../json/json.ts';
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../json/json.ts';
 import { headerValues } from '../text/http-header.ts';
 
 export type HeaderReading =
@@ -27,6 +33,12 @@ export type HeaderReading =
 const HEADER_NAME = 'payment-required';
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/;
+/** JSON in two bytes a character, after a byte order mark or without one. */
+const UTF16_JSON = /^(?:\xff\xfe|\xfe\xff|[{[]\0|\0[{[])/;
+const NOT_UTF8 = 'base64 of bytes that are not UTF-8';
+const PERCENT_JSON = /^%(?:7b|5b)/i;
+/** Base64 of base64, or base64 of a JSON text that holds the JSON. */
+const MAX_LAYERS = 3;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /**
@@ -49,32 +61,56 @@ function decodeHeader(raw: string): HeaderReading {
   }
   const encodingFault = findEncodingFault(raw);
   if (encodingFault !== null) return { ...encodingFault, raw };
-  const text = decodeUtf8(Buffer.from(raw, 'base64'));
-  if (text === null)
-    return { state: 'not-utf8', raw, detail: 'base64 of bytes that are not UTF-8' };
+  const bytes = Buffer.from(raw, 'base64');
+  const text = decodeUtf8(bytes);
+  if (text === null || UTF16_JSON.test(text)) {
+    const isUtf16 = UTF16_JSON.test(bytes.toString('latin1'));
+    return { state: 'not-utf8', raw, detail: isUtf16 ? 'base64 of UTF-16' : NOT_UTF8 };
+  }
   if (text.startsWith('\uFEFF')) {
     return { state: 'not-json', raw, detail: 'a byte order mark before the JSON' };
   }
   const json = parseJson(text);
-  if (!json.ok) return { state: 'not-json', raw, detail: json.detail };
+  const isInside = decodeLoosely(text) !== null;
+  if (!json.ok) {
+    return { state: 'not-json', raw, detail: isInside ? 'base64 of base64' : json.detail };
+  }
+  if (typeof json.value === 'string' && isInside) {
+    return { state: 'not-json', raw, detail: 'a text that holds the JSON once more' };
+  }
   if (!isJsonObject(json.value)) {
-    return { state: 'not-an-object', raw, detail: 'JSON, but no object' };
+    const form = isJsonList(json.value) ? 'a list, no object' : 'no object';
+    return { state: 'not-an-object', raw, detail: `JSON, but ${form}` };
   }
   return { state: 'ok', raw, value: json.value, isUnpadded: raw.length % 4 !== 0 };
 }
 
 /**
- * Reads JSON, base64 of JSON and base64url of JSON, with or without padding, to name what a seller meant. Returns null
- * for everything else, and for JSON that is no object and no list.
+ * Reads JSON, also if it is encoded for a URL, in base64 or base64url with or without padding, or twice, to name what a
+ * seller meant. Returns null for everything else, and for JSON that is no object and no list.
  */
 export function decodeLoosely(raw: string): JsonValue | null {
-  const text = raw.trim();
-  const isJson = text.startsWith('{') || text.startsWith('[');
+  let text: string | null = raw.trim();
+  for (let layer = 0; layer < MAX_LAYERS && text !== null && text !== ''; layer += 1) {
+    const reading = parseJson(text);
+    if (reading.ok && typeof reading.value === 'object') return reading.value;
+    text = reading.ok && typeof reading.value === 'string' ? reading.value : removeLayer(text);
+  }
+  return null;
+}
+
+function removeLayer(text: string): string | null {
+  if (text.startsWith('{') || text.startsWith('[')) return null;
   // Node reads both alphabets as base64.
-  const json = isJson ? text : decodeUtf8(Buffer.from(text, 'base64'));
-  const reading = json === null ? null : parseJson(json);
-  if (reading === null || !reading.ok) return null;
-  return typeof reading.value === 'object' ? reading.value : null;
+  return PERCENT_JSON.test(text) ? decodePercent(text) : decodeUtf8(Buffer.from(text, 'base64'));
+}
+
+function decodePercent(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
 
 function findEncodingFault(
@@ -87,6 +123,9 @@ function findEncodingFault(
     return { state: 'not-base64', detail: `wrong padding: ${raw.length} characters` };
   }
   if (BASE64URL.test(raw)) return { state: 'base64url', detail: 'has "-" or "_" of base64url' };
+  if (PERCENT_JSON.test(raw)) {
+    return { state: 'not-base64', detail: 'JSON that is percent-encoded, not base64-encoded' };
+  }
   return { state: 'not-base64', detail: 'has characters outside base64' };
 }
 

@@ -1,9 +1,10 @@
 import { baseUnits } from '../text/decimal.ts';
 import type { StatedPrice, StatedUnits } from '../text/stated-price.ts';
 import { parseAmount } from './amount.ts';
-import { findOfferAsset } from './assets.ts';
+import { findAssetOfOtherNetwork, findOfferAsset, type KnownAsset } from './assets.ts';
 import type { Offer } from './challenge.ts';
 import { isSameAddress } from './namespaces.ts';
+import { suggestNetwork } from './network-hints.ts';
 
 /**
  * Compares the amount of an offer with a price that a document states. If readers differ about the unit, the price
@@ -24,8 +25,23 @@ export function agreesWithPrice({ dollars, units }: StatedPrice, offer: Offer): 
   return dollars === null || byUnits === true ? byUnits : null;
 }
 
+/**
+ * Finds the token whose decimals the amount of an offer has. The network may be misspelt, or be that of another chain:
+ * that is P3's finding, and its price can be compared all the same.
+ */
+export function findPricedAsset(offer: Pick<Offer, 'network' | 'asset'>): KnownAsset | null {
+  const { asset } = offer;
+  const network = suggestNetwork(offer.network, 2) ?? offer.network;
+  if (typeof network !== 'string' || typeof asset !== 'string') return null;
+  return (
+    findOfferAsset(offer) ??
+    findOfferAsset({ network, asset }) ??
+    findAssetOfOtherNetwork(network, asset)
+  );
+}
+
 function compareDollars(dollars: string | null, offer: Offer, live: bigint): boolean | null {
-  const asset = findOfferAsset(offer);
+  const asset = findPricedAsset(offer);
   if (dollars === null || asset === null) return null;
   const units = baseUnits(dollars, asset.decimals);
   return units === null ? null : units === live;

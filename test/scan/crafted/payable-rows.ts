@@ -88,12 +88,11 @@ export const PAYABLE_ROWS: readonly Row[] = [
     { network: 'eip155:base-mainnet' },
     'bad-field',
     'Invalid CAIP-2 chain ID',
-    'P6 warn unknown-decimals',
   ),
   {
     name: 'USDC of Sepolia on Base',
     answers: { '/weather': editOffer(WEATHER, { asset: SEPOLIA_USDC }) },
-    moved: ['P3 fail wrong-chain', 'P6 warn unknown-decimals'],
+    moved: ['P3 fail wrong-chain'],
     says: { P3: 'eip155:84532' },
   },
   {
