@@ -1,7 +1,7 @@
 /** The whole engine as tests drive it: real sockets, real workers, one pool for a file of tests. */
 
 import { createOracle } from '../../src/buyers/create-oracle.ts';
-import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
+import { type Catalog, listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
@@ -12,8 +12,10 @@ import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
 import type { ScanOutcome } from '../../src/scan/scanner.ts';
 
+/** Sends no POST. */
 export const OLDER_VERSION = '2026-07-25.1';
-export const NEWER_VERSION = '2026-08-14.2';
+/** The newest catalog, by which the command line judges. */
+export const NEWER_VERSION = (await listCatalogs()).at(-1) ?? OLDER_VERSION;
 
 type Parts = Partial<
   Pick<

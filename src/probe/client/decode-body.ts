@@ -9,12 +9,22 @@ import {
   createInflate,
   createInflateRaw,
 } from 'node:zlib';
+import type { FailureReason } from '../../model/observation.ts';
 import { MIN_SHARED_CHARS, shareBytes } from '../../parse/json/transfer.ts';
 import { OTHER_BODY_LIMIT } from '../../parse/text/document-limits.ts';
 import type { BodyDecision, BodyReading } from './body-reading.ts';
 import { GrowingBuffer, releasePages } from './growing-buffer.ts';
-import type { ExchangeAnswer } from './response-collector.ts';
 import { NoRoom } from './text-budget.ts';
+
+export type ExchangeAnswer = {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** At most the first `capBytes` bytes, still encoded. */
+  readonly body: Buffer;
+  readonly truncated: boolean;
+  readonly bodyFailure?: FailureReason;
+  readonly firstByteMs: number;
+};
 
 type EncodedBody = Pick<ExchangeAnswer, 'headers' | 'body'>;
 

@@ -9,8 +9,8 @@ import type {
 } from '../../model/observation.ts';
 import { deserializeFrozen } from '../../parse/json/transfer.ts';
 import type { BodyReading } from './body-reading.ts';
+import type { ExchangeAnswer } from './decode-body.ts';
 import { decodeBody } from './decode-body.ts';
-import type { ExchangeAnswer } from './response-collector.ts';
 
 export type AnswerContext = {
   readonly url: URL;

@@ -3,10 +3,10 @@ import type { Dispatcher } from 'undici';
 import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import { type Limits, MIN_AVERAGE_PIECE_BYTES } from '../../guard/limits.ts';
 import type { PatientTimer } from '../../guard/timers.ts';
-import type { FailureReason, HttpMethod } from '../../model/observation.ts';
+import type { HttpMethod } from '../../model/observation.ts';
 import { LARGE_BODY_BYTES } from '../../parse/text/document-limits.ts';
 import type { BodyDecision, BodyReading } from './body-reading.ts';
-import { decodeBeginning } from './decode-body.ts';
+import { decodeBeginning, type ExchangeAnswer } from './decode-body.ts';
 import { GrowingBuffer } from './growing-buffer.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
@@ -235,16 +235,6 @@ export type ExchangeRequest = {
   readonly isFirstOfMany?: boolean;
   /** Asked for room before a large body is read. Absent if nothing limits the texts. */
   readonly reading?: BodyReading;
-};
-
-export type ExchangeAnswer = {
-  readonly status: number;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  /** At most the first `capBytes` bytes, still encoded. */
-  readonly body: Buffer;
-  readonly truncated: boolean;
-  readonly bodyFailure?: FailureReason;
-  readonly firstByteMs: number;
 };
 
 export type ExchangeOutcome =

@@ -17,7 +17,7 @@ import {
 } from './declared-requests.ts';
 import { findPriceLists, type PricedPath } from './find-price-lists.ts';
 import { DISCOVERY_PATH, type ManifestSale, ManifestSales } from './manifest-sales.ts';
-import { Drafts, type Finding } from './resource-drafts.ts';
+import { Drafts, type FoundRequest } from './resource-drafts.ts';
 
 /** Limit per document. Entries may name other origins, or one resource again. */
 const MAX_ENTRIES_READ = 5_000;
@@ -93,7 +93,12 @@ function findOfferedPrices(wave: FirstWave, kit: Kit): readonly PricedPath[] {
 }
 
 /** Lists what the root and llms.txt name: prices before links, which rarely sell anything. */
-function listNamedCandidates({ wave, kit, declared, priceLists }: Context): readonly Finding[] {
+function listNamedCandidates({
+  wave,
+  kit,
+  declared,
+  priceLists,
+}: Context): readonly FoundRequest[] {
   return [
     ...(hasPaidRoot(wave.root) ? [toCandidate(ROOT_REQUEST, 'root')] : []),
     ...priceLists
@@ -123,7 +128,7 @@ function findUnsent(
 function toManifestFinding(
   { template, method, ...sale }: ManifestSale,
   declared: DeclaredRequests,
-): Finding {
+): FoundRequest {
   const request = { ...declared.find(template, method), ...sale, source: 'manifest' } as const;
   return sale.declaredPaid
     ? { ...request, declaredX402: true }
@@ -136,7 +141,7 @@ function speaksOfPayment({ declares402, paymentInfo }: Operation): boolean {
 
 const CANDIDATE = { declaredPaid: false, declaredX402: false, post: 'never' } as const;
 
-function toCandidate(request: PlannedRequest, source: ResourceSource): Finding {
+function toCandidate(request: PlannedRequest, source: ResourceSource): FoundRequest {
   return { ...request, source, method: 'GET', ...CANDIDATE };
 }
 

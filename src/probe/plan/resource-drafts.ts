@@ -16,7 +16,7 @@ type Draft = {
   post: PostRule;
 };
 
-export type Finding = PlannedRequest & {
+export type FoundRequest = PlannedRequest & {
   readonly source: ResourceSource;
   readonly declaredPaid: boolean;
   readonly declaredX402: boolean;
@@ -41,7 +41,7 @@ export class Drafts {
     declaredX402,
     post,
     ...finding
-  }: Finding): void {
+  }: FoundRequest): void {
     const method = finding.method?.toUpperCase() ?? null;
     if (method !== null && !isProbedMethod(method)) return;
     const samePath = this.#byPath.get(path) ?? [];
