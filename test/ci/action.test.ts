@@ -126,7 +126,9 @@ describe('a broken seller', () => {
   });
 
   test('gets annotations at lines of the source file of its document', () => {
-    expect(broken.log['render']).toMatch(/^::(?:error|warning) title=P2 /m);
+    expect(broken.log['render']).toMatch(
+      /^::(?:error|warning) file=\.github\/workflows\/[^,]+,line=1,title=P2 /m,
+    );
     expect(broken.log['render']).toMatch(/^::warning file=openapi\.json,line=3,title=S1 /m);
     expect(broken.summary).toMatch(/\| P2 /);
   });

@@ -58,7 +58,8 @@ function describeForm(form: ExtraForm, { maxTimeoutSeconds }: Offer): string | n
   if ('oneOf' in form)
     return `is not ${form.oneOf.map((text) => JSON.stringify(text)).join(' or ')}`;
   if ('hexDigits' in form) return `is not ${form.hexDigits} lower-case hexadecimal digits`;
-  const timeoutRule = form.coversTimeout === true ? ` and not below ${maxTimeoutSeconds}` : '';
+  const isCovered = form.coversTimeout === true && typeof maxTimeoutSeconds === 'number';
+  const timeoutRule = isCovered ? ` and not below ${maxTimeoutSeconds}` : '';
   return `is not a whole number from ${form.least} to ${form.most}${timeoutRule}`;
 }
 
@@ -109,9 +110,10 @@ function hasObjectForm(
     return Number.isInteger(value) && Number(value) >= from && Number(value) < 2 ** bits;
   }
   if ('least' in form) {
-    const timeout = form.coversTimeout === true ? Number(maxTimeoutSeconds) : 0;
-    const isLongEnough = Number(value) >= Math.max(form.least, timeout);
-    return Number.isInteger(value) && isLongEnough && Number(value) <= form.most;
+    const isCovered = form.coversTimeout === true && typeof maxTimeoutSeconds === 'number';
+    const timeout = isCovered ? maxTimeoutSeconds : 0;
+    if (typeof value !== 'number' || !Number.isInteger(value)) return false;
+    return value >= Math.max(form.least, timeout) && value <= form.most;
   }
   if (typeof value !== 'string') return false;
   if ('hexDigits' in form) return value.length === form.hexDigits && /^[0-9a-f]+$/.test(value);

@@ -85,7 +85,7 @@ function findRangeFaults(offer: Offer, amountName: string): readonly OfferFault[
     const why = `is too much: the most is ${maxAmount}`;
     faults.push({ kind: 'out-of-range', pointer: `${pointer}/${amountName}`, value: amount, why });
   }
-  if (Number(maxTimeoutSeconds) > maxTimeout) {
+  if (typeof maxTimeoutSeconds === 'number' && maxTimeoutSeconds > maxTimeout) {
     faults.push({
       kind: 'out-of-range',
       pointer: `${pointer}/maxTimeoutSeconds`,
