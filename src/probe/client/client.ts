@@ -105,14 +105,7 @@ const MAX_SHOWN_URL_CHARS = 2_048;
  */
 export function createProbeClient(options: ProbeClientOptions): ProbeClient {
   const limits: Limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const connections = new ScanConnections({
-    policy: options.policy,
-    resolver: options.resolver ?? systemResolver(),
-    connector: options.connect ?? dial,
-    extraCa: options.extraCa ?? [],
-    limits,
-    processorTime: options.processorTime ?? readThreadTime,
-  });
+  const connections = openConnections(options, limits);
   const expire = () => connections.close({ reason: 'timeout', detail: 'the scan ran out of time' });
   if (options.signal?.aborted) expire();
   options.signal?.addEventListener('abort', expire, { once: true });
@@ -186,6 +179,17 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
       textShare?.release();
     },
   };
+}
+
+function openConnections(options: ProbeClientOptions, limits: Limits): ScanConnections {
+  return new ScanConnections({
+    policy: options.policy,
+    resolver: options.resolver ?? systemResolver(),
+    connector: options.connect ?? dial,
+    extraCa: options.extraCa ?? [],
+    limits,
+    processorTime: options.processorTime ?? readThreadTime,
+  });
 }
 
 function toStats({ requests, bytes, sockets, roundTrips, handshakeMs }: ProbeStats): ProbeStats {
