@@ -89,6 +89,16 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'over-limit', evidence: ['/openapi.json', '8 MiB'] },
   },
   {
+    name: '/openapi.json is too long, and its beginning is no JSON',
+    seen: { openapi: answer(200, 'aaaa', {}, { truncated: true }) },
+    expect: { status: 'fail', outcome: 'not-json', evidence: ['not JSON at character 1'] },
+  },
+  {
+    name: '/openapi.json is too long, and begins with blanks',
+    seen: { openapi: answer(200, '    ', {}, { truncated: true }) },
+    expect: { status: 'warn', outcome: 'over-limit', evidence: ['/openapi.json', '8 MiB'] },
+  },
+  {
     name: '/openapi.json has more values than the scan reads',
     seen: { openapi: answer(200, `{"openapi":"3.1.0","x":[${'0,'.repeat(300_000)}0]}`) },
     expect: { status: 'warn', outcome: 'over-limit', evidence: ['over 300000 nodes'] },

@@ -46,7 +46,12 @@ export function isJsonPath(path: string): boolean {
   return !isReadInPart(path) && !isYamlPath(path);
 }
 
-/** False for a text that cannot go on as a JSON object, list or text. Its beginning is enough. */
+/** True if no further text could make this JSON. Of blanks it is not known. */
+export function isNoJsonBeginning(beginning: string): boolean {
+  return /^[\s\uFEFF]*[^\s\uFEFF{["]/.test(beginning);
+}
+
+/** False for blanks, and for a text that cannot go on as a JSON object, list or text. Its beginning is enough. */
 export function beginsLikeJson(beginning: string): boolean {
   return /^[\s\uFEFF]*[{["]/.test(beginning);
 }

@@ -55,7 +55,7 @@ export const WIRE_ORIGINS: readonly FarmOrigin[] = [
   ...[5, 7].map((bytes) => wire(`sends 2 MiB in chunks of ${bytes}`, CRUMBS, inChunks(bytes))),
   wire(
     'sends chunk extensions without end',
-    'P2 fail none-found',
+    'S1 fail unreadable',
     endless(`${CHUNKED}1;`, 'x'.repeat(16 * KIB)),
   ),
   wire(
@@ -68,7 +68,7 @@ export const WIRE_ORIGINS: readonly FarmOrigin[] = [
     'P1 fail silent',
     endless('', '\r\n'.repeat(8 * KIB)),
   ),
-  wire('sends a chunk size of zeros', 'P2 fail none-found', endless(CHUNKED, '0'.repeat(16 * KIB))),
+  wire('sends a chunk size of zeros', 'S1 fail unreadable', endless(CHUNKED, '0'.repeat(16 * KIB))),
   wire(
     'sends trailers without end',
     'P2 warn unread',
@@ -110,7 +110,7 @@ export const WIRE_ORIGINS: readonly FarmOrigin[] = [
   wire('answers each request seven times', 'P2 fail none-found', (socket) =>
     socket.write(NOT_FOUND.repeat(7)),
   ),
-  wire('keeps sending blank lines after its answers', 'P2 fail none-found', (socket) => {
+  wire('keeps sending blank lines after its answers', 'S1 fail absent', (socket) => {
     socket.write(NOT_FOUND);
     pour(socket, '\r\n'.repeat(8 * KIB));
   }),
