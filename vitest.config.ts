@@ -48,7 +48,7 @@ const LONG = [
   'test/http/{feed-judge,schema-fuzz}.test.ts',
   'test/mcp/{judges,python-client}.test.ts',
   'test/pack/**/*.test.ts',
-  'test/patches/guards.test.ts',
+  'test/patches/{guards,programs}.test.ts',
   'test/buyers/second-judge.test.ts',
   'test/payment/{chaos,failing-node,python-client,several-hosts,tries}.test.ts',
   'test/probe/client/fuzz.test.ts',

@@ -93,10 +93,19 @@ function writeOpenApi({ routes, freeOperations, origin }: PatchValues): string[]
     ]),
     '',
     '',
-    '# Put this below all routes, because FastAPI caches the document at the first call.',
-    'schema = app.openapi()',
-    'schema["info"]["x-guidance"] = "<how an agent calls this, at most 4,000 characters>"',
-    `schema.setdefault("components", {})["securitySchemes"] = ${toPythonLiteral(SECURITY_SCHEMES)}`,
+    'write_openapi = app.openapi',
+    '',
+    '',
+    '# A function, because FastAPI writes the document anew if routes are added.',
+    'def openapi() -> dict:',
+    '    schema = write_openapi()',
+    '    schema["info"]["x-guidance"] = "<how an agent calls this, at most 4,000 characters>"',
+    '    schemes = schema.setdefault("components", {}).setdefault("securitySchemes", {})',
+    `    schemes["x402"] = ${toPythonLiteral(SECURITY_SCHEMES.x402, '    ')}`,
+    '    return schema',
+    '',
+    '',
+    'app.openapi = openapi',
   ];
 }
 
