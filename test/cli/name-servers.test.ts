@@ -29,7 +29,7 @@ describe('name servers that answer nothing', () => {
         code: 2,
         stdout: '',
         stderr:
-          'the resolver of this machine answers neither for this name nor for others (ESERVFAIL): check the name servers of this machine, and ' +
+          'the resolver of this machine answers neither for this name nor for others (ESERVFAIL): check the network of this machine, and ' +
           `${args === SCAN ? 'scan' : 'try'} again\n`,
       });
     },
