@@ -156,7 +156,9 @@ test('/v1/statistics counts the census words of yesterday, each rounded down to 
   service.advance(DAY_MS);
   await service.store.purge(service.now());
   expect(await fetchCounts()).toEqual({ payable: 5, notPayable: 5, down: 5, notChecked: 0 });
-  expect((await service.get('/statistics')).body).toContain('Payable 5, 33 %; Not payable 5, 33 %; Down 5, 33 %');
+  expect((await service.get('/statistics')).body).toContain(
+    'Payable 5, 33 %; Not payable 5, 33 %; Down 5, 33 %',
+  );
 });
 
 test('the documents of 0.3.0 name availability, the filter and the census', async () => {
