@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { NEWER_VERSION } from '../scan/engine-under-test.ts';
 import { collector } from './collector.ts';
 import { type CliRun, runCli } from './run-cli.ts';
 
@@ -51,7 +52,7 @@ describe('a finished scan', () => {
     expect(report).toMatchObject({
       origin: seller.url,
       cache: 'miss',
-      checksVersion: '2026-08-14.2',
+      checksVersion: NEWER_VERSION,
       subScores: { protocol: 100, standing: null },
     });
     expect(report.results).toHaveLength(25);
