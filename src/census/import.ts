@@ -5,7 +5,6 @@ import { type CensusConfig, readLines } from '../config/census.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import { type ImportOptions, importListings } from '../indexes/import-listings.ts';
 import { LimitReached, secondOfDay, withLease } from '../looks/in-turn.ts';
-import type { CensusResource } from '../scan/scanner.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { type Candidate, chooseOrigins, isExcluded } from './choose.ts';
@@ -13,13 +12,12 @@ import {
   type FoundOrigin,
   FoundOrigins,
   type FoundOriginsOptions,
-  type ImportFacts,
-  mergeListing,
-  toListing,
-} from './listing.ts';
+  type RankRow,
+} from './found-origins.ts';
+import { type ImportFacts, mergeListing } from './listing.ts';
 import { createKeyedHash, DAY_MS, type KeyedHash, LISTED_FOR_DAYS, lookTimeMs } from './plan.ts';
-import type { CensusSource } from './resources.ts';
-import { isSame, isSold } from './resources.ts';
+import { type CensusSource, isSame, isSold } from './resources.ts';
+import { toListing } from './stored-listing.ts';
 import type { Wishes } from './wishes.ts';
 
 export type ListingReaderOptions = {
@@ -30,7 +28,7 @@ export type ListingReaderOptions = {
   readonly onRequest?: (source: CensusSource, result: RequestResult) => void;
   readonly wait?: (ms: number) => Promise<unknown>;
   readonly signal?: AbortSignal;
-} & Pick<FoundOriginsOptions, 'keyedHash' | 'readKept'>;
+} & Pick<FoundOriginsOptions, 'keyedHash' | 'readRanks'>;
 
 export type RequestResult = Parameters<NonNullable<ImportOptions['onRequest']>>[0];
 
@@ -48,12 +46,12 @@ export function listSources({ indexes, file }: CensusConfig): readonly CensusSou
 /** Reads one source to its end, or until it fails. */
 export async function readListings(
   source: CensusSource,
-  { config, policy, onRequest, keyedHash, readKept, ...options }: ListingReaderOptions,
+  { config, policy, onRequest, keyedHash, readRanks, ...options }: ListingReaderOptions,
 ): Promise<ListingsOfSource> {
   const found = new FoundOrigins({
     policy,
     ...(keyedHash && { keyedHash }),
-    ...(readKept && { readKept }),
+    ...(readRanks && { readRanks }),
   });
   const index = config.indexes.find(({ name }) => name === source);
   if (index !== undefined) {
@@ -68,7 +66,7 @@ export async function readListings(
   return { found, isComplete: true, detail: null };
 }
 
-export type CensusImportsOptions = Omit<ListingReaderOptions, 'keyedHash' | 'readKept'> & {
+export type CensusImportsOptions = Omit<ListingReaderOptions, 'keyedHash' | 'readRanks'> & {
   readonly store: Store;
   readonly wishes: Pick<Wishes, 'readExclusions' | 'storeExclusions'>;
   /** Part of the hash that spreads the imports of different services over the day. */
@@ -131,8 +129,8 @@ export class CensusImports {
     if (!(await this.#isDue(source))) return;
     const day = utcDay(store.now());
     const keyedHash = createKeyedHash(await store.census.readSecret());
-    const readKept = (host: string) => this.#readKept(host);
-    const options = { ...this.#options, keyedHash, readKept };
+    const readRanks = (host: string) => this.#readRanks(host);
+    const options = { ...this.#options, keyedHash, readRanks };
     const { found, isComplete, detail } = await readListings(source, options);
     // This process stops. The next process repeats the import.
     if (this.#options.signal?.aborted === true) return;
@@ -141,12 +139,16 @@ export class CensusImports {
     await store.census.endImport(source, day, isComplete);
   }
 
-  /** Resources that are asked, may be asked next, or are sold by the seller's own documents are kept. */
-  async #readKept(host: string): Promise<(resource: CensusResource) => boolean> {
+  /** Resources that the seller sells, or that answered a challenge, go before those that are known, and these before others. */
+  async #readRanks(host: string): Promise<RankRow> {
     const row = await this.#options.store.census.get(host);
     const { resources, candidates, sold } = toListing(row?.listing ?? null);
     const known = [...resources, ...candidates];
-    return (resource) => known.some((one) => isSame(one, resource)) || isSold(resource, sold);
+    return (resource) => {
+      const same = known.find((one) => isSame(one, resource));
+      if (same?.isChallenged || isSold(resource, sold)) return 0;
+      return same === undefined ? 2 : 1;
+    };
   }
 
   /** Chooses among the found and the stored origins, and stores the choice. */

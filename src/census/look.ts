@@ -22,7 +22,6 @@ import type { Slot } from '../store/slots.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { type AllowedPaths, type AskListed, ROBOTS_AGENT } from './ask-listed.ts';
-import { type CensusListing, toListing } from './listing.ts';
 import { LISTED_FOR_DAYS } from './plan.ts';
 import { toDomainTarget, toNetworkTarget } from './queue.ts';
 import {
@@ -32,6 +31,7 @@ import {
   mayAskResource,
   type PostMode,
 } from './resources.ts';
+import { type CensusListing, toListing } from './stored-listing.ts';
 import type { Wishes } from './wishes.ts';
 
 export type CensusLookOptions = {

@@ -2,7 +2,7 @@
 import { createHmac } from 'node:crypto';
 import { SECONDS_PER_DAY } from '../looks/in-turn.ts';
 import type { CensusOrigin } from '../store/census.ts';
-import { toListing } from './listing.ts';
+import { toListing } from './stored-listing.ts';
 
 const SECOND_MS = 1_000;
 const HOUR_MS = 3_600 * SECOND_MS;

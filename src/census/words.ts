@@ -2,7 +2,7 @@ import { DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/availability.ts'
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { CensusOrigin } from '../store/census.ts';
 import { utcDay } from '../store/statistics.ts';
-import { addFindings, toListing } from './listing.ts';
+import { addFindings } from './listing.ts';
 import type { CensusLookOptions, CensusLookResult } from './look.ts';
 import {
   createKeyedHash,
@@ -12,6 +12,7 @@ import {
   LISTED_FOR_DAYS,
   lookTimeMs,
 } from './plan.ts';
+import { toListing } from './stored-listing.ts';
 
 export type CensusWordsOptions = Pick<
   CensusLookOptions,

@@ -221,3 +221,18 @@ test('two instances on one store read each source once, and choose the same orig
   expect(await listChosen()).toHaveLength(20);
   expect(troubles).toEqual([]);
 });
+
+test('what a scan found to be sold enters at the next import, although 20 rows of strangers are known', async () => {
+  const { rig, lists, imports, nextDay, resources } = await startImports();
+  const strangers = Array.from({ length: 40 }, (_, n) => `https://shop.com/gone-${n}`);
+  lists.bazaar.push(...strangers, 'https://shop.com/a', 'https://shop.com/b');
+  await imports.runDue();
+  const row = await rig.store.census.get('shop.com');
+  const sold = ['/a', '/b'].map((path) => ({ method: 'GET', path }) as const);
+  await rig.store.census.change('shop.com', { listing: { ...row?.listing, sold } });
+  await nextDay();
+  const asked = await resources('shop.com');
+  expect(new Set((asked as { path: string }[]).map(({ path }) => path))).toEqual(
+    new Set(['/a', '/b']),
+  );
+});

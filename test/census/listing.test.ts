@@ -1,12 +1,8 @@
 /** The census keeps certain resources of what indexes and files list. */
 import { describe, expect, test } from 'vitest';
-import {
-  FoundOrigins,
-  type ImportFacts,
-  MAX_HOSTS,
-  mergeListing,
-  toListing,
-} from '../../src/census/listing.ts';
+import { FoundOrigins, MAX_HOSTS } from '../../src/census/found-origins.ts';
+import { type ImportFacts, mergeListing } from '../../src/census/listing.ts';
+import { toListing } from '../../src/census/stored-listing.ts';
 import { type CanonicalHost, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { MerchantItem } from '../../src/indexes/index-answers.ts';
 
@@ -228,7 +224,7 @@ test('of a hundred rows of strangers and the two of the seller, those are kept t
   const sold = [{ method: 'GET', path: '/weather' } as const];
   const origins = new FoundOrigins({
     policy: DEFAULT_POLICY,
-    readKept: async () => (resource) => resource.path === '/weather',
+    readRanks: async () => (resource) => (resource.path === '/weather' ? 0 : 1),
   });
   const located = { origin: parseOrigin(SHOP_URL), domain: HOST, bazaar: null };
   const rows = [...strangers, ['GET', '/weather'] as const];
