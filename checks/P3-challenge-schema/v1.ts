@@ -170,8 +170,10 @@ function inspectTopLevel(
 function listIllTyped(challenge: Challenge, flaws: readonly Flaw[], kit: Kit): readonly Flaw[] {
   const { offers, version } = challenge;
   const evidence = flaws.map(([, text]) => text);
+  const byPointer = new Map(offers.map((offer) => [offer.pointer, offer]));
+  // The pointer of an offer has two parts: "/accepts/0".
   const groups = Map.groupBy(kit.illTyped(challenge, evidence), ({ pointer }) =>
-    offers.find((offer) => `${pointer}/`.startsWith(`${offer.pointer}/`)),
+    byPointer.get(pointer.split('/', 3).join('/')),
   );
   return [...groups].map(([offer, members]): Flaw => {
     const entryFaults = offer === undefined ? [] : kit.offerFaults(offer, version);
