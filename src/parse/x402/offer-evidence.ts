@@ -68,9 +68,18 @@ export function findOtherIllTyped(
   challenge: Challenge,
   evidence: readonly string[],
 ): readonly IllTypedMember[] {
+  // The words are collected once: a search of each text for each pointer grows with the square of the offers.
+  const words = new Set(evidence.flatMap(listPointerWords));
   return findIllTypedMembers(challenge).filter(({ pointer }) => {
-    const scheme = pointer.replace(/^(\/accepts\/\d+)\/.*$/, '$1/scheme: ');
-    const leads = [`${pointer}: `, `${pointer} `, scheme];
-    return evidence.every((text) => leads.every((lead) => !text.includes(lead)));
+    const scheme = pointer.replace(/^(\/accepts\/\d+)\/.*$/, '$1/scheme:');
+    return ![`${pointer}:`, pointer, scheme].some((word) => words.has(word));
   });
+}
+
+/** Words of a text that hold a pointer, from its slash on: "/accepts/0/amount:". The last word leads nothing. */
+function listPointerWords(text: string): readonly string[] {
+  return text
+    .split(' ')
+    .slice(0, -1)
+    .flatMap((word) => (word.includes('/') ? [word.slice(word.indexOf('/'))] : []));
 }
