@@ -1,63 +1,10 @@
 /**
- * `unit` is pure and ends in seconds. `real` stands on sockets, processes and the embedded store, and shares
- * its loaded modules among files. `apart` is like it, with a process for each file.
- * `long` is what soaks: farms, crashes, several hosts, the whole database suite, other languages.
+ * A suite names its project. `*.unit.test.ts` is pure and ends in seconds. `*.test.ts` stands on sockets, processes
+ * and the embedded store, and shares its loaded modules among files. `*.apart.test.ts` is like it, with a process for
+ * each file: nock and spies replace what suites behind them use. `*.long.test.ts` is what soaks: farms, crashes,
+ * several hosts, the whole database suite, other languages.
  */
-import { globSync, readFileSync } from 'node:fs';
 import { configDefaults, defineConfig } from 'vitest/config';
-
-/** Suites that open no socket, process, worker or database; `npm run test:unit` runs them alone. */
-const UNIT = [
-  'test/checks/**/*.test.ts',
-  'test/cli/formatters/**/*.test.ts',
-  'test/cli/{diff-command,progress,scan-options,select-results,thresholds}.test.ts',
-  'test/engine/catalog/**/*.test.ts',
-  'test/engine/{read-verdict,score}.test.ts',
-  'test/golden/golden-table.test.ts',
-  'test/limits/origin-turns.test.ts',
-  'test/buyers/advise.test.ts',
-  'test/parse/{json,openapi,text,x402}/**/*.test.ts',
-  'test/words/**/*.test.ts',
-  'test/tools/{dependencies,lint,new-version,write-catalog}.test.ts',
-];
-
-/**
- * nock replaces the sockets of its process for good (`chain-clients.mjs` imports it), and spies replace what
- * suites behind them use.
- */
-const REPLACES_PARTS = /from 'nock'|chain-clients\.mjs|vi\.(mock|spyOn)\(/;
-const APART = [
-  'test/{guard,probe}/**/*.test.ts',
-  ...globSync('test/**/*.test.ts').filter((file) =>
-    REPLACES_PARTS.test(readFileSync(file, 'utf8')),
-  ),
-];
-
-const LONG = [
-  'test/attestation/python-judges.test.ts',
-  'test/bench/**/*.test.ts',
-  'test/census/farm.test.ts',
-  'test/ci/{action,gitlab}.test.ts',
-  'test/cli/loaded-modules.test.ts',
-  'test/crash/**/*.test.ts',
-  'test/hostile/**/*.test.ts',
-  'test/hosts/**/*.test.ts',
-  'test/http/abuse/{idle-connections,slow-clients}.test.ts',
-  'test/http/pages/accessibility.test.ts',
-  'test/sellers/**/*.test.ts',
-  'test/http/{feed-judge,schema-fuzz}.test.ts',
-  'test/mcp/{judges,python-client}.test.ts',
-  'test/pack/**/*.test.ts',
-  'test/patches/{guards,programs}.test.ts',
-  'test/buyers/second-judge.test.ts',
-  'test/payment/{chaos,failing-node,python-client,several-hosts,tries}.test.ts',
-  'test/probe/client/fuzz.test.ts',
-  'test/scan/{growth,turns,hostile-origins,poison,real-mcp-seller,real-sellers}.test.ts',
-  'test/tools/upstream.test.ts',
-  'test/watch/{hosts-killed,kills,many-watches,python-judges}.test.ts',
-  'test/store/sqlite-speed.test.ts',
-  'test/store/{mongo,mongo-counts,mongo-instances,mongo-outage,mongo-races,mongo-statistics}.test.ts',
-];
 
 /**
  * V8 never replaces a wrapper between WebAssembly and JavaScript: where several threads run, V8 13.6 now and then
@@ -79,31 +26,25 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: UNIT, pool: 'threads', isolate: false },
-      },
-      {
-        extends: true,
         test: {
-          name: 'real',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, ...UNIT, ...APART, ...LONG],
-          ...FORKS,
+          name: 'unit',
+          include: ['test/**/*.unit.test.ts'],
+          pool: 'threads',
           isolate: false,
         },
       },
       {
         extends: true,
         test: {
-          name: 'apart',
-          include: APART,
-          exclude: [...configDefaults.exclude, ...UNIT, ...LONG],
+          name: 'real',
+          include: ['test/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, 'test/**/*.{unit,apart,long}.test.ts'],
           ...FORKS,
+          isolate: false,
         },
       },
-      {
-        extends: true,
-        test: { name: 'long', include: LONG, ...FORKS },
-      },
+      { extends: true, test: { name: 'apart', include: ['test/**/*.apart.test.ts'], ...FORKS } },
+      { extends: true, test: { name: 'long', include: ['test/**/*.long.test.ts'], ...FORKS } },
     ],
   },
 });

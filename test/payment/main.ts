@@ -5,7 +5,7 @@ import { startVitest } from 'vitest/node';
 const DEFAULT_TRIES = '8000';
 
 process.env['X402_TEST_TRIES'] = String(readTries());
-const vitest = await startVitest('test', ['test/payment/tries.test.ts'], { watch: false });
+const vitest = await startVitest('test', ['test/payment/tries.long.test.ts'], { watch: false });
 await vitest.close();
 
 /** Bad usage is one line, exit 2. */

@@ -11,6 +11,7 @@ import {
   folderReadmes,
   lockfile,
   roomNames,
+  suiteProjects,
   typeNames,
   unfinished,
 } from './tidy.ts';
@@ -21,6 +22,7 @@ const RULES: readonly HouseRule[] = [
   publishedUnchanged,
   privateDoors,
   roomNames,
+  suiteProjects,
   typeNames,
   unfinished,
   folderReadmes,

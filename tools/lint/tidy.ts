@@ -90,6 +90,20 @@ export const folderReadmes: HouseRule = (tree) => {
     }));
 };
 
+/** nock replaces the sockets of its process for good, and a spy replaces what suites behind it use. */
+const REPLACES_PARTS = /from 'nock'|chain-clients\.mjs|vi\.(?:mock|spyOn)\(/;
+
+/** A suite that replaces parts of its process has a process of its own: its name says so (vitest.config.ts). */
+export const suiteProjects: HouseRule = (tree) =>
+  tree.files
+    .filter((file) => /^test\/.*(?<!\.(?:apart|long))\.test\.ts$/.test(file))
+    .filter((file) => REPLACES_PARTS.test(tree.read(file)))
+    .map((file) => ({
+      file,
+      line: 1,
+      message: 'replaces parts of its process: name it *.apart.test.ts, or *.long.test.ts',
+    }));
+
 /** Refuses registry addresses: those of one machine break "npm ci" elsewhere. Integrity hashes stay. */
 export const lockfile: HouseRule = (tree) => {
   if (!tree.has('package-lock.json')) return [];

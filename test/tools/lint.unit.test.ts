@@ -284,6 +284,22 @@ describe('a checkout', () => {
     expect(await listFindings(file, content.replace(found, '1.2.3'))).toEqual([]);
   });
 
+  // In parts: this file replaces nothing, and its own name is judged by the same rule.
+  const nock = ['import nock from ', "'nock';"].join('');
+  const spy = ['vi.', "spyOn(console, 'error');"].join('');
+  test.each([
+    ['test/a/b.test.ts', nock, 1],
+    ['test/a/b.unit.test.ts', spy, 1],
+    ['test/a/b.apart.test.ts', spy, 0],
+    ['test/a/b.long.test.ts', nock, 0],
+  ])(
+    'judges a suite that replaces parts of its process by its name: %s',
+    async (file, code, found) => {
+      const message = 'replaces parts of its process: name it *.apart.test.ts, or *.long.test.ts';
+      expect(await listFindings(file, code)).toEqual([`${file}:1: ${message}`].slice(0, found));
+    },
+  );
+
   test('without a README in a folder of src is refused', async () => {
     expect(await listFindings('src/orders/a.ts', '/** A. */')).toEqual([
       expect.stringContaining('src/orders/README.md:1: missing'),
