@@ -1,16 +1,20 @@
 import type { ObservationName, Observations } from '../model/observations.ts';
-import type { BudgetName } from '../model/report.ts';
 import { STANDING_OBSERVATIONS } from '../model/standing.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { countTextBytes, pack, type Serialized, serialize } from '../parse/json/transfer.ts';
 import { type Limit, TaskFault, TaskLimitExceeded, type Work } from '../workers/job.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
-import { createWorkerPool, type PoolOptions, type WorkerPool } from '../workers/worker-pool.ts';
+import {
+  createWorkerPool,
+  type PoolOptions,
+  type PoolTask,
+  type WorkerPool,
+} from '../workers/worker-pool.ts';
 import type { DiscoveredCheck } from './catalog/discover-checks.ts';
 import type { CheckDefinition } from './define-check.ts';
 
-/** Worker threads that run checks, readers and other work on untrusted documents. */
-export type Pool = WorkerPool & {
+/** Worker threads that run checks and other work on untrusted documents. */
+export type Pool = Omit<WorkerPool, 'run'> & {
   /**
    * Judges `seen`, which holds the `needs` of the check. Returns a verdict even if the check exceeds its limits
    * or throws twice.
@@ -21,23 +25,8 @@ export type Pool = WorkerPool & {
     scan: ScanAccount,
     signal?: AbortSignal,
   ): Promise<Verdict>;
-  /** Runs a reader on the observations that it needs, with the kit of the scan. Rejects as `run` does. */
-  runReader(
-    reader: ReaderTask,
-    seen: Partial<Observations>,
-    scan: ScanAccount,
-    signal?: AbortSignal,
-  ): Promise<unknown>;
-};
-
-/** Names an exported function that gets `seen` and the kit. Like a check, it is pure and synchronous. */
-export type ReaderTask = {
-  /** File URL. */
-  readonly module: string;
-  readonly exportName: string;
-  readonly needs: readonly ObservationName[];
-  /** The task's time counts against this budget. */
-  readonly budget: BudgetName;
+  /** Runs a task. With `kitOf`, its input holds observations, and the function gets the kit of that scan after them. */
+  run(task: PoolTask & { readonly kitOf?: ScanAccount | undefined }): Promise<unknown>;
 };
 
 const THREAD_MODULE = new URL('./on-thread.ts', import.meta.url).href;
@@ -67,18 +56,17 @@ export function createPool(options: PoolOptions = {}): Pool {
         return toTaskLimitsVerdict(error.limit, isStanding, serializeSeen(seen));
       }
     },
-    runReader({ module, exportName, needs, budget }, seen, scan, signal) {
+    run({ kitOf: scan, ...task }) {
+      if (scan === undefined) return pool.run(task);
+      const { module, exportName, account = scan.origin, signal } = task;
+      const seen = task.input as Partial<Observations>; // as `kitOf` says
       const work = (): Work => ({
         modules: [THREAD_MODULE, module],
-        exportName: 'readOnThread',
-        input: {
-          exportName,
-          scanKey: scan.key,
-          seen: serializeSeen(selectObservations(seen, needs)),
-        },
+        exportName: 'callWithKit',
+        input: { exportName, scanKey: scan.key, seen: serializeSeen(seen) },
         isRaw: true,
       });
-      return pool.runTask({ name: exportName, work, account: scan[budget], signal });
+      return pool.runTask({ name: exportName, work, account, signal });
     },
   };
 }

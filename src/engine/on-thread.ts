@@ -28,7 +28,7 @@ type CachedScan = {
 };
 
 /**
- * A worker's cache for the checks and readers of a scan: the kit with its parsed documents, and the frozen
+ * A worker's cache for the checks and other work of a scan: the kit with its parsed documents, and the frozen
  * observations. Workers alternate between scans, so several small scans are cached. A large scan is cached
  * alone, which bounds the memory.
  */
@@ -67,15 +67,15 @@ export function checkOnThread(
   return readVerdict(check.evaluate(scan.seen, scan.kit), check.outcomes);
 }
 
-/** Runs on a worker thread, which has loaded the module of the reader. */
-export function readOnThread(
+/** Runs on a worker thread, which has loaded the module of the function. */
+export function callWithKit(
   { scanKey, seen, exportName }: ObservedTask & { readonly exportName: string },
   module: Readonly<Record<string, unknown>>,
 ): unknown {
-  const read = module[exportName];
-  if (typeof read !== 'function') throw new TypeError(`The module exports no ${exportName}.`);
+  const run = module[exportName];
+  if (typeof run !== 'function') throw new TypeError(`The module exports no ${exportName}.`);
   const scan = cache.loadScan(scanKey, seen);
-  return read(scan.seen, scan.kit);
+  return run(scan.seen, scan.kit);
 }
 
 /** Checks only for the members used here, because the main thread has validated the definition. */

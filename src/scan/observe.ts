@@ -60,7 +60,8 @@ export async function planRequests(
 ): Promise<PlannedRequests> {
   const { origin, cache, work, mcp, census } = scan;
   const isReachable = Object.values(documents).some((member) => 'ok' in member && member.ok);
-  const documentPlan = await readPlan(documents, isReachable, work);
+  const { robots, listing, ...firstWave } = documents;
+  const documentPlan = await readPlan(firstWave, isReachable, work);
   const isCensus = census !== undefined && isReachable && documentPlan.planFailure === undefined;
   const planned = isCensus
     ? { plan: await planForCensus(documentPlan.plan, documents, census, work) }

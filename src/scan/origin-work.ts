@@ -1,7 +1,6 @@
 /** Runs our pure functions over origin documents on workers that can be killed. */
 
 import type { Pool } from '../engine/judging-pool.ts';
-import type { ObservationName, Observations } from '../model/observations.ts';
 import type { BudgetName } from '../model/report.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import { TaskFault, TaskLimitExceeded } from '../workers/job.ts';
@@ -25,49 +24,33 @@ export type WorkResult<Output> =
   | { readonly ok: true; readonly output: Output }
   | { readonly ok: false; readonly why: 'limits' | 'fault' };
 
-/** A function of (observations, kit) that only workers load. */
-export type Reader<Exports, Name extends keyof Exports & string> = {
-  readonly module: WorkModule<Exports>;
-  readonly exportName: Name;
-  /** The observations that the function reads. No others are sent to the worker. */
-  readonly needs: Readonly<Record<keyof ObservationsFor<Exports[Name]>, true>>;
-  readonly budget: BudgetName;
-};
-
-/** Runs a reader with the kit of the scan. Rejects as `runOnWorker` does. */
-export function readOnWorker<Exports, Name extends keyof Exports & string>(
-  work: ScanWork,
-  { module, exportName, needs, budget }: Reader<Exports, Name>,
-  observations: ObservationsFor<Exports[Name]> & Partial<Observations>,
-): Promise<WorkResult<OutputOf<Exports[Name]>>> {
-  const names = Object.keys(needs) as ObservationName[]; // Object.keys loses the key type
-  const reader = { module: module.href, exportName, needs: names, budget };
-  return runWithinLimits(work, budget, (signal) =>
-    work.pool.runReader(reader, observations, work.account, signal),
-  );
-}
-
-/** Runs a function of a module. Rejects if the pool fails, or with the reason of `signal`. */
-export function runOnWorker<Exports, Name extends keyof Exports & string>(
-  work: ScanWork,
+/**
+ * Runs a function of a module. Rejects if the pool fails, or with the reason of `signal`. With `kit`, the function gets
+ * the kit of the scan too, and the input holds only observations: pass those that the function reads and no others.
+ */
+export async function runOnWorker<
+  Exports,
+  Name extends keyof Exports & string,
+  HasKit extends boolean = false,
+>(
+  { pool, account, signal, deadline }: ScanWork,
   budget: BudgetName,
   module: WorkModule<Exports>,
   exportName: Name,
-  input: InputOf<Exports[Name]>,
+  input: InputOf<Exports[Name], HasKit>,
+  options?: { readonly kit: HasKit },
 ): Promise<WorkResult<OutputOf<Exports[Name]>>> {
-  const task = { module: module.href, exportName, input, account: work.account[budget] };
-  return runWithinLimits(work, budget, (signal) => work.pool.run({ ...task, signal }));
-}
-
-async function runWithinLimits<Output>(
-  { account, signal, deadline }: ScanWork,
-  budget: BudgetName,
-  run: (signal: AbortSignal) => Promise<unknown>,
-): Promise<WorkResult<Output>> {
   const signals = [signal, deadline].filter((each) => each !== undefined);
   try {
-    const output = await run(AbortSignal.any(signals));
-    return { ok: true, output: output as Output }; // the function's return value, cloned as plain data
+    const output = await pool.run({
+      module: module.href,
+      exportName,
+      input,
+      account: account[budget],
+      signal: AbortSignal.any(signals),
+      kitOf: options?.kit ? account : undefined,
+    });
+    return { ok: true, output: output as OutputOf<Exports[Name]> }; // the return value, cloned as plain data
   } catch (error) {
     if (error instanceof TaskLimitExceeded) return { ok: false, why: 'limits' };
     if (error instanceof TaskFault) return { ok: false, why: 'fault' };
@@ -77,8 +60,12 @@ async function runWithinLimits<Output>(
   }
 }
 
-type InputOf<Work> = Work extends (input: infer Input) => unknown ? Input : never;
-type ObservationsFor<Read> = Read extends (needed: infer Needed, kit: Kit) => unknown
-  ? Needed
+/** `never` if the function needs a kit and gets none. */
+type InputOf<Work, HasKit> = Work extends (
+  input: infer Input,
+  ...kit: KitArgument<HasKit>
+) => unknown
+  ? Input
   : never;
+type KitArgument<HasKit> = HasKit extends true ? [kit: Kit] : [];
 type OutputOf<Work> = Work extends (...input: never) => infer Output ? Output : never;

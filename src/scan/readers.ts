@@ -9,32 +9,12 @@ import type { FirstWave } from '../probe/plan/declared-requests.ts';
 import type { Plan } from '../probe/plan/plan.ts';
 import type { DescribedChallenges } from './describe-challenges.ts';
 import type { OriginDescription } from './describe-origin.ts';
-import {
-  type Reader,
-  readOnWorker,
-  runOnWorker,
-  type ScanWork,
-  type WorkModule,
-} from './origin-work.ts';
+import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 
-const PLAN_READER: Reader<typeof import('../probe/plan/plan.ts'), 'makePlan'> = {
-  module: new URL('../probe/plan/plan.ts', import.meta.url),
-  exportName: 'makePlan',
-  budget: 'origin',
-  needs: {
-    origin: true,
-    root: true,
-    soft404: true,
-    openapi: true,
-    openapiAlternates: true,
-    manifest: true,
-    manifestJson: true,
-    llmsTxt: true,
-    agentCard: true,
-    agentJson: true,
-    x402scan: true,
-  },
-};
+const PLAN: WorkModule<typeof import('../probe/plan/plan.ts')> = new URL(
+  '../probe/plan/plan.ts',
+  import.meta.url,
+);
 const PLAN_FAILURES = {
   limits: 'the documents of this origin could not be read within limits',
   fault: 'our reading of the documents of this origin broke, and the fault is ours',
@@ -65,19 +45,17 @@ export async function readPlan(
   work: ScanWork,
 ): Promise<PlanResult> {
   if (!isReachable) return { plan: SILENT_PLAN };
-  const result = await readOnWorker(work, PLAN_READER, firstWave);
+  const result = await runOnWorker(work, 'origin', PLAN, 'makePlan', firstWave, { kit: true });
   if (result.ok) return { plan: result.output };
   // If the budget is spent, no check will be judged, so the origin gets no more requests.
   const plan = work.account.origin.isSpent() ? SILENT_PLAN : EMPTY_PLAN;
   return { plan, planFailure: PLAN_FAILURES[result.why] };
 }
 
-const CHALLENGES_READER: Reader<typeof import('./describe-challenges.ts'), 'describeChallenges'> = {
-  module: new URL('./describe-challenges.ts', import.meta.url),
-  exportName: 'describeChallenges',
-  budget: 'origin',
-  needs: { resources: true },
-};
+const CHALLENGES: WorkModule<typeof import('./describe-challenges.ts')> = new URL(
+  './describe-challenges.ts',
+  import.meta.url,
+);
 export const NO_CHALLENGES: DescribedChallenges = {
   payees: [],
   chainOffers: [],
@@ -89,42 +67,27 @@ export async function describeChallenges(
   work: ScanWork,
 ): Promise<DescribedChallenges> {
   // Challenges are tried even after the requests' deadline, which the origin may have used up.
-  const result = await readOnWorker({ ...work, deadline: undefined }, CHALLENGES_READER, {
-    resources,
+  const ownWork = { ...work, deadline: undefined };
+  const seen = { resources };
+  const result = await runOnWorker(ownWork, 'origin', CHALLENGES, 'describeChallenges', seen, {
+    kit: true,
   });
   return result.ok ? result.output : NO_CHALLENGES;
 }
 
-const ORIGIN_READER: Reader<typeof import('./describe-origin.ts'), 'describeOrigin'> = {
-  module: new URL('./describe-origin.ts', import.meta.url),
-  exportName: 'describeOrigin',
-  budget: 'origin',
-  needs: {
-    origin: true,
-    root: true,
-    soft404: true,
-    openapi: true,
-    openapiAlternates: true,
-    manifest: true,
-    manifestJson: true,
-    llmsTxt: true,
-    agentCard: true,
-    agentJson: true,
-    robots: true,
-    links: true,
-    icons: true,
-    resources: true,
-    browser: true,
-    chain: true,
-  },
-};
+const ORIGIN: WorkModule<typeof import('./describe-origin.ts')> = new URL(
+  './describe-origin.ts',
+  import.meta.url,
+);
 
 /** Describes the origin. If its documents exceed the limits, the description has only the host. */
 export async function describeOrigin(
   observations: Observations,
   work: ScanWork,
 ): Promise<OriginDescription> {
-  const result = await readOnWorker(work, ORIGIN_READER, observations);
+  // What indexes say is never read on the budget of the origin.
+  const { x402scan, settlements, listing, bazaar, ...own } = observations;
+  const result = await runOnWorker(work, 'origin', ORIGIN, 'describeOrigin', own, { kit: true });
   if (result.ok) return result.output;
   const branding = toPlainBranding(observations.origin.host);
   return { branding, advice: [], otherWays: [], routes: null };
@@ -141,13 +104,10 @@ export function toPlainBranding(host: string): Branding {
   };
 }
 
-const LISTINGS_READER: Reader<typeof import('../indexes/compare-listings.ts'), 'compareListings'> =
-  {
-    module: new URL('../indexes/compare-listings.ts', import.meta.url),
-    exportName: 'compareListings',
-    budget: 'standing',
-    needs: { origin: true, resources: true, x402scan: true, settlements: true, bazaar: true },
-  };
+const LISTINGS: WorkModule<typeof import('../indexes/compare-listings.ts')> = new URL(
+  '../indexes/compare-listings.ts',
+  import.meta.url,
+);
 const VALIDATOR: WorkModule<typeof import('../indexes/validate-declarations.ts')> = new URL(
   '../indexes/validate-declarations.ts',
   import.meta.url,
@@ -158,8 +118,12 @@ export async function readIndexed(
   observations: Observations,
   work: ScanWork,
 ): Promise<readonly IndexedRow[]> {
-  if (observations.resources.probed.length === 0) return [];
-  const result = await readOnWorker(work, LISTINGS_READER, observations);
+  const { origin, resources, x402scan, settlements, bazaar } = observations;
+  if (resources.probed.length === 0) return [];
+  const listed = { origin, resources, x402scan, settlements, ...(bazaar && { bazaar }) };
+  const result = await runOnWorker(work, 'standing', LISTINGS, 'compareListings', listed, {
+    kit: true,
+  });
   return result.ok ? addInvalidDeclarations(result.output, work) : [];
 }
 

@@ -89,9 +89,5 @@ export function warmPool(engine: ScanEngine, onBroken: (fault: BrokenChecks) => 
       await ensureWarm();
       return pool.runCheck(...task);
     },
-    async runReader(...task) {
-      await ensureWarm();
-      return pool.runReader(...task);
-    },
   };
 }

@@ -11,7 +11,7 @@ import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/craf
 import { NEWER_VERSION } from './engine-under-test.ts';
 
 const pool = createPool({ threads: 1 });
-const runReaderSpy = vi.spyOn(pool, 'runReader');
+const runSpy = vi.spyOn(pool, 'run');
 let checks: readonly DiscoveredCheck[];
 let catalog: Catalog;
 let seller: CraftedSeller;
@@ -40,7 +40,7 @@ async function scanAndListTasks(
   withBranding?: boolean,
   clients: Oracle | null = oracle,
 ) {
-  runReaderSpy.mockClear();
+  runSpy.mockClear();
   const policy = allowOrigin(seller.url, DEFAULT_POLICY);
   const scanner = createScanner({
     catalog,
@@ -53,7 +53,7 @@ async function scanAndListTasks(
     ...(withBranding === undefined ? {} : { withBranding }),
   });
   const { branding } = await scanner.scan(parseOrigin(seller.url, policy));
-  return { branding, tasks: runReaderSpy.mock.calls.map(([{ exportName }]) => exportName) };
+  return { branding, tasks: runSpy.mock.calls.map(([{ exportName }]) => exportName) };
 }
 
 test('a scan for a listing computes challenges and branding', async () => {
