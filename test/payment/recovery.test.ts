@@ -44,7 +44,8 @@ async function writeSteps(store: Store, signed: SignedHeader, states: readonly L
   const facts = { key, payer: payer.address.toLowerCase(), request: 'work x', validBeforeMs };
   const writer = new LedgerWriter(store.ledger, facts, null);
   for (const state of states) {
-    if (state === 'claimed') await writer.write(state, toPaymentData(payment, REQUIREMENTS));
+    if (state === 'claimed')
+      await writer.write(state, toPaymentData({ ...payment, requirements: REQUIREMENTS }));
     else if (state === 'computed') {
       const answerId = `answer-${signed.nonce}`;
       await store.answers.put(answerId, { status: 200, headers: JSON_HEADERS }, [
@@ -162,10 +163,8 @@ describe('after a crash, on the embedded store,', () => {
 
   test('hundreds of unfinished payments delay no other call', async () => {
     const signed = await sign();
-    const data = toPaymentData(
-      decodePayment({ 'payment-signature': [signed.header] }, TERMS),
-      REQUIREMENTS,
-    );
+    const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
+    const data = toPaymentData({ ...payment, requirements: REQUIREMENTS });
     for (let n = 0; n < 400; n++) {
       const facts = { key: `k${n}`, payer: 'p', request: 'work y', validBeforeMs: Date.now() };
       await new LedgerWriter(store.ledger, facts, null).write('claimed', data);

@@ -72,7 +72,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
       validBeforeMs: Number(payment.authorization.validBefore) * 1000,
     };
     const writer = new LedgerWriter(store.ledger, facts, null);
-    await writer.write('claimed', toPaymentData(payment, requirements));
+    await writer.write('claimed', toPaymentData({ ...payment, requirements }));
     return { writer, key };
   }
 

@@ -165,9 +165,9 @@ async function readUnpaidDelivery(
   return { answerId, delivery: { ...toUnpaidParts(purchase), headers, bodyBytes, body } };
 }
 
-function toUnpaidParts({ key, payment, offer }: Purchase) {
-  const { network } = offer.requirements;
-  return { key, settlement: { network, payer: payment.authorization.from, transaction: null } };
+function toUnpaidParts({ key, payment: { authorization, requirements } }: Purchase) {
+  const { network } = requirements;
+  return { key, settlement: { network, payer: authorization.from, transaction: null } };
 }
 
 /** Repeats the error that ended a call, for the calls that waited for it with the same payment header. */

@@ -108,10 +108,10 @@ export class SignatureProofs {
     refuseBeforeAsking: () => Promise<void>,
   ): Promise<SignatureProof> {
     const { store } = this.#deps;
-    const { payment, offer, route } = purchase;
+    const { payment, call, route } = purchase;
     if (await this.#isSignedByPayer(payment)) return { isVerified: false };
     if (isConfirmedBefore(purchase, entry)) return { isVerified: true };
-    checkTerms(payment, offer.requirements, store.now());
+    checkTerms(call.payment, payment.requirements, store.now());
     checkValidity(payment, route, store.now());
     await refuseBeforeAsking();
     if (await this.#isForged(purchase)) {
@@ -143,12 +143,8 @@ export class SignatureProofs {
   }
 
   async #askFacilitator({ payment, offer, call }: Purchase): Promise<SignatureProof> {
-    const stored = { ...payment, requirements: offer.requirements };
-    const verifying = this.#deps.facilitator.verify({
-      payment: stored,
-      offer,
-      isSignatureChecked: false,
-    });
+    const { facilitator } = this.#deps;
+    const verifying = facilitator.verify({ payment, offer, isSignatureChecked: false });
     const waited = await withDeadline(verifying, call, this.#stopping);
     if (waited.kind === 'disconnected') return 'disconnected';
     if (waited.kind !== 'done') throw new PaymentsUnavailable();

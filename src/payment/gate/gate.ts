@@ -83,19 +83,20 @@ export class PaymentGate {
     route: PaidRoute<Input>,
     call: PaidCall,
   ): Promise<PaidAnswer | 'disconnected'> {
-    const { payment } = call;
-    const key = toPaymentKey(this.#deps.terms, payment.authorization);
+    const { authorization, signature, hasLegacyHeader } = call.payment;
+    const key = toPaymentKey(this.#deps.terms, authorization);
     try {
-      const scope = toIdentifierScope(payment, this.#deps.terms);
+      const scope = toIdentifierScope(call.payment, this.#deps.terms);
       const input = route.parse(call.request);
-      const payer = toPayer(payment);
+      const payer = toPayer(call.payment);
       const request = toRequestName(route, input);
       const offer = this.#challenges.findOffer(route);
+      const payment = { authorization, signature, requirements: offer.requirements };
       return await this.#pay({ route, input, call, payment, offer, key, payer, request, scope });
     } catch (error) {
       if (error instanceof PaymentRefused)
-        return this.#challenges.refuse(route, error, payment.hasLegacyHeader);
-      throw await this.withCharged(error, payment);
+        return this.#challenges.refuse(route, error, hasLegacyHeader);
+      throw await this.withCharged(error, call.payment);
     }
   }
 
@@ -142,16 +143,16 @@ export class PaymentGate {
     entry: LedgerEntry | null | undefined,
   ): Promise<Decision> {
     const { store } = this.#deps;
-    const { key, route, scope, payment, offer } = purchase;
+    const { key, route, scope, call, payment } = purchase;
     const state = await this.#awaitPayment(key, purchase, entry);
     if (state.kind === 'paid' && state.entry !== null) {
       await refusePrivateAnswer(store, purchase, state.entry);
     }
     if (state.kind !== 'free') return this.#answerFromState(purchase, key, state);
 
-    const end = findCallEnd(purchase.call, this.#stopping.signal);
+    const end = findCallEnd(call, this.#stopping.signal);
     if (end !== null) return this.#endCall(end);
-    checkTerms(payment, offer.requirements, store.now());
+    checkTerms(call.payment, payment.requirements, store.now());
     const identifier =
       scope === null ? null : await readIdentifier(store, scope, purchase, this.isInFlight);
     const boughtKey = identifier?.liveKey ?? (await this.#findLostKey(purchase));
@@ -246,7 +247,7 @@ export class PaymentGate {
     { isBuyer, isRedelivered }: { readonly isBuyer: boolean; readonly isRedelivered: boolean },
   ): PaidAnswer {
     return toPaidAnswer(delivery, {
-      hasLegacyHeader: purchase.payment.hasLegacyHeader,
+      hasLegacyHeader: purchase.call.payment.hasLegacyHeader,
       isRedelivered,
       markWritten: () => {
         if (isBuyer) this.#written.mark(delivery.key);

@@ -87,7 +87,7 @@ export class PurchaseRun<Input> {
   /** Resolves to null if another call has bound the identifier since its links were read. */
   async #claim(): Promise<LedgerWriter | null> {
     const { deps, entry, identifier } = this.#options;
-    const { key, payer, request, payment, offer, scope } = this.#purchase;
+    const { key, payer, request, payment, scope } = this.#purchase;
     if (scope !== null && identifier !== null) {
       const isBound = await bindIdentifier(deps.store, scope, identifier, this.#purchase);
       // Another instance may have bound the identifier before us and claimed its own key.
@@ -97,7 +97,7 @@ export class PurchaseRun<Input> {
     // Keeps the scan of the earlier claim, because this call may be answered from that scan.
     const facts = { key, payer, request, validBeforeMs, scanId: entry?.last.scanId };
     const writer = new LedgerWriter(deps.store.ledger, facts, entry?.last ?? null);
-    await writer.write('claimed', newClaimData(entry, payment, offer.requirements));
+    await writer.write('claimed', newClaimData(entry, payment));
     this.#writer = writer;
     return writer;
   }
@@ -114,8 +114,7 @@ export class PurchaseRun<Input> {
   async #verify(): Promise<CallEnd | null> {
     const { deps, stopping } = this.#options;
     const { payment, offer, call } = this.#purchase;
-    const stored = { ...payment, requirements: offer.requirements };
-    const verifying = deps.facilitator.verify({ payment: stored, offer, isSignatureChecked: true });
+    const verifying = deps.facilitator.verify({ payment, offer, isSignatureChecked: true });
     const waited = await withDeadline(verifying, call, stopping);
     // The error of a late call would say that the work continues, but no work has begun.
     if (waited.kind === 'late') throw new PaymentsUnavailable();

@@ -2,9 +2,9 @@ import { channel } from 'node:diagnostics_channel';
 import type { Address } from 'viem';
 import type { IdentifierScope } from '../../store/identifiers.ts';
 import type { Store } from '../../store/store.ts';
-import type { PublishByRoute } from '../ledger/ledger.ts';
+import type { PublishByRoute, StoredPayment } from '../ledger/ledger.ts';
 import type { Reconciler } from '../ledger/reconciler.ts';
-import type { PaidAnswer, PaidCall, PaidRoute, SignedPayment } from '../paid-route.ts';
+import type { PaidAnswer, PaidCall, PaidRoute } from '../paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';
 import type { PaymentTerms, RouteOffer } from '../terms.ts';
 
@@ -13,7 +13,8 @@ export type Purchase<Input = unknown> = {
   readonly route: PaidRoute<Input>;
   readonly input: Input;
   readonly call: PaidCall;
-  readonly payment: SignedPayment;
+  /** The payment as its claim stores it. Members that only the header has are in `call.payment`. */
+  readonly payment: StoredPayment;
   readonly offer: RouteOffer;
   /** The payment's key in the ledger. */
   readonly key: string;

@@ -20,7 +20,7 @@ import type { Purchase } from './purchase.ts';
 /** Finds the first signed field that differs from the ledger's payment of the same key; null if none differs. */
 export function findDifferingField(
   stored: StoredPayment,
-  { authorization }: SignedPayment,
+  { authorization }: Pick<StoredPayment, 'authorization'>,
 ): 'to' | 'value' | 'validAfter' | 'validBefore' | null {
   const signed = stored.authorization;
   if (!isSameAddress(signed.to, authorization.to)) return 'to';
@@ -62,7 +62,7 @@ export function toIdentifierScope(
  * only the field that differs, and nothing of what was bought.
  */
 export function refuseConflict(
-  claim: { readonly request: string; readonly payment: StoredPayment },
+  claim: Pick<Purchase, 'request' | 'payment'>,
   { request, payment, route }: Purchase,
 ): void {
   if (claim.request !== request) {

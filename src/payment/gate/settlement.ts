@@ -8,11 +8,10 @@ import {
   type LedgerWriter,
   publishSettled,
   StepLost,
+  type StoredPayment,
   toProgress,
 } from '../ledger/ledger.ts';
-import type { Authorization } from '../paid-route.ts';
 import { type DoubtfulOutcome, toDoubtData } from '../settle/facilitator.ts';
-import type { EvmNetwork } from '../terms.ts';
 import { encodeSettlement, PaymentRefused, toReasonWord, toReleaseData } from './answers.ts';
 import {
   type GateDeps,
@@ -43,8 +42,7 @@ export class Settlement {
     const { payment, offer } = this.#purchase;
     if (!(await this.#declareIntent())) return this.#toUnknown(null);
     publishStep({ name: 'intent-synced' });
-    const stored = { ...payment, requirements: offer.requirements };
-    const outcome = await facilitator.settle({ payment: stored, offer });
+    const outcome = await facilitator.settle({ payment, offer });
     publishStep({ name: 'settled-unread' });
     switch (outcome.kind) {
       case 'settled':
@@ -110,14 +108,14 @@ export class Settlement {
   }
 
   #toRefusal(reason: string): PaymentRefused {
-    const { payment, offer } = this.#purchase;
+    const { authorization, requirements } = this.#purchase.payment;
     const word = toReasonWord(reason);
     return new PaymentRefused(
       'settlement_failed',
       `${word}. Nothing was charged: set that right and send the payment again, or sign a new one`,
       {
-        network: offer.requirements.network,
-        payer: payment.authorization.from,
+        network: requirements.network,
+        payer: authorization.from,
         transaction: null,
         errorReason: word,
       },
@@ -161,10 +159,7 @@ export class Settlement {
   }
 
   #toUnknown(transaction: Hex | null): PurchaseOutcome {
-    const { payment, offer } = this.#purchase;
-    const { network } = offer.requirements;
-    const error = createUnknownError(payment.authorization, network, transaction);
-    return { kind: 'unknown', error };
+    return { kind: 'unknown', error: createUnknownError(this.#purchase.payment, transaction) };
   }
 
   #toPaid(transaction: Hex | null): PurchaseOutcome {
@@ -175,8 +170,7 @@ export class Settlement {
 
 /** Error for a payer while we do not know if the money has moved. */
 export function createUnknownError(
-  { from, nonce }: Authorization,
-  network: EvmNetwork,
+  { authorization: { from, nonce }, requirements: { network } }: StoredPayment,
   transaction: Hex | null,
 ): SettlementUnknown {
   const notice = { network, payer: from, transaction, errorReason: 'settlement_pending' };

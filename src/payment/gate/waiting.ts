@@ -161,8 +161,7 @@ function toLateError(entry: LedgerEntry): Error {
 }
 
 function toDoubtError(entry: LedgerEntry): SettlementUnknown {
-  const { authorization, requirements } = readPayment(entry);
-  return createUnknownError(authorization, requirements.network, findTransaction(entry));
+  return createUnknownError(readPayment(entry), findTransaction(entry));
 }
 
 /** Returns null while a call works on the key, or while its payment is in doubt. */
@@ -196,17 +195,12 @@ async function awaitCall(
   purchase: Purchase,
   isOwn: boolean,
 ): Promise<KeyState | null> {
-  const { payment, offer, request } = otherCall.purchase;
-  if (isOwn) {
-    const stored = { ...payment, requirements: offer.requirements };
-    refuseConflict({ request, payment: stored }, purchase);
-  }
+  const { payment } = otherCall.purchase;
+  if (isOwn) refuseConflict(otherCall.purchase, purchase);
   const waited = await withDeadline(otherCall.outcome, purchase.call);
   if (waited.kind === 'disconnected') return { kind: 'disconnected' };
   if (waited.kind !== 'done') {
-    const error = otherCall.isSettling
-      ? createUnknownError(payment.authorization, offer.requirements.network, null)
-      : new ScanProcessing();
+    const error = otherCall.isSettling ? createUnknownError(payment, null) : new ScanProcessing();
     return { kind: 'refused', error };
   }
   const outcome = waited.value;

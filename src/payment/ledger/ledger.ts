@@ -5,7 +5,7 @@ import type { JsonObject } from '../../model/json.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore, NewLedgerRow } from '../../store/ledger.ts';
 import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';
-import { type Authorization, parseRouteName, type SignedPayment } from '../paid-route.ts';
+import { type Authorization, parseRouteName } from '../paid-route.ts';
 import type { Requirements } from '../terms.ts';
 
 /** After a block this much later than `validBefore`, no reorganisation can add an earlier use of the nonce. */
@@ -146,11 +146,12 @@ export function toAuthorizationTexts(authorization: Authorization) {
   return { ...authorization, ...texts };
 }
 
-export function toPaymentData(payment: SignedPayment, requirements: Requirements): JsonObject {
+export function toPaymentData(payment: StoredPayment): JsonObject {
+  const { authorization, signature, requirements } = payment;
   return {
     payment: {
-      authorization: toAuthorizationTexts(payment.authorization),
-      signature: payment.signature,
+      authorization: toAuthorizationTexts(authorization),
+      signature,
       requirements: { ...requirements, extra: { ...requirements.extra } },
     },
   };
@@ -164,13 +165,9 @@ export function findCurrentClaim(entry: LedgerEntry): LedgerRow {
 }
 
 /** Data of a new claim. It carries the count of earlier claims, because only the last claim is read. */
-export function newClaimData(
-  entry: LedgerEntry | null,
-  payment: SignedPayment,
-  requirements: Requirements,
-): JsonObject {
+export function newClaimData(entry: LedgerEntry | null, payment: StoredPayment): JsonObject {
   return {
-    ...toPaymentData(payment, requirements),
+    ...toPaymentData(payment),
     countedBefore: entry === null ? 0 : countClaims(entry),
   };
 }
