@@ -1,5 +1,5 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { IndexedResource, OriginFacts } from '../../src/model/observations.ts';
+import type { CheckCase } from '#check';
+import type { IndexedResource, OriginFacts } from '#model';
 import {
   answer,
   asked,

@@ -1,15 +1,7 @@
 /** D1: the public index shows this origin. Rule and sources: README.md. */
-import {
-  askedAt,
-  defineCheck,
-  fail,
-  pass,
-  type Seen,
-  unanswered,
-  warn,
-} from '../../src/engine/define-check.ts';
-import type { HttpData } from '../../src/model/observation.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
+import { askedAt, defineCheck, fail, pass, type Seen, unanswered, warn } from '#check';
+import type { Kit } from '#kit';
+import type { HttpData } from '#model';
 
 const REGISTER = 'Register the origin at x402scan.com/resources/register.';
 

@@ -1,5 +1,5 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { IndexedResource } from '../../src/model/observations.ts';
+import type { CheckCase } from '#check';
+import type { IndexedResource } from '#model';
 import {
   AS_OF,
   indexedOrigin,

@@ -1,12 +1,5 @@
 /** D2: the index has read this origin lately. Rule: README.md. */
-import {
-  askedAt,
-  defineCheck,
-  fail,
-  pass,
-  unanswered,
-  warn,
-} from '../../src/engine/define-check.ts';
+import { askedAt, defineCheck, fail, pass, unanswered, warn } from '#check';
 
 const MAX_FRESH_DAYS = 30;
 const STALE_AFTER_DAYS = 90;

@@ -1,5 +1,5 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { SettlementFacts } from '../../src/model/observations.ts';
+import type { CheckCase } from '#check';
+import type { SettlementFacts } from '#model';
 import { PAY_TO, seen } from '../../test/fixtures/observations/build-observations.ts';
 
 function withSettlements(

@@ -1,5 +1,5 @@
 /** D3: this origin was paid lately. The check never fails, because an index may miss settlements. Rule: README.md. */
-import { askedAt, defineCheck, pass, unanswered, warn } from '../../src/engine/define-check.ts';
+import { askedAt, defineCheck, pass, unanswered, warn } from '#check';
 
 const WINDOW_DAYS = 30;
 

@@ -1,12 +1,5 @@
 /** D4: several payers use this origin. The numbers belong to the paid address. Rule: README.md. */
-import {
-  askedAt,
-  defineCheck,
-  fail,
-  pass,
-  unanswered,
-  warn,
-} from '../../src/engine/define-check.ts';
+import { askedAt, defineCheck, fail, pass, unanswered, warn } from '#check';
 
 const WINDOW_DAYS = 30;
 const MIN_SETTLEMENTS = 10;

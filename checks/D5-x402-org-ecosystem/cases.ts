@@ -1,4 +1,4 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
+import type { CheckCase } from '#check';
 import { ORIGIN, seen } from '../../test/fixtures/observations/build-observations.ts';
 
 const cases: readonly CheckCase[] = [

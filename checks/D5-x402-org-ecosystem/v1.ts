@@ -1,5 +1,5 @@
 /** D5: the protocol's own listing names this host. The check never fails, because the listing is closed. Rule: README.md. */
-import { askedAt, defineCheck, pass, unanswered, warn } from '../../src/engine/define-check.ts';
+import { askedAt, defineCheck, pass, unanswered, warn } from '#check';
 
 const FIX = 'Nothing to do: the listing closed to newcomers on 2026-05-14.';
 

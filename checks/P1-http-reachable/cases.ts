@@ -1,5 +1,5 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { FailureReason } from '../../src/model/observation.ts';
+import type { CheckCase } from '#check';
+import type { FailureReason } from '#model';
 import {
   answer,
   at,

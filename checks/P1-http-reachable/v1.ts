@@ -1,6 +1,6 @@
 /** P1: the origin can be reached, over TLS that clients trust. Rule and sources: README.md. */
-import { defineCheck, fail, pass, type Seen, warn } from '../../src/engine/define-check.ts';
-import type { HttpObservation } from '../../src/model/observations.ts';
+import { defineCheck, fail, pass, type Seen, warn } from '#check';
+import type { HttpObservation } from '#model';
 
 /** Most Python buyers use httpx, which gives up after 5 s without a byte. */
 const MAX_FIRST_BYTE_MS = 5_000;

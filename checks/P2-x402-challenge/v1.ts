@@ -18,13 +18,9 @@ import {
   VERSION_2_FIX,
   version2Fix,
   warn,
-} from '../../src/engine/define-check.ts';
-import type {
-  HttpObservation,
-  ResourceObservation,
-  ResourceSet,
-} from '../../src/model/observations.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
+} from '#check';
+import type { Kit } from '#kit';
+import type { HttpObservation, ResourceObservation, ResourceSet } from '#model';
 
 const ORDER_FIX = 'Check payment before input: a bare request must be answered with 402.';
 

@@ -14,20 +14,16 @@ import {
   listed,
   MISSING_402_OUTCOMES,
   NOTHING_PAID_OUTCOMES,
+  notSeen,
   pass,
   unplanned,
   VERSION_2_FIX,
   version2Fix,
   warn,
-} from '../../src/engine/define-check.ts';
-import type {
-  HttpObservation,
-  ResourceObservation,
-  ResourceSet,
-} from '../../src/model/observations.ts';
-import { notSeen } from '../../src/model/verdict.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { ChallengedResource } from '../../src/parse/x402/challenge.ts';
+} from '#check';
+import type { Kit } from '#kit';
+import type { HttpObservation, ResourceObservation, ResourceSet } from '#model';
+import type { ChallengedResource } from '#parse/challenge';
 
 const ORDER_FIX = 'Check payment before input: even an empty JSON body must be answered with 402.';
 const REDIRECT_NOTE = 'TypeScript clients follow this by default, Python clients do not';

@@ -13,11 +13,10 @@ import {
   warn,
   withNotes,
   worstOf,
-} from '../../src/engine/define-check.ts';
-import type { ToolFacts } from '../../src/model/observations.ts';
-import type { OfferPayability, ResourcePayability } from '../../src/model/payability.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
+} from '#check';
+import type { Kit } from '#kit';
+import type { OfferPayability, ResourcePayability, ToolFacts } from '#model';
+import type { Challenge, ChallengedResource, Offer } from '#parse/challenge';
 
 /** Facilitators refuse a shorter timeout. No seller needs more than a day. */
 const MIN_TIMEOUT_SECONDS = 6;

@@ -8,11 +8,10 @@ import {
   version2Fix,
   warn,
   worstOf,
-} from '../../src/engine/define-check.ts';
-import type { HttpData } from '../../src/model/observation.ts';
-import type { ToolFacts } from '../../src/model/observations.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { ChallengedResource } from '../../src/parse/x402/challenge.ts';
+} from '#check';
+import type { Kit } from '#kit';
+import type { HttpData, ToolFacts } from '#model';
+import type { ChallengedResource } from '#parse/challenge';
 
 /** Half of what Node reads, because a buyer sends the header back together with a payment. */
 const MAX_HEADER_CHARS = 8_192;

@@ -1,15 +1,7 @@
 /** P5: a HEAD request never runs the paid handler, and no receipt comes without a payment. Rule: README.md. */
-import {
-  defineCheck,
-  fail,
-  listed,
-  pass,
-  type Seen,
-  unchallenged,
-  warn,
-} from '../../src/engine/define-check.ts';
-import type { ResourceObservation } from '../../src/model/observations.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
+import { defineCheck, fail, listed, pass, type Seen, unchallenged, warn } from '#check';
+import type { Kit } from '#kit';
+import type { ResourceObservation } from '#model';
 
 /**
  * HEAD may answer with the challenge or with a refusal. RFC 9110 (9.1) requires servers to support HEAD, but a

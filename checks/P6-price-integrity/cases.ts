@@ -1,5 +1,5 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
+import type { CheckCase } from '#check';
+import type { JsonObject, JsonValue } from '#parse/json';
 import {
   answer,
   bodyChallenge402,

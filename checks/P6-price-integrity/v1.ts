@@ -11,9 +11,9 @@ import {
   type Seen,
   warn,
   worstOf,
-} from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
+} from '#check';
+import type { Kit } from '#kit';
+import type { ChallengedResource, Offer } from '#parse/challenge';
 
 const NEEDS = [
   'origin',

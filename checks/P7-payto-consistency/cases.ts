@@ -1,5 +1,5 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { JsonObject } from '../../src/parse/json/json.ts';
+import type { CheckCase } from '#check';
+import type { JsonObject } from '#parse/json';
 import {
   answer,
   bodyChallenge402,

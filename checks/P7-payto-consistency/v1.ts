@@ -10,10 +10,10 @@ import {
   type Seen,
   warn,
   worstOf,
-} from '../../src/engine/define-check.ts';
-import type { JsonValue } from '../../src/parse/json/json.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { Challenge, ChallengedResource, Offer } from '../../src/parse/x402/challenge.ts';
+} from '#check';
+import type { Kit } from '#kit';
+import type { Challenge, ChallengedResource, Offer } from '#parse/challenge';
+import type { JsonValue } from '#parse/json';
 
 const NEEDS = ['origin', 'manifest', 'manifestJson', 'soft404', 'resources'] as const;
 

@@ -1,16 +1,8 @@
 /** P8: descriptions are short enough for facilitators to accept. Rule and sources: README.md. */
-import {
-  defineCheck,
-  type Found,
-  fail,
-  notDetermined,
-  pass,
-  warn,
-  worstOf,
-} from '../../src/engine/define-check.ts';
-import type { JsonValue } from '../../src/parse/json/json.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { Challenge } from '../../src/parse/x402/challenge.ts';
+import { defineCheck, type Found, fail, notDetermined, pass, warn, worstOf } from '#check';
+import type { Kit } from '#kit';
+import type { Challenge } from '#parse/challenge';
+import type { JsonValue } from '#parse/json';
 
 /** The CDP facilitator refuses a payment with a longer description (x402 issues 2284, 2832). */
 const MAX_CODE_POINTS = 500;

@@ -9,9 +9,8 @@ import {
   pass,
   type Seen,
   warn,
-} from '../../src/engine/define-check.ts';
-import type { OpenApiReading } from '../../src/parse/kit/find-openapi.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
+} from '#check';
+import type { Kit, OpenApiReading } from '#kit';
 
 const NEEDS = ['openapi', 'openapiAlternates', 'soft404'] as const;
 const PATH = '/openapi.json';

@@ -1,4 +1,4 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
+import type { CheckCase } from '#check';
 import {
   answer,
   asked,

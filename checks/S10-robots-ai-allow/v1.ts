@@ -1,14 +1,7 @@
 /** S10: agents that search, or fetch for a user, may read what is sold here. Rule: README.md. */
-import {
-  defineCheck,
-  fail,
-  listed,
-  pass,
-  passageFix,
-  warn,
-} from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { RobotsFacts } from '../../src/parse/text/robots.ts';
+import { defineCheck, fail, listed, pass, passageFix, warn } from '#check';
+import type { Kit } from '#kit';
+import type { RobotsFacts } from '#parse/robots';
 
 /** The operators of the agents document these names. README.md links to their documents. */
 const SEARCH_AGENTS = ['OAI-SearchBot', 'Claude-SearchBot', 'PerplexityBot'];

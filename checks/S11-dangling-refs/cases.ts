@@ -1,5 +1,5 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { HttpObservation, LinkObservation, LinkSet } from '../../src/model/observations.ts';
+import type { CheckCase } from '#check';
+import type { HttpObservation, LinkObservation, LinkSet } from '#model';
 import {
   answer,
   challenge402,

@@ -1,16 +1,7 @@
 /** S11: the links in this origin's documents work. Rule and sources: README.md. */
-import {
-  defineCheck,
-  fail,
-  listed,
-  notApplicable,
-  pass,
-  type Seen,
-  warn,
-} from '../../src/engine/define-check.ts';
-import type { FailureReason } from '../../src/model/observation.ts';
-import type { LinkObservation } from '../../src/model/observations.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
+import { defineCheck, fail, listed, notApplicable, pass, type Seen, warn } from '#check';
+import type { Kit } from '#kit';
+import type { FailureReason, LinkObservation } from '#model';
 
 const DEAD_STATUSES: ReadonlySet<number> = new Set([404, 410]);
 const NO_CONNECTION_REASONS: ReadonlySet<FailureReason> = new Set([

@@ -1,5 +1,5 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { IconSet, PathAnswer } from '../../src/model/observations.ts';
+import type { CheckCase } from '#check';
+import type { IconSet, PathAnswer } from '#model';
 import {
   answer,
   asked,

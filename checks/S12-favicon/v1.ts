@@ -1,16 +1,7 @@
 /** S12: listings have an icon to show. Rule and sources: README.md. */
-import {
-  defineCheck,
-  fail,
-  notDetermined,
-  pass,
-  passageFix,
-  rateLimited,
-  warn,
-} from '../../src/engine/define-check.ts';
-import type { HttpData } from '../../src/model/observation.ts';
-import type { HttpObservation, PathAnswer } from '../../src/model/observations.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
+import { defineCheck, fail, notDetermined, pass, passageFix, rateLimited, warn } from '#check';
+import type { Kit } from '#kit';
+import type { HttpData, HttpObservation, PathAnswer } from '#model';
 
 const FIX =
   'Serve /favicon.ico (or .png, .svg) with 200 and an image type, or name one with <link rel="icon">.';

@@ -1,12 +1,5 @@
 /** S2: the OpenAPI document has a security scheme for x402. Rule and sources: README.md. */
-import {
-  defineCheck,
-  fail,
-  needsOpenApi,
-  OPENAPI_UNREAD,
-  pass,
-  warn,
-} from '../../src/engine/define-check.ts';
+import { defineCheck, fail, needsOpenApi, OPENAPI_UNREAD, pass, warn } from '#check';
 
 const FIX = 'Add components.securitySchemes.x402: { "type": "http", "scheme": "x402" }.';
 

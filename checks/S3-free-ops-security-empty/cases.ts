@@ -1,6 +1,6 @@
-import type { CheckCase } from '../../src/engine/define-check.ts';
-import type { HttpObservation, LinkSet } from '../../src/model/observations.ts';
-import type { JsonObject } from '../../src/parse/json/json.ts';
+import type { CheckCase } from '#check';
+import type { HttpObservation, LinkSet } from '#model';
+import type { JsonObject } from '#parse/json';
 import {
   answer,
   at,

@@ -8,8 +8,8 @@ import {
   OPENAPI_UNREAD,
   pass,
   warn,
-} from '../../src/engine/define-check.ts';
-import type { Operation } from '../../src/parse/openapi/openapi.ts';
+} from '#check';
+import type { Operation } from '#parse/openapi';
 
 const SAY_FIX =
   'Say of each operation if it is paid (a 402 response and x-payment-info) or free ("security": []; FastAPI: openapi_extra={"security": []}).';

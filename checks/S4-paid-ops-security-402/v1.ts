@@ -6,15 +6,15 @@ import {
   listed,
   needsOpenApi,
   notApplicable,
+  notEvaluated,
   OPENAPI_UNREAD,
   pass,
   warn,
   worst,
-} from '../../src/engine/define-check.ts';
-import type { ResourceObservation, ResourceSet } from '../../src/model/observations.ts';
-import { notEvaluated } from '../../src/model/verdict.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { Operation } from '../../src/parse/openapi/openapi.ts';
+} from '#check';
+import type { Kit } from '#kit';
+import type { ResourceObservation, ResourceSet } from '#model';
+import type { Operation } from '#parse/openapi';
 
 const DECLARE_FIX = 'Give each paid operation a 402 response, security and x-payment-info.';
 

@@ -1,6 +1,5 @@
 /** S5 for catalogs that send no POST: counts the POST resources, which it cannot judge. Rule: README.md. */
-import { defineCheck, notApplicable } from '../../src/engine/define-check.ts';
-import { notSeen } from '../../src/model/verdict.ts';
+import { defineCheck, notApplicable, notSeen } from '#check';
 
 const FIX = 'Declare the bazaar extension, with an input example, on each POST route.';
 

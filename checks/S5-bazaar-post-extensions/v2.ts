@@ -5,14 +5,15 @@ import {
   type Found,
   fail,
   notApplicable,
+  notEvaluated,
+  notSeen,
   pass,
   warn,
   worst,
-} from '../../src/engine/define-check.ts';
-import type { ResourceObservation } from '../../src/model/observations.ts';
-import { notEvaluated, notSeen } from '../../src/model/verdict.ts';
-import type { JsonValue } from '../../src/parse/json/json.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
+} from '#check';
+import type { Kit } from '#kit';
+import type { ResourceObservation } from '#model';
+import type { JsonValue } from '#parse/json';
 
 const TRANSPORTS: ReadonlySet<unknown> = new Set([undefined, 'streamable-http', 'sse']);
 /** The scan follows one redirect of a POST, on the same origin. An answer with these statuses is a further redirect. */

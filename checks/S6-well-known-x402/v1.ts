@@ -10,9 +10,9 @@ import {
   type Seen,
   warn,
   worst,
-} from '../../src/engine/define-check.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
-import type { Challenge } from '../../src/parse/x402/challenge.ts';
+} from '#check';
+import type { Kit } from '#kit';
+import type { Challenge } from '#parse/challenge';
 
 const NEEDS = ['origin', 'manifest', 'manifestJson', 'soft404', 'resources'] as const;
 const PATH = '/.well-known/x402';

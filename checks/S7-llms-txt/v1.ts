@@ -1,12 +1,5 @@
 /** S7: agents can read at /llms.txt what is sold here. Rule and sources: README.md. */
-import {
-  defineCheck,
-  documentOutcomes,
-  fail,
-  pass,
-  passageFix,
-  warn,
-} from '../../src/engine/define-check.ts';
+import { defineCheck, documentOutcomes, fail, pass, passageFix, warn } from '#check';
 
 const FIX =
   'Serve /llms.txt as Markdown: "# Name", "> summary", then "## Section" with a list of links.';

@@ -1,16 +1,7 @@
 /** S8: agents find a card of this service by the A2A protocol. Rule and sources: README.md. */
-import {
-  defineCheck,
-  fail,
-  listed,
-  overLimit,
-  pass,
-  passageFix,
-  rateLimited,
-  warn,
-} from '../../src/engine/define-check.ts';
-import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
+import { defineCheck, fail, listed, overLimit, pass, passageFix, rateLimited, warn } from '#check';
+import type { Kit } from '#kit';
+import type { JsonObject, JsonValue } from '#parse/json';
 
 const PATH = '/.well-known/agent-card.json';
 const OLD_PATH = '/.well-known/agent.json';

@@ -1,8 +1,8 @@
 /** S9: a caller who knows only the host finds a discovery document from the root. Rule: README.md. */
-import { defineCheck, fail, pass, warn } from '../../src/engine/define-check.ts';
-import type { HttpData } from '../../src/model/observation.ts';
-import type { JsonValue } from '../../src/parse/json/json.ts';
-import type { Kit } from '../../src/parse/kit/kit.ts';
+import { defineCheck, fail, pass, warn } from '#check';
+import type { Kit } from '#kit';
+import type { HttpData } from '#model';
+import type { JsonValue } from '#parse/json';
 
 /** Paths of discovery documents. */
 const DOCUMENT_PATH =

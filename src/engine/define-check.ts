@@ -3,6 +3,7 @@ import type { EngineOutcome, Verdict } from '../model/verdict.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import { type Finding, type Outcomes, toVerdict } from './findings.ts';
 
+export { notEvaluated, notSeen } from '../model/verdict.ts';
 export {
   absence,
   askedAt,

@@ -17,6 +17,8 @@ import {
   settlementFacts,
 } from './third-parties.ts';
 
+export type * from './observation.ts';
+export type * from './payability.ts';
 export type * from './third-parties.ts';
 
 export type HttpObservation = Observation<HttpData>;

@@ -34,11 +34,22 @@ const IMPURE_CHECKS: readonly Row[] = [
     ['checks/P1-a/v4.ts', 'const check = { async evaluate() {} };', 'Nothing asynchronous'],
     ['checks/P1-a/v5.ts', 'async function late() {}', 'Nothing asynchronous'],
     ['checks/P1-a/v6.ts', "import { readFileSync } from 'node:fs';", 'Node.js builtin'],
-    ['checks/P1-a/v7.ts', "import { a } from '../../src/parse/kit/a.ts';", 'runs only what'],
-    ['checks/P1-a/v8.ts', "export * from '../../src/engine/define-check.ts';", 'runs only what'],
-    ['checks/P1-a/v9.ts', "import './v1.ts';", 'runs only what'],
-    ['checks/P1-a/v10.ts', "const late = import('./v1.ts');", 'runs only what'],
+    ['checks/P1-a/v7.ts', "import { a } from '#kit';", 'only names of package.json'],
+    ['checks/P1-a/v8.ts', "export * from '#check';", 'only names of package.json'],
+    ['checks/P1-a/v9.ts', "import './v1.ts';", 'only names of package.json'],
+    ['checks/P1-a/v10.ts', "const late = import('./v1.ts');", 'only names of package.json'],
     ['checks/P1-a/v11.ts', 'const loose = FIX as any;', 'any'],
+    [
+      'checks/P1-a/v12.ts',
+      "import type { Kit } from '../../src/parse/kit/kit.ts';",
+      'only names of package.json',
+    ],
+    [
+      'checks/P1-a/v13.ts',
+      "import { a } from '../../src/engine/define-check.ts';",
+      'only names of package.json',
+    ],
+    ['checks/P1-a/v14.ts', "export type { Kit } from '#kit';", 'only names of package.json'],
   ]);
 
 const BAD_SHAPES: readonly Row[] = [
@@ -60,9 +71,8 @@ const CLEAN_FILES: readonly (readonly [file: string, code: string])[] = [
     'export const a = (seen: { process: string }) => ({ Date: seen.process });',
   ],
   ['checks/P1-b/v4.ts', 'export const a = /["\'`]Date.now\\(\\)/;'],
-  ['checks/P1-b/v5.ts', "export { a };\nimport { a } from '../../src/engine/define-check.ts';"],
-  ['checks/P1-b/v6.ts', "export type { Kit } from '../../src/parse/kit/kit.ts';"],
-  ['checks/P1-b/v7.ts', "import { a } from '../../src/model/verdict.ts';\nexport const b = a;"],
+  ['checks/P1-b/v5.ts', "export { a };\nimport { a } from '#check';"],
+  ['checks/P1-b/v6.ts', "import type { Json } from '#parse/json';\nexport type A = Json;"],
   ['checks/P1-b/cases.ts', 'export const a = Date.parse(new Date().toISOString());'],
   ['src/scan/at-limit.ts', `export function a() {${'\n  a();'.repeat(60)}\n}`],
   ['tools/at-limit.ts', `${'\n'.repeat(299)}export {};`],

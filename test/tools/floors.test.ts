@@ -10,7 +10,9 @@ let root: string;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'floors-'));
   await write({
-    'checks/P1-http-reachable/v1.ts': "export { fail } from '../../src/model/verdict.ts';\n",
+    'package.json':
+      '{ "imports": { "#check": "./src/model/verdict.ts", "#store": "./src/store/store.ts" } }',
+    'checks/P1-http-reachable/v1.ts': "export { fail } from '#check';\n",
     'plugins/errors.ts': 'export const errors = 1;\n',
     'src/main.ts': "export { service } from './service/service.ts';\n",
     'src/service/service.ts': "export { store as service } from '../store/store.ts';\n",
@@ -66,6 +68,11 @@ test.each([
     'a check that imports the store',
     'checks-are-pure',
     { 'checks/P1-http-reachable/v1.ts': "export { store } from '../../src/store/store.ts';\n" },
+  ],
+  [
+    'a check that imports a name of the store',
+    'checks-are-pure',
+    { 'checks/P1-http-reachable/v1.ts': "export { store } from '#store';\n" },
   ],
   [
     'an import of the file of a check',

@@ -30,8 +30,8 @@ RFC 9110
 - v1: first.
 `;
 const V1_CODE = `/** P6: the price. */
-import { defineCheck, fail, pass } from '../../src/engine/define-check.ts';
-import type { Lookup } from '../../src/model/observations.ts';
+import { defineCheck, fail, pass } from '#check';
+import type { Lookup } from '#model';
 
 // Words in comments are not code: Date, fetch, process.
 const FIX = 'Send a Date header, then fetch the process list.';
@@ -85,8 +85,15 @@ beforeEach(async () => {
     JSON.stringify({ catalogs: { '2026-08-14.2': fileDigest(CATALOG) } }),
   );
   await write('package-lock.json', '{ "packages": {} }');
+  await write('package.json', toManifest({}));
 });
 afterEach(() => rm(root, { recursive: true, force: true }));
+
+/** The small checkout's package.json, which maps the names that checks import. */
+function toManifest(members: Readonly<Record<string, string>>): string {
+  const imports = { '#check': './src/engine/define-check.ts' };
+  return JSON.stringify({ ...members, imports }, null, 2);
+}
 
 async function write(file: string, content: string) {
   await mkdir(dirname(join(root, file)), { recursive: true });
@@ -277,7 +284,7 @@ describe('a checkout', () => {
     ['server.json', '{ "name": "io.github.OWNER/x402-scan",\n "version": "2.2.3" }', 2, '2.2.3'],
     ['package-lock.json', '{\n"name": "x402-scan",\n"version": "1.2.2" }', 3, '1.2.2'],
   ])('may name no other version than package.json: %s', async (file, content, line, found) => {
-    await write('package.json', '{ "name": "x402-scan", "version": "1.2.3" }');
+    await write('package.json', toManifest({ name: 'x402-scan', version: '1.2.3' }));
     expect(await listFindings(file, content)).toEqual([
       `${file}:${line}: names version ${found}, and package.json says 1.2.3: name the same`,
     ]);

@@ -3,7 +3,7 @@ import type { Catalog } from '../../src/engine/catalog/catalog.ts';
 import { CHECKS_FOLDER, type DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
 
 const README_HEAD = `Lives here: one folder for each check, with its versions (\`v1.ts\`, …), its cases and its README.
-Nothing imports a check by name: the catalog says which versions run. A check uses only \`define-check.ts\`, \`verdict.ts\` and its kit.
+Nothing imports a check by name: the catalog says which versions run. A check uses only \`#check\` (package.json, \`imports\`) and its kit.
 Start at S7-llms-txt/v1.ts; CONTRIBUTING.md tells how to add or revise a check.
 
 # The checks

@@ -108,8 +108,7 @@ const RULES: readonly IForbiddenRuleType[] = [
   {
     name: 'checks-are-pure',
     severity: 'error',
-    comment:
-      'A check imports define-check, verdicts and its kit: what it judges is in its arguments.',
+    comment: 'A check imports #check and types: what it judges is in its arguments.',
     from: { path: '^checks/', pathNot: '/cases\\.ts$' },
     to: { path: '^(src|plugins)/', pathNot: '^src/(engine|model|parse)/' },
   },

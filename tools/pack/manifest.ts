@@ -13,6 +13,7 @@ const CHECKOUT_COPY = join(ROOT, '.package.checkout.json');
 
 /** Members about building and testing the checkout; the package leaves them out. */
 const CHECKOUT_MEMBERS = new Set([
+  'imports',
   'scripts',
   'dependencies',
   'devDependencies',

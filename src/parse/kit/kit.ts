@@ -179,6 +179,8 @@ const UNCACHED_READERS = {
   schemaErrors: listSchemaErrors,
 };
 
+export type { OpenApiReading } from './find-openapi.ts';
+
 /** The readers that every check gets. They are pure, and use no network and no clock. */
 export type Kit = ReturnType<typeof createKit>;
 
