@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { advise } from '../../src/buyers/advise.ts';
 import { ADVICE_FIXES, ADVICE_IDS } from '../../src/model/report.ts';
 import type { JsonObject, JsonValue } from '../../src/parse/json/json.ts';
@@ -33,11 +33,11 @@ const adviseOnOffers = (...changes: readonly JsonObject[]) =>
 const adviseOnExtensions = (extensions: JsonObject) => adviceOn({ extensions }).map(({ id }) => id);
 
 describe('advice', () => {
-  it('is empty for a seller without faults', () => {
+  test('is empty for a seller without faults', () => {
     expect(advise(perfectSeller())).toEqual([]);
   });
 
-  it.each<readonly [JsonObject, readonly string[]]>([
+  test.each<readonly [JsonObject, readonly string[]]>([
     [{ amount: '1000000' }, []],
     [{ amount: '1000001' }, ['over-default-limit']],
     [{ amount: '1000' }, []],
@@ -54,7 +54,7 @@ describe('advice', () => {
     expect(adviseOnOffers(change)).toEqual(ids);
   });
 
-  it('is absent for a testnet or an allowance if the seller also offers an alternative', () => {
+  test('is absent for a testnet or an allowance if the seller also offers an alternative', () => {
     expect(adviseOnOffers({}, SEPOLIA)).toEqual([]);
     expect(adviseOnOffers({}, PERMIT2)).toEqual([]);
     const accepts = [offer(PERMIT2)];
@@ -62,7 +62,7 @@ describe('advice', () => {
     expect(adviceOn({ accepts, extensions })).toEqual([]);
   });
 
-  it('compares signed offers with those in accepts', () => {
+  test('compares signed offers with those in accepts', () => {
     const signed = (payload: JsonObject) => ({
       'offer-receipt': { info: { offers: [{ format: 'eip712', acceptIndex: 0, payload }] } },
     });
@@ -77,7 +77,7 @@ describe('advice', () => {
     ]);
   });
 
-  it('compares sign-ins with the scanned host', () => {
+  test('compares sign-ins with the scanned host', () => {
     const signIn = (info: JsonObject) => adviseOnExtensions({ 'sign-in-with-x': { info } });
     expect(signIn({ domain: 'seller.example', uri: 'https://seller.example/weather' })).toEqual([]);
     expect(signIn({ domain: 'shop.example' })).toEqual(['sign-in-elsewhere']);
@@ -86,7 +86,7 @@ describe('advice', () => {
     ]);
   });
 
-  it('names required payment identifiers, and counts paid operations that the scan did not request', () => {
+  test('names required payment identifiers, and counts paid operations that the scan did not request', () => {
     expect(adviseOnExtensions({ 'payment-identifier': { info: { required: true } } })).toEqual([
       'identifier-required',
     ]);
@@ -95,7 +95,7 @@ describe('advice', () => {
     ]);
   });
 
-  it('names each id once in a fixed order, with every place of the fault', () => {
+  test('names each id once in a fixed order, with every place of the fault', () => {
     const all = adviceOn(
       { accepts: [offer({ ...SEPOLIA, amount: '7' }), offer({ ...SEPOLIA, amount: '5' })] },
       1,
@@ -110,7 +110,7 @@ describe('advice', () => {
     });
   });
 
-  it('names the members of version 1 for version 1, and the price in dollars', () => {
+  test('names the members of version 1 for version 1, and the price in dollars', () => {
     const challenge = challengeV1({ accepts: [offerV1({ maxAmountRequired: '10000000000' })] });
     const priced = resources([resource({ get: bodyChallenge402(challenge) })]);
     expect(advise({ ...perfectSeller(), resources: priced })).toContainEqual({

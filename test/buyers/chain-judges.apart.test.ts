@@ -4,7 +4,7 @@
  * signs.
  */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { TEST_CLIENTS } from '../../src/buyers/clients.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
 import { parseChallenge } from '../../src/parse/x402/challenge.ts';
@@ -65,7 +65,7 @@ function findFaultyMembers(judgedOffer: JsonObject): readonly string[] {
 }
 
 describe('the official client of the network', needs(missing), () => {
-  it.each(JUDGED_OFFERS)('agrees with our rules on %s: %s', async (pair, _, judgedOffer) => {
+  test.each(JUDGED_OFFERS)('agrees with our rules on %s: %s', async (pair, _, judgedOffer) => {
     const signable =
       judgedOffer.payTo === PRINTED_RECIPIENT ? { ...judgedOffer, payTo: RECIPIENT } : judgedOffer;
     const refusal = await clients.get(pair)?.judge(signable);
@@ -77,7 +77,7 @@ describe('the official client of the network', needs(missing), () => {
     expect(faults.filter((member) => LENIENT[member] === undefined)).toEqual([]);
   });
 
-  it('refuses the recipient that the specification for Stellar prints, but our rules accept it', async () => {
+  test('refuses the recipient that the specification for Stellar prints, but our rules accept it', async () => {
     const printed = KNOWN_PAIRS.find(({ name }) => name === 'exact on Stellar')?.offer;
     const judgedOffer = { ...offer(), ...printed };
     expect(await clients.get('exact on Stellar')?.judge(judgedOffer)).toContain(

@@ -1,5 +1,5 @@
 /** The oracle runs the official clients on a real thread, without a network. */
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createOracle } from '../../src/buyers/create-oracle.ts';
 import type { ListedChallenges } from '../../src/buyers/list-challenges.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
@@ -42,13 +42,13 @@ async function tryOffers(...changes: readonly (JsonObject | null)[]) {
 
 const SVM_UPTO = { feePayer: SOLANA_KEY, receiverAuthorizer: SOLANA_KEY, withdrawDelay: 900 };
 
-it('takes another contract before a plain offer for what keeps default clients from it', async () => {
+test('takes another contract before a plain offer for what keeps default clients from it', async () => {
   expect(await tryOffers({ extra: GATEWAY }, {})).toEqual(['settings', 'unsupported', 'signs']);
   expect(await tryOffers({}, { extra: GATEWAY })).toEqual(['default', 'signs', 'unsupported']);
 });
 
 describe('a single offer:', () => {
-  it.each<readonly [string, JsonObject, payableBy: string, verdict: string]>([
+  test.each<readonly [string, JsonObject, payableBy: string, verdict: string]>([
     ['a cent on Base', {}, 'default', 'signs'],
     ['permit2', { extra: { assetTransferMethod: 'permit2' } }, 'default', 'signs'],
     ['Solana', SOLANA, 'default', 'signs'],
@@ -95,7 +95,7 @@ describe('a single offer:', () => {
     expect(await tryOffers(change)).toEqual([payableBy, verdict]);
   });
 
-  it.each<readonly [string, JsonObject, words: RegExp]>([
+  test.each<readonly [string, JsonObject, words: RegExp]>([
     ['no domain', { extra: {} }, /EIP-712 domain parameters/],
     ['upto without facilitatorAddress', { scheme: 'upto' }, /requires facilitatorAddress/],
     [
@@ -117,22 +117,22 @@ describe('a single offer:', () => {
 });
 
 describe('a whole challenge:', () => {
-  it('only the first offer that the filters keep must be payable by default clients', async () => {
+  test('only the first offer that the filters keep must be payable by default clients', async () => {
     expect(await tryOffers({ extra: {} }, {})).toEqual(['settings', 'refuses', 'signs']);
     expect(await tryOffers({}, { extra: {} })).toEqual(['default', 'signs', 'refuses']);
   });
 
-  it('offers that the filters remove do no harm', async () => {
+  test('offers that the filters remove do no harm', async () => {
     expect(await tryOffers({ asset: OTHER_TOKEN }, {})).toEqual(['default', 'limited', 'signs']);
     expect(await tryOffers({ scheme: 'barter' }, {})).toEqual(['default', 'unsupported', 'signs']);
   });
 
-  it('default clients cannot pay a challenge with an entry that is not an offer, in any position', async () => {
+  test('default clients cannot pay a challenge with an entry that is not an offer, in any position', async () => {
     expect(await tryOffers({}, null)).toEqual(['settings', 'signs', 'refuses']);
     expect(await tryOffers(null)).toEqual(['nobody', 'refuses']);
   });
 
-  it('version 1 is read from the body, version 2 only from the header', async () => {
+  test('version 1 is read from the body, version 2 only from the header', async () => {
     expect(await tryFirst(inBody(challengeV1()))).toMatchObject({ payableBy: 'default' });
     expect(await tryFirst(inBody(challengeV2()))).toMatchObject({
       payableBy: 'nobody',
@@ -141,7 +141,7 @@ describe('a whole challenge:', () => {
     });
   });
 
-  it.each<readonly [string, JsonObject, member: string]>([
+  test.each<readonly [string, JsonObject, member: string]>([
     ['no version', { x402Version: undefined }, '/x402Version'],
     ['a version of null', { x402Version: null }, '/x402Version'],
     ['a version that is text', { x402Version: '2' }, '/x402Version'],
@@ -157,7 +157,7 @@ describe('a whole challenge:', () => {
     if (member !== '/x402Version') expect(words).toContain(`${member} is `);
   });
 
-  it.each<readonly [string, JsonObject]>([
+  test.each<readonly [string, JsonObject]>([
     ['no resource', { resource: undefined }],
     ['a resource of null', { resource: null }],
     ['an empty address', { resource: { url: '' } }],
@@ -167,7 +167,7 @@ describe('a whole challenge:', () => {
     expect(await tryFirst(inHeader(challengeV2(change)))).toMatchObject({ payableBy: 'default' });
   });
 
-  it('a hostile challenge does not break the oracle', async () => {
+  test('a hostile challenge does not break the oracle', async () => {
     for (const value of [{ toString: 1 }, { __proto__: null }, '1'.repeat(400), '\ud800', []]) {
       for (const member of ['amount', 'network', 'asset', 'payTo', 'extra', 'scheme']) {
         const { payableBy, offers } = await tryFirst(offering({ [member]: value }));
@@ -181,7 +181,7 @@ describe('a whole challenge:', () => {
   });
 });
 
-it('the same challenge gets the same verdict', async () => {
+test('the same challenge gets the same verdict', async () => {
   const secondOracle = createOracle();
   try {
     const verdict = await secondOracle.tryChallenges(offering(SOLANA, { amount: '5000000' }));
@@ -196,7 +196,7 @@ it('the same challenge gets the same verdict', async () => {
   }
 });
 
-it('a challenge that takes too long is tried twice and then refused; later challenges are tried as usual', async () => {
+test('a challenge that takes too long is tried twice and then refused; later challenges are tried as usual', async () => {
   const hasty = createOracle({ cpuMs: 0, scanMs: 60_000 });
   const patient = createOracle({ idleMs: 1 });
   try {
@@ -218,7 +218,7 @@ it('a challenge that takes too long is tried twice and then refused; later chall
   }
 });
 
-it('no challenge is tried once the scan has spent its time for clients', async () => {
+test('no challenge is tried once the scan has spent its time for clients', async () => {
   const stingy = createOracle({ scanMs: 0 });
   try {
     const { resources } = await stingy.tryChallenges(offering({ amount: '8' }));
@@ -230,7 +230,7 @@ it('no challenge is tried once the scan has spent its time for clients', async (
   }
 });
 
-it('a caller that aborts is released at once, while its challenge is tried or waits', async () => {
+test('a caller that aborts is released at once, while its challenge is tried or waits', async () => {
   const busy = createOracle({ cpuMs: 20_000, wallMs: 60_000 });
   const caller = new AbortController();
   try {
@@ -248,7 +248,7 @@ it('a caller that aborts is released at once, while its challenge is tried or wa
   }
 });
 
-it('a challenge is refused if no more challenges may wait', async () => {
+test('a challenge is refused if no more challenges may wait', async () => {
   const narrow = createOracle({ maxWaiting: 1, cpuMs: 20_000, wallMs: 60_000 });
   try {
     const tries = ['12', '13', '14'].map((amount) => narrow.tryChallenges(offering({ amount })));
@@ -260,7 +260,7 @@ it('a challenge is refused if no more challenges may wait', async () => {
   }
 });
 
-it('a client package that cannot load counts as our fault', async () => {
+test('a client package that cannot load counts as our fault', async () => {
   const broken = createOracle({ execArgv: ['--import', 'data:text/javascript,throw new Error()'] });
   try {
     await expect(broken.tryChallenges(offering({}))).rejects.toThrow(EngineFault);

@@ -1,4 +1,4 @@
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, test } from 'vitest';
 import { withPrototypeCheck } from '../../src/buyers/try-on-thread.ts';
 
 const push = Array.prototype.push;
@@ -7,16 +7,16 @@ afterEach(() => {
   Array.prototype.push = push;
 });
 
-it('returns the result of work that changed nothing', async () => {
+test('returns the result of work that changed nothing', async () => {
   await expect(withPrototypeCheck(async () => 'answer')).resolves.toBe('answer');
 });
 
-it('refuses work that adds a member to every object', async () => {
+test('refuses work that adds a member to every object', async () => {
   const pollute = async () => Reflect.set(Object.prototype, 'polluted', true);
   await expect(withPrototypeCheck(pollute)).rejects.toThrow('every object');
 });
 
-it('refuses work that replaces a built-in method', async () => {
+test('refuses work that replaces a built-in method', async () => {
   const replace = async () => {
     Array.prototype.push = () => 0;
   };

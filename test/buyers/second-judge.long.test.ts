@@ -2,7 +2,7 @@
  * Two official clients judge the same challenges. P3 must not pass if either refuses for a reason other
  * than the price. P3 must not fail if the Python client signs, unless `LENIENT` names the difference.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listChallenges } from '../../src/buyers/list-challenges.ts';
 import { startPythonClient } from '../fixtures/judges/python-client.ts';
 import { needs } from '../fixtures/needs.ts';
@@ -131,18 +131,18 @@ async function expectAgreement(make: (origin: string) => object): Promise<void> 
 }
 
 describe('x402 for Python', needs('unavailable' in python ? python.unavailable : null), () => {
-  it.each(OFFERS)('agrees with P3 on %s', async (_, offers) => {
+  test.each(OFFERS)('agrees with P3 on %s', async (_, offers) => {
     await expectAgreement((origin) => ({
       ...challengeOf(WEATHER, origin),
       accepts: offers.map((change) => change && { ...offerOf(WEATHER), ...change }),
     }));
   });
 
-  it.each(CHALLENGE_CHANGES)('agrees with P3 on a challenge with %s', async (_, change) => {
+  test.each(CHALLENGE_CHANGES)('agrees with P3 on a challenge with %s', async (_, change) => {
     await expectAgreement((origin) => ({ ...challengeOf(WEATHER, origin), ...change }));
   });
 
-  it('agrees with our oracle on each challenge of the recorded origins', async () => {
+  test('agrees with our oracle on each challenge of the recorded origins', async () => {
     if ('unavailable' in python) throw new Error(python.unavailable);
     const judged: string[] = [];
     for (const { name, recording } of await recordedOrigins()) {
@@ -165,7 +165,7 @@ describe('x402 for Python', needs('unavailable' in python ? python.unavailable :
   const specExamples = SPEC_EXAMPLES.map(
     (example, index) => [`${index} ${example.source}`, example] as const,
   );
-  it.each(specExamples)(
+  test.each(specExamples)(
     'agrees with P3 on the example of the specification: %s',
     async (_, example) => {
       const isOld = JSON.stringify(example).includes('maxAmountRequired');

@@ -1,5 +1,5 @@
 /** The table of schemes agrees with the clients: no finding calls a refused offer sound. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createOracle, type Oracle } from '../../src/buyers/create-oracle.ts';
 import { KNOWN_PAIRS, NAMED_OFFERS } from '../fixtures/observations/known-pairs.ts';
 import { EXTREME_OFFERS, UNSETTLED_OFFERS } from '../fixtures/observations/unsettled-offers.ts';
@@ -11,18 +11,18 @@ beforeAll(() => {
 });
 afterAll(() => oracle.close());
 
-it.each(UNSETTLED_OFFERS)('no client can pay $name', async ({ change }) => {
+test.each(UNSETTLED_OFFERS)('no client can pay $name', async ({ change }) => {
   const [resource] = (await oracle.tryChallenges(offering(change))).resources;
   expect([resource?.payableBy, resource?.offers[0]?.verdict]).toEqual(['nobody', 'refuses']);
 });
 
-it.each(EXTREME_OFFERS)('a client signs $name', async ({ change }) => {
+test.each(EXTREME_OFFERS)('a client signs $name', async ({ change }) => {
   const [resource] = (await oracle.tryChallenges(offering(change))).resources;
   expect(resource?.offers[0]?.words ?? 'signs').not.toContain('facilitators refuse it');
   expect(resource?.payableBy).not.toBe('nobody');
 });
 
-it.each(KNOWN_PAIRS)(
+test.each(KNOWN_PAIRS)(
   'with a fault, nobody can pay $name; without a fault, the verdict is not "nobody"',
   async (pair) => {
     const { offer, alsoSound = [], wrong } = pair;
@@ -37,7 +37,7 @@ it.each(KNOWN_PAIRS)(
   },
 );
 
-it.each(NAMED_OFFERS)(
+test.each(NAMED_OFFERS)(
   'who can pay %s is unknown, because no client judges it',
   async (_, offer) => {
     const [resource] = (await oracle.tryChallenges(offering(offer))).resources;

@@ -1,5 +1,5 @@
 /** Runs every case of every check with the real kit. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckCase, CheckDefinition } from '../../src/engine/define-check.ts';
 import { MAX_EVIDENCE_CHARS, readVerdict } from '../../src/engine/on-thread.ts';
@@ -32,12 +32,12 @@ const folders = await Promise.all(
   ),
 );
 
-it('finds checks to test', () => {
+test('finds checks to test', () => {
   expect(folders.length).toBeGreaterThan(0);
 });
 
 describe.each(folders)('$name', ({ checks, cases }) => {
-  it('has no two cases with the same name or the same observations', () => {
+  test('has no two cases with the same name or the same observations', () => {
     expect(duplicates(cases.map((checkCase) => checkCase.name))).toEqual([]);
     const contents = cases.map((checkCase) =>
       JSON.stringify([checkCase.versions ?? 'all', checkCase.seen]),
@@ -50,7 +50,7 @@ describe.each(folders)('$name', ({ checks, cases }) => {
       (checkCase) => checkCase.versions?.includes(check.version) ?? true,
     );
 
-    it.each(ownCases)(`v${check.version}: $name`, (checkCase) => {
+    test.each(ownCases)(`v${check.version}: $name`, (checkCase) => {
       const observations = pickNeeded(check, checkCase);
       const before = JSON.stringify(observations);
       const rawVerdict = check.evaluate(deepFreeze(observations), createKit());

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 
 const run = promisify(execFile);
@@ -50,7 +50,7 @@ async function runStep(name: string, programs: Readonly<Record<string, string>>,
   };
 }
 
-it('the workflow runs weekly, and runs the packages of others without permissions', () => {
+test('the workflow runs weekly, and runs the packages of others without permissions', () => {
   expect(workflow.on.schedule).toEqual([{ cron: expect.stringMatching(/^\d+ \d+ \* \* [0-6]$/) }]);
   expect(workflow.permissions).toEqual({});
   const { compare, report } = workflow.jobs;
@@ -63,7 +63,7 @@ it('the workflow runs weekly, and runs the packages of others without permission
   expect(used).toEqual(['actions/download-artifact']);
 });
 
-it('the job that may publish downloads no program, and publishes the package of the job that tests', async () => {
+test('the job that may publish downloads no program, and publishes the package of the job that tests', async () => {
   const publishFile = FILE.replace('upstream.yml', 'publish.yml');
   const { permissions, jobs } = parse(await readFile(publishFile, 'utf8'));
   expect(permissions).toEqual({});
@@ -79,7 +79,7 @@ it('the job that may publish downloads no program, and publishes the package of 
 });
 
 describe('a comparison', () => {
-  it.each([
+  test.each([
     [0, '', true],
     [1, 'one line', true],
     [2, '', false],
@@ -99,7 +99,7 @@ describe('the issue', () => {
     `if [ "$2" = list ]; then echo "${openIssue}"; else echo "$*" >> "$LOG"; fi`;
   const issueStep = 'Open, update or close the issue';
 
-  it.each([
+  test.each([
     [
       'is opened if the tables differ',
       '',
@@ -122,7 +122,7 @@ describe('the issue', () => {
     if (differences !== '') expect(step.body).toContain(differences);
   });
 
-  it('holds no text that ends its block of code', async () => {
+  test('holds no text that ends its block of code', async () => {
     const step = await runStep(
       issueStep,
       { gh: fakeGh('') },

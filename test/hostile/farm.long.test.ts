@@ -1,6 +1,6 @@
 /** The farm has origins with one fault each. A report has 25 results, and one of them names the fault. */
 import { readFile } from 'node:fs/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openProbeThread, type ProbeThread } from '../../src/probe/client/probe-thread.ts';
 import { type EngineUnderTest, listCells, startEngine } from '../scan/engine-under-test.ts';
 import { FARM, type RunningFarm, startFarm } from './farm.ts';
@@ -26,18 +26,18 @@ afterAll(async () => {
   expect(farm.reachedInside()).toBe(0);
 });
 
-it('the farm has at least 60 origins, each under its own name', () => {
+test('the farm has at least 60 origins, each under its own name', () => {
   expect(FARM.length).toBeGreaterThanOrEqual(60);
   expect(new Set(FARM.map(({ name }) => name)).size).toBe(FARM.length);
 });
 
-it('SECURITY.md has the current table of the farm', async () => {
+test('SECURITY.md has the current table of the farm', async () => {
   const document = await readFile(new URL('../../SECURITY.md', import.meta.url), 'utf8');
   expect(withFarmTable(document), 'npm run test:hostile -- --table SECURITY.md').toBe(document);
 });
 
 describe.concurrent('a hostile origin', () => {
-  it.each(FARM)('$name ($kind) gets the result $finds', async ({ name, kind, finds }) => {
+  test.each(FARM)('$name ($kind) gets the result $finds', async ({ name, kind, finds }) => {
     const outcome = await engine.scan(farm.urls.get(name) ?? '', undefined, {
       limits: WAITING_KINDS.has(kind) ? PATIENT_CLOCKS : {},
       extraCa: [farm.ca],

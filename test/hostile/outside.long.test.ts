@@ -1,11 +1,11 @@
 /** The scanner opens no connection to other addresses that a scanned origin names. */
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { FARM, startFarm } from './farm.ts';
 import { startScanProcess } from './processes.ts';
 
 const ORIGINS = FARM.filter(({ kind, name }) => kind === 'redirect' || name.includes('inside'));
 
-it('a scan of origins that name other addresses connects to none of them, in any thread', async () => {
+test('a scan of origins that name other addresses connects to none of them, in any thread', async () => {
   expect(ORIGINS.length).toBeGreaterThanOrEqual(12);
   await using farm = await startFarm(ORIGINS);
   await using scanner = await startScanProcess();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { HttpObservation, OpenApiAnswer } from '../../src/model/observations.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';
 import {
@@ -29,7 +29,7 @@ function readDocument(
 }
 
 describe('a kit', () => {
-  it('is frozen, and its parsed results are frozen', () => {
+  test('is frozen, and its parsed results are frozen', () => {
     expect(Object.isFrozen(kit)).toBe(true);
     const reading = kit.json('{"a":[{"b":1}]}');
     expect(() => Object.assign(Object(Object(reading).value.a[0]), { b: 2 })).toThrow(TypeError);
@@ -37,7 +37,7 @@ describe('a kit', () => {
     expect(Object.isFrozen(kit.challenge(challenge402().data).challenge?.offers[0])).toBe(true);
   });
 
-  it('parses each text once', () => {
+  test('parses each text once', () => {
     for (const parse of [kit.json, kit.html, kit.markdown, kit.robots]) {
       expect(parse('{"a":1}')).toBe(parse('{"a":1}'));
     }
@@ -56,11 +56,11 @@ describe('a kit', () => {
     );
   });
 
-  it('shares nothing with another kit', () => {
+  test('shares nothing with another kit', () => {
     expect(createKit().json('[]')).not.toBe(kit.json('[]'));
   });
 
-  it('tells challenges apart by header and body', () => {
+  test('tells challenges apart by header and body', () => {
     const [answered, otherAnswer] = [
       challenge402(),
       challenge402(undefined, { body: { note: 'other' } }),
@@ -70,7 +70,7 @@ describe('a kit', () => {
 });
 
 describe('document', () => {
-  it.each([
+  test.each([
     ['a document', answer(200, '# Name'), 'present', ''],
     ['an empty document', answer(200), 'present', ''],
     [
@@ -105,7 +105,7 @@ describe('document', () => {
     expect('evidence' in reading ? reading.evidence : '').toContain(evidence);
   });
 
-  it('returns answer and text of an existing document', () => {
+  test('returns answer and text of an existing document', () => {
     expect(readDocument(answer(200, '# Name'))).toMatchObject({
       path: '/llms.txt',
       body: '# Name',
@@ -113,7 +113,7 @@ describe('document', () => {
     });
   });
 
-  it('names the target of a redirect that was not followed, in visible characters', () => {
+  test('names the target of a redirect that was not followed, in visible characters', () => {
     const refusedRedirect = { to: 'https://other.example/\u202Ex', why: 'another origin' };
     expect(readDocument(answer(302, '', {}, { refusedRedirect }))).toMatchObject({
       state: 'absent',
@@ -122,14 +122,14 @@ describe('document', () => {
     });
   });
 
-  it('recognises a soft 404 before it recognises HTML', () => {
+  test('recognises a soft 404 before it recognises HTML', () => {
     expect(readDocument(html(200, PAGE), html(200, PAGE)).state).toBe('soft-404');
     expect(readDocument(html(404, PAGE), html(404, PAGE)).state).toBe('absent');
   });
 });
 
 describe('sameBody', () => {
-  it.each([
+  test.each([
     ['equal bodies', answer(200, 'x'), answer(200, 'x'), true],
     ['other bodies', answer(200, 'x'), answer(200, 'y'), false],
     ['error answers, though equal', answer(404, 'x'), answer(404, 'x'), false],
@@ -140,7 +140,7 @@ describe('sameBody', () => {
     expect(kit.sameBody(observation, control)).toBe(isSame);
   });
 
-  it.each([
+  test.each([
     ['as it is', 'Nothing at <b>PATH</b>, sorry'],
     ['without its slash', '{"error":"no NAKED"}'],
     ['in a query', '<a href="/login?next=ENCODED">'],
@@ -164,7 +164,7 @@ describe('sameBody', () => {
     ).toBe(false);
   });
 
-  it('ignores the requested path that a body repeats after a redirect', () => {
+  test('ignores the requested path that a body repeats after a redirect', () => {
     const login = (path: string) => {
       const redirects = [{ url: `${ORIGIN}${path}`, status: 302, location: '/login' }];
       return answer(200, `Sign in to see ${path}`, {}, { url: `${ORIGIN}/login`, redirects });
@@ -174,7 +174,7 @@ describe('sameBody', () => {
 });
 
 describe('isHtml', () => {
-  it.each([
+  test.each([
     ['a page', html(200, PAGE), true],
     ['a page under another type', answer(200, `\n ${PAGE}`), true],
     ['a page behind a comment', html(200, '<!-- built --><html>'), true],
@@ -204,7 +204,7 @@ describe('openapi', () => {
     });
   const good = answer(200, openApiDocument());
 
-  it('is taken from the canonical path, even if other paths have a document', () => {
+  test('is taken from the canonical path, even if other paths have a document', () => {
     expect(find(good, alternate('/swagger.json', good))).toMatchObject({
       state: 'found',
       path: '/openapi.json',
@@ -212,7 +212,7 @@ describe('openapi', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['nothing', NOT_FOUND],
     ['HTML', html(200, PAGE)],
     ['other JSON', answer(200, { error: 'not found' })],
@@ -226,12 +226,12 @@ describe('openapi', () => {
     });
   });
 
-  it('is the best unusable document, if no path has a usable document', () => {
+  test('is the best unusable document, if no path has a usable document', () => {
     expect(find(answer(200, { swagger: '2.0' }))).toMatchObject({ facts: { swagger: true } });
     expect(find(answer(200, { openapi: '3.1.0' }))).toMatchObject({ facts: { paths: 0 } });
   });
 
-  it('is read from the JSON of a YAML document', () => {
+  test('is read from the JSON of a YAML document', () => {
     const served = at('/openapi.yaml', answer(200, 'openapi: "3.1.0"\n'));
     const yaml = { json: '{"openapi":"3.1.0","paths":{"/a":{}}}' };
     expect(find(NOT_FOUND, [{ ...served, yaml }])).toMatchObject({
@@ -241,7 +241,7 @@ describe('openapi', () => {
     expect(find(NOT_FOUND, alternate('/openapi.yaml', good))).toMatchObject({ isYaml: false });
   });
 
-  it('states the evidence if no document exists', () => {
+  test('states the evidence if no document exists', () => {
     const reading = find(answer(200, '{"openapi":'), alternate('/swagger.json', answer(200, [])));
     expect(reading).toEqual({
       state: 'none',
@@ -250,7 +250,7 @@ describe('openapi', () => {
     });
   });
 
-  it('has request paths below the URL from which the document came', () => {
+  test('has request paths below the URL from which the document came', () => {
     const document = openApiDocument({ servers: [{ url: 'v1' }] });
     const reading = find(NOT_FOUND, alternate('/api/openapi.json', answer(200, document)));
     expect(reading).toMatchObject({
@@ -264,7 +264,7 @@ describe('manifest', () => {
     kit.manifest({ manifest, manifestJson, soft404: NOT_FOUND });
   const good = answer(200, manifestDocument());
 
-  it('is found at the canonical path first', () => {
+  test('is found at the canonical path first', () => {
     expect(find(good, good)).toMatchObject({
       state: 'found',
       canonical: true,
@@ -272,7 +272,7 @@ describe('manifest', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['nothing', NOT_FOUND],
     ['HTML', html(200, PAGE)],
     ['no JSON', answer(200, 'x402')],
@@ -281,7 +281,7 @@ describe('manifest', () => {
     expect(find(canonical, good)).toMatchObject({ canonical: false, facts: { shape: 'list' } });
   });
 
-  it('has an unknown shape, or is missing with evidence', () => {
+  test('has an unknown shape, or is missing with evidence', () => {
     expect(find(answer(200, { hello: 1 }))).toMatchObject({ facts: { shape: 'unknown' } });
     expect(find(answer(200, 'x402'))).toEqual({
       state: 'none',
@@ -292,7 +292,7 @@ describe('manifest', () => {
 });
 
 describe('sameOrigin', () => {
-  it.each([
+  test.each([
     ['/x', '/x'],
     ['x?y=1#z', '/x?y=1'],
     [`${ORIGIN}/x`, '/x'],
@@ -304,7 +304,7 @@ describe('sameOrigin', () => {
     expect(kit.sameOrigin(ORIGIN, reference)?.href).toBe(`${ORIGIN}${path}`);
   });
 
-  it.each([
+  test.each([
     'https://other.example/x',
     'http://seller.example/x',
     'https://seller.example:8443/x',
@@ -325,7 +325,7 @@ describe('sameOrigin', () => {
 });
 
 describe('the words of a kit', () => {
-  it('quote and show values', () => {
+  test('quote and show values', () => {
     expect(kit.quote('a\u202E"b"')).toBe('"a\\"b\\""');
     expect(kit.quote('x'.repeat(100))).toHaveLength(82);
     expect(kit.quote('abcdef', 3)).toBe('"ab…"');
@@ -333,20 +333,20 @@ describe('the words of a kit', () => {
     expect(kit.show(undefined)).toBe('missing');
   });
 
-  it('name failures', () => {
+  test('name failures', () => {
     const tlsFailure = failure('tls-expired', 'expired on 2026-01-01');
     if (tlsFailure.ok) throw new Error('A failure is no answer.');
     expect(kit.failure('GET /', tlsFailure)).toBe('GET /: tls-expired (expired on 2026-01-01)');
   });
 
-  it('have headers by lower-case name', () => {
+  test('have headers by lower-case name', () => {
     const { data } = answer(200, 'x', { link: ['</a>', '</b>'] });
     expect(kit.header(data, 'link')).toBe('</a>');
     expect(kit.headers(data, 'link')).toEqual(['</a>', '</b>']);
     expect(kit.header(data, 'none')).toBeNull();
   });
 
-  it('count the resources that challenged', () => {
+  test('count the resources that challenged', () => {
     const challenged = kit.challenged(
       resources([resource(), resource({ path: '/free', get: answer(200), head: [] })]),
     );

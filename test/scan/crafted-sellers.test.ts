@@ -2,7 +2,7 @@
  * Each seller has one fault and is scanned over real sockets. A row lists every check that the fault
  * changes; all other checks must give the result that a seller without faults gets.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toAnswerLine } from '../../src/words/answer-line.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import {
@@ -73,7 +73,7 @@ function findChangedCells(outcome: Parameters<typeof listCells>[0]): readonly st
 }
 
 function testRows(rows: readonly Row[]) {
-  it.each(rows)('$name', async ({ answers, moved: expected, says = {} }) => {
+  test.each(rows)('$name', async ({ answers, moved: expected, says = {} }) => {
     const outcome = await scanCrafted({ answers });
     expect(outcome.report.results).toHaveLength(25);
     expect(findChangedCells(outcome)).toEqual(expected);
@@ -91,7 +91,7 @@ describe('two methods of one path:', () => testRows(METHOD_ROWS));
 describe('a path without a method:', () => {
   testRows(METHODLESS_ROWS);
 
-  it('gets no POST if a document calls a POST free', async () => {
+  test('gets no POST if a document calls a POST free', async () => {
     const { answers = {} } = METHODLESS_ROWS.at(-1) ?? {};
     const seller = await startCraftedSeller({ answers });
     await engine.scan(seller.url);
@@ -103,14 +103,14 @@ describe('sign-ins:', () => testRows(SIGN_IN_ROWS));
 describe('sellers of other languages:', () => testRows(STACK_ROWS));
 describe('forms that the specification allows:', () => {
   testRows(VALID_ROWS);
-  it.each(VALID_ROWS)('$name: $grade', async ({ answers, grade }) => {
+  test.each(VALID_ROWS)('$name: $grade', async ({ answers, grade }) => {
     expect((await scanCrafted({ answers })).report.grade).toBe(grade);
   });
 });
 describe('sellers of whom not all is known:', () => testRows(JUDGED_ROWS));
 describe('sellers who hide what they sell:', () => {
   testRows(UNJUDGED_ROWS);
-  it.each(UNJUDGED_ROWS)('$name: at most 64, and not known', async ({ answers, answerLine }) => {
+  test.each(UNJUDGED_ROWS)('$name: at most 64, and not known', async ({ answers, answerLine }) => {
     const { report } = await scanCrafted({ answers });
     expect(report.score).toBeLessThanOrEqual(64);
     expect(report.payableBy).toBe('unknown');
@@ -123,14 +123,14 @@ describe('other documents:', () => testRows(DOCUMENT_ROWS));
 describe('the site:', () => testRows(SITE_ROWS));
 
 describe('TLS', () => {
-  it('gives the same result over https as over http', async () => {
+  test('gives the same result over https as over http', async () => {
     const tls = await ca.issue({ hosts: ['127.0.0.1'] });
     const outcome = await scanCrafted({ tls });
     expect(findChangedCells(outcome)).toEqual([]);
     expect(outcome.report.origin).toMatch(/^https:/);
   });
 
-  it('that a proxy ends is named as the cause of http addresses', async () => {
+  test('that a proxy ends is named as the cause of http addresses', async () => {
     const tls = await ca.issue({ hosts: ['127.0.0.1'] });
     const challengeOverHttp: Answering = (request) => {
       const origin = request.origin.replace('https://', 'http://');
@@ -155,7 +155,7 @@ describe('TLS', () => {
     for (const name of ['trust proxy', 'Resource', 'with_base_url']) expect(fix).toContain(name);
   });
 
-  it.each([
+  test.each([
     [
       'tls-expired',
       () => ca.issue({ hosts: ['127.0.0.1'], notAfter: new Date(Date.now() - DAY_MS) }),

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { BOMBS } from '../fixtures/origins/bombs.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { BROKEN } from '../fixtures/origins/hostile-behaviours.ts';
@@ -44,7 +44,7 @@ function expectHarmlessRequests({
 }
 
 describe.concurrent('an origin that', () => {
-  it.each<readonly [keyof typeof BROKEN, cell: string, evidencePart: string]>([
+  test.each<readonly [keyof typeof BROKEN, cell: string, evidencePart: string]>([
     ['accepts and says nothing', 'P1 fail silent', 'timeout'],
     ['hangs after the headers', 'S1 fail unreadable', 'broke off (timeout)'],
     ['drips a body', 'S1 fail unreadable', 'broke off (timeout)'],
@@ -79,7 +79,7 @@ function toOpenApiCells(outcome: string): readonly string[] {
 const OVER_LIMIT_CELLS = ['P6 warn undeclared', 'S1 warn over-limit', ...UNREAD_OPENAPI_CELLS];
 
 describe('a seller of', () => {
-  it.each<readonly [keyof typeof BOMBS, changedCells: readonly string[]]>([
+  test.each<readonly [keyof typeof BOMBS, changedCells: readonly string[]]>([
     ['OpenAPI packed to a thousandth', OVER_LIMIT_CELLS],
     ['OpenAPI packed twice', toOpenApiCells('unreadable')],
     ['a challenge body packed to a thousandth', []],
@@ -110,7 +110,7 @@ describe('a seller of', () => {
     expect(listCells(outcome).filter((cell) => !perfectCells.includes(cell))).toEqual(changedCells);
   });
 
-  it.each([
+  test.each([
     'ten thousand operations and circles of references',
     'members that are JavaScript’s own',
   ])('%s gets all 25 results', async (name) => {
@@ -128,7 +128,7 @@ async function scanBomb(name: string) {
 }
 
 describe('the clock of a scan', () => {
-  it('ends before the documents are judged, and the scan still judges them', async () => {
+  test('ends before the documents are judged, and the scan still judges them', async () => {
     await using seller = await startCraftedSeller({ hangs: ['/llms.txt', '/favicon.ico'] });
     const outcome = await engine.scan(seller.url, undefined, {
       limits: { requestTimeoutMs: 120_000, connectTimeoutMs: 60_000 },
@@ -141,7 +141,7 @@ describe('the clock of a scan', () => {
     expect(outcome.observations.resources.planFailure).toBeUndefined();
   });
 
-  it('ends requests before their own time limits, and the scan grades the answers that it has', async () => {
+  test('ends requests before their own time limits, and the scan grades the answers that it has', async () => {
     await using seller = await startCraftedSeller({ hangs: ['/weather', '/summaries'] });
     const outcome = await engine.scan(seller.url, undefined, {
       limits: { requestTimeoutMs: 120_000, connectTimeoutMs: 60_000 },
@@ -155,7 +155,7 @@ describe('the clock of a scan', () => {
 });
 
 describe('twenty hostile origins at once, in their own process', () => {
-  it('each get a report in time, and memory and event loop stay within limits', async () => {
+  test('each get a report in time, and memory and event loop stay within limits', async () => {
     const broken = Object.values(BROKEN)
       .slice(0, 10)
       .map((behave) => startHostileOrigin(behave));

@@ -1,5 +1,5 @@
 /** Scans real middlewares from npm and PyPI, with default settings and with complete settings. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../fixtures/needs.ts';
 import { startExpressV1Seller } from '../fixtures/sellers/express-v1-seller.ts';
 import { startExpressV2Seller } from '../fixtures/sellers/express-v2-seller.ts';
@@ -37,7 +37,7 @@ const COMPLETE_SELLER = {
 };
 
 describe('@x402/express', () => {
-  it('gets an A with 100 if everything is right', async () => {
+  test('gets an A with 100 if everything is right', async () => {
     const outcome = await scanStarted(startExpressV2Seller(COMPLETE_SELLER));
     const problems = outcome.report.results.filter(
       (result) => result.status !== 'pass' && result.category !== 'directory',
@@ -48,7 +48,7 @@ describe('@x402/express', () => {
     expect(outcome.branding).toMatchObject({ displayName: 'Weather and words', category: 'other' });
   });
 
-  it('keeps its A under the catalog that sends no POST, which leaves S5 undetermined', async () => {
+  test('keeps its A under the catalog that sends no POST, which leaves S5 undetermined', async () => {
     const { report } = await scanStarted(startExpressV2Seller(COMPLETE_SELLER), OLDER_VERSION);
     expect(report).toMatchObject({ grade: 'A', checksVersion: OLDER_VERSION });
     expect(resultOf({ report }, 'S5')).toMatchObject({
@@ -57,7 +57,7 @@ describe('@x402/express', () => {
     });
   });
 
-  it('lets HEAD through to the paid handler by default', async () => {
+  test('lets HEAD through to the paid handler by default', async () => {
     const { report } = await scanStarted(startExpressV2Seller({ withOpenApi: true }));
     expect(listCells({ report })).toEqual(
       expect.arrayContaining(['P2 pass challenged', 'P3 pass valid', 'P4 pass sound']),
@@ -67,7 +67,7 @@ describe('@x402/express', () => {
     expect(report.score).toBeLessThanOrEqual(89);
   });
 
-  it('fails P2 without a document, and the evidence names the requested paths', async () => {
+  test('fails P2 without a document, and the evidence names the requested paths', async () => {
     const { report, branding } = await scanStarted(startExpressV2Seller());
     const { status, outcome, evidence } = resultOf({ report }, 'P2');
     expect({ status, outcome }).toEqual({ status: 'fail', outcome: 'none-found' });
@@ -80,7 +80,7 @@ describe('@x402/express', () => {
 });
 
 describe('x402-express', () => {
-  it('is a version 1 seller: few clients can pay, and the report says so', async () => {
+  test('is a version 1 seller: few clients can pay, and the report says so', async () => {
     const { report } = await scanStarted(startExpressV1Seller({ withOpenApi: true }));
     expect(resultOf({ report }, 'P2')).toMatchObject({ status: 'warn', outcome: 'v1-only' });
     expect(resultOf({ report }, 'P3').status).toBe('warn');
@@ -90,7 +90,7 @@ describe('x402-express', () => {
 });
 
 describe('x402 for FastAPI', needs('unavailable' in python ? python.unavailable : null), () => {
-  it('is found though its own OpenAPI document does not mention payment', async () => {
+  test('is found though its own OpenAPI document does not mention payment', async () => {
     if ('unavailable' in python) throw new Error(python.unavailable);
     const outcome = await engine.scan(python.url);
     expect(listCells(outcome)).toEqual(
@@ -112,7 +112,7 @@ describe('x402 for FastAPI', needs('unavailable' in python ? python.unavailable 
 });
 
 describe('a closed port', () => {
-  it('gets grade F with score 0 and 25 results', async () => {
+  test('gets grade F with score 0 and 25 results', async () => {
     const seller = await startExpressV2Seller();
     await seller[Symbol.asyncDispose]();
     const { report } = await engine.scan(seller.url);
@@ -123,7 +123,7 @@ describe('a closed port', () => {
 });
 
 describe('round trips', () => {
-  it('are at most seven, and each distinct request is sent once', async () => {
+  test('are at most seven, and each distinct request is sent once', async () => {
     const { timing, observations } = await scanStarted(startExpressV2Seller(COMPLETE_SELLER));
     expect(timing.roundTrips).toBeLessThanOrEqual(7);
     expect(timing.requests).toBeLessThanOrEqual(60);

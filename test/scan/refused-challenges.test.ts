@@ -1,5 +1,5 @@
 /** If one official client signs a challenge but another refuses all of it, the report says that nobody can pay. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { toAnswerLine } from '../../src/words/answer-line.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import { type Answering, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
@@ -25,7 +25,7 @@ async function scanWith(change: Readonly<Record<string, unknown>>) {
   return await engine.scan(seller.url);
 }
 
-it.each([
+test.each([
   ['no version', { x402Version: undefined }, '/x402Version: missing', 'wrong-version'],
   ['a version as text', { x402Version: '2' }, '/x402Version: "2"', 'wrong-version'],
   ['a version of the future', { x402Version: 3 }, '/x402Version: 3', 'wrong-version'],
@@ -56,7 +56,7 @@ it.each([
   },
 );
 
-it('a challenge without a resource gets a warning, and default clients pay it', async () => {
+test('a challenge without a resource gets a warning, and default clients pay it', async () => {
   const result = await scanWith({ resource: null });
   expect(result.report.payableBy).toBe('default');
   expect(resultOf(result, 'P3').outcome).toBe('no-resource');

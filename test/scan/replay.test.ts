@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readRecording } from '../../src/probe/read-recording.ts';
 import { type Recording, toRecording } from '../../src/probe/recording.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
@@ -52,7 +52,7 @@ const SELLER_NAMES = [
 ];
 
 describe('a recording of the posting catalog, judged by the catalog without POST,', () => {
-  it.each(SELLER_NAMES)('has results as if nothing had been posted: %s', async (name) => {
+  test.each(SELLER_NAMES)('has results as if nothing had been posted: %s', async (name) => {
     const [withPosts, withoutPosts] = await recordByEach(
       [NEWER_VERSION, OLDER_VERSION],
       findAnswers(name),
@@ -66,7 +66,7 @@ describe('a recording of the posting catalog, judged by the catalog without POST
 });
 
 describe('a recording of the catalog without POST, judged by the posting one,', () => {
-  it('leaves the checks that need a POST undetermined', async () => {
+  test('leaves the checks that need a POST undetermined', async () => {
     const [recording] = await recordByEach([OLDER_VERSION], {});
     if (!recording) throw new Error('nothing was recorded');
     const outcome = await engine.replay(recording, NEWER_VERSION);
@@ -75,7 +75,7 @@ describe('a recording of the catalog without POST, judged by the posting one,', 
     expect(outcome.report).toMatchObject({ checksVersion: NEWER_VERSION, score: 100 });
   });
 
-  it('has no finding against a seller who sells only by POST', async () => {
+  test('has no finding against a seller who sells only by POST', async () => {
     const answers = findAnswers('validation before payment, and nothing else for sale');
     const [recording] = await recordByEach([OLDER_VERSION], answers);
     if (!recording) throw new Error('nothing was recorded');
@@ -91,7 +91,7 @@ describe('a recording of the catalog without POST, judged by the posting one,', 
 });
 
 describe('a recording on disk', () => {
-  it('gives the report of its scan, with the same bytes each time', async () => {
+  test('gives the report of its scan, with the same bytes each time', async () => {
     await using seller = await startCraftedSeller();
     const { report, observations } = await engine.scan(seller.url);
     const file = await writeTempFile(JSON.stringify(toRecording(report, observations)));
@@ -106,7 +106,7 @@ describe('a recording on disk', () => {
     }
   });
 
-  it.each<readonly [string, (recording: Recording) => unknown, message: RegExp]>([
+  test.each<readonly [string, (recording: Recording) => unknown, message: RegExp]>([
     [
       'of another format',
       (recording) => ({ ...recording, format: 'har' }),
@@ -142,7 +142,7 @@ describe('a recording on disk', () => {
     await expect(readRecording(file)).rejects.toThrow(file);
   });
 
-  it('is refused if it is missing or not JSON', async () => {
+  test('is refused if it is missing or not JSON', async () => {
     await expect(readRecording(await writeTempFile('{"format":'))).rejects.toThrow(/not JSON/);
     await expect(readRecording('/nowhere/scan.json')).rejects.toThrow(/cannot be read/);
   });

@@ -1,5 +1,5 @@
 /** Examples that the specifications print as valid must not fail. Each one is sold by its own origin. */
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CheckResult } from '../../src/model/report.ts';
 import {
   bodyAnswer,
@@ -68,7 +68,7 @@ const namedExamples = SPEC_EXAMPLES.map(
   (example, index) => [`${index} ${example.source}`, example] as const,
 );
 
-it.each(namedExamples)(
+test.each(namedExamples)(
   'example %s fails only if the official client refuses it',
   async (_, example) => {
     const { results, payability } = await judgeExample(example);
@@ -82,7 +82,7 @@ it.each(namedExamples)(
   },
 );
 
-it('the specifications have examples of both versions, and of every scheme with a client in the catalog', () => {
+test('the specifications have examples of both versions, and of every scheme with a client in the catalog', () => {
   const text = JSON.stringify(SPEC_EXAMPLES);
   expect(SPEC_EXAMPLES.length).toBeGreaterThan(50);
   for (const scheme of ['exact', 'upto', 'batch-settlement', 'auth-capture']) {

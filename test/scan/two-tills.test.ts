@@ -1,5 +1,5 @@
 /** Shops that sell over x402 and MPP: only x402 is graded, and the report lists both ways to pay. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { formatMarkdown } from '../../src/cli/formatters/markdown.ts';
 import { formatText } from '../../src/cli/formatters/text.ts';
 import { parseRecording } from '../../src/probe/read-recording.ts';
@@ -61,7 +61,7 @@ async function scan(answers: CraftedOptions['answers'], version = NEWER_VERSION)
 }
 
 describe('MPP on one route, x402 on another', () => {
-  it.each([
+  test.each([
     ['GET', WEATHER_OVER_MPP, WEATHER_WAY],
     ['POST', { ...documentsOverMpp(SUMMARY), 'POST /summaries': MPP_ANSWER }, SUMMARY_WAY],
   ] as const)('costs no points if the %s route sells over MPP', async (_, answers, way) => {
@@ -80,7 +80,7 @@ describe('MPP on one route, x402 on another', () => {
     expect(resultOf(outcome, 'S5').status).toBe('pass');
   });
 
-  it('passes under the catalog that sends no POST', async () => {
+  test('passes under the catalog that sends no POST', async () => {
     const outcome = await scan(
       { ...documentsOverMpp(SUMMARY), '/summaries': MPP_ANSWER },
       OLDER_VERSION,
@@ -88,7 +88,7 @@ describe('MPP on one route, x402 on another', () => {
     expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'pass', outcome: 'challenged' });
   });
 
-  it('is stated in text and Markdown', async () => {
+  test('is stated in text and Markdown', async () => {
     const { report } = await scan(WEATHER_OVER_MPP);
     const scanWithMpp = printable({ report, printed: report.results });
     expect(formatText(scanWithMpp)).toContain(
@@ -107,7 +107,7 @@ describe('MPP on one route, x402 on another', () => {
     expect(formatMarkdown(scanWithoutMpp)).not.toContain('other way');
   });
 
-  it('is in the replay of a recording, also of an older recording that lists the route as silent', async () => {
+  test('is in the replay of a recording, also of an older recording that lists the route as silent', async () => {
     const { report, observations } = await scan(WEATHER_OVER_MPP);
     const recording = parseRecording(
       JSON.parse(JSON.stringify(toRecording(report, observations))),
@@ -130,7 +130,7 @@ describe('MPP on one route, x402 on another', () => {
   });
 });
 
-it('a route that the documents sell over x402, and that answers over MPP only, is missing its challenge', async () => {
+test('a route that the documents sell over x402, and that answers over MPP only, is missing its challenge', async () => {
   const outcome = await scan({ '/weather': MPP_ANSWER });
   expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'warn', outcome: 'some-missing' });
   expect(resultOf(outcome, 'P2').evidence).toContain('1 of 2 paid resources asked for payment');
@@ -138,7 +138,7 @@ it('a route that the documents sell over x402, and that answers over MPP only, i
   expect(outcome.report.otherWays).toEqual([WEATHER_WAY]);
 });
 
-it('a route with x402 and MPP is judged by its x402 challenge, and MPP is listed as another way to pay', async () => {
+test('a route with x402 and MPP is judged by its x402 challenge, and MPP is listed as another way to pay', async () => {
   const outcome = await scan({
     '/weather': ({ origin }) => {
       const usual = challengeAnswer(challengeOf(WEATHER, origin));
@@ -152,7 +152,7 @@ it('a route with x402 and MPP is judged by its x402 challenge, and MPP is listed
   );
 });
 
-it('an origin without x402 still has MPP in its report', async () => {
+test('an origin without x402 still has MPP in its report', async () => {
   const outcome = await scan({ '/weather': MPP_ANSWER, [SUMMARY.path]: MPP_ANSWER });
   const { report } = outcome;
   expect(resultOf(outcome, 'P2')).toMatchObject({ status: 'fail', outcome: 'other-protocol' });

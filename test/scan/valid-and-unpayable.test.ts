@@ -2,7 +2,7 @@
  * A scanner must not fail offers that the specification allows, or pass offers that no client pays.
  * Each case is one seller, with its grade, the finding of P3, who can pay, and the advice.
  */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/parse/json/json.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../fixtures/origins/crafted-challenge.ts';
 import {
@@ -427,11 +427,11 @@ async function expectCase({ answers, grade, p3, payableBy, advice = [], says = {
 }
 
 describe('an offer that the specification allows:', () => {
-  it.each(VALID_CASES)('$name: grade $grade, P3 $p3', (sellerCase) => expectCase(sellerCase));
+  test.each(VALID_CASES)('$name: grade $grade, P3 $p3', (sellerCase) => expectCase(sellerCase));
 });
 describe('an offer that no client pays:', () => {
-  it.each(UNPAYABLE_CASES)('$name: grade $grade, P3 $p3', (sellerCase) => expectCase(sellerCase));
+  test.each(UNPAYABLE_CASES)('$name: grade $grade, P3 $p3', (sellerCase) => expectCase(sellerCase));
 });
 describe('an offer that clients pay, with a risk:', () => {
-  it.each(RISKY_CASES)('$name: grade $grade, P3 $p3', (sellerCase) => expectCase(sellerCase));
+  test.each(RISKY_CASES)('$name: grade $grade, P3 $p3', (sellerCase) => expectCase(sellerCase));
 });

@@ -1,5 +1,5 @@
 /** Scans sellers on unmodified third-party packages over real sockets, and compares the outcomes of the checks. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../fixtures/needs.ts';
 import { startPackageSeller } from '../fixtures/sellers/package-seller.ts';
 import type { Seller } from '../fixtures/sellers/seller.ts';
@@ -50,7 +50,7 @@ describe(
   'a seller on @agentcash/router with a paid route and a sign-in',
   skipWithout(routerSeller),
   () => {
-    it('sells one resource, and its sign-in does not count as a resource', async () => {
+    test('sells one resource, and its sign-in does not count as a resource', async () => {
       const outcome = await engine.scan(requireSeller(routerSeller).url);
       const { report } = outcome;
       expect(report).toMatchObject({ grade: 'B', payableBy: 'default' });
@@ -82,7 +82,7 @@ describe(
   'a seller on @x402/hono with a new recipient for each request',
   skipWithout(dynamicSeller),
   () => {
-    it('gets a warning from P7, and passes all other P checks', async () => {
+    test('gets a warning from P7, and passes all other P checks', async () => {
       const outcome = await engine.scan(requireSeller(dynamicSeller).url);
       expect(outcome.report).toMatchObject({ grade: 'B', payableBy: 'default' });
       const protocolCells = listCells(outcome).filter((cell) => /^P\d /.test(cell));
@@ -95,7 +95,7 @@ describe(
 );
 
 describe('a seller on mppx without x402', skipWithout(mppSeller), () => {
-  it('is reported as a seller over MPP, and no fix mentions base64', async () => {
+  test('is reported as a seller over MPP, and no fix mentions base64', async () => {
     const outcome = await engine.scan(requireSeller(mppSeller).url);
     expect(outcome.report).toMatchObject({ grade: 'F', payableBy: null });
     const { status, outcome: foundOutcome, evidence, fix } = resultOf(outcome, 'P2');
@@ -112,7 +112,7 @@ describe(
   'a seller on x402 for Python that asks for a payment on Solana',
   skipWithout(solanaSeller),
   () => {
-    it('is payable if the facilitator names the fee payer', async () => {
+    test('is payable if the facilitator names the fee payer', async () => {
       const outcome = await engine.scan(requireSeller(solanaSeller).url);
       expect(outcome.report.payableBy).toBe('default');
       expect(listCells(outcome)).toEqual(
@@ -123,7 +123,7 @@ describe(
       ]);
     });
 
-    it('gets an F without a fee payer, and the evidence quotes the client', async () => {
+    test('gets an F without a fee payer, and the evidence quotes the client', async () => {
       const outcome = await engine.scan(requireSeller(unpayableSeller).url);
       expect(outcome.report).toMatchObject({ grade: 'F', payableBy: 'nobody' });
       const { outcome: foundOutcome, evidence } = resultOf(outcome, 'P3');

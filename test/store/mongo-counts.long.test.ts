@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { Grade } from '../../src/model/report.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
@@ -17,7 +17,7 @@ describe(
       if ('uri' in server) await server[Symbol.asyncDispose]();
     });
 
-    it("counts the hosts of a search anew after another instance publishes a host, or after a host's owner hides it", async () => {
+    test("counts the hosts of a search anew after another instance publishes a host, or after a host's owner hides it", async () => {
       const url = freshDatabase(uri);
       const [reader, writer] = [await openStore(url), await openStore(url)];
       try {
@@ -38,7 +38,7 @@ describe(
       }
     });
 
-    it('counts the same hosts as a count by hand after two instances published and hid hosts at once', async () => {
+    test('counts the same hosts as a count by hand after two instances published and hid hosts at once', async () => {
       const url = freshDatabase(uri);
       const stores = [await openStore(url), await openStore(url)] as const;
       try {

@@ -1,5 +1,5 @@
 /** Instances join a shared store, hold leases in it, and leave it. */
-import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import type { OpenStoreOptions, Store } from '../../src/store/store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
@@ -42,7 +42,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     return otherProcess;
   }
 
-  it('run together if their settings agree', async () => {
+  test('run together if their settings agree', async () => {
     const [a, b] = [await open(), await open()];
     await a.instances.join({ settings: SETTINGS });
     await b.instances.join({ settings: SETTINGS });
@@ -52,7 +52,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     expect(await a.instances.isAlive(b.info.owner)).toBe(false);
   });
 
-  it.each(['revision', 'network', 'asset', 'payTo', 'baseUrl', 'catalog'] as const)(
+  test.each(['revision', 'network', 'asset', 'payTo', 'baseUrl', 'catalog'] as const)(
     'refuse an instance with a different %s, and name that setting',
     async (name) => {
       const [a, b] = [await open(), await open()];
@@ -67,7 +67,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     },
   );
 
-  it('refuse an instance with other settings at once, whatever its `waitMs` is', async () => {
+  test('refuse an instance with other settings at once, whatever its `waitMs` is', async () => {
     const [a, b] = [await open(), await open()];
     await a.instances.join({ settings: SETTINGS });
     const settings = { ...SETTINGS, baseUrl: 'http://another' };
@@ -75,7 +75,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     await expect(joining).rejects.toMatchObject({ code: 'incompatible' });
   });
 
-  it('that start at the same time with different settings are all refused, except one', async () => {
+  test('that start at the same time with different settings are all refused, except one', async () => {
     for (let round = 0; round < 5; round += 1) {
       const stores = [await open(), await open(), await open()];
       const joins = stores.map((store, index) =>
@@ -87,7 +87,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     }
   });
 
-  it('refuse a second instance with the same signer address, in any letter case, until the first instance leaves', async () => {
+  test('refuse a second instance with the same signer address, in any letter case, until the first instance leaves', async () => {
     const [a, b] = [await open(), await open()];
     await a.instances.join({ settings: SETTINGS, signer: SIGNER });
     const sameSigner = { settings: SETTINGS, signer: SIGNER.toLowerCase(), waitMs: 0 };
@@ -101,7 +101,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     await b.instances.join(sameSigner);
   });
 
-  it('take the lease of a killed instance only after it was silent for some time', async () => {
+  test('take the lease of a killed instance only after it was silent for some time', async () => {
     const otherProcess = await startOtherProcess();
     expect(await otherProcess.tell({ kind: 'hold', lease: 'scan:a.com' })).toBe(1);
     await otherProcess.kill();
@@ -122,7 +122,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     await store.instances.join({ settings, waitMs: 0 });
   });
 
-  it('count as dead earlier, and send heartbeats more often, if a test scales time', async () => {
+  test('count as dead earlier, and send heartbeats more often, if a test scales time', async () => {
     let aheadMs = 0;
     const clock = () => Date.now() + aheadMs;
     const [a, b] = [await open({ clock, timeScale: 0.1 }), await open({ clock, timeScale: 0.1 })];
@@ -133,7 +133,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     await expect.poll(() => b.instances.isAlive(owner)).toBe(true);
   });
 
-  it('that were silent for too long learn which other settings took the store', async () => {
+  test('that were silent for too long learn which other settings took the store', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
     const sleeper = await open();
     const eviction = new Promise<Error>((onEvicted) => {
@@ -152,7 +152,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     });
   });
 
-  it("use the database's clock, not their own", async () => {
+  test("use the database's clock, not their own", async () => {
     const realMs = Date.now();
     vi.spyOn(Date, 'now').mockImplementation(() => realMs + 3_600_000);
     const store = await open();

@@ -1,5 +1,5 @@
 /** The database server of the shared store is killed and restarted, or cannot be reached. */
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import type { OpenStoreOptions, Store } from '../../src/store/store.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
@@ -27,7 +27,7 @@ async function open(url: string, options: OpenStoreOptions = {}): Promise<Store>
 }
 
 describe('a database that cannot be reached at the start', () => {
-  it('is reported within seconds, without the password', async () => {
+  test('is reported within seconds, without the password', async () => {
     const url = 'mongodb://user:secret@127.0.0.1:1/scanner';
     const error: unknown = await open(url).catch((cause: unknown) => cause);
     expect(error).toMatchObject({
@@ -39,7 +39,7 @@ describe('a database that cannot be reached at the start', () => {
 });
 
 describe('a database URL that asks for weaker reads and writes', needs(missingServer), () => {
-  it('does not weaken the decision who wins a ledger step', async () => {
+  test('does not weaken the decision who wins a ledger step', async () => {
     const url = freshDatabase('uri' in server ? server.uri : '');
     const weakUrl = `${url}?w=0&journal=false&readConcernLevel=local&readPreference=nearest`;
     const { ledger } = await open(weakUrl);
@@ -56,7 +56,7 @@ describe(
   'a database that is killed',
   needs(missingServer ?? (serverProcess ? null : foreignServer)),
   () => {
-    it('gives clear errors, and the open store works again after the restart of the database', async () => {
+    test('gives clear errors, and the open store works again after the restart of the database', async () => {
       const warnings: string[] = [];
       const url = freshDatabase('uri' in server ? server.uri : '');
       const store = await open(url, { onError: (warning) => warnings.push(warning) });
@@ -85,7 +85,7 @@ describe(
       expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
     });
 
-    it('during a write leaves each step written once, and tells the writer that it won', async () => {
+    test('during a write leaves each step written once, and tells the writer that it won', async () => {
       const store = await open(freshDatabase('uri' in server ? server.uri : ''));
       let written = 0;
       const write = async (): Promise<void> => {

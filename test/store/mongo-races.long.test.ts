@@ -1,5 +1,5 @@
 /** Callers in two processes race on the shared store. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DirectoryChange } from '../../src/store/changes.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -47,7 +47,7 @@ describe(
       await server[Symbol.asyncDispose]();
     });
 
-    it.each<Decision>(['ledger step', 'lease', 'change number', 'listing change'])(
+    test.each<Decision>(['ledger step', 'lease', 'change number', 'listing change'])(
       'let exactly one of 100 racers win each %s',
       async (decision) => {
         for (let round = 1; round <= RACE_ROUNDS[decision]; round += 1) {
@@ -62,7 +62,7 @@ describe(
       TIMEOUT_MS,
     );
 
-    it(
+    test(
       'read each of 400 changes once, page by page, while the other process publishes them',
       async () => {
         const lastRaceChange = RACE_ROUNDS['change number'];

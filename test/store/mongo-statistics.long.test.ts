@@ -1,5 +1,5 @@
 /** Two instances on one database fold the same days. */
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import { utcDay } from '../../src/store/statistics.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
@@ -20,7 +20,7 @@ describe(
       if ('uri' in server) await server[Symbol.asyncDispose]();
     });
 
-    it('count each host once a day while both instances publish, fold and read', async () => {
+    test('count each host once a day while both instances publish, fold and read', async () => {
       const url = freshDatabase('uri' in server ? server.uri : '');
       const clock = new TestClock();
       const stores = await Promise.all([1, 2].map(() => openStore(url, { clock: clock.now })));

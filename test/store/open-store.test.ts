@@ -1,14 +1,14 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'store-'));
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('STORE_URL', () => {
-  it.each([
+  test.each([
     '',
     'scanner.db',
     'postgres://user:secret@db/x',
@@ -30,7 +30,7 @@ describe('STORE_URL', () => {
     },
   );
 
-  it('sqlite:<file> creates the folder of the file', async () => {
+  test('sqlite:<file> creates the folder of the file', async () => {
     const path = join(folder, 'new', 'deep', 'scanner.db');
     const store = await openStore(`sqlite:${path}`);
     expect(store.info).toMatchObject({ kind: 'sqlite', location: path });
@@ -38,7 +38,7 @@ describe('STORE_URL', () => {
     await store.close();
   });
 
-  it('sqlite::memory: opens a separate store each time, without a lock', async () => {
+  test('sqlite::memory: opens a separate store each time, without a lock', async () => {
     const [firstStore, secondStore] = [
       await openStore('sqlite::memory:'),
       await openStore('sqlite::memory:'),

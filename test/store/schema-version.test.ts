@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import { publishedScan } from './contract/samples.ts';
 
@@ -11,7 +11,7 @@ const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const clock = () => NOW_MS + 10_000;
 
 describe('an embedded store of a program with fewer tables', () => {
-  it('gets the missing tables when it is opened', async () => {
+  test('gets the missing tables when it is opened', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'store-'));
     try {
       const path = join(folder, 'scanner.db');
@@ -30,7 +30,7 @@ describe('an embedded store of a program with fewer tables', () => {
 });
 
 describe('an embedded store with an older or newer schema number', () => {
-  it('is refused, and keeps its rows', async () => {
+  test('is refused, and keeps its rows', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'store-'));
     const path = join(folder, 'scanner.db');
     try {
@@ -54,7 +54,7 @@ describe('an embedded store with an older or newer schema number', () => {
 });
 
 describe('an embedded store of a program with fewer columns', () => {
-  it('gets the missing columns when it is opened, and keeps its rows', async () => {
+  test('gets the missing columns when it is opened, and keeps its rows', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'store-'));
     const path = join(folder, 'scanner.db');
     const host = 'api.example.com';

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../src/store/open-store.ts';
 import { openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -46,7 +46,7 @@ async function startWriter(url: string, stepCount: number): Promise<ChildProcess
 const isScan = (n: number) => (row: { readonly scanId: string }) => row.scanId === `scan-${n}`;
 
 describe('a killed process', () => {
-  it.each([1, 7, 40])(
+  test.each([1, 7, 40])(
     'loses none of the steps that the store acknowledged (killed after %i steps)',
     async (stepCount) => {
       const url = `sqlite:${join(newFolder(), 'scanner.db')}`;
@@ -89,7 +89,7 @@ describe('a killed process', () => {
 });
 
 describe('a store file in use', () => {
-  it('cannot be opened by a second process while the first process lives', async () => {
+  test('cannot be opened by a second process while the first process lives', async () => {
     const url = `sqlite:${join(newFolder(), 'scanner.db')}`;
     await startWriter(url, 1);
     await expect(openStore(url)).rejects.toMatchObject({
@@ -98,7 +98,7 @@ describe('a store file in use', () => {
     });
   });
 
-  it('cannot be opened by another path until its store is closed', async () => {
+  test('cannot be opened by another path until its store is closed', async () => {
     const folder = newFolder();
     const store = closeAfterTest(await openStore(`sqlite:${join(folder, 'scanner.db')}`));
     symlinkSync(folder, join(folder, 'link'));
@@ -110,7 +110,7 @@ describe('a store file in use', () => {
 });
 
 describe('a full disk', () => {
-  it('gives a clear error and loses no row, and writes work again when there is room', async () => {
+  test('gives a clear error and loses no row, and writes work again when there is room', async () => {
     const path = join(newFolder(), 'scanner.db');
     const fullStore = openSqlite(path, { maxPages: 200 });
     await fullStore.ledger.append(ledgerStep('k', 1, 'claimed'));
@@ -143,7 +143,7 @@ describe('a full disk', () => {
     await reopened.publish(publishedScan());
   });
 
-  it('leaves no part of a publication that failed', async () => {
+  test('leaves no part of a publication that failed', async () => {
     const path = join(newFolder(), 'scanner.db');
     const fullStore = openSqlite(path, { maxPages: 209 });
     let published = 0;
@@ -166,7 +166,7 @@ describe('a full disk', () => {
 });
 
 describe('a store file', () => {
-  it('of a newer program is refused', async () => {
+  test('of a newer program is refused', async () => {
     const path = join(newFolder(), 'scanner.db');
     await openSqlite(path).close();
     const file = new DatabaseSync(path);
@@ -177,7 +177,7 @@ describe('a store file', () => {
     expect(() => openSqlite(path)).toThrow(expect.objectContaining({ code: 'incompatible' }));
   });
 
-  it('that is not a database is refused and left unchanged', () => {
+  test('that is not a database is refused and left unchanged', () => {
     const path = join(newFolder(), 'scanner.db');
     const text = 'This text is longer than the header of a database.\n'.repeat(20);
     writeFileSync(path, text);
@@ -185,7 +185,7 @@ describe('a store file', () => {
     expect(readFileSync(path, 'utf8')).toBe(text);
   });
 
-  it('in a folder that cannot be created is refused', () => {
+  test('in a folder that cannot be created is refused', () => {
     const folder = newFolder();
     writeFileSync(join(folder, 'file'), '');
     const open = () => openSqlite(join(folder, 'file', 'scanner.db'));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DirectoryQuery } from '../../src/store/context.ts';
 import {
   countStatement,
@@ -49,7 +49,7 @@ describe('directory queries over 2,000 hosts', () => {
     { category: 'media', sort: 'grade' },
   ];
 
-  it.each(queries)('with %j count and list the hosts from an index, without a sort', (query) => {
+  test.each(queries)('with %j count and list the hosts from an index, without a sort', (query) => {
     const fullQuery = { ...BASE_QUERY, ...query, q: '' };
     const selection = toSelection(fullQuery, 0);
     const coveringIndex = /USING COVERING INDEX/;
@@ -62,7 +62,7 @@ describe('directory queries over 2,000 hosts', () => {
     expect(pagePlan).not.toMatch('TEMP B-TREE');
   });
 
-  it('find the right hosts', async () => {
+  test('find the right hosts', async () => {
     expect((await store.directory.list({ ...BASE_QUERY, q: 'shop-19' })).count).toBe(111);
     expect((await store.directory.list({ ...BASE_QUERY, category: 'media' })).count).toBe(200);
     expect((await store.directory.list(BASE_QUERY)).records[0]?.host).toBe('shop-1999.example.com');
@@ -74,7 +74,7 @@ describe('directory queries over 2,000 hosts', () => {
 });
 
 describe('a start with 10,000 unfinished payments among 20,000', () => {
-  it('reads the unfinished payments in seconds', async () => {
+  test('reads the unfinished payments in seconds', async () => {
     // The store is in memory, because 30,000 synced writes take too long.
     const busyStore = openSqlite(':memory:');
     for (let n = 0; n < 20_000; n += 1) {
@@ -96,7 +96,7 @@ function explainPlan(sql: string, values: readonly SQLInputValue[]): string {
 }
 
 describe('the purge of 3,000 hosts that strangers made up', () => {
-  it('deletes every row, and lets other work run in between', async () => {
+  test('deletes every row, and lets other work run in between', async () => {
     const clock = new TestClock();
     const filledStore = openSqlite(':memory:', { clock: clock.now });
     try {

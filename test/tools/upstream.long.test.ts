@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SCHEMES } from '../../src/parse/x402/schemes.ts';
 import { knownAssetsModule } from '../../tools/upstream/known-assets.ts';
 
@@ -55,7 +55,7 @@ async function copyTree(name: string): Promise<string> {
 }
 
 describe('npm run upstream on the official packages', () => {
-  it('reports nothing for the installed packages, and nothing for a copy of them', async () => {
+  test('reports nothing for the installed packages, and nothing for a copy of them', async () => {
     const silentRun = { code: 0, lines: [], err: '' };
     expect(await runUpstream([])).toEqual(silentRun);
     const copy = await copyPackages('same');
@@ -63,7 +63,7 @@ describe('npm run upstream on the official packages', () => {
     expect(await runUpstream(['--packages', join(copy, '@x402')])).toEqual(silentRun);
   });
 
-  it('names each row that is missing in our tables', async () => {
+  test('names each row that is missing in our tables', async () => {
     const tree = await copyTree('fewer-rows');
     const table = join(tree, 'src/parse/x402');
     await editFile(join(table, 'known-assets.ts'), (source) =>
@@ -89,7 +89,7 @@ describe('npm run upstream on the official packages', () => {
     expect(code).toBe(1);
   });
 
-  it('names each difference in a changed copy of the packages', async () => {
+  test('names each difference in a changed copy of the packages', async () => {
     const copy = await copyPackages('doctored');
     const evm = join(copy, '@x402/evm');
     const manifest = join(evm, 'package.json');
@@ -134,7 +134,7 @@ describe('npm run upstream on the official packages', () => {
     expect(code).toBe(1);
   });
 
-  it('writes the same page and table as in this checkout, with --write', async () => {
+  test('writes the same page and table as in this checkout, with --write', async () => {
     const tree = await copyTree('written');
     const files = ['docs/networks-and-schemes.md', 'src/parse/x402/known-assets.ts'];
     for (const file of files) await writeFile(join(tree, file), 'export const KNOWN_ASSETS = [];');
@@ -184,7 +184,7 @@ describe('npm run upstream on a checkout of the specifications', () => {
     return join(folder, name);
   }
 
-  it('names files without a row, rows without a file, changed files, and new and removed error codes', async () => {
+  test('names files without a row, rows without a file, changed files, and new and removed error codes', async () => {
     const removedFile = 'specs/schemes/exact/scheme_exact_near.md';
     const addedFile = 'specs/schemes/exact/scheme_exact_moon.md';
     const codes = [...ERROR_CODES.slice(1), 'moon_unreachable'];
@@ -217,7 +217,7 @@ describe('npm run upstream on a checkout of the specifications', () => {
     expect(code).toBe(1);
   });
 
-  it('accepts the folder specs itself, and reports nothing for a document with the blob of its row', async () => {
+  test('accepts the folder specs itself, and reports nothing for a document with the blob of its row', async () => {
     const tree = await copyTree('own-blobs');
     const [row] = SCHEMES.flatMap(({ specification }) => specification?.blob ?? []);
     const content = '# The version that was read\n';
@@ -234,7 +234,7 @@ describe('npm run upstream on a checkout of the specifications', () => {
   });
 });
 
-it.each([
+test.each([
   [['--packages', join(tmpdir(), 'no-such-folder')], 'holds no package @x402/*'],
   [['--packages'], 'usage: npm run upstream'],
   [['--specs', tmpdir()], 'has no specs/schemes'],
@@ -271,7 +271,7 @@ describe('texts of packages', () => {
       },
     ]);
 
-  it.each([HARM, "it's", '"', 'a\n\u2028b', 'USD Coin'])(
+  test.each([HARM, "it's", '"', 'a\n\u2028b', 'USD Coin'])(
     'stay texts in the table of assets: %j',
     async (symbol) => {
       const file = join(folder, `assets-${hash('sha256', symbol)}.ts`);
@@ -283,7 +283,7 @@ describe('texts of packages', () => {
     },
   );
 
-  it('are printed on one line, without backticks and commands of a runner', async () => {
+  test('are printed on one line, without backticks and commands of a runner', async () => {
     const copy = await copyPackages('hostile-texts');
     const asset = String.raw`{ asset: 'a', symbol: 'X\n::error::x', decimals: 6, name: '\x60\x60\x60', version: '1' }`;
     await writeFile(

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { toSummary } from '../../src/buyers/summary.ts';
 import type { OfferVerdict, PayableBy, ResourcePayability } from '../../src/model/payability.ts';
 import { toAnswerLine } from '../../src/words/answer-line.ts';
@@ -31,7 +31,7 @@ const FAILED_CHECK = {
 };
 
 describe('the answer line', () => {
-  it('is yes if default clients can pay everything', () => {
+  test('is yes if default clients can pay everything', () => {
     expect(toLine(toResource('default', 'signs', '20000'), toResource('default', 'signs'))).toBe(
       'Yes: default clients can pay 2 of 2 resources, from $0.01, USDC on Base',
     );
@@ -40,7 +40,7 @@ describe('the answer line', () => {
     );
   });
 
-  it('is partly if default clients can pay some resources', () => {
+  test('is partly if default clients can pay some resources', () => {
     expect(toLine(toResource('default', 'signs'), toResource('nobody', 'refuses'))).toBe(
       'Partly: default clients can pay 1 of 2 resources, from $0.01, USDC on Base',
     );
@@ -49,7 +49,7 @@ describe('the answer line', () => {
     expect(toAnswerLine(toSummary(payability))).toMatch(/^Partly: default clients can pay 1 of 2/);
   });
 
-  it('quotes the official client if default clients cannot pay', () => {
+  test('quotes the official client if default clients cannot pay', () => {
     expect(toLine(toResource('nobody', 'refuses', '1', 'no domain'))).toBe(
       'No: default clients can pay 0 of 1 resource, the official client says "no domain"',
     );
@@ -58,7 +58,7 @@ describe('the answer line', () => {
     );
   });
 
-  it('says a price over a dollar in dollars', () => {
+  test('says a price over a dollar in dollars', () => {
     const tenThousand = toResource('settings', 'limited', '10000000000', 'over $1');
     const fiveThousand = toResource('settings', 'limited', '5000000000', 'over $1');
     expect(toLine(tenThousand)).toMatch(/^Only with settings: asks \$10,000\.00, and default/);
@@ -72,7 +72,7 @@ describe('the answer line', () => {
     expect(toLine(toResource('settings', 'limited', '1000000', 'no'))).not.toContain('asks');
   });
 
-  it('names the fault that the evidence of P3 names, or else that of P4', () => {
+  test('names the fault that the evidence of P3 names, or else that of P4', () => {
     const summary = toSummary({
       ...{ clients: [], silent: [] },
       resources: [toResource('nobody', 'refuses', '1', 'no domain')],
@@ -88,7 +88,7 @@ describe('the answer line', () => {
     );
   });
 
-  it('names the member that the client refused, with its words once', () => {
+  test('names the member that the client refused, with its words once', () => {
     const summary = toSummary({
       ...{ clients: [], silent: [] },
       resources: [toResource('nobody', 'refuses', '1', 'Invalid address')],
@@ -101,7 +101,7 @@ describe('the answer line', () => {
     );
   });
 
-  it('distinguishes what clients sign from what facilitators accept', () => {
+  test('distinguishes what clients sign from what facilitators accept', () => {
     const words = 'clients sign it, facilitators refuse it: /accepts/0/extra/name is "USDC"';
     expect(toLine(toResource('nobody', 'refuses', '1', words))).toBe(`No: ${words}`);
     expect(toLine(toResource('settings', 'refuses', '1', words))).toBe(
@@ -112,7 +112,7 @@ describe('the answer line', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['P1', 'dns', 'GET /: dns', 'Not known: api.example does not resolve.'],
     ['P1', 'tls-expired', 'GET /: x', 'Not known: the certificate of api.example has expired.'],
     ['P1', 'limits', 'x', 'Not known: api.example could not be reached.'],
@@ -166,7 +166,7 @@ describe('the answer line', () => {
     },
   );
 
-  it('says why the answer is not known, or that nothing asks for a payment', () => {
+  test('says why the answer is not known, or that nothing asks for a payment', () => {
     expect(toLine(toResource('unknown', 'unsupported'))).toMatch(/^Not known: no official client/);
     expect(toAnswerLine(toSummary(null))).toMatch(/^Not known: this scan is from before/);
     expect(toLine()).toBe('No: nothing here asked for a payment.');
@@ -174,7 +174,7 @@ describe('the answer line', () => {
 });
 
 describe('`payableBy` of an origin', () => {
-  it('is the best value among its resources', () => {
+  test('is the best value among its resources', () => {
     const summarize = (...names: readonly PayableBy[]) =>
       toSummary({
         clients: [],

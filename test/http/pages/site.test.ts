@@ -1,6 +1,6 @@
 /** A real browser shows the public site under our own content security policy. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { browserUnavailable, startBrowser } from '../../fixtures/browser.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
@@ -76,7 +76,7 @@ describe('the public site', needs(browserUnavailable()), () => {
     }
   }
 
-  it("names other ways to pay, with the seller's text escaped", () =>
+  test("names other ways to pay, with the seller's text escaped", () =>
     visit('/o/evil.example.com', async (page) => {
       const section = page.locator('section', { hasText: 'Other ways to pay' });
       expect(await section.locator('li').textContent()).toMatch(/^GET \/.* over MPP: ./s);
@@ -84,7 +84,7 @@ describe('the public site', needs(browserUnavailable()), () => {
       expect(await page.locator('section', { hasText: 'Other ways' }).count()).toBe(1);
     }));
 
-  it('shows grade, score, three sub-scores, counts and time of a scanned origin', () =>
+  test('shows grade, score, three sub-scores, counts and time of a scanned origin', () =>
     visit('/o/shop.example.com', async (page) => {
       expect(await page.locator('.grade').textContent()).toBe('B');
       const text = await page.locator('main').textContent();
@@ -96,7 +96,7 @@ describe('the public site', needs(browserUnavailable()), () => {
       for (const path of ['/v1/status', '/v1/report', '/v1/scan']) expect(text).toContain(path);
     }));
 
-  it('has a button that copies a request', () =>
+  test('has a button that copies a request', () =>
     visit('/o/shop.example.com', async (page) => {
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       const button = page.locator('.request button').first();
@@ -106,19 +106,19 @@ describe('the public site', needs(browserUnavailable()), () => {
       expect(copiedText).toContain('/v1/status?url=https%3A%2F%2Fshop.example.com');
     }));
 
-  it('says "not scanned yet" on the page of an unscanned origin', () =>
+  test('says "not scanned yet" on the page of an unscanned origin', () =>
     visit('/o/never.example.com', async (page) => {
       expect(await page.locator('main').textContent()).toContain('not scanned yet');
     }));
 
-  it('escapes the text of origins, and shows none of their images', () =>
+  test('escapes the text of origins, and shows none of their images', () =>
     visit('/directory?q=hostile', async (page) => {
       expect(await page.locator('main').textContent()).toContain('<script>');
       expect(await page.title()).toBe('Directory of x402 sellers');
       expect(await page.content()).not.toContain('evil.example');
     }));
 
-  it("escapes a hostile seller's text in every part of its report", () =>
+  test("escapes a hostile seller's text in every part of its report", () =>
     visit('/o/evil.example.com', async (page) => {
       const text = (await page.locator('main').textContent()) ?? '';
       expect(text.split('<script>').length).toBeGreaterThan(8);
@@ -126,7 +126,7 @@ describe('the public site', needs(browserUnavailable()), () => {
       expect(await page.title()).toContain('evil.example.com');
     }));
 
-  it('finds an origin by a part of its host, with the keyboard', () =>
+  test('finds an origin by a part of its host, with the keyboard', () =>
     visit('/', async (page) => {
       await page.getByLabel('Find a host').fill('SHOP');
       await page.keyboard.press('Enter');
@@ -134,14 +134,14 @@ describe('the public site', needs(browserUnavailable()), () => {
       await page.locator('.headline .grade-B').waitFor();
     }));
 
-  it('explains a check with the text of its README', () =>
+  test('explains a check with the text of its README', () =>
     visit('/checks', async (page) => {
       await page.getByRole('link', { name: 'P6 Price integrity' }).click();
       await page.getByRole('heading', { name: 'Fix' }).waitFor();
       expect(await page.locator('main').textContent()).toContain('x-payment-info');
     }));
 
-  it('says which requests the scanner sends, and that payments are not real', () =>
+  test('says which requests the scanner sends, and that payments are not real', () =>
     visit('/about-scanner', async (page) => {
       expect(await page.locator('main').textContent()).toContain('Never a payment header');
       expect(await page.getByRole('status').textContent()).toContain('Mock payments');
@@ -149,7 +149,7 @@ describe('the public site', needs(browserUnavailable()), () => {
 });
 
 describe('pages without a browser', () => {
-  it('show no report and no grade of an opted-out host', async () => {
+  test('show no report and no grade of an opted-out host', async () => {
     await using service = await startApp();
     await service.publish('shop.example.com', { grade: 'A' });
     expect((await service.get('/badge/shop.example.com.svg')).body).toContain('A 95/100');
@@ -161,7 +161,7 @@ describe('pages without a browser', () => {
     expect((await service.get('/')).body).not.toContain('shop.example.com');
   });
 
-  it('show no findings if the report is sold', async () => {
+  test('show no findings if the report is sold', async () => {
     await using service = await startApp({ revision: '0.1.0' });
     await service.publish('shop.example.com', { grade: 'A' });
     const { body } = await service.get('/o/shop.example.com');
@@ -169,7 +169,7 @@ describe('pages without a browser', () => {
     expect(body).not.toContain('class="findings"');
   });
 
-  it('answer an HTML page with status 404 for a bad host or check', async () => {
+  test('answer an HTML page with status 404 for a bad host or check', async () => {
     await using service = await startApp();
     for (const path of ['/o/localhost', '/o/10.0.0.1', '/checks/Z9']) {
       const answer = await service.get(path);

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   createRefResolver,
   escapePointerStep,
@@ -19,7 +19,7 @@ const document = {
 };
 
 describe('followPointer', () => {
-  it.each([
+  test.each([
     ['', document],
     ['/list/1', 'one'],
     ['/a~0b', 1],
@@ -28,7 +28,7 @@ describe('followPointer', () => {
     expect(followPointer(document, pointer)).toEqual(value);
   });
 
-  it.each(['/none', '/list/2', '/list/-1', '/list/01', '/list/length', '/constructor', 'list'])(
+  test.each(['/none', '/list/2', '/list/-1', '/list/01', '/list/length', '/constructor', 'list'])(
     '%j leads to no value',
     (pointer) => {
       expect(followPointer(document, pointer)).toBeUndefined();
@@ -39,30 +39,30 @@ describe('followPointer', () => {
 describe('createRefResolver', () => {
   const follow = createRefResolver(document);
 
-  it('follows local references, including percent-encoded references', () => {
+  test('follows local references, including percent-encoded references', () => {
     expect(follow(document.hop)).toEqual(['zero', 'one']);
     const encoded = { $ref: '#/paths/~1users~1%7Bid%7D/get' };
     expect(follow(encoded)).toBe('operation');
     expect(follow({ $ref: '#' })).toEqual(document);
   });
 
-  it('returns values that are not references unchanged', () => {
+  test('returns values that are not references unchanged', () => {
     expect(follow(document.list)).toEqual(['zero', 'one']);
     expect(follow(undefined)).toBeUndefined();
   });
 
-  it('resolves neither circular references nor references to another document', () => {
+  test('resolves neither circular references nor references to another document', () => {
     for (const name of ['loop', 'ping', 'elsewhere', 'file'] as const) {
       expect(follow(document[name])).toBeUndefined();
     }
     expect(follow({ $ref: '#/%' })).toBeUndefined();
   });
 
-  it('follows no pointer that is too long', () => {
+  test('follows no pointer that is too long', () => {
     expect(follow({ $ref: `#${'/list'.repeat(300)}` })).toBeUndefined();
   });
 
-  it('follows at most eight references, in any order of calls', () => {
+  test('follows at most eight references, in any order of calls', () => {
     const chain = Object.fromEntries(
       Array.from({ length: 12 }, (_, index) => [`s${index}`, { $ref: `#/s${index + 1}` }]),
     );

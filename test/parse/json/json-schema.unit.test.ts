@@ -1,5 +1,5 @@
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/parse/json/json.ts';
 import { parseJson } from '../../../src/parse/json/json.ts';
 import { listSchemaErrors } from '../../../src/parse/json/json-schema.ts';
@@ -18,14 +18,14 @@ const INPUT = {
 };
 
 describe('listSchemaErrors', () => {
-  it('finds no fault in a valid value', () => {
+  test('finds no fault in a valid value', () => {
     const instance = { type: 'http', method: 'POST', body: { text: 'x' } };
     expect(listSchemaErrors(INPUT, instance)).toEqual([]);
     expect(listSchemaErrors(true, instance)).toEqual([]);
     expect(listSchemaErrors({}, null)).toEqual([]);
   });
 
-  it.each([
+  test.each([
     [{ type: 'http', body: {} }, /^\/body: .*"text"/],
     [{ type: 'ftp', body: { text: 'x' } }, /^\/type: /],
     [{ type: 'http', body: { text: '' } }, /^\/body\/text: .*too short/],
@@ -36,7 +36,7 @@ describe('listSchemaErrors', () => {
     expect(listSchemaErrors(INPUT, instance)[0]).toMatch(error);
   });
 
-  it('finds the declarations of the official package valid', () => {
+  test('finds the declarations of the official package valid', () => {
     const declaration = declareDiscoveryExtension({
       bodyType: 'json',
       input: { text: 'x', sentences: 3 },
@@ -50,7 +50,7 @@ describe('listSchemaErrors', () => {
     expect(listSchemaErrors(schema, { ...info, input: inputWithoutBody })).not.toEqual([]);
   });
 
-  it.each([
+  test.each([
     [{ type: 'text' }, '/type'],
     [{ type: [], required: 'a' }, '/required'],
     [{ properties: [] }, '/properties'],
@@ -76,7 +76,7 @@ describe('listSchemaErrors', () => {
     expect(error).toContain(pointer);
   });
 
-  it.each([
+  test.each([
     [{ $ref: '#/$defs/none' }, 'leads nowhere'],
     [{ $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }, 'circles'],
     [{ allOf: [{ $ref: '#' }] }, 'circles'],
@@ -85,13 +85,13 @@ describe('listSchemaErrors', () => {
     expect(listSchemaErrors(schema, {})[0]).toContain(reason);
   });
 
-  it('finds an item that occurs twice', () => {
+  test('finds an item that occurs twice', () => {
     const uniqueItemsSchema = { items: {}, uniqueItems: true };
     expect(listSchemaErrors(uniqueItemsSchema, [{ a: 1 }, { a: 2 }])).toEqual([]);
     expect(listSchemaErrors(uniqueItemsSchema, [{ a: 1 }, { a: 1 }])).toHaveLength(1);
   });
 
-  it('follows local references, anchors and recursive references', () => {
+  test('follows local references, anchors and recursive references', () => {
     const tree = {
       properties: { child: { $ref: '#' }, leaf: { $ref: '#leaf' } },
       $defs: { x: { $anchor: 'leaf', type: 'null' } },
@@ -108,7 +108,7 @@ describe('listSchemaErrors', () => {
     expect(listSchemaErrors(openApiSchema, 1)).toHaveLength(1);
   });
 
-  it('treats a property that is named like a keyword as a property', () => {
+  test('treats a property that is named like a keyword as a property', () => {
     const schema = {
       properties: { pattern: { type: 'string' }, $ref: {}, format: { type: 'null' } },
     };
@@ -116,7 +116,7 @@ describe('listSchemaErrors', () => {
     expect(listSchemaErrors(schema, { pattern: 1 })[0]).toMatch(/^\/pattern/);
   });
 
-  it('judges members whose names JavaScript reserves', () => {
+  test('judges members whose names JavaScript reserves', () => {
     const instance = parseJson('{"__proto__":{"a":1},"constructor":1}');
     const schema = parseJson(
       '{"properties":{"__proto__":{"type":"string"}},"required":["toString"]}',
@@ -126,7 +126,7 @@ describe('listSchemaErrors', () => {
     expect(listSchemaErrors({ required: ['toString'] }, {})).toHaveLength(1);
   });
 
-  it('ignores `pattern` and `format`, because a pattern of an origin may be slow', () => {
+  test('ignores `pattern` and `format`, because a pattern of an origin may be slow', () => {
     const slowSchema = { pattern: '^(a+)+$', format: 'email', type: 'string' };
     const instance = `${'a'.repeat(60)}!`;
     expect(listSchemaErrors(slowSchema, instance)).toEqual([]);
@@ -135,7 +135,7 @@ describe('listSchemaErrors', () => {
     expect(listSchemaErrors(byPattern, { [instance]: 1 })).toEqual([]);
   });
 
-  it('limits the number and length of errors, and removes hidden characters', () => {
+  test('limits the number and length of errors, and removes hidden characters', () => {
     const name = `\u202E${'x'.repeat(500)}`;
     const errors = listSchemaErrors({ required: Array(50).fill(name) }, {});
     expect(errors.length).toBeLessThanOrEqual(5);

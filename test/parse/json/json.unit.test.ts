@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type JsonReading, parseJson } from '../../../src/parse/json/json.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../../../src/parse/json/refuse-json.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
@@ -11,7 +11,7 @@ function readDetail(reading: JsonReading): string | null {
 }
 
 describe('parseJson', () => {
-  it.each([
+  test.each([
     ['{"a":}', 'not JSON at character 6'],
     ['<!doctype html>', 'not JSON at character 1'],
     ['', 'empty'],
@@ -32,16 +32,16 @@ describe('parseJson', () => {
     expect(parseJson(text)).toEqual({ ok: false, detail, isOverLimit: false });
   });
 
-  it('skips a byte order mark', () => {
+  test('skips a byte order mark', () => {
     expect(parseJson('\uFEFF{"a":[1]}')).toEqual({ ok: true, value: { a: [1] } });
   });
 
-  it('keeps members whose names JavaScript reserves', () => {
+  test('keeps members whose names JavaScript reserves', () => {
     const reading = parseJson('{"__proto__":{"x":1},"constructor":2}');
     expect(reading.ok && Object.keys(Object(reading.value))).toEqual(['__proto__', 'constructor']);
   });
 
-  it('reads values nested as deep as the limit, and refuses deeper values', () => {
+  test('reads values nested as deep as the limit, and refuses deeper values', () => {
     const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth);
     expect(parseJson(nested(MAX_JSON_DEPTH)).ok).toBe(true);
     expect(parseJson(nested(MAX_JSON_DEPTH + 1))).toEqual({
@@ -52,13 +52,13 @@ describe('parseJson', () => {
     expect(readDetail(parseJson(`{"a":${nested(MAX_JSON_DEPTH)}}`))).toBe('deeper than 64');
   });
 
-  it('reads as many values as the limit, the outermost included, and refuses one more value', () => {
+  test('reads as many values as the limit, the outermost included, and refuses one more value', () => {
     const list = (items: number) => `[${Array(items).fill('{}').join(',')}]`;
     expect(parseJson(list(MAX_JSON_NODES - 1)).ok).toBe(true);
     expect(readDetail(parseJson(list(MAX_JSON_NODES)))).toBe('over 50000 nodes');
   });
 
-  it('reads JSON as the same value as JSON.parse', () => {
+  test('reads JSON as the same value as JSON.parse', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 8 }), fc.constantFrom('', ' ', '\n\t'), (text, space) => {
         const reading = parseJson(space + text + space);
@@ -67,7 +67,7 @@ describe('parseJson', () => {
     );
   });
 
-  it('accepts a text if, and only if, JSON.parse accepts the text', () => {
+  test('accepts a text if, and only if, JSON.parse accepts the text', () => {
     const token = fc.constantFrom(
       ...['{', '}', '[', ']', ',', ':', '"a"', '"\\u00e9"', '"\\q"', '1', '-', '0', '.5', 'e3'],
       ...['true', 'nul', 'null', ' ', '"', '\\', '\u0001', '1.', '-0.0E+9', '\u00a0', '\uD800'],
@@ -81,7 +81,7 @@ describe('parseJson', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['opening brackets', repeat('[')],
     ['nested objects', repeat('{"a":')],
     ['one long string', (length: number) => `["${'a'.repeat(length)}"]`],

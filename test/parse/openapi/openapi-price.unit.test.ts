@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readPrice, readProtocols } from '../../../src/parse/openapi/openapi-price.ts';
 
 const OPERATION_POINTER = '/paths/~1x/get';
 const INFO_POINTER = `${OPERATION_POINTER}/x-payment-info`;
 
 describe('readPrice', () => {
-  it.each([
+  test.each([
     [
       { price: { mode: 'fixed', currency: 'USD', amount: '0.050000' } },
       { kind: 'fixed', amount: '0.050000', currency: 'USD', pointer: `${INFO_POINTER}/price` },
@@ -94,7 +94,7 @@ describe('readPrice', () => {
     expect(readPrice(info, OPERATION_POINTER)).toEqual(price);
   });
 
-  it.each([
+  test.each([
     [undefined],
     [null],
     [true],
@@ -111,7 +111,7 @@ describe('readPrice', () => {
 });
 
 describe('readProtocols', () => {
-  it.each([
+  test.each([
     [{ protocols: [{ x402: {} }] }, 'objects', ['x402']],
     [{ protocols: [{ x402: {}, mpp: {} }, { other: {} }] }, 'objects', ['x402', 'mpp', 'other']],
     [{ protocols: ['x402', 'mpp'] }, 'strings', ['x402', 'mpp']],

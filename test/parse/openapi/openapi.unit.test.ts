@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/parse/json/json.ts';
 import { parseJson } from '../../../src/parse/json/json.ts';
 import { type Operation, parseOpenApi } from '../../../src/parse/openapi/openapi.ts';
@@ -30,7 +30,7 @@ function readRequestPath(path: string, parameters: JsonValue, changes: JsonObjec
 }
 
 describe('parseOpenApi', () => {
-  it("reads the members of the document's info", () => {
+  test("reads the members of the document's info", () => {
     expect(parseFacts(openApiDocument())).toMatchObject({
       version: '3.1.0',
       swagger: false,
@@ -44,7 +44,7 @@ describe('parseOpenApi', () => {
     });
   });
 
-  it('treats a contact without words, and an empty guidance, as absent', () => {
+  test('treats a contact without words, and an empty guidance, as absent', () => {
     const info = { title: 'x', version: '1', contact: { email: ' ' }, 'x-guidance': '' };
     expect(parseFacts({ openapi: '3.0.0', info })).toMatchObject({
       hasContact: false,
@@ -52,28 +52,32 @@ describe('parseOpenApi', () => {
     });
   });
 
-  it.each([[null], [[]], ['text'], [{}], [{ paths: [] }], [{ info: 'x', paths: { '/x': null } }]])(
-    'finds nothing in %j',
-    (document) => {
-      expect(parseFacts(document)).toMatchObject({ version: null, operations: [], title: null });
-    },
-  );
+  test.each([
+    [null],
+    [[]],
+    ['text'],
+    [{}],
+    [{ paths: [] }],
+    [{ info: 'x', paths: { '/x': null } }],
+  ])('finds nothing in %j', (document) => {
+    expect(parseFacts(document)).toMatchObject({ version: null, operations: [], title: null });
+  });
 
-  it('recognises Swagger 2 by its member', () => {
+  test('recognises Swagger 2 by its member', () => {
     expect(parseFacts({ swagger: '2.0', paths: {} })).toMatchObject({
       swagger: true,
       version: null,
     });
   });
 
-  it('counts only paths, not their extensions', () => {
+  test('counts only paths, not their extensions', () => {
     expect(parseFacts({ paths: { '/a': {}, 'x-note': {}, b: { get: {} } } })).toMatchObject({
       paths: 1,
       operations: [],
     });
   });
 
-  it('finds servers and documentation, with their pointers', () => {
+  test('finds servers and documentation, with their pointers', () => {
     const document = openApiDocument({
       servers: [{ url: 'https://seller.example' }, {}, { url: '/v2' }],
       externalDocs: { url: '/docs' },
@@ -91,7 +95,7 @@ describe('parseOpenApi', () => {
     ]);
   });
 
-  it('reads security schemes behind references', () => {
+  test('reads security schemes behind references', () => {
     const shared = { type: 'apiKey', in: 'header', name: 'X-PAYMENT' };
     const components = {
       securitySchemes: { a: { $ref: '#/components/x' }, b: { $ref: '#/none' } },
@@ -104,7 +108,7 @@ describe('parseOpenApi', () => {
 });
 
 describe('operations', () => {
-  it('have their declared members', () => {
+  test('have their declared members', () => {
     expect(readOperation('/weather', { get: paidOperation() })).toMatchObject({
       method: 'GET',
       template: '/weather',
@@ -118,7 +122,7 @@ describe('operations', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['a price', { 'x-payment-info': { price: '1' } }, true],
     ['a 402', { responses: { '402': { $ref: '#/none' } } }, true],
     ['text for a price', { 'x-payment-info': '0.01' }, true],
@@ -136,7 +140,7 @@ describe('operations', () => {
     expect(readOperation('/x', { get: source }).paid).toBe(paid);
   });
 
-  it.each([
+  test.each([
     ['neither declares any', {}, {}, null],
     ['the root does', {}, { security: [{ x402: [] }] }, [{ x402: [] }]],
     ['the operation overrides the root', { security: [] }, { security: [{ x402: [] }] }, []],
@@ -146,7 +150,7 @@ describe('operations', () => {
     expect(readOperation('/x', { get: source }, root).security).toEqual(security);
   });
 
-  it('are found behind references to path items, but members beside the reference override them', () => {
+  test('are found behind references to path items, but members beside the reference override them', () => {
     const document = openApiDocument({
       paths: { '/x': { $ref: '#/components/pathItems/x', post: freeOperation() } },
       components: { pathItems: { x: { get: paidOperation(), post: paidOperation() } } },
@@ -158,12 +162,12 @@ describe('operations', () => {
     ]);
   });
 
-  it('are empty behind circular references', () => {
+  test('are empty behind circular references', () => {
     const paths = { '/x': { $ref: '#/paths/~1y' }, '/y': { $ref: '#/paths/~1x' } };
     expect(parseFacts(openApiDocument({ paths })).operations).toEqual([]);
   });
 
-  it('state whether a request needs more than its path', () => {
+  test('state whether a request needs more than its path', () => {
     const required = { in: 'query', name: 'city', required: true };
     const components = { parameters: { city: required } };
     const source = (parameters: JsonValue) => ({ get: { parameters } });
@@ -186,7 +190,7 @@ describe('operations', () => {
 describe('requestPath', () => {
   const idParameter = (members: JsonObject) => [{ in: 'path', name: 'id', ...members }];
 
-  it.each([
+  test.each([
     [idParameter({ example: 42, schema: { default: 'no' } }), '/users/42'],
     [idParameter({ examples: { a: { value: 'ann lee' } } }), '/users/ann%20lee'],
     [idParameter({ examples: { a: { $ref: '#/components/examples/a' } } }), '/users/shared'],
@@ -225,7 +229,7 @@ describe('requestPath', () => {
     ...members,
   });
 
-  it.each([
+  test.each([
     [[queryParameter('q', { example: 'a b&c' })], '/x?q=a%20b%26c', false],
     [[queryParameter('unit', { schema: { enum: ['c', 'f'] } })], '/x?unit=c', false],
     [[queryParameter('n', { schema: { default: 3 } })], '/x?n=3', false],
@@ -245,7 +249,7 @@ describe('requestPath', () => {
     expect(operation.isMadeUp).toBe(isMadeUp);
   });
 
-  it.each([
+  test.each([
     [idParameter({ example: 42 }), false],
     [idParameter({ schema: { enum: ['first'] } }), false],
     [idParameter({ schema: { type: 'integer', minimum: 7 } }), true],
@@ -255,7 +259,7 @@ describe('requestPath', () => {
     expect(readOperation('/users/{id}', { get: { parameters } }).isMadeUp).toBe(isMadeUp);
   });
 
-  it.each([
+  test.each([
     [[{ url: '/api' }], '/api/x'],
     [[{ url: '/api/' }], '/api/x'],
     [[{ url: 'v1' }], '/v1/x'],
@@ -273,7 +277,7 @@ describe('requestPath', () => {
     expect(readRequestPath('/x', [], { servers })).toBe(path);
   });
 
-  it.each([
+  test.each([
     [[{ url: 'https://api.other.example/v1' }], 'https://api.other.example'],
     [[{ url: 'https://seller.example:8443' }], 'https://seller.example:8443'],
     [[{ url: 'https://other.example' }, { url: '/v2' }], null],
@@ -288,7 +292,7 @@ describe('requestPath', () => {
     },
   );
 
-  it.each([
+  test.each([
     [{ responses: { 402: {} }, security: [{ siwx: [] }] }, true],
     [{ responses: { 402: {} }, security: [{ bearer: [] }, { siwx: [] }] }, true],
     [{ responses: { 402: {} }, security: [{ siwx: [] }, { pay: [] }] }, false],
@@ -312,14 +316,14 @@ describe('requestPath', () => {
     expect(parseFacts(document).operations[0]).toMatchObject({ signIn });
   });
 
-  it('prefers the servers of operation and path item to those of the root', () => {
+  test('prefers the servers of operation and path item to those of the root', () => {
     const item = { servers: [{ url: '/item' }], get: {}, post: { servers: [{ url: '/own' }] } };
     const document = openApiDocument({ servers: [{ url: '/root' }], paths: { '/x': item } });
     const paths = parseFacts(document).operations.map((operation) => operation.requestPath);
     expect(paths).toEqual(['/item/x', '/own/x']);
   });
 
-  it('never leads to another origin', () => {
+  test('never leads to another origin', () => {
     const piece = fc.constantFrom(
       '/',
       '//',
@@ -359,7 +363,7 @@ describe('requestPath', () => {
 describe('a hostile document', () => {
   const json = (document: JsonObject) => JSON.stringify(document);
 
-  it.each([
+  test.each([
     [
       'paths',
       (n: number) =>

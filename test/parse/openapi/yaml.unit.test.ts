@@ -1,5 +1,5 @@
 /** YAML documents become JSON, within limits that no document can exceed at our cost. */
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   convertYaml,
   MAX_YAML_ALIASES,
@@ -11,7 +11,7 @@ import {
 const list = (count: number) => `a: [${Array(count).fill('0').join(',')}]`;
 
 describe('convertYaml', () => {
-  it.each([
+  test.each([
     ['a: no\nb: 0x10\nc: ~', { a: 'no', b: 16, c: null }],
     ['responses: { 200: { description: ok } }', { responses: { '200': { description: 'ok' } } }],
     ['base: &b { x: 1 }\nown: { <<: *b, y: 2 }', { base: { x: 1 }, own: { x: 1, y: 2 } }],
@@ -20,11 +20,11 @@ describe('convertYaml', () => {
     expect(convertYaml(text)).toEqual({ json: JSON.stringify(value) });
   });
 
-  it('keeps a member whose name JavaScript reserves', () => {
+  test('keeps a member whose name JavaScript reserves', () => {
     expect(convertYaml('__proto__: { x: 1 }')).toEqual({ json: '{"__proto__":{"x":1}}' });
   });
 
-  it.each([
+  test.each([
     ['a: 1\na: 2', 'YAML with two members "a" in one map'],
     ['a:\n  - b\n c: d', 'not YAML at line 3'],
     ['- a', 'YAML, but not a map'],
@@ -42,7 +42,7 @@ describe('convertYaml', () => {
           .fill(`*a${i - 1}`)
           .join(', ')}]`,
   );
-  it.each([
+  test.each([
     ['as many values as the limit', list(MAX_YAML_VALUES - 2), null],
     ['one value more', list(MAX_YAML_VALUES - 1), 'over 20000 values'],
     ['aliases that multiply', laughs.join('\n'), 'over 20000 values'],

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { baseUnits, dollars, parseWrittenAmount } from '../../../src/parse/text/decimal.ts';
 
 describe('baseUnits', () => {
-  it.each([
+  test.each([
     ['0.05', 6, 50_000n],
     ['0.050000', 6, 50_000n],
     ['1', 6, 1_000_000n],
@@ -17,7 +17,7 @@ describe('baseUnits', () => {
     expect(baseUnits(decimal, decimals)).toBe(units);
   });
 
-  it.each([
+  test.each([
     '',
     '.5',
     '5.',
@@ -36,17 +36,17 @@ describe('baseUnits', () => {
     expect(baseUnits(text, 6)).toBeNull();
   });
 
-  it('refuses a value finer than the asset, and does not round it', () => {
+  test('refuses a value finer than the asset, and does not round it', () => {
     expect(baseUnits('0.0000001', 6)).toBeNull();
     expect(baseUnits('0.05', 1)).toBeNull();
   });
 
-  it('refuses a value with too many digits', () => {
+  test('refuses a value with too many digits', () => {
     expect(baseUnits('1'.repeat(100), 6)).toBe(BigInt('1'.repeat(100)) * 1_000_000n);
     expect(baseUnits('1'.repeat(101), 6)).toBeNull();
   });
 
-  it('reads back base units that were written as a decimal', () => {
+  test('reads back base units that were written as a decimal', () => {
     const units = fc.bigInt({ min: 0n, max: 10n ** 40n });
     fc.assert(
       fc.property(units, fc.integer({ min: 0, max: 30 }), (amount, decimals) => {
@@ -60,7 +60,7 @@ describe('baseUnits', () => {
 });
 
 describe('dollars', () => {
-  it.each([
+  test.each([
     ['0.010000', '0.01'],
     ['$0.01', '0.01'],
     [0.01, '0.01'],
@@ -78,7 +78,7 @@ describe('dollars', () => {
     expect(dollars(price)).toBe(decimal);
   });
 
-  it.each([
+  test.each([
     [undefined],
     [null],
     [''],
@@ -96,7 +96,7 @@ describe('dollars', () => {
     expect(dollars(price)).toBeNull();
   });
 
-  it('returns the same decimal for a number and for its text', () => {
+  test('returns the same decimal for a number and for its text', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100_000_000 }), (millionths) => {
         const number = millionths / 1_000_000;
@@ -107,7 +107,7 @@ describe('dollars', () => {
 });
 
 describe('parseWrittenAmount', () => {
-  it('keeps trailing zeroes', () => {
+  test('keeps trailing zeroes', () => {
     expect(parseWrittenAmount('$0.050000')).toBe('0.050000');
   });
 });

@@ -1,11 +1,11 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseHtml } from '../../../src/parse/text/html.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
 const MAX_BYTES = 512 * 1024;
 
 describe('parseHtml', () => {
-  it('reads anchors, links, title and meta of a page', () => {
+  test('reads anchors, links, title and meta of a page', () => {
     const facts = parseHtml(`<!doctype html><html><head>
       <TITLE> Weather &amp;
         more </TITLE>
@@ -26,36 +26,36 @@ describe('parseHtml', () => {
     ]);
   });
 
-  it('reads nothing in comments, scripts, styles and text areas', () => {
+  test('reads nothing in comments, scripts, styles and text areas', () => {
     const facts = parseHtml(`<!-- <a href=/1> --><script>"<a href='/2'>"</script>
       <style><a href=/3></style><textarea><a href=/4></textarea><a href=/5>`);
     expect(facts.anchors).toEqual(['/5']);
   });
 
-  it('takes the first of two equal attributes, titles or meta names', () => {
+  test('takes the first of two equal attributes, titles or meta names', () => {
     const facts = parseHtml(`<title>Page</title><svg><title>Picture</title></svg>
       <meta name=d content=1><meta name=D content=2><a href=/1 href=/2>`);
     expect(facts).toMatchObject({ title: 'Page', anchors: ['/1'] });
     expect(facts.meta.get('d')).toBe('1');
   });
 
-  it('has no title if the page has none, or an empty one', () => {
+  test('has no title if the page has none, or an empty one', () => {
     expect(parseHtml('<p>text').title).toBeNull();
     expect(parseHtml('<title> </title>text').title).toBeNull();
     expect(parseHtml('<title>open').title).toBe('open');
   });
 
-  it('leaves out a tag that is cut off', () => {
+  test('leaves out a tag that is cut off', () => {
     expect(parseHtml('<a href="/whole"><a href="/par').anchors).toEqual(['/whole']);
   });
 
-  it('limits the length of values and of lists', () => {
+  test('limits the length of values and of lists', () => {
     const facts = parseHtml(`<a href="${'x'.repeat(100_000)}">${'<a href=/y>'.repeat(20_000)}`);
     expect(facts.anchors[0]?.length).toBeLessThan(10_000);
     expect(facts.anchors).toHaveLength(5_000);
   });
 
-  it.each([
+  test.each([
     ['open tags', repeat('<b>')],
     [
       'open tags, then closing tags of another element',

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseMarkdown } from '../../../src/parse/text/markdown.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
@@ -25,7 +25,7 @@ Write to us.
 `;
 
 describe('parseMarkdown', () => {
-  it('reads heading, summary, link lists and links of an llms.txt', () => {
+  test('reads heading, summary, link lists and links of an llms.txt', () => {
     expect(parseMarkdown(LLMS_TXT)).toEqual({
       leadH1: 'Weather',
       summary: 'Weather by city, paid per call.',
@@ -40,7 +40,7 @@ describe('parseMarkdown', () => {
     });
   });
 
-  it.each([
+  test.each([
     ['- [Verify](/verify): POST with a body', ['/verify']],
     ['- [POST /verify](/verify)', ['/verify']],
     ['1. `DELETE` <https://seller.example/x>', ['https://seller.example/x']],
@@ -57,7 +57,7 @@ describe('parseMarkdown', () => {
     expect(parseMarkdown(text).calledLinks).toEqual(links);
   });
 
-  it.each([
+  test.each([
     ['# Name', 'Name'],
     ['\uFEFF\n\n   # Name ##\r\nx', 'Name'],
     ['# C#', 'C#'],
@@ -76,7 +76,7 @@ describe('parseMarkdown', () => {
     expect(parseMarkdown(text).leadH1).toBe(heading);
   });
 
-  it.each([
+  test.each([
     ['# N\n> one\n> two\n\n> three', 'one two'],
     ['# N\ntext\n\n> late', 'late'],
     ['# N\n>', null],
@@ -86,7 +86,7 @@ describe('parseMarkdown', () => {
     expect(parseMarkdown(text).summary).toBe(summary);
   });
 
-  it.each([
+  test.each([
     ['## S\n- [a](/a)', 1],
     ['## S\n* [a](/a)\n## T\n+ <https://x.example>', 2],
     ['## S\n- a\n  [b](/b)', 1],
@@ -102,7 +102,7 @@ describe('parseMarkdown', () => {
     expect(parseMarkdown(text).linkLists).toBe(linkLists);
   });
 
-  it.each([
+  test.each([
     ['[a](/b)', ['/b']],
     ['[a]( /b )', ['/b']],
     ['[a](</b c>)', ['/b c']],
@@ -143,7 +143,7 @@ describe('parseMarkdown', () => {
     expect(parseMarkdown(text).links).toEqual(links);
   });
 
-  it.each([
+  test.each([
     ['opening brackets', repeat('[')],
     ['closing brackets', repeat('](')],
     ['brackets of both kinds', repeat('[](')],

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { matchesPattern, parseRobots } from '../../../src/parse/text/robots.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
@@ -10,13 +10,13 @@ function parseLines(...lines: readonly string[]) {
 }
 
 describe('parseRobots', () => {
-  it('allows all paths if the file has no rules', () => {
+  test('allows all paths if the file has no rules', () => {
     expect(parseRobots('').allows('GPTBot', '/x')).toBe(true);
     expect(parseLines('Disallow: /').allows('GPTBot', '/x')).toBe(true);
     expect(parseLines('User-agent: *', 'Disallow:').allows('GPTBot', '/x')).toBe(true);
   });
 
-  it('finds agents by their product token, in any case', () => {
+  test('finds agents by their product token, in any case', () => {
     const facts = parseLines('USER-AGENT: gptBOT/1.1 (+https://x)', 'DISALLOW: /private');
     expect(facts.allows('GPTBot', '/private/x')).toBe(false);
     expect(facts.allows('GPTBot', '/public')).toBe(true);
@@ -24,7 +24,7 @@ describe('parseRobots', () => {
     expect(facts.agents).toEqual(['gptbot']);
   });
 
-  it('lets an agent with its own group ignore the group of all others', () => {
+  test('lets an agent with its own group ignore the group of all others', () => {
     const facts = parseLines(
       'User-agent: *',
       'Disallow: /',
@@ -36,12 +36,12 @@ describe('parseRobots', () => {
     expect(facts.allows('GPTBot', '/b')).toBe(false);
   });
 
-  it('reads an empty group as a group that allows all', () => {
+  test('reads an empty group as a group that allows all', () => {
     const facts = parseLines('User-agent: *', 'Disallow: /', 'User-agent: GPTBot');
     expect(facts.allows('GPTBot', '/b')).toBe(true);
   });
 
-  it('merges several groups of one agent, and shares a group among its agents', () => {
+  test('merges several groups of one agent, and shares a group among its agents', () => {
     const facts = parseLines(
       ...['User-agent: A', 'User-agent: B', 'Disallow: /both', ''],
       ...['User-agent: A', 'Disallow: /second'],
@@ -52,7 +52,7 @@ describe('parseRobots', () => {
     expect(facts.allows('B', '/second')).toBe(true);
   });
 
-  it('ends no group at lines that are not rules', () => {
+  test('ends no group at lines that are not rules', () => {
     const facts = parseLines(
       ...['User-agent: A', 'Sitemap: https://x/sitemap.xml', '', '# comment', 'User-agent: B'],
       ...['Crawl-delay: 10', 'Disallow: /x'],
@@ -61,7 +61,7 @@ describe('parseRobots', () => {
     expect(facts.allows('B', '/x')).toBe(false);
   });
 
-  it('follows the rule with the longest match, and allows on a tie', () => {
+  test('follows the rule with the longest match, and allows on a tie', () => {
     const facts = parseLines('User-agent: *', 'Disallow: /', 'Allow: /open', 'Disallow: /open/not');
     expect(facts.allows('X', '/openapi.json')).toBe(true);
     expect(facts.allows('X', '/open/not/this')).toBe(false);
@@ -70,17 +70,17 @@ describe('parseRobots', () => {
     expect(tiedFacts.allows('X', '/a')).toBe(true);
   });
 
-  it('always allows the fetch of robots.txt itself', () => {
+  test('always allows the fetch of robots.txt itself', () => {
     expect(parseLines('User-agent: *', 'Disallow: /').allows('X', '/robots.txt')).toBe(true);
   });
 
-  it('reads any line end, comments behind rules, blanks and a byte order mark', () => {
+  test('reads any line end, comments behind rules, blanks and a byte order mark', () => {
     const facts = parseRobots('\uFEFF User-agent : * # all\r\n\tDisallow:/a#b\rDisallow: /c\n');
     expect(facts.allows('X', '/a')).toBe(false);
     expect(facts.allows('X', '/c')).toBe(false);
   });
 
-  it.each([
+  test.each([
     ['/%61bc', '/abc', true],
     ['/a%2fb', '/a%2Fb', true],
     ['/a%2Fb', '/a/b', false],
@@ -100,13 +100,13 @@ describe('parseRobots', () => {
     expect(facts.allows('X', path)).toBe(!matches);
   });
 
-  it('accepts names that JavaScript reserves', () => {
+  test('accepts names that JavaScript reserves', () => {
     const facts = parseLines('User-agent: __proto__', 'Disallow: /', 'User-agent: constructor');
     expect(facts.allows('toString', '/')).toBe(true);
     expect(facts.allows('__proto__', '/x')).toBe(false);
   });
 
-  it('agrees with a reader that tries every rule', () => {
+  test('agrees with a reader that tries every rule', () => {
     const agent = fc.constantFrom('a', 'b', '*');
     const path = fc.constantFrom('/', '/x', '/x/y', '/xy', '/y*', '/*y', '/x*y$', '/x$', '');
     const rule = fc.record({ allow: fc.boolean(), pattern: path });
@@ -154,7 +154,7 @@ describe('parseRobots', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['agents without rules', repeat('User-agent: x\n')],
     ['many rules', (length: number) => `User-agent: *\n${repeat('Disallow: /*a*\n')(length)}`],
     [
@@ -179,7 +179,7 @@ describe('parseRobots', () => {
 });
 
 describe('matchesPattern', () => {
-  it('agrees with a matcher that tries every position', () => {
+  test('agrees with a matcher that tries every position', () => {
     const text = (letters: string) =>
       fc.string({ unit: fc.constantFrom(...letters), maxLength: 8 });
     fc.assert(

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { findSellerStack } from '../../../src/parse/text/seller-stack.ts';
 import {
   answer,
@@ -7,7 +7,7 @@ import {
   html,
 } from '../../fixtures/observations/build-observations.ts';
 
-it.each<readonly [Headers, string | null]>([
+test.each<readonly [Headers, string | null]>([
   [{ 'x-powered-by': 'Express' }, 'express'],
   [{ 'x-powered-by': 'Next.js' }, 'next'],
   [{ 'x-powered-by': 'PHP/8.3.1', server: 'nginx/1.24.0' }, 'php'],
@@ -22,7 +22,7 @@ it.each<readonly [Headers, string | null]>([
   expect(findSellerStack([answer(402, '', headers)])).toBe(stack);
 });
 
-it.each([
+test.each([
   ['404 page not found\n', 'go'],
   ['{"detail":"Not Found"}', 'python'],
   ['{"message":"Cannot GET /a","error":"Not Found","statusCode":404}', 'express'],
@@ -33,7 +33,7 @@ it.each([
   expect(findSellerStack([answer(200, body)])).toBeNull();
 });
 
-it('prefers a framework to a server, whichever answer shows it', () => {
+test('prefers a framework to a server, whichever answer shows it', () => {
   const page = html(404, '<pre>Cannot GET /a</pre>', { server: 'gunicorn' });
   expect(findSellerStack([failure('timeout'), page])).toBe('python');
   const powered = answer(200, '', { 'x-powered-by': 'Express' });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/parse/json/json.ts';
 import { readStatedPrice, type StatedPrice } from '../../../src/parse/text/stated-price.ts';
 
@@ -13,7 +13,7 @@ function inDollars(dollars: string): StatedPrice {
 }
 
 describe('readStatedPrice', () => {
-  it.each<[JsonObject, StatedPrice | null]>([
+  test.each<[JsonObject, StatedPrice | null]>([
     [
       { amount: '10000', currency: 'USDC', decimals: 6 },
       { dollars: '0.01', units: { amount: '10000', asset: null, mayBeDollars: false } },
@@ -49,7 +49,7 @@ describe('readStatedPrice', () => {
     expect(readStatedPrice(price)).toEqual(expected);
   });
 
-  it.each([-1, 37, 1.5, '6', null])('takes the decimals %j for nothing', (decimals) => {
+  test.each([-1, 37, 1.5, '6', null])('takes the decimals %j for nothing', (decimals) => {
     expect(readStatedPrice({ amount: '10000', decimals })?.units?.mayBeDollars).toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { showJson } from '../../../src/parse/json/json.ts';
 import { cleanText, quoteText } from '../../../src/parse/text/text.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
@@ -8,7 +8,7 @@ const HIDDEN_CHARACTERS = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|\p{Default_Ignorable
 const anyText = fc.string({ unit: 'binary', maxLength: 300 });
 
 describe('cleanText', () => {
-  it.each([
+  test.each([
     ['a\r\n\tb', 'a b'],
     ['  padded  ', 'padded'],
     ['right\u202Eto left', 'rightto left'],
@@ -25,16 +25,16 @@ describe('cleanText', () => {
     expect(cleanText(text, 80)).toBe(output);
   });
 
-  it('keeps a text as long as the limit, by code points, and marks a cut', () => {
+  test('keeps a text as long as the limit, by code points, and marks a cut', () => {
     expect(cleanText('😀'.repeat(10), 10)).toBe('😀'.repeat(10));
     expect(cleanText('😀'.repeat(11), 10)).toBe(`${'😀'.repeat(9)}…`);
   });
 
-  it('marks a cut also if nearly all of the text was stripped', () => {
+  test('marks a cut also if nearly all of the text was stripped', () => {
     expect(cleanText(`a${'\u200B'.repeat(10_000)}b`, 10)).toBe('a…');
   });
 
-  it('never shows a hidden character, or more than the limit', () => {
+  test('never shows a hidden character, or more than the limit', () => {
     fc.assert(
       fc.property(anyText, fc.integer({ min: 1, max: 100 }), (text, maxChars) => {
         const output = cleanText(text, maxChars);
@@ -45,17 +45,17 @@ describe('cleanText', () => {
     );
   });
 
-  it('takes time at most in proportion to the length of the text', () => {
+  test('takes time at most in proportion to the length of the text', () => {
     expectLinear(repeat('\u200B\u202E'), 2_000_000, (text) => cleanText(text, 500));
   });
 });
 
 describe('quoteText', () => {
-  it('escapes characters that would end the quotation', () => {
+  test('escapes characters that would end the quotation', () => {
     expect(quoteText('say "hi" \\', 80)).toBe('"say \\"hi\\" \\\\"');
   });
 
-  it('holds only the cleaned text', () => {
+  test('holds only the cleaned text', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const quoted = quoteText(text, 60);
@@ -67,7 +67,7 @@ describe('quoteText', () => {
 });
 
 describe('showJson', () => {
-  it.each([
+  test.each([
     [undefined, 'missing'],
     [null, 'null'],
     [0.05, '0.05'],
@@ -82,7 +82,7 @@ describe('showJson', () => {
     expect(showJson(value)).toBe(output);
   });
 
-  it('is JSON if the text is not cut', () => {
+  test('is JSON if the text is not cut', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 2, noUnicodeString: true }), (value) => {
         const output = showJson(JSON.parse(JSON.stringify(value)), 10_000);
@@ -92,7 +92,7 @@ describe('showJson', () => {
     );
   });
 
-  it('cuts long values at any depth and width', () => {
+  test('cuts long values at any depth and width', () => {
     const longList = Array(50_000).fill({ a: 'b' });
     const output = showJson(longList, 40);
     expect(Array.from(output).length).toBeLessThanOrEqual(40);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { getAddress } from 'viem/utils';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { classifyAddress } from '../../../src/parse/x402/address-form.ts';
 
 const BASE_NETWORK = 'eip155:8453';
@@ -9,7 +9,7 @@ const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const SOLANA_USDC = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
 
 describe('classifyAddress', () => {
-  it('accepts only the checksum that the chain library writes', () => {
+  test('accepts only the checksum that the chain library writes', () => {
     const digits = fc.stringMatching(/^[0-9a-f]{40}$/).filter((text) => /[1-9a-f]/.test(text));
     fc.assert(
       fc.property(digits, fc.nat(39), (text, at) => {
@@ -27,7 +27,7 @@ describe('classifyAddress', () => {
     );
   });
 
-  it.each([
+  test.each([
     [BASE_NETWORK, USDC, 'ok'],
     ['base', USDC, 'ok'],
     ['base-sepolia', USDC.toLowerCase(), 'ok'],
@@ -67,7 +67,7 @@ describe('classifyAddress', () => {
     expect(classifyAddress(network, address)).toBe(form);
   });
 
-  it('accepts base58 of exactly 32 bytes for Solana, leading zeroes included', () => {
+  test('accepts base58 of exactly 32 bytes for Solana, leading zeroes included', () => {
     const bytes = fc.array(fc.nat(255), { minLength: 32, maxLength: 32 });
     const withZeroes = fc
       .tuple(fc.nat(32), bytes)

@@ -1,6 +1,6 @@
 import { DEFAULT_ASSETS } from '@x402/evm';
 import { EVM_NETWORK_CHAIN_ID_MAP } from '@x402/evm/v1';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { classifyAddress } from '../../../src/parse/x402/address-form.ts';
 import { findKnownAsset } from '../../../src/parse/x402/assets.ts';
 import { findNamespace, toCaip2 } from '../../../src/parse/x402/networks.ts';
@@ -9,20 +9,20 @@ const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
 
 describe('findKnownAsset', () => {
-  it('knows USDC on Base, in any case of letters, by the names of v1 and v2', () => {
+  test('knows USDC on Base, in any case of letters, by the names of v1 and v2', () => {
     const usdc = { symbol: 'USDC', decimals: 6, domain: { name: 'USD Coin', version: '2' } };
     expect(findKnownAsset('eip155:8453', BASE_USDC)).toMatchObject(usdc);
     expect(findKnownAsset('base', BASE_USDC.toLowerCase())).toMatchObject(usdc);
   });
 
-  it('knows that the domain of Base Sepolia has another name', () => {
+  test('knows that the domain of Base Sepolia has another name', () => {
     expect(findKnownAsset('base-sepolia', SEPOLIA_USDC)?.domain).toEqual({
       name: 'USDC',
       version: '2',
     });
   });
 
-  it('knows USDC on Solana, which has no domain and whose letters have only one case', () => {
+  test('knows USDC on Solana, which has no domain and whose letters have only one case', () => {
     const network = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
     const mint = 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v';
     expect(findKnownAsset(network, mint)).toMatchObject({ decimals: 6, domain: null });
@@ -32,13 +32,13 @@ describe('findKnownAsset', () => {
     expect(findKnownAsset(devnet, devnetMint)?.decimals).toBe(6);
   });
 
-  it('knows an asset neither on another network nor by its symbol', () => {
+  test('knows an asset neither on another network nor by its symbol', () => {
     expect(findKnownAsset('eip155:84532', BASE_USDC)).toBeNull();
     expect(findKnownAsset('eip155:8453', 'USDC')).toBeNull();
     expect(findKnownAsset('', '')).toBeNull();
   });
 
-  it('knows every default asset of the official packages, and each has a well-formed address', () => {
+  test('knows every default asset of the official packages, and each has a well-formed address', () => {
     const officialAssets = Object.entries(DEFAULT_ASSETS).flatMap(([network, assets]) =>
       assets.map((asset) => ({ network, ...asset })),
     );
@@ -51,14 +51,14 @@ describe('findKnownAsset', () => {
 });
 
 describe('toCaip2', () => {
-  it('gives the v1 names the same chain as x402', () => {
+  test('gives the v1 names the same chain as x402', () => {
     for (const name of ['base', 'base-sepolia', 'polygon'] as const) {
       expect(toCaip2(name)).toBe(`eip155:${EVM_NETWORK_CHAIN_ID_MAP[name]}`);
       expect(findNamespace(name)).toBe('eip155');
     }
   });
 
-  it('returns other names unchanged', () => {
+  test('returns other names unchanged', () => {
     expect(toCaip2('eip155:1')).toBe('eip155:1');
     expect(toCaip2('toString')).toBe('toString');
     expect(findNamespace('toString')).toBeNull();

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parseChallenge, readChallenge } from '../../../src/parse/x402/challenge.ts';
 import {
   findChallengedResources,
@@ -21,7 +21,7 @@ import {
 } from '../../fixtures/observations/build-observations.ts';
 
 describe('readChallenge', () => {
-  it('reads a v2 challenge from the header, whatever the body is', () => {
+  test('reads a v2 challenge from the header, whatever the body is', () => {
     const bodies = ['', '{}', '<!doctype html>', JSON.stringify(challengeV1())];
     for (const body of bodies) {
       const { challenge } = readChallenge(challenge402(challengeV2(), { body }).data);
@@ -35,7 +35,7 @@ describe('readChallenge', () => {
     }
   });
 
-  it.each([
+  test.each([
     ['absent', null],
     ['not base64', '{"x402Version":2}'],
     ['JSON without a challenge', encodeChallenge({})],
@@ -44,7 +44,7 @@ describe('readChallenge', () => {
     expect(readChallenge(observation.data).challenge).toMatchObject({ where: 'body', version: 2 });
   });
 
-  it('reads v1 by its own names', () => {
+  test('reads v1 by its own names', () => {
     const { challenge } = readChallenge(bodyChallenge402().data);
     expect(challenge).toMatchObject({
       version: 1,
@@ -55,7 +55,7 @@ describe('readChallenge', () => {
     });
   });
 
-  it('finds no challenge in other answers', () => {
+  test('finds no challenge in other answers', () => {
     const answers = [
       answer(402),
       html(402, '<html>'),
@@ -67,7 +67,7 @@ describe('readChallenge', () => {
 });
 
 describe('parseChallenge', () => {
-  it('reads no v1 names in a v2 challenge, and no v2 names in v1', () => {
+  test('reads no v1 names in a v2 challenge, and no v2 names in v1', () => {
     const v2 = parseChallenge(challengeV2({ resource: undefined, accepts: [offerV1()] }), 'header');
     expect(v2).toMatchObject({ version: 2, resourceUrl: null, description: null });
     expect(v2?.offers[0]?.amount).toBeUndefined();
@@ -76,7 +76,7 @@ describe('parseChallenge', () => {
     expect(v1?.offers[0]?.amount).toBeUndefined();
   });
 
-  it.each([[undefined], ['2'], [3], [null], [2.5], ['1']])(
+  test.each([[undefined], ['2'], [3], [null], [2.5], ['1']])(
     'reads version %j as v2 if there is an accepts list',
     (x402Version) => {
       const value = challengeV2({ x402Version });
@@ -85,13 +85,13 @@ describe('parseChallenge', () => {
     },
   );
 
-  it.each([1, 2])('takes version %i for a challenge only with a list accepts', (x402Version) => {
+  test.each([1, 2])('takes version %i for a challenge only with a list accepts', (x402Version) => {
     expect(parseChallenge({ x402Version, accepts: [] }, 'body')).toMatchObject({ offers: [] });
     expect(parseChallenge({ x402Version }, 'body')).toBeNull();
     expect(parseChallenge({ x402Version, accepts: {} }, 'body')).toBeNull();
   });
 
-  it('keeps malformed values and an empty description as sent', () => {
+  test('keeps malformed values and an empty description as sent', () => {
     const accepts = ['text', null, { amount: 5, payTo: {} }];
     const value = challengeV2({ accepts, resource: { url: 7, description: '' } });
     const challenge = parseChallenge(value, 'header');
@@ -115,7 +115,7 @@ describe('findChallengedResources', () => {
     return findChallengedResources([resource(options)], readChallenge);
   }
 
-  it('prefers the 402 whose header holds the challenge to a 402 whose body holds it', () => {
+  test('prefers the 402 whose header holds the challenge to a 402 whose body holds it', () => {
     const [challenged] = findChallenged({ method: null, get: inBody, head: [], post: inHeader });
     expect(challenged).toMatchObject({ probe: { method: 'POST' }, second: null });
     expect(challenged?.reading.challenge.where).toBe('header');
@@ -123,7 +123,7 @@ describe('findChallengedResources', () => {
     expect(byGet?.probe.method).toBe('GET');
   });
 
-  it('reads the challenge of the body if no header holds a challenge', () => {
+  test('reads the challenge of the body if no header holds a challenge', () => {
     const [challenged] = findChallenged({ method: null, get: notAllowed, head: [], post: inBody });
     expect(challenged).toMatchObject({ probe: { method: 'POST' }, answer: { status: 402 } });
     expect(challenged?.reading.challenge.version).toBe(1);
@@ -132,7 +132,7 @@ describe('findChallengedResources', () => {
   const dearPost = challenge402(challengeV2({ accepts: [offer({ amount: '50000' })] }));
   const badPost = challenge402(challengeV2({ accepts: [offer({ extra: {} })] }));
 
-  it('judges a POST by its own challenge, whatever GET of the path answers', () => {
+  test('judges a POST by its own challenge, whatever GET of the path answers', () => {
     for (const post of [dearPost, badPost]) {
       const [challenged] = findChallenged({
         method: 'POST',
@@ -147,7 +147,7 @@ describe('findChallengedResources', () => {
     }
   });
 
-  it('uses no other method if the declared method answered 402, even without a challenge', () => {
+  test('uses no other method if the declared method answered 402, even without a challenge', () => {
     const withoutTerms = answer(402, 'pay me');
     expect(findChallenged({ method: 'POST', get: inHeader, head: [], post: withoutTerms })).toEqual(
       [],
@@ -157,7 +157,7 @@ describe('findChallengedResources', () => {
     );
   });
 
-  it('uses the other method if the declared method did not answer 402', () => {
+  test('uses the other method if the declared method did not answer 402', () => {
     const [challenged] = findChallenged({
       method: 'GET',
       get: notAllowed,
@@ -167,7 +167,7 @@ describe('findChallengedResources', () => {
     expect(challenged).toMatchObject({ probe: { method: 'POST' } });
   });
 
-  it('does not use another method that is a declared resource', () => {
+  test('does not use another method that is a declared resource', () => {
     const declaredResources = [
       resource({ method: 'GET', path: '/w' }),
       resource({ method: 'POST', path: '/w', get: inHeader, head: [], post: answer(422) }),
@@ -176,7 +176,7 @@ describe('findChallengedResources', () => {
     expect(challenged.map(({ probe }) => probe.method)).toEqual(['GET']);
   });
 
-  it('counts each method with its own terms if no method is declared, and counts equal terms once', () => {
+  test('counts each method with its own terms if no method is declared, and counts equal terms once', () => {
     const methods = (post: typeof inHeader) =>
       findChallenged({ method: null, get: inHeader, head: [], post }).map(
         ({ probe }) => probe.method,
@@ -187,7 +187,7 @@ describe('findChallengedResources', () => {
     expect(methods(inBody)).toEqual(['GET']);
   });
 
-  it('leaves out an answer that asks for a sign-in and sells nothing', () => {
+  test('leaves out an answer that asks for a sign-in and sells nothing', () => {
     const extensions = { 'sign-in-with-x': { info: {}, schema: {} } };
     const signIn = challenge402(challengeV2({ accepts: [], extensions }));
     const signInResource = resource({ get: signIn, head: [] });
@@ -198,7 +198,7 @@ describe('findChallengedResources', () => {
     expect(findChallenged({ get: challenge402(challengeV2({ accepts: [] })) })).toHaveLength(1);
   });
 
-  it('leaves out resources without a challenge', () => {
+  test('leaves out resources without a challenge', () => {
     expect(findChallenged({ get: answer(200, challengeV2()), head: inHeader })).toEqual([]);
     expect(findChallenged({ get: challenge402(challengeV2(), { status: 200 }) })).toEqual([]);
     expect(findChallenged({ get: failure('timeout') })).toEqual([]);
@@ -206,7 +206,7 @@ describe('findChallengedResources', () => {
     expect(findChallenged({ get: [], head: [] })).toEqual([]);
   });
 
-  it('compares the challenge with the second probe of the same method', () => {
+  test('compares the challenge with the second probe of the same method', () => {
     const dearer = challenge402(challengeV2({ accepts: [offer({ amount: '20000' })] }));
     const [challenged] = findChallenged({ get: [inHeader, dearer] });
     expect(challenged?.second?.offers[0]?.amount).toBe('20000');
@@ -217,7 +217,7 @@ describe('findChallengedResources', () => {
     ).toMatchObject({ version: 1 });
   });
 
-  it('does not confuse a second probe with the first', () => {
+  test('does not confuse a second probe with the first', () => {
     expect(findChallenged({ get: [answer(500), inHeader] })).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/parse/json/json.ts';
 import { parseChallenge } from '../../../src/parse/x402/challenge.ts';
 import { fixFaults } from '../../../src/parse/x402/fault-fixes.ts';
@@ -9,7 +9,7 @@ import { offer, offerV1 } from '../../fixtures/observations/build-observations.t
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 
 describe('suggestNetwork', () => {
-  it.each<[JsonValue, v2: string | null, v1: string | null]>([
+  test.each<[JsonValue, v2: string | null, v1: string | null]>([
     ['base', 'eip155:8453', 'base'],
     ['Base Mainnet', 'eip155:8453', 'base'],
     ['base-sepolia', 'eip155:84532', 'base-sepolia'],
@@ -38,7 +38,7 @@ describe('fixFaults', () => {
     return fixFaults(findOfferFaults(first, version), first, version);
   }
 
-  it('names the values of our tables, in the terms of the version', () => {
+  test('names the values of our tables, in the terms of the version', () => {
     expect(fix(offer({ network: 'base' }))).toContain('write network as "eip155:8453"');
     expect(fix(offerV1({ network: 'eip155:137' }), 1)).toContain('write network as "polygon"');
     expect(fix(offer({ extra: { name: 'Acme', version: '1' } }))).toBe(
@@ -49,7 +49,7 @@ describe('fixFaults', () => {
     expect(fix(offer({ amount: '$1' }))).toContain('1 USDC is "1000000"');
   });
 
-  it('never repeats what the seller wrote', () => {
+  test('never repeats what the seller wrote', () => {
     const evil = 'evil.example';
     const members = { scheme: 7, network: evil, amount: evil, asset: evil, payTo: evil };
     expect(fix(offer({ ...members, maxTimeoutSeconds: 0 }))).not.toContain(evil);

@@ -1,5 +1,5 @@
 /** The scanner judges offers that no official client pays by the specification of their scheme and network. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/parse/json/json.ts';
 import { type Challenge, parseChallenge } from '../../../src/parse/x402/challenge.ts';
 import { describeNamedOnly, findOfferFaults } from '../../../src/parse/x402/offer-faults.ts';
@@ -23,23 +23,23 @@ function listFaultPointers(changes: JsonObject): readonly string[] {
 }
 
 describe.each(KNOWN_PAIRS)('$name', ({ offer: sound, alsoSound = [], wrong }) => {
-  it.each([['as its specification prints it', {}] as const, ...alsoSound])('%s', (_, change) => {
+  test.each([['as its specification prints it', {}] as const, ...alsoSound])('%s', (_, change) => {
     expect(listFaultPointers({ ...sound, ...change })).toEqual([]);
   });
 
-  it.each(wrong)('is not sound with %s', (_, change, pointer) => {
+  test.each(wrong)('is not sound with %s', (_, change, pointer) => {
     expect(listFaultPointers({ ...sound, ...change })).toContain(`/accepts/0/${pointer}`);
   });
 });
 
 describe('a pair of scheme and network that is known but not judged', () => {
-  it.each(NAMED_OFFERS)('%s', (_, namedOffer) => {
+  test.each(NAMED_OFFERS)('%s', (_, namedOffer) => {
     expect(describeNamedOnly(createChallenge(namedOffer))).toContain('is known, not judged here');
     expect(describeNamedOnly(createChallenge(namedOffer, {}))).toBeNull();
     expect(describeNamedOnly(createChallenge({ ...namedOffer, scheme: 'barter' }))).toBeNull();
   });
 
-  it.each([
+  test.each([
     ['a decimal amount', { amount: '0.05' }, 'amount'],
     ['no amount', { amount: undefined }, 'amount'],
     ['a text as timeout', { maxTimeoutSeconds: '60' }, 'maxTimeoutSeconds'],
@@ -52,7 +52,7 @@ describe('a pair of scheme and network that is known but not judged', () => {
     ]);
   });
 
-  it.each([undefined, 0])('may omit the timeout of cloudflare:402, or have 0: %s', (seconds) => {
+  test.each([undefined, 0])('may omit the timeout of cloudflare:402, or have 0: %s', (seconds) => {
     const cloudflare = NAMED_OFFERS.find(([name]) => name === 'Cloudflare')?.[1];
     const namedOffer = { ...cloudflare, maxTimeoutSeconds: seconds } as JsonObject;
     expect(listFaultPointers(namedOffer)).toEqual([]);
@@ -60,7 +60,7 @@ describe('a pair of scheme and network that is known but not judged', () => {
 });
 
 describe('each row of SCHEMES', () => {
-  it('names the version of its specification, or the reason why it has none', () => {
+  test('names the version of its specification, or the reason why it has none', () => {
     for (const { scheme, namespace, specification, draft } of SCHEMES) {
       const pair = `${scheme} on ${namespace}`;
       if (specification === null) {
@@ -74,7 +74,7 @@ describe('each row of SCHEMES', () => {
     }
   });
 
-  it('names a client only if clients judge the pair, and each pair has one row', () => {
+  test('names a client only if clients judge the pair, and each pair has one row', () => {
     for (const { client, judgedBy } of SCHEMES) expect(client !== null).toBe(judgedBy === 'client');
     const pairs = SCHEMES.map(({ scheme, namespace }) => `${scheme} ${namespace}`);
     expect(new Set(pairs).size).toBe(pairs.length);

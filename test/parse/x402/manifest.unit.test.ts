@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/parse/json/json.ts';
 import { type ManifestEntry, parseManifest } from '../../../src/parse/x402/manifest.ts';
 
@@ -14,7 +14,7 @@ function parseEntry(details: JsonObject): ManifestEntry | undefined {
 }
 
 describe('parseManifest', () => {
-  it.each([
+  test.each([
     ['resources', ['https://seller.example/x'], { target: RESOURCE_URL, method: null }],
     ['endpoints', ['POST /x'], { target: '/x', method: 'POST' }],
     ['items', ['get  /x '], { target: '/x', method: 'GET' }],
@@ -28,7 +28,7 @@ describe('parseManifest', () => {
     ]);
   });
 
-  it('reads all lists that exist, and skips entries without an address', () => {
+  test('reads all lists that exist, and skips entries without an address', () => {
     const listed = parseEntries({
       resources: ['/a', 1, null, {}, { path: 'no' }, ''],
       endpoints: ['/b'],
@@ -39,7 +39,7 @@ describe('parseManifest', () => {
     ]);
   });
 
-  it('reads a discovery document, whatever the type of its version', () => {
+  test('reads a discovery document, whatever the type of its version', () => {
     const accepts = [{ amount: '10000', network: 'eip155:8453', asset: '0xa', payTo: '0xb' }];
     const discoveryDocument = { x402Version: '2', resources: { '/a/b': { accepts }, '/c': {} } };
     const facts = parseManifest({ discoveryDocument, payTo: '0xp' });
@@ -60,7 +60,7 @@ describe('parseManifest', () => {
     ]);
   });
 
-  it.each([
+  test.each([
     [null],
     ['text'],
     [[]],
@@ -74,11 +74,11 @@ describe('parseManifest', () => {
     expect(parseManifest(value)).toEqual({ shape: 'unknown' });
   });
 
-  it('distinguishes an empty list from no list', () => {
+  test('distinguishes an empty list from no list', () => {
     expect(parseManifest({ resources: [] })).toEqual({ shape: 'list', entries: [], payTo: null });
   });
 
-  it.each([
+  test.each([
     [{ price: '0.010000' }, '0.01'],
     [{ price: '$0.01' }, '0.01'],
     [{ price: 0.01 }, '0.01'],
@@ -94,7 +94,7 @@ describe('parseManifest', () => {
     expect(parseEntry(details)?.price).toBe(price);
   });
 
-  it('reads the terms of an accepts list, also with the names of v1', () => {
+  test('reads the terms of an accepts list, also with the names of v1', () => {
     const accepts = [
       {
         maxAmountRequired: '500',
@@ -113,7 +113,7 @@ describe('parseManifest', () => {
     });
   });
 
-  it('prefers the terms of the entry itself to those of its accepts list', () => {
+  test('prefers the terms of the entry itself to those of its accepts list', () => {
     const accepts = [{ amount: '1', network: 'base', asset: '0xa', payTo: '0xb' }];
     const details = { method: 'PUT', networks: ['eip155:1'], asset: '0xc', payTo: '0xd', accepts };
     expect(parseEntry(details)).toMatchObject({
@@ -124,7 +124,7 @@ describe('parseManifest', () => {
     });
   });
 
-  it('does not take a malformed value for a term', () => {
+  test('does not take a malformed value for a term', () => {
     const malformed = {
       method: 'TEAPOT',
       networks: ['a', 'b'],

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import type { JsonValue } from '../../../src/parse/json/json.ts';
 import { findMisplacement, hasTraceOfX402 } from '../../../src/parse/x402/misplaced-challenge.ts';
 import {
@@ -16,11 +16,11 @@ function misplacementOf(status: number, headers: Headers, body: JsonValue = '') 
   return findMisplacement(answer(status, body, headers).data);
 }
 
-it('names no misplacement for a readable challenge on 402', () => {
+test('names no misplacement for a readable challenge on 402', () => {
   expect(findMisplacement(challenge402().data)).toBeNull();
 });
 
-it.each([
+test.each([
   [401, { 'www-authenticate': 'Payment' }, 'authenticate'],
   [401, {}, undefined],
   [403, { 'www-authenticate': 'Payment' }, undefined],
@@ -30,12 +30,12 @@ it.each([
   expect(found?.cause).toBe(cause);
 });
 
-it('names HTTPException as the cause of a challenge under detail', () => {
+test('names HTTPException as the cause of a challenge under detail', () => {
   const found = misplacementOf(402, {}, { detail: challengeV2() });
   expect(found).toMatchObject({ kind: 'nested', cause: 'detail' });
 });
 
-it.each([
+test.each([
   ['a token', { authorization: `Bearer ${BASE64.slice(0, 30)}` }],
   ['base64 of another object', { 'x-data': encodeChallenge({ amount: '1', currency: 'usd' }) }],
   [
@@ -47,14 +47,14 @@ it.each([
   expect(misplacementOf(200, headers)).toBeNull();
 });
 
-it('cleans pointers and header values of the origin', () => {
+test('cleans pointers and header values of the origin', () => {
   const found = misplacementOf(402, {}, { 'a\u202Eb\n': { list: [offer()] } });
   expect(found?.text).toContain('at /ab /list of the body');
   const raw = misplacementOf(402, { 'payment-required': '\u202Epay' });
   expect(raw?.text).not.toContain('\u202E');
 });
 
-it('ends its search in wide and deep documents', () => {
+test('ends its search in wide and deep documents', () => {
   const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`m${at}`, { x: {} }]));
   expect(misplacementOf(402, {}, wide)).toMatchObject({ kind: 'no-terms' });
   const texts = Array.from({ length: 1_000 }, () => BASE64.replace('e', 'f'));
@@ -63,7 +63,7 @@ it('ends its search in wide and deep documents', () => {
   expect(misplacementOf(402, {}, deep)).toMatchObject({ kind: 'no-terms' });
 });
 
-it.each([
+test.each([
   [{}, { error: 'Payment required' }, false],
   [{ 'crawler-price': 'USD 0.01' }, '', false],
   [{}, { error: 'X-PAYMENT header is required' }, true],

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, test } from 'vitest';
 import { findOtherChallenges } from '../../../src/parse/x402/other-protocol.ts';
 import { answer } from '../../fixtures/observations/build-observations.ts';
 
@@ -9,7 +9,7 @@ function readAnswer(...values: readonly string[]) {
   return findOtherChallenges(answer(402, {}, { 'www-authenticate': values }).data);
 }
 
-it.each([
+test.each([
   ['MPP', ['tempo'], [MPP_CHALLENGE]],
   ['MPP', [], ['payment']],
   ['MPP', ['tempo'], [`Bearer realm="a, b", ${MPP_CHALLENGE}`]],
@@ -20,7 +20,7 @@ it.each([
   expect(readAnswer(...values)).toEqual([{ protocol, methods }]);
 });
 
-it.each([
+test.each([
   [
     ['tempo', 'stripe'],
     [MPP_CHALLENGE, 'Payment id="2", METHOD = "stripe"'],
@@ -41,14 +41,14 @@ it.each([
   expect(readAnswer(...values)).toEqual([{ protocol: 'MPP', methods }]);
 });
 
-it('lists each protocol once', () => {
+test('lists each protocol once', () => {
   expect(readAnswer('L402 invoice="lnbc1"', MPP_CHALLENGE, 'LSAT invoice="lnbc2"')).toEqual([
     { protocol: 'L402', methods: [] },
     { protocol: 'MPP', methods: ['tempo'] },
   ]);
 });
 
-it.each([
+test.each([
   [[]],
   [['Bearer realm="x, Payment id=1"']],
   [['Basic realm="Payment", Payment="1"']],
@@ -59,7 +59,7 @@ it.each([
   expect(readAnswer(...values)).toEqual([]);
 });
 
-it('reads no challenge from a 401', () => {
+test('reads no challenge from a 401', () => {
   expect(findOtherChallenges(answer(401, {}, { 'www-authenticate': MPP_CHALLENGE }).data)).toEqual(
     [],
   );

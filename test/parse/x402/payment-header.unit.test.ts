@@ -1,6 +1,6 @@
 import { decodePaymentRequiredHeader, encodePaymentRequiredHeader } from '@x402/core/http';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readPaymentHeader } from '../../../src/parse/x402/payment-header.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 import {
@@ -18,7 +18,7 @@ function encodeBase64(content: string | Uint8Array): string {
 }
 
 describe('readPaymentHeader', () => {
-  it('decodes what the official server package encodes', () => {
+  test('decodes what the official server package encodes', () => {
     const challenge = {
       x402Version: 2,
       resource: {
@@ -32,7 +32,7 @@ describe('readPaymentHeader', () => {
     expect(readValues(raw)).toEqual({ state: 'ok', raw, value: challenge, isUnpadded: false });
   });
 
-  it.each([
+  test.each([
     ['raw-json', JSON.stringify(challengeV2())],
     ['raw-json', '[1]'],
     ['not-base64', 'no base64 at all'],
@@ -55,21 +55,21 @@ describe('readPaymentHeader', () => {
     expect('detail' in reading && reading.detail).toMatch(/\w/);
   });
 
-  it('distinguishes an absent header, a repeated header, and blanks around the value', () => {
+  test('distinguishes an absent header, a repeated header, and blanks around the value', () => {
     const raw = encodeChallenge(challengeV2());
     expect(readValues()).toEqual({ state: 'absent' });
     expect(readValues(raw, raw)).toMatchObject({ state: 'repeated', raw: `${raw}, ${raw}` });
     expect(readValues(` ${raw} `).state).toBe('ok');
   });
 
-  it('limits the nesting of its JSON', () => {
+  test('limits the nesting of its JSON', () => {
     expect(readValues(encodeBase64('{"a":'.repeat(70)))).toMatchObject({
       state: 'not-json',
       detail: 'deeper than 64',
     });
   });
 
-  it('decodes nothing that the official client cannot decode', () => {
+  test('decodes nothing that the official client cannot decode', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary-ascii', maxLength: 40 }), fc.json(), (noise, json) => {
         for (const raw of [noise, encodeBase64(noise), encodeBase64(json)]) {
@@ -81,7 +81,7 @@ describe('readPaymentHeader', () => {
     );
   });
 
-  it.each([
+  test.each([
     ['letters', repeat('A')],
     ['letters, then a character that is not base64', (n: number) => `${repeat('A')(n)}!`],
     ['padding', repeat('=')],

@@ -6,7 +6,7 @@ import { BatchSettlementEvmScheme } from '@x402/evm/batch-settlement/client';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { UptoEvmScheme } from '@x402/evm/upto/client';
 import * as chains from 'viem/chains';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { CLIENTS } from '../../../src/buyers/clients.ts';
 import { KNOWN_ASSETS } from '../../../src/parse/x402/known-assets.ts';
 import { NAMESPACES } from '../../../src/parse/x402/namespaces.ts';
@@ -18,14 +18,14 @@ import { networksDocument } from '../../../tools/upstream/document.ts';
 const ROOT = new URL('../../../', import.meta.url);
 
 describe('the table of clients and networks', () => {
-  it('has the versions of the installed packages', async () => {
+  test('has the versions of the installed packages', async () => {
     for (const { name, version } of CLIENTS) {
       const manifest = new URL(`node_modules/${name}/package.json`, ROOT);
       expect(JSON.parse(await readFile(manifest, 'utf8'))).toMatchObject({ version });
     }
   });
 
-  it('names the schemes as the clients do', () => {
+  test('names the schemes as the clients do', () => {
     const account = { address: '0x0', signTypedData: async () => '0x' } as never;
     const client = registerExactEvmScheme(new x402Client(), { signer: account });
     expect(client).toBeInstanceOf(x402Client);
@@ -37,7 +37,7 @@ describe('the table of clients and networks', () => {
     expect(findClient(1, 'upto', 'base')).toBeNull();
   });
 
-  it('knows for each network of the packages whether the network is a test network', () => {
+  test('knows for each network of the packages whether the network is a test network', () => {
     const networks = [...KNOWN_ASSETS.map(([network]) => network), ...V1_NETWORKS.values()];
     for (const network of networks) {
       expect([network, MAINNETS.has(network) !== TESTNETS.has(network)]).toEqual([network, true]);
@@ -46,7 +46,7 @@ describe('the table of clients and networks', () => {
 });
 
 describe('networks', () => {
-  it.each([
+  test.each([
     ['eip155:8453', 2, 'ok'],
     ['eip155:0', 2, 'malformed'],
     ['eip155:base-mainnet', 2, 'malformed'],
@@ -77,14 +77,14 @@ describe('networks', () => {
     expect(classifyNetwork(network, version)).toBe(form);
   });
 
-  it('include the examples of CAIP-2 and of their specifications', () => {
+  test('include the examples of CAIP-2 and of their specifications', () => {
     for (const network of [...TESTNETS.keys(), ...MAINNETS.keys()]) {
       expect(['ok', 'outdated']).toContain(classifyNetwork(network, 2));
     }
     for (const { source } of Object.values(NAMESPACES)) expect(source).toMatch(/\.md$/);
   });
 
-  it('are test networks if, and only if, viem lists them as test networks', () => {
+  test('are test networks if, and only if, viem lists them as test networks', () => {
     const viemChains = Object.values(chains).filter((chain) => 'id' in chain);
     for (const chain of viemChains) {
       const network = `eip155:${chain.id}`;
@@ -95,7 +95,7 @@ describe('networks', () => {
     expect(viemChains.length).toBeGreaterThan(300);
   });
 
-  it('have the names that people use', () => {
+  test('have the names that people use', () => {
     expect(toNetworkName('base')).toBe('Base');
     expect(toNetworkName('eip155:84532')).toBe('Base Sepolia');
     expect(toNetworkName('eip155:6')).toBe('eip155:6');
@@ -105,7 +105,7 @@ describe('networks', () => {
   });
 });
 
-it('the page docs/networks-and-schemes.md lists the tables (npm run upstream -- --write updates the page)', async () => {
+test('the page docs/networks-and-schemes.md lists the tables (npm run upstream -- --write updates the page)', async () => {
   const page = await readFile(new URL('docs/networks-and-schemes.md', ROOT), 'utf8');
   expect(page).toBe(networksDocument());
 });

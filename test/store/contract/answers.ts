@@ -1,6 +1,6 @@
 /** Both stores: stored answers, in pieces. */
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { ANSWER_CHUNK_BYTES } from '../../../src/store/stored-values.ts';
 import { collect, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
@@ -10,7 +10,7 @@ const HEAD = { status: 200, headers: { 'content-type': 'application/json', 'X-Od
 
 export function answersKeep(subject: ContractSubject): void {
   describe('answers', () => {
-    it('returns head and body byte for byte, after a restart too', async () => {
+    test('returns head and body byte for byte, after a restart too', async () => {
       const store = await subject.fresh();
       const body = Buffer.from([0, 255, 10, 13, 34, 128]);
       const put = await store.answers.put('a', HEAD, [body]);
@@ -25,7 +25,7 @@ export function answersKeep(subject: ContractSubject): void {
       expect(Buffer.concat(await collect(answer?.body() ?? none()))).toEqual(body);
     });
 
-    it.each([
+    test.each([
       0,
       1,
       ANSWER_CHUNK_BYTES - 1,
@@ -44,7 +44,7 @@ export function answersKeep(subject: ContractSubject): void {
       );
     });
 
-    it('shows nothing of a broken-off answer, and frees its id', async () => {
+    test('shows nothing of a broken-off answer, and frees its id', async () => {
       const { answers } = await subject.fresh();
       await expect(answers.put('a', HEAD, breaksOff())).rejects.toThrow('origin went away');
       expect(await answers.get('a')).toBeNull();
@@ -52,7 +52,7 @@ export function answersKeep(subject: ContractSubject): void {
       expect((await answers.get('a'))?.bodyBytes).toBe(5);
     });
 
-    it('refuses an id in use and keeps the stored answer', async () => {
+    test('refuses an id in use and keeps the stored answer', async () => {
       const { answers } = await subject.fresh();
       await answers.put('a', HEAD, [Buffer.from('first')]);
       await expect(answers.put('a', HEAD, [Buffer.from('second')])).rejects.toMatchObject({
@@ -62,7 +62,7 @@ export function answersKeep(subject: ContractSubject): void {
       expect(Buffer.concat(pieces).toString()).toBe('first');
     });
 
-    it('returns a body that repeats a report byte for byte, after a restart too', async () => {
+    test('returns a body that repeats a report byte for byte, after a restart too', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const report = { results: texts(400), 'odd ü': '\u{1f701}' };
@@ -94,7 +94,7 @@ export function answersKeep(subject: ContractSubject): void {
       }
     });
 
-    it('stores a body whole if its report is missing, or about to be purged', async () => {
+    test('stores a body whole if its report is missing, or about to be purged', async () => {
       const clock = new TestClock();
       const { answers, results } = await subject.fresh({ clock: clock.now });
       const result = scanResult({ scannedAtMs: clock.now() });
@@ -110,7 +110,7 @@ export function answersKeep(subject: ContractSubject): void {
       }
     });
 
-    it('returns null for an id that was never stored', async () => {
+    test('returns null for an id that was never stored', async () => {
       const { answers } = await subject.fresh();
       expect(await answers.get('never')).toBeNull();
     });

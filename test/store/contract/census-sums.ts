@@ -1,5 +1,5 @@
 /** Both stores add up the words of the census, and announce its scans. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DAY_WORDS, type DayWord } from '../../../src/model/availability.ts';
 import { openCensus, say } from './census.ts';
 import { publishedScan } from './samples.ts';
@@ -12,7 +12,7 @@ const TO_FOLD_MS = 12 * HOUR_MS + 30 * MINUTE_MS;
 
 export function censusAddsUp(subject: ContractSubject): void {
   describe('words of the last day', () => {
-    it('are counted when the day is over, without hosts that are opted out at that time', async () => {
+    test('are counted when the day is over, without hosts that are opted out at that time', async () => {
       const clock = new TestClock();
       const hosts = Array.from({ length: 14 }, (_, n) => `h${n}.example.com`);
       const store = await openCensus(subject, clock, hosts);
@@ -35,7 +35,7 @@ export function censusAddsUp(subject: ContractSubject): void {
       expect(await store.census.countWordsOfLastDay()).toEqual(counts);
     });
 
-    it('are those of the newest day with 10 origins, for a month', async () => {
+    test('are those of the newest day with 10 origins, for a month', async () => {
       const clock = new TestClock();
       const hosts = Array.from({ length: 10 }, (_, n) => `h${n}.example.com`);
       const store = await openCensus(subject, clock, hosts);
@@ -60,7 +60,7 @@ export function censusAddsUp(subject: ContractSubject): void {
   });
 
   describe("a census's scan", () => {
-    it('is stored in record and history as an unpaid scan', async () => {
+    test('is stored in record and history as an unpaid scan', async () => {
       const store = await subject.fresh();
       await store.publish(publishedScan({ host: HOST, scannedAtMs: 1_000, paidBy: 'census' }));
       expect((await store.directory.get(HOST))?.paidBy).toBe('census');
@@ -69,7 +69,7 @@ export function censusAddsUp(subject: ContractSubject): void {
       expect(await store.history.list(HOST)).toHaveLength(2);
     });
 
-    it('adds a change that readers see only if the host is new or its grade moved', async () => {
+    test('adds a change that readers see only if the host is new or its grade moved', async () => {
       const store = await subject.fresh();
       const scans = [
         { grade: 'B', paidBy: 'census' },
@@ -98,7 +98,7 @@ export function censusAddsUp(subject: ContractSubject): void {
       expect((await store.directory.readVersions()).published).toBe('7');
     });
 
-    it('is announced as new when its host is listed again', async () => {
+    test('is announced as new when its host is listed again', async () => {
       const store = await subject.fresh();
       await store.publish(publishedScan({ host: HOST, scannedAtMs: 1_000, paidBy: 'census' }));
       await store.listing.set(HOST, { listed: false });

@@ -1,5 +1,5 @@
 /** Both stores: the words of the census. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   DAY_LETTERS,
   DAY_WORDS,
@@ -40,7 +40,7 @@ const WEEKS: readonly (readonly [letters: string, isPayable: boolean])[] = [
 
 export function censusRemembers(subject: ContractSubject): void {
   describe('census', () => {
-    it('has one word for each host and day, even if many writers race', async () => {
+    test('has one word for each host and day, even if many writers race', async () => {
       const clock = new TestClock();
       const store = await openCensus(subject, clock, [HOST, 'other.example.com']);
       const today = utcDay(clock.now());
@@ -59,7 +59,7 @@ export function censusRemembers(subject: ContractSubject): void {
       expect(await again.census.findWord(HOST, today)).toBe(winners[0]);
     });
 
-    it('folds words into 30 letters, which move on day by day and equal a recount', async () => {
+    test('folds words into 30 letters, which move on day by day and equal a recount', async () => {
       const clock = new TestClock();
       let store = await openCensus(subject, clock, [HOST]);
       await store.publish(publishedScan({ host: HOST }));
@@ -80,7 +80,7 @@ export function censusRemembers(subject: ContractSubject): void {
       }
     });
 
-    it('removes words that no letter shows', async () => {
+    test('removes words that no letter shows', async () => {
       const clock = new TestClock();
       const store = await openCensus(subject, clock, [HOST]);
       const first = utcDay(clock.now());
@@ -95,7 +95,7 @@ export function censusRemembers(subject: ContractSubject): void {
       expect(await store.census.findWord(HOST, first + 1)).toBe('down');
     });
 
-    it('counts the newest word as the one of today for 36 hours, in records and lists', async () => {
+    test('counts the newest word as the one of today for 36 hours, in records and lists', async () => {
       const clock = new TestClock();
       const store = await openCensus(subject, clock, [HOST]);
       await store.publish(publishedScan({ host: HOST }));
@@ -112,7 +112,7 @@ export function censusRemembers(subject: ContractSubject): void {
       expect([await today(), await payableHosts(store, 'today')]).toEqual(['payable', [HOST]]);
     });
 
-    it('calls a week payable if 3 days were checked, and 6 in 7 of those were payable', async () => {
+    test('calls a week payable if 3 days were checked, and 6 in 7 of those were payable', async () => {
       const clock = new TestClock();
       const hosts = WEEKS.map((_, n) => `w${n}.example.com`);
       const store = await openCensus(subject, clock, hosts);
@@ -124,7 +124,7 @@ export function censusRemembers(subject: ContractSubject): void {
       expect(await payableHosts(store, 'week')).toEqual(expected.toSorted());
     });
 
-    it('lists the hosts whose records show a payable week, on each later day', async () => {
+    test('lists the hosts whose records show a payable week, on each later day', async () => {
       const clock = new TestClock();
       const dice = diceOf(7);
       const hosts = Array.from({ length: 40 }, (_, n) => `h${n}.example.com`);
@@ -146,7 +146,7 @@ export function censusRemembers(subject: ContractSubject): void {
       expect(sizes.size).toBeGreaterThan(3);
     });
 
-    it('says nothing of a host without a word', async () => {
+    test('says nothing of a host without a word', async () => {
       const clock = new TestClock();
       const store = await openCensus(subject, clock, [HOST]);
       for (const host of [HOST, 'never-listed.example.com']) {
@@ -161,7 +161,7 @@ export function censusRemembers(subject: ContractSubject): void {
       ]);
     });
 
-    it('lists payable hosts with their count, page by page, without those that opted out', async () => {
+    test('lists payable hosts with their count, page by page, without those that opted out', async () => {
       const clock = new TestClock();
       const hosts = Array.from({ length: 7 }, (_, n) => `h${n}.example.com`);
       const store = await openCensus(subject, clock, hosts);
@@ -192,7 +192,7 @@ export function censusRemembers(subject: ContractSubject): void {
       expect(await payableHosts(store, 'today')).toContain('h3.example.com');
     });
 
-    it('lists a host whose record is published after its words', async () => {
+    test('lists a host whose record is published after its words', async () => {
       const clock = new TestClock();
       const store = await openCensus(subject, clock, [HOST]);
       await writeCensusWords(store, HOST, 'ppp');
@@ -211,7 +211,7 @@ export function censusRemembers(subject: ContractSubject): void {
       expect(await payableHosts(store, 'week')).toEqual([HOST]);
     });
 
-    it('forgets the words of an origin that is removed', async () => {
+    test('forgets the words of an origin that is removed', async () => {
       const clock = new TestClock();
       const store = await openCensus(subject, clock, [HOST]);
       await store.publish(publishedScan({ host: HOST }));

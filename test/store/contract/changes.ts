@@ -1,5 +1,5 @@
 /** Both stores: the feed of changes. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { DirectoryChange } from '../../../src/store/changes.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { publishedScan } from './samples.ts';
@@ -8,7 +8,7 @@ import { TestClock } from './test-clock.ts';
 
 export function changesAreNumbered(subject: ContractSubject): void {
   describe('changes', () => {
-    it('say new, rescanned and grade_changed, with the earlier values', async () => {
+    test('say new, rescanned and grade_changed, with the earlier values', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const startMs = clock.now();
@@ -60,7 +60,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       });
     });
 
-    it('announce the current record when an older scan is published late', async () => {
+    test('announce the current record when an older scan is published late', async () => {
       const store = await subject.fresh();
       await store.publish(publishedScan({ grade: 'A', score: 92, scannedAtMs: 2_000 }));
       await store.publish(publishedScan({ grade: 'F', score: 1, scannedAtMs: 1_000 }));
@@ -71,7 +71,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       ]);
     });
 
-    it('have strictly increasing times while the clock stands still or runs back', async () => {
+    test('have strictly increasing times while the clock stands still or runs back', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const startMs = clock.now();
@@ -87,14 +87,14 @@ export function changesAreNumbered(subject: ContractSubject): void {
       ]);
     });
 
-    it('have times of whole milliseconds, which their texts show in full', async () => {
+    test('have times of whole milliseconds, which their texts show in full', async () => {
       const store = await subject.fresh();
       await store.publish(publishedScan({}));
       const { changes } = await store.changes.list({ sinceMs: 0, limit: 10 });
       expect(changes.map(({ changedAtMs }) => Number.isInteger(changedAtMs))).toEqual([true]);
     });
 
-    it('are paged by the time of the last change, which the next page excludes', async () => {
+    test('are paged by the time of the last change, which the next page excludes', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       for (let index = 0; index < 7; index += 1) {
@@ -105,14 +105,14 @@ export function changesAreNumbered(subject: ContractSubject): void {
       expect(pages.flat().map((change) => change.n)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     });
 
-    it('announce a further page only if it has a change', async () => {
+    test('announce a further page only if it has a change', async () => {
       const store = await subject.fresh();
       for (const host of ['a.com', 'b.com']) await store.publish(publishedScan({ host }));
       expect((await store.changes.list({ sinceMs: 0, limit: 1 })).hasMore).toBe(true);
       expect((await store.changes.list({ sinceMs: 0, limit: 2 })).hasMore).toBe(false);
     });
 
-    it('are read newest first, without hosts that are opted out now', async () => {
+    test('are read newest first, without hosts that are opted out now', async () => {
       const store = await subject.fresh();
       for (const host of ['a.com', 'b.com', 'c.com', 'd.com']) {
         await store.publish(publishedScan({ host }));
@@ -124,7 +124,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       expect(await hosts(3)).toEqual(['d.com', 'b.com']);
     });
 
-    it('leave out hosts that are opted out now, and show them again when they return', async () => {
+    test('leave out hosts that are opted out now, and show them again when they return', async () => {
       const store = await subject.fresh();
       for (const host of ['a.com', 'b.com', 'a.com']) await store.publish(publishedScan({ host }));
       await store.listing.set('a.com', { listed: false });
@@ -140,7 +140,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       ]);
     });
 
-    it('include no scan made while opted out, and show the host as new when it returns', async () => {
+    test('include no scan made while opted out, and show the host as new when it returns', async () => {
       const store = await subject.fresh();
       const host = 'a.com';
       await store.listing.set(host, { listed: false });
@@ -158,7 +158,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
       ]);
     });
 
-    it('continue after a restart', async () => {
+    test('continue after a restart', async () => {
       const store = await subject.fresh();
       await store.publish(publishedScan({ host: 'a.com' }));
       const again = await subject.restart(store);

@@ -1,5 +1,5 @@
 /** Both stores: after random operations, counts and pages equal a count by hand. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Grade } from '../../../src/model/report.ts';
 import type { DirectoryQuery } from '../../../src/store/context.ts';
 import type { DirectoryRecord } from '../../../src/store/directory.ts';
@@ -30,7 +30,7 @@ const FILTERS: readonly Partial<DirectoryQuery>[] = [
 
 export function countsAreExact(subject: ContractSubject): void {
   describe('counts', () => {
-    it(`equal a count by hand after ${subject.operations} operations`, {
+    test(`equal a count by hand after ${subject.operations} operations`, {
       timeout: 600_000,
     }, async () => {
       const clock = new TestClock();
@@ -45,7 +45,7 @@ export function countsAreExact(subject: ContractSubject): void {
       await expectExact(store, clock);
     });
 
-    it('are exact after operations on the same hosts at once', { timeout: 600_000 }, async () => {
+    test('are exact after operations on the same hosts at once', { timeout: 600_000 }, async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const random = mulberry32(7);

@@ -1,6 +1,6 @@
 /** Both stores: the directory. */
 
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Grade } from '../../../src/model/report.ts';
 import type { DirectoryQuery } from '../../../src/store/context.ts';
 import { VERIFIED_FOR_MS } from '../../../src/store/owners.ts';
@@ -56,14 +56,14 @@ const SUBSTRINGS: readonly (readonly [string, readonly string[]])[] = [
 
 export function directoryLists(subject: ContractSubject): void {
   describe('directory', () => {
-    it('counts listed hosts by grade', async () => {
+    test('counts listed hosts by grade', async () => {
       const store = await filled(subject);
       expect(await store.directory.countByGrade()).toEqual({ A: 3, B: 1, C: 1, D: 0, F: 1 });
       await store.listing.set('gamma.io', { listed: false });
       expect(await store.directory.countByGrade()).toEqual({ A: 2, B: 1, C: 1, D: 0, F: 1 });
     });
 
-    it('lists newest first, or best first', async () => {
+    test('lists newest first, or best first', async () => {
       const store = await filled(subject);
       expect(await hosts(store, {})).toEqual(BY_RECENCY);
       expect(await hosts(store, { sort: 'grade' })).toEqual([
@@ -76,7 +76,7 @@ export function directoryLists(subject: ContractSubject): void {
       ]);
     });
 
-    it('pages from 0, and counts the matches, not the page', async () => {
+    test('pages from 0, and counts the matches, not the page', async () => {
       const store = await filled(subject);
       const page = (number: number) => ({ ...QUERY, page: number, pageSize: 4 });
       const first = await store.directory.list(page(0));
@@ -88,14 +88,14 @@ export function directoryLists(subject: ContractSubject): void {
       expect(await store.directory.list(page(2))).toEqual({ count: 6, records: [] });
     });
 
-    it('finds literal substrings of any characters', async () => {
+    test('finds literal substrings of any characters', async () => {
       const store = await filled(subject);
       for (const [q, expected] of SUBSTRINGS) {
         expect(await hosts(store, { q }), JSON.stringify(q)).toEqual(expected);
       }
     });
 
-    it('treats a host as owner-verified for a year from its confirm', async () => {
+    test('treats a host as owner-verified for a year from its confirm', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await store.publish(publishedScan({ host: 'beta.io' }));
@@ -118,7 +118,7 @@ export function directoryLists(subject: ContractSubject): void {
       expect((await store.directory.get('beta.io'))?.verified).toBe(true);
     });
 
-    it('filters by category and by owner, and combines filters', async () => {
+    test('filters by category and by owner, and combines filters', async () => {
       const store = await filled(subject);
       await store.ownership.recordConfirm('gamma.io', issuedToken('h'));
       await store.ownership.recordConfirm('beta.io', issuedToken('h'));
@@ -141,7 +141,7 @@ export function directoryLists(subject: ContractSubject): void {
       ]);
     });
 
-    it('leaves opted-out hosts out of lists and counts, until they return', async () => {
+    test('leaves opted-out hosts out of lists and counts, until they return', async () => {
       const store = await filled(subject);
       await store.listing.set('gamma.io', { listed: false });
       await store.publish(publishedScan({ host: 'gamma.io', scannedAtMs: 99_999, grade: 'A' }));
@@ -157,7 +157,7 @@ export function directoryLists(subject: ContractSubject): void {
       expect(await hosts(store, { q: 'gamma' })).toEqual(['gamma.io']);
     });
 
-    it('lists hosts whose current scan has a grade and is recent enough', async () => {
+    test('lists hosts whose current scan has a grade and is recent enough', async () => {
       const store = await filled(subject);
       const best = { ...QUERY, grade: 'A' } as const;
       const recent = await store.directory.list({ ...best, sinceMs: 1_002 });
@@ -175,7 +175,7 @@ export function directoryLists(subject: ContractSubject): void {
   });
 
   describe('listing settings', () => {
-    it('start open, change one by one, and stay after a restart', async () => {
+    test('start open, change one by one, and stay after a restart', async () => {
       const store = await subject.fresh();
       const host = 'api.example.com';
       expect((await store.listing.get(host)).settings).toEqual({
@@ -198,7 +198,7 @@ export function directoryLists(subject: ContractSubject): void {
       });
     });
 
-    it('write nothing on a version that another request, or a proof, has replaced', async () => {
+    test('write nothing on a version that another request, or a proof, has replaced', async () => {
       const { listing, ownership } = await subject.fresh();
       const host = 'api.example.com';
       expect((await listing.get(host)).version).toBe(0);
@@ -219,7 +219,7 @@ export function directoryLists(subject: ContractSubject): void {
       expect((await Promise.all(racers)).filter((settings) => settings !== null)).toHaveLength(1);
     });
 
-    it('have versions that change with publications and preferences, on every instance', async () => {
+    test('have versions that change with publications and preferences, on every instance', async () => {
       const store = await subject.fresh();
       const versions = () => store.directory.readVersions();
       const empty = await versions();

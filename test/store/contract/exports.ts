@@ -1,11 +1,11 @@
 /** Both stores: snapshots of the whole directory. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { collect, publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 
 export function exportsAreConsistent(subject: ContractSubject): void {
   describe('export', () => {
-    it('streams every listed record with its history, newest scan first', async () => {
+    test('streams every listed record with its history, newest scan first', async () => {
       const store = await subject.fresh();
       for (const [index, host] of ['a.com', 'b.com', 'c.com', 'a.com'].entries()) {
         await store.publish(publishedScan({ host, scannedAtMs: 1_000 + index, score: index }));
@@ -22,7 +22,7 @@ export function exportsAreConsistent(subject: ContractSubject): void {
       expect(exported[0]).toMatchObject({ firstSeenAtMs: 1_000, listed: true, verified: false });
     });
 
-    it.each([
+    test.each([
       [2, 2, true],
       [3, 3, false],
     ])('has at most %i records: %i, truncated: %s', async (limit, expected, cut) => {
@@ -33,7 +33,7 @@ export function exportsAreConsistent(subject: ContractSubject): void {
       expect(await collect(records)).toHaveLength(expected);
     });
 
-    it('shows nothing that was published after it was taken', async () => {
+    test('shows nothing that was published after it was taken', async () => {
       const store = await subject.fresh();
       for (const host of ['a.com', 'b.com']) {
         await store.publish(publishedScan({ host, scannedAtMs: 1_000, grade: 'A' }));
@@ -46,7 +46,7 @@ export function exportsAreConsistent(subject: ContractSubject): void {
       expect(exported.map((record) => record.history.length)).toEqual([1, 1]);
     });
 
-    it('of an empty directory is empty', async () => {
+    test('of an empty directory is empty', async () => {
       const { exports } = await subject.fresh();
       const { count, truncated, records } = await exports.takeSnapshot(10);
       expect([count, truncated, await collect(records)]).toEqual([0, false, []]);

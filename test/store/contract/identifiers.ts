@@ -1,6 +1,6 @@
 /** Both stores: payment identifiers. */
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { IdentifierLink } from '../../../src/store/identifiers.ts';
 import type { ContractSubject } from './subject.ts';
 
@@ -8,7 +8,7 @@ const SCOPE = { network: 'eip155:8453', payer: '0xpayer', id: 'order-00000000000
 
 export function identifiersChain(subject: ContractSubject): void {
   describe('payment identifiers', () => {
-    it('bind an id to the first key, and to the next one in turn', async () => {
+    test('bind an id to the first key, and to the next one in turn', async () => {
       const { identifiers } = await subject.fresh();
       expect(await identifiers.findLinks(SCOPE, 10)).toEqual([]);
       expect(await identifiers.append(SCOPE, link(1, 'key-1'))).toBe('won');
@@ -21,7 +21,7 @@ export function identifiersChain(subject: ContractSubject): void {
       expect((await identifiers.findLinks(SCOPE, 1)).map(({ n }) => n)).toEqual([2]);
     });
 
-    it('keep ids of other payers and networks apart', async () => {
+    test('keep ids of other payers and networks apart', async () => {
       const { identifiers } = await subject.fresh();
       await identifiers.append(SCOPE, link(1, 'key-1'));
       expect(await identifiers.findLinks({ ...SCOPE, payer: '0xother' }, 10)).toEqual([]);
@@ -29,20 +29,20 @@ export function identifiersChain(subject: ContractSubject): void {
       expect(await identifiers.append({ ...SCOPE, payer: '0xother' }, link(1, 'k'))).toBe('won');
     });
 
-    it('tell a writer whose reply was lost that it had won', async () => {
+    test('tell a writer whose reply was lost that it had won', async () => {
       const { identifiers } = await subject.fresh();
       const first = link(1, 'key-1');
       expect(await identifiers.append(SCOPE, first)).toBe('won');
       expect(await identifiers.append(SCOPE, first)).toBe('won');
     });
 
-    it('accept no link whose predecessor is missing', async () => {
+    test('accept no link whose predecessor is missing', async () => {
       const { identifiers } = await subject.fresh();
       expect(await identifiers.append(SCOPE, link(2, 'key-2'))).toBe('lost');
       expect(await identifiers.findLinks(SCOPE, 10)).toEqual([]);
     });
 
-    it('let exactly one of many racers bind an id', async () => {
+    test('let exactly one of many racers bind an id', async () => {
       const { identifiers } = await subject.fresh();
       const racers = Array.from({ length: 20 }, (_, index) =>
         identifiers.append(SCOPE, link(1, `key-${index}`)),

@@ -1,5 +1,5 @@
 /** Both stores: a lease is the only slot of its scope. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Slot, SlotOutcome } from '../../../src/store/slots.ts';
 import type { Store } from '../../../src/store/store.ts';
 import type { ContractSubject } from './subject.ts';
@@ -18,7 +18,7 @@ const SETTINGS = {
 
 export function leasesHaveOneHolder(subject: ContractSubject): void {
   describe('leases', () => {
-    it('have one holder, and the next after a release', async () => {
+    test('have one holder, and the next after a release', async () => {
       const store = await joined(subject);
       const first = slotOf(await take(store));
       const second = await take(store);
@@ -29,7 +29,7 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
       expect((await take(store)).taken).toBe(true);
     });
 
-    it('end when they expire; the late holder cannot end the next one', async () => {
+    test('end when they expire; the late holder cannot end the next one', async () => {
       const clock = new TestClock();
       const store = await joined(subject, clock);
       const first = slotOf(await take(store));
@@ -47,7 +47,7 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
       expect(await store.slots.isHeld(second)).toBe(true);
     });
 
-    it('pass to the next process when the process that holds them is gone', async () => {
+    test('pass to the next process when the process that holds them is gone', async () => {
       const store = await joined(subject);
       const first = slotOf(await take(store));
       const again = await subject.restart(store);
@@ -58,7 +58,7 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
   });
 
   describe('instances', () => {
-    it('know which other instances are alive', async () => {
+    test('know which other instances are alive', async () => {
       const store = await joined(subject);
       expect(await store.instances.isAlive(store.info.owner)).toBe(true);
       expect(await store.instances.isAlive({ host: store.info.owner.host, boot: 'before' })).toBe(
@@ -66,7 +66,7 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
       );
     });
 
-    it('answer a ping, and refuse everything when closed', async () => {
+    test('answer a ping, and refuse everything when closed', async () => {
       const store = await subject.fresh();
       await store.ping();
       await store.close();

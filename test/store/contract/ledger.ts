@@ -1,5 +1,5 @@
 /** Both stores: each step of the ledger is one insert. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LedgerState } from '../../../src/store/payment-tables.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { collect, ledgerStep } from './samples.ts';
@@ -8,7 +8,7 @@ import { MINUTE_MS, TestClock } from './test-clock.ts';
 
 export function ledgerAppends(subject: ContractSubject): void {
   describe('ledger', () => {
-    it('gives a step to the first writer and refuses the second', async () => {
+    test('gives a step to the first writer and refuses the second', async () => {
       const { ledger } = await subject.fresh();
       const first = ledgerStep('k', 1, 'claimed', { data: { price: '50000' } });
       expect(await ledger.append(first)).toBe('won');
@@ -18,7 +18,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect((await ledger.findEntry('k'))?.last.data).toEqual({ price: '50000' });
     });
 
-    it('tells a writer whose reply was lost that it had won', async () => {
+    test('tells a writer whose reply was lost that it had won', async () => {
       const { ledger } = await subject.fresh();
       const step = ledgerStep('k', 1, 'claimed');
       expect(await ledger.append(step)).toBe('won');
@@ -26,7 +26,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect((await ledger.findEntry('k'))?.rows).toHaveLength(1);
     });
 
-    it('lets exactly one of many racers make each step', async () => {
+    test('lets exactly one of many racers make each step', async () => {
       const { ledger } = await subject.fresh();
       for (const step of [1, 2, 3]) {
         const racers = Array.from({ length: 20 }, () =>
@@ -37,7 +37,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       }
     });
 
-    it('reads back every member of a step, with time and owner', async () => {
+    test('reads back every member of a step, with time and owner', async () => {
       const clock = new TestClock();
       const owner = { host: 'host-1', boot: 'boot-1' };
       const { ledger } = await subject.fresh({ clock: clock.now, owner });
@@ -65,7 +65,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await ledger.findEntry('other')).toBeNull();
     });
 
-    it('reads the last claim of a key, and every step on request', async () => {
+    test('reads the last claim of a key, and every step on request', async () => {
       const { ledger } = await subject.fresh();
       for (let step = 1; step <= 40; step += 2) {
         await ledger.append(ledgerStep('k', step, 'claimed', { data: { claim: step } }));
@@ -84,14 +84,14 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await ledger.findAllSteps('other')).toEqual([]);
     });
 
-    it('reads a claim of many steps whole', async () => {
+    test('reads a claim of many steps whole', async () => {
       const { ledger } = await subject.fresh();
       await ledger.append(ledgerStep('k', 1, 'claimed'));
       for (let step = 2; step <= 30; step++) await ledger.append(ledgerStep('k', step, 'unknown'));
       expect((await ledger.findEntry('k'))?.rows).toHaveLength(30);
     });
 
-    it('lists keys that are not finished, oldest first, and after a restart too', async () => {
+    test('lists keys that are not finished, oldest first, and after a restart too', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const ends: readonly LedgerState[] = [
@@ -115,7 +115,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       );
     });
 
-    it('lists a released key again once it was claimed anew', async () => {
+    test('lists a released key again once it was claimed anew', async () => {
       const store = await subject.fresh();
       await store.ledger.append(ledgerStep('k', 1, 'claimed'));
       await store.ledger.append(ledgerStep('k', 2, 'released'));
@@ -127,7 +127,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await openKeys(store)).toEqual(['k']);
     });
 
-    it('finds keys of a payer and request that are unfinished or were settled lately, and counts the latter', async () => {
+    test('finds keys of a payer and request that are unfinished or were settled lately, and counts the latter', async () => {
       const clock = new TestClock();
       const { ledger, markWritten } = await subject
         .fresh({ clock: clock.now })
@@ -166,7 +166,7 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(await settled(2)).toBe(2);
     });
 
-    it('finds the doubts of a payer, over all its keys, since an instant', async () => {
+    test('finds the doubts of a payer, over all its keys, since an instant', async () => {
       const clock = new TestClock();
       const { ledger } = await subject.fresh({ clock: clock.now });
       const doubt = async (key: string, more = {}) => {
@@ -184,13 +184,13 @@ export function ledgerAppends(subject: ContractSubject): void {
       expect(found.map(({ data }) => data['key']).toSorted()).toEqual(['one', 'two']);
     });
 
-    it('takes no step whose predecessor was purged', async () => {
+    test('takes no step whose predecessor was purged', async () => {
       const { ledger } = await subject.fresh();
       expect(await ledger.append(ledgerStep('gone', 3, 'claimed'))).toBe('lost');
       expect(await ledger.findEntry('gone')).toBeNull();
     });
 
-    it('keeps the first mark of a written answer', async () => {
+    test('keeps the first mark of a written answer', async () => {
       const clock = new TestClock();
       const { ledger } = await subject.fresh({ clock: clock.now });
       await ledger.append(ledgerStep('k', 1, 'claimed'));

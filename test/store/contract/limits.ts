@@ -1,11 +1,11 @@
 /** Both stores: all instances count the requests of a key together. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ContractSubject } from './subject.ts';
 import { MINUTE_MS, TestClock } from './test-clock.ts';
 
 export function limitsCount(subject: ContractSubject): void {
   describe('rate limits', () => {
-    it('count the requests of a key in windows of fixed length', async () => {
+    test('count the requests of a key in windows of fixed length', async () => {
       const clock = new TestClock();
       const { limits } = await subject.fresh({ clock: clock.now });
       clock.advance(MINUTE_MS / 2);

@@ -1,5 +1,5 @@
 /** Both stores: proof of domain control: tokens, failures, confirms. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   FAILED_CONFIRMS_PER_HOUR,
   LIVE_TOKENS_PER_HOST,
@@ -15,7 +15,7 @@ const PAIR = { host: 'api.example.com', client: 'client-1' };
 
 export function ownershipCounts(subject: ContractSubject): void {
   describe('ownership', () => {
-    it('keeps every live token of a host, of all clients, until it expires', async () => {
+    test('keeps every live token of a host, of all clients, until it expires', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const startMs = clock.now();
@@ -40,7 +40,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       ]);
     });
 
-    it('issues 8 tokens to a host and client at once, and a ninth when one expires', async () => {
+    test('issues 8 tokens to a host and client at once, and a ninth when one expires', async () => {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
       const issue = (n: number) =>
@@ -60,7 +60,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect((await issue(22)).taken).toBe(false);
     });
 
-    it('counts 5 failed confirms per host, client and hour', async () => {
+    test('counts 5 failed confirms per host, client and hour', async () => {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
       const firstMs = clock.now();
@@ -82,7 +82,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect((await ownership.recordFailedConfirm(PAIR, clock.now())).taken).toBe(true);
     });
 
-    it('counts one fetch as at most one failure of a client', async () => {
+    test('counts one fetch as at most one failure of a client', async () => {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
       const beganAtMs = clock.now();
@@ -93,7 +93,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect((await ownership.countFailedConfirms(PAIR)).used).toBe(2);
     });
 
-    it('begins fetches of one host 10 s apart, even if many callers race', async () => {
+    test('begins fetches of one host 10 s apart, even if many callers race', async () => {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
       const atMs = clock.now();
@@ -112,7 +112,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect((await ownership.beginReading(PAIR.host)).taken).toBe(true);
     });
 
-    it('remembers for a minute the tokens that fetches found', async () => {
+    test('remembers for a minute the tokens that fetches found', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const finding = { beganAtMs: clock.now(), finding: '{"kind":"served"}' };
@@ -124,7 +124,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect(await ownership.readFindings(PAIR.host)).toEqual([]);
     });
 
-    it('keeps 256 live tokens of a host: the oldest of the fullest block goes', async () => {
+    test('keeps 256 live tokens of a host: the oldest of the fullest block goes', async () => {
       const clock = new TestClock();
       const { ownership } = await subject.fresh({ clock: clock.now });
       const { host } = PAIR;
@@ -146,7 +146,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect(live.slice(-2)).toEqual(['another', 'flood-256']);
     });
 
-    it('dates a confirm by the first one of its token, and a repetition does not prolong it', async () => {
+    test('dates a confirm by the first one of its token, and a repetition does not prolong it', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       expect(await store.ownership.findLastConfirm(PAIR.host)).toBeNull();
@@ -169,7 +169,7 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect(secondMs).toBeGreaterThan(firstMs);
     });
 
-    it('knows which settings a listing key made', async () => {
+    test('knows which settings a listing key made', async () => {
       const store = await subject.fresh({ clock: new TestClock().now });
       const { listing } = store;
       expect((await listing.get(PAIR.host)).tokenHashes).toEqual({});

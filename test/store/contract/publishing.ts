@@ -1,12 +1,12 @@
 /** Both stores: publication. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { HISTORY_ROWS_PER_HOST } from '../../../src/store/directory.ts';
 import { issuedToken, publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 
 export function publishingRepeats(subject: ContractSubject): void {
   describe('publishing', () => {
-    it('writes record, history and change, with every member', async () => {
+    test('writes record, history and change, with every member', async () => {
       const store = await subject.fresh();
       const scan = publishedScan();
       expect(await store.directory.get(scan.host)).toBeNull();
@@ -31,7 +31,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       expect((await again.changes.list({ sinceMs: 0, limit: 10 })).changes).toHaveLength(1);
     });
 
-    it('lists a host from the first scan that reached it, and announces it then', async () => {
+    test('lists a host from the first scan that reached it, and announces it then', async () => {
       const store = await subject.fresh();
       const host = 'typo.example.com';
       const query = { sort: 'recent', q: '', page: 0, pageSize: 9 } as const;
@@ -67,7 +67,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       ]);
     });
 
-    it('does nothing the second time, in sequence or in parallel', async () => {
+    test('does nothing the second time, in sequence or in parallel', async () => {
       const store = await subject.fresh();
       const scan = publishedScan();
       await Promise.all(Array.from({ length: 8 }, () => store.publish(scan)));
@@ -77,7 +77,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       expect((await store.changes.list({ sinceMs: 0, limit: 10 })).changes).toHaveLength(1);
     });
 
-    it('keeps the record of the newest scan when an older one is published late', async () => {
+    test('keeps the record of the newest scan when an older one is published late', async () => {
       const store = await subject.fresh();
       const newer = publishedScan({ grade: 'A', score: 95 });
       const older = publishedScan({ grade: 'F', score: 3, scannedAtMs: newer.scannedAtMs - 1 });
@@ -95,7 +95,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       ]);
     });
 
-    it('returns the grade of the newest scan, and at once if that is another one', async () => {
+    test('returns the grade of the newest scan, and at once if that is another one', async () => {
       const store = await subject.fresh();
       const first = publishedScan({ grade: 'A', score: 95 });
       const later = { grade: 'F', score: 3, counts: { pass: 1, warn: 2, fail: 22 } } as const;
@@ -107,7 +107,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       }
     });
 
-    it('ends at the newest scan if many of one host are published at once', async () => {
+    test('ends at the newest scan if many of one host are published at once', async () => {
       const store = await subject.fresh();
       const scans = Array.from({ length: 12 }, (_, index) =>
         publishedScan({ scannedAtMs: 1_000 + ((index * 7) % 12), score: (index * 7) % 12 }),
@@ -124,7 +124,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       expect(changes.filter((change) => change.changeType === 'new')).toHaveLength(1);
     });
 
-    it('keeps the newest 400 rows of a host, and counts all', async () => {
+    test('keeps the newest 400 rows of a host, and counts all', async () => {
       const store = await subject.fresh();
       const host = 'api.example.com';
       await subject.seedHistory(store, host, HISTORY_ROWS_PER_HOST - 1, 1_000);
@@ -142,7 +142,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       });
     });
 
-    it('returns the present record, however often it was read before', async () => {
+    test('returns the present record, however often it was read before', async () => {
       const store = await subject.fresh();
       const host = 'api.example.com';
       const read = async () => {
@@ -164,7 +164,7 @@ export function publishingRepeats(subject: ContractSubject): void {
       expect(await read()).toMatchObject({ score: 80, listed: true });
     });
 
-    it("keeps the settings of the host's owner", async () => {
+    test("keeps the settings of the host's owner", async () => {
       const store = await subject.fresh();
       const host = 'api.example.com';
       await store.ownership.recordConfirm(host, issuedToken('hash'));

@@ -1,6 +1,6 @@
 /** Both stores: the purge. */
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { LedgerState } from '../../../src/store/payment-tables.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { collect, issuedToken, ledgerStep, publishedScan, scanResult } from './samples.ts';
@@ -11,7 +11,7 @@ const HEAD = { status: 200, headers: {} };
 
 export function purgeForgets(subject: ContractSubject): void {
   describe('purge', () => {
-    it('deletes a finished key whole, 48 h after its last step', async () => {
+    test('deletes a finished key whole, 48 h after its last step', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await write(store, 'k', ['claimed', 'computed', 'settling', 'settled', 'published']);
@@ -25,7 +25,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect((await store.ledger.findEntry('k'))?.writtenAtMs).toBeNull();
     });
 
-    it('keeps a key until 48 h after its authorization ended', async () => {
+    test('keeps a key until 48 h after its authorization ended', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const validBeforeMs = clock.now() + 10 * DAY_MS;
@@ -37,7 +37,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.ledger.findEntry('k')).toBeNull();
     });
 
-    it('deletes a key that was released before it was ever sent after an hour', async () => {
+    test('deletes a key that was released before it was ever sent after an hour', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const validBeforeMs = clock.now() + DAY_MS;
@@ -54,7 +54,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.ledger.findEntry('sent')).not.toBeNull();
     });
 
-    it('never deletes an unfinished key, or the rows that it needs', async () => {
+    test('never deletes an unfinished key, or the rows that it needs', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const result = scanResult({ scannedAtMs: clock.now() });
@@ -78,7 +78,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.ledger.findEntry('k')).not.toBeNull();
     });
 
-    it('keeps an answer for 24 h after the last settlement that names it', async () => {
+    test('keeps an answer for 24 h after the last settlement that names it', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await store.answers.put('a', HEAD, [Buffer.from('shared')]);
@@ -94,7 +94,7 @@ export function purgeForgets(subject: ContractSubject): void {
       await expect(collect(answer?.body() ?? none())).rejects.toMatchObject({ code: 'corrupt' });
     });
 
-    it('deletes an unpaid answer after an hour, and one that broke off', async () => {
+    test('deletes an unpaid answer after an hour, and one that broke off', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await store.answers.put('released', HEAD, [Buffer.from('x')]);
@@ -107,7 +107,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.answers.get('released')).toBeNull();
     });
 
-    it('deletes reports after 24 h and leaves directory, history and changes', async () => {
+    test('deletes reports after 24 h and leaves directory, history and changes', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const result = scanResult({ scannedAtMs: clock.now() });
@@ -126,7 +126,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect((await store.changes.list({ sinceMs: 0, limit: 9 })).changes).toHaveLength(1);
     });
 
-    it('keeps the report of an answer as long as the answer, and shows it to no other caller', async () => {
+    test('keeps the report of an answer as long as the answer, and shows it to no other caller', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const result = scanResult({ scannedAtMs: clock.now() });
@@ -156,7 +156,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.results.findByScan(result.scanId)).toEqual(other);
     });
 
-    it('deletes all expired slots, and they can be taken again', async () => {
+    test('deletes all expired slots, and they can be taken again', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const take = () => store.slots.lease(['n'], HOUR_MS);
@@ -174,7 +174,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect((await store.ownership.beginReading('a.com')).taken).toBe(true);
     });
 
-    it('keeps a live lease of any age', async () => {
+    test('keeps a live lease of any age', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const lifetimeMs = 100 * DAY_MS;
@@ -185,7 +185,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(held.taken && (await store.slots.isHeld(held.slot))).toBe(true);
     });
 
-    it('deletes an identifier chain whole, after the keys in it', async () => {
+    test('deletes an identifier chain whole, after the keys in it', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const scope = { network: 'eip155:8453', payer: '0xpayer', id: 'order-0000000000001' };
@@ -203,7 +203,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.identifiers.append(scope, link(1, 'k3'))).toBe('won');
     });
 
-    it('deletes old snapshots and unpaid marks', async () => {
+    test('deletes old snapshots and unpaid marks', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const atMs = clock.now();
@@ -224,7 +224,7 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.snapshots.get('s', 'k')).toBeNull();
     });
 
-    it('works through more than one batch', async () => {
+    test('works through more than one batch', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       for (let n = 0; n < 250; n += 1) {

@@ -1,12 +1,12 @@
 /** Both stores: scan results and unpaid scans. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { publishedScan, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
 import { MINUTE_MS, TestClock } from './test-clock.ts';
 
 export function resultsWait(subject: ContractSubject): void {
   describe('scan results', () => {
-    it('keep the first result of a scan, whole', async () => {
+    test('keep the first result of a scan, whole', async () => {
       const store = await subject.fresh();
       const result = scanResult();
       await store.results.save(result);
@@ -16,7 +16,7 @@ export function resultsWait(subject: ContractSubject): void {
       expect(await again.results.findByScan('never')).toBeNull();
     });
 
-    it('keep the first recording of a scan, or that it is too large, for an hour', async () => {
+    test('keep the first recording of a scan, or that it is too large, for an hour', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const text = JSON.stringify({ text: 'x'.repeat(2_000_000) });
@@ -35,7 +35,7 @@ export function resultsWait(subject: ContractSubject): void {
       expect(await kept()).toEqual([null, null, null]);
     });
 
-    it('offer the newest finished result that nobody has paid for', async () => {
+    test('offer the newest finished result that nobody has paid for', async () => {
       const clock = new TestClock();
       const { results } = await subject.fresh({ clock: clock.now });
       const older = scanResult({ scannedAtMs: clock.now() });
@@ -48,7 +48,7 @@ export function resultsWait(subject: ContractSubject): void {
       expect(await results.findUnpublished('api.example.com', clock.now() + 1)).toBeNull();
     });
 
-    it('do not offer a published result, and serve it to all instead', async () => {
+    test('do not offer a published result, and serve it to all instead', async () => {
       const store = await subject.fresh();
       const result = scanResult();
       await store.results.save(result);
@@ -61,7 +61,7 @@ export function resultsWait(subject: ContractSubject): void {
       });
     });
 
-    it('serve the result with the greatest scan time, whichever was published last', async () => {
+    test('serve the result with the greatest scan time, whichever was published last', async () => {
       const store = await subject.fresh();
       const older = scanResult();
       const newer = scanResult({ scannedAtMs: older.scannedAtMs + 1 });
@@ -72,7 +72,7 @@ export function resultsWait(subject: ContractSubject): void {
       expect(await store.results.findPublished(older.host)).toEqual({ ...newer, paidBy: 'payer' });
     });
 
-    it('refuse a report that is too large for either database', async () => {
+    test('refuse a report that is too large for either database', async () => {
       const { results } = await subject.fresh();
       const report = { text: 'x'.repeat(9 * 1024 * 1024) };
       await expect(results.save(scanResult({ report }))).rejects.toMatchObject({
@@ -80,7 +80,7 @@ export function resultsWait(subject: ContractSubject): void {
       });
     });
 
-    it('know the scans that a payer left unpaid, and which of them are debts', async () => {
+    test('know the scans that a payer left unpaid, and which of them are debts', async () => {
       const clock = new TestClock();
       const { results } = await subject.fresh({ clock: clock.now });
       const startMs = clock.now();
@@ -103,7 +103,7 @@ export function resultsWait(subject: ContractSubject): void {
       ]);
     });
 
-    it('make a mark a debt when its scan has ended, and never undo this', async () => {
+    test('make a mark a debt when its scan has ended, and never undo this', async () => {
       const clock = new TestClock();
       const { results } = await subject.fresh({ clock: clock.now });
       const mark = { payer: '0xpayer', scanId: 's1', host: 'api.example.com' };

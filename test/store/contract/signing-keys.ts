@@ -1,5 +1,5 @@
 /** Both stores: the keys that sign reports. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openSigningKey } from '../../../src/attestation/signing-keys.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, TestClock } from './test-clock.ts';
@@ -9,7 +9,7 @@ const key = (n: number) => ({ n, kid: `kid ${n}`, publicKey: `x${n}`, privateKey
 
 export function signingKeysFollow(subject: ContractSubject): void {
   describe('signing keys', () => {
-    it('are the same for all instances that start at once, and stay', async () => {
+    test('are the same for all instances that start at once, and stay', async () => {
       const store = await subject.fresh();
       const opened = await Promise.all(
         Array.from({ length: 20 }, () => openSigningKey(store.signingKeys, null)),
@@ -20,7 +20,7 @@ export function signingKeysFollow(subject: ContractSubject): void {
       expect(await again.signingKeys.list()).toHaveLength(1);
     });
 
-    it('follow one another, each number once', async () => {
+    test('follow one another, each number once', async () => {
       const clock = new TestClock();
       const { signingKeys } = await subject.fresh({ clock: clock.now });
       const first = { ...key(1), privateKey: 'pem' };
@@ -35,7 +35,7 @@ export function signingKeysFollow(subject: ContractSubject): void {
       ]);
     });
 
-    it('are deleted 90 days after their replacement; the one in use never is', async () => {
+    test('are deleted 90 days after their replacement; the one in use never is', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await store.signingKeys.append(key(1));

@@ -1,5 +1,5 @@
 /** Both stores: numbered slots. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { SlotRequest } from '../../../src/store/slots.ts';
 import type { ContractSubject } from './subject.ts';
 import { HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
@@ -14,7 +14,7 @@ const REQUEST: SlotRequest = {
 
 export function slotsBound(subject: ContractSubject): void {
   describe('slots', () => {
-    it('never exceed the limit, however many race for them', async () => {
+    test('never exceed the limit, however many race for them', async () => {
       const clock = new TestClock();
       const { slots } = await subject.fresh({ clock: clock.now });
       const retryAtMs = clock.now() + HOUR_MS;
@@ -28,7 +28,7 @@ export function slotsBound(subject: ContractSubject): void {
       expect((await slots.take({ ...REQUEST, scope: ['open-claim', '0xother'] })).taken).toBe(true);
     });
 
-    it('are free again once released or expired, and not before', async () => {
+    test('are free again once released or expired, and not before', async () => {
       const clock = new TestClock();
       const { slots } = await subject.fresh({ clock: clock.now });
       const one = { ...REQUEST, limit: 1 };
@@ -47,7 +47,7 @@ export function slotsBound(subject: ContractSubject): void {
       expect((await slots.take(one)).taken).toBe(true);
     });
 
-    it('are given again to a taker whose reply was lost', async () => {
+    test('are given again to a taker whose reply was lost', async () => {
       const { slots } = await subject.fresh();
       const request = { ...REQUEST, limit: 1, attempt: 'attempt of this slot' };
       const first = await slots.take(request);
@@ -55,7 +55,7 @@ export function slotsBound(subject: ContractSubject): void {
       expect(await slots.take(request)).toEqual(first);
     });
 
-    it('count all that are taken if the limit has shrunk, or grown', async () => {
+    test('count all that are taken if the limit has shrunk, or grown', async () => {
       const clock = new TestClock();
       const { slots } = await subject.fresh({ clock: clock.now });
       for (let n = 0; n < 3; n += 1) await slots.take(REQUEST);
@@ -63,7 +63,7 @@ export function slotsBound(subject: ContractSubject): void {
       expect((await slots.take({ ...REQUEST, limit: 4 })).taken).toBe(true);
     });
 
-    it('of work end with the process that took them, and those of events do not', async () => {
+    test('of work end with the process that took them, and those of events do not', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await store.slots.take({ ...REQUEST, endsWithOwner: true, data: 'work' });
@@ -73,7 +73,7 @@ export function slotsBound(subject: ContractSubject): void {
       expect((await slots.findLive(SCOPE)).map(({ data }) => data)).toEqual(['event']);
     });
 
-    it('of one group are read together', async () => {
+    test('of one group are read together', async () => {
       const clock = new TestClock();
       const { slots } = await subject.fresh({ clock: clock.now });
       await slots.take({ ...REQUEST, scope: ['token', 'a.com', 'c1'], group: 'a.com', data: '1' });

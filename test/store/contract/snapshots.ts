@@ -1,10 +1,10 @@
 /** Both stores: snapshots of third parties. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { ContractSubject } from './subject.ts';
 
 export function snapshotsStandIn(subject: ContractSubject): void {
   describe('ecosystem snapshots', () => {
-    it('keep the newest of each source and key, after a restart too', async () => {
+    test('keep the newest of each source and key, after a restart too', async () => {
       const store = await subject.fresh();
       const snapshot = { source: 'x402scan', key: 'api.example.com', takenAtMs: 2_000 };
       await store.snapshots.put({ ...snapshot, data: { resources: [] } });
@@ -21,7 +21,7 @@ export function snapshotsStandIn(subject: ContractSubject): void {
       expect(await snapshots.get('x402scan', 'other.com')).toBeNull();
     });
 
-    it('refuse a snapshot that is too large', async () => {
+    test('refuse a snapshot that is too large', async () => {
       const { snapshots } = await subject.fresh();
       const data = 'x'.repeat(9 * 1024 * 1024);
       const put = snapshots.put({ source: 's', key: 'k', takenAtMs: 1, data });

@@ -1,5 +1,5 @@
 /** Both stores: sums over hosts and days equal a count by hand. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readStatistics } from '../../../src/directory/statistics.ts';
 import type { ScanReport } from '../../../src/model/report.ts';
 import { toTally } from '../../../src/scan/tally.ts';
@@ -27,7 +27,7 @@ const SCANS = [30, 4, 24, 3, 3, 2, 40, 0, 5, 24, 6, 24] as const;
 
 export function statisticsSum(subject: ContractSubject): void {
   describe('statistics', () => {
-    it('equal a count by hand of the same scans, in blocks of folded days', async () => {
+    test('equal a count by hand of the same scans, in blocks of folded days', async () => {
       const clock = new TestClock();
       let store = await subject.fresh({ clock: clock.now });
       const dice = diceOf(29);
@@ -55,7 +55,7 @@ export function statisticsSum(subject: ContractSubject): void {
       }
     });
 
-    it('count a host once a UTC day, by its first publication, even if it is repeated', async () => {
+    test('count a host once a UTC day, by its first publication, even if it is repeated', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const scan = publishedScan({ scannedAtMs: clock.now() });
@@ -78,7 +78,7 @@ export function statisticsSum(subject: ContractSubject): void {
       expect(await countsOf(store)).toEqual({ ...twice, a: 1, c: 1 });
     });
 
-    it('count no scan of a host that was never reached, and each one of a host that was', async () => {
+    test('count no scan of a host that was never reached, and each one of a host that was', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const publish = (reached: boolean) =>
@@ -95,7 +95,7 @@ export function statisticsSum(subject: ContractSubject): void {
       expect(await publishDay([false])).toEqual({ origins: 29, 'grade B': 29 });
     });
 
-    it('fold a day some minutes after midnight, not before', async () => {
+    test('fold a day some minutes after midnight, not before', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await publishHosts(store, clock, MIN_BLOCK_ORIGINS);
@@ -106,7 +106,7 @@ export function statisticsSum(subject: ContractSubject): void {
       expect(await countsOf(store)).toMatchObject({ origins: MIN_BLOCK_ORIGINS });
     });
 
-    it('join days of few origins, under the last of them', async () => {
+    test('join days of few origins, under the last of them', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const firstDay = utcDay(clock.now());
@@ -130,7 +130,7 @@ export function statisticsSum(subject: ContractSubject): void {
       expect(origins).toEqual([undefined, undefined, 10, undefined, 39, 10]);
     });
 
-    it('tell which blocks are a single day, in which a host counts once', async () => {
+    test('tell which blocks are a single day, in which a host counts once', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const singleDays = async () => {
@@ -150,7 +150,7 @@ export function statisticsSum(subject: ContractSubject): void {
       );
     });
 
-    it("lose an opted-out host's unfolded days at once, and keep its sums", async () => {
+    test("lose an opted-out host's unfolded days at once, and keep its sums", async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const list = (host: string, listed: boolean) => store.listing.set(host, { listed });
@@ -169,7 +169,7 @@ export function statisticsSum(subject: ContractSubject): void {
       });
     });
 
-    it('add nothing to a day that is folded already, or to one before it', async () => {
+    test('add nothing to a day that is folded already, or to one before it', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       clock.advance(DAY_MS);
@@ -187,7 +187,7 @@ export function statisticsSum(subject: ContractSubject): void {
       }
     });
 
-    it('fold once if several fold and read at once', async () => {
+    test('fold once if several fold and read at once', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await publishHosts(store, clock, 7);
@@ -202,7 +202,7 @@ export function statisticsSum(subject: ContractSubject): void {
       expect(await countsOf(store)).toMatchObject({ origins: 27 });
     });
 
-    it('delete blocks that no window reaches', async () => {
+    test('delete blocks that no window reaches', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await publishHosts(store, clock, MIN_BLOCK_ORIGINS);

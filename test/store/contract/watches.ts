@@ -1,6 +1,6 @@
 /** Both stores: versions of watches, and the texts that come with them. */
 import { randomUUID } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Store } from '../../../src/store/store.ts';
 import { ENDED_WATCH_KEPT_MS, type WatchVersion } from '../../../src/store/watches.ts';
 import type { ContractSubject } from './subject.ts';
@@ -35,7 +35,7 @@ function append(store: Store, version: WatchVersion, texts: readonly string[] = 
 
 export function watchesAreVersioned(subject: ContractSubject): void {
   describe('watches', () => {
-    it('keep the version with the greatest number, after a restart too', async () => {
+    test('keep the version with the greatest number, after a restart too', async () => {
       const store = await subject.fresh();
       expect(await store.watches.findNewest('api.example.com')).toBeNull();
       expect(await append(store, versionOf(1, { lookAtMs: 7 }))).toBe('won');
@@ -46,7 +46,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(await watches.findNewest('other.com')).toBeNull();
     });
 
-    it('let one of many racers win a number, and keep only the texts of the winner', async () => {
+    test('let one of many racers win a number, and keep only the texts of the winner', async () => {
       const store = await subject.fresh();
       const ids = Array.from({ length: RACERS }, (_, racer) => `text ${racer}`);
       const outcomes = await Promise.all(ids.map((id) => append(store, versionOf(1), [id])));
@@ -56,7 +56,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(kept).toEqual([ids[outcomes.indexOf('won')]]);
     });
 
-    it('drop texts that a version no longer refers to', async () => {
+    test('drop texts that a version no longer refers to', async () => {
       const store = await subject.fresh();
       await append(store, versionOf(1), ['one', 'two']);
       const change = { attempt: randomUUID(), texts: [], dropped: ['one'] };
@@ -65,7 +65,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(await store.watches.findText('two')).toBe('text of two');
     });
 
-    it('list the hosts whose look is due, confirming looks first, then earliest first', async () => {
+    test('list the hosts whose look is due, confirming looks first, then earliest first', async () => {
       const store = await subject.fresh();
       const hosts = ['c.com', 'a.com', 'b.com'];
       for (const [index, host] of hosts.entries()) {
@@ -87,7 +87,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(await store.watches.findFirstDueMs('sendAtMs')).toBeNull();
     });
 
-    it('list receivers once each, however many of their watches are due', async () => {
+    test('list receivers once each, however many of their watches are due', async () => {
       const store = await subject.fresh();
       const send = (n: number, receiver: string, sendAtMs: number) =>
         append(store, versionOf(1, { host: `shop${n}.com`, receiver, sendAtMs }));
@@ -107,7 +107,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       ).toHaveLength(1);
     });
 
-    it('count live watches of a domain, a receiver and a client; replaced and ended ones do not count', async () => {
+    test('count live watches of a domain, a receiver and a client; replaced and ended ones do not count', async () => {
       const store = await subject.fresh();
       const rows = [
         { host: 'a.com', domain: 'a.com', client: 'one', holdsPlace: true },
@@ -130,7 +130,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
       expect(await live({ receiver: 'other.dev' })).toEqual(['b.com', 'd.com']);
     });
 
-    it('are purged: replaced versions after an hour, and a watch 30 days after its end', async () => {
+    test('are purged: replaced versions after an hour, and a watch 30 days after its end', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       await append(store, versionOf(1), ['one']);
