@@ -19,6 +19,7 @@ import { gradeObservations } from './grade-observations.ts';
 import { gatherDocuments, gatherPlanned, planRequests, type ScanStage } from './observe.ts';
 import type { McpOptions } from './observe-tools.ts';
 import { runOnWorker, type WorkModule } from './origin-work.ts';
+import { createDeadline } from './scan-deadline.ts';
 import {
   type CensusInstructions,
   type OriginScanOptions,
@@ -31,6 +32,8 @@ import {
 const GATHER_DEADLINE_MS = 55_000;
 /** Time for planning after the last answer, because a slow origin must not abort the scan. */
 const PLAN_EXTRA_MS = 5_000;
+/** Deadlines move by at most this much if our own queue delayed the scan. */
+const MAX_EXTENSION_MS = 6_000;
 const JUDGE_DEADLINE_MS = 69_000;
 const MIN_JUDGE_MS = 1_000;
 const RECORD_TIMEOUT_MS = 10_000;
@@ -119,15 +122,16 @@ async function openScan(options: ScannerOptions, signal: AbortSignal | undefined
   const scannedAt = new Date().toISOString();
   const startedAt = performance.now();
   const sinceStartMs = () => performance.now() - startedAt;
-  const gatherDeadline = createDeadline(gatherDeadlineMs);
-  const planDeadline = createDeadline(gatherDeadlineMs + PLAN_EXTRA_MS);
+  const account = pool.openScan();
+  const extension = { findDelayMs: account.delayedMs, maxExtensionMs: MAX_EXTENSION_MS };
+  const gatherDeadline = createDeadline(gatherDeadlineMs, extension);
+  const planDeadline = createDeadline(gatherDeadlineMs + PLAN_EXTRA_MS, extension);
   const deadlines = [gatherDeadline, planDeadline];
   let gatherMs = 0;
   // The threads load while the first documents are requested.
   pool.start();
   const signals = [gatherDeadline.signal, ...(signal ? [signal] : [])];
   const client = await openClient(options, AbortSignal.any(signals));
-  const account = pool.openScan();
   return {
     scannedAt,
     client,
@@ -136,6 +140,8 @@ async function openScan(options: ScannerOptions, signal: AbortSignal | undefined
     startJudging() {
       gatherMs = sinceStartMs();
       signal?.throwIfAborted();
+      // Requests were ended before the origin had its time.
+      if (gatherDeadline.isShortened()) throw createOverload();
       const leftMs = Math.max(MIN_JUDGE_MS, Math.round(JUDGE_DEADLINE_MS - sinceStartMs()));
       const judgeDeadline = createDeadline(leftMs);
       deadlines.push(judgeDeadline);
@@ -155,8 +161,11 @@ async function openScan(options: ScannerOptions, signal: AbortSignal | undefined
 
 /** Throws if a scan timed out after almost no work. Our own queue has then delayed it. */
 function throwIfOverloaded(account: ScanAccount): void {
-  if (!account.origin.isSpent() || !account.isLight()) return;
-  throw new ScannerFailure(
+  if (account.origin.isSpent() && account.isLight()) throw createOverload();
+}
+
+function createOverload(): ScannerFailure {
+  return new ScannerFailure(
     'The scan did not get its turn in time: this instance is overloaded. Try again later.',
   );
 }
@@ -249,22 +258,4 @@ function toFailure(error: unknown): Error {
   if (error instanceof OriginRefused || error instanceof ScannerFailure) return error;
   const detail = error instanceof Error ? error.message : typeof error;
   return new ScannerFailure(`The scan failed on our side: ${detail}`, { cause: error });
-}
-
-type Deadline = {
-  readonly signal: AbortSignal;
-  /** Releases the timer. The signal is never aborted after that. */
-  clear(): void;
-};
-
-/**
- * Aborts after `ms` with a TimeoutError. The timer of `AbortSignal.timeout` cannot be cleared. It would hold
- * its listeners, 17 KiB a scan, long after the scan.
- */
-export function createDeadline(ms: number): Deadline {
-  const controller = new AbortController();
-  const expire = () =>
-    controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-  const timer = setTimeout(expire, ms).unref();
-  return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }

@@ -100,9 +100,12 @@ export function openThreads(options: ThreadsOptions): Threads {
     }
   }
 
-  async function attempt({ work, cpuMs, signal }: JobAttempt): Promise<JobAnswer> {
+  async function attempt(
+    { work, cpuMs, signal }: JobAttempt,
+    onStarted: () => void,
+  ): Promise<JobAnswer> {
     signal.throwIfAborted();
-    const limits = { cpuMs: cpuMs(), wallMs, startMs };
+    const limits = { cpuMs: cpuMs(), wallMs, startMs, onStarted };
     lastTicket += 1;
     const ticket = lastTicket;
     const job: Job = { ...work(), kind: 'work', ticket };
@@ -125,7 +128,14 @@ export function openThreads(options: ThreadsOptions): Threads {
   }
 
   return {
-    attempt: (request) => queue.run(request.account, () => attempt(request), request.signal),
+    async attempt(request) {
+      const endWait = request.account.startWait();
+      try {
+        return await queue.run(request.account, () => attempt(request, endWait), request.signal);
+      } finally {
+        endWait();
+      }
+    },
     async start(modules) {
       const missing = Math.max(threads - piscina.threads.length, 0);
       const length = modules.length > 0 ? threads : missing;
@@ -165,7 +175,11 @@ type Attempt = {
   end(): void;
 };
 
-type AttemptLimits = Pick<ThreadsOptions, 'wallMs' | 'startMs'> & { readonly cpuMs: number };
+type AttemptLimits = Pick<ThreadsOptions, 'wallMs' | 'startMs'> & {
+  readonly cpuMs: number;
+  /** Called when the thread begins the task. Until then the task waits for us. */
+  readonly onStarted: () => void;
+};
 
 function startAttempt(
   limits: AttemptLimits,
@@ -191,6 +205,7 @@ function startAttempt(
       if (message.kind === 'failed') return fail(message.failure, message.cpuMs);
       clearTimeout(bootTimer);
       startedAtMs = performance.now();
+      limits.onStarted();
       const thread = findThread(message.threadId);
       if (thread) disarm = armDeadline(thread, message.cpu, limits, expire);
     },

@@ -12,6 +12,8 @@ export type WorkAccount = {
   /** Call it when a first try runs out of time. Later tasks of the account then go directly to the slow threads. */
   sendToSlowThreads(): void;
   needsSlowThreads(): boolean;
+  /** Call it when a task begins to wait for a thread. Returns a function that ends the wait; it may be called again. */
+  startWait(): () => void;
 };
 
 /**
@@ -23,6 +25,11 @@ export type ScanAccount = Readonly<Record<BudgetName, WorkAccount>> & {
   readonly key: string;
   /** True if the scan has used so little processor time that, if it is late, our queue has delayed it. */
   isLight(): boolean;
+  /**
+   * Elapsed time in which a task of the scan waited for a thread, while the scan was light. Our queue, and not the origin,
+   * took this time. A wait that has not ended counts until now.
+   */
+  delayedMs(): number;
   /** Finds the budgets that are spent. */
   findExhausted(): readonly BudgetName[];
 };
@@ -44,6 +51,7 @@ export function openScanAccount(
 ): ScanAccount {
   let scanUsedMs = 0;
   const isLight = () => scanUsedMs < budgets.lightMs * scale();
+  const waits = createWaitClock();
 
   function openAccount(budgetMs: number): WorkAccount {
     let usedMs = 0;
@@ -65,6 +73,8 @@ export function openScanAccount(
         isSentToSlow = true;
       },
       needsSlowThreads: () => isSentToSlow,
+      // A scan that has used much time waits behind the others. The origin's documents are the cause of that wait.
+      startWait: () => (isLight() ? waits.start() : () => undefined),
     };
   }
   const accounts = { origin: openAccount(budgets.origin), standing: openAccount(budgets.standing) };
@@ -72,7 +82,29 @@ export function openScanAccount(
     key,
     ...accounts,
     isLight,
+    delayedMs: waits.elapsedMs,
     findExhausted: () => BUDGETS.filter((name) => accounts[name].isSpent()),
+  };
+}
+
+/** Measures the time in which at least one task waits. */
+function createWaitClock() {
+  let waiting = 0;
+  let sinceMs = 0;
+  let totalMs = 0;
+  return {
+    start(): () => void {
+      if (waiting === 0) sinceMs = performance.now();
+      waiting += 1;
+      let isOver = false;
+      return () => {
+        if (isOver) return;
+        isOver = true;
+        waiting -= 1;
+        if (waiting === 0) totalMs += performance.now() - sinceMs;
+      };
+    },
+    elapsedMs: () => totalMs + (waiting > 0 ? performance.now() - sinceMs : 0),
   };
 }
 
