@@ -6,11 +6,11 @@ const OFF = { state: 'off', why: 'offline' } as const;
 /** Observations of an origin that was not asked. Every member is present and empty. */
 export const EMPTY_OBSERVATIONS: Observations = {
   origin: {
-    url: 'https://warm-up.invalid',
+    url: 'https://not-asked.invalid',
     scheme: 'https',
-    hostname: 'warm-up.invalid',
+    hostname: 'not-asked.invalid',
     port: 443,
-    host: 'warm-up.invalid',
+    host: 'not-asked.invalid',
   },
   probing: { post: true },
   root: NO_ANSWER,

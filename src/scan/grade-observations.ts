@@ -1,15 +1,15 @@
 /** Makes a report from observations, fresh or recorded. */
 
 import { toSummary } from '../buyers/summary.ts';
-import { type CheckVerdict, runChecks, toResults } from '../engine/run-checks.ts';
+import { runChecks, toResults } from '../engine/run-checks.ts';
 import { SCORINGS } from '../engine/score.ts';
 import { isUnjudged, isUnseen } from '../engine/unjudged.ts';
 import type { IndexedOrigin, Lookup, Observations } from '../model/observations.ts';
 import type { BudgetName, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
+import { type ScanEngine, throwIfBroken } from './broken-checks.ts';
 import { describeOrigin, readIndexed, toPlainBranding } from './readers.ts';
 import type { ScanOutcome } from './scanner.ts';
-import type { ScanEngine } from './warm-up.ts';
 
 export type GradeOptions = {
   /** Budgets of the scan. The default is unlimited, for replays. */
@@ -23,7 +23,7 @@ export type GradeOptions = {
 
 /**
  * Runs checks and readers, and scores their results. Equal observations give the same report, byte for
- * byte. Throws BrokenChecks if a check fails even on an origin without answers.
+ * byte. Throws BrokenChecks if a check breaks even on a good origin.
  */
 export async function gradeObservations(
   observations: Observations,
@@ -40,10 +40,7 @@ export async function gradeObservations(
     readIndexed(observations, work),
     runChecks({ ...work, catalog, checks, observations }),
   ]);
-  if (mayBeBroken(verdicts, observations)) {
-    const { tryChecks } = await import('./warm-up.ts');
-    await tryChecks({ catalog, checks, pool });
-  }
+  await throwIfBroken(verdicts, observations, engine);
   const results = toResults(verdicts, account);
   const { advice, otherWays, routes } = description;
   const summary = toSummary(observations.payability, otherWays, isUnseen({ results }));
@@ -67,12 +64,6 @@ export async function gradeObservations(
   };
   const branding = withBranding ? description.branding : toPlainBranding(observations.origin.host);
   return { report, branding, signals: toSignals(results, observations.x402scan) };
-}
-
-/** True if a check or the plan failed. It may be our defect, or a document that no check can read. */
-function mayBeBroken(verdicts: readonly CheckVerdict[], { resources }: Observations): boolean {
-  const isFault = verdicts.some(({ verdict }) => verdict.outcome === 'fault');
-  return isFault || resources.planFailure !== undefined;
 }
 
 function toSignals(results: readonly CheckResult[], x402scan: Lookup<IndexedOrigin>): Signals {

@@ -18,6 +18,7 @@ import {
   toStoredReport,
 } from './finished-scan.ts';
 import type { JoinOptions, ScanCoordinatorOptions, ScanRunOptions } from './scan-options.ts';
+import { BrokenChecks } from './scanner.ts';
 
 /** Bounds the memory of the process, because one scan reads up to 16 MiB. */
 export const MAX_SCANS = 32;
@@ -50,6 +51,7 @@ export class InFlightScans {
   readonly #scans = new Map<string, InFlightScan>();
   readonly #abandonment = new AbortController();
   #closing = false;
+  #broken: BrokenChecks | null = null;
 
   constructor(options: ScanCoordinatorOptions) {
     this.#options = options;
@@ -58,6 +60,11 @@ export class InFlightScans {
   /** Number of scans that a caller pays for. */
   get paidCount(): number {
     return [...this.#scans.values()].filter(({ isFree }) => !isFree).length;
+  }
+
+  /** The first scan whose checks break on a good origin sets it. No later scan begins. */
+  get broken(): BrokenChecks | null {
+    return this.#broken;
   }
 
   isFull(isFree = false): boolean {
@@ -84,6 +91,7 @@ export class InFlightScans {
     const key = isSeparate ? toSeparateKey(origin) : origin.url;
     const joined = isSeparate ? null : this.join(origin, options);
     if (joined !== null) return joined;
+    if (this.#broken !== null) return Promise.reject(this.#broken);
     if (this.isFull(options.isFree)) return Promise.reject(new Saturated());
     if (!isSeparate && options.isFree !== true)
       this.#scans.get(toSeparateKey(origin))?.ending.abort(new Saturated());
@@ -101,6 +109,7 @@ export class InFlightScans {
     const result = this.#scanOnceAmongInstances(origin, options, scan).finally(remove);
     // Every caller may have left when the scan fails, so the rejection is handled here.
     result.catch((error: unknown) => {
+      if (error instanceof BrokenChecks) this.#broken ??= error;
       if (!ending.signal.aborted) this.#options.onError?.(error);
     });
     resolve(result);

@@ -15,7 +15,7 @@ const PLAN: WorkModule<typeof import('../probe/plan/plan.ts')> = new URL(
   '../probe/plan/plan.ts',
   import.meta.url,
 );
-const PLAN_FAILURES = {
+export const PLAN_FAILURES = {
   limits: 'the documents of this origin could not be read within limits',
   fault: 'our reading of the documents of this origin broke, and the fault is ours',
 } as const;

@@ -51,7 +51,7 @@ export function createScanCoordinator(options: ScanCoordinatorOptions) {
     /** True while a new scan would be refused. Joining a scan in flight always works. */
     isSaturated: () => inFlight.isFull(),
     /** Returns the reason why no scan of this process can succeed or may be sold; null if there is none. */
-    fault: () => scanner.fault?.() ?? null,
+    fault: () => inFlight.broken?.message ?? null,
     /** Maximum of scans in this process. */
     maxScans,
     /** Number of paid scans running in this process. */

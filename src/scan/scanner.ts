@@ -56,12 +56,17 @@ export type Scanner = {
   record(scan: RecordInput): Promise<RecordedScan | null>;
   /** True while the running scans use all shared memory, so that no scan may start. */
   isSaturated?(): boolean;
-  /** Returns the reason why no scan of this process can succeed; null if there is none. */
-  fault?(): string | null;
   close(): Promise<void>;
 };
 
 /** The scan failed by our own fault. Nothing is charged, stored or held against the origin. */
 export class ScannerFailure extends Error {
   override readonly name = 'ScannerFailure';
+}
+
+/** A check or the plan breaks even on a good origin, so this process cannot judge any scan. */
+export class BrokenChecks extends ScannerFailure {
+  constructor(broken: readonly string[]) {
+    super(`${broken.join(', ')} breaks even on a good origin: correct this build.`);
+  }
 }

@@ -33,7 +33,6 @@ export function openScanning(options: ScanningOptions): Scanning {
       scan: async (...args) => (await load()).scanner.scan(...args),
       record: async (scan) => (await load()).scanner.record(scan),
       isSaturated: () => scanner?.isSaturated?.() === true,
-      fault: () => scanner?.fault?.() ?? null,
       async close() {
         isClosed = true;
         await scanner?.close();

@@ -9,6 +9,7 @@ import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover
 import { createOriginTurns } from '../limits/origin-turns.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanCoordinator } from '../scan/scan-coordinator.ts';
+import { BrokenChecks } from '../scan/scanner.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { openScanning, openStanding } from './open-scanning.ts';
@@ -46,7 +47,10 @@ export async function openScans(
     store,
     catalogFacts: { scoring: catalog.scoring },
     onPublished,
-    onError: (err) => log.error({ err }, 'scan failed'),
+    onError(err) {
+      if (!(err instanceof BrokenChecks)) log.error({ err }, 'scan failed');
+      else log.fatal(`no scan of this process can be sold: ${err.message}`);
+    },
   });
   disposables.defer(() => scanCoordinator.close());
   const runningScans = () => scanCoordinator.running();

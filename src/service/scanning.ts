@@ -22,7 +22,6 @@ import type { CreateProbeClient } from '../probe/client/client.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import type { Scanner } from '../scan/scanner.ts';
-import { warmPool } from '../scan/warm-up.ts';
 import type { PostWebhook } from '../watch/deliveries.ts';
 import { createPostWebhook } from '../watch/post-webhook.ts';
 import { threadEnvironment } from '../workers/threads.ts';
@@ -33,7 +32,7 @@ export type ScanningOptions = {
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
   readonly standing: Standing;
-  readonly log: Pick<FastifyBaseLogger, 'error' | 'fatal'>;
+  readonly log: Pick<FastifyBaseLogger, 'error'>;
 };
 
 export type Scanning = {
@@ -60,22 +59,19 @@ export type CensusScanning = {
   readonly scanner: Pick<Scanner, 'scan'>;
 };
 
-/** Starts no thread. The first scan or request starts the threads. */
+/** Starts one thread, which measures this machine. The first scan or request starts the other threads. */
 export function createScanning(options: ScanningOptions): Scanning {
   const { policy, userAgent, catalog, checks, standing, log } = options;
-  const workers = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
-  let fault: string | null = null;
-  const pool = warmPool({ catalog, checks, pool: workers }, (error) => {
-    fault = error.message;
-    log.fatal(`no scan of this process can be sold: ${error.message}`);
-  });
+  const pool = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
+  // If it fails, the first task that runs out of time measures again.
+  pool.calibrate().catch(() => undefined);
   const probe = openProbeThread({
     onError: (message, err) => log.error({ err }, message),
     environment: threadEnvironment(),
   });
   const { createClient, isSaturated } = probe;
   const oracle = createOracle({
-    scale: workers.getScale,
+    scale: pool.getScale,
     onError: (message) => log.error(message),
   });
   const engine = { catalog, checks, pool, oracle };
@@ -85,11 +81,9 @@ export function createScanning(options: ScanningOptions): Scanning {
   return {
     scanner: {
       ...scanner,
-      fault: () => fault,
       async close() {
         await scanner.close();
         await probe.close();
-        await workers.close();
       },
     },
     fetchToken: createTokenFetcher(outbound),

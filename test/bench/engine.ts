@@ -19,6 +19,8 @@ export type Engine = AsyncDisposable & {
   readonly parts: ScannerOptions;
   /** One of the origins that it was opened for. */
   scan(url: string): Promise<ScanOutcome>;
+  /** Boots the threads, loads the checks on them, and measures this machine. */
+  warmUp(): Promise<void>;
 };
 
 export async function openEngine(
@@ -43,6 +45,10 @@ export async function openEngine(
     parts,
     // The concrete scanner tells more than its interface: how long it took, and what it saw.
     scan: (url) => scanner.scan(parseOrigin(url, policy)),
+    async warmUp() {
+      await parts.pool.start(checks.map(({ url }) => url));
+      await parts.pool.calibrate();
+    },
     [Symbol.asyncDispose]: () => scanner.close(),
   };
 }

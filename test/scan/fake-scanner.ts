@@ -36,8 +36,6 @@ export type FakeScanner = Scanner & {
   readonly scannedHosts: string[];
   /** For each scan, true if the caller said that the host has a record. */
   readonly hasRecordFlags: boolean[];
-  /** Ends all scans of the process. */
-  breaks(message: string): void;
 };
 
 /** Scans nothing and answers what it was told to. */
@@ -47,17 +45,12 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
   const scannedHosts: string[] = [];
   const admitted: string[] = [];
   const hasRecordFlags: boolean[] = [];
-  let fault: string | null = null;
   return {
     checksVersion,
     blocked,
     scannedHosts,
     admitted,
     hasRecordFlags,
-    fault: () => fault,
-    breaks: (message) => {
-      fault = message;
-    },
     will: (host, scan) => {
       canned.set(host, scan);
     },

@@ -1,58 +1,81 @@
-/** Before its first scan, the scanner finds a check that throws on every origin. From then on it sells nothing. */
+/** The first scan that meets a check which breaks on a good origin ends the sales of its process. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/config.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
 import { OFFLINE_STANDING } from '../../src/model/standing.ts';
-import { ScannerFailure } from '../../src/scan/scanner.ts';
+import { BrokenChecks } from '../../src/scan/scanner.ts';
+import { openScans } from '../../src/service/open-scans.ts';
 import { createScanning } from '../../src/service/scanning.ts';
 import { fixtureChecks, getFixture } from '../engine/fixtures/fixture-checks.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
+import { buyer, PRICES } from '../http/routes/paid/selling.ts';
 
 const FATAL_LEVEL = 60;
+const HOST = 'shop.example.com';
 
-test('with a check that throws on every origin, every scan fails, and one fatal log line names the check', async () => {
+test('with a check that throws on every origin, a scan fails and names the check', async () => {
   await using seller = await startCraftedSeller({});
-  const url = new URL(seller.url);
-  const policy = { allowedPorts: [], allowHosts: new Set([url.host]) };
-  const { url: throwingModule } = getFixture(await fixtureChecks(), 'throws');
-  const checks = (await discoverChecks()).map((check) =>
-    check.id === 'P8' ? { ...check, url: throwingModule } : check,
-  );
-  const logLines: { level: number; msg: string }[] = [];
-  const log = pino({}, { write: (line: string) => logLines.push(JSON.parse(line)) });
+  const policy = { allowedPorts: [], allowHosts: new Set([new URL(seller.url).host]) };
+  const { url } = getFixture(await fixtureChecks(), 'throws');
+  const checks = await discoverChecks();
   const { scanner } = createScanning({
     policy,
     userAgent: 'a test',
     catalog: readCatalog('2026-08-14.2'),
-    checks,
+    checks: checks.map((check) => (check.id === 'P8' ? { ...check, url } : check)),
     standing: OFFLINE_STANDING,
-    log,
+    log: pino({ level: 'silent' }),
   });
   try {
-    expect(scanner.fault?.()).toBeNull();
-    const origin = parseOrigin(seller.url, policy);
-    for (const _ of ['first', 'second']) {
-      await expect(scanner.scan(origin)).rejects.toThrow(ScannerFailure);
-    }
-    expect(scanner.fault?.()).toMatch(/^P8/);
-    expect(logLines.filter(({ level }) => level === FATAL_LEVEL)).toEqual([
-      expect.objectContaining({ msg: expect.stringContaining('P8') }),
-    ]);
+    const scan = scanner.scan(parseOrigin(seller.url, policy));
+    await expect(scan).rejects.toThrow(BrokenChecks);
+    await expect(scan).rejects.toThrow(/^P8/);
   } finally {
     await scanner.close();
   }
 });
 
-test('with a broken check, paid routes and /health answer 503, and free routes still work', async () => {
+test('the scan that meets broken checks is logged as fatal, and no later scan of the process begins', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'broken-'));
+  await using disposables = new AsyncDisposableStack();
+  disposables.defer(() => rm(folder, { recursive: true }));
+  const lines: { level: number; msg: string }[] = [];
+  const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) });
+  const { scanCoordinator } = await openScans(
+    loadConfig({ STORE_URL: `sqlite:${join(folder, 'scanner.db')}` }),
+    disposables,
+    { log, signer: null, onPublished: () => {} },
+  );
+  const scanner = { scan: () => Promise.reject(new BrokenChecks(['P8'])) };
+  expect(scanCoordinator.fault()).toBeNull();
+  const first = scanCoordinator.run(parseOrigin(HOST), { scanner });
+  await expect(first).rejects.toThrow(BrokenChecks);
+  expect(scanCoordinator.fault()).toMatch(/^P8/);
+  const neverCalled = { scan: () => Promise.reject(new Error('a scan began')) };
+  const second = scanCoordinator.run(parseOrigin('other.example.com'), { scanner: neverCalled });
+  await expect(second).rejects.toThrow(BrokenChecks);
+  expect(lines.filter(({ level }) => level === FATAL_LEVEL)).toEqual([
+    expect.objectContaining({ msg: expect.stringContaining('P8') }),
+  ]);
+});
+
+test('the call that meets broken checks is not charged; from then on paid routes and /health answer 503, and free routes work', async () => {
   await using service = await startApp();
+  service.scanner.will(HOST, { failure: new BrokenChecks(['P8']) });
   expect((await service.get('/health')).statusCode).toBe(200);
-  expect((await service.post('/v1/scan', { url: 'shop.example.com' })).statusCode).toBe(402);
-  service.scanner.breaks('P8 breaks even on an origin without answers.');
+  const { header } = await buyer().sign({ value: PRICES['0.3.0'].scan, nowMs: service.now() });
+  const paid = await service.post('/v1/scan', { url: HOST }, { 'payment-signature': header });
+  expect(paid.statusCode).toBe(503);
+  expect(paid.json()).toMatchObject({ error: 'scanner_failed', charged: false });
   for (const sending of [
-    service.post('/v1/scan', { url: 'shop.example.com' }),
+    service.post('/v1/scan', { url: 'other.example.com' }),
     service.get('/v1/changes?since=2026-09-01T00:00:00Z'),
     service.get('/v1/directory/export'),
   ]) {

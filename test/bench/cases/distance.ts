@@ -1,6 +1,5 @@
 /** Compares the time of a scan with the round trips that it waits for. */
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { warmUp } from '../../../src/scan/warm-up.ts';
 import { type Engine, openEngine } from '../engine.ts';
 import { type FarmOrder, startFarm } from '../farm/seller-farm.ts';
 import { type BenchCase, type Measurement, median } from '../measurement.ts';
@@ -49,7 +48,7 @@ async function measure(seller: Partial<FarmOrder>, rounds: number): Promise<Cost
   setDefaultCACertificates([...getCACertificates('default'), farm.ca ?? '']);
   const [url = ''] = farm.urls;
   await using engine = await openEngine([url]);
-  await warmUp(engine.parts);
+  await engine.warmUp();
   await engine.scan(url);
   const taken: Cost[] = [];
   for (let n = 0; n < rounds; n += 1) taken.push(await costOf(engine, url));

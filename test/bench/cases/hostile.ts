@@ -1,6 +1,5 @@
 /** Sellers that mean harm: what a scan of them costs this process. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { warmUp } from '../../../src/scan/warm-up.ts';
 import { openEngine } from '../engine.ts';
 import { startFarm } from '../farm/seller-farm.ts';
 import type { BenchCase } from '../measurement.ts';
@@ -17,7 +16,7 @@ const hostile: BenchCase = async ({ isQuick }) => {
   const count = isQuick ? 3 : AT_ONCE;
   await using farm = await startFarm({ kind: 'hostile', count, delayMs: 0 });
   await using engine = await openEngine(farm.urls, LIMITS);
-  await warmUp(engine.parts);
+  await engine.warmUp();
   const atRest = weight();
   const scanAll = () => Promise.all(farm.urls.map((url) => engine.scan(url)));
   await scanAll();

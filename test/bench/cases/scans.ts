@@ -1,5 +1,4 @@
 /** Scans a second: one seller alone, and twenty at once. */
-import { warmUp } from '../../../src/scan/warm-up.ts';
 import { type Engine, openEngine } from '../engine.ts';
 import { startFarm } from '../farm/seller-farm.ts';
 import { type BenchCase, median } from '../measurement.ts';
@@ -12,7 +11,7 @@ const scans: BenchCase = async ({ isQuick }) => {
   const each = isQuick ? 1 : 8;
   await using farm = await startFarm({ kind: 'good', count, delayMs: DELAY_MS });
   await using engine = await openEngine(farm.urls);
-  await warmUp(engine.parts);
+  await engine.warmUp();
   const [first = ''] = farm.urls;
   const sample = await engine.scan(first);
   if (sample.report.score < 90)
