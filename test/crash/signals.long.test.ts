@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { needs } from '../fixtures/needs.ts';
 
-const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+const RUN = fileURLToPath(new URL('../soak/run.ts', import.meta.url));
 const isLinux = process.platform === 'linux';
 
 function listChildren(pid: number): readonly number[] {
@@ -37,7 +37,7 @@ test.each([
   },
   async (signal, code) => {
     using folder = mkdtempDisposableSync(join(tmpdir(), 'crash-signals-'));
-    const main = spawn(process.execPath, [MAIN, '--kills', '1'], {
+    const main = spawn(process.execPath, [RUN, 'crash', '--kills', '1'], {
       env: { ...process.env, TMPDIR: folder.path },
       stdio: ['ignore', 'pipe', 'inherit'],
     });

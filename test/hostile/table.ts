@@ -1,7 +1,8 @@
 /** The farm as a table of Markdown, for SECURITY.md. */
 import { FARM } from './farm.ts';
 
-const BEGIN = '<!-- the fault farm, written by npm run test:hostile -- --table SECURITY.md -->';
+export const WRITES_THE_TABLE = 'UPDATE_GOLDEN=1 npx vitest run test/hostile/farm';
+const BEGIN = `<!-- the fault farm, written by ${WRITES_THE_TABLE} -->`;
 const END = '<!-- the end of the fault farm -->';
 
 function farmTable(): string {
