@@ -9,11 +9,11 @@ import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts'
 import type { Store } from '../../store/store.ts';
 import { findSettledAtMs, findTransaction, isUnproved, readPayment } from '../ledger/ledger.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
+import { isDisconnect } from './call-end.ts';
 import {
   type DeliverySettlement,
   type PaidDelivery,
   type Purchase,
-  type PurchaseOutcome,
   publishStep,
 } from './purchase.ts';
 
@@ -174,12 +174,11 @@ function toUnpaidParts({ key, payment: { authorization, requirements } }: Purcha
 class MirroredError extends ServiceError {}
 
 /**
- * Makes the data of a `released` step: the error that ended the call, and `isCounted`, true if the payer caused the
- * end. The claim then counts against the limits of its key and of its identifier.
+ * Makes the data of a `released` step: the error that ended the call (null if none did), and `isCounted`, true if the
+ * payer caused the end. The claim then counts against the limits of its key and of its identifier.
  */
-export function toReleaseData(reason: string, outcome: PurchaseOutcome): JsonObject {
-  const data = { reason, isCounted: isCausedByPayer(outcome) };
-  const error = outcome.kind === 'refused' ? outcome.error : null;
+export function toReleaseData(reason: string, error: unknown): JsonObject {
+  const data = { reason, isCounted: isCausedByPayer(error) };
   if (error instanceof PaymentRefused) {
     return { ...data, refused: { code: error.code, message: error.message } };
   }
@@ -192,11 +191,9 @@ export function toReleaseData(reason: string, outcome: PurchaseOutcome): JsonObj
 }
 
 /** False for our faults and for a 504. */
-function isCausedByPayer(outcome: PurchaseOutcome): boolean {
-  if (outcome.kind === 'disconnected') return true;
-  if (outcome.kind !== 'refused') return false;
-  const { error } = outcome;
-  return error instanceof PaymentRefused || (error instanceof ServiceError && error.status < 500);
+function isCausedByPayer(error: unknown): boolean {
+  if (isDisconnect(error) || error instanceof PaymentRefused) return true;
+  return error instanceof ServiceError && error.status < 500;
 }
 
 /** Reads the error that ended a call. If there was none, returns null, and the calls that waited start again. */

@@ -10,11 +10,10 @@ import {
   type Requirements,
   type SignerCheck,
 } from '../terms.ts';
-import { PaymentRefused } from './answers.ts';
+import { PaymentRefused, toReasonWord } from './answers.ts';
+import { withDeadline } from './call-end.ts';
 import type { GateDeps, Purchase } from './purchase.ts';
-import { requireValid } from './purchase-run.ts';
 import { findDifferingField } from './redelivery.ts';
-import { withDeadline } from './waiting.ts';
 
 /** The ledger must keep a nonce while its authorization is valid. Official clients sign for five minutes. */
 const MAX_VALIDITY_MS = 24 * 3_600_000;
@@ -83,9 +82,6 @@ const MAX_VERIFICATIONS_PER_MINUTE = 60;
 const MAX_CODE_LOOKUPS_PER_MINUTE = 600;
 const MINUTE_MS = 60_000;
 
-/** `isVerified` is true if the facilitator has confirmed the signature. */
-type SignatureProof = { readonly isVerified: boolean } | 'disconnected';
-
 /** Refuses bad signatures before they can claim a key, join a call or fetch an answer. */
 export class SignatureProofs {
   readonly #deps: GateDeps;
@@ -99,18 +95,19 @@ export class SignatureProofs {
   }
 
   /**
-   * Throws if neither recovery nor the facilitator confirms the signature. `entry` is the ledger's entry of the key.
-   * `refuseBeforeAsking` throws if the facilitator must not be asked for this purchase.
+   * Throws if neither recovery nor the facilitator confirms the signature. Returns true if the facilitator has
+   * confirmed it. `entry` is the ledger's entry of the key. `refuseBeforeAsking` throws if the facilitator must not be
+   * asked for this purchase.
    */
   async prove(
     purchase: Purchase,
     entry: LedgerEntry | null,
     refuseBeforeAsking: () => Promise<void>,
-  ): Promise<SignatureProof> {
+  ): Promise<boolean> {
     const { store } = this.#deps;
     const { payment, call, route } = purchase;
-    if (await this.#isSignedByPayer(payment)) return { isVerified: false };
-    if (isConfirmedBefore(purchase, entry)) return { isVerified: true };
+    if (await this.#isSignedByPayer(payment)) return false;
+    if (isConfirmedBefore(purchase, entry)) return true;
     checkTerms(call.payment, payment.requirements, store.now());
     checkValidity(payment, route, store.now());
     await refuseBeforeAsking();
@@ -122,7 +119,8 @@ export class SignatureProofs {
     }
     const waitSec = await this.#countCall('verifications', MAX_VERIFICATIONS_PER_MINUTE);
     if (waitSec > 0) throw new Saturated(waitSec);
-    return this.#askFacilitator(purchase);
+    await askFacilitator(this.#deps, purchase, false, this.#stopping);
+    return true;
   }
 
   /** True if no contract is at the payer's address. A plain account has one key, and another key signed. */
@@ -130,8 +128,8 @@ export class SignatureProofs {
     if (!isPlainSignature(payment)) return false;
     if ((await this.#countCall('code lookups', MAX_CODE_LOOKUPS_PER_MINUTE)) > 0) return false;
     const lookup = this.#deps.isContract(payment.authorization.from);
-    const waited = await withDeadline(lookup, call, this.#stopping);
-    return waited.kind === 'done' && waited.value === false;
+    const ends = { stopping: this.#stopping, toLateError: () => new PaymentsUnavailable() };
+    return (await withDeadline(lookup, call, ends)) === false;
   }
 
   /** Counts one call of this process. Returns 0 within the limit, else the seconds until the count is reset. */
@@ -141,16 +139,24 @@ export class SignatureProofs {
     const { count, resetAtMs } = await store.limits.hit(key, MINUTE_MS);
     return count <= maxPerMinute ? 0 : Math.max(1, Math.ceil((resetAtMs - store.now()) / 1000));
   }
+}
 
-  async #askFacilitator({ payment, offer, call }: Purchase): Promise<SignatureProof> {
-    const { facilitator } = this.#deps;
-    const verifying = facilitator.verify({ payment, offer, isSignatureChecked: false });
-    const waited = await withDeadline(verifying, call, this.#stopping);
-    if (waited.kind === 'disconnected') return 'disconnected';
-    if (waited.kind !== 'done') throw new PaymentsUnavailable();
-    requireValid(waited.value);
-    return { isVerified: true };
-  }
+/** Throws the error for the caller if the facilitator does not find the payment valid. */
+export async function askFacilitator(
+  { facilitator }: Pick<GateDeps, 'facilitator'>,
+  { payment, offer, call }: Purchase,
+  isSignatureChecked: boolean,
+  stopping: AbortSignal,
+): Promise<void> {
+  const verifying = facilitator.verify({ payment, offer, isSignatureChecked });
+  // `CallEnded` would say of a late call that its work continues, but no work has begun.
+  const ends = { stopping, toLateError: () => new PaymentsUnavailable() };
+  const verdict = await withDeadline(verifying, call, ends);
+  if (verdict.kind === 'valid') return;
+  if (verdict.kind === 'unavailable') throw new PaymentsUnavailable(new Error(verdict.reason));
+  const word = toReasonWord(verdict.reason);
+  const code = word.includes('signature') ? 'invalid_signature' : 'verification_failed';
+  throw new PaymentRefused(code, `${word}. Nothing was charged: set that right and pay again`);
 }
 
 /**

@@ -4,9 +4,9 @@ import PQueue from 'p-queue';
 import { TooManyOpen } from '../../model/errors.ts';
 import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
+import { withDeadline } from './call-end.ts';
 import { findDebtTimes, MAX_DEBTS_PER_HOUR } from './debts.ts';
 import { type GateDeps, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
-import { type CallEnd, withDeadline } from './waiting.ts';
 import { WaitingPlaces } from './waiting-places.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -19,10 +19,11 @@ const POLL_INTERVAL_MS = 250;
 const MAX_CALLS_PER_PAYER = 100;
 const RETRY_AFTER_SEC = 30;
 
-export type ShareTurn =
-  /** If `hasWaited` is true, the caller must read the ledger again. */
-  | { readonly kind: 'taken'; readonly hasWaited: boolean; release(): void }
-  | { readonly kind: CallEnd };
+export type Share = {
+  /** If true, the caller must read the ledger again. */
+  readonly hasWaited: boolean;
+  release(): void;
+};
 
 /** Numbers of running computations of one route in this process. */
 type RunningCounts = { total: number; readonly byPayer: Tally; readonly byClient: Tally };
@@ -51,10 +52,10 @@ export class FairShares {
 
   /**
    * Takes a share for this purchase, or waits for one. Throws Saturated or TooManyOpen if the call may not wait, or has
-   * waited too long.
+   * waited too long, and CallEnded.
    */
-  async take(purchase: Purchase, stopping: AbortSignal): Promise<ShareTurn> {
-    if (!this.#deps.isRateLimited) return { kind: 'taken', hasWaited: false, release() {} };
+  async take(purchase: Purchase, stopping: AbortSignal): Promise<Share> {
+    if (!this.#deps.isRateLimited) return { hasWaited: false, release() {} };
     const { payer, call } = purchase;
     const line = this.#lines.get(payer) ?? createLine();
     if (countCalls(line) >= MAX_CALLS_PER_PAYER) throw new TooManyOpen(RETRY_AFTER_SEC);
@@ -68,15 +69,14 @@ export class FairShares {
       .add(() => this.#enter(purchase, line, signal), { signal })
       .then(({ share }) => share);
     try {
-      const waited = await withDeadline(taking, { ...call, deadlineMs }, stopping);
-      if (waited.kind === 'done') {
-        const hasWaited = performance.now() - startMs > POLL_INTERVAL_MS;
-        return { kind: 'taken', hasWaited, release: waited.value };
-      }
+      const toLateError = () => new TooManyOpen(RETRY_AFTER_SEC);
+      const ends = { stopping, toLateError };
+      const release = await withDeadline(taking, { ...call, deadlineMs }, ends);
+      return { hasWaited: performance.now() - startMs > POLL_INTERVAL_MS, release };
+    } catch (error) {
       // The line may still grant a share to this call, which no longer waits.
       taking.then((release) => release()).catch(() => undefined);
-      if (waited.kind !== 'late') return waited;
-      throw new TooManyOpen(RETRY_AFTER_SEC);
+      throw error;
     } finally {
       waitEnd.abort();
       Promise.all([line.entering.onIdle(), line.waiting.onIdle()]).then(() =>

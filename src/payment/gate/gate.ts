@@ -12,6 +12,13 @@ import {
 import { toPayer, toPaymentKey } from '../terms.ts';
 import { PaymentRefused, toPaidAnswer, WrittenAnswers } from './answers.ts';
 import { checkTerms, checkValidity, SignatureProofs } from './authorization.ts';
+import {
+  CallEnded,
+  isDisconnect,
+  throwIfEnded,
+  toAnsweredError,
+  withDeadline,
+} from './call-end.ts';
 import { Challenges, type Preview } from './challenge.ts';
 import { refuseDebtor } from './debts.ts';
 import { FairShares } from './fair-shares.ts';
@@ -26,18 +33,10 @@ import {
   refuseRepeatedClaims,
   toIdentifierScope,
 } from './redelivery.ts';
-import {
-  awaitPayment,
-  type CallEnd,
-  findCallEnd,
-  InFlightCalls,
-  type KeyState,
-  toEndError,
-  withDeadline,
-} from './waiting.ts';
+import { awaitPayment, InFlightCalls, type KeyState } from './waiting.ts';
 
 /** Outcome of one look at the ledger. `again`: the ledger has changed, and must be read again. */
-type Decision = PaidAnswer | 'disconnected' | 'again';
+type Decision = PaidAnswer | 'again';
 
 /**
  * Decides about every paid call. An answer is charged if and only if it is a 200 that was delivered or can be fetched
@@ -94,9 +93,10 @@ export class PaymentGate {
       const payment = { authorization, signature, requirements: offer.requirements };
       return await this.#pay({ route, input, call, payment, offer, key, payer, request, scope });
     } catch (error) {
+      if (isDisconnect(error)) return 'disconnected';
       if (error instanceof PaymentRefused)
         return this.#challenges.refuse(route, error, hasLegacyHeader);
-      throw await this.withCharged(error, call.payment);
+      throw await this.withCharged(toAnsweredError(error), call.payment);
     }
   }
 
@@ -119,18 +119,16 @@ export class PaymentGate {
     await this.#written.flush();
   }
 
-  async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer | 'disconnected'> {
+  async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer> {
     const { store } = this.#deps;
     let entry: LedgerEntry | null | undefined = await store.ledger.findEntry(purchase.key);
-    const proof = await this.#proofs.prove(purchase, entry, () =>
+    const isVerified = await this.#proofs.prove(purchase, entry, () =>
       this.#refuseBusyOrDebtor(purchase),
     );
-    if (proof === 'disconnected') return 'disconnected';
     publishStep({ name: 'parsed' });
     for (;;) {
-      if (purchase.call.disconnect.aborted) return 'disconnected';
-      if (this.#stopping.signal.aborted) throw new Saturated();
-      const decision = await this.#decide(purchase, proof.isVerified, entry);
+      if (this.#stopping.signal.aborted) throw new CallEnded('stopping');
+      const decision = await this.#decide(purchase, isVerified, entry);
       if (decision !== 'again') return decision;
       entry = undefined;
     }
@@ -150,8 +148,7 @@ export class PaymentGate {
     }
     if (state.kind !== 'free') return this.#answerFromState(purchase, key, state);
 
-    const end = findCallEnd(call, this.#stopping.signal);
-    if (end !== null) return this.#endCall(end);
+    throwIfEnded(call, this.#stopping.signal);
     checkTerms(call.payment, payment.requirements, store.now());
     const identifier =
       scope === null ? null : await readIdentifier(store, scope, purchase, this.isInFlight);
@@ -176,8 +173,6 @@ export class PaymentGate {
     state: Exclude<KeyState, { readonly kind: 'free' }>,
   ): Promise<Decision> {
     switch (state.kind) {
-      case 'disconnected':
-        return 'disconnected';
       case 'refused':
         throw state.error;
       case 'paid': {
@@ -194,16 +189,14 @@ export class PaymentGate {
   ): Promise<Decision> {
     const { route, input, call, key } = purchase;
     const stopping = this.#stopping.signal;
-    const admitted = await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, stopping);
-    if (admitted.kind !== 'done') return this.#endCall(admitted.kind);
-    const turn = await this.#shares.take(purchase, stopping);
-    if (turn.kind !== 'taken') return this.#endCall(turn.kind);
+    await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, { stopping });
+    const share = await this.#shares.take(purchase, stopping);
     // While this call waited for its turn, another call of this process may have begun the same purchase.
     if (
       this.#inFlight.has(key) ||
-      (turn.hasWaited && (await this.#findLostKey(purchase)) !== null)
+      (share.hasWaited && (await this.#findLostKey(purchase)) !== null)
     ) {
-      turn.release();
+      share.release();
       return 'again';
     }
     const run = new PurchaseRun(purchase, {
@@ -211,7 +204,7 @@ export class PaymentGate {
       ...facts,
       isInFlight: this.isInFlight,
       stopping,
-      release: turn.release,
+      release: share.release,
     });
     const outcome = await this.#inFlight.start(purchase, run);
     switch (outcome.kind) {
@@ -225,8 +218,6 @@ export class PaymentGate {
         throw outcome.error;
       case 'abandoned':
         return 'again';
-      case 'disconnected':
-        return 'disconnected';
     }
   }
 
@@ -264,11 +255,5 @@ export class PaymentGate {
   #refuseWhileBusy<Input>(route: PaidRoute<Input>, input?: Input): void {
     if (this.#stopping.signal.aborted || route.isSaturated?.(input)) throw new Saturated();
     if (!this.#deps.isReady()) throw new PaymentsUnavailable();
-  }
-
-  #endCall(end: CallEnd): 'disconnected' {
-    const error = toEndError(end);
-    if (error === null) return 'disconnected';
-    throw error;
   }
 }

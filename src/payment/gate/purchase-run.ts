@@ -1,15 +1,15 @@
 /** Does all new work of a paid call: claims the key, verifies, computes, stores the answer and settles. */
-import { PaymentsUnavailable, ScanProcessing } from '../../model/errors.ts';
+import { ScanProcessing } from '../../model/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { LedgerWriter, newClaimData, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
-import type { VerifyOutcome } from '../settle/facilitator.ts';
-import { PaymentRefused, storeDelivery, toReasonWord, toReleaseData } from './answers.ts';
+import { PaymentRefused, storeDelivery, toReleaseData } from './answers.ts';
+import { askFacilitator } from './authorization.ts';
+import { isDisconnect, throwIfEnded, toAnsweredError, withDeadline } from './call-end.ts';
 import { DebtRecord } from './debts.ts';
 import { type GateDeps, type Purchase, type PurchaseOutcome, publishStep } from './purchase.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
 import { Settlement } from './settlement.ts';
-import { type CallEnd, findCallEnd, toEndError, type WaitResult, withDeadline } from './waiting.ts';
 
 export type PurchaseRunOptions = {
   readonly deps: GateDeps;
@@ -52,33 +52,32 @@ export class PurchaseRun<Input> {
   /** Never rejects: an error of a step becomes the outcome `refused`, and is answered. */
   async run(): Promise<PurchaseOutcome> {
     const outcome = await this.#runSteps().catch((error: unknown): PurchaseOutcome => {
-      return error instanceof StepLost ? ABANDONED_OUTCOME : { kind: 'refused', error };
+      if (error instanceof StepLost) return ABANDONED_OUTCOME;
+      return { kind: 'refused', error: toAnsweredError(error) };
     });
-    await this.#end(outcome);
-    return outcome;
+    const error = outcome.kind === 'refused' ? outcome.error : null;
+    await this.#end(outcome.kind, error);
+    // Calls that wait for this one must not end because its client has disconnected.
+    return isDisconnect(error) ? ABANDONED_OUTCOME : outcome;
   }
 
   async #runSteps(): Promise<PurchaseOutcome> {
     const { deps, stopping, isVerified } = this.#options;
-    const { call } = this.#purchase;
     const writer = await this.#claim();
     if (writer === null) return ABANDONED_OUTCOME;
     publishStep({ name: 'claimed' });
 
-    const verifyEnd = isVerified ? null : await this.#verify();
-    if (verifyEnd !== null) return toEndOutcome(verifyEnd);
+    if (!isVerified) await askFacilitator(deps, this.#purchase, true, stopping);
     publishStep({ name: 'verified' });
 
     const computed = await this.#compute();
-    if (computed.kind !== 'done') return toEndOutcome(computed.kind);
-    const { answerId, scanId, delivery } = await this.#storeAnswer(computed.value);
+    const { answerId, scanId, delivery } = await this.#storeAnswer(computed);
     await writer.write('computed', {}, { answerId, scanId });
     publishStep({ name: 'computed' });
 
     if (!(await this.#isIdentifierOurs())) return ABANDONED_OUTCOME;
     this.#refuseExpiringPayment();
-    const end = findCallEnd(call, stopping);
-    if (end !== null) return toEndOutcome(end);
+    throwIfEnded(this.#purchase.call, stopping);
 
     this.#isSettling = true;
     return await new Settlement(deps, this.#purchase, writer, delivery).run();
@@ -110,24 +109,10 @@ export class PurchaseRun<Input> {
     return state.lastKey === key && state.liveKey === null;
   }
 
-  /** Resolves to null if the payment is valid. Rejects with the error for the caller if it is not. */
-  async #verify(): Promise<CallEnd | null> {
-    const { deps, stopping } = this.#options;
-    const { payment, offer, call } = this.#purchase;
-    const verifying = deps.facilitator.verify({ payment, offer, isSignatureChecked: true });
-    const waited = await withDeadline(verifying, call, stopping);
-    // The error of a late call would say that the work continues, but no work has begun.
-    if (waited.kind === 'late') throw new PaymentsUnavailable();
-    if (waited.kind !== 'done') return waited.kind;
-    requireValid(waited.value);
-    return null;
-  }
-
-  async #compute(): Promise<WaitResult<ComputedAnswer>> {
+  async #compute(): Promise<ComputedAnswer> {
     const { entry, stopping } = this.#options;
     const { route, input, call, payer } = this.#purchase;
-    const end = findCallEnd(call, stopping);
-    if (end !== null) return { kind: end };
+    throwIfEnded(call, stopping);
     publishStep({ name: 'computing' });
     this.#computing = route.compute(input, {
       payer,
@@ -136,7 +121,7 @@ export class PurchaseRun<Input> {
     });
     // `#end` may wait for this promise later. Until then, its rejection must not count as unhandled.
     this.#computing.catch(() => undefined);
-    return await withDeadline(this.#computing, call, stopping);
+    return await withDeadline(this.#computing, call, { stopping });
   }
 
   async #storeAnswer(computed: ComputedAnswer) {
@@ -160,48 +145,28 @@ export class PurchaseRun<Input> {
   }
 
   /** Releases the key if no payment was sent, marks unpaid work as the payer's, and releases the share. */
-  async #end(outcome: PurchaseOutcome): Promise<void> {
+  async #end(kind: PurchaseOutcome['kind'], error: unknown): Promise<void> {
     const writer = this.#writer;
-    if (outcome.kind === 'paid') {
+    if (kind === 'paid') {
       await this.#debt.clear();
       this.#options.release();
       return;
     }
-    if (this.#computing === null || outcome.kind === 'unknown') this.#options.release();
+    if (this.#computing === null || kind === 'unknown') this.#options.release();
     else {
-      const isDebt = outcome.kind === 'disconnected' || isLeftByPayer(outcome);
-      await this.#debt.markUnpaid(this.#computing, isDebt, this.#options.release);
+      await this.#debt.markUnpaid(this.#computing, isLeftByPayer(error), this.#options.release);
     }
-    if (outcome.kind === 'abandoned' || writer === null) return;
+    if (kind === 'abandoned' || writer === null) return;
     if (writer.state === 'none' || toProgress(writer.state) !== 'working') return;
-    const data = toReleaseData(describeOutcome(outcome).slice(0, 200), outcome);
+    const data = toReleaseData(String(error ?? kind).slice(0, 200), error);
     await writer.write('released', data).catch((failure: unknown) => {
       this.#options.deps.onError(`${this.#purchase.key} is released later`, failure);
     });
   }
 }
 
-function toEndOutcome(end: CallEnd): PurchaseOutcome {
-  const error = toEndError(end);
-  return error === null ? { kind: 'disconnected' } : { kind: 'refused', error };
-}
-
-/** Throws an error for the caller if the facilitator did not find the payment valid. */
-export function requireValid(verdict: VerifyOutcome): void {
-  if (verdict.kind === 'valid') return;
-  if (verdict.kind === 'unavailable') throw new PaymentsUnavailable(new Error(verdict.reason));
-  const word = toReasonWord(verdict.reason);
-  const code = word.includes('signature') ? 'invalid_signature' : 'verification_failed';
-  throw new PaymentRefused(code, `${word}. Nothing was charged: set that right and pay again`);
-}
-
-function describeOutcome(outcome: PurchaseOutcome): string {
-  if (outcome.kind === 'disconnected') return 'the client hung up';
-  return outcome.kind === 'refused' ? String(outcome.error) : outcome.kind;
-}
-
 /** True if the call ended without payment and the fault is not ours. */
-function isLeftByPayer(outcome: PurchaseOutcome): boolean {
-  if (outcome.kind !== 'refused') return false;
-  return outcome.error instanceof ScanProcessing || outcome.error instanceof PaymentRefused;
+function isLeftByPayer(error: unknown): boolean {
+  if (isDisconnect(error)) return true;
+  return error instanceof ScanProcessing || error instanceof PaymentRefused;
 }

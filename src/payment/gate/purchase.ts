@@ -49,10 +49,11 @@ export type PurchaseOutcome =
   | { readonly kind: 'refused'; readonly error: unknown }
   /** The caller gets this error. The reconciler finds out if money has moved. */
   | { readonly kind: 'unknown'; readonly error: Error }
-  /** Another writer has claimed the key. This call, and calls that wait for it, start again. */
-  | { readonly kind: 'abandoned' }
-  /** The client has disconnected. */
-  | { readonly kind: 'disconnected' };
+  /**
+   * Another writer has claimed the key, or the client has disconnected. This call, and calls that wait for it, start
+   * again. The call of the client that has disconnected then ends.
+   */
+  | { readonly kind: 'abandoned' };
 
 /** Dependencies of the gate. */
 export type GateDeps = {

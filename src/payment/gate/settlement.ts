@@ -95,10 +95,9 @@ export class Settlement {
 
   /** Releases a key whose payment was never sent. The payer may send it again, for example after a top-up. */
   async #release(reason: string, error: Error): Promise<PurchaseOutcome> {
-    const refused: PurchaseOutcome = { kind: 'refused', error };
     try {
-      await this.#writer.write('released', toReleaseData(toReasonWord(reason), refused));
-      return refused;
+      await this.#writer.write('released', toReleaseData(toReasonWord(reason), error));
+      return { kind: 'refused', error };
     } catch (failure) {
       // The ledger still says `settling`, so another instance may send the payment and charge the payer.
       this.#deps.onError(`the refusal of ${this.#purchase.key} could not be recorded`, failure);

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Saturated, ScanProcessing, type SettlementUnknown } from '../../model/errors.ts';
+import type { SettlementUnknown } from '../../model/errors.ts';
 import type { LedgerEntry, LedgerStore } from '../../store/ledger.ts';
 import {
   findTransaction,
@@ -8,8 +8,8 @@ import {
   StepLost,
   toProgress,
 } from '../ledger/ledger.ts';
-import type { PaidCall } from '../paid-route.ts';
 import { findDelivery, readReleaseError } from './answers.ts';
+import { CallEnded, isLate, withDeadline } from './call-end.ts';
 import {
   type GateDeps,
   type PaidDelivery,
@@ -22,52 +22,6 @@ import { createUnknownError, createUnpaidError } from './settlement.ts';
 
 /** Poll interval while another instance works on the key. */
 const POLL_INTERVAL_MS = 200;
-
-/** Reasons that end a call before its work is done. */
-export type CallEnd = 'disconnected' | 'late' | 'stopping';
-
-/** Returns null after a disconnect, because nobody can be answered then. */
-export function toEndError(end: CallEnd): Error | null {
-  if (end === 'disconnected') return null;
-  return end === 'late' ? new ScanProcessing() : new Saturated();
-}
-
-export type WaitResult<T> =
-  | { readonly kind: 'done'; readonly value: T }
-  | { readonly kind: CallEnd };
-
-/** Returns null while the call may continue. */
-export function findCallEnd(call: PaidCall, stopping?: AbortSignal): CallEnd | null {
-  if (call.disconnect.aborted) return 'disconnected';
-  if (stopping?.aborted) return 'stopping';
-  return findLeftMs(call) === 0 ? 'late' : null;
-}
-
-/** Waits for work until the client disconnects, the deadline passes or the service stops. The work itself continues. */
-export function withDeadline<T>(
-  work: Promise<T>,
-  call: PaidCall,
-  stopping?: AbortSignal,
-): Promise<WaitResult<T>> {
-  const end = Promise.withResolvers<WaitResult<T>>();
-  const onDisconnect = () => end.resolve({ kind: 'disconnected' });
-  const onStop = () => end.resolve({ kind: 'stopping' });
-  if (call.disconnect.aborted) onDisconnect();
-  if (stopping?.aborted) onStop();
-  call.disconnect.addEventListener('abort', onDisconnect, { once: true });
-  stopping?.addEventListener('abort', onStop, { once: true });
-  const timer = setTimeout(() => end.resolve({ kind: 'late' }), findLeftMs(call));
-  const done = work.then((value) => ({ kind: 'done', value }) as const);
-  return Promise.race([done, end.promise]).finally(() => {
-    clearTimeout(timer);
-    call.disconnect.removeEventListener('abort', onDisconnect);
-    stopping?.removeEventListener('abort', onStop);
-  });
-}
-
-function findLeftMs({ deadlineMs }: PaidCall): number {
-  return Math.max(0, deadlineMs - performance.now());
-}
 
 /** A purchase that this process works on now. */
 export type CallInFlight = {
@@ -115,8 +69,7 @@ export type KeyState =
   | { readonly kind: 'free'; readonly entry: LedgerEntry | null }
   /** `entry` is null if a call of this process has just bought the answer. */
   | { readonly kind: 'paid'; readonly delivery: PaidDelivery; readonly entry: LedgerEntry | null }
-  | { readonly kind: 'refused'; readonly error: unknown }
-  | { readonly kind: 'disconnected' };
+  | { readonly kind: 'refused'; readonly error: unknown };
 
 /**
  * Waits until no other call works on a key, then returns the key's state. If `purchase` has this key, it also gets an
@@ -132,7 +85,7 @@ export async function awaitPayment(
   let wasBusy = false;
   let freshEntry = known;
   for (;;) {
-    if (purchase.call.disconnect.aborted) return { kind: 'disconnected' };
+    if (purchase.call.disconnect.aborted) throw new CallEnded('disconnected');
     const otherCall = inFlight.get(key);
     if (otherCall !== undefined) {
       const state = await awaitCall(otherCall, purchase, key === purchase.key);
@@ -146,18 +99,16 @@ export async function awaitPayment(
     const state = await readKeyState(deps, entry, purchase, wasBusy);
     if (state !== null) return state;
     // A call past its deadline does not wait. `readKeyState` would have returned a stored answer.
-    if (findCallEnd(purchase.call) === 'late')
-      return { kind: 'refused', error: toLateError(entry) };
+    if (isLate(purchase.call)) throw toLateError(entry);
     wasBusy = true;
-    const end = await awaitStep(deps, entry, purchase);
-    if (end !== null) return end;
+    await awaitStep(deps, entry, purchase);
     freshEntry = undefined;
   }
 }
 
 /** While the payment is in doubt, the error must not promise that the call is uncharged. */
 function toLateError(entry: LedgerEntry): Error {
-  return toProgress(entry.last.state) === 'in_doubt' ? toDoubtError(entry) : new ScanProcessing();
+  return toProgress(entry.last.state) === 'in_doubt' ? toDoubtError(entry) : new CallEnded('late');
 }
 
 function toDoubtError(entry: LedgerEntry): SettlementUnknown {
@@ -197,52 +148,45 @@ async function awaitCall(
 ): Promise<KeyState | null> {
   const { payment } = otherCall.purchase;
   if (isOwn) refuseConflict(otherCall.purchase, purchase);
-  const waited = await withDeadline(otherCall.outcome, purchase.call);
-  if (waited.kind === 'disconnected') return { kind: 'disconnected' };
-  if (waited.kind !== 'done') {
-    const error = otherCall.isSettling ? createUnknownError(payment, null) : new ScanProcessing();
-    return { kind: 'refused', error };
-  }
-  const outcome = waited.value;
+  const toLateError = () =>
+    otherCall.isSettling ? createUnknownError(payment, null) : new CallEnded('late');
+  const outcome = await withDeadline(otherCall.outcome, purchase.call, { toLateError });
   switch (outcome.kind) {
     case 'paid':
       return { kind: 'paid', delivery: outcome.delivery, entry: null };
     case 'refused':
       return isOwn ? outcome : null;
     case 'unknown':
-      return { kind: 'refused', error: outcome.error };
+      throw outcome.error;
     case 'abandoned':
-    case 'disconnected':
       return null;
   }
 }
 
 /**
  * Makes one step for a key that no call of this process works on. Waits for the instance that works on the key, takes
- * the key over, or lets the reconciler look up its payment. Returns null if the key must be read again.
+ * the key over, or lets the reconciler look up its payment. The caller must then read the key again.
  */
 async function awaitStep(
   { store, reconciler, retryWithinMs = RETRY_WITHIN_MS }: GateDeps,
   entry: LedgerEntry,
   { call }: Purchase,
-): Promise<KeyState | null> {
+): Promise<void> {
   const { owner, state } = entry.last;
   const isOwnedByUs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
   const isOwnedByOther = !isOwnedByUs && (await store.instances.isAlive(owner));
   // The other instance writes the end of its work to the ledger. The caller then reads the ledger again.
   if (isOwnedByOther && state !== 'unknown') {
     await pause(POLL_INTERVAL_MS);
-    return null;
+    return;
   }
   if (toProgress(state) === 'working') {
     await takeOver(store.ledger, entry);
-    return null;
+    return;
   }
-  const waited = await withDeadline(reconciler.resolve(entry.key, retryWithinMs), call);
-  if (waited.kind === 'disconnected') return { kind: 'disconnected' };
-  const latest = waited.kind === 'done' ? waited.value : entry;
-  if (latest === null || toProgress(latest.last.state) !== 'in_doubt') return null;
-  return { kind: 'refused', error: toDoubtError(latest) };
+  const resolving = reconciler.resolve(entry.key, retryWithinMs);
+  const latest = await withDeadline(resolving, call, { toLateError: () => toDoubtError(entry) });
+  if (latest !== null && toProgress(latest.last.state) === 'in_doubt') throw toDoubtError(latest);
 }
 
 /** Releases a key whose payment was not sent, because no process works on it any more. */
