@@ -52,13 +52,18 @@ describe('the README of the paid path', () => {
   });
 
   test('names only writers and tests that exist', () => {
+    // A suite may name its project before `.test.ts`.
+    const files = readdirSync(join(ROOT, 'test/payment'));
+    const suites = files
+      .filter((file) => file.endsWith('.test.ts'))
+      .map((file) => file.split('.')[0]);
     for (const [step, writers = '', , , tests = ''] of rows) {
       for (const file of codesIn(writers)) {
         const name = file.split('/').at(-1);
         expect(['gate', 'ledger', 'settle'].flatMap(sourcesIn), step).toContain(name);
       }
       for (const name of codesIn(tests)) {
-        expect(readFileSync(join(ROOT, `test/payment/${name}.test.ts`)), step).toBeTruthy();
+        expect(suites, step).toContain(name);
       }
     }
   });
