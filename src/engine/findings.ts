@@ -59,7 +59,7 @@ export function toVerdict<Name extends string>(
   outcomes: Outcomes<Name>,
   finding: Finding<Name>,
 ): Verdict<Name | EngineOutcome> {
-  // An outcome that every check shares is a verdict already, and `readVerdict` validates it.
+  // An outcome that every check shares is a verdict already.
   if (!isFound(finding)) return finding;
   const [outcome, facts, fix] = finding;
   if (!Object.hasOwn(outcomes, outcome)) {

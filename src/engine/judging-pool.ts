@@ -49,7 +49,7 @@ export function createPool(options: PoolOptions = {}): Pool {
       const account = isStanding ? scan.standing : scan.origin;
       try {
         const output = await pool.runTask({ name: impl, work, account, signal });
-        return output as Verdict; // validated by `checkOnThread`, where a breach is a fault of the check
+        return output as Verdict; // the return value of `checkOnThread`
       } catch (error) {
         if (error instanceof TaskFault) return toFaultVerdict(isStanding, serializeSeen(seen));
         if (!(error instanceof TaskLimitExceeded)) throw error;

@@ -1,19 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { type Basis, ENGINE_OUTCOMES, type Status, type Verdict } from '../model/verdict.ts';
+import type { Verdict } from '../model/verdict.ts';
 import { countTextBytes, deserializeFrozen } from '../parse/json/transfer.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
-import type { CheckDefinition } from './define-check.ts';
 import type { SerializedObservation } from './judging-pool.ts';
 
 /** The scan and the observations that one task receives. */
 export type ObservedTask = {
   readonly scanKey: string;
   readonly seen: readonly SerializedObservation[];
-};
-
-type Evaluable = Pick<CheckDefinition, 'outcomes'> & {
-  evaluate(seen: unknown, kit: unknown): unknown;
 };
 
 /** Bytes of cached text. Values parsed from the text take several times as many bytes. */
@@ -59,12 +54,10 @@ const cache = new ScanCache();
 /** Runs on a worker thread, which has loaded the module of the check. */
 export function checkOnThread(
   { scanKey, seen }: ObservedTask,
-  module: Readonly<Record<string, unknown>>,
+  { default: check }: { readonly default: { evaluate(seen: unknown, kit: Kit): Verdict } },
 ): Verdict {
-  const check = module['default'];
-  if (!isDefinition(check)) throw new TypeError('The module exports no check as its default.');
   const scan = cache.loadScan(scanKey, seen);
-  return readVerdict(check.evaluate(scan.seen, scan.kit), check.outcomes);
+  return cleanVerdict(check.evaluate(scan.seen, scan.kit));
 }
 
 /** Runs on a worker thread, which has loaded the module of the function. */
@@ -78,49 +71,17 @@ export function callWithKit(
   return run(scan.seen, scan.kit);
 }
 
-/** Checks only for the members used here, because the main thread has validated the definition. */
-function isDefinition(value: unknown): value is Evaluable {
-  return typeof value === 'object' && value !== null && 'evaluate' in value && 'outcomes' in value;
-}
-
 /** Limit of security.md, "Hostile origins". */
 export const MAX_EVIDENCE_CHARS = 500;
+const MAX_FIX_CHARS = 500;
 
-/** Statuses allowed for each basis (checks.md, "Common rules"). */
-const ALLOWED_STATUSES: Readonly<Record<Basis, readonly Status[]>> = {
-  measured: ['pass', 'warn', 'fail'],
-  not_applicable: ['pass'],
-  not_determined: ['warn'],
-  not_evaluated: ['fail'],
-};
-
-/** Returns the verdict with cleaned and cut evidence. Throws TypeError if the verdict is malformed. */
-export function readVerdict(raw: unknown, outcomes: readonly string[]): Verdict {
-  if (typeof raw !== 'object' || raw === null) throw new TypeError('The verdict is not an object.');
-  if ('then' in raw) throw new TypeError('The verdict is a promise: evaluate must be synchronous.');
-  const { status, basis, outcome, evidence, fix }: Partial<Record<keyof Verdict, unknown>> = raw;
-
-  if (!isBasis(basis)) throw new TypeError(`Unknown basis ${JSON.stringify(basis)}.`);
-  const allowedStatus = ALLOWED_STATUSES[basis].find((allowed) => allowed === status);
-  if (!allowedStatus) throw new TypeError(`Status ${JSON.stringify(status)} with basis ${basis}.`);
-  if (typeof outcome !== 'string' || !isListed(outcome, outcomes)) {
-    throw new TypeError(`Outcome ${JSON.stringify(outcome)} is not in the check's list.`);
-  }
-  const text = typeof evidence === 'string' ? cleanText(evidence, MAX_EVIDENCE_CHARS) : '';
-  if (text === '') throw new TypeError(`Outcome ${outcome} without evidence.`);
-  if (basis === 'not_applicable' && !text.startsWith('Not applicable:')) {
-    throw new TypeError(`Outcome ${outcome}: evidence must start with "Not applicable:".`);
-  }
-  if (typeof fix !== 'string' || fix.trim() === '' || /[\r\n]/.test(fix)) {
-    throw new TypeError(`Outcome ${outcome}: the fix must be one line.`);
-  }
-  return { status: allowedStatus, basis, outcome, evidence: text, fix };
-}
-
-function isBasis(value: unknown): value is Basis {
-  return typeof value === 'string' && Object.hasOwn(ALLOWED_STATUSES, value);
-}
-
-function isListed(outcome: string, outcomes: readonly string[]): boolean {
-  return outcomes.includes(outcome) || ENGINE_OUTCOMES.some((shared) => shared === outcome);
+/** Returns the verdict with evidence and fix as one line of visible characters each, within their limits. */
+export function cleanVerdict({ status, basis, outcome, evidence, fix }: Verdict): Verdict {
+  return {
+    status,
+    basis,
+    outcome,
+    evidence: cleanText(evidence, MAX_EVIDENCE_CHARS),
+    fix: cleanText(fix, MAX_FIX_CHARS),
+  };
 }

@@ -157,10 +157,6 @@ function findPayabilityCap(payment: BuyerFacts | null | undefined): number {
 export const SCORINGS = { 'scoring@1': scoreResults } as const satisfies Record<string, Scoring>;
 export type ScoringName = keyof typeof SCORINGS;
 
-export function isScoringName(name: string): name is ScoringName {
-  return Object.hasOwn(SCORINGS, name);
-}
-
 /** Converts a score from 0 to 100. */
 export function toGrade(score: number): Grade {
   return GRADES.find(([, from]) => score >= from)?.[0] ?? 'F';

@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'vitest';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckCase, CheckDefinition } from '../../src/engine/define-check.ts';
-import { MAX_EVIDENCE_CHARS, readVerdict } from '../../src/engine/on-thread.ts';
+import { MAX_EVIDENCE_CHARS } from '../../src/engine/on-thread.ts';
 import type { Verdict } from '../../src/model/verdict.ts';
 import { deepFreeze } from '../../src/parse/json/json.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+import { readVerdict } from './read-verdict.ts';
 
 /** Evidence names a fact only if it has a path, a number or a quoted value. */
 const HAS_FACT = /[/\d"]/;

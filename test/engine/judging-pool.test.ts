@@ -62,9 +62,10 @@ describe('a check that behaves', () => {
     expect(verdict.evidence).toBe(`openapi ${body.length} ${body.codePointAt(1)}`);
   });
 
-  test('gets its evidence cleaned and cut to 500 characters', async () => {
-    const { evidence } = await judge('dirty-evidence');
+  test('gets its evidence cleaned and cut to 500 characters, and its fix cleaned', async () => {
+    const { evidence, fix } = await judge('dirty-evidence');
     expect(evidence).toMatch(/^evil x{494}…$/);
+    expect(fix).toBe('Keep it.');
   });
 });
 
@@ -87,7 +88,6 @@ describe('a check that exceeds its limits', () => {
 describe('a check that fails', () => {
   test.each([
     ['throws', 'a defect of ours'],
-    ['thenable', 'promise'],
     ['floating-rejection', 'left behind'],
     ['foreign-outcome', 'unlisted'],
   ])('%s in both attempts loses only its own result, and is logged', async (title, why) => {

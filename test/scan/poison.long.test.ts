@@ -4,7 +4,6 @@ import { type Catalog, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CheckDefinition } from '../../src/engine/define-check.ts';
 import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
-import { readVerdict } from '../../src/engine/on-thread.ts';
 import type { Observations } from '../../src/model/observations.ts';
 import { createKit } from '../../src/parse/kit/kit.ts';
 import { makePlan } from '../../src/probe/plan/plan.ts';
@@ -13,6 +12,7 @@ import { toRecording } from '../../src/probe/recording.ts';
 import { describeChallenges } from '../../src/scan/describe-challenges.ts';
 import { describeOrigin } from '../../src/scan/describe-origin.ts';
 import { gradeObservations } from '../../src/scan/grade-observations.ts';
+import { readVerdict } from '../checks/read-verdict.ts';
 import {
   agentCard,
   answer,

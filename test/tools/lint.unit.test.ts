@@ -56,7 +56,20 @@ const CASES_CODE = `export default [
   { name: 'no answer', seen: {}, expect: { status: 'fail', outcome: 'limits' } },
 ];
 `;
-const CATALOG = JSON.stringify({ checks: [{ impl: 'P6@1', digest: fileDigest(V1_CODE) }] });
+const CATALOG = JSON.stringify({
+  checksVersion: '2026-08-14.2',
+  scoring: 'scoring@1',
+  categories: [{ key: 'protocol', count: 1 }],
+  checks: [
+    {
+      id: 'P6',
+      title: 'price-integrity',
+      category: 'protocol',
+      impl: 'P6@1',
+      digest: fileDigest(V1_CODE),
+    },
+  ],
+});
 
 let root: string;
 
@@ -76,6 +89,7 @@ beforeEach(async () => {
   ]) {
     await cp(join(ROOT, 'src', file), join(root, 'src', file), { recursive: true });
   }
+  await cp(join(ROOT, 'catalog/schema.json'), join(root, 'catalog/schema.json'));
   await write(`${CHECK_FOLDER}/README.md`, README);
   await write(`${CHECK_FOLDER}/v1.ts`, V1_CODE);
   await write(`${CHECK_FOLDER}/cases.ts`, CASES_CODE);
@@ -182,15 +196,32 @@ describe('a check folder', () => {
     ).toEqual([expect.stringContaining(`${CHECK_FOLDER}/v2.ts:1: says nothing yet`)]);
   });
 
-  test('has versions that load and cases that are a list', async () => {
-    expect(await listFindings(`${CHECK_FOLDER}/v2.ts`, V1_CODE)).toContainEqual(
-      expect.stringContaining(`${CHECK_FOLDER}/v2.ts:1: version is 1`),
+  test.each([
+    ['no check', 'export default {', 'exports no check: '],
+    ['no defineCheck', V1_CODE.replace('defineCheck({', 'Object({'), 'must say'],
+    ['the version of another file', V1_CODE, 'version is 1, the file says 2'],
+    ['the id of another folder', V1_CODE.replace("id: 'P6'", "id: 'P7'"), 'id is "P7"'],
+    ['an unknown prerequisite', V1_CODE.replace('requires: []', "requires: ['Z9']"), 'it requires'],
+  ])('has no version with %s', async (_case, content, message) => {
+    expect(await listFindings(`${CHECK_FOLDER}/v2.ts`, content)).toContainEqual(
+      expect.stringContaining(`${CHECK_FOLDER}/v2.ts:1: ${message}`),
     );
-    await rm(join(root, CHECK_FOLDER, 'v2.ts'));
+  });
+
+  test('has cases that are a list', async () => {
     expect(await listFindings(`${CHECK_FOLDER}/cases.ts`, 'export default 1;')).toEqual([
       expect.stringContaining(`${CHECK_FOLDER}/cases.ts:1: cannot be read`),
     ]);
   });
+});
+
+test('a catalog that contradicts itself or its checks is refused', async () => {
+  const catalog = CATALOG.replace('price-integrity', 'prices');
+  const pins = JSON.stringify({ catalogs: { '2026-08-14.2': fileDigest(catalog) } });
+  await write('catalog/published.json', pins);
+  expect(await listFindings('catalog/2026-08-14.2.json', catalog)).toEqual([
+    'catalog/2026-08-14.2.json:1: P6 is "prices" here and "price-integrity" in checks/',
+  ]);
 });
 
 describe('a published file', () => {

@@ -11,6 +11,7 @@ import {
 import type { CheckDefinition } from '../../src/engine/define-check.ts';
 import type { ObservationName } from '../../src/model/observations.ts';
 import { ENGINE_OUTCOMES } from '../../src/model/verdict.ts';
+import { findRelationBreaches } from './check-relations.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
 
@@ -50,6 +51,7 @@ const Cases = Type.Array(
 );
 /** Placeholder that "npm run check:new" writes. */
 const TEMPLATE_PLACEHOLDER = /\b[Ss]ay in one (?:imperative )?(?:line|sentence) what\b/;
+const DEFINITION = /^export default defineCheck\(\{$/m;
 type Cases = Type.Static<typeof Cases>;
 const OUTCOME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const SENTENCE = /^[A-Z/].{10,118}[.]$/;
@@ -58,16 +60,30 @@ export const checkOutcomes: HouseRule = async (tree) => {
   if (!tree.files.some((file) => file.startsWith('checks/'))) return [];
   try {
     const checks = await discoverChecks(pathToFileURL(`${join(tree.root, 'checks')}/`));
-    const shapes = checks.flatMap(({ id, title, version, definition }) =>
-      shapeBreaches(definition).map((one) => at(`checks/${id}-${title}/v${version}.ts`, one)),
+    // The compiler checks the members of these.
+    const typed = checks.filter((check) => DEFINITION.test(tree.read(toPath(check))));
+    const untyped = checks.filter((check) => !typed.includes(check));
+    const shapes = typed.flatMap((check) =>
+      shapeBreaches(check.definition).map((one) => at(toPath(check), one)),
     );
-    const versions = await Promise.all(checks.map((check) => lintVersion(tree, check)));
-    return [...shapes, ...versions.flat()];
+    const versions = await Promise.all(typed.map((check) => lintVersion(tree, check)));
+    return [
+      ...untyped.map((check) => at(toPath(check), 'must say "export default defineCheck({"')),
+      ...findRelationBreaches(
+        checks.filter(({ definition }) => Array.isArray(definition.requires)),
+      ),
+      ...shapes,
+      ...versions.flat(),
+    ];
   } catch (error) {
-    if (error instanceof CheckModuleError) return error.message.split('\n').flatMap(parseBreach);
+    if (error instanceof CheckModuleError) return [parseBreach(error.message)];
     throw error;
   }
 };
+
+function toPath({ id, title, version }: DiscoveredCheck): string {
+  return `checks/${id}-${title}/v${version}.ts`;
+}
 
 /** Lists the malformed members of a check. The service itself does not check these at its start. */
 export function shapeBreaches(check: CheckDefinition): readonly string[] {
@@ -93,11 +109,10 @@ export function shapeBreaches(check: CheckDefinition): readonly string[] {
   ];
 }
 
-/** Parses a line of the engine's error: "checks/P6-price-integrity/v2.ts: what is wrong". */
-function parseBreach(line: string): Finding[] {
-  if (line.endsWith(':')) return [];
-  const [, file = 'checks', message = line] = /^(checks\/\S+): (.+)$/.exec(line) ?? [];
-  return [{ file, line: 1, message }];
+/** Parses the engine's error: "checks/P6-price-integrity/v2.ts exports no check: why". */
+function parseBreach(message: string): Finding {
+  const [, file = 'checks', what = message] = /^(checks\/\S+) (.+)$/s.exec(message) ?? [];
+  return at(file, what);
 }
 
 async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Finding[]> {
@@ -121,12 +136,12 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
   );
   const unreached = definition.outcomes.filter((one) => !expected.has(one));
   const unknown = [...expected].filter((one) => !known.has(one));
-  const vague = TEMPLATE_PLACEHOLDER.test(tree.read(`${folder}v${version}.ts`));
+  const vague = TEMPLATE_PLACEHOLDER.test(tree.read(toPath(check)));
   return [
     ...(vague
       ? [
           at(
-            `${folder}v${version}.ts`,
+            toPath(check),
             'says nothing yet: write the header, the fixes, what is right and what is wrong',
           ),
         ]

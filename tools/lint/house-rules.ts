@@ -1,4 +1,5 @@
 /** Rules that no ready-made linter has. */
+import { catalogs } from './catalogs.ts';
 import { checkFolders } from './check-folders.ts';
 import { checkOutcomes } from './check-outcomes.ts';
 import type { Finding, HouseRule } from './finding.ts';
@@ -19,6 +20,7 @@ import {
 const RULES: readonly HouseRule[] = [
   checkFolders,
   checkOutcomes,
+  catalogs,
   publishedUnchanged,
   privateDoors,
   roomNames,

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { EngineFault } from '../../workers/job.ts';
 import type { CheckDefinition } from '../define-check.ts';
-import { type Catalog, type CatalogCheck, CatalogError, findEntryBreaches } from './catalog.ts';
+import { type Catalog, type CatalogCheck, CatalogError, findDigestBreaches } from './catalog.ts';
 import { type DiscoveredCheck, discoverCheck } from './discover-checks.ts';
 
 export type ExplanationSection = {
@@ -43,10 +43,9 @@ export async function explainCheck(
  */
 export async function explainOneCheck(id: string, catalog: Catalog): Promise<Explanation> {
   const checks = await discoverCheck(id);
-  const ids = new Set(catalog.checks.map((entry) => entry.id));
   const breaches = catalog.checks
     .filter((entry) => entry.id === id)
-    .flatMap((entry) => findEntryBreaches(entry, checks, ids));
+    .flatMap((entry) => findDigestBreaches(entry, checks));
   if (breaches.length > 0) {
     const { checksVersion } = catalog;
     throw new CatalogError(`catalog/${checksVersion}.json is refused: ${breaches.join('; ')}.`);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { readVerdict } from '../../src/engine/on-thread.ts';
+import { readVerdict } from './read-verdict.ts';
 
 const OUTCOMES = ['seen'];
 const VALID_VERDICT = {
