@@ -16,8 +16,8 @@ import {
   type Offer,
   readChallenge,
 } from '../parse/x402/challenge.ts';
+import { showFault } from '../parse/x402/fault-fixes.ts';
 import { classifyNetwork, findClaimedNamespace } from '../parse/x402/networks.ts';
-import { showFault } from '../parse/x402/offer-fault.ts';
 import { findOfferFaults, isUnknownScheme } from '../parse/x402/offer-faults.ts';
 import { findClient, findSchemeRow } from '../parse/x402/schemes.ts';
 import { isPaidMethod } from '../parse/x402/transfer-method.ts';

@@ -3,7 +3,7 @@ import { OriginRefused } from '../guard/errors.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import type { PayableBy } from '../model/payability.ts';
 import type { NamedPath, ReportRoute, ScanReport } from '../model/report.ts';
-import { formatOtherWay } from '../parse/x402/more-sold.ts';
+import { formatOtherWay } from '../parse/x402/other-protocol.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import { parsePreflightUrl, refusedPreflight } from '../preflight/preflight-request.ts';

@@ -1,5 +1,5 @@
 /** `preflight URL`: says whether to pay a URL, before anything is signed. */
-import { formatProtocol } from '../parse/x402/more-sold.ts';
+import { formatProtocol } from '../parse/x402/other-protocol.ts';
 import { isPrice } from '../preflight/preflight-request.ts';
 import type {
   Preflight,

@@ -7,7 +7,7 @@ import {
   type Status,
   type Verdict,
 } from '../model/verdict.ts';
-import type { OpenApiReading } from '../parse/kit/find-openapi.ts';
+import type { OpenApiReading } from '../parse/kit/find-documents.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { DocumentReading } from '../parse/kit/read-document.ts';
 import type { Challenge, ChallengedResource } from '../parse/x402/challenge.ts';

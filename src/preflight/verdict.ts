@@ -4,7 +4,7 @@ import type { ScanReport } from '../model/report.ts';
 import { baseUnits } from '../parse/text/decimal.ts';
 import { quoteText } from '../parse/text/text.ts';
 import { toPrice } from '../parse/x402/amount.ts';
-import { formatProtocol } from '../parse/x402/more-sold.ts';
+import { formatProtocol } from '../parse/x402/other-protocol.ts';
 import type { ChallengeJudgement } from './judge-challenge.ts';
 import type { PreflightRequest } from './preflight-request.ts';
 import type { PricedOffer, ReadTerms } from './read-terms.ts';

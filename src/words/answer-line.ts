@@ -10,8 +10,8 @@ import {
 import type { CheckResult, ScanReport } from '../model/report.ts';
 import { groupThousands } from '../parse/x402/amount.ts';
 import { findKnownAsset } from '../parse/x402/assets.ts';
-import { formatMoreSoldCount } from '../parse/x402/more-sold.ts';
 import { toNetworkName } from '../parse/x402/networks.ts';
+import { formatMoreSoldCount } from '../parse/x402/other-protocol.ts';
 
 export type PayabilityReport = Pick<ScanReport, 'payability' | 'payableBy'> &
   Partial<Pick<ScanReport, 'origin' | 'results' | 'otherWays'>>;

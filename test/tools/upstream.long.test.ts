@@ -69,7 +69,7 @@ describe('npm run upstream on the official packages', () => {
     await editFile(join(table, 'known-assets.ts'), (source) =>
       source.replace(/^ {2}\['eip155:8453', .*\n/m, ''),
     );
-    await editFile(join(table, 'client-schemes.ts'), (source) =>
+    await editFile(join(table, 'schemes.ts'), (source) =>
       source.replace("scheme: 'auth-capture'", "scheme: 'deferred'"),
     );
     await editFile(join(table, 'networks.ts'), (source) =>
@@ -222,7 +222,7 @@ describe('npm run upstream on a checkout of the specifications', () => {
     const [row] = SCHEMES.flatMap(({ specification }) => specification?.blob ?? []);
     const content = '# The version that was read\n';
     const blob = hash('sha1', `blob ${content.length}\0${content}`);
-    await editFile(join(tree, 'src/parse/x402/client-schemes.ts'), (source) =>
+    await editFile(join(tree, 'src/parse/x402/schemes.ts'), (source) =>
       source.replaceAll(row ?? '', blob),
     );
     const file = SCHEMES.find(({ specification }) => specification?.blob === row)?.specification

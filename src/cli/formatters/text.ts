@@ -4,7 +4,7 @@ import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { BudgetName, CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { groupByRootCause } from '../../model/verdict.ts';
-import { formatOtherWay } from '../../parse/x402/more-sold.ts';
+import { formatOtherWay } from '../../parse/x402/other-protocol.ts';
 import { toAnswerLine } from '../../words/answer-line.ts';
 import {
   formatUnevaluated,

@@ -1,6 +1,6 @@
 import type { PayableBy } from '../../model/payability.ts';
-import { formatProtocol } from '../../parse/x402/more-sold.ts';
 import { toNetworkName } from '../../parse/x402/networks.ts';
+import { formatProtocol } from '../../parse/x402/other-protocol.ts';
 import type { Preflight, PreflightOffer, ReasonCode } from '../../preflight/result.ts';
 import { type RequestValues, toLocalScan, toScanRequest } from './page-text.ts';
 

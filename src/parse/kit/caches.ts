@@ -1,12 +1,10 @@
 /** Caches of one kit. Each keeps a result for the text or value that it was made from. */
 import type { HttpData } from '../../model/observation.ts';
 import { deepFreeze } from '../json/json.ts';
-import type { OpenApiFacts } from '../openapi/openapi.ts';
 import { headerValues } from '../text/http-header.ts';
 import { type ChallengeReading, readChallenge } from '../x402/challenge.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
 import { type EntryIndex, indexEntries } from '../x402/manifest-terms.ts';
-import type { OpenApiParsers } from './find-openapi.ts';
 
 export function cacheByText<T>(parse: (text: string) => T): (text: string) => T {
   const results = new Map<string, T>();
@@ -19,8 +17,10 @@ export function cacheByText<T>(parse: (text: string) => T): (text: string) => T 
   };
 }
 
-export function cacheByUrl(parse: OpenApiParsers['facts']): OpenApiParsers['facts'] {
-  const parsersByUrl = new Map<string, (body: string) => OpenApiFacts>();
+type ParseFrom<T> = (body: string, documentUrl: string) => T;
+
+export function cacheByUrl<T>(parse: ParseFrom<T>): ParseFrom<T> {
+  const parsersByUrl = new Map<string, (body: string) => T>();
   return (body, documentUrl) => {
     const parseCached =
       parsersByUrl.get(documentUrl) ?? cacheByText((text: string) => parse(text, documentUrl));

@@ -39,18 +39,17 @@ import {
   findOwnResources,
   findSignIns,
 } from '../x402/challenged-resources.ts';
-import { findNamedMember } from '../x402/client-words.ts';
 import { fixFaults, fixNetwork, fixUnknownNetwork } from '../x402/fault-fixes.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { compareManifestTerms } from '../x402/manifest-terms.ts';
 import { findOtherHeader } from '../x402/misplaced-challenge.ts';
-import { formatMoreSold } from '../x402/more-sold.ts';
 import { classifyNetwork, toCaip2 } from '../x402/networks.ts';
 import {
   breaksChallenge,
   describeFaults,
   describePassive,
   describeUnknown,
+  findNamedMember,
   findOtherIllTyped,
   quoteClient,
 } from '../x402/offer-evidence.ts';
@@ -65,8 +64,8 @@ import {
   isAmount,
   isUnknownPair,
 } from '../x402/offer-faults.ts';
-import { compareOpenApiTerms } from '../x402/openapi-terms.ts';
-import { findOtherChallenges } from '../x402/other-protocol.ts';
+import { compareOpenApiTerms, findPriceContradictions } from '../x402/openapi-terms.ts';
+import { findOtherChallenges, formatMoreSold } from '../x402/other-protocol.ts';
 import {
   findNotKnown,
   findOtherWays,
@@ -74,9 +73,8 @@ import {
   findUnseen,
   formatNotKnown,
 } from '../x402/other-ways.ts';
-import { findPriceContradictions } from '../x402/price-contradictions.ts';
-import { findReceiptHeader } from '../x402/receipt.ts';
 import {
+  findReceiptHeader,
   findResourceMisplacement,
   findStatus,
   formatRequest,
@@ -89,14 +87,19 @@ import {
 } from '../x402/resource-answers.ts';
 import { findSchemeRow } from '../x402/schemes.ts';
 import { hasOtherContract, isPaidMethod } from '../x402/transfer-method.ts';
-import { createBodyComparison, isHtmlAnswer } from './answer-body.ts';
 import { cacheByText, cacheByUrl, createChallengeCache, createEntryIndexCache } from './caches.ts';
-import { findManifest, type ManifestSources } from './find-manifest.ts';
-import { findOpenApi, type OpenApiSources } from './find-openapi.ts';
+import {
+  findManifest,
+  findOpenApi,
+  type ManifestSources,
+  type OpenApiSources,
+} from './find-documents.ts';
 import { sortUnpricedOperations, type UnpricedSources } from './free-operations.ts';
 import {
+  createBodyComparison,
   type DocumentReader,
   formatFailure,
+  isHtmlAnswer,
   readDocument,
   readText,
   type TextReading,
@@ -179,7 +182,7 @@ const UNCACHED_READERS = {
   schemaErrors: listSchemaErrors,
 };
 
-export type { OpenApiReading } from './find-openapi.ts';
+export type { OpenApiReading } from './find-documents.ts';
 
 /** The readers that every check gets. They are pure, and use no network and no clock. */
 export type Kit = ReturnType<typeof createKit>;

@@ -8,7 +8,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { createRefResolver, escapePointerStep, type RefResolver } from '../json/json-pointer.ts';
-import { findPaymentInfoSign, type PriceSign } from '../text/zero-price.ts';
+import { findPaymentInfoSign, type PriceSign } from '../text/stated-price.ts';
 import { hasPathParameters, needsParameters, selectServer, toRequestPath } from './openapi-path.ts';
 import {
   type PriceDeclaration,

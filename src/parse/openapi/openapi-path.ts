@@ -1,3 +1,5 @@
+import { isIP } from 'node:net';
+import { isBlockedAddress } from '../../guard/address.ts';
 import { isSameHostname } from '../../guard/origin.ts';
 import {
   isJsonList,
@@ -8,7 +10,6 @@ import {
   jsonText,
 } from '../json/json.ts';
 import type { RefResolver } from '../json/json-pointer.ts';
-import { isLocalHost, isPrivateHost } from './local-host.ts';
 
 const MAX_VALUE_CHARS = 200;
 const MAX_ADDRESS_CHARS = 2_048;
@@ -194,4 +195,37 @@ export function hasPathParameters(template: string): boolean {
 /** Returns true if a request needs parameters outside the path. */
 export function needsParameters(parameters: readonly JsonObject[]): boolean {
   return parameters.some(({ in: location, required }) => location !== 'path' && required === true);
+}
+
+/** Last labels that no public DNS resolves (RFC 6761, RFC 6762, RFC 8375, and ICANN's .internal). */
+const LOCAL_SUFFIX = /\.(?:localhost|local|localdomain|internal|intranet|lan|home\.arpa|cluster)$/;
+/** IANA's example names (RFC 2606): "example.com", "api.example.org", "shop.example". */
+const EXAMPLE_HOST = /(?:^|\.)example\.[a-z]{2,}$|^[^.]+\.example$/;
+/** Labels that templates leave for the seller to fill in: "yourdomain", "api-your-app", "your_host", "changeme". */
+const PLACEHOLDER_LABEL =
+  /^(?:.*[-_])?your[-_].+$|^your(?:own)?(?:domain|site|web|host|app|api|server|compan|shop|store|service|url|project|name|sub|org|brand|endpoint|seller|business)|^my[-_]?(?:domain|hostname)$|^(?:changeme|change-me|placeholder|replace[-_]?me|todo|domain|subdomain|hostname)$/;
+
+/** Returns true for loopback, unspecified and private addresses, and for names that public DNS does not resolve. */
+function isPrivateHost(hostname: string): boolean {
+  const host = toPlainHost(hostname);
+  if (isIP(host) !== 0) return isBlockedAddress(host);
+  return !host.includes('.') || LOCAL_SUFFIX.test(host);
+}
+
+/**
+ * Returns true for a host that does not name another seller: a private host, or the placeholder of a template. Beside a
+ * seller whose own host is an example name, other example names are hosts like others.
+ */
+export function isLocalHost(hostname: string, ownHostname = ''): boolean {
+  if (isPrivateHost(hostname)) return true;
+  if (EXAMPLE_HOST.test(toPlainHost(ownHostname))) return false;
+  const host = toPlainHost(hostname);
+  return EXAMPLE_HOST.test(host) || host.split('.').some((label) => PLACEHOLDER_LABEL.test(label));
+}
+
+function toPlainHost(hostname: string): string {
+  return hostname
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '')
+    .toLowerCase();
 }

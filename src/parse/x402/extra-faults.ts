@@ -3,7 +3,7 @@ import { isJsonObject, type JsonValue, jsonObject } from '../json/json.ts';
 import { classifyAddressShape } from './address-form.ts';
 import { findOfferAsset } from './assets.ts';
 import type { Offer } from './challenge.ts';
-import type { OfferFault } from './offer-fault.ts';
+import type { OfferFault } from './fault-fixes.ts';
 import type { ExtraForm, ExtraMember, SchemeRow } from './scheme-row.ts';
 import { findSchemeRow } from './schemes.ts';
 import { EIP3009, findTransferMethod } from './transfer-method.ts';

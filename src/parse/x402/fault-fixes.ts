@@ -1,18 +1,61 @@
 /**
- * The fix of each fault of an offer, as an imperative without its end: 'set extra.name to "USD Coin"'. Every word comes
- * from our tables. What the seller wrote only chooses a row.
+ * Faults of an offer, their evidence, and the fix of each: an imperative without its end, 'set extra.name to "USD Coin"'.
+ * Every word of a fix comes from our tables; the seller's text only chooses a row.
  */
-import type { JsonValue } from '../json/json.ts';
+import { type JsonValue, showAddress, showJson } from '../json/json.ts';
 import { findOfferAsset, type KnownAsset, listKnownAssets } from './assets.ts';
 import type { Offer } from './challenge.ts';
-import { suggestNetwork } from './network-hints.ts';
-import { isKnownNetwork, toCaip2, toNetworkName } from './networks.ts';
-import type { OfferFault } from './offer-fault.ts';
+import { isKnownNetwork, suggestNetwork, toCaip2, toNetworkName } from './networks.ts';
 import type { ExtraForm } from './scheme-row.ts';
 import { findSchemeRow } from './schemes.ts';
 
+/**
+ * `bad-entry`: the entry of accepts is not an object. `v1-names`: an offer of version 2 has `maxAmountRequired` of
+ * version 1. `bad-field`: a member has a wrong form. `out-of-range`: a number is too large for the network or the
+ * scheme. `bad-recipient`: payTo is zero or the asset. `wrong-chain`: the asset is a known token of another network.
+ * `no-domain`: `extra` lacks `name` or `version` of the EIP-712 domain. `missing-member`: `extra` lacks another member
+ * of the scheme, or the member has a wrong form. `wrong-domain`: the EIP-712 domain is not that of the known asset.
+ */
+export type OfferFault = {
+  readonly kind:
+    | 'bad-entry'
+    | 'v1-names'
+    | 'bad-field'
+    | 'out-of-range'
+    | 'bad-recipient'
+    | 'wrong-chain'
+    | 'no-domain'
+    | 'missing-member'
+    | 'wrong-domain';
+  readonly pointer: string;
+  readonly value: JsonValue | undefined;
+  /** The broken rule, if kind and value do not show it: "is too long: the most is 60". */
+  readonly why?: string;
+};
+
+const MAX_ENTRY_CHARS = 40;
 const TIMEOUT_FIX = 'set maxTimeoutSeconds between 6 and 86400';
 const DOMAIN_FIX = "set extra.name and extra.version to the token's own EIP-712 domain";
+
+/** Formats the value of a fault for evidence. Blanks in an address become escapes. */
+export function showFault({ kind, value }: OfferFault): string {
+  if (kind === 'bad-entry') return showEntry(value);
+  const isDomain = kind === 'no-domain' || kind === 'wrong-domain';
+  return isDomain ? showJson(value) : showAddress(value);
+}
+
+/** Formats a fault for evidence: `/accepts/0/payTo: "0x0…" is zero`. */
+export function describeFault(fault: OfferFault): string {
+  const { kind, pointer, why } = fault;
+  if (kind === 'bad-entry') return `${pointer} is ${showFault(fault)}, not an object`;
+  return `${pointer}: ${showFault(fault)}${why === undefined ? '' : ` ${why}`}`;
+}
+
+function showEntry(value: JsonValue | undefined): string {
+  if (typeof value === 'string') return `the text ${showJson(value, MAX_ENTRY_CHARS)}`;
+  if (Array.isArray(value)) return 'a list';
+  return value === null ? 'empty (null)' : `the value ${showJson(value, MAX_ENTRY_CHARS)}`;
+}
 
 /** Joins the fixes of all faults of one offer: 'set payTo to your own address; set scheme to "exact"'. */
 export function fixFaults(faults: readonly OfferFault[], offer: Offer, version: 1 | 2): string {

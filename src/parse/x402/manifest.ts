@@ -11,8 +11,12 @@ import {
 } from '../json/json.ts';
 import { escapePointerStep } from '../json/json-pointer.ts';
 import { dollars } from '../text/decimal.ts';
-import { readStatedPrice, type StatedPrice, type StatedUnits } from '../text/stated-price.ts';
-import { findPriceSign } from '../text/zero-price.ts';
+import {
+  findPriceSign,
+  readStatedPrice,
+  type StatedPrice,
+  type StatedUnits,
+} from '../text/stated-price.ts';
 import { findAmountKind } from './amount.ts';
 import { findEntryLists } from './manifest-address.ts';
 import { toCaip2 } from './networks.ts';

@@ -1,11 +1,15 @@
-/** Describes offers for evidence: all faults of an unsound offer, or why an offer is unknown to this catalog. */
-
-import { showJson } from '../json/json.ts';
+/** Describes offers for evidence: the faults of an unsound offer, ill-typed members, the words of a client. */
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonObject,
+  showJson,
+} from '../json/json.ts';
 import { quoteText } from '../text/text.ts';
 import type { Challenge, Offer } from './challenge.ts';
-import { findMeantFault } from './client-words.ts';
-import { findIllTypedMembers, type IllTypedMember } from './ill-typed.ts';
-import { describeFault, type OfferFault } from './offer-fault.ts';
+import { describeFault, type OfferFault } from './fault-fixes.ts';
 import { isUnknownPair, isUnknownScheme, listLackedMembers } from './offer-faults.ts';
 import { findSchemeRow } from './schemes.ts';
 
@@ -82,4 +86,131 @@ function listPointerWords(text: string): readonly string[] {
     .split(' ')
     .slice(0, -1)
     .flatMap((word) => (word.includes('/') ? [word.slice(word.indexOf('/'))] : []));
+}
+
+/** A message may contain a shorter value by chance. */
+const MIN_QUOTED_CHARS = 20;
+/** Words of the official clients about members that they do not name. */
+const HINTS: readonly (readonly [words: RegExp, isAbout: (fault: OfferFault) => boolean])[] = [
+  [/EIP-712/, ({ kind }) => kind === 'no-domain' || kind === 'wrong-domain'],
+  // Clients add the timeout to the time of day, which gives no number.
+  [/\bNaN\b/, ({ pointer }) => pointer.endsWith('/maxTimeoutSeconds')],
+  [/\bBigInt\b/, ({ pointer }) => /\/(?:amount|maxAmountRequired)$/.test(pointer)],
+  [/\btoLowerCase\b/, ({ pointer }) => pointer.endsWith('/asset')],
+  [/No network\/scheme/, ({ pointer }) => /\/(?:network|scheme)$/.test(pointer)],
+];
+
+/** Returns null if the message names none of several faults. */
+function findMeantFault(faults: readonly OfferFault[], message: string): OfferFault | null {
+  const [first] = faults;
+  if (first === undefined) return null;
+  if (faults.length === 1) return first;
+  const hinted = HINTS.flatMap(([words, isAbout]) =>
+    words.test(message) ? faults.filter(isAbout) : [],
+  );
+  const quoted = faults.filter(
+    ({ value }) =>
+      typeof value === 'string' &&
+      ((value.length > 2 && message.includes(value)) || message.includes(JSON.stringify(value))),
+  );
+  const named = faults.filter(({ pointer, value }) => {
+    const name = pointer.slice(pointer.lastIndexOf('/') + 1);
+    return value === undefined && new RegExp(`\\b${name}\\b`).test(message);
+  });
+  return hinted[0] ?? quoted[0] ?? named[0] ?? null;
+}
+
+/** Finds the member of a sound offer that the message names by value or name: "extra/feePayer"; null if it names none. */
+export function findNamedMember(
+  { entry, extra }: Offer,
+  message: string,
+): readonly [name: string, value: JsonValue | undefined] | null {
+  const topMembers = Object.entries(jsonObject(entry)).filter(([name]) => name !== 'extra');
+  const extraMembers = Object.entries(jsonObject(extra)).map(
+    ([name, value]) => [`extra/${name}`, value] as const,
+  );
+  const refused = [...topMembers, ...extraMembers].find(([name, value]) => {
+    const isQuoted =
+      typeof value === 'string' && value.length >= MIN_QUOTED_CHARS && message.includes(value);
+    return isQuoted || (name.startsWith('extra/') && message.includes(name.slice('extra/'.length)));
+  });
+  return refused ?? null;
+}
+
+type IllTypedMember = { readonly pointer: string; readonly value: JsonValue | undefined };
+
+type Value = JsonValue | undefined;
+type Rule = readonly [member: string, isValid: (value: Value) => boolean];
+
+const isText = (value: Value) => typeof value === 'string';
+const isTextList = (value: Value) => isJsonList(value) && value.every(isText);
+const isObject = (value: Value) => value !== undefined && isJsonObject(value);
+/** Accepts an integer, or a text that parses as an integer. */
+const isInteger = (value: Value) =>
+  Number.isInteger(value) || (typeof value === 'string' && /^[+-]?\d{1,30}$/.test(value.trim()));
+const isAbsentOr = (isValid: Rule[1]) => (value: Value) => value === undefined || isValid(value);
+const isNullishOr = (isValid: Rule[1]) => (value: Value) => value == null || isValid(value);
+
+const ERROR_RULE: Rule = ['error', isNullishOr(isText)];
+const CHALLENGE_RULES: readonly Rule[] = [
+  ERROR_RULE,
+  ['resource', isNullishOr(isObject)],
+  ['extensions', isNullishOr(isObject)],
+];
+const RESOURCE_RULES: readonly Rule[] = [
+  ['url', isText],
+  ['description', isNullishOr(isText)],
+  ['mimeType', isNullishOr(isText)],
+  ['serviceName', isNullishOr(isText)],
+  ['tags', isNullishOr(isTextList)],
+  ['iconUrl', isNullishOr(isText)],
+];
+const COMMON_OFFER_RULES: readonly Rule[] = [
+  ['scheme', isText],
+  ['network', isText],
+  ['asset', isText],
+  ['payTo', isText],
+  ['maxTimeoutSeconds', isInteger],
+];
+const OFFER_RULES: readonly Rule[] = [
+  ...COMMON_OFFER_RULES,
+  ['amount', isText],
+  ['extra', isAbsentOr(isObject)],
+];
+const OFFER_V1_RULES: readonly Rule[] = [
+  ...COMMON_OFFER_RULES,
+  ['maxAmountRequired', isText],
+  ['resource', isText],
+  ['description', isNullishOr(isText)],
+  ['mimeType', isNullishOr(isText)],
+  ['outputSchema', isNullishOr(isObject)],
+  ['extra', isNullishOr(isObject)],
+];
+
+/**
+ * Lists the members whose type breaks the specification, in its order. The official Python client refuses a whole
+ * challenge for one of them. The TypeScript client overlooks some, because it reads only what it signs.
+ */
+function findIllTypedMembers({ value, version, offers }: Challenge): readonly IllTypedMember[] {
+  const { resource } = value;
+  return [
+    ...findIllTyped(value, version === 1 ? [ERROR_RULE] : CHALLENGE_RULES, ''),
+    ...(version === 2 && isObject(resource)
+      ? findIllTyped(jsonObject(resource), RESOURCE_RULES, '/resource')
+      : []),
+    ...offers.flatMap(({ entry, pointer }) => {
+      if (!isJsonObject(entry)) return [{ pointer, value: entry }];
+      return findIllTyped(entry, version === 1 ? OFFER_V1_RULES : OFFER_RULES, pointer);
+    }),
+  ];
+}
+
+function findIllTyped(
+  value: JsonObject,
+  rules: readonly Rule[],
+  pointer: string,
+): readonly IllTypedMember[] {
+  return rules
+    .filter(([member, isValid]) => !isValid(value[member]))
+    .map(([member]) => ({ pointer: `${pointer}/${member}`, value: value[member] }));
 }

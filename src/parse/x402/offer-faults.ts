@@ -4,10 +4,15 @@ import { parseAmount } from './amount.ts';
 import { findAssetOfOtherNetwork } from './assets.ts';
 import { type Challenge, findRefusedMember, type Offer } from './challenge.ts';
 import { findExtraFaults } from './extra-faults.ts';
+import type { OfferFault } from './fault-fixes.ts';
 import { isSameAddress, NAMESPACES } from './namespaces.ts';
-import { suggestNetwork } from './network-hints.ts';
-import { classifyNetwork, findClaimedNamespace, findNamespace, toNetworkName } from './networks.ts';
-import type { OfferFault } from './offer-fault.ts';
+import {
+  classifyNetwork,
+  findClaimedNamespace,
+  findNamespace,
+  suggestNetwork,
+  toNetworkName,
+} from './networks.ts';
 import { findSchemeRow, SCHEMES } from './schemes.ts';
 import { isUnknownMethod } from './transfer-method.ts';
 

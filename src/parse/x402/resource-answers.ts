@@ -1,8 +1,10 @@
 import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation, Probe, ResourceObservation } from '../../model/observations.ts';
+import { parseJson } from '../json/json.ts';
 import type { Operation } from '../openapi/openapi.ts';
+import { headerValues } from '../text/http-header.ts';
 import { cleanText } from '../text/text.ts';
-import { readChallenge } from './challenge.ts';
+import { parseChallenge, readChallenge } from './challenge.ts';
 import { findMisplacement, MISPLACEMENTS, type Misplacement } from './misplaced-challenge.ts';
 import { findOtherChallenges } from './other-protocol.ts';
 
@@ -148,4 +150,21 @@ export function listAnswers(resources: readonly ResourceObservation[]): string {
   );
   const moreCount = resources.length - MAX_LISTED_RESOURCES;
   return moreCount > 0 ? `${answers.join('; ')}; ${moreCount} more` : answers.join('; ');
+}
+
+/** The headers of versions 2 and 1. */
+const RECEIPT_HEADERS = ['payment-response', 'x-payment-response'];
+const MAX_HEADER_CHARS = 65_536;
+
+/** Returns the name of the receipt header in capitals; null if the answer has no receipt. */
+export function findReceiptHeader(answer: HttpData): string | null {
+  const name = RECEIPT_HEADERS.find((header) => headerValues(answer, header).some(isReceipt));
+  return name?.toUpperCase() ?? null;
+}
+
+/** Some middleware puts a challenge into this header while the facilitator is down. A challenge is not a receipt. */
+function isReceipt(value: string): boolean {
+  const json = parseJson(Buffer.from(value.slice(0, MAX_HEADER_CHARS), 'base64').toString('utf8'));
+  const challenge = json.ok ? parseChallenge(json.value, 'header') : null;
+  return challenge === null || challenge.offers.length === 0;
 }

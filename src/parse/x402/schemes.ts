@@ -3,10 +3,129 @@
  * as unknown.
  */
 import type { JsonValue } from '../json/json.ts';
-import { CLIENT_SCHEMES } from './client-schemes.ts';
+import { maxOfBits } from './namespaces.ts';
 import { findClaimedNamespace, V1_NETWORKS } from './networks.ts';
 import { OTHER_SCHEMES } from './other-schemes.ts';
-import type { SchemeRow } from './scheme-row.ts';
+import { atBlob, atCommit, type ExtraMember, type SchemeRow } from './scheme-row.ts';
+
+const EIP3009 = 'eip3009';
+const DOMAIN_MEMBERS: readonly ExtraMember[] = [
+  { name: 'name', form: 'text', onlyBy: EIP3009 },
+  { name: 'version', form: 'text', onlyBy: EIP3009 },
+];
+const EVM = { namespace: 'eip155', client: '@x402/evm', judgedBy: 'client' } as const;
+const SVM = { namespace: 'solana', client: '@x402/svm', judgedBy: 'client' } as const;
+const TRANSFER_METHODS = { methods: [EIP3009, 'permit2'], paidMethods: [EIP3009, 'permit2'] };
+/** The commerce-payments contracts of the specification, versions 1.1 (the default) and 1.0. */
+const ESCROW_CONTRACTS = [
+  '0x13AC3b34322D12FE27D5e192D0c2b2266d4F29CB',
+  '0xBdEA0D1bcC5966192B070Fdf62aB4EF5b4420cff',
+];
+
+const CLIENT_SCHEMES: readonly SchemeRow[] = [
+  {
+    ...EVM,
+    scheme: 'exact',
+    requires: DOMAIN_MEMBERS,
+    flows: ['authorization', 'upfront'],
+    amount: 'price',
+    methods: [EIP3009, 'permit2', 'erc7710'],
+    paidMethods: [EIP3009, 'permit2'],
+    specification: atBlob('exact/scheme_exact_evm', '0204eb55adb9d39010d3835a28e1ca7036f23501'),
+  },
+  {
+    ...SVM,
+    scheme: 'exact',
+    requires: [
+      { name: 'feePayer', form: 'address' },
+      { name: 'memo', form: 'memo', isOptional: true },
+    ],
+    flows: ['authorization', 'upfront'],
+    amount: 'price',
+    specification: atBlob('exact/scheme_exact_svm', '05f77b2b9fa8776c41f7e0e68bfd44e2ff930941'),
+  },
+  {
+    ...EVM,
+    scheme: 'upto',
+    requires: [{ name: 'facilitatorAddress', form: 'address' }],
+    flows: ['authorization'],
+    amount: 'ceiling',
+    specification: atBlob('upto/scheme_upto_evm', '9f947c716319b017494963050991dbcd6a89938e'),
+  },
+  {
+    ...EVM,
+    ...TRANSFER_METHODS,
+    scheme: 'batch-settlement',
+    requires: [
+      { name: 'receiverAuthorizer', form: 'non-zero-address' },
+      ...DOMAIN_MEMBERS,
+      { name: 'withdrawDelay', form: { bits: 40 }, isOptional: true },
+    ],
+    flows: ['authorization'],
+    amount: 'ceiling',
+    maxAmount: maxOfBits(128n),
+    specification: atBlob(
+      'batch-settlement/scheme_batch_settlement_evm',
+      '7d82dc2f38d27e0615c472154d7916d536c8adb8',
+    ),
+  },
+  {
+    ...EVM,
+    ...TRANSFER_METHODS,
+    scheme: 'auth-capture',
+    requires: [
+      { name: 'name', form: 'text' },
+      { name: 'version', form: 'text' },
+      { name: 'captureAuthorizer', form: 'address' },
+      { name: 'feeRecipient', form: 'address' },
+      { name: 'captureDeadline', form: { bits: 48 } },
+      { name: 'refundDeadline', form: { bits: 48 } },
+      { name: 'minFeeBps', form: { bits: 16 } },
+      { name: 'maxFeeBps', form: { bits: 16 } },
+      {
+        name: 'authCaptureEscrow',
+        form: { oneOf: ESCROW_CONTRACTS, ignoresCase: true },
+        isOptional: true,
+      },
+      { name: 'operatorType', form: { oneOf: ['delegated', 'custom'] }, isOptional: true },
+      { name: 'captureMode', form: 'absent', onlyIn: 'authorization' },
+      {
+        name: 'captureMode',
+        form: { oneOf: ['sync', 'deferred'] },
+        onlyIn: 'escrow',
+        isOptional: true,
+      },
+      { name: 'receiverAuthorizer', form: 'non-zero-address', onlyIn: 'authorization' },
+      { name: 'receiverAuthorizer', form: 'address', onlyIn: 'escrow', isOptional: true },
+      { name: 'policy', form: 'zero-address', isOptional: true },
+      // A member of version 1.0. In version 1.1, `paymentFlow` replaces it.
+      { name: 'autoCapture', form: 'not-true', isOptional: true },
+    ],
+    flows: ['escrow', 'authorization'],
+    amount: 'ceiling',
+    maxAmount: maxOfBits(120n),
+    // The time of signing plus this timeout must fit into the uint48 PaymentInfo.preApprovalExpiry.
+    maxTimeoutSeconds: 2 ** 47,
+    specification: atCommit(
+      'auth-capture/scheme_auth_capture_evm',
+      '3659f12c1d73cd3f29f9addbf122268fd92116d5',
+    ),
+  },
+  {
+    ...SVM,
+    scheme: 'upto',
+    // The members that @x402/svm requires (upto/client, resolveUptoSvmPaymentChannelConfig).
+    requires: [
+      { name: 'feePayer', form: 'address' },
+      { name: 'receiverAuthorizer', form: 'address' },
+      { name: 'withdrawDelay', form: { bits: 32, from: 1 } },
+      { name: 'memo', form: 'memo', isOptional: true },
+    ],
+    flows: ['escrow'],
+    amount: 'ceiling',
+    specification: atCommit('upto/scheme_upto_svm', '0dcf5e9b8b98cc044dbd7fbed8e8320ebe33f546'),
+  },
+];
 
 export const SCHEMES: readonly SchemeRow[] = [...CLIENT_SCHEMES, ...OTHER_SCHEMES];
 

@@ -3,7 +3,7 @@
 import type { LinkSet } from '../../model/observations.ts';
 import type { JsonValue } from '../../parse/json/json.ts';
 import { escapePointerStep } from '../../parse/json/json-pointer.ts';
-import type { OpenApiReading } from '../../parse/kit/find-openapi.ts';
+import type { OpenApiReading } from '../../parse/kit/find-documents.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { DocumentReading } from '../../parse/kit/read-document.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';

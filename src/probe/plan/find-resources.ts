@@ -1,11 +1,10 @@
 /** Finds paid resources and candidates in OpenAPI, manifest, index, the root's own 402 and llms.txt. */
 
 import type { HttpObservation, ResourceSource, UnsentRequest } from '../../model/observations.ts';
-import type { ManifestReading } from '../../parse/kit/find-manifest.ts';
-import type { OpenApiReading } from '../../parse/kit/find-openapi.ts';
+import type { ManifestReading, OpenApiReading } from '../../parse/kit/find-documents.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
-import { isLocalHost } from '../../parse/openapi/local-host.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
+import { isLocalHost } from '../../parse/openapi/openapi-path.ts';
 import type { ManifestEntry } from '../../parse/x402/manifest.ts';
 import {
   DeclaredRequests,

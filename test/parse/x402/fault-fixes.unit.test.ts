@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../src/parse/json/json.ts';
 import { parseChallenge } from '../../../src/parse/x402/challenge.ts';
 import { fixFaults } from '../../../src/parse/x402/fault-fixes.ts';
-import { suggestNetwork } from '../../../src/parse/x402/network-hints.ts';
+import { suggestNetwork } from '../../../src/parse/x402/networks.ts';
 import { findOfferFaults } from '../../../src/parse/x402/offer-faults.ts';
 import { offer, offerV1 } from '../../fixtures/observations/build-observations.ts';
 

@@ -3,6 +3,7 @@ import type { HttpObservation, OpenApiAnswer, YamlReading } from '../../model/ob
 import type { JsonReading } from '../json/json.ts';
 import type { OpenApiFacts } from '../openapi/openapi.ts';
 import { findExceededLimit } from '../text/document-limits.ts';
+import type { ManifestFacts } from '../x402/manifest.ts';
 import { type DocumentReader, type DocumentReading, describeUnusable } from './read-document.ts';
 
 /** The OpenAPI document of an origin. The checks S2 to S4 and P6 and the probe plan read it. */
@@ -29,16 +30,16 @@ export type OpenApiSources = {
   readonly soft404: HttpObservation;
 };
 
-export type OpenApiParsers = {
+type DocumentParsers<Facts> = {
   readonly document: DocumentReader;
   readonly json: (body: string) => JsonReading;
-  readonly facts: (body: string, documentUrl: string) => OpenApiFacts;
+  readonly facts: (body: string, documentUrl: string) => Facts;
 };
 
 type OpenApiDocument = Extract<OpenApiReading, { state: 'found' }>;
 type Candidate = { readonly reading: DocumentReading; readonly yaml: YamlReading | undefined };
 
-const CANONICAL_PATH = '/openapi.json';
+const OPENAPI_PATH = '/openapi.json';
 const MISSING_STATES: ReadonlySet<string> = new Set(['absent', 'soft-404', 'html']);
 
 /**
@@ -47,10 +48,10 @@ const MISSING_STATES: ReadonlySet<string> = new Set(['absent', 'soft-404', 'html
  */
 export function findOpenApi(
   { openapi, openapiAlternates, soft404 }: OpenApiSources,
-  parsers: OpenApiParsers,
+  parsers: DocumentParsers<OpenApiFacts>,
 ): OpenApiReading {
   const answers: readonly OpenApiAnswer[] = [
-    { path: CANONICAL_PATH, answer: openapi },
+    { path: OPENAPI_PATH, answer: openapi },
     ...openapiAlternates,
   ];
   const candidates = answers.map(
@@ -60,7 +61,7 @@ export function findOpenApi(
     }),
   );
   const documents = candidates
-    .map((candidate) => parseDocument(candidate, parsers))
+    .map((candidate) => parseOpenApiDocument(candidate, parsers))
     .filter((document) => document !== null);
   const best = documents.find(isUsable) ?? documents[0];
   if (best !== undefined) return best;
@@ -79,9 +80,9 @@ export function findOpenApi(
 }
 
 /** Returns null for a document without any member of OpenAPI. */
-function parseDocument(
+function parseOpenApiDocument(
   { reading, yaml }: Candidate,
-  { json, facts }: OpenApiParsers,
+  { json, facts }: DocumentParsers<OpenApiFacts>,
 ): OpenApiDocument | null {
   if (reading.state !== 'present') return null;
   const { path, answer, body } = reading;
@@ -91,7 +92,7 @@ function parseDocument(
   const documentFacts = facts(text, answer.url);
   const { version, swagger, paths } = documentFacts;
   if (version === null && !swagger && paths === 0) return null;
-  const canonical = path === CANONICAL_PATH;
+  const canonical = path === OPENAPI_PATH;
   return { state: 'found', path, canonical, isYaml, answer, facts: documentFacts };
 }
 
@@ -103,7 +104,7 @@ function isFound<T>(value: T | null): value is T {
   return value !== null;
 }
 
-function findUnreadReason({ reading, yaml }: Candidate, { json }: OpenApiParsers) {
+function findUnreadReason({ reading, yaml }: Candidate, { json }: DocumentParsers<OpenApiFacts>) {
   if (reading.state === 'over-limit' || reading.state === 'rate-limited') {
     return { why: reading.state, evidence: reading.evidence };
   }
@@ -112,4 +113,55 @@ function findUnreadReason({ reading, yaml }: Candidate, { json }: OpenApiParsers
   if (limit === null) return null;
   const evidence = `GET ${reading.path}: 200, but ${limit}, our limit`;
   return { why: 'over-limit' as const, evidence };
+}
+
+export type ManifestReading =
+  | {
+      readonly state: 'found';
+      readonly path: string;
+      readonly canonical: boolean;
+      readonly facts: ManifestFacts;
+    }
+  | { readonly state: 'none'; readonly evidence: string };
+
+export type ManifestSources = {
+  readonly manifest: HttpObservation;
+  readonly manifestJson: HttpObservation;
+  readonly soft404: HttpObservation;
+};
+
+type ManifestDocument = Extract<ManifestReading, { state: 'found' }>;
+
+const MANIFEST_PATH = '/.well-known/x402';
+const OTHER_MANIFEST_PATH = '/.well-known/x402.json';
+
+/**
+ * Returns the first manifest of a known shape. If there is none, returns the first JSON document. The canonical path
+ * comes before the alternate path.
+ */
+export function findManifest(
+  { manifest, manifestJson, soft404 }: ManifestSources,
+  parsers: DocumentParsers<ManifestFacts>,
+): ManifestReading {
+  const readings = [
+    parsers.document(MANIFEST_PATH, manifest, soft404),
+    parsers.document(OTHER_MANIFEST_PATH, manifestJson, soft404),
+  ];
+  const documents = readings
+    .map((reading) => parseManifestDocument(reading, parsers))
+    .filter((document) => document !== null);
+  const best = documents.find(({ facts }) => facts.shape !== 'unknown') ?? documents[0];
+  if (best !== undefined) return best;
+  const evidence = readings.map((reading) => describeUnusable(reading, parsers.json, 'JSON'));
+  return { state: 'none', evidence: evidence.join('; ') };
+}
+
+function parseManifestDocument(
+  reading: DocumentReading,
+  { json, facts }: DocumentParsers<ManifestFacts>,
+): ManifestDocument | null {
+  if (reading.state !== 'present' || !json(reading.body).ok) return null;
+  const { path, answer, body } = reading;
+  const canonical = path === MANIFEST_PATH;
+  return { state: 'found', path, canonical, facts: facts(body, answer.url) };
 }
