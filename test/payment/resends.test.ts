@@ -1,7 +1,10 @@
 /** A payment in doubt is sent again and looked up at certain times; the ledger counts its sends. */
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_TIMING, toNextLookMs } from '../../src/payment/ledger/reconcile.ts';
-import { toResendTimesMs } from '../../src/payment/settle/resends.ts';
+import {
+  DEFAULT_TIMING,
+  toNextLookMs,
+  toResendTimesMs,
+} from '../../src/payment/ledger/reconcile.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer } from './payer.ts';
 import { listLedgerRows, QUICK_TIMING } from './settling.ts';

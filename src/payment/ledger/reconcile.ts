@@ -1,128 +1,200 @@
-/** Looks up once how a payment in doubt ended, and computes when the next look is due. */
+/** Looks up once how a payment in doubt ended, sends it again if a send is due, and computes when the next look is due. */
 
 import type { Hex } from 'viem';
+import type { JsonObject } from '../../model/json.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { ChainEvidence, ChainVerdict } from '../chain/chain-evidence.ts';
 import { describeNodeError } from '../chain/node-requests.ts';
-import type { SettleOutcome } from '../settle/facilitator.ts';
-import { findCurrentClaim, findTransaction, readPayment, UNPROVED } from './ledger.ts';
+import { type Facilitator, type SettleOutcome, toDoubtData } from '../settle/facilitator.ts';
+import type { RouteOffer } from '../terms.ts';
+import {
+  countSends,
+  findCurrentClaim,
+  findTransaction,
+  type LedgerWriter,
+  readPayment,
+  UNPROVED,
+} from './ledger.ts';
 
+/** An `open` payment is still in doubt. */
 export type ReconcileVerdict =
-  | { readonly kind: 'settled'; readonly transaction: Hex | null; readonly how: string }
+  | { readonly kind: 'settled'; readonly reason: string; readonly transaction: Hex | null }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** The payment is still in doubt. */
   | { readonly kind: 'open'; readonly reason: string };
 
 export type ReconcileOptions = {
-  /** Null without `RPC_URL`, and in mock mode. */
+  readonly facilitator: Facilitator;
+  /** Current offer of the route of a request; null for a route that no longer exists. */
+  readonly findOffer: (request: string) => RouteOffer | null;
+  /** Null without `RPC_URL`, and in mock mode. Then only another send shows how a payment ended. */
   readonly evidence: ChainEvidence | null;
   /** Database time, ms. */
   readonly now: () => number;
+  readonly timing: ReconcileTiming;
 };
 
-/** Sends the payment again; null if no further send is due. */
-export type Resend = (() => Promise<SettleOutcome>) | null;
+/** A payment in doubt, the writer of its next step, and the last send of this process. */
+export type PaymentInDoubt = {
+  readonly entry: LedgerEntry;
+  readonly writer: LedgerWriter;
+  /** The ledger counts the sends of all processes; this is null before the first later send of ours. */
+  readonly own: { lastSend: OwnSend | null };
+};
+
+export type OwnSend = {
+  /** `performance.now()` of that send. */
+  readonly sentMs: number;
+  /** Step that announced this send, if nothing was sent. The next send then needs no new step. */
+  readonly unsentStep: number | null;
+};
 
 /** This long after `validBefore`, a payment without proof counts as settled: we cannot store its answer for ever. */
 const GIVE_UP_AFTER_MS = 48 * 3_600_000;
 
-/** Result of one look-up; `chainVerdict` is missing if no node was asked, or the node did not answer. */
-type LookResult = {
-  readonly verdict: ReconcileVerdict;
-  readonly chainVerdict?: ChainVerdict | undefined;
-};
-
 /**
  * Asks the chain, or without a node the facilitator, how a payment ended. Sends the payment again only while it can
  * still be settled. A refusal of that send proves nothing, because an earlier send may have taken the money. Rejects
- * if `resend` rejects.
+ * with `StepLost` if another instance wrote first.
  */
 export async function reconcileOnce(
-  { evidence, now }: ReconcileOptions,
-  entry: LedgerEntry,
-  resend: Resend,
+  options: ReconcileOptions,
+  inDoubt: PaymentInDoubt,
 ): Promise<ReconcileVerdict> {
-  const { verdict, chainVerdict } =
+  const { evidence, now } = options;
+  const isGivenUp = now() > inDoubt.entry.last.validBeforeMs + GIVE_UP_AFTER_MS;
+  const verdict =
     evidence === null
-      ? await askFacilitator(entry, resend)
-      : await askChain(evidence, entry, resend);
-  const giveUpMs = entry.last.validBeforeMs + GIVE_UP_AFTER_MS;
-  if (verdict.kind !== 'open' || now() <= giveUpMs) return verdict;
-  // If the node no longer follows the chain, no block is final. Still, a nonce that was spent elsewhere never pays us.
-  if (chainVerdict?.kind === 'spent_elsewhere')
-    return { kind: 'failed', reason: 'nonce spent elsewhere' };
-  return { kind: 'settled', transaction: null, how: UNPROVED };
+      ? await askFacilitator(options, inDoubt)
+      : await askChain(evidence, options, inDoubt, isGivenUp);
+  if (verdict.kind !== 'open' || !isGivenUp) return verdict;
+  return { kind: 'settled', reason: UNPROVED, transaction: null };
 }
 
 async function askChain(
   evidence: ChainEvidence,
-  entry: LedgerEntry,
-  resend: Resend,
-): Promise<LookResult> {
+  options: ReconcileOptions,
+  inDoubt: PaymentInDoubt,
+  isGivenUp: boolean,
+): Promise<ReconcileVerdict> {
+  const { entry } = inDoubt;
   const payment = readPayment(entry);
   const sinceMs = findCurrentClaim(entry).atMs;
-  const knownTransaction = findTransaction(entry);
-  const lookUp = (transaction: Hex | null, sent: SettleOutcome | null) =>
-    evidence.lookUp(payment, { sinceMs, transaction }).then(
-      (chainVerdict) => toLookResult(chainVerdict, sent),
-      (error: unknown): LookResult => ({ verdict: toOpenVerdict(sent, describeNodeError(error)) }),
-    );
-  const firstLook = await lookUp(knownTransaction, null);
-  const { chainVerdict } = firstLook;
-  const isPayable =
-    chainVerdict?.kind === 'unused' && !chainVerdict.isExpired && !chainVerdict.isReverted;
-  if (!isPayable || resend === null) return firstLook;
-  const sent = await resend();
-  return lookUp(findOutcomeTransaction(sent) ?? knownTransaction, sent);
+  const lookUp = (transaction: Hex | null) =>
+    evidence.lookUp(payment, { sinceMs, transaction }).catch((error: unknown) => {
+      return { kind: 'unanswered', reason: describeNodeError(error) } as const;
+    });
+  const known = findTransaction(entry);
+  const found = await lookUp(known);
+  const isPayable = found.kind === 'unused' && !found.isExpired && !found.isReverted;
+  if (!isPayable || !isSendDue(options, inDoubt)) return toVerdict(found, null, isGivenUp);
+  const sent = await sendAgain(options, inDoubt);
+  const newTransaction = 'transaction' in sent ? sent.transaction : null;
+  return toVerdict(await lookUp(newTransaction ?? known), sent, isGivenUp);
 }
 
-function toLookResult(chainVerdict: ChainVerdict, sent: SettleOutcome | null): LookResult {
-  const finalVerdict = toFinalVerdict(chainVerdict);
-  return {
-    chainVerdict,
-    verdict: finalVerdict ?? toOpenVerdict(sent, `the chain says: ${chainVerdict.kind}`),
-  };
-}
-
-/** Null while the chain does not decide the payment. */
-function toFinalVerdict(verdict: ChainVerdict): ReconcileVerdict | null {
-  switch (verdict.kind) {
+function toVerdict(
+  found: ChainVerdict | { readonly kind: 'unanswered'; readonly reason: string },
+  sent: SettleOutcome | null,
+  isGivenUp: boolean,
+): ReconcileVerdict {
+  switch (found.kind) {
     case 'paid':
-      return { kind: 'settled', transaction: verdict.transaction, how: 'found on the chain' };
+      return { kind: 'settled', reason: 'found on the chain', transaction: found.transaction };
     case 'spent_elsewhere':
-      return verdict.isFinal ? { kind: 'failed', reason: 'nonce spent elsewhere' } : null;
+      // If the node no longer follows the chain, no block is final. Still, a nonce that was spent elsewhere never pays us.
+      if (found.isFinal || isGivenUp) return { kind: 'failed', reason: 'nonce spent elsewhere' };
+      break;
     case 'unused':
-      return verdict.isFinal ? { kind: 'failed', reason: 'expired unused' } : null;
+      if (found.isFinal) return { kind: 'failed', reason: 'expired unused' };
+      break;
+    case 'unanswered':
+      return toOpenVerdict(sent, found.reason);
     case 'unexplained':
-      return null;
   }
+  return toOpenVerdict(sent, `the chain says: ${found.kind}`);
 }
 
 /** Trusts the facilitator: if it lies, we give away one paid answer. */
-async function askFacilitator(entry: LedgerEntry, resend: Resend): Promise<LookResult> {
-  if (resend === null) return { verdict: toOpenVerdict(null, 'waiting') };
-  const sent = await resend();
+async function askFacilitator(
+  options: ReconcileOptions,
+  inDoubt: PaymentInDoubt,
+): Promise<ReconcileVerdict> {
+  if (!isSendDue(options, inDoubt)) return toOpenVerdict(null, 'waiting');
+  const sent = await sendAgain(options, inDoubt);
   switch (sent.kind) {
     case 'settled':
-      return { verdict: { kind: 'settled', transaction: sent.transaction, how: 'settled again' } };
+      return { kind: 'settled', reason: 'settled again', transaction: sent.transaction };
     case 'nonce_used': {
-      const transaction = sent.transaction ?? findTransaction(entry);
-      return { verdict: { kind: 'settled', transaction, how: 'nonce used' } };
+      const transaction = sent.transaction ?? findTransaction(inDoubt.entry);
+      return { kind: 'settled', reason: 'nonce used', transaction };
     }
     case 'refused':
     case 'not_sent':
     case 'unclear':
-      return { verdict: toOpenVerdict(sent, sent.reason) };
+      return toOpenVerdict(sent, sent.reason);
   }
-}
-
-export function findOutcomeTransaction(outcome: SettleOutcome): Hex | null {
-  return 'transaction' in outcome ? outcome.transaction : null;
 }
 
 function toOpenVerdict(sent: SettleOutcome | null, status: string): ReconcileVerdict {
   const resent = sent === null || sent.kind === 'settled' ? '' : `; sent again: ${sent.reason}`;
   return { kind: 'open', reason: `${status}${resent}`.slice(0, 300) };
+}
+
+function isSendDue(
+  { evidence, now, timing: { resendAfterMs } }: ReconcileOptions,
+  { entry, writer, own: { lastSend } }: PaymentInDoubt,
+): boolean {
+  const [pauseMs = 0] = resendAfterMs;
+  if (lastSend !== null && performance.now() - lastSend.sentMs < pauseMs) return false;
+  if (evidence === null) return true;
+  const { count, lastMs, isReverted } = countSends(entry);
+  if (isReverted) return false;
+  if (lastSend?.unsentStep === writer.step) return true;
+  if (count > resendAfterMs.length) return false;
+  // If several times have passed without a send, for example after a restart, only one send is made.
+  return findSendTimesMs(entry, resendAfterMs).some((ms) => lastMs < ms && ms <= now());
+}
+
+/**
+ * Writes a step before the send, so that every instance counts the send and only one instance makes it. After the
+ * send, writes the new facts of its outcome. Rejects with `StepLost` if another instance wrote first.
+ */
+async function sendAgain(
+  { facilitator, findOffer, evidence }: ReconcileOptions,
+  { entry, writer, own }: PaymentInDoubt,
+): Promise<SettleOutcome> {
+  const hasChain = evidence !== null;
+  const knownTransaction = findTransaction(entry);
+  if (hasChain && own.lastSend?.unsentStep !== writer.step) {
+    const sendData = { reason: 'sent again', transaction: knownTransaction, isSend: true };
+    await writer.write('unknown', sendData);
+  }
+  const offer = findOffer(entry.last.request);
+  const outcome = await facilitator.settle({ payment: readPayment(entry), offer });
+  const unsentStep = outcome.kind === 'not_sent' ? writer.step : null;
+  own.lastSend = { sentMs: performance.now(), unsentStep };
+  // Without a node, only the first known transaction is worth a step.
+  const needsFacts = hasChain || (knownTransaction === null && outcome.kind === 'unclear');
+  const newFacts = needsFacts ? toNewFacts(outcome, knownTransaction) : null;
+  if (newFacts !== null) await writer.write('unknown', newFacts);
+  return outcome;
+}
+
+/** Facts of an outcome that are new to the ledger; null if there are none. */
+function toNewFacts(outcome: SettleOutcome, knownTransaction: Hex | null): JsonObject | null {
+  switch (outcome.kind) {
+    case 'refused':
+    case 'not_sent':
+      return null;
+    case 'settled':
+      return { reason: 'sent again, and settled', transaction: outcome.transaction };
+    case 'nonce_used':
+    case 'unclear': {
+      const data = toDoubtData(outcome);
+      const isNew = outcome.transaction !== null && outcome.transaction !== knownTransaction;
+      return isNew || data['isReverted'] === true ? data : null;
+    }
+  }
 }
 
 export const DEFAULT_TIMING = {
@@ -139,6 +211,41 @@ export const DEFAULT_TIMING = {
 };
 
 export type ReconcileTiming = Readonly<typeof DEFAULT_TIMING>;
+
+/** Share of the time to `validBefore` that passes before the last send. In the rest, its transaction can be mined. */
+const LAST_SEND_SHARE = 0.75;
+
+/**
+ * Computes the database times of the later sends, in ascending order. The sends are spread over the validity, so that a
+ * facilitator that is down for seconds or minutes gets at least one send after its return. `resendAfterMs` counts from
+ * the first send. Its last member is also the latest time of any send.
+ */
+export function toResendTimesMs(
+  { firstMs, validBeforeMs }: { readonly firstMs: number; readonly validBeforeMs: number },
+  resendAfterMs: readonly number[],
+): readonly number[] {
+  const lastMs = Math.min(
+    (validBeforeMs - firstMs) * LAST_SEND_SHARE,
+    resendAfterMs.at(-1) ?? Number.POSITIVE_INFINITY,
+  );
+  const earlier = resendAfterMs.slice(0, -1).filter((afterMs) => afterMs < lastMs);
+  return [...earlier, lastMs].map((afterMs) => firstMs + afterMs);
+}
+
+function findSendTimesMs(entry: LedgerEntry, resendAfterMs: readonly number[]) {
+  const { firstMs } = countSends(entry);
+  return toResendTimesMs({ firstMs, validBeforeMs: entry.last.validBeforeMs }, resendAfterMs);
+}
+
+/** Finds the database time of the next send; `Infinity` if no further send will be made. */
+export function findNextSendMs(
+  { evidence, now, timing }: ReconcileOptions,
+  entry: LedgerEntry,
+): number {
+  const { resendAfterMs } = timing;
+  if (evidence === null || countSends(entry).isReverted) return Infinity;
+  return findSendTimesMs(entry, resendAfterMs).find((timeMs) => timeMs > now()) ?? Infinity;
+}
 
 /** At most this share of a backoff is added at random, so that keys of one outage are not looked up together. */
 const MAX_JITTER_SHARE = 0.25;
