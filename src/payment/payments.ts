@@ -7,7 +7,6 @@ import { createChallenge } from './gate/challenge.ts';
 import { PaymentGate } from './gate/gate.ts';
 import type { GateDeps } from './gate/purchase.ts';
 import type { PublishByRoute } from './ledger/ledger.ts';
-import type { ReconcileTiming } from './ledger/reconcile.ts';
 import { Reconciler } from './ledger/reconciler.ts';
 import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, parseRouteName } from './paid-route.ts';
@@ -20,6 +19,7 @@ import {
 } from './settle/facilitator.ts';
 import { PaymentsReadiness } from './settle/readiness.ts';
 import { type PaymentTerms, toRouteOffer } from './terms.ts';
+import type { PaymentTiming } from './timing.ts';
 
 export type PaymentsOptions = {
   readonly store: Store;
@@ -36,29 +36,17 @@ export type PaymentsOptions = {
   readonly onError: (message: string, error: unknown) => void;
   /** Reports events for metrics and the log. */
   readonly onEvent?: OnPaymentEvent | undefined;
-  /** Timeout of a request to the node; default 5 s. */
-  readonly rpcTimeoutMs?: number | undefined;
-  /** After a facilitator's success, the node must have the receipt within this time; default 5 s. */
-  readonly receiptWithinMs?: number | undefined;
   /** By default, the node gets its own reader. */
   readonly answers?: AnswerReader | undefined;
-  /** Times of waits and retries. Tests shorten them. */
-  readonly reconcileWithinMs?: number | undefined;
-  readonly retryWithinMs?: number | undefined;
-  readonly turnWithinMs?: number | undefined;
+  readonly timing: PaymentTiming;
   readonly maxWaiting?: number | undefined;
-  readonly reconcileTiming?: Partial<ReconcileTiming> | undefined;
-  readonly sweepIntervalMs?: number | undefined;
-  readonly readinessRetryMs?: number | undefined;
-  /** The start waits at most this long for facilitator and node; default 3 s. */
-  readonly startWithinMs?: number | undefined;
 };
 
 /** All parts of payments in one service. */
 export type Payments = ReturnType<typeof createPayments>;
 
 export function createPayments(options: PaymentsOptions) {
-  const { store, terms, baseUrl, routes, onError, onEvent = () => undefined } = options;
+  const { store, terms, baseUrl, routes, timing, onError, onEvent = () => undefined } = options;
   requireShortChallenges(options);
   const node = createNode(options);
   const evidence = node === null ? null : createLazyEvidence(node);
@@ -79,15 +67,14 @@ export function createPayments(options: PaymentsOptions) {
     publish,
     onError,
     onEvent,
-    timing: options.reconcileTiming,
+    timing,
   });
   const readiness = new PaymentsReadiness({
     facilitator,
     node,
     terms,
     findFault: options.findFault,
-    retryIntervalMs: options.readinessRetryMs,
-    startWithinMs: options.startWithinMs,
+    timing,
     onError,
   });
   const gate = new PaymentGate({
@@ -104,7 +91,7 @@ export function createPayments(options: PaymentsOptions) {
     publish,
     isInFlight: gate.isInFlight,
     onError,
-    sweepIntervalMs: options.sweepIntervalMs,
+    sweepIntervalMs: timing.sweepIntervalMs,
   });
   return {
     gate,
@@ -133,7 +120,7 @@ export function createPayments(options: PaymentsOptions) {
  */
 function withSettlementChecks(
   evidence: ChainEvidence | null,
-  { facilitator, store, receiptWithinMs }: PaymentsOptions,
+  { facilitator, store, timing }: PaymentsOptions,
 ): Facilitator {
   switch (facilitator.kind) {
     case 'mock':
@@ -143,7 +130,7 @@ function withSettlementChecks(
     case 'remote':
       return evidence === null
         ? facilitator
-        : withChainProof(facilitator, evidence, receiptWithinMs);
+        : withChainProof(facilitator, evidence, timing.receiptWithinMs);
   }
 }
 
@@ -164,14 +151,14 @@ function createLazyEvidence(node: NodeRequests): ChainEvidence {
 function createNode({
   facilitator,
   rpcUrl,
-  rpcTimeoutMs,
+  timing,
   onEvent,
   answers,
 }: PaymentsOptions): NodeRequests | null {
   if (facilitator.kind === 'mock' || rpcUrl === null) return null;
   return createNodeRequests({
     rpcUrl,
-    timeoutMs: rpcTimeoutMs,
+    timeoutMs: timing.rpcTimeoutMs,
     answers,
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });

@@ -2,12 +2,10 @@ import type { AnswerReader } from '../answers/answer-reader.ts';
 import type { Config } from '../config/config.ts';
 import { listSoldOperations, type SoldOperation } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
-import { RECONCILE_WITHIN_MS, RETRY_WITHIN_MS } from '../payment/gate/purchase.ts';
-import { DEFAULT_TIMING } from '../payment/ledger/reconcile.ts';
-import { SWEEP_INTERVAL_MS } from '../payment/ledger/recovery.ts';
 import { createPayments, type Payments, type PaymentsOptions } from '../payment/payments.ts';
 import type { Facilitator, PaymentEvent } from '../payment/settle/facilitator.ts';
 import type { PaymentTerms } from '../payment/terms.ts';
+import { toPaymentTiming } from '../payment/timing.ts';
 import { type Alarm, MoneyMetrics, raiseAlarm } from './money-metrics.ts';
 
 export type OpenPayments = Payments & {
@@ -28,6 +26,7 @@ export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPa
   const { config, store, scanCoordinator, onError, answers } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = toPaymentTerms(config);
+  const timing = toPaymentTiming(timeScale);
   const sold = listSoldOperations(options);
   const metrics = new MoneyMetrics();
   const onEvent = (event: PaymentEvent) => {
@@ -38,7 +37,7 @@ export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPa
     store,
     terms,
     baseUrl,
-    facilitator: await loadFacilitator(config, { terms, store, onEvent, answers }),
+    facilitator: await loadFacilitator(config, { terms, store, onEvent, answers, timing }),
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
@@ -46,25 +45,10 @@ export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPa
     onError,
     onEvent,
     answers,
-    ...scaleTimes(timeScale),
+    timing,
   });
   metrics.watch(payments, () => store.now());
   return { ...payments, sold, metrics };
-}
-
-/** Multiplies the times of the ledger. A scale below 1 shortens tests of several instances. */
-function scaleTimes(scale: number) {
-  return {
-    reconcileWithinMs: RECONCILE_WITHIN_MS * scale,
-    retryWithinMs: RETRY_WITHIN_MS * scale,
-    reconcileTiming: {
-      lookIntervalMs: DEFAULT_TIMING.lookIntervalMs * scale,
-      resendAfterMs: DEFAULT_TIMING.resendAfterMs.map((ms) => ms * scale),
-      firstBackoffMs: DEFAULT_TIMING.firstBackoffMs * scale,
-      lastBackoffMs: DEFAULT_TIMING.lastBackoffMs * scale,
-    },
-    sweepIntervalMs: SWEEP_INTERVAL_MS * scale,
-  };
 }
 
 export function toPaymentTerms({ payment }: Config): PaymentTerms {
@@ -77,22 +61,25 @@ export function toPaymentTerms({ payment }: Config): PaymentTerms {
   };
 }
 
-type FacilitatorOptions = Pick<PaymentsOptions, 'terms' | 'store' | 'onEvent' | 'answers'>;
+type FacilitatorOptions = Pick<
+  PaymentsOptions,
+  'terms' | 'store' | 'onEvent' | 'answers' | 'timing'
+>;
 
 /** Loads only the facilitator of the configured mode, because each facilitator imports other packages. */
 async function loadFacilitator(
   { payment }: Config,
-  { terms, store, onEvent, answers }: FacilitatorOptions,
+  { terms, store, onEvent, answers, timing }: FacilitatorOptions,
 ): Promise<Facilitator> {
   const { mode, rpcUrl, settlementKey, facilitatorUrl, cdpKey } = payment;
   if (mode === 'facilitator' && facilitatorUrl !== null) {
     const { createRemoteFacilitator } = await import('../payment/settle/remote-facilitator.ts');
-    return createRemoteFacilitator({ url: facilitatorUrl, cdpKey, answers });
+    return createRemoteFacilitator({ url: facilitatorUrl, cdpKey, answers, timing });
   }
   if (mode === 'local' && rpcUrl !== null && settlementKey !== null) {
     const { createLocalFacilitator } = await import('../payment/settle/local-facilitator.ts');
     const { network } = terms;
-    return createLocalFacilitator({ rpcUrl, settlementKey, network, onEvent, answers });
+    return createLocalFacilitator({ rpcUrl, settlementKey, network, onEvent, answers, timing });
   }
   if (mode !== 'mock') throw new Error(`PAYMENT_MODE=${mode} lacks a setting that it needs.`);
   const { createMockFacilitator } = await import('../payment/settle/mock-facilitator.ts');

@@ -58,7 +58,7 @@ async function lookUpPayment(
   rpcUrl: string,
   transaction: `0x${string}` | null,
 ) {
-  const evidence = createChainEvidence(createNodeRequests({ rpcUrl }));
+  const evidence = createChainEvidence(createNodeRequests({ rpcUrl, timeoutMs: 5_000 }));
   return evidence.lookUp(payment, { sinceMs: (NOW_SEC - 300) * 1000, transaction });
 }
 
@@ -114,7 +114,7 @@ describe('a look-up on the chain', () => {
       await using node = await startServer((_request, response) => {
         response.writeHead(status, { location: target.url }).end();
       });
-      const requests = createNodeRequests({ rpcUrl: node.url });
+      const requests = createNodeRequests({ rpcUrl: node.url, timeoutMs: 5_000 });
       await expect(requests.request({ method: 'eth_chainId' })).rejects.toThrow('a redirect');
       expect(node.paths).toHaveLength(1);
     }
@@ -190,7 +190,7 @@ describe('a payment that can be looked up on the chain', () => {
       eth_call: () => UNUSED_STATE,
     });
     await using shop = await startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       facilitator,
       rpcUrl: node.rpcUrl,
       clock: () => nowMs,
@@ -223,7 +223,7 @@ describe('a facilitator that reports a success', () => {
       eth_getTransactionReceipt: () => createReceipt({ ...use, transaction: TRANSACTION }),
     });
     const facilitator = stubFacilitator();
-    await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
+    await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
     const answer = await shop.buy('x', { 'payment-signature': signed.header });
     expect(answer.status).toBe(status);
     expect(shop.published).toHaveLength(isHonest ? 1 : 0);
@@ -244,10 +244,9 @@ describe('a success that the facilitator reports, with a transaction that the no
     const facilitator = stubFacilitator();
     const { rpcUrl } = node;
     await using shop = await startShop({
-      ...QUICK_TIMING,
+      timing: { ...QUICK_TIMING, receiptWithinMs: 50 },
       facilitator,
       rpcUrl,
-      receiptWithinMs: 50,
     });
     const answer = await shop.buy('x', { 'payment-signature': signed.header });
     expect(answer.status).toBe(503);
@@ -271,7 +270,7 @@ describe('a success that the facilitator reports, with a transaction that the no
         ++receiptRequests < 3 ? null : createReceipt({ ...use, transaction: TRANSACTION }),
     });
     const facilitator = stubFacilitator();
-    await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
+    await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
     const answer = await shop.buy('x', { 'payment-signature': signed.header });
     expect(answer.status).toBe(200);
     expect(answer.paid?.transaction).toBe(TRANSACTION);
@@ -282,7 +281,7 @@ describe('a success that the facilitator reports, with a transaction that the no
     const signed = await newPayer().sign({ value: PRICE });
     await using node = await startStubNode(chain);
     const facilitator = stubFacilitator();
-    await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
+    await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
     expect((await shop.buy('x', { 'payment-signature': signed.header })).status).toBe(200);
   });
 });
@@ -312,7 +311,7 @@ describe('when the service starts, a node', () => {
     await using shop = await startShop({
       facilitator: stubFacilitator(),
       rpcUrl: node.rpcUrl,
-      readinessRetryMs: 20,
+      timing: { readinessRetryMs: 20 },
     });
     const refusal = await shop.buy('x');
     expect(refusal.status).toBe(503);

@@ -2,21 +2,22 @@
 import { getAddress } from 'viem';
 import { createRemoteFacilitator } from '../../src/payment/settle/remote-facilitator.ts';
 import type { PaymentTerms } from '../../src/payment/terms.ts';
+import { type PaymentTiming, toPaymentTiming } from '../../src/payment/timing.ts';
 import type { TestChain } from '../fixtures/chain/test-chain.ts';
 import { newNonce, newPayer, type Payer, TERMS } from './payer.ts';
 import { type ShopOptions, startShop } from './shop.ts';
 
 /** In the proportions of the real ones; a chain on a busy machine needs a second now and then. */
-export const CHAIN_TIMING: ShopOptions = {
+export const CHAIN_TIMING: PaymentTiming = {
+  ...toPaymentTiming(),
   reconcileWithinMs: 20_000,
   retryWithinMs: 3_000,
-  reconcileTiming: {
-    lookIntervalMs: 100,
-    resendAfterMs: [500, 1_000, 1_500, 2_000],
-    firstBackoffMs: 100,
-    lastBackoffMs: 300,
-  },
+  lookIntervalMs: 100,
+  resendAfterMs: [500, 1_000, 1_500, 2_000],
+  firstBackoffMs: 100,
+  lastBackoffMs: 300,
   sweepIntervalMs: 200,
+  pollIntervalMs: 30,
 };
 
 export type Seller = {
@@ -44,12 +45,8 @@ export async function fundedPayer(
 }
 
 /** A shop that settles through a facilitator's HTTP, with or without a chain to look at. */
-export async function remoteShop(
-  seller: Seller,
-  url: string,
-  options: ShopOptions & { readonly settleTimeoutMs?: number } = {},
-) {
-  const { settleTimeoutMs = 30_000, ...rest } = options;
-  const facilitator = createRemoteFacilitator({ url, settleTimeoutMs });
-  return startShop({ ...CHAIN_TIMING, terms: seller.terms, facilitator, ...rest });
+export async function remoteShop(seller: Seller, url: string, options: ShopOptions = {}) {
+  const timing = { ...CHAIN_TIMING, ...options.timing };
+  const facilitator = createRemoteFacilitator({ url, timing });
+  return startShop({ terms: seller.terms, facilitator, ...options, timing });
 }

@@ -207,7 +207,7 @@ describe('the service sends no challenge', () => {
   test('before it has reached the facilitator, and sends challenges afterwards', async () => {
     const facilitator = stubFacilitator();
     facilitator.kinds = new FacilitatorUnreachable('not yet');
-    await using shop = await startShop({ facilitator, readinessRetryMs: 20 });
+    await using shop = await startShop({ facilitator, timing: { readinessRetryMs: 20 } });
     const { header } = await payer.sign({ value: PRICE });
     for (const headers of [{}, { 'payment-signature': header }]) {
       const answer = await shop.buy('x', headers);
@@ -228,7 +228,10 @@ describe('the service sends no challenge', () => {
         return facilitator.findSupported();
       },
     };
-    await using shop = await startShop({ facilitator: slowFacilitator, startWithinMs: 50 });
+    await using shop = await startShop({
+      facilitator: slowFacilitator,
+      timing: { startWithinMs: 50 },
+    });
     expect((await shop.buy('x')).status).toBe(503);
     facilitatorAnswers.open();
     await expect.poll(async () => (await shop.buy('x')).status).toBe(402);

@@ -34,7 +34,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     const payer = await fundedPayer(chain, seller);
     const shop = await remoteShop(seller, chaos.url, {
       rpcUrl,
-      settleTimeoutMs: SETTLE_TIMEOUT_MS,
+      timing: { settleTimeoutMs: SETTLE_TIMEOUT_MS },
     });
     chaos.plan = [conduct];
     const signed = await payer.sign({ value: PRICE });
@@ -103,8 +103,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     const payer = await fundedPayer(chain, seller);
     await using shop = await remoteShop(seller, chaos.url, {
       rpcUrl: chain.rpcUrl,
-      reconcileWithinMs: 500,
-      receiptWithinMs: 100,
+      timing: { reconcileWithinMs: 500, receiptWithinMs: 100 },
     });
     chaos.plan = Array.from({ length: 200 }, () => conduct);
     const signed = await payer.sign({ value: PRICE });

@@ -71,8 +71,7 @@ describe('a payer who', needs(chainUnavailable()), () => {
     return remoteShop(seller, chaos.url, {
       rpcUrl: chain.rpcUrl,
       clock,
-      reconcileWithinMs: 1_000,
-      retryWithinMs: 300,
+      timing: { reconcileWithinMs: 1_000, retryWithinMs: 300 },
       compute: async (item) => {
         await cheat(item);
         return createItemAnswer(item);
@@ -180,7 +179,9 @@ describe('a payer who', needs(chainUnavailable()), () => {
     const claimedMs = clock();
     await send(MULTICALL3, bothTransfers);
     expect(await seller.earned()).toBe(PRICE);
-    const evidence = createChainEvidence(createNodeRequests({ rpcUrl: chain.rpcUrl }));
+    const evidence = createChainEvidence(
+      createNodeRequests({ rpcUrl: chain.rpcUrl, timeoutMs: 5_000 }),
+    );
     const lookUp = async (nonce: Hex) => {
       const { header } = await sign(payer, { nonce });
       const { authorization, signature } = decodePayment({ 'payment-signature': [header] }, TERMS);

@@ -52,7 +52,10 @@ test('two calls that wait for the settlement end with 503 while the facilitator 
   const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
   const settled: SettleOutcome = { kind: 'settled', transaction: TRANSACTION };
   facilitator.outcomes = [unclear, facilitatorAnswers.opened.then(() => settled)];
-  await using shop = await startShop({ facilitator, reconcileWithinMs: 300, retryWithinMs: 300 });
+  await using shop = await startShop({
+    facilitator,
+    timing: { reconcileWithinMs: 300, retryWithinMs: 300 },
+  });
   const signed = await pay();
   for (let n = 1; n <= 2; n++) {
     const answer = await shop.buy('x', toHeaders(signed));

@@ -12,17 +12,18 @@ import { type FailingNode, NODE_FAILURES, NODE_SECRET, startFailingNode } from '
 import { newPayer } from './payer.ts';
 import { createItemAnswer, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
 
-const RPC_TIMEOUT_MS = 300;
 const QUICK_TIMING = {
   ...CHAIN_TIMING,
   reconcileWithinMs: 200,
   retryWithinMs: 1_000,
-  reconcileTiming: {
-    lookIntervalMs: 50,
-    resendAfterMs: [50, 100, 200, 400],
-    firstBackoffMs: 50,
-    lastBackoffMs: 200,
-  },
+  lookIntervalMs: 50,
+  resendAfterMs: [50, 100, 200, 400],
+  firstBackoffMs: 50,
+  lastBackoffMs: 200,
+  rpcTimeoutMs: 300,
+  signerRpcTimeoutMs: 300,
+  repeatAfterMs: 200,
+  confirmationTimeoutMs: 500,
 };
 
 /** The methods that `local` mode calls to verify, to settle and to look payments up. */
@@ -73,18 +74,14 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       rpcUrl: node.rpcUrl,
       network: seller.terms.network,
       settlementKey: await chain.newFundedKey(),
-      rpcTimeoutMs: RPC_TIMEOUT_MS,
-      pollIntervalMs: 30,
-      repeatAfterMs: 200,
-      confirmationTimeoutMs: 500,
+      timing: QUICK_TIMING,
       onEvent: (event) => reports.push(event),
     });
     return startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       terms: seller.terms,
       facilitator,
       rpcUrl: node.rpcUrl,
-      rpcTimeoutMs: RPC_TIMEOUT_MS,
       onEvent: (event) => reports.push(event),
       onError: (message, error) => reports.push(message, error),
       compute: async (item) => {
@@ -160,9 +157,8 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
     async (failure) => {
       await using chaos: ChaosFacilitator = await startChaosFacilitator(chainFacilitator(chain));
       await using shop = await remoteShop(seller, chaos.url, {
-        ...QUICK_TIMING,
+        timing: QUICK_TIMING,
         rpcUrl: node.rpcUrl,
-        rpcTimeoutMs: RPC_TIMEOUT_MS,
         onEvent: (event) => reports.push(event),
         onError: (message, error) => reports.push(message, error),
       });

@@ -17,7 +17,7 @@ describe('if the store fails', () => {
   test('after the settlement, the payer gets the 200, and the service records the settlement later', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, store: flaky.store, timing: QUICK_TIMING });
     flaky.failSteps(['settled', 'unknown']);
     const signed = await pay();
     const answer = await shop.buy('x', toHeaders(signed));
@@ -36,7 +36,7 @@ describe('if the store fails', () => {
   test('before the settlement, no payment is sent, and nothing is charged', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, store: flaky.store, timing: QUICK_TIMING });
     for (const state of ['claimed', 'computed'] as const) {
       flaky.failSteps([state]);
       const answer = await shop.buy('x', toHeaders(await pay()));
@@ -55,7 +55,7 @@ describe('if the store fails', () => {
   test('but has written the intent to settle, the payer gets settlement_unknown, and later 200 for the same header', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, store: flaky.store, timing: QUICK_TIMING });
     flaky.failSteps(['settling'], { writes: true });
     const signed = await pay();
     const answer = await shop.buy('x', toHeaders(signed));
@@ -70,7 +70,7 @@ describe('if the store fails', () => {
   test('and has not written the intent to settle, the payer gets settlement_unknown, and the payment is never sent', async () => {
     const facilitator = stubFacilitator();
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, store: flaky.store, timing: QUICK_TIMING });
     flaky.failSteps(['settling', 'released']);
     const signed = await pay();
     expect((await shop.buy('x', toHeaders(signed))).json).toMatchObject({
@@ -86,7 +86,7 @@ describe('if the store fails', () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'refused', reason: 'insufficient_funds' }, settledLater];
     const flaky = flakyStore();
-    await using shop = await startShop({ facilitator, store: flaky.store, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, store: flaky.store, timing: QUICK_TIMING });
     flaky.failSteps(['released']);
     const signed = await pay();
     expect((await shop.buy('x', toHeaders(signed))).json).toMatchObject({
@@ -102,7 +102,7 @@ describe('if the store fails', () => {
 test('if the publication fails, the payer still gets the answer, and publication follows later', async () => {
   let isBroken = true;
   await using shop = await startShop({
-    ...QUICK_TIMING,
+    timing: QUICK_TIMING,
     publish: async () => {
       if (isBroken) throw new Error('no room');
     },

@@ -56,7 +56,7 @@ test('one wallet buys forty scans at once, and all of them are answered in turn'
 }, 60_000);
 
 test('a payer without a settlement has five open calls, and further calls get a retry time, uncharged', async () => {
-  await using gated = await startGatedShop({ turnWithinMs: 500 });
+  await using gated = await startGatedShop({ timing: { turnWithinMs: 500 } });
   const { shop } = gated;
   const payer = newPayer();
   const calls = await buyMany(shop, Array(7).fill(payer));
@@ -128,7 +128,7 @@ test('a client that disconnects while it waits keeps no place', async () => {
 
 describe('the places for open calls of one process', () => {
   test('are taken by one client up to a quarter, however many wallets it pays from', async () => {
-    await using gated = await startGatedShop({ maxRunning: 8, turnWithinMs: 400 });
+    await using gated = await startGatedShop({ maxRunning: 8, timing: { turnWithinMs: 400 } });
     const { shop } = gated;
     const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()]);
     expect(await Promise.race(calls)).toMatchObject({ json: { error: 'too_many_open' } });
@@ -179,7 +179,7 @@ describe('the places for open calls of one process', () => {
     let isGated = false;
     await using shop = await startShop({
       maxRunning: 4,
-      turnWithinMs: 400,
+      timing: { turnWithinMs: 400 },
       compute: async (item) => {
         if (isGated) await gate.opened;
         return createItemAnswer(item);
@@ -302,7 +302,7 @@ describe('the places to wait', () => {
 test('a place stays taken until the work ends, also if the caller has disconnected', async () => {
   await using gated = await startGatedShop({
     maxRunning: 4,
-    turnWithinMs: 400,
+    timing: { turnWithinMs: 400 },
     answerWithinMs: 1_000,
   });
   const { shop } = gated;

@@ -10,10 +10,8 @@ import {
 import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import {
-  createLocalFacilitator,
-  type LocalOptions,
-} from '../../src/payment/settle/local-facilitator.ts';
+import { createLocalFacilitator } from '../../src/payment/settle/local-facilitator.ts';
+import type { PaymentTiming } from '../../src/payment/timing.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
@@ -49,18 +47,17 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   });
   afterAll(() => chain?.[Symbol.asyncDispose]());
 
-  function startLocalShop(timing: Partial<LocalOptions> = {}, options: ShopOptions = {}) {
+  function startLocalShop(changes: Partial<PaymentTiming> = {}, options: ShopOptions = {}) {
+    const quick = { confirmationTimeoutMs: 10_000, balanceIntervalMs: 30 };
+    const timing = { ...CHAIN_TIMING, ...quick, ...changes };
     const facilitator = createLocalFacilitator({
       rpcUrl: node.rpcUrl,
       network: seller.terms.network,
       settlementKey,
-      pollIntervalMs: 30,
-      confirmationTimeoutMs: 10_000,
-      balanceIntervalMs: 30,
-      ...timing,
+      timing,
     });
     return startShop({
-      ...CHAIN_TIMING,
+      timing,
       terms: seller.terms,
       facilitator,
       rpcUrl: node.rpcUrl,
@@ -103,10 +100,13 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   });
 
   test('broadcasts a stuck transaction again, takes no payments meanwhile, and takes them again once it is mined', async () => {
-    await using shop = await startLocalShop(
-      { repeatAfterMs: 50, confirmationTimeoutMs: 200, stuckAfterMs: 400 },
-      { reconcileWithinMs: 200, retryWithinMs: 200 },
-    );
+    await using shop = await startLocalShop({
+      repeatAfterMs: 50,
+      confirmationTimeoutMs: 200,
+      stuckAfterMs: 400,
+      reconcileWithinMs: 200,
+      retryWithinMs: 200,
+    });
     const signed = await pay();
     await chain.pauseMining();
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
@@ -144,14 +144,14 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     await chain.pauseMining();
     {
       await using shop = await startLocalShop(
-        { confirmationTimeoutMs: 100 },
-        { store: store.open, reconcileWithinMs: 100 },
+        { confirmationTimeoutMs: 100, reconcileWithinMs: 100 },
+        { store: store.open },
       );
       expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     }
     await using shop = await startLocalShop(
-      {},
-      { store: store.open, reconcileWithinMs: 100, retryWithinMs: 100 },
+      { reconcileWithinMs: 100, retryWithinMs: 100 },
+      { store: store.open },
     );
     expect(shop.payments.facilitator.account?.()).toMatchObject({ unconfirmed: 0, nonceGap: 1 });
     expect(shop.payments.unreadyReason()).toContain('an earlier process');
@@ -207,10 +207,11 @@ describe('the account that settles', needs(chainUnavailable()), () => {
 
   test('spends at most 300,000 gas on a wallet that burns gas only at the settlement', async () => {
     const wallet = await chain.newOddPayer();
-    await using shop = await startLocalShop(
-      { confirmationTimeoutMs: 2_000 },
-      { reconcileWithinMs: 300, retryWithinMs: 300 },
-    );
+    await using shop = await startLocalShop({
+      confirmationTimeoutMs: 2_000,
+      reconcileWithinMs: 300,
+      retryWithinMs: 300,
+    });
     await chain.pauseMining();
     const purchase = shop.buy('x', toHeaders(await payFromWallet(wallet)));
     await expect.poll(() => node.raw.length).toBe(1);
@@ -222,10 +223,11 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   });
 
   test('settles each payment once, although the wallet signs all of them with the same bytes', async () => {
-    await using shop = await startLocalShop(
-      { confirmationTimeoutMs: 300 },
-      { reconcileWithinMs: 100, retryWithinMs: 100 },
-    );
+    await using shop = await startLocalShop({
+      confirmationTimeoutMs: 300,
+      reconcileWithinMs: 100,
+      retryWithinMs: 100,
+    });
     const wallet = await chain.newOddPayer();
     const bytes = toHex('the same bytes');
     const [payment, otherPayment] = [
@@ -258,8 +260,8 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     await using store = withDispose(openSqlite(MEMORY, { clock }));
     const openShop = () =>
       startLocalShop(
-        { confirmationTimeoutMs: 2_000 },
-        { store: store.open, clock, reconcileWithinMs: 300, retryWithinMs: 300 },
+        { confirmationTimeoutMs: 2_000, reconcileWithinMs: 300, retryWithinMs: 300 },
+        { store: store.open, clock },
       );
     const wallet = await chain.newOddPayer();
     const payNow = (payer = wallet) => payFromWallet(payer, undefined, nowMs);
@@ -316,10 +318,10 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       rpcUrl: chain.rpcUrl,
       network: seller.terms.network,
       settlementKey,
-      pollIntervalMs: 30,
+      timing: CHAIN_TIMING,
     });
     await using otherShop = await startShop({
-      ...CHAIN_TIMING,
+      timing: CHAIN_TIMING,
       terms: seller.terms,
       facilitator: otherFacilitator,
     });

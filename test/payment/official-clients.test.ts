@@ -25,10 +25,10 @@ describe(
         rpcUrl: chain.rpcUrl,
         network: seller.terms.network,
         settlementKey: chain.facilitatorKey,
-        pollIntervalMs: 50,
+        timing: CHAIN_TIMING,
       });
       shop = await startShop({
-        ...CHAIN_TIMING,
+        timing: CHAIN_TIMING,
         terms: seller.terms,
         facilitator,
         rpcUrl: chain.rpcUrl,
@@ -127,19 +127,18 @@ describe(
 
     test('a call gets 503 while its transaction is pending, and the answer after the transaction is mined', async () => {
       const slowSeller = newSeller(chain);
+      const timing = { ...CHAIN_TIMING, confirmationTimeoutMs: 1_000, reconcileWithinMs: 300 };
       const facilitator = createLocalFacilitator({
         rpcUrl: chain.rpcUrl,
         network: slowSeller.terms.network,
         settlementKey: await chain.newFundedKey(),
-        pollIntervalMs: 50,
-        confirmationTimeoutMs: 1_000,
+        timing,
       });
       await using slowShop = await startShop({
-        ...CHAIN_TIMING,
+        timing,
         terms: slowSeller.terms,
         facilitator,
         rpcUrl: chain.rpcUrl,
-        reconcileWithinMs: 300,
       });
       const payer = await fundedPayer(chain, slowSeller);
       const { header, nonce } = await payer.sign({ value: PRICE });
@@ -160,7 +159,8 @@ describe(
     });
 
     test('the service does not start on a chain with another id, and refuses payments if the chain does not answer', async () => {
-      const options = { settlementKey: chain.facilitatorKey, rpcTimeoutMs: 500 } as const;
+      const timing = { ...CHAIN_TIMING, signerRpcTimeoutMs: 500 };
+      const options = { settlementKey: chain.facilitatorKey, timing } as const;
       const onWrongChain = createLocalFacilitator({
         ...options,
         rpcUrl: chain.rpcUrl,

@@ -18,19 +18,10 @@ async function startTwoSenders() {
   const takingOutcome = Promise.withResolvers<SettleOutcome>();
   stalledFacilitator.outcomes = [stalledOutcome.promise];
   takingFacilitator.outcomes = [takingOutcome.promise];
-  const timing = { ...QUICK_TIMING, reconcileWithinMs: 2_000, retryWithinMs: 2_000 };
-  const stalledShop = await startShop({
-    ...timing,
-    store,
-    facilitator: stalledFacilitator,
-    sweepIntervalMs: 1e9,
-  });
-  const takingShop = await startShop({
-    ...timing,
-    store,
-    facilitator: takingFacilitator,
-    sweepIntervalMs: 1e9,
-  });
+  const waits = { reconcileWithinMs: 2_000, retryWithinMs: 2_000, sweepIntervalMs: 1e9 };
+  const timing = { ...QUICK_TIMING, ...waits };
+  const stalledShop = await startShop({ timing, store, facilitator: stalledFacilitator });
+  const takingShop = await startShop({ timing, store, facilitator: takingFacilitator });
   const signed = await payer.sign({ value: PRICE });
   const firstCall = stalledShop.buy('x', toHeaders(signed));
   await expect.poll(() => stalledFacilitator.sent.length).toBe(1);

@@ -3,13 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { Reconciler } from '../../src/payment/ledger/reconciler.ts';
 import { Recovery } from '../../src/payment/ledger/recovery.ts';
+import { toPaymentTiming } from '../../src/payment/timing.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
-const SECOND_MS = 1_000;
-const HOUR_MS = 3_600 * SECOND_MS;
+/** Sweeps of an hour. */
+const HOUR_SWEEPS = 720;
 
-test('publication is tried again after 5 s, then after doubled waits, and at last every hour', async () => {
+test('publication is tried again in the next sweep, then after doubled waits, and at last every hour', async () => {
   const store = openSqlite(MEMORY);
   await using _closing = { [Symbol.asyncDispose]: () => store.close() };
   for (const scanId of ['broken', 'sound']) {
@@ -29,15 +30,15 @@ test('publication is tried again after 5 s, then after doubled waits, and at las
       });
     }
   }
-  let nowMs = 0;
-  const attemptsMs: number[] = [];
+  let sweep = 0;
+  const attempts: number[] = [];
   let isBroken = true;
   const publish = new Map([
     [
       'scan',
       async (scanId: string) => {
         if (scanId === 'sound') return;
-        attemptsMs.push(nowMs);
+        attempts.push(sweep);
         if (isBroken) throw new Error('no room');
       },
     ],
@@ -45,36 +46,33 @@ test('publication is tried again after 5 s, then after doubled waits, and at las
   const facilitator = stubFacilitator();
   const now = () => store.now();
   const { ledger } = store;
-  const options = { facilitator, evidence: null, now, findOffer: () => null, ledger, publish };
+  const timing = toPaymentTiming();
+  const options = { facilitator, evidence: null, now, findOffer: () => null, timing };
   const errorMessages: string[] = [];
   const recovery = new Recovery({
     store,
-    reconciler: new Reconciler(options),
+    reconciler: new Reconciler({ ...options, ledger, publish }),
     publish,
     isInFlight: () => false,
     onError: (message) => errorMessages.push(message),
-    elapsedMs: () => nowMs,
+    sweepIntervalMs: timing.sweepIntervalMs,
   });
   const stateOf = async (key: string) => (await ledger.findEntry(key))?.last.state;
 
   await recovery.sweep();
   expect(await stateOf('sound')).toBe('published');
-  for (; nowMs < 5 * HOUR_MS; nowMs += 2.5 * SECOND_MS) {
-    // In most sweeps the broken result is not due yet, but the recovery still counts it.
-    if (nowMs % HOUR_MS === 2.5 * SECOND_MS)
-      expect(recovery.counts.byState).toMatchObject({ settled: 1 });
+  for (sweep = 1; sweep < 5 * HOUR_SWEEPS; sweep++) {
     await recovery.sweep();
+    // In most sweeps the broken result is not due yet, but the recovery still counts it.
+    expect(recovery.counts.byState).toMatchObject({ settled: 1 });
   }
-  const waitsSec = attemptsMs
-    .slice(1)
-    .map((atMs, index) => (atMs - (attemptsMs[index] ?? 0)) / SECOND_MS);
-  expect(waitsSec.slice(0, 10)).toEqual([5, 10, 20, 40, 80, 160, 320, 640, 1_280, 2_560]);
-  expect(new Set(waitsSec.slice(10))).toEqual(new Set([3_600]));
-  expect(errorMessages).toHaveLength(attemptsMs.length);
+  const waits = attempts.slice(1).map((at, index) => at - (attempts[index] ?? 0));
+  expect(waits.slice(0, 10)).toEqual([1, 2, 4, 8, 16, 32, 64, 128, 256, 512]);
+  expect(waits.slice(10)).toEqual([HOUR_SWEEPS, HOUR_SWEEPS, HOUR_SWEEPS]);
+  expect(errorMessages).toHaveLength(attempts.length);
 
   isBroken = false;
-  nowMs += HOUR_MS;
-  await recovery.sweep();
+  for (let more = 0; more < HOUR_SWEEPS; more++) await recovery.sweep();
   expect(await stateOf('broken')).toBe('published');
   await recovery.sweep();
   expect(recovery.counts.byState).toEqual({});

@@ -24,10 +24,10 @@ describe('the official Python client', needs(unavailable ?? chainUnavailable()),
       rpcUrl: chain.rpcUrl,
       network: seller.terms.network,
       settlementKey: chain.facilitatorKey,
-      pollIntervalMs: 50,
+      timing: CHAIN_TIMING,
     });
     const { rpcUrl } = chain;
-    shop = await startShop({ ...CHAIN_TIMING, terms: seller.terms, facilitator, rpcUrl });
+    shop = await startShop({ timing: CHAIN_TIMING, terms: seller.terms, facilitator, rpcUrl });
   });
   afterAll(async () => {
     await buyer?.[Symbol.asyncDispose]();

@@ -9,23 +9,13 @@ import { openStore } from '../../src/store/open-store.ts';
 import type { LedgerState } from '../../src/store/payment-tables.ts';
 import type { Store } from '../../src/store/store.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { JSON_HEADERS, PRICE, type ShopOptions, startShop } from './shop.ts';
+import { QUICK_TIMING } from './settling.ts';
+import { JSON_HEADERS, PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
 const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
 const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
-const QUICK_TIMING: ShopOptions = {
-  retryWithinMs: 100,
-  reconcileTiming: {
-    lookIntervalMs: 20,
-    resendAfterMs: [40, 80, 120, 160],
-    firstBackoffMs: 50,
-    lastBackoffMs: 100,
-  },
-  sweepIntervalMs: 50,
-};
-
 const REQUIREMENTS = {
   scheme: 'exact',
   network: TERMS.network,
@@ -81,7 +71,7 @@ describe('after a crash, on the embedded store,', () => {
     const listStates = await writeSteps(store, signed, states);
     await reopen();
     const facilitator = stubFacilitator();
-    await using _shop = await startShop({ store, facilitator, ...QUICK_TIMING });
+    await using _shop = await startShop({ store, facilitator, timing: QUICK_TIMING });
     await expect.poll(() => listStates(store)).toEqual([...states, 'released']);
     expect(facilitator.sent).toHaveLength(0);
   });
@@ -90,7 +80,10 @@ describe('after a crash, on the embedded store,', () => {
     const signed = await sign();
     const listStates = await writeSteps(store, signed, ['claimed', 'computed']);
     await reopen();
-    await using shop = await startShop({ store, ...QUICK_TIMING, sweepIntervalMs: 3_600_000 });
+    await using shop = await startShop({
+      store,
+      timing: { ...QUICK_TIMING, sweepIntervalMs: 3_600_000 },
+    });
     const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-redelivered')).toBeNull();
@@ -116,7 +109,7 @@ describe('after a crash, on the embedded store,', () => {
       const signed = await sign();
       const listStates = await writeSteps(store, signed, states);
       await reopen();
-      await using shop = await startShop({ store, ...QUICK_TIMING });
+      await using shop = await startShop({ store, timing: QUICK_TIMING });
       await expect.poll(() => listStates(store)).toContain('published');
       const answer = await shop.buy('x', toHeaders(signed));
       expect(answer.body).toBe('{"from":"before"}');
@@ -132,7 +125,7 @@ describe('after a crash, on the embedded store,', () => {
     await reopen();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
-    await using shop = await startShop({ store, facilitator, ...QUICK_TIMING });
+    await using shop = await startShop({ store, facilitator, timing: QUICK_TIMING });
     for (const payment of [signed, await sign()]) {
       const answer = await shop.buy('x', toHeaders(payment));
       expect(answer.status).toBe(503);
@@ -153,7 +146,7 @@ describe('after a crash, on the embedded store,', () => {
       'settled',
     ]);
     await reopen();
-    await using shop = await startShop({ store, ...QUICK_TIMING });
+    await using shop = await startShop({ store, timing: QUICK_TIMING });
     await expect.poll(() => listStates(store)).toContain('published');
     expect(shop.published).toEqual(['scan-of-x']);
     const answer = await shop.buy('x', toHeaders(signed));
@@ -170,7 +163,7 @@ describe('after a crash, on the embedded store,', () => {
       await new LedgerWriter(store.ledger, facts, null).write('claimed', data);
     }
     await reopen();
-    await using shop = await startShop({ store, ...QUICK_TIMING });
+    await using shop = await startShop({ store, timing: QUICK_TIMING });
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
     expect(await countUnfinished(store)).toBeGreaterThan(0);
     await expect.poll(() => countUnfinished(store), { timeout: 50_000 }).toBe(0);

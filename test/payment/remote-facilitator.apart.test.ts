@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import type { FacilitatorRequest } from '../../src/payment/settle/facilitator.ts';
 import { createRemoteFacilitator } from '../../src/payment/settle/remote-facilitator.ts';
+import { toPaymentTiming } from '../../src/payment/timing.ts';
 import { newPayer, TERMS } from './payer.ts';
 import { startServer } from './stub-node.ts';
 
@@ -177,8 +178,7 @@ test('a call to a silent facilitator ends at the time limit', async () => {
   await using silentServer = await startServer(() => {});
   const silentFacilitator = createRemoteFacilitator({
     url: silentServer.url,
-    verifyTimeoutMs: 100,
-    settleTimeoutMs: 100,
+    timing: { ...toPaymentTiming(), verifyTimeoutMs: 100, settleTimeoutMs: 100 },
   });
   expect((await silentFacilitator.verify(request)).kind).toBe('unavailable');
   expect((await silentFacilitator.settle(request)).kind).toBe('unclear');

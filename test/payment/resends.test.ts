@@ -1,10 +1,7 @@
 /** A payment in doubt is sent again and looked up at certain times; the ledger counts its sends. */
 import { describe, expect, test } from 'vitest';
-import {
-  DEFAULT_TIMING,
-  toNextLookMs,
-  toResendTimesMs,
-} from '../../src/payment/ledger/reconcile.ts';
+import { toNextLookMs, toResendTimesMs } from '../../src/payment/ledger/reconcile.ts';
+import { toPaymentTiming } from '../../src/payment/timing.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { newPayer } from './payer.ts';
 import { listLedgerRows, QUICK_TIMING } from './settling.ts';
@@ -37,7 +34,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     let nowMs = Date.now();
     const clock = () => nowMs;
     await using shop = await startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       clock,
       facilitator,
       rpcUrl: node.rpcUrl,
@@ -73,7 +70,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     }
     const sent = () => facilitators.reduce((sum, facilitator) => sum + facilitator.sent.length, 0);
     await using node = await startUnusedNode();
-    const options = { ...QUICK_TIMING, store: store.sqlite, rpcUrl: node.rpcUrl };
+    const options = { timing: QUICK_TIMING, store: store.sqlite, rpcUrl: node.rpcUrl };
     const signed = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': signed.header };
     {
@@ -105,7 +102,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       { kind: 'not_sent', reason: 'connection refused' },
     ];
     await using node = await startUnusedNode();
-    await using shop = await startShop({ ...QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
+    await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
     const signed = await payer.sign({ value: PRICE });
     await shop.buy('x', { 'payment-signature': signed.header });
     await expect.poll(() => facilitator.sent.length).toBeGreaterThan(7);
@@ -119,7 +116,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     const reverted = { kind: 'unclear', reason: 'reverted', isReverted: true } as const;
     facilitator.outcomes = [{ ...reverted, transaction: TRANSACTION }];
     await using node = await startUnusedNode();
-    const options = { ...QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
+    const options = { timing: QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
     const signed = await payer.sign({ value: PRICE });
     for (let run = 1; run <= 2; run++) {
       await using shop = await startShop(options);
@@ -141,7 +138,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       { kind: 'unclear', reason: 'timeout', transaction: TRANSACTION },
     ];
     await using node = await startUnusedNode();
-    const options = { ...QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
+    const options = { timing: QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
     const signed = await payer.sign({ value: PRICE });
     const headers = { 'payment-signature': signed.header };
     {
@@ -161,12 +158,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
 
 describe('a facilitator that is down', () => {
   // All times here are a hundredth of the real ones.
-  const reconcileTiming = {
-    lookIntervalMs: 10,
-    resendAfterMs: DEFAULT_TIMING.resendAfterMs.map((ms) => ms / 100),
-    firstBackoffMs: 10,
-    lastBackoffMs: 36_000,
-  };
+  const timing = { ...toPaymentTiming(0.01), reconcileWithinMs: 100 };
 
   test.each([
     ['20 s', 200],
@@ -184,9 +176,7 @@ describe('a facilitator that is down', () => {
     };
     await using node = await startUnusedNode();
     await using shop = await startShop({
-      reconcileTiming,
-      reconcileWithinMs: 100,
-      retryWithinMs: 50,
+      timing,
       facilitator,
       rpcUrl: node.rpcUrl,
     });
@@ -206,7 +196,7 @@ describe('a payment is sent again', () => {
   const toWaitsMs = (validForMs: number) =>
     toResendTimesMs(
       { firstMs: 7, validBeforeMs: 7 + validForMs },
-      DEFAULT_TIMING.resendAfterMs,
+      toPaymentTiming().resendAfterMs,
     ).map((ms) => ms - 7);
 
   test.each([

@@ -23,7 +23,7 @@ describe('a definite refusal', () => {
     const facilitator = stubFacilitator();
     const outcome = { kind: 'refused', reason: 'insufficient_funds' } as const;
     facilitator.outcomes = [outcome, { kind: 'settled', transaction: TRANSACTION }];
-    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, timing: QUICK_TIMING });
     const signed = await sign();
     const refusal = await shop.buy('x', toHeaders(signed));
     expect(refusal.status).toBe(402);
@@ -56,7 +56,7 @@ describe('a definite refusal', () => {
     const facilitator = stubFacilitator();
     const notSent: SettleOutcome = { kind: 'not_sent', reason: 'connection refused' };
     facilitator.outcomes = [...Array<SettleOutcome>(7).fill(notSent), settled];
-    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, timing: QUICK_TIMING });
     for (let n = 1; n <= 7; n++) {
       const refusal = await shop.buy(`x${n}`, toHeaders(await sign()));
       expect(refusal.status).toBe(503);
@@ -74,7 +74,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
   test('gives 200 if a second or third send within the call succeeds', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [unclear, unclear, settled];
-    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, timing: QUICK_TIMING });
     const signed = await sign();
     const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
@@ -94,7 +94,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
   test('whose nonce turns out to be used counts as settled by the transaction that the first send returned', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }, nonceUsed];
-    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, timing: QUICK_TIMING });
     const answer = await shop.buy('x', toHeaders(await sign()));
     expect(answer.status).toBe(200);
     expect(answer.paid?.transaction).toBe(TRANSACTION);
@@ -103,7 +103,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
   test('that no send has ended gives 503 with the transaction, and never a challenge', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ ...unclear, transaction: TRANSACTION }];
-    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, timing: QUICK_TIMING });
     const signed = await sign();
     const firstAnswer = await shop.buy('x', toHeaders(signed));
     const retryAnswer = await shop.buy('x', toHeaders(signed));
@@ -150,7 +150,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     async (later) => {
       const facilitator = stubFacilitator();
       facilitator.outcomes = [unclear, later];
-      await using shop = await startShop({ facilitator, ...QUICK_TIMING });
+      await using shop = await startShop({ facilitator, timing: QUICK_TIMING });
       const signed = await sign();
       expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
       await expect.poll(() => facilitator.sent.length).toBeGreaterThan(3);
@@ -169,7 +169,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     facilitator.outcomes = [unclear];
     const events: PaymentEvent[] = [];
     await using shop = await startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       facilitator,
       clock: () => nowMs,
       onEvent: (event) => events.push(event),
@@ -202,7 +202,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
     const facilitator = stubFacilitator();
     const hanging = Promise.withResolvers<SettleOutcome>();
     facilitator.outcomes = [unclear, hanging.promise];
-    await using shop = await startShop({ facilitator, ...QUICK_TIMING });
+    await using shop = await startShop({ facilitator, timing: QUICK_TIMING });
     const signed = await sign();
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(503);
     expect(facilitator.sent).toHaveLength(2);
@@ -215,7 +215,10 @@ describe('a settlement in doubt, without a chain to ask', () => {
     facilitator.outcomes = [unclear];
     let [running, mostAtOnce] = [0, 0];
     const settle = facilitator.settle.bind(facilitator);
-    await using shop = await startShop({ facilitator, ...QUICK_TIMING, reconcileWithinMs: 1 });
+    await using shop = await startShop({
+      facilitator,
+      timing: { ...QUICK_TIMING, reconcileWithinMs: 1 },
+    });
     const calls = Array.from({ length: 12 }, async (_, n) => {
       const { header } = await newPayer().sign({ value: PRICE });
       return shop.buy(`x${n}`, { 'payment-signature': header });

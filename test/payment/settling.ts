@@ -1,18 +1,18 @@
 /** Short times and ledger reads for tests of doubtful settlements. */
 import { toPaymentKey } from '../../src/payment/terms.ts';
+import { type PaymentTiming, toPaymentTiming } from '../../src/payment/timing.ts';
 import { type SignedHeader, TERMS } from './payer.ts';
-import type { Shop, ShopOptions } from './shop.ts';
+import type { Shop } from './shop.ts';
 
 /** Fast enough for tests, in the proportions of the real ones. */
-export const QUICK_TIMING: ShopOptions = {
+export const QUICK_TIMING: PaymentTiming = {
+  ...toPaymentTiming(),
   reconcileWithinMs: 300,
   retryWithinMs: 100,
-  reconcileTiming: {
-    lookIntervalMs: 20,
-    resendAfterMs: [40, 80, 120, 160],
-    firstBackoffMs: 50,
-    lastBackoffMs: 100,
-  },
+  lookIntervalMs: 20,
+  resendAfterMs: [40, 80, 120, 160],
+  firstBackoffMs: 50,
+  lastBackoffMs: 100,
   sweepIntervalMs: 50,
 };
 

@@ -9,7 +9,7 @@ import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { createItemAnswer, newLatch, PRICE, type ShopOptions, startShop } from './shop.ts';
+import { createItemAnswer, newLatch, PRICE, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const server = await startMongoServer();
@@ -25,7 +25,7 @@ const SETTINGS = {
   catalog: 'one',
   signingKey: 'kept in the store',
 };
-const QUICK_TIMING: ShopOptions = { retryWithinMs: 100, sweepIntervalMs: 100 };
+const QUICK_TIMING = { retryWithinMs: 100, sweepIntervalMs: 100 };
 
 describe('instances on one store', needs('uri' in server ? null : server.unavailable), () => {
   const openedStores: Store[] = [];
@@ -84,13 +84,13 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     };
     const facilitator = stubFacilitator();
     await using shopA = await startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       store: await openLivingInstance(),
       compute,
       facilitator,
     });
     await using shopB = await startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       store: await openLivingInstance(),
       compute,
       facilitator,
@@ -109,7 +109,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
   test('share an error with callers that wait on another instance with the same header', async () => {
     const latch = newLatch();
     await using shopA = await startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       store: await openLivingInstance(),
       compute: async () => {
         await latch.opened;
@@ -117,7 +117,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
       },
     });
     const watched = countEntryReads(await openLivingInstance());
-    await using shopB = await startShop({ ...QUICK_TIMING, store: watched.store });
+    await using shopB = await startShop({ timing: QUICK_TIMING, store: watched.store });
     const signed = await sign();
     const firstCall = shopA.buy('x', toHeaders(signed));
     await expect.poll(() => shopA.computations.length).toBe(1);
@@ -137,7 +137,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     const { key } = await writeClaim(other, signed);
     const facilitator = stubFacilitator();
     await using shop = await startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       store: await openLivingInstance(),
       facilitator,
       answerWithinMs: 1_500,
@@ -155,7 +155,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     await writer.write('computed', {}, { answerId: 'answer-of-x' });
     await writer.write('settling', {});
     await using shop = await startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       store: await openLivingInstance(),
       answerWithinMs: 1_000,
     });
@@ -177,7 +177,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     const lostInstance = await openInstanceStore();
     const signed = await sign();
     const { writer, key } = await writeClaim(lostInstance, signed);
-    await using shop = await startShop({ ...QUICK_TIMING, store: await openLivingInstance() });
+    await using shop = await startShop({ timing: QUICK_TIMING, store: await openLivingInstance() });
     const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
     const states = (await shop.store.ledger.findAllSteps(key)).map(({ state }) => state);
@@ -195,13 +195,13 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     };
     const facilitator = stubFacilitator();
     await using shopA = await startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       store: await openLivingInstance(),
       compute,
       facilitator,
     });
     await using shopB = await startShop({
-      ...QUICK_TIMING,
+      timing: QUICK_TIMING,
       store: await openLivingInstance(),
       compute,
       facilitator,

@@ -10,11 +10,9 @@ import unknownPaths from '../../plugins/unknown-paths.ts';
 import type { PaidRoute } from '../../src/payment/paid-route.ts';
 import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
 import type { Facilitator } from '../../src/payment/settle/facilitator.ts';
-import {
-  createMockFacilitator,
-  type MockSettlement,
-} from '../../src/payment/settle/mock-facilitator.ts';
+import { createMockFacilitator } from '../../src/payment/settle/mock-facilitator.ts';
 import type { PaymentTerms } from '../../src/payment/terms.ts';
+import { type PaymentTiming, toPaymentTiming } from '../../src/payment/timing.ts';
 import type { UnpaidMark } from '../../src/store/results.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -26,25 +24,11 @@ export { createItemAnswer, JSON_HEADERS } from './shop-routes.ts';
 export const PRICE = 50_000n;
 
 export type ShopOptions = Partial<
-  Pick<
-    PaymentsOptions,
-    | 'reconcileWithinMs'
-    | 'retryWithinMs'
-    | 'turnWithinMs'
-    | 'maxWaiting'
-    | 'reconcileTiming'
-    | 'rpcUrl'
-    | 'rpcTimeoutMs'
-    | 'receiptWithinMs'
-    | 'onEvent'
-    | 'onError'
-    | 'isRateLimited'
-    | 'sweepIntervalMs'
-    | 'readinessRetryMs'
-    | 'startWithinMs'
-  >
+  Pick<PaymentsOptions, 'maxWaiting' | 'rpcUrl' | 'onEvent' | 'onError' | 'isRateLimited'>
 > &
   WorkConduct & {
+    /** Times that differ from the real ones. */
+    readonly timing?: Partial<PaymentTiming>;
     readonly terms?: PaymentTerms;
     readonly facilitator?: Facilitator;
     readonly store?: Store;
@@ -65,13 +49,15 @@ export type ShopAnswer = {
   readonly json: Record<string, unknown>;
 };
 
+type Settled = { readonly payer: string; readonly value: bigint };
+
 export type Shop = AsyncDisposable & {
   readonly url: string;
   readonly store: Store;
   readonly payments: Payments;
   readonly computations: Computation[];
   /** Settlements of the mock, in order. */
-  readonly settlements: MockSettlement[];
+  readonly settlements: Settled[];
   readonly published: string[];
   readonly troubles: string[];
   /** Scans that a payer left unpaid; only debts count against them. */
@@ -87,10 +73,9 @@ export type Shop = AsyncDisposable & {
 export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   const { terms = TERMS, clock = Date.now, price = PRICE } = options;
   const store = options.store ?? openSqlite(MEMORY, { clock });
-  const settlements: MockSettlement[] = [];
-  const facilitator =
-    options.facilitator ??
-    createMockFacilitator({ terms, now: clock, onSettle: (one) => settlements.push(one) });
+  const settlements: Settled[] = [];
+  const mock = createMockFacilitator({ terms, now: clock });
+  const facilitator = options.facilitator ?? withRecord(mock, settlements);
   const computations: Computation[] = [];
   const published: string[] = [];
   const troubles: string[] = [];
@@ -101,6 +86,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
 
   const payments = createPayments({
     ...options,
+    timing: { ...toPaymentTiming(), ...options.timing },
     store,
     terms,
     baseUrl: 'https://shop.example',
@@ -205,6 +191,19 @@ function jsonOf(body: string): Record<string, unknown> {
   } catch {
     return {};
   }
+}
+
+/** Keeps a record of the settlements of a facilitator. */
+function withRecord(facilitator: Facilitator, settlements: Settled[]): Facilitator {
+  return {
+    ...facilitator,
+    async settle(request) {
+      const outcome = await facilitator.settle(request);
+      const { from, value } = request.payment.authorization;
+      if (outcome.kind === 'settled') settlements.push({ payer: from.toLowerCase(), value });
+      return outcome;
+    },
+  };
 }
 
 /** A test uses it to end a computation at a chosen moment. */

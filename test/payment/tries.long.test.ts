@@ -24,7 +24,7 @@ async function startPennilessShop(options: Parameters<typeof startShop>[0] = {})
     shop: await startShop({
       facilitator,
       isRateLimited: false,
-      sweepIntervalMs: HOUR_MS,
+      timing: { sweepIntervalMs: HOUR_MS },
       ...options,
     }),
   };
@@ -115,7 +115,7 @@ describe('the cost of a call does not grow', { timeout: 600_000 }, () => {
     await using shop = await startShop({
       facilitator,
       isRateLimited: false,
-      sweepIntervalMs: HOUR_MS,
+      timing: { sweepIntervalMs: HOUR_MS },
     });
     const signed = await sign({ identifier: 'order_0123456789abcdef' });
     const buy = () => shop.buy('x', toHeaders(signed));
@@ -134,7 +134,7 @@ describe('the cost of a call does not grow', { timeout: 600_000 }, () => {
     await using shop = await startShop({
       facilitator,
       isRateLimited: false,
-      sweepIntervalMs: HOUR_MS,
+      timing: { sweepIntervalMs: HOUR_MS },
     });
     const buy = async () =>
       shop.buy('x', toHeaders(await sign({ identifier: 'order_0123456789abcdef' })));
@@ -148,7 +148,7 @@ describe('the cost of a call does not grow', { timeout: 600_000 }, () => {
     const store = openSqlite(MEMORY);
     await using shop = await startShop({
       store,
-      sweepIntervalMs: HOUR_MS,
+      timing: { sweepIntervalMs: HOUR_MS },
       compute: async (item) => createItemAnswer(item),
     });
     const buy = async (n: number) =>

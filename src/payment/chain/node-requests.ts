@@ -25,8 +25,8 @@ export type NodeCall = {
 
 export type NodeOptions = {
   readonly rpcUrl: string;
-  /** Timeout of one request; default 5 s. */
-  readonly timeoutMs?: number | undefined;
+  /** Timeout of one request. */
+  readonly timeoutMs: number;
   readonly onCall?: ((call: NodeCall) => void) | undefined;
   /** By default, this node gets its own reader. */
   readonly answers?: AnswerReader | undefined;
@@ -44,11 +44,9 @@ export type NodeRequests = {
   request(args: NodeRequest): Promise<unknown>;
 };
 
-const DEFAULT_TIMEOUT_MS = 5_000;
-
 export function createNodeRequests({
   rpcUrl,
-  timeoutMs = DEFAULT_TIMEOUT_MS,
+  timeoutMs,
   onCall,
   answers = createAnswerReader(),
 }: NodeOptions): NodeRequests {

@@ -6,7 +6,7 @@ import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
 import { withDeadline } from './call-end.ts';
 import { findDebtTimes, MAX_DEBTS_PER_HOUR } from './debts.ts';
-import { type GateDeps, type Purchase, TURN_WITHIN_MS } from './purchase.ts';
+import type { GateDeps, Purchase } from './purchase.ts';
 import { WaitingPlaces } from './waiting-places.ts';
 
 const DAY_MS = 24 * 3_600_000;
@@ -61,8 +61,7 @@ export class FairShares {
     if (countCalls(line) >= MAX_CALLS_PER_PAYER) throw new TooManyOpen(RETRY_AFTER_SEC);
     this.#lines.set(payer, line);
     const startMs = performance.now();
-    const { turnWithinMs = TURN_WITHIN_MS } = this.#deps;
-    const deadlineMs = Math.min(call.deadlineMs, startMs + turnWithinMs);
+    const deadlineMs = Math.min(call.deadlineMs, startMs + this.#deps.timing.turnWithinMs);
     const waitEnd = new AbortController();
     const { signal } = waitEnd;
     const taking = line.entering

@@ -7,6 +7,7 @@ import type { Reconciler } from '../ledger/reconciler.ts';
 import type { PaidAnswer, PaidCall, PaidRoute } from '../paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';
 import type { PaymentTerms, RouteOffer } from '../terms.ts';
+import type { PaymentTiming } from '../timing.ts';
 
 /** A paid call after its payment and its input were parsed. */
 export type Purchase<Input = unknown> = {
@@ -70,23 +71,14 @@ export type GateDeps = {
   readonly isReady: () => boolean;
   /** False lifts the limits of open calls and of unpaid scans. */
   readonly isRateLimited: boolean;
-  /** Wait of a call for the outcome of its own settlement; default 20 s. */
-  readonly reconcileWithinMs?: number | undefined;
-  /** Wait of a later call with the same payment for that outcome; default 5 s. */
-  readonly retryWithinMs?: number | undefined;
-  /** Wait of a call in the queue of fair shares; default 30 s. */
-  readonly turnWithinMs?: number | undefined;
-  /** Calls that may wait in that queue; default 1,000. */
+  readonly timing: PaymentTiming;
+  /** Calls that may wait in the queue of fair shares; default 1,000. */
   readonly maxWaiting?: number | undefined;
   /** Reports errors that no caller sees. */
   readonly onError: (message: string, error: unknown) => void;
   /** Reports events for metrics and the log. */
   readonly onEvent?: OnPaymentEvent | undefined;
 };
-
-export const RECONCILE_WITHIN_MS = 20_000;
-export const RETRY_WITHIN_MS = 5_000;
-export const TURN_WITHIN_MS = 30_000;
 
 /** The points of a paid call at which a process may die. */
 export const PAYMENT_STEPS = [

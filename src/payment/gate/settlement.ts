@@ -19,7 +19,6 @@ import {
   type Purchase,
   type PurchaseOutcome,
   publishStep,
-  RECONCILE_WITHIN_MS,
 } from './purchase.ts';
 
 /** Settles the payment of one purchase whose answer is stored. */
@@ -141,7 +140,8 @@ export class Settlement {
 
   /** Returns the entry when the payment is no longer in doubt; null if that takes longer than the call waits. */
   async #awaitEnd(outcome: DoubtfulOutcome): Promise<LedgerEntry | null> {
-    const { store, reconciler, onError, reconcileWithinMs = RECONCILE_WITHIN_MS } = this.#deps;
+    const { store, reconciler, onError, timing } = this.#deps;
+    const { reconcileWithinMs } = timing;
     const { key } = this.#purchase;
     const lookupEnd = new AbortController();
     const lookup = this.#writer

@@ -10,13 +10,7 @@ import {
 } from '../ledger/ledger.ts';
 import { findDelivery, readReleaseError } from './answers.ts';
 import { CallEnded, isLate, withDeadline } from './call-end.ts';
-import {
-  type GateDeps,
-  type PaidDelivery,
-  type Purchase,
-  type PurchaseOutcome,
-  RETRY_WITHIN_MS,
-} from './purchase.ts';
+import type { GateDeps, PaidDelivery, Purchase, PurchaseOutcome } from './purchase.ts';
 import { refuseConflict } from './redelivery.ts';
 import { createUnknownError, createUnpaidError } from './settlement.ts';
 
@@ -168,7 +162,7 @@ async function awaitCall(
  * the key over, or lets the reconciler look up its payment. The caller must then read the key again.
  */
 async function awaitStep(
-  { store, reconciler, retryWithinMs = RETRY_WITHIN_MS }: GateDeps,
+  { store, reconciler, timing }: GateDeps,
   entry: LedgerEntry,
   { call }: Purchase,
 ): Promise<void> {
@@ -184,7 +178,7 @@ async function awaitStep(
     await takeOver(store.ledger, entry);
     return;
   }
-  const resolving = reconciler.resolve(entry.key, retryWithinMs);
+  const resolving = reconciler.resolve(entry.key, timing.retryWithinMs);
   const latest = await withDeadline(resolving, call, { toLateError: () => toDoubtError(entry) });
   if (latest !== null && toProgress(latest.last.state) === 'in_doubt') throw toDoubtError(latest);
 }

@@ -7,6 +7,7 @@ import type { ChainEvidence, ChainVerdict } from '../chain/chain-evidence.ts';
 import { describeNodeError } from '../chain/node-requests.ts';
 import { type Facilitator, type SettleOutcome, toDoubtData } from '../settle/facilitator.ts';
 import type { RouteOffer } from '../terms.ts';
+import type { PaymentTiming } from '../timing.ts';
 import {
   countSends,
   findCurrentClaim,
@@ -30,7 +31,7 @@ export type ReconcileOptions = {
   readonly evidence: ChainEvidence | null;
   /** Database time, ms. */
   readonly now: () => number;
-  readonly timing: ReconcileTiming;
+  readonly timing: PaymentTiming;
 };
 
 /** A payment in doubt, the writer of its next step, and the last send of this process. */
@@ -196,21 +197,6 @@ function toNewFacts(outcome: SettleOutcome, knownTransaction: Hex | null): JsonO
     }
   }
 }
-
-export const DEFAULT_TIMING = {
-  /** Interval of looks while a call waits. */
-  lookIntervalMs: 1_000,
-  /**
-   * Times of the later sends, counted from the first send. The last send moves to three quarters of the validity if
-   * that is earlier. The first of these times is also the minimum pause between two sends of a process.
-   */
-  resendAfterMs: [5_000, 30_000, 2 * 60_000, 15 * 60_000],
-  /** First and longest interval of looks in the background. The interval doubles after each look. */
-  firstBackoffMs: 1_000,
-  lastBackoffMs: 3_600_000,
-};
-
-export type ReconcileTiming = Readonly<typeof DEFAULT_TIMING>;
 
 /** Share of the time to `validBefore` that passes before the last send. In the rest, its transaction can be mined. */
 const LAST_SEND_SHARE = 0.75;

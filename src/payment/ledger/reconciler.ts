@@ -15,22 +15,19 @@ import {
   UNPROVED,
 } from './ledger.ts';
 import {
-  DEFAULT_TIMING,
   findNextSendMs,
   type OwnSend,
   type ReconcileOptions,
-  type ReconcileTiming,
   type ReconcileVerdict,
   reconcileOnce,
   toNextLookMs,
 } from './reconcile.ts';
 
-export type ReconcilerOptions = Omit<ReconcileOptions, 'timing'> & {
+export type ReconcilerOptions = ReconcileOptions & {
   readonly ledger: LedgerStore;
   readonly publish: PublishByRoute;
   readonly onError?: ((message: string, error: unknown) => void) | undefined;
   readonly onEvent?: OnPaymentEvent | undefined;
-  readonly timing?: Partial<ReconcileTiming> | undefined;
 };
 
 /** What this process knows of a payment in doubt, and does about it. */
@@ -52,7 +49,7 @@ const MAX_PARALLEL_LOOKS = 2;
 const MAX_STORE_RETRY_MS = 60_000;
 
 export class Reconciler {
-  readonly #options: ReconcilerOptions & { readonly timing: ReconcileTiming };
+  readonly #options: ReconcilerOptions;
   /** There are two queues, so that looks in the background do not delay a call that waits. */
   readonly #queues = {
     waiting: new PQueue({ concurrency: MAX_PARALLEL_LOOKS }),
@@ -62,7 +59,7 @@ export class Reconciler {
   readonly #stopped = new AbortController();
 
   constructor(options: ReconcilerOptions) {
-    this.#options = { ...options, timing: { ...DEFAULT_TIMING, ...options.timing } };
+    this.#options = options;
   }
 
   /** True while this key is looked up in the background. */

@@ -21,15 +21,11 @@ export type RecoveryOptions = {
   /** True for keys that a call of this process works on; recovery skips them. */
   readonly isInFlight: (key: string) => boolean;
   readonly onError: (message: string, error: unknown) => void;
-  readonly sweepIntervalMs?: number | undefined;
-  /** Monotonic clock, ms; it times the retries of publishing. */
-  readonly elapsedMs?: (() => number) | undefined;
+  readonly sweepIntervalMs: number;
 };
 
-export const SWEEP_INTERVAL_MS = 5_000;
-/** First and longest interval between two attempts to publish a key. The interval doubles after each failure. */
-const FIRST_RETRY_MS = 5_000;
-const LAST_RETRY_MS = 3_600_000;
+/** Longest wait until the next attempt to publish a key; an hour. The wait is one sweep, and doubles after each failure. */
+const LONGEST_RETRY_SWEEPS = 720;
 
 /** Numbers of unfinished keys in the last sweep. */
 export type KeyCounts = {
@@ -45,8 +41,9 @@ export type KeyCounts = {
 export class Recovery {
   readonly #options: RecoveryOptions;
   readonly #stopped = new AbortController();
-  /** Keys whose publishing failed: the last interval, and the monotonic time of the next attempt. */
-  readonly #publishRetries = new Map<string, { waitMs: number; dueMs: number }>();
+  #sweepNumber = 0;
+  /** Keys whose publishing failed: the last wait, and the sweep of the next attempt. */
+  readonly #publishRetries = new Map<string, { waitSweeps: number; dueSweep: number }>();
   #counts: KeyCounts = { byState: {}, oldestInDoubtMs: null };
   #running: Promise<void> = Promise.resolve();
 
@@ -70,6 +67,7 @@ export class Recovery {
 
   /** Reads all open keys once, counts them and recovers those of dead processes. */
   async sweep(): Promise<void> {
+    this.#sweepNumber += 1;
     const isDead = this.#createDeathCheck();
     const byState: Partial<Record<LedgerState, number>> = {};
     let oldestInDoubtMs: number | null = null;
@@ -120,15 +118,14 @@ export class Recovery {
     }
   }
 
-  /** Publishes a key; after a failure the next attempts come at growing intervals. */
+  /** Publishes a key; after a failure the waits until the next attempts grow. */
   async #publish(entry: LedgerEntry, writer: LedgerWriter): Promise<void> {
     const { key } = entry;
-    const { elapsedMs = () => performance.now() } = this.#options;
-    const nowMs = elapsedMs();
-    const lastRetry = this.#publishRetries.get(key);
-    if (lastRetry !== undefined && lastRetry.dueMs > nowMs) return;
-    const waitMs = Math.min((lastRetry?.waitMs ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS);
-    this.#publishRetries.set(key, { waitMs, dueMs: nowMs + waitMs });
+    const { waitSweeps = 0.5, dueSweep = 0 } = this.#publishRetries.get(key) ?? {};
+    if (dueSweep > this.#sweepNumber) return;
+    const nextWait = Math.min(waitSweeps * 2, LONGEST_RETRY_SWEEPS);
+    const retry = { waitSweeps: nextWait, dueSweep: this.#sweepNumber + nextWait };
+    this.#publishRetries.set(key, retry);
     await publishSettled(this.#options.publish, writer, isUnproved(entry));
     this.#publishRetries.delete(key);
   }
@@ -147,7 +144,7 @@ export class Recovery {
   }
 
   async #sweepRepeatedly(): Promise<void> {
-    const { sweepIntervalMs = SWEEP_INTERVAL_MS, onError } = this.#options;
+    const { sweepIntervalMs, onError } = this.#options;
     const { signal } = this.#stopped;
     while (!signal.aborted) {
       await this.sweep().catch((error: unknown) => onError('a sweep of payments failed', error));

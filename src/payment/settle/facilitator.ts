@@ -145,8 +145,6 @@ export function toFacilitatorMessage({ payment, offer }: FacilitatorRequest): Fa
   };
 }
 
-/** A facilitator answers when its node has the block; our node may get the block some seconds later. */
-const RECEIPT_WITHIN_MS = 5_000;
 const RECEIPT_POLL_INTERVAL_MS = 250;
 const MAX_REVERTS_PER_DAY = 2;
 const DAY_MS = 24 * 3_600_000;
@@ -181,7 +179,7 @@ export function withMetrics(facilitator: Facilitator, onEvent: OnPaymentEvent): 
 export function withChainProof(
   facilitator: Facilitator,
   evidence: ChainEvidence,
-  receiptWithinMs = RECEIPT_WITHIN_MS,
+  receiptWithinMs: number,
 ): Facilitator {
   async function awaitVerdict({ payment }: FacilitatorRequest, transaction: Hex) {
     const endMs = performance.now() + receiptWithinMs;

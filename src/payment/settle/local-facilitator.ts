@@ -5,6 +5,7 @@ import { createNodeRequests, type NodeRequests } from '../chain/node-requests.ts
 import { createChainClient, judgeReceipt } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import { type EvmNetwork, parseChainId } from '../terms.ts';
+import { type PaymentTiming, toPaymentTiming } from '../timing.ts';
 import {
   type Facilitator,
   type FacilitatorRequest,
@@ -16,34 +17,35 @@ import {
 import { NotSent, type SentTransaction } from './nonce-queue.ts';
 import { type CheckOutcome, checkPayment, isNonceUsed } from './payment-check.ts';
 import { toSettleOutcome } from './settle-outcome.ts';
-import { MAX_GAS, SignerAccount, type SignerAccountOptions } from './signer-account.ts';
+import { MAX_GAS, SignerAccount } from './signer-account.ts';
 
-export type LocalOptions = Omit<SignerAccountOptions, 'node' | 'settlementKey' | 'chainId'> & {
+export type LocalOptions = {
   readonly rpcUrl: string;
   readonly network: EvmNetwork;
   /** Private key of the account that pays the gas. Only one process may use it, or nonces would collide. */
   readonly settlementKey: Hex;
-  readonly rpcTimeoutMs?: number | undefined;
-  /** Longest wait for a transaction to be mined. After this time the payment is in doubt. */
-  readonly confirmationTimeoutMs?: number | undefined;
   readonly onEvent?: OnPaymentEvent | undefined;
   readonly answers?: AnswerReader | undefined;
+  readonly timing?: PaymentTiming;
 };
 
-const RPC_TIMEOUT_MS = 8_000;
-const CONFIRMATION_TIMEOUT_MS = 25_000;
 const NO_ANSWER_REASON = 'RPC_URL does not answer';
 
 export function createLocalFacilitator(options: LocalOptions): Facilitator & { signer: Hex } {
-  const { network, rpcUrl, rpcTimeoutMs = RPC_TIMEOUT_MS, onEvent } = options;
-  const { confirmationTimeoutMs: timeoutMs = CONFIRMATION_TIMEOUT_MS } = options;
+  const { network, rpcUrl, settlementKey, onEvent, timing = toPaymentTiming() } = options;
+  const timeoutMs = timing.confirmationTimeoutMs;
   const node = createNodeRequests({
     rpcUrl,
-    timeoutMs: rpcTimeoutMs,
+    timeoutMs: timing.signerRpcTimeoutMs,
     answers: options.answers,
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
-  const account = new SignerAccount({ ...options, node, chainId: parseChainId(network) });
+  const account = new SignerAccount({
+    node,
+    settlementKey,
+    chainId: parseChainId(network),
+    timing,
+  });
 
   async function settle(request: FacilitatorRequest): Promise<SettleOutcome> {
     const { payment } = request;

@@ -6,32 +6,17 @@ import type { Facilitator, VerifyOutcome } from './facilitator.ts';
 
 const BAD_SIGNATURE_REASON = 'invalid_exact_evm_signature';
 
-/** Makes a text like a transaction hash. The same payment always gets the same text. */
-export function toMockTransaction(key: string): `0x${string}` {
-  return `0x${hash('sha256', `mock settlement of ${key}`)}`;
-}
-
-export type MockSettlement = {
-  readonly key: string;
-  readonly payer: string;
-  /** Base units. */
-  readonly value: bigint;
-  readonly transaction: `0x${string}`;
-};
-
 export type MockOptions = {
   readonly terms: PaymentTerms;
   /** Database time, ms. */
   readonly now: () => number;
-  /** Called in each `settle` before it answers. */
-  readonly onSettle?: ((settlement: MockSettlement) => void) | undefined;
 };
 
 /**
  * The gate checks the signatures of plain accounts. Signatures of contract wallets are refused, because only a chain
  * can check them. A second settlement of a payment names the same transaction, so recovery works as with a chain.
  */
-export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Facilitator {
+export function createMockFacilitator({ terms, now }: MockOptions): Facilitator {
   function checkPayment({ authorization, requirements }: StoredPayment): VerifyOutcome {
     const nowSec = BigInt(Math.floor(now() / 1000));
     if (authorization.value !== BigInt(requirements.amount)) {
@@ -55,11 +40,8 @@ export function createMockFacilitator({ terms, now, onSettle }: MockOptions): Fa
     async settle({ payment }) {
       const verdict = checkPayment(payment);
       if (verdict.kind !== 'valid') return { kind: 'refused', reason: verdict.reason };
-      const { from, value } = payment.authorization;
       const key = toPaymentKey(terms, payment.authorization);
-      const transaction = toMockTransaction(key);
-      onSettle?.({ key, payer: from.toLowerCase(), value, transaction });
-      return { kind: 'settled', transaction };
+      return { kind: 'settled', transaction: `0x${hash('sha256', `mock settlement of ${key}`)}` };
     },
   };
 }

@@ -3,15 +3,13 @@ import { type Hex, keccak256, type LocalAccount, type PublicClient } from 'viem'
 import { findNodeError } from '../../answers/node-error.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
 import { type ChainReceipt, createChainClient, readReceipt } from '../chain/payment-proof.ts';
+import type { PaymentTiming } from '../timing.ts';
 
 export type NonceQueueOptions = {
   readonly node: NodeRequests;
   readonly account: LocalAccount;
   readonly chainId: number;
-  /** Interval of looks at unconfirmed transactions; default 500 ms. */
-  readonly pollIntervalMs?: number | undefined;
-  /** Interval of repeated broadcasts, because a node may have lost the first one; default 3 s. */
-  readonly repeatAfterMs?: number | undefined;
+  readonly timing: PaymentTiming;
 };
 
 /** Wei for one unit of gas (EIP-1559). */
@@ -47,8 +45,6 @@ export class NotSent extends Error {
   override readonly name = 'NotSent';
 }
 
-const POLL_INTERVAL_MS = 500;
-const REPEAT_AFTER_MS = 3_000;
 const FEE_LIFETIME_MS = 2_000;
 /** The fee cap is this many base fees. The chain charges the real base fee, and a high cap survives its rise. */
 const BASE_FEES_IN_CAP = 10n;
@@ -208,7 +204,7 @@ export class NonceQueue {
       await this.#look().catch(() => undefined);
       this.#timer = null;
       this.#scheduleLook();
-    }, this.#options.pollIntervalMs ?? POLL_INTERVAL_MS);
+    }, this.#options.timing.pollIntervalMs);
     this.#timer.unref();
   }
 
@@ -223,8 +219,8 @@ export class NonceQueue {
     const [oldest] = this.#sent;
     if (oldest === undefined || oldest.nonce < latest) return;
     // Only the oldest is broadcast again, because all later nonces wait for it.
-    const { node, repeatAfterMs = REPEAT_AFTER_MS } = this.#options;
-    if (performance.now() - oldest.lastSentMs < repeatAfterMs) return;
+    const { node, timing } = this.#options;
+    if (performance.now() - oldest.lastSentMs < timing.repeatAfterMs) return;
     oldest.lastSentMs = performance.now();
     await broadcast(node, oldest.raw);
   }

@@ -1,6 +1,7 @@
 /** Asks the facilitator and the node at the start, and again until both have answered. */
 import { checkNode, type NodeRequests, NodeUnreachable } from '../chain/node-requests.ts';
 import type { PaymentTerms } from '../terms.ts';
+import type { PaymentTiming } from '../timing.ts';
 import { type Facilitator, FacilitatorUnreachable } from './facilitator.ts';
 
 /** The facilitator does not support our kind of payment, so a retry would not help. */
@@ -15,16 +16,12 @@ export type ReadinessOptions = {
   readonly terms: Pick<PaymentTerms, 'network' | 'asset'>;
   /** Returns the reason why no answer can be delivered or sold; null while answers can be delivered. */
   readonly findFault?: (() => string | null) | undefined;
-  readonly retryIntervalMs?: number | undefined;
-  /** The start waits at most this long for the answers; default 3 s. */
-  readonly startWithinMs?: number | undefined;
+  readonly timing: Pick<PaymentTiming, 'startWithinMs' | 'readinessRetryMs'>;
   /** Reports each failed attempt, and faults that a retry cannot mend. */
   readonly onError?: ((message: string, error: Error) => void) | undefined;
 };
 
 const NOT_REACHED_MESSAGE = 'payments cannot be taken yet';
-const RETRY_INTERVAL_MS = 5_000;
-const START_WITHIN_MS = 3_000;
 
 /** Payments are taken once facilitator and node have answered, while we can settle and deliver. */
 export class PaymentsReadiness {
@@ -53,7 +50,8 @@ export class PaymentsReadiness {
    * asked again later, and paid routes answer 503 until then.
    */
   async start(): Promise<void> {
-    const { startWithinMs = START_WITHIN_MS, onError } = this.#options;
+    const { timing, onError } = this.#options;
+    const { startWithinMs } = timing;
     const timeUp = Promise.withResolvers<never>();
     const timer = setTimeout(
       () => timeUp.reject(new FacilitatorUnreachable(`no answer within ${startWithinMs} ms`)),
@@ -101,13 +99,13 @@ export class PaymentsReadiness {
   }
 
   #retryLater(): void {
-    const { retryIntervalMs = RETRY_INTERVAL_MS, onError } = this.#options;
+    const { timing, onError } = this.#options;
     this.#timer = setTimeout(() => {
       this.#ask().catch((error: Error) => {
         onError?.(NOT_REACHED_MESSAGE, error);
         if (!this.#isStopped) this.#retryLater();
       });
-    }, retryIntervalMs);
+    }, timing.readinessRetryMs);
     this.#timer.unref();
   }
 }

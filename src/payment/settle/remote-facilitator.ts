@@ -6,6 +6,7 @@ import {
   DEFAULT_CAP_BYTES,
 } from '../../answers/answer-reader.ts';
 import type { CdpKey } from '../../config/payment.ts';
+import { type PaymentTiming, toPaymentTiming } from '../timing.ts';
 import {
   type Facilitator,
   type FacilitatorRequest,
@@ -25,15 +26,10 @@ export type RemoteOptions = {
   readonly url: string;
   /** Keys of the Coinbase Developer Platform, for its facilitator only. */
   readonly cdpKey?: CdpKey | null;
-  readonly verifyTimeoutMs?: number | undefined;
-  readonly settleTimeoutMs?: number | undefined;
+  readonly timing?: PaymentTiming;
   /** By default, the facilitator gets its own reader. */
   readonly answers?: AnswerReader | undefined;
 };
-
-const VERIFY_TIMEOUT_MS = 10_000;
-/** A settlement waits for a block. The reconciler looks up settlements that take longer. */
-const SETTLE_TIMEOUT_MS = 30_000;
 
 type Endpoint = 'verify' | 'settle' | 'supported';
 /** Sends a request to one endpoint of the facilitator. Rejects if there is no answer, or the answer is too long. */
@@ -69,8 +65,7 @@ export function createRemoteFacilitator(options: RemoteOptions): Facilitator {
 }
 
 function createAsk(options: RemoteOptions): Ask {
-  const { cdpKey, answers = createAnswerReader() } = options;
-  const { verifyTimeoutMs = VERIFY_TIMEOUT_MS, settleTimeoutMs = SETTLE_TIMEOUT_MS } = options;
+  const { cdpKey, answers = createAnswerReader(), timing = toPaymentTiming() } = options;
   const createAuthHeaders = cdpKey ? createCdpHeaders({ key: cdpKey, url: options.url }) : null;
 
   return async (endpoint, parser, request) => {
@@ -81,7 +76,9 @@ function createAsk(options: RemoteOptions): Ask {
       ...(request === undefined ? { headers } : toPostOptions(request, headers)),
       // A redirect could lead to an address of our own network.
       redirect: 'error',
-      signal: AbortSignal.timeout(endpoint === 'settle' ? settleTimeoutMs : verifyTimeoutMs),
+      signal: AbortSignal.timeout(
+        endpoint === 'settle' ? timing.settleTimeoutMs : timing.verifyTimeoutMs,
+      ),
     });
     const body = response.body ?? new Blob([]).stream();
     const value = await answers.read(body, DEFAULT_CAP_BYTES, parser, null);

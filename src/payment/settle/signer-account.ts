@@ -2,6 +2,7 @@ import { formatEther, type Hex, type PublicClient } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { describeNodeError, type NodeRequests } from '../chain/node-requests.ts';
 import { createChainClient } from '../chain/payment-proof.ts';
+import type { PaymentTiming } from '../timing.ts';
 import type { AccountStatus } from './facilitator.ts';
 import { NonceQueue } from './nonce-queue.ts';
 
@@ -9,20 +10,13 @@ export type SignerAccountOptions = {
   readonly node: NodeRequests;
   readonly settlementKey: Hex;
   readonly chainId: number;
-  readonly pollIntervalMs?: number | undefined;
-  readonly repeatAfterMs?: number | undefined;
-  /** No payments are taken while a transaction is unconfirmed for longer than this; default 60 s. */
-  readonly stuckAfterMs?: number | undefined;
-  /** Interval at which the balance is read; default 30 s. */
-  readonly balanceIntervalMs?: number | undefined;
+  readonly timing: PaymentTiming;
 };
 
 /** Gas limit of one settlement. */
 export const MAX_GAS = 300_000n;
 /** Payments stop when the balance pays for fewer settlements. Settlements that are under way still need gas. */
 const MIN_AFFORDABLE_SETTLEMENTS = 20n;
-const STUCK_AFTER_MS = 60_000;
-const BALANCE_INTERVAL_MS = 30_000;
 
 /** The account that settles in mode `local`: its transactions, its balance and its fees. */
 export class SignerAccount {
@@ -36,19 +30,18 @@ export class SignerAccount {
   #timer: NodeJS.Timeout | null = null;
 
   constructor(options: SignerAccountOptions) {
-    const { node, chainId, pollIntervalMs, repeatAfterMs } = options;
+    const { node, chainId, timing } = options;
     const account = privateKeyToAccount(options.settlementKey);
     this.#options = options;
     this.#client = createChainClient(node);
     this.address = account.address;
-    this.queue = new NonceQueue({ node, account, chainId, pollIntervalMs, repeatAfterMs });
+    this.queue = new NonceQueue({ node, account, chainId, timing });
   }
 
   /** Reason, for operators, why no transaction may be sent now; null while transactions may be sent. */
   unreadyReason(): string | null {
-    const { stuckAfterMs = STUCK_AFTER_MS } = this.#options;
     const { oldestAgeMs } = this.queue;
-    if (oldestAgeMs > stuckAfterMs) {
+    if (oldestAgeMs > this.#options.timing.stuckAfterMs) {
       return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestAgeMs / 1000)} s; it is sent again by itself`;
     }
     // If a transaction of an earlier process settles a payment that we send again, ours reverts at our cost.
@@ -81,11 +74,10 @@ export class SignerAccount {
 
   start(): void {
     if (this.#timer !== null) return;
-    const { balanceIntervalMs = BALANCE_INTERVAL_MS } = this.#options;
     this.#timer = setInterval(() => {
       // If the node does not answer, the last values stay until the next reading.
       this.#readBalance().catch(() => undefined);
-    }, balanceIntervalMs);
+    }, this.#options.timing.balanceIntervalMs);
     this.#timer.unref();
   }
 
