@@ -1,7 +1,6 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import { OriginRefused } from '../src/guard/errors.ts';
-import { PaidCallFailed } from '../src/model/error-codes.ts';
+import { PaidCallFailed } from '../src/errors/error-codes.ts';
 import {
   BodyTooLarge,
   InternalError,
@@ -14,7 +13,8 @@ import {
   ServiceError,
   StoreUnavailable,
   UnsupportedMediaType,
-} from '../src/model/errors.ts';
+} from '../src/errors/errors.ts';
+import { OriginRefused } from '../src/guard/errors.ts';
 import { hasPaymentHeader } from '../src/payment/gate/payment-header.ts';
 import { ScannerFailure } from '../src/scan/scanner.ts';
 import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';

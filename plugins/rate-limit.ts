@@ -9,8 +9,8 @@ import {
   PAID_REQUESTS_PER_MINUTE,
   UNPAID_ANSWERS_PER_MINUTE,
 } from '../src/config/revision.ts';
+import { RateLimited } from '../src/errors/errors.ts';
 import { clientKey } from '../src/limits/client-key.ts';
-import { RateLimited } from '../src/model/errors.ts';
 import { hasPaymentHeader } from '../src/payment/gate/payment-header.ts';
 import type { Store } from '../src/store/store.ts';
 

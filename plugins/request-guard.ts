@@ -5,7 +5,7 @@ import {
   InvalidJson,
   InvalidQuery,
   UnsupportedMediaType,
-} from '../src/model/errors.ts';
+} from '../src/errors/errors.ts';
 
 const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { InvalidPath, MethodNotAllowed, NotFound } from '../src/model/errors.ts';
+import { InvalidPath, MethodNotAllowed, NotFound } from '../src/errors/errors.ts';
 
 /** Our links have far shorter paths. The limit exists because the router's cost grows with the length of a path. */
 export const MAX_PATH_CHARS = 512;

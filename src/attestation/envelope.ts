@@ -1,7 +1,7 @@
 import { createPublicKey, sign, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
 import { type JsonObject, type JsonValue, readMembers } from '../model/json.ts';
-import type { SigningKey } from './signing-keys.ts';
+import type { SigningKey } from './key-set.ts';
 
 /**
  * Returns RFC 8785 JSON. A lone surrogate has no UTF-8 form, so U+FFFD replaces it. Members that are `undefined` are

@@ -1,3 +1,4 @@
+import { Saturated } from '../errors/errors.ts';
 import type { Address } from '../guard/name-servers.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 import { toNetwork } from '../limits/client-key.ts';
@@ -11,7 +12,6 @@ import {
   type TurnResult,
 } from '../looks/in-turn.ts';
 import type { DayWord } from '../model/availability.ts';
-import { Saturated } from '../model/errors.ts';
 import { toDayWord } from '../scan/day-word.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import { toWantedScope } from '../scan/in-flight-scans.ts';

@@ -10,8 +10,8 @@ import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../model/report.ts';
 import { STACKS } from '../patches/patch.ts';
 import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import { isTrialId, TRIALS, type TrialId } from '../pay-test/result.ts';
-import { toPhrase } from '../words/check-phrases.ts';
-import { INDEXED_STEPS } from '../words/indexed-words.ts';
+import { toPhrase } from '../report/check-phrases.ts';
+import { INDEXED_STEPS } from '../report/indexed-words.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { type Streams, write } from './io.ts';
 import {

@@ -1,13 +1,13 @@
 /** `verify FILE`: proves a signed report by its keys and, with a recording, by judging it again. */
 
 import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../attestation/envelope.ts';
+import { readKeySet, type VerificationKey } from '../attestation/key-set.ts';
 import {
   type EnvelopeProof,
   proveSignature,
   proveTime,
   readStatement,
 } from '../attestation/prove-envelope.ts';
-import { readKeySet, type VerificationKey } from '../attestation/signing-keys.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parsePreflightUrl } from '../preflight/preflight-request.ts';

@@ -1,4 +1,4 @@
-import { InvalidParameter } from '../model/errors.ts';
+import { InvalidParameter } from '../errors/errors.ts';
 import { parseInstant } from '../parse/text/instant.ts';
 import type { ChangesQuery, DirectoryChange } from '../store/changes.ts';
 import type { Store } from '../store/store.ts';

@@ -1,6 +1,6 @@
+import { Saturated } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
-import { Saturated } from '../model/errors.ts';
 import type { HttpData, Observation } from '../model/observation.ts';
 import type { PayableBy } from '../model/payability.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';

@@ -1,5 +1,6 @@
 /** A look is a free scan or free requests. It needs a lease, a turn in the queue of free work, and a time of day. */
 import { hash } from 'node:crypto';
+import { Saturated } from '../errors/errors.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { Resolution } from '../guard/resolve.ts';
@@ -9,7 +10,6 @@ import type {
   OriginTurns,
   TurnRequest,
 } from '../limits/origin-turns.ts';
-import { Saturated } from '../model/errors.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { ScanRunOptions } from '../scan/scan-options.ts';

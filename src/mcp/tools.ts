@@ -7,7 +7,7 @@ import {
   comparedReportSchema,
   findRegressions,
   listDifferences,
-} from '../scan/compare-reports.ts';
+} from '../report/compare-reports.ts';
 
 export const PAYMENT_META = 'x402/payment';
 

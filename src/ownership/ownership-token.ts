@@ -1,8 +1,8 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { Saturated, ScannerFailed } from '../errors/errors.ts';
 import { NetworkDown } from '../guard/failures.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
 import type { AdmitAddresses } from '../limits/origin-turns.ts';
-import { Saturated, ScannerFailed } from '../model/errors.ts';
 import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
 
 const SECRET_BYTES = 32;

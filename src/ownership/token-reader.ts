@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Saturated } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { Client } from '../limits/client-key.ts';
 import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
-import { Saturated } from '../model/errors.ts';
 import { READING_SPACING_MS } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
 import { type FetchToken, hashSecret, type UnusableReason } from './ownership-token.ts';

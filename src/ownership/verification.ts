@@ -1,7 +1,8 @@
 /** Proves that a caller controls a host. The proof is that the host serves a token of the caller. */
+
+import { ConfirmLimit, OwnershipTokenLimit } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { Client } from '../limits/client-key.ts';
-import { ConfirmLimit, OwnershipTokenLimit } from '../model/errors.ts';
 import {
   FAILED_CONFIRMS_PER_HOUR,
   LIVE_TOKENS_PER_HOST_AND_CLIENT,

@@ -7,9 +7,9 @@ import type { PayableState, PriceFrom } from '../model/payability.ts';
 import type { Branding, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { DeclaredSale } from '../probe/plan/plan.ts';
 import type { Recording } from '../probe/recording.ts';
+import { findCheapest } from '../report/answer-line.ts';
 import type { PublishedScan } from '../store/published-scan.ts';
 import type { ScanResult, StoredRecording } from '../store/results.ts';
-import { findCheapest } from '../words/answer-line.ts';
 
 /** A finished scan, stored privately for its payer; publishing needs a payment. */
 export type FinishedScan = {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUnjudged } from '../engine/unjudged.ts';
+import { Saturated } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import { Saturated } from '../model/errors.ts';
 import { packageVersion } from '../probe/client/user-agent.ts';
 import { toRecording } from '../probe/recording.ts';
 import type { StoredRecording } from '../store/results.ts';

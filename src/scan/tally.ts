@@ -3,8 +3,8 @@ import type { CheckResult, ScanReport } from '../model/report.ts';
 import { findKnownAsset } from '../parse/x402/assets.ts';
 import { isKnownNetwork, toCaip2 } from '../parse/x402/networks.ts';
 import { findSchemeRow, SCHEMES } from '../parse/x402/schemes.ts';
+import { toOfferPrice } from '../report/answer-line.ts';
 import { ORIGINS_COUNTER, type Tally } from '../store/statistics.ts';
-import { toOfferPrice } from '../words/answer-line.ts';
 import { toPayableState } from './finished-scan.ts';
 
 /** Replaces every unknown name. Otherwise an origin could publish any text as a name. */

@@ -1,11 +1,11 @@
 /** Opens the parts that the service and the census command share: store, indexes, scans and the turns of origins. */
 import type { Logger } from 'pino';
 import { createAnswerReader } from '../answers/answer-reader.ts';
-import { toSigningKey } from '../attestation/signing-keys.ts';
 import type { Config } from '../config/config.ts';
 import { SettingError } from '../config/environment.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
+import { toSigningKey } from '../keys/open-signing-key.ts';
 import { createOriginTurns } from '../limits/origin-turns.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanCoordinator } from '../scan/scan-coordinator.ts';

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { openSigningKey } from '../attestation/signing-keys.ts';
 import type { Config } from '../config/config.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { RefreshingStanding } from '../indexes/create-standing.ts';
-import { refreshListing } from '../indexes/refresh-listing.ts';
+import { openSigningKey } from '../keys/open-signing-key.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { Watching } from '../watch/watching.ts';
@@ -15,6 +14,7 @@ import { type OpenScans, openScans } from './open-scans.ts';
 import { openWatching } from './open-watching.ts';
 import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
+import { refreshListing } from './refresh-listing.ts';
 
 export type Service = {
   readonly app: FastifyInstance;

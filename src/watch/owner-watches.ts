@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { feedUrl } from '../directory/host-feed.ts';
+import { ScannerFailed } from '../errors/errors.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { NetworkDown } from '../guard/failures.ts';
 import { type Resolver, systemResolver } from '../guard/name-servers.ts';
@@ -7,7 +8,6 @@ import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/
 import { resolveHost } from '../guard/resolve.ts';
 import type { Client } from '../limits/client-key.ts';
 import { registrableDomain } from '../limits/origin-turns.ts';
-import { ScannerFailed } from '../model/errors.ts';
 import { requireOwner } from '../ownership/listing.ts';
 import { hashSecret, isSameHash, newSecret } from '../ownership/ownership-token.ts';
 import type { Store } from '../store/store.ts';

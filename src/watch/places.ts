@@ -1,4 +1,4 @@
-import { ServiceError } from '../model/error-codes.ts';
+import { ServiceError } from '../errors/error-codes.ts';
 import type { Store } from '../store/store.ts';
 import type { LiveWatches } from '../store/watches.ts';
 import { fromVersion, type WatchState } from './state.ts';

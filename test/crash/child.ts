@@ -1,8 +1,8 @@
 /** The service, in a process that may be killed at any moment. Settings come by the environment. */
 import pino from 'pino';
-import { openSigningKey } from '../../src/attestation/signing-keys.ts';
 import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
+import { openSigningKey } from '../../src/keys/open-signing-key.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import type { PaymentStep } from '../../src/payment/gate/purchase.ts';
 import { notAsked } from '../../src/preflight/preflight-request.ts';

@@ -1,7 +1,7 @@
 /** The changes feed lists publications in order, in pages. */
 import { describe, expect, test } from 'vitest';
 import { listChanges, parseChangesQuery } from '../../src/directory/changes.ts';
-import { InvalidParameter } from '../../src/model/errors.ts';
+import { InvalidParameter } from '../../src/errors/errors.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
 const SITE = 'https://scanner.example';

@@ -2,7 +2,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERROR_CODES } from '../../src/model/error-codes.ts';
+import { ERROR_CODES } from '../../src/errors/error-codes.ts';
 import { startApp, type TestApp } from '../fixtures/service/start-app.ts';
 
 let service: TestApp;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
+import { Saturated } from '../../src/errors/errors.ts';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
 import { createAskResources } from '../../src/looks/ask-resources.ts';
-import { Saturated } from '../../src/model/errors.ts';
 import type { PreflightEngine } from '../../src/preflight/judge-challenge.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 

@@ -3,10 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 // The queue imports this package on first use. That import would take longer than `runPending` waits.
 import 'tldts';
 import { expect, test } from 'vitest';
+import { ScannerFailed } from '../../src/errors/errors.ts';
 import { type Origin, parseOrigin } from '../../src/guard/origin.ts';
 import { type Client, toClient } from '../../src/limits/client-key.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
-import { ScannerFailed } from '../../src/model/errors.ts';
 import type { FetchedToken } from '../../src/ownership/ownership-token.ts';
 import { createTokenReader } from '../../src/ownership/token-reader.ts';
 import { createVerification } from '../../src/ownership/verification.ts';

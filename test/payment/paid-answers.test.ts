@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ScannerFailed } from '../../src/model/errors.ts';
+import { ScannerFailed } from '../../src/errors/errors.ts';
 import { toPaymentKey } from '../../src/payment/terms.ts';
 import { newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';

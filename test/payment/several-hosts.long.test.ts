@@ -1,5 +1,5 @@
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { ScannerFailed } from '../../src/model/errors.ts';
+import { ScannerFailed } from '../../src/errors/errors.ts';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
 import { LedgerWriter, toPaymentData } from '../../src/payment/ledger/ledger.ts';
 import { toPaymentKey } from '../../src/payment/terms.ts';

@@ -1,5 +1,5 @@
 /** The routes that a shop sells. */
-import { InvalidRequest } from '../../src/model/errors.ts';
+import { InvalidRequest } from '../../src/errors/errors.ts';
 import type { ComputeContext, ComputedAnswer, PaidRoute } from '../../src/payment/paid-route.ts';
 
 /** One computation: what was asked, for whom. */

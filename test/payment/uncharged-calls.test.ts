@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { NoFreshReport } from '../../src/errors/errors.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
-import { NoFreshReport } from '../../src/model/errors.ts';
 import { toPaymentKey } from '../../src/payment/terms.ts';
 import { newNonce, newPayer, type SignedHeader, TERMS } from './payer.ts';
 import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';

@@ -3,7 +3,7 @@
  * changes; all other checks must give the result that a seller without faults gets.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toAnswerLine } from '../../src/words/answer-line.ts';
+import { toAnswerLine } from '../../src/report/answer-line.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import {
   type Answering,

@@ -1,6 +1,6 @@
 /** If one official client signs a challenge but another refuses all of it, the report says that nobody can pay. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { toAnswerLine } from '../../src/words/answer-line.ts';
+import { toAnswerLine } from '../../src/report/answer-line.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import { type Answering, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';

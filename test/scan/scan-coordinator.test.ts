@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { Saturated } from '../../src/errors/errors.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import { type Origin, parseOrigin } from '../../src/guard/origin.ts';
-import { Saturated } from '../../src/model/errors.ts';
 import {
   createScanCoordinator,
   type ScanCoordinatorOptions,

@@ -4,7 +4,7 @@ import { formatMarkdown } from '../../src/cli/formatters/markdown.ts';
 import { formatText } from '../../src/cli/formatters/text.ts';
 import { parseRecording } from '../../src/probe/read-recording.ts';
 import { toRecording } from '../../src/probe/recording.ts';
-import { toAnswerLine } from '../../src/words/answer-line.ts';
+import { toAnswerLine } from '../../src/report/answer-line.ts';
 import { printable } from '../cli/printable.ts';
 import { challengeAnswer, challengeOf } from '../fixtures/origins/crafted-challenge.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';

@@ -6,21 +6,24 @@ import { cruise, type IForbiddenRuleType } from 'dependency-cruiser';
  */
 const FLOORS: Readonly<Record<string, readonly string[]>> = {
   model: [],
+  errors: [],
   guard: ['model'],
   config: ['model', 'guard'],
   parse: ['model', 'guard'],
-  words: ['model', 'parse'],
+  report: ['model', 'parse'],
   workers: ['model', 'parse'],
   answers: ['model', 'parse', 'workers'],
   store: ['model'],
-  attestation: ['model', 'store'],
+  attestation: ['model'],
+  keys: ['attestation', 'store'],
   engine: ['model', 'parse', 'workers'],
   patches: ['model', 'parse'],
   probe: ['model', 'guard', 'parse', 'workers'],
-  indexes: ['model', 'guard', 'config', 'parse', 'answers', 'store'],
+  indexes: ['model', 'guard', 'config', 'parse', 'answers'],
   buyers: ['model', 'guard', 'parse', 'workers', 'engine'],
   scan: [
     'model',
+    'errors',
     'guard',
     'config',
     'parse',
@@ -31,30 +34,33 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'probe',
     'indexes',
     'buyers',
-    'words',
+    'report',
   ],
   'pay-test': ['model', 'guard', 'parse'],
   preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'buyers', 'scan'],
-  payment: ['model', 'guard', 'config', 'answers', 'store'],
-  directory: ['model', 'guard', 'parse', 'store', 'scan'],
+  payment: ['model', 'errors', 'guard', 'config', 'answers', 'store'],
+  directory: ['model', 'errors', 'guard', 'parse', 'store', 'scan'],
   limits: ['model', 'guard', 'store', 'preflight', 'directory'],
-  ownership: ['model', 'guard', 'store', 'probe', 'limits'],
-  looks: 'model guard parse store engine probe buyers scan preflight limits'.split(' '),
-  watch: 'model guard parse store probe scan preflight directory limits ownership looks'.split(' '),
-  census:
-    'model guard config parse answers store engine probe indexes scan preflight limits looks'.split(
+  ownership: ['model', 'errors', 'guard', 'store', 'probe', 'limits'],
+  looks: 'model errors guard parse store engine probe buyers scan preflight limits'.split(' '),
+  watch:
+    'model errors guard parse store probe scan preflight directory limits ownership looks'.split(
       ' ',
     ),
-  mcp: ['model', 'guard', 'parse', 'engine', 'buyers', 'scan', 'preflight', 'patches', 'payment'],
-  cli: 'model guard config parse words workers attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
+  census:
+    'model errors guard config parse answers store engine probe indexes scan preflight limits looks'.split(
+      ' ',
+    ),
+  mcp: ['model', 'report', 'guard', 'parse', 'engine', 'buyers', 'scan', 'preflight', 'patches'],
+  cli: 'model guard config parse report workers attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
     ' ',
   ),
-  plugins: ['model', 'guard', 'config', 'store', 'scan', 'payment', 'limits'],
-  http: 'model guard config parse words store attestation engine patches probe buyers scan preflight payment directory limits ownership looks watch mcp plugins'.split(
+  plugins: ['model', 'errors', 'guard', 'config', 'store', 'scan', 'payment', 'limits'],
+  http: 'model errors keys guard config parse report store attestation engine patches probe buyers scan preflight payment directory limits ownership looks watch mcp plugins'.split(
     ' ',
   ),
   service:
-    'model guard config parse words workers answers store attestation engine patches probe indexes buyers scan preflight payment directory limits ownership looks watch census mcp plugins http'.split(
+    'model errors keys guard config parse report workers answers store attestation engine patches probe indexes buyers scan preflight payment directory limits ownership looks watch census mcp plugins http'.split(
       ' ',
     ),
 };

@@ -5,14 +5,14 @@ import type { OtherWay } from '../../model/payability.ts';
 import type { BudgetName, CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import { groupByRootCause } from '../../model/verdict.ts';
 import { formatOtherWay } from '../../parse/x402/other-protocol.ts';
-import { toAnswerLine } from '../../words/answer-line.ts';
+import { toAnswerLine } from '../../report/answer-line.ts';
 import {
   formatUnevaluated,
   toCheckLabel,
   toIdRanges,
   toPhrase,
-} from '../../words/check-phrases.ts';
-import { formatIndexedRow, INDEX_NAMES, isWorthShowing } from '../../words/indexed-words.ts';
+} from '../../report/check-phrases.ts';
+import { formatIndexedRow, INDEX_NAMES, isWorthShowing } from '../../report/indexed-words.ts';
 import { breakCommands } from './escapes.ts';
 import { isUndetermined, type PrintableScan } from './findings.ts';
 

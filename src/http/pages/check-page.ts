@@ -7,7 +7,7 @@ import { POINTS, WEIGHTS } from '../../engine/score.ts';
 import { STACKS } from '../../patches/patch.ts';
 import { placeholderValues } from '../../patches/patch-values.ts';
 import { patchesFor } from '../../patches/patches-for.ts';
-import { toPhrase } from '../../words/check-phrases.ts';
+import { toPhrase } from '../../report/check-phrases.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
 import { STACK_NAMES, toPatchBlocks } from './patch-blocks.ts';
 

@@ -2,8 +2,8 @@ import { toFilterText } from '../../directory/directory-feed.ts';
 import type { Project } from '../../directory/project.ts';
 import type { PayableBy, PriceFrom } from '../../model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../model/report.ts';
+import { formatDollars, toOfferPrice } from '../../report/answer-line.ts';
 import type { DirectoryQuery } from '../../store/context.ts';
-import { formatDollars, toOfferPrice } from '../../words/answer-line.ts';
 import { describeDays, drawDaySquares } from './day-strip.ts';
 import { cutText } from './page-text.ts';
 

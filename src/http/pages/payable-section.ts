@@ -1,6 +1,6 @@
 import type { OfferPayability, OfferVerdict } from '../../model/payability.ts';
 import type { ScanReport } from '../../model/report.ts';
-import { formatDollars, toAnswerLine, toOfferPrice } from '../../words/answer-line.ts';
+import { formatDollars, toAnswerLine, toOfferPrice } from '../../report/answer-line.ts';
 import { cutText } from './page-text.ts';
 
 type CellText = { readonly mark: string; readonly about: string };

@@ -5,7 +5,7 @@ import { SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
 import { isUnjudged } from '../../engine/unjudged.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 import { groupByRootCause } from '../../model/verdict.ts';
-import { formatUnevaluated, toPhrase } from '../../words/check-phrases.ts';
+import { formatUnevaluated, toPhrase } from '../../report/check-phrases.ts';
 import { cutText } from './page-text.ts';
 
 /** For each check id, the sentences for a check that passes, fails, or is not judged. */

@@ -6,13 +6,13 @@ import type { Availability } from '../../model/availability.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
-import type { HistoryRow } from '../../store/directory.ts';
 import {
   formatIndexedReason,
   formatIndexedState,
   INDEX_NAMES,
   isWorthShowing,
-} from '../../words/indexed-words.ts';
+} from '../../report/indexed-words.ts';
+import type { HistoryRow } from '../../store/directory.ts';
 import { describeDays, drawDayStrip } from './day-strip.ts';
 import { cutText, listCopyableRequests, toLocalScan } from './page-text.ts';
 import { toFirstFixes } from './patch-blocks.ts';

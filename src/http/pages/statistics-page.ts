@@ -3,7 +3,7 @@ import type { CatalogCheck } from '../../engine/catalog/catalog.ts';
 import type { PayableState } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
 import { toNetworkName } from '../../parse/x402/networks.ts';
-import { toPhrase } from '../../words/check-phrases.ts';
+import { toPhrase } from '../../report/check-phrases.ts';
 import {
   drawCheckShares,
   drawCountBars,

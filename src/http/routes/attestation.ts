@@ -7,7 +7,6 @@ import {
   toCanonicalJson,
   toStatement,
 } from '../../attestation/envelope.ts';
-import { toPublishedKeys } from '../../attestation/signing-keys.ts';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
 import { DISCLAIMER } from '../../directory/project.ts';
 import {
@@ -16,7 +15,8 @@ import {
   toFreeReport,
 } from '../../directory/published-report.ts';
 import { readCatalog } from '../../engine/catalog/catalog.ts';
-import { NoFreshReport } from '../../model/errors.ts';
+import { NoFreshReport } from '../../errors/errors.ts';
+import { toPublishedKeys } from '../../keys/open-signing-key.ts';
 import { packageVersion } from '../../probe/client/user-agent.ts';
 import { DOCUMENTS_TAG, PATHS } from '../documents/service-facts.ts';
 import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';

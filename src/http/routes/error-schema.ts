@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import { ERROR_CODES, type ErrorCode } from '../../model/error-codes.ts';
+import { ERROR_CODES, type ErrorCode } from '../../errors/error-codes.ts';
 
 /** Errors of every route that reads a JSON body. */
 export const BODY_ERRORS = [

@@ -5,7 +5,7 @@ import hasCurrentCopy from 'fresh';
 import { Type } from 'typebox';
 import { writeDirectoryFeed } from '../../directory/directory-feed.ts';
 import { type AtomFeed, MAX_FEED_ENTRIES, writeHostFeed } from '../../directory/host-feed.ts';
-import { UnknownProject } from '../../model/errors.ts';
+import { UnknownProject } from '../../errors/errors.ts';
 import { toDirectoryParameters, toDirectoryQuery } from './directory.ts';
 import { errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';

@@ -6,16 +6,16 @@ import type { OperationId } from '../../config/revision.ts';
 import { DISCLAIMER, PROVENANCE, toProject } from '../../directory/project.ts';
 import { findFreshReport, toFreeReport } from '../../directory/published-report.ts';
 import { explainOneCheck } from '../../engine/catalog/explain.ts';
+import { PaidCallFailed } from '../../errors/error-codes.ts';
+import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../errors/errors.ts';
 import { toClient } from '../../limits/client-key.ts';
-import { sellScan } from '../../mcp/sold-scan.ts';
 import { type McpBackend, PAYMENT_META } from '../../mcp/tools.ts';
-import { PaidCallFailed } from '../../model/error-codes.ts';
-import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../model/errors.ts';
 import { refuseNesting } from '../../parse/json/refuse-json.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidRoute } from '../../payment/paid-route.ts';
 import type { Preflight } from '../../preflight/result.ts';
 import type { RouteContext } from './route-context.ts';
+import { sellScan } from './sold-scan.ts';
 import { parseRequestedOrigin } from './url-parameter.ts';
 
 /** Judges a challenge that the caller passes, without a request to the seller. */
@@ -119,7 +119,7 @@ async function refuseBatch({ body }: FastifyRequest): Promise<void> {
 }
 
 /**
- * Refuses calls for which the SDK would answer an internal error. `src/mcp/sold-scan.ts` checks the nesting of
+ * Refuses calls for which the SDK would answer an internal error. `src/http/routes/sold-scan.ts` checks the nesting of
  * a payment.
  */
 async function refuseMalformedCall({ body }: FastifyRequest): Promise<void> {

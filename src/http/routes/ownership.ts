@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { type TSchema, Type } from 'typebox';
 import { createDisconnectSignal } from '../../../plugins/connection.ts';
+import type { ErrorCode } from '../../errors/error-codes.ts';
 import type { Origin } from '../../guard/origin.ts';
 import { type Client, toClient } from '../../limits/client-key.ts';
-import type { ErrorCode } from '../../model/error-codes.ts';
 import { changeListing, type ListingRequest } from '../../ownership/listing.ts';
 import { TOKEN_PATH } from '../../ownership/ownership-token.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';

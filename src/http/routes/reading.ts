@@ -6,7 +6,7 @@ import {
   type ReportBody,
   toFreeReport,
 } from '../../directory/published-report.ts';
-import { NoFreshReport, ScannerFailed, StoreUnavailable } from '../../model/errors.ts';
+import { NoFreshReport, ScannerFailed, StoreUnavailable } from '../../errors/errors.ts';
 import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';

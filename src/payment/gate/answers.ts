@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { encodePaymentResponseHeader } from '@x402/core/http';
-import { ERROR_CODES, type ErrorCode, ServiceError } from '../../model/error-codes.ts';
-import { AnswerExpired } from '../../model/errors.ts';
+import { ERROR_CODES, type ErrorCode, ServiceError } from '../../errors/error-codes.ts';
+import { AnswerExpired } from '../../errors/errors.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import type { AnswerStore } from '../../store/answers.ts';
 import { ANSWER_LIFETIME_MS } from '../../store/context.ts';

@@ -1,5 +1,5 @@
 /** A paid call can end before its work is done. The work itself may continue. */
-import { Saturated, ScanProcessing } from '../../model/errors.ts';
+import { Saturated, ScanProcessing } from '../../errors/errors.ts';
 import type { PaidCall } from '../paid-route.ts';
 
 /** Thrown where a call waits or looks at its deadline. It is about this call only and not about its purchase. */

@@ -1,6 +1,6 @@
 import { encodePaymentRequiredHeader } from '@x402/core/http';
 import type { PaymentRequired } from '@x402/core/types';
-import { StoreUnavailable } from '../../model/errors.ts';
+import { StoreUnavailable } from '../../errors/errors.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../paid-route.ts';
 import { type RouteOffer, toRouteOffer } from '../terms.ts';
 import { encodeSettlement, PaymentRefused } from './answers.ts';

@@ -1,6 +1,6 @@
 /** A debt is finished work that its payer left unpaid. It counts against the payer for an hour. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { UnpaidScans } from '../../model/errors.ts';
+import { UnpaidScans } from '../../errors/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { isPaid } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';

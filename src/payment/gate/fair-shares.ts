@@ -1,7 +1,7 @@
 /** Limits the open calls of each payer and client, and queues the calls above the limits. */
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { TooManyOpen } from '../../model/errors.ts';
+import { TooManyOpen } from '../../errors/errors.ts';
 import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
 import { withDeadline } from './call-end.ts';

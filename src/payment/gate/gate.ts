@@ -1,5 +1,5 @@
-import { PaidCallFailed, ServiceError } from '../../model/error-codes.ts';
-import { PaymentsUnavailable, Saturated } from '../../model/errors.ts';
+import { PaidCallFailed, ServiceError } from '../../errors/error-codes.ts';
+import { PaymentsUnavailable, Saturated } from '../../errors/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { toCharged, toProgress } from '../ledger/ledger.ts';
 import {

@@ -1,5 +1,5 @@
 /** Does all new work of a paid call: claims the key, verifies, computes, stores the answer and settles. */
-import { ScanProcessing } from '../../model/errors.ts';
+import { ScanProcessing } from '../../errors/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { LedgerWriter, newClaimData, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';

@@ -8,7 +8,7 @@ import {
   InvalidPaymentIdentifier,
   PaymentConflict,
   TooManyTries,
-} from '../../model/errors.ts';
+} from '../../errors/errors.ts';
 import type { IdentifierScope } from '../../store/identifiers.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
-import { PaymentsUnavailable, SettlementUnknown } from '../../model/errors.ts';
+import { PaymentsUnavailable, SettlementUnknown } from '../../errors/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import {

@@ -1,5 +1,5 @@
 /** Limits the calls that wait for a share, so that no stranger's waiting calls keep others from waiting. */
-import { Saturated, TooManyOpen } from '../../model/errors.ts';
+import { Saturated, TooManyOpen } from '../../errors/errors.ts';
 
 export const MAX_WAITING = 1_000;
 const RETRY_AFTER_SEC = 30;

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { SettlementUnknown } from '../../model/errors.ts';
+import type { SettlementUnknown } from '../../errors/errors.ts';
 import type { LedgerEntry, LedgerStore } from '../../store/ledger.ts';
 import {
   findTransaction,

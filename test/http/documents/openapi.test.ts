@@ -3,7 +3,7 @@ import SwaggerParser from '@apidevtools/swagger-parser';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { OpenAPIV3_1 } from 'openapi-types';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERROR_CODES, type ErrorCode } from '../../../src/model/error-codes.ts';
+import { ERROR_CODES, type ErrorCode } from '../../../src/errors/error-codes.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 
 const FREE_OPERATIONS = [

@@ -1,6 +1,6 @@
 /** Both stores: the keys that sign reports. */
 import { describe, expect, test } from 'vitest';
-import { openSigningKey } from '../../../src/attestation/signing-keys.ts';
+import { openSigningKey } from '../../../src/keys/open-signing-key.ts';
 import type { ContractSubject } from './subject.ts';
 import { DAY_MS, TestClock } from './test-clock.ts';
 

@@ -1,7 +1,7 @@
 import type { FastifySchema } from 'fastify';
 import { Type } from 'typebox';
 import type { Revision } from '../../../config/revision.ts';
-import type { ErrorCode } from '../../../model/error-codes.ts';
+import type { ErrorCode } from '../../../errors/error-codes.ts';
 import { oneOf } from '../../../model/shapes.ts';
 import { BODY_ERRORS, errorResponses } from '../error-schema.ts';
 import {

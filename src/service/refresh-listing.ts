@@ -1,6 +1,7 @@
 /** An idle service runs this file, so it does not import the modules that send requests to indexes. */
+
+import type { RefreshingStanding } from '../indexes/create-standing.ts';
 import type { Store } from '../store/store.ts';
-import type { RefreshingStanding } from './create-standing.ts';
 
 export type ListingRefresh = {
   readonly store: Pick<Store, 'slots'>;

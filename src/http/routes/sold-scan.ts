@@ -4,11 +4,12 @@
  * the gate and the ledger of `POST /v1/scan`, so one authorization cannot buy a scan over
  * MCP and another one over HTTP.
  */
-import { refuseNesting } from '../parse/json/refuse-json.ts';
-import { PaymentRefused } from '../payment/gate/answers.ts';
-import type { PaymentGate } from '../payment/gate/gate.ts';
-import type { PaidAnswer, PaidCall, PaidRoute } from '../payment/paid-route.ts';
-import { PAYMENT_META, type ToolAnswer } from './tools.ts';
+
+import { PAYMENT_META, type ToolAnswer } from '../../mcp/tools.ts';
+import { refuseNesting } from '../../parse/json/refuse-json.ts';
+import { PaymentRefused } from '../../payment/gate/answers.ts';
+import type { PaymentGate } from '../../payment/gate/gate.ts';
+import type { PaidAnswer, PaidCall, PaidRoute } from '../../payment/paid-route.ts';
 
 export type SoldScanOptions = {
   readonly gate: PaymentGate;

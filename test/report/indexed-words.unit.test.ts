@@ -7,7 +7,7 @@ import {
   type IndexedReasonCode,
   type IndexedRow,
 } from '../../src/model/indexed.ts';
-import { formatIndexedRow, INDEXED_STEPS } from '../../src/words/indexed-words.ts';
+import { formatIndexedRow, INDEXED_STEPS } from '../../src/report/indexed-words.ts';
 import { printable } from '../cli/printable.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { cleanText } from '../parse/text/text.ts';
-import { toCheckLabel } from '../words/check-phrases.ts';
+import { toCheckLabel } from './check-phrases.ts';
 
 const MAX_LINE_CHARS = 500;
 /** Several times the checks of a catalog. */

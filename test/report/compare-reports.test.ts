@@ -4,7 +4,7 @@ import {
   type ComparedReport,
   findRegressions,
   listDifferences,
-} from '../../src/scan/compare-reports.ts';
+} from '../../src/report/compare-reports.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
 
 const cell = (id: string, status = 'pass') => ({ id, title: 'a-check', status, outcome: 'seen' });

@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { openSigningKey, toSigningKey, toThumbprint } from '../../src/attestation/signing-keys.ts';
+import { toThumbprint } from '../../src/attestation/key-set.ts';
+import { openSigningKey, toSigningKey } from '../../src/keys/open-signing-key.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 
 const { privateKey: CONFIGURED_KEY } = generateKeyPairSync('ed25519');

@@ -2,24 +2,14 @@ import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
-  hash,
   type KeyObject,
 } from 'node:crypto';
-import { readMembers } from '../model/json.ts';
+import { type SigningKey, toThumbprint } from '../attestation/key-set.ts';
 import {
   SIGNING_KEY_KEPT_MS,
   type SigningKeyStore,
   type StoredSigningKey,
 } from '../store/signing-keys.ts';
-
-export type SigningKey = {
-  /** RFC 7638 thumbprint of the public key. */
-  readonly kid: string;
-  /** The 32 bytes of the public key, base64url, as in the member `x` of a JWK. */
-  readonly publicKey: string;
-  /** An Ed25519 key. A log that prints a KeyObject does not show the key. */
-  readonly privateKey: KeyObject;
-};
 
 export function makeSigningKey(): SigningKey {
   return toSigningKey(generateKeyPairSync('ed25519').privateKey);
@@ -30,12 +20,6 @@ export function toSigningKey(privateKey: KeyObject): SigningKey {
   const { crv, x } = createPublicKey(privateKey).export({ format: 'jwk' });
   if (crv !== 'Ed25519' || x === undefined) throw new TypeError('The key is not Ed25519.');
   return { kid: toThumbprint(x), publicKey: x, privateKey };
-}
-
-/** RFC 7638 thumbprint of an Ed25519 key (RFC 8037): a digest of the required members, sorted by name. */
-export function toThumbprint(publicKey: string): string {
-  const members = JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x: publicKey });
-  return hash('sha256', members, 'base64url');
 }
 
 /**
@@ -99,38 +83,4 @@ function toPublishedKey({ kid, publicKey }: StoredSigningKey, nbf: number, exp: 
 /** Rounds up, so that a scan in the last second of a key is before its `exp`. */
 function toSeconds(ms: number): number {
   return Math.ceil(ms / 1_000);
-}
-
-/** A public key of a JWK Set. A stranger may have made the set. */
-export type VerificationKey = {
-  readonly kid: string;
-  readonly x: string;
-  /** True if `kid` is the thumbprint of `x`. If not, somebody changed one of them. */
-  readonly hasOwnKid: boolean;
-  readonly nbfMs: number | null;
-  readonly expMs: number | null;
-};
-
-/** Returns the Ed25519 keys of a JWK Set; null for JSON that is not a JWK Set. */
-export function readKeySet(value: unknown): readonly VerificationKey[] | null {
-  const { keys } = readMembers(value);
-  return Array.isArray(keys) ? keys.map(readKey).filter((key) => key !== null) : null;
-}
-
-function readKey(value: unknown): VerificationKey | null {
-  const { kty, crv, x, kid: statedKid, nbf, exp } = readMembers(value);
-  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') return null;
-  const ownKid = toThumbprint(x);
-  const kid = typeof statedKid === 'string' ? statedKid : ownKid;
-  return {
-    kid,
-    x,
-    hasOwnKid: kid === ownKid,
-    nbfMs: toMilliseconds(nbf),
-    expMs: toMilliseconds(exp),
-  };
-}
-
-function toMilliseconds(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value * 1_000 : null;
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { listCatalogs, readCatalog } from '../../src/engine/catalog/catalog.ts';
-import { toCheckLabel, toPhrase } from '../../src/words/check-phrases.ts';
+import { toCheckLabel, toPhrase } from '../../src/report/check-phrases.ts';
 
 test('each check of each catalog has its own phrase, short enough for a line', async () => {
   const versions = await listCatalogs();

@@ -1,6 +1,6 @@
 /** Reports print the price of an offer in dollars. */
 import { expect, test } from 'vitest';
-import { formatDollars, toOfferPrice } from '../../src/words/answer-line.ts';
+import { formatDollars, toOfferPrice } from '../../src/report/answer-line.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
 
 const BASE_OFFER = {
