@@ -1,13 +1,12 @@
 /** Sends the requests of one day to one origin: to robots.txt, and to the resources that indexes list. */
 import { NetworkDown } from '../guard/failures.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { AdmitAddresses } from '../limits/origin-turns.ts';
+import type { TurnClient } from '../limits/origin-turns.ts';
 import { askResource, TOO_MANY_REQUESTS } from '../looks/ask-resources.ts';
-import { LimitReached } from '../looks/in-turn.ts';
+import { unlessLimited } from '../looks/in-turn.ts';
 import type { HttpObservation } from '../model/observations.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
-import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
 import { readAllowed } from '../scan/census-plan.ts';
 import { toSign } from '../scan/day-word.ts';
 import type { CensusResource } from '../scan/scanner.ts';
@@ -36,24 +35,17 @@ export type AskListedResult = {
   readonly isRobotsSilent: boolean;
   /** The longest wait that the origin asked for by Retry-After; null if it asked for none. */
   readonly restMs: number | null;
-  /** Processor time of the TLS handshakes. */
-  readonly handshakeMs: number;
 };
 
 /**
- * Asks each resource once, until a resource answers 429. Throws LimitReached if `admit` refuses the first request.
- * Throws NetworkDown or another error if the fault is ours.
+ * Asks each resource once, until a resource answers 429 or a limit forbids a further request. Throws LimitReached if a
+ * limit forbids the first request, and NetworkDown or another error if the fault is ours.
  */
 export type AskListed = (
   origin: Origin,
   request: AskListedRequest,
-  admit: AdmitAddresses,
+  client: TurnClient,
 ) => Promise<AskListedResult>;
-
-export type AskListedOptions = {
-  readonly engine: PreflightEngine;
-  readonly createClient: CreateProbeClient;
-} & Pick<ProbeClientOptions, 'policy' | 'userAgent'>;
 
 const ROBOTS_REQUEST = {
   method: 'GET',
@@ -63,49 +55,32 @@ const ROBOTS_REQUEST = {
   capBytes: 512 * 1_024,
   timeoutMs: 10_000,
 } as const;
-/** The client follows one redirect, and never repeats a request. */
-const CLIENT_LIMITS = { maxRedirects: 1, maxRetryAfterMs: -1 };
 const BUSY_STATUSES: ReadonlySet<number> = new Set([TOO_MANY_REQUESTS, 503]);
 const MIN_SERVER_ERROR = 500;
 const NO_ADDRESS: AskListedResult = {
   signs: [{ status: null, reason: 'dns', payableBy: null }],
-  ...{ allowed: null, isRobotsSilent: false, restMs: null, handshakeMs: 0 },
+  ...{ allowed: null, isRobotsSilent: false, restMs: null },
 };
 
-export function createAskListed({ engine, createClient, ...options }: AskListedOptions): AskListed {
-  return async (origin, request, admit) => {
-    const client = createClient({ ...options, limits: CLIENT_LIMITS });
-    try {
-      const resolved = await client.resolveOrigin(origin);
-      if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
-      if (resolved.kind !== 'addresses') return NO_ADDRESS;
-      const admitRequest = () => admit(resolved.addresses);
-      const answer = await ask(origin, request, { client, engine, admit: admitRequest });
-      return { ...answer, handshakeMs: client.stats().handshakeMs };
-    } finally {
-      client.close();
-    }
+export function createAskListed(engine: PreflightEngine): AskListed {
+  return async (origin, request, client) => {
+    const resolved = await client.resolveOrigin(origin);
+    if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
+    return resolved.kind === 'addresses' ? ask(origin, request, { client, engine }) : NO_ADDRESS;
   };
 }
-
-type AskDeps = {
-  readonly client: ProbeClient;
-  readonly engine: PreflightEngine;
-  readonly admit: () => Promise<boolean>;
-};
 
 async function ask(
   origin: Origin,
   { resources, allowed: allowedBefore, robotsPaths }: AskListedRequest,
-  { client, engine, admit }: AskDeps,
-): Promise<Omit<AskListedResult, 'handshakeMs'>> {
+  { client, engine }: { readonly client: TurnClient; readonly engine: PreflightEngine },
+): Promise<AskListedResult> {
   const signs: ListedSign[] = [];
   const waitsMs: number[] = [];
   let allowed: AllowedPaths | null = null;
   let isRobotsSilent = false;
   const options = { redirects: 'same-origin' } as const;
   if (robotsPaths.length > 0) {
-    if (!(await admit())) throw new LimitReached();
     const robots = await client.request({ ...ROBOTS_REQUEST, origin });
     waitsMs.push(...readWait(robots));
     // A rate-limited origin gets no further request today.
@@ -117,10 +92,11 @@ async function ask(
   // Without any answer of robots.txt, complete disallow is assumed (RFC 9309, 2.3.1.4).
   const rules = allowed ?? allowedBefore ?? {};
   for (const resource of resources.filter(({ path }) => rules[path] ?? false)) {
-    const isAdmitted = await admit();
-    if (!isAdmitted && signs.length === 0 && robotsPaths.length === 0) throw new LimitReached();
-    if (!isAdmitted) break;
-    const { observation, preflight } = await askResource(client, origin, resource, engine, options);
+    const asking = askResource(client, origin, resource, engine, options);
+    const isFirst = signs.length === 0 && robotsPaths.length === 0;
+    const asked = await (isFirst ? asking : unlessLimited(asking));
+    if (asked === null) break;
+    const { observation, preflight } = asked;
     if (observation === null) continue;
     waitsMs.push(...readWait(observation));
     signs.push({ ...toSign(observation, preflight.terms?.payableBy ?? null), resource });

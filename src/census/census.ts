@@ -1,4 +1,5 @@
-import { HostLeft, LimitReached, withLease } from '../looks/in-turn.ts';
+import { LimitReached } from '../limits/origin-turns.ts';
+import { HostLeft, withLease } from '../looks/in-turn.ts';
 import { Rounds } from '../looks/rounds.ts';
 import type { DayWord } from '../model/availability.ts';
 import type { CensusOrigin, DueOrigin } from '../store/census.ts';

@@ -2,15 +2,13 @@ import { Saturated } from '../errors/errors.ts';
 import type { Address } from '../guard/name-servers.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
 import { toNetwork } from '../limits/client-key.ts';
-import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
 import {
-  HostLeft,
   LimitReached,
-  type ResolveOrigin,
-  runLook,
-  scanForFree,
-  type TurnResult,
-} from '../looks/in-turn.ts';
+  type OriginTurns,
+  type TurnClient,
+  type TurnRequest,
+} from '../limits/origin-turns.ts';
+import { HostLeft, runLook, scanForFree, unlessLimited } from '../looks/in-turn.ts';
 import type { DayWord } from '../model/availability.ts';
 import { toDayWord } from '../scan/day-word.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
@@ -21,7 +19,13 @@ import type { CensusOrigin } from '../store/census.ts';
 import type { Slot } from '../store/slots.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { type AllowedPaths, type AskListed, ROBOTS_AGENT } from './ask-listed.ts';
+import {
+  type AllowedPaths,
+  type AskListed,
+  type AskListedRequest,
+  type AskListedResult,
+  ROBOTS_AGENT,
+} from './ask-listed.ts';
 import { LISTED_FOR_DAYS } from './plan.ts';
 import { toDomainTarget, toNetworkTarget } from './queue.ts';
 import {
@@ -43,8 +47,7 @@ export type CensusLookOptions = {
   /** Scans with the User-Agent of the census, and keeps its rate limit for indexes. */
   readonly scanner: Pick<Scanner, 'scan'>;
   readonly askListed: AskListed;
-  readonly resolve: ResolveOrigin;
-  readonly turns: Pick<OriginTurns, 'enter'>;
+  readonly turns: Pick<OriginTurns, 'ask'>;
   readonly onError: (message: string, error: unknown) => void;
   /** Called for each look at which a resource was not asked, because only an index says that it is sold by POST. */
   readonly onPostUndeclared?: (() => void) | undefined;
@@ -121,14 +124,15 @@ export class CensusLook {
     const { domain } = this.#row;
     // Turns rank callers by their address block. All looks of the census count as one block.
     const blocks = new Set(['census']);
-    const request = { origin: this.#origin, blocks, domain, withinMs: MAX_TURN_WAIT_MS };
-    const work = (turn: OriginTurn) => {
-      const admit: AdmitAddresses = (addresses) => this.#admit(turn, addresses);
-      return isScan ? this.#scan(admit) : this.#ask(this.#listing.resources, admit);
+    const request: TurnRequest = {
+      ...{ kind: 'census', origin: this.#origin, blocks, domain, withinMs: MAX_TURN_WAIT_MS },
+      beforeConnect: (addresses) => this.#beforeConnect(addresses),
     };
+    const work = (client: TurnClient) =>
+      isScan ? this.#scan(client) : this.#ask(this.#listing.resources, client);
     try {
-      if (!(await this.#lease(toDomainTarget(domain)))) throw new LimitReached();
-      return await runLook(turns, { kind: 'census', ...request }, work, {
+      await this.#lease(toDomainTarget(domain));
+      return await runLook(turns, request, work, {
         whenOriginRefused: () => ({ ...NOT_CHECKED, word: 'down', isSilent: true }),
         whenFault: NOT_CHECKED,
         onFault: (error) => onError('a look of the census failed', error),
@@ -138,73 +142,69 @@ export class CensusLook {
     }
   }
 
-  async #ask(
-    listed: CensusListing['resources'],
-    admit: AdmitAddresses,
-  ): Promise<TurnResult<CensusLookResult>> {
+  async #ask(listed: CensusListing['resources'], client: TurnClient): Promise<CensusLookResult> {
     const { post, onPostUndeclared } = this.#options;
     const { sold } = this.#listing;
     const resources = listed.filter((one) => mayAskResource(one, sold, post));
     if (resources.length < listed.length) onPostUndeclared?.();
-    if (resources.length === 0) return { result: NOT_CHECKED, handshakeMs: 0 };
+    if (resources.length === 0) return NOT_CHECKED;
     const allowed = this.#readStoredRobots();
     const isKnown = allowed !== null && resources.every(({ path }) => path in allowed);
     const robotsPaths = isKnown ? [] : this.#listPaths();
-    const request = { resources, allowed, robotsPaths };
-    const answers = await this.#options.askListed(this.#origin, request, admit);
-    const { signs, handshakeMs, isRobotsSilent, ...facts } = answers;
+    const answers = await this.#askListed({ resources, allowed, robotsPaths }, client);
+    const { signs, isRobotsSilent, ...facts } = answers;
     const word = toDayWord(signs);
     const areSilent = word === 'down' && signs.every(({ status }) => status === null);
     const isSilent = areSilent || (isRobotsSilent && signs.length === 0);
-    return { result: { ...facts, signs, word, isSilent, scan: null }, handshakeMs };
+    return { ...facts, signs, word, isSilent, scan: null };
   }
 
-  async #scan(admit: AdmitAddresses): Promise<TurnResult<CensusLookResult>> {
-    const { store, askListed, scanCoordinator } = this.#options;
+  async #askListed(request: AskListedRequest, client: TurnClient): Promise<AskListedResult> {
+    const { askListed, store } = this.#options;
+    const resolved = await client.resolveOrigin(this.#origin);
+    if (resolved.kind === 'addresses') {
+      // The look may not get its turn. It is then passed over while another look at its network runs.
+      const [network = null] = toNetworks(resolved.addresses);
+      if (network !== this.#row.network) await store.census.change(this.#row.host, { network });
+    }
+    return askListed(this.#origin, request, client);
+  }
+
+  async #scan(client: TurnClient): Promise<CensusLookResult> {
+    const { store, scanCoordinator } = this.#options;
     const origin = this.#origin;
     // A scan would have to wait for other scans, and each retry of the look would request robots.txt again.
     const scans = await store.slots.findLive(['scan', origin.host]);
     if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
     const robotsPaths = this.#listPaths();
     const request = { resources: [], allowed: null, robotsPaths };
-    const answers = await askListed(origin, request, admit);
-    const { signs, handshakeMs, isRobotsSilent, ...facts } = answers;
+    const answers = await this.#askListed(request, client);
+    const { signs, isRobotsSilent, ...facts } = answers;
     const allowed = facts.allowed ?? this.#readStoredRobots();
     const isRefused = allowed === null || robotsPaths.every((path) => allowed[path] === false);
     if (isRefused || facts.restMs !== null || signs.length > 0) {
       const word = toDayWord(signs);
       const isSilent = isRobotsSilent || word === 'down';
-      return { result: { ...NOT_CHECKED, ...facts, word, isSilent }, handshakeMs };
+      return { ...NOT_CHECKED, ...facts, word, isSilent };
     }
     await this.#markBegun();
-    const scan = await this.#runScan(admit);
+    const scan = await this.#runScan(client);
     const found = { ...facts, signs: [], isSilent: !scan.reached, scan };
     const word = scan.dayWord ?? 'not_checked';
     const sellsNothing = findChallenged(scan).length === 0 && (scan.sold ?? []).length === 0;
     const unseen = this.#listing.resources.filter(
       (one) => sellsNothing || (one.method === 'POST' && !isSold(one, scan.sold ?? [])),
     );
-    if (word === 'payable' || !scan.reached || unseen.length === 0)
-      return { result: { ...found, word }, handshakeMs };
+    if (word === 'payable' || !scan.reached || unseen.length === 0) return { ...found, word };
     // A scan judges what the seller declares. What only indexes list decides the word if nothing is declared.
-    const asked = await this.#askAfterScan(unseen, admit);
+    const asked = (await unlessLimited(this.#ask(unseen, client))) ?? NOT_CHECKED;
     const isCounted = asked.word === 'payable' || sellsNothing;
-    return { result: { ...found, ...asked, word: isCounted ? asked.word : word }, handshakeMs };
-  }
-
-  async #askAfterScan(listed: CensusListing['resources'], admit: AdmitAddresses) {
-    try {
-      const { word, signs } = (await this.#ask(listed, admit)).result;
-      return { word, signs };
-    } catch (error) {
-      if (!(error instanceof LimitReached)) throw error;
-      return { word: NOT_CHECKED.word, signs: [] };
-    }
+    return { ...found, signs: asked.signs, word: isCounted ? asked.word : word };
   }
 
   /** Rejects with HostLeft if the owner leaves during the scan, and with Saturated if somebody pays for a scan. */
-  async #runScan(admit: AdmitAddresses): Promise<FinishedScan> {
-    const { scanCoordinator, scanner, resolve } = this.#options;
+  async #runScan(client: TurnClient): Promise<FinishedScan> {
+    const { scanCoordinator, scanner } = this.#options;
     const ending = new AbortController();
     const beforeRequest = async () => {
       await this.#requireWish();
@@ -225,8 +225,8 @@ export class CensusLook {
       },
     };
     try {
-      const deps = { scanCoordinator, resolve, admit };
-      return await scanForFree(this.#origin, deps, { scanner: censusScanner });
+      const options = { scanner: censusScanner };
+      return await scanForFree(this.#origin, client, scanCoordinator, options);
     } finally {
       clearInterval(timer);
     }
@@ -256,36 +256,33 @@ export class CensusLook {
     return robots as AllowedPaths;
   }
 
-  /** Admits the addresses if no other look asks their networks now. Marks the look as begun before its first request. */
-  async #admit(turn: OriginTurn, addresses: readonly Address[]): Promise<boolean> {
-    const { store } = this.#options;
-    const networks = [...new Set(addresses.map(({ address }) => toNetwork(address)))];
-    // A look that is rejected here is passed over while a look at its network runs.
-    const [network = null] = networks;
-    if (network !== this.#row.network) await store.census.change(this.#row.host, { network });
-    if (!(await turn.admit(addresses))) return false;
+  /**
+   * Throws LimitReached if another look asks one of these networks now, and HostLeft. Marks the look as begun before its
+   * first request.
+   */
+  async #beforeConnect(addresses: readonly Address[]): Promise<void> {
     // After midnight the request would count for the next day.
-    if (utcDay(store.now()) !== this.#day && !this.#isMadeUpFor) return false;
+    const isToday = utcDay(this.#options.store.now()) === this.#day;
+    if (!isToday && !this.#isMadeUpFor) throw new LimitReached();
     if (this.#networks.size === 0) {
-      for (const each of networks) {
-        if (!(await this.#lease(toNetworkTarget(each)))) return false;
-        this.#networks.add(each);
+      for (const network of toNetworks(addresses)) {
+        await this.#lease(toNetworkTarget(network));
+        this.#networks.add(network);
       }
       await this.#markBegun();
     }
     await this.#requireWish();
-    return true;
   }
 
-  /** Leases a domain or network. All instances see the leases by their group. */
-  async #lease(target: string): Promise<boolean> {
+  /** Leases a domain or network. All instances see the leases by their group. Throws LimitReached. */
+  async #lease(target: string): Promise<void> {
     const limits = { limit: 1, lifetimeMs: LEASE_MS, endsWithOwner: true };
     const lease = await this.#options.store.slots.take({
       ...{ scope: [LOOK_LEASES, target], group: LOOK_LEASES, data: target },
       ...limits,
     });
-    if (lease.taken) this.#leases.push(lease.slot);
-    return lease.taken;
+    if (!lease.taken) throw new LimitReached();
+    this.#leases.push(lease.slot);
   }
 
   /** The mark prevents a second look at the origin on this day after a crash. */
@@ -293,4 +290,8 @@ export class CensusLook {
     const { census } = this.#options.store;
     await census.change(this.#row.host, { begunDay: this.#day });
   }
+}
+
+function toNetworks(addresses: readonly Address[]): readonly string[] {
+  return [...new Set(addresses.map(({ address }) => toNetwork(address)))];
 }

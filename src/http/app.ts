@@ -22,7 +22,6 @@ import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { OriginTurns } from '../limits/origin-turns.ts';
 import { type AskHost, type AskSeller, createPreflightRunner } from '../limits/run-preflight.ts';
-import type { FetchToken } from '../ownership/ownership-token.ts';
 import { createTokenReader, type TokenReaderOptions } from '../ownership/token-reader.ts';
 import { createVerification } from '../ownership/verification.ts';
 import type { Payments } from '../payment/payments.ts';
@@ -54,7 +53,6 @@ export type AppOptions = {
   readonly scanCoordinator: ScanCoordinator;
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
-  readonly fetchToken: FetchToken;
   readonly askSeller: AskSeller;
   readonly askHost: AskHost;
   /** The app stops the turns before it closes. */
@@ -121,7 +119,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
 
   await registerPlugins(app, config, service);
   const { store, scanCoordinator, catalog, checks, payments } = service;
-  const { fetchToken, askSeller, askHost, turns, wait, signingKey } = service;
+  const { askSeller, askHost, turns, wait, signingKey } = service;
   const { originPolicy: policy, siteUrl, timeScale, isRateLimited } = config;
   const preflight = createPreflightRunner({ store, policy, askSeller, askHost, turns });
   const stopping = new AbortController();
@@ -130,7 +128,7 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
     turns.stop();
   });
   const { signal } = stopping;
-  const readToken = createTokenReader({ store, fetchToken, turns, stopping: signal, wait });
+  const readToken = createTokenReader({ store, turns, stopping: signal, wait });
   const verification = createVerification({ store, readToken });
   const shared = { config, store, scanCoordinator, catalog, checks };
   const context = { ...shared, verification, preflight, signingKey };

@@ -1,23 +1,31 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { NetworkDown } from '../guard/failures.ts';
+import type { Limits } from '../guard/limits.ts';
 import type { Address } from '../guard/name-servers.ts';
 import type { Origin } from '../guard/origin.ts';
+import type { ProbeClient } from '../probe/client/client.ts';
 import { toNetwork } from './client-key.ts';
+import {
+  type Claim,
+  TARGET_WINDOW_MS,
+  type TurnKind,
+  TurnQueue,
+  type TurnQueueOptions,
+} from './turn-queue.ts';
 
 /**
- * A queue for all free work of this process that sends requests to origins or receivers. Each kind of work has its own
- * number of slots, which is smaller while paid scans run. Blocks of client addresses take turns. A server gets at most
- * two requests a second, even if it has several names.
+ * The only way to send free requests to origins or receivers. All free work of this process waits in one queue. Each kind
+ * of work has its own number of turns, which is smaller while paid scans run. A server gets at most two requests a second,
+ * even if it has several names.
  */
 export type OriginTurns = {
-  /** Waits for a slot. Resolves to null if the wait exceeds `withinMs`, or the queue is stopped. */
-  enter(request: TurnRequest): Promise<OriginTurn | null>;
-  /** Resolves all waiters with null. */
+  /**
+   * Waits for a turn, and runs `work` with a client. Charges the time of the client's TLS handshakes, even if `work`
+   * throws. Throws NoTurn if the wait is too long, or the turns are stopped.
+   */
+  ask<Result>(request: TurnRequest, work: (client: TurnClient) => Promise<Result>): Promise<Result>;
+  /** Refuses all waiters. */
   stop(): void;
 };
-
-/** `call` is a confirm or a preflight. `census` waits until no other kind can begin. */
-export type TurnKind = keyof typeof LIMITS;
 
 export type TurnRequest = {
   /** Default: `call`. */
@@ -34,109 +42,149 @@ export type TurnRequest = {
   readonly isUrgent?: boolean;
   /** Longest wait until the origin may be connected to, ms; unlimited by default. */
   readonly withinMs?: number;
+  /** Called before each connection that the queue allows. A throw prevents the connection. */
+  readonly beforeConnect?: (addresses: readonly Address[]) => Promise<void>;
 };
 
-/** A slot for the name lookup and, after `admit`, for the request. */
-export type OriginTurn = {
+/** A guarded client that waits before each request until its turn allows the request. */
+export type TurnClient = Pick<ProbeClient, 'request' | 'resolveOrigin'> & {
   /**
-   * Waits until one request may be sent to these addresses. Call it again before each further request. If it resolves
-   * to false, the wait was too long and the caller must not connect.
+   * Waits until one request to the origin may be sent, for a caller who sends it by another client. Does nothing if the
+   * origin has no public address. Throws NoTurn, and NetworkDown if the resolver does not work.
    */
-  admit(addresses: readonly Address[]): Promise<boolean>;
-  /** @param handshakeMs processor time of TLS handshakes, which is charged to the blocks and the domain */
-  end(handshakeMs: number): void;
+  admit(): Promise<void>;
 };
 
-/** Resolves to true if these addresses may be connected to. */
-export type AdmitAddresses = OriginTurn['admit'];
+/** A limit forbids the work now. The caller tries it again soon. */
+export class LimitReached extends Error {
+  override readonly name: string = 'LimitReached';
+}
 
-export type OriginTurnsOptions = {
-  readonly now: () => number;
-  /** Number of scans that this process runs now. */
-  readonly runningScans: () => number;
-  readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
+/** The wait in the queue of free work was too long. */
+export class NoTurn extends LimitReached {
+  override readonly name = 'NoTurn';
+}
+
+export type OriginTurnsOptions = TurnQueueOptions & { readonly openClient: OpenTurnClient };
+
+export type OpenTurnClient = (kind: TurnKind, limits: Partial<Limits>) => Promise<ProbeClient>;
+
+/** Strangers cause these requests for nothing, so each name is asked once. */
+const STRANGER_LIMITS = { maxDnsTries: 1 };
+const CLIENT_LIMITS: Readonly<Record<TurnKind, Partial<Limits>>> = {
+  call: STRANGER_LIMITS,
+  webhook: STRANGER_LIMITS,
+  look: {},
+  // The client follows one redirect, and never repeats a request.
+  census: { maxRedirects: 1, maxRetryAfterMs: -1 },
 };
-
-/** Limits of each kind: running requests, requests that run beside paid scans, and waiting requests with a deadline. */
-const LIMITS = {
-  call: { maxRunning: 8, maxBesideScans: 1, maxWaiting: 64 },
-  look: { maxRunning: 16, maxBesideScans: 4, maxWaiting: 256 },
-  webhook: { maxRunning: 64, maxBesideScans: 8, maxWaiting: 256 },
-  census: { maxRunning: 4, maxBesideScans: 1, maxWaiting: 64 },
-} as const;
-/**
- * Shortest time between two connections while scans run. It applies to calls, and to waiters over their handshake
- * budget. Callers can wait this long, and connections at this rate hardly slow down scans.
- */
-const CONNECT_INTERVAL_MS = 1_000;
-const MAX_REQUESTS_PER_WINDOW = 2;
-const TARGET_WINDOW_MS = 1_000;
 /** A further request may always wait this long: one window for its target, and one more in the queue. */
 const MIN_FURTHER_WAIT_MS = 2 * TARGET_WINDOW_MS;
-/** The queue is checked this often, because some requests only wait for time to pass. */
-const POLL_INTERVAL_MS = 50;
-/** A block or domain whose TLS handshakes take more processor time in an hour goes after the others. */
-const HANDSHAKE_BUDGET_MS = 1_000;
-const HOUR_MS = 3_600_000;
-const MAX_ACCOUNTS = 10_000;
-const MAX_TARGETS = 10_000;
 
-type TurnClaim = {
-  readonly kind: TurnKind;
-  readonly blocks: ReadonlySet<string>;
-  readonly domain: string | null;
-};
-type Waiter = TurnClaim & {
-  readonly isUrgent: boolean;
-  /** The domain and the networks whose request limits apply. */
-  readonly targets: readonly string[];
-  /** True for a request after `admit`, which opens a connection. */
-  readonly connects: boolean;
-  readonly expiresAtMs: number;
-  readonly resolve: (hasSlot: boolean) => void;
-};
-/** The use of the queue by one block or domain. */
-type Account = {
-  readonly lastTurnNumber: number;
-  /** Start of the hour in which `handshakeMs` is counted. */
-  readonly startMs: number;
-  readonly handshakeMs: number;
-};
-
-const NEW_ACCOUNT: Account = { lastTurnNumber: 0, startMs: 0, handshakeMs: 0 };
-
-export function createOriginTurns(options: OriginTurnsOptions): OriginTurns {
-  const { now } = options;
-  const slots = new SlotQueue(options);
+export function createOriginTurns({ openClient, ...options }: OriginTurnsOptions): OriginTurns {
+  const queue = new TurnQueue(options);
   return {
-    async enter({ kind = 'call', origin, blocks, domain = null, isUrgent = false, ...request }) {
-      const { withinMs = Number.POSITIVE_INFINITY } = request;
-      const claim = { kind, blocks, domain };
-      let expiresAtMs = now() + withinMs;
-      const domains = [await registrableDomain(origin)];
-      // `enter` counts the first request against the domain's limit. `admit` must count each further request.
-      let countedDomains: readonly string[] = [];
-      const firstRequest = { ...claim, isUrgent, targets: domains, connects: false, expiresAtMs };
-      let hasSlot = await slots.takeSlot(firstRequest);
-      if (!hasSlot) return null;
-      return {
-        async admit(addresses) {
-          if (hasSlot) slots.releaseSlot(claim, 0);
-          const networks = addresses.map(({ address }) => toNetwork(address));
-          const targets = [...new Set([...countedDomains, ...networks])];
-          hasSlot = await slots.takeSlot({ ...firstRequest, targets, connects: true, expiresAtMs });
-          countedDomains = domains;
-          expiresAtMs = now() + Math.max(withinMs, MIN_FURTHER_WAIT_MS);
-          return hasSlot;
-        },
-        end(handshakeMs) {
-          if (hasSlot) slots.releaseSlot(claim, handshakeMs);
-          hasSlot = false;
-        },
-      };
+    async ask(request, work) {
+      const { kind = 'call' } = request;
+      const turn = await enterTurn(queue, request);
+      if (turn === null) throw new NoTurn();
+      let client: ProbeClient | null = null;
+      try {
+        client = await openClient(kind, CLIENT_LIMITS[kind]);
+        return await work(createTurnClient(client, turn, request));
+      } finally {
+        turn.end(client?.stats().handshakeMs ?? 0);
+        client?.close();
+      }
     },
-    stop: () => slots.close(),
+    stop: () => queue.stop(),
   };
+}
+
+function createTurnClient(
+  client: ProbeClient,
+  turn: Turn,
+  { origin, beforeConnect }: TurnRequest,
+): TurnClient {
+  async function admit(): Promise<void> {
+    const resolved = await client.resolveOrigin(origin);
+    if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
+    if (resolved.kind !== 'addresses') return;
+    if (!(await turn.moveOn(resolved.addresses))) throw new NoTurn();
+    await beforeConnect?.(resolved.addresses);
+  }
+  return {
+    admit,
+    resolveOrigin: (asked) => client.resolveOrigin(asked),
+    async request(request) {
+      await admit();
+      return client.request(request);
+    },
+  };
+}
+
+/** Waits for a turn. Resolves to null if the wait is too long, or the queue is stopped. */
+export async function enterTurn(queue: TurnQueue, request: TurnRequest): Promise<Turn | null> {
+  const { kind = 'call', isUrgent = false, blocks, domain = null } = request;
+  const { withinMs = Number.POSITIVE_INFINITY } = request;
+  const expiresAtMs = queue.now() + withinMs;
+  const claim = { kind, isUrgent, blocks, domain };
+  const target = await registrableDomain(request.origin);
+  const lookup = { targets: [target], connects: false, expiresAtMs };
+  if (!(await queue.take(claim, lookup))) return null;
+  return new Turn(queue, claim, { target, withinMs, expiresAtMs });
+}
+
+type TurnOptions = {
+  /** The origin's registrable domain. */
+  readonly target: string;
+  readonly withinMs: number;
+  readonly expiresAtMs: number;
+};
+
+/** A turn allows a name lookup and, after each `moveOn`, one request. */
+export class Turn {
+  readonly #queue: TurnQueue;
+  readonly #claim: Claim;
+  readonly #options: TurnOptions;
+  #expiresAtMs: number;
+  #hasMovedOn = false;
+  #isRunning = true;
+
+  constructor(queue: TurnQueue, claim: Claim, options: TurnOptions) {
+    this.#queue = queue;
+    this.#claim = claim;
+    this.#options = options;
+    this.#expiresAtMs = options.expiresAtMs;
+  }
+
+  /**
+   * Waits until one request may be sent to these addresses. If it resolves to false, the wait was too long and the caller
+   * must not connect.
+   */
+  async moveOn(addresses: readonly Address[]): Promise<boolean> {
+    this.#release();
+    const { target, withinMs } = this.#options;
+    const networks = addresses.map(({ address }) => toNetwork(address));
+    // The lookup has counted the first request against the limit of the domain.
+    const targets = [...new Set([...(this.#hasMovedOn ? [target] : []), ...networks])];
+    const step = { targets, connects: true, expiresAtMs: this.#expiresAtMs };
+    this.#isRunning = await this.#queue.take(this.#claim, step);
+    this.#hasMovedOn = true;
+    this.#expiresAtMs = this.#queue.now() + Math.max(withinMs, MIN_FURTHER_WAIT_MS);
+    return this.#isRunning;
+  }
+
+  /** @param handshakeMs processor time of TLS handshakes, which is charged to the blocks and the domain */
+  end(handshakeMs: number): void {
+    this.#queue.charge(this.#claim, handshakeMs);
+    this.#release();
+  }
+
+  #release(): void {
+    if (this.#isRunning) this.#queue.release(this.#claim);
+    this.#isRunning = false;
+  }
 }
 
 /** Private suffixes count as public suffixes, so that each customer of a hosting provider has a domain. */
@@ -144,152 +192,4 @@ export async function registrableDomain({ hostname }: Pick<Origin, 'hostname'>):
   // This module holds the list of public suffixes, so it is loaded with the first request.
   const { getDomain } = await import('tldts');
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
-}
-
-class SlotQueue {
-  readonly #options: OriginTurnsOptions;
-  readonly #accounts = new LRUCache<string, Account>({ max: MAX_ACCOUNTS });
-  /** Start times of the newest requests to each domain and network. */
-  readonly #recentStarts = new LRUCache<string, readonly number[]>({ max: MAX_TARGETS });
-  readonly #stopping = new AbortController();
-  readonly #running: Record<TurnKind, number> = { call: 0, look: 0, webhook: 0, census: 0 };
-  #waiting: Waiter[] = [];
-  #turnNumber = 0;
-  #lastConnectMs = Number.NEGATIVE_INFINITY;
-  #isPolling = false;
-
-  constructor(options: OriginTurnsOptions) {
-    this.#options = options;
-  }
-
-  takeSlot(request: Omit<Waiter, 'resolve'>): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const sameKind = this.#waiting.filter(({ kind }) => kind === request.kind);
-    const isCrowded = sameKind.length >= LIMITS[request.kind].maxWaiting;
-    const isRefused = isCrowded && Number.isFinite(request.expiresAtMs);
-    if (isRefused || this.#stopping.signal.aborted) resolve(false);
-    else this.#waiting.push({ ...request, resolve });
-    this.#beginReady();
-    return promise;
-  }
-
-  releaseSlot({ kind, blocks, domain }: TurnClaim, handshakeMs: number): void {
-    this.#running[kind] -= 1;
-    for (const name of toAccountNames(blocks, domain)) this.#charge(name, handshakeMs);
-    this.#beginReady();
-  }
-
-  close(): void {
-    this.#stopping.abort();
-    for (const { resolve } of this.#waiting.splice(0)) resolve(false);
-  }
-
-  #beginReady(): void {
-    const nowMs = this.#options.now();
-    const expired = this.#waiting.filter(({ expiresAtMs }) => expiresAtMs < nowMs);
-    this.#waiting = this.#waiting.filter((waiter) => !expired.includes(waiter));
-    for (const { resolve } of expired) resolve(false);
-    for (;;) {
-      const ready = this.#waiting.filter((waiter) => this.#mayBegin(waiter, nowMs));
-      if (ready.length === 0) break;
-      this.#begin(this.#chooseNext(ready), nowMs);
-    }
-    if (this.#waiting.length > 0 && !this.#isPolling) void this.#poll();
-  }
-
-  #begin(next: Waiter, nowMs: number): void {
-    this.#waiting.splice(this.#waiting.indexOf(next), 1);
-    this.#running[next.kind] += 1;
-    this.#turnNumber += 1;
-    if (next.connects && this.#needsInterval(next)) this.#lastConnectMs = nowMs;
-    for (const name of toAccountNames(next.blocks, next.domain)) {
-      this.#remember(name, { lastTurnNumber: this.#turnNumber });
-    }
-    for (const target of next.targets) {
-      const before = this.#recentStarts.get(target) ?? [];
-      this.#recentStarts.set(target, [...before, nowMs].slice(-MAX_REQUESTS_PER_WINDOW));
-    }
-    next.resolve(true);
-  }
-
-  #mayBegin(waiter: Waiter, nowMs: number): boolean {
-    const { kind, targets, connects } = waiter;
-    const isBesideScans = this.#options.runningScans() > 0;
-    const { maxRunning, maxBesideScans } = LIMITS[kind];
-    if (this.#running[kind] >= (isBesideScans ? maxBesideScans : maxRunning)) return false;
-    const isTooSoon = nowMs < this.#lastConnectMs + CONNECT_INTERVAL_MS;
-    if (isBesideScans && connects && isTooSoon && this.#needsInterval(waiter)) return false;
-    return targets.every((target) => {
-      const [oldest, ...newer] = this.#recentStarts.get(target) ?? [];
-      const isFull = oldest !== undefined && newer.length === MAX_REQUESTS_PER_WINDOW - 1;
-      return !isFull || nowMs >= oldest + TARGET_WINDOW_MS;
-    });
-  }
-
-  #needsInterval(waiter: Waiter): boolean {
-    return waiter.kind === 'call' || this.#rankOf(waiter) > this.#turnNumber;
-  }
-
-  #chooseNext(ready: readonly Waiter[]): Waiter {
-    const orderOf = (waiter: Waiter) => {
-      const rank = this.#rankOf(waiter);
-      // Urgent work gets a negative rank, unless it is over its handshake budget.
-      return waiter.isUrgent && rank <= this.#turnNumber ? rank - this.#turnNumber - 1 : rank;
-    };
-    const others = ready.filter(({ kind }) => kind !== 'census');
-    const candidates = others.length > 0 ? others : ready;
-    return candidates.reduce((best, next) => (orderOf(next) < orderOf(best) ? next : best));
-  }
-
-  /**
-   * Returns the rank of a waiter; the lowest rank goes first. It is the number of the block's last turn. Blocks over
-   * their handshake budget go last, because their ranks are greater than the number of the newest turn.
-   */
-  #rankOf({ blocks, domain }: TurnClaim): number {
-    const ranks = [...blocks].map((block) => this.#rankAccount(block));
-    const best = Math.min(...ranks);
-    return domain === null ? best : Math.max(best, this.#rankAccount(toDomainName(domain)));
-  }
-
-  #rankAccount(name: string): number {
-    const { startMs, handshakeMs, lastTurnNumber } = this.#accounts.get(name) ?? NEW_ACCOUNT;
-    const isCostly = handshakeMs >= HANDSHAKE_BUDGET_MS && this.#options.now() - startMs < HOUR_MS;
-    return isCostly ? this.#turnNumber + 1 + lastTurnNumber : lastTurnNumber;
-  }
-
-  #charge(name: string, handshakeMs: number): void {
-    const { startMs, handshakeMs: usedMs } = this.#accounts.get(name) ?? NEW_ACCOUNT;
-    const nowMs = this.#options.now();
-    const isOld = nowMs - startMs >= HOUR_MS;
-    const change = isOld ? { startMs: nowMs, handshakeMs } : { handshakeMs: usedMs + handshakeMs };
-    this.#remember(name, change);
-  }
-
-  #remember(name: string, change: Partial<Account>): void {
-    this.#accounts.set(name, { ...(this.#accounts.get(name) ?? NEW_ACCOUNT), ...change });
-  }
-
-  async #poll(): Promise<void> {
-    const { wait = (ms, signal) => delay(ms, undefined, { signal }) } = this.#options;
-    this.#isPolling = true;
-    try {
-      while (this.#waiting.length > 0) {
-        await wait(POLL_INTERVAL_MS, this.#stopping.signal);
-        this.#beginReady();
-      }
-    } catch (error) {
-      // `stop` has resolved all waiters.
-      if (!this.#stopping.signal.aborted) throw error;
-    } finally {
-      this.#isPolling = false;
-    }
-  }
-}
-
-function toAccountNames(blocks: ReadonlySet<string>, domain: string | null): readonly string[] {
-  return domain === null ? [...blocks] : [...blocks, toDomainName(domain)];
-}
-
-function toDomainName(domain: string): string {
-  return `domain ${domain}`;
 }

@@ -1,6 +1,7 @@
 import { findFreshReport } from '../directory/published-report.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
+import type { HostPreflight } from '../preflight/preflight-host.ts';
 import {
   notAsked,
   type PreflightRequest,
@@ -10,22 +11,12 @@ import {
 import type { Preflight } from '../preflight/result.ts';
 import type { Store } from '../store/store.ts';
 import type { Client } from './client-key.ts';
-import type { AdmitAddresses, OriginTurns } from './origin-turns.ts';
+import { NoTurn, type OriginTurns, type TurnClient } from './origin-turns.ts';
 
-/** Sends one GET to addresses that `admit` allows, and judges the answer. */
-export type AskSeller = (
-  request: GetPreflightRequest,
-  admit: AdmitAddresses,
-) => Promise<SellerAttempt>;
+/** Sends one GET, and judges the answer. */
+export type AskSeller = (request: GetPreflightRequest, client: TurnClient) => Promise<Preflight>;
 
 export type GetPreflightRequest = PreflightRequest & { readonly method: 'GET' };
-
-export type SellerAttempt = {
-  /** Null if `admit` refused the addresses, and no request was sent. */
-  readonly preflight: Preflight | null;
-  /** Processor time of TLS handshakes. */
-  readonly handshakeMs: number;
-};
 
 export type PreflightCall = {
   readonly url: string;
@@ -34,11 +25,8 @@ export type PreflightCall = {
   readonly client: Client;
 };
 
-/** Reads a host's documents, and sends a GET to a URL that they sell. Connects to addresses that `admit` allows. */
-export type AskHost = (origin: Origin, admit: AdmitAddresses) => Promise<HostAttempt>;
-
-/** `path` is the path of the GET; null if the documents name none. */
-export type HostAttempt = SellerAttempt & { readonly path: string | null };
+/** Reads a host's documents, and sends a GET to a URL that they sell. */
+export type AskHost = (origin: Origin, client: TurnClient) => Promise<HostPreflight>;
 
 export type PreflightRunner = ReturnType<typeof createPreflightRunner>;
 
@@ -70,20 +58,16 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
   }
 
   /** Resolves to null if the wait for a turn is too long. */
-  async function runInTurn<Answer extends SellerAttempt>(
+  async function askInTurn<Answer>(
     origin: Origin,
     { block }: Client,
-    ask: (admit: AdmitAddresses) => Promise<Answer>,
+    ask: (client: TurnClient) => Promise<Answer>,
   ): Promise<Answer | null> {
-    const turn = await turns.enter({ origin, blocks: new Set([block]), withinMs: MAX_WAIT_MS });
-    let handshakeMs = 0;
     try {
-      if (turn === null) return null;
-      const answer = await ask((addresses) => turn.admit(addresses));
-      handshakeMs = answer.handshakeMs;
-      return answer;
-    } finally {
-      turn?.end(handshakeMs);
+      return await turns.ask({ origin, blocks: new Set([block]), withinMs: MAX_WAIT_MS }, ask);
+    } catch (error) {
+      if (error instanceof NoTurn) return null;
+      throw error;
     }
   }
 
@@ -111,18 +95,18 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
       }
       const coolDownReason = await findCoolDownReason(origin);
       if (coolDownReason !== null) return answerFromStore(request, coolDownReason);
-      const answer = await runInTurn(origin, client, (admit) =>
-        askSeller({ ...request, method }, admit),
+      const preflight = await askInTurn(origin, client, (turnClient) =>
+        askSeller({ ...request, method }, turnClient),
       );
-      return answer?.preflight ?? answerFromStore(request, BUSY_REASON);
+      return preflight ?? answerFromStore(request, BUSY_REASON);
     },
 
     /** Judges the first URL that the origin's documents sell by GET. */
-    async judgeHost(origin: Origin, client: Client) {
+    async judgeHost(origin: Origin, client: Client): Promise<HostPreflight> {
       const coolDownReason = await findCoolDownReason(origin);
       if (coolDownReason !== null) return { path: null, preflight: notAsked(coolDownReason) };
-      const answer = await runInTurn(origin, client, (admit) => askHost(origin, admit));
-      return { path: answer?.path ?? null, preflight: answer?.preflight ?? notAsked(BUSY_REASON) };
+      const answer = await askInTurn(origin, client, (turnClient) => askHost(origin, turnClient));
+      return answer ?? { path: null, preflight: notAsked(BUSY_REASON) };
     },
   };
 }

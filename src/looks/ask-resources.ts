@@ -1,17 +1,12 @@
-import { Saturated } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { AdmitAddresses } from '../limits/origin-turns.ts';
+import type { TurnClient } from '../limits/origin-turns.ts';
 import type { HttpData, Observation } from '../model/observation.ts';
 import type { PayableBy } from '../model/payability.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
 import type { Preflight, PreflightOffer } from '../preflight/result.ts';
-import type {
-  CreateProbeClient,
-  ProbeClient,
-  ProbeClientOptions,
-  ProbeRequest,
-} from '../probe/client/client.ts';
+import type { ProbeRequest } from '../probe/client/client.ts';
+import { unlessLimited } from './in-turn.ts';
 
 export type WatchedResource = { readonly method: string; readonly path: string };
 
@@ -31,51 +26,30 @@ type ResourceVerdict =
     };
 
 /**
- * Asks the resources one after the other, until one answers 429 or `admit` allows no further request. Rejects if the
- * fault is ours. Throws Saturated if `admit` allows no request at all.
+ * Asks the resources one after the other, until one answers 429 or a limit forbids a further request. Rejects if the
+ * fault is ours. Throws LimitReached if a limit forbids the first request.
  */
 export type AskResources = (
   origin: Origin,
   resources: readonly WatchedResource[],
-  admit: AdmitAddresses,
-) => Promise<ResourceAnswers>;
-
-export type ResourceAnswers = {
-  readonly answers: readonly ResourceAnswer[];
-  /** Processor time of the TLS handshakes. */
-  readonly handshakeMs: number;
-};
-
-export type AskResourcesOptions = {
-  readonly engine: PreflightEngine;
-  readonly createClient: CreateProbeClient;
-} & Pick<ProbeClientOptions, 'policy' | 'userAgent'>;
+  client: TurnClient,
+) => Promise<readonly ResourceAnswer[]>;
 
 const TIMEOUT_MS = 10_000;
 export const TOO_MANY_REQUESTS = 429;
 
-export function createAskResources(options: AskResourcesOptions): AskResources {
-  const { engine, createClient, ...clientOptions } = options;
-  return async (origin, resources, admit) => {
-    const client = createClient(clientOptions);
-    try {
-      const answers: ResourceAnswer[] = [];
-      const resolved = await client.resolveOrigin(origin);
-      if (resolved.kind === 'our-fault') return { answers: toUnknown(resources), handshakeMs: 0 };
-      for (const resource of resources) {
-        const isAdmitted = resolved.kind !== 'addresses' || (await admit(resolved.addresses));
-        if (!isAdmitted && answers.length === 0) throw new Saturated();
-        if (!isAdmitted) break;
-        const { observation, preflight } = await askResource(client, origin, resource, engine);
-        if (observation?.ok && observation.data.status === TOO_MANY_REQUESTS) break;
-        answers.push({ ...resource, ...toResourceVerdict(preflight) });
-      }
-      const remainingAnswers = toUnknown(resources.slice(answers.length));
-      const { handshakeMs } = client.stats();
-      return { answers: [...answers, ...remainingAnswers], handshakeMs };
-    } finally {
-      client.close();
+export function createAskResources(engine: PreflightEngine): AskResources {
+  return async (origin, resources, client) => {
+    const answers: ResourceAnswer[] = [];
+    for (const resource of resources) {
+      const asking = askResource(client, origin, resource, engine);
+      const asked = await (answers.length === 0 ? asking : unlessLimited(asking));
+      if (asked === null) break;
+      const { observation, preflight } = asked;
+      if (observation?.ok && observation.data.status === TOO_MANY_REQUESTS) break;
+      answers.push({ ...resource, ...toResourceVerdict(preflight) });
     }
+    return [...answers, ...toUnknown(resources.slice(answers.length))];
   };
 }
 
@@ -85,14 +59,14 @@ function toUnknown(resources: readonly WatchedResource[]): readonly ResourceAnsw
 
 /** Sends one request, and judges the answer as a preflight does. `observation` is null if no request was sent. */
 export async function askResource(
-  client: ProbeClient,
+  client: TurnClient,
   origin: Origin,
   { method, path }: WatchedResource,
   engine: PreflightEngine,
   options: Partial<Pick<ProbeRequest, 'redirects'>> = {},
 ) {
   const sent: { observation: Observation<HttpData> | null } = { observation: null };
-  const recordingClient: Pick<ProbeClient, 'resolveOrigin' | 'request'> = {
+  const recordingClient: Pick<TurnClient, 'resolveOrigin' | 'request'> = {
     resolveOrigin: (origin) => client.resolveOrigin(origin),
     async request(request) {
       sent.observation = await client.request({ ...request, ...options, timeoutMs: TIMEOUT_MS });

@@ -3,23 +3,17 @@ import { hash } from 'node:crypto';
 import { Saturated } from '../errors/errors.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { Resolution } from '../guard/resolve.ts';
-import type {
-  AdmitAddresses,
-  OriginTurn,
-  OriginTurns,
-  TurnRequest,
+import {
+  LimitReached,
+  type OriginTurns,
+  type TurnClient,
+  type TurnRequest,
 } from '../limits/origin-turns.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { ScanRunOptions } from '../scan/scan-options.ts';
 import type { SlotScope } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
-
-/** A limit forbids the work now. The caller tries it again soon. */
-export class LimitReached extends Error {
-  override readonly name = 'LimitReached';
-}
 
 /** The host's owner left, or the operator excluded the host, while the look ran. Its result is dropped. */
 export class HostLeft extends Error {
@@ -42,24 +36,13 @@ export async function withLease<Result>(
   }
 }
 
-/** The result of a turn, and the processor time of its TLS handshakes. */
-export type TurnResult<Result> = { readonly result: Result; readonly handshakeMs: number };
-
-/** Waits for a turn, then runs `work`. Throws LimitReached if the wait would be too long. */
-export async function withTurn<Result>(
-  turns: Pick<OriginTurns, 'enter'>,
-  request: TurnRequest,
-  work: (turn: OriginTurn) => Promise<TurnResult<Result>>,
-): Promise<Result> {
-  const turn = await turns.enter(request);
-  if (turn === null) throw new LimitReached();
-  let handshakeMs = 0;
+/** Resolves to null if a limit forbids the work now. */
+export async function unlessLimited<Result>(work: Promise<Result>): Promise<Result | null> {
   try {
-    const finished = await work(turn);
-    handshakeMs = finished.handshakeMs;
-    return finished.result;
-  } finally {
-    turn.end(handshakeMs);
+    return await work;
+  } catch (error) {
+    if (error instanceof LimitReached) return null;
+    throw error;
   }
 }
 
@@ -73,13 +56,13 @@ export type LookFallbacks<Result> = {
 
 /** Waits for a turn, then runs a look. Throws only LimitReached and HostLeft. */
 export async function runLook<Result>(
-  turns: Pick<OriginTurns, 'enter'>,
+  turns: Pick<OriginTurns, 'ask'>,
   request: TurnRequest,
-  work: (turn: OriginTurn) => Promise<TurnResult<Result>>,
+  work: (client: TurnClient) => Promise<Result>,
   { whenOriginRefused, whenFault, onFault }: LookFallbacks<Result>,
 ): Promise<Result> {
   try {
-    return await withTurn(turns, request, work);
+    return await turns.ask(request, work);
   } catch (error) {
     // Saturated: paid scans leave no capacity for free ones.
     if (error instanceof LimitReached || error instanceof Saturated) throw new LimitReached();
@@ -90,24 +73,14 @@ export async function runLook<Result>(
   }
 }
 
-export type ResolveOrigin = (origin: Origin) => Promise<Resolution>;
-
-export type FreeScanOptions = {
-  readonly scanCoordinator: Pick<ScanCoordinator, 'run'>;
-  /** Resolves the origin's name before a scan, so that `admit` can limit its network. */
-  readonly resolve: ResolveOrigin;
-  /** Returns false if a limit forbids a connection to these addresses now. */
-  readonly admit: AdmitAddresses;
-};
-
 /** Scans an origin without a payment. Throws LimitReached, Saturated, OriginRefused and ScannerFailure. */
 export async function scanForFree(
   origin: Origin,
-  { scanCoordinator, resolve, admit }: FreeScanOptions,
+  client: Pick<TurnClient, 'admit'>,
+  scanCoordinator: Pick<ScanCoordinator, 'run'>,
   options: ScanRunOptions = {},
 ): Promise<FinishedScan> {
-  const resolved = await resolve(origin);
-  if (resolved.kind === 'addresses' && !(await admit(resolved.addresses))) throw new LimitReached();
+  await client.admit();
   return scanCoordinator.run(origin, { ...options, isFree: true });
 }
 

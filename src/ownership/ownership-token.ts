@@ -1,9 +1,9 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
-import { Saturated, ScannerFailed } from '../errors/errors.ts';
+import { ScannerFailed } from '../errors/errors.ts';
+import { OriginRefused } from '../guard/errors.ts';
 import { NetworkDown } from '../guard/failures.ts';
-import type { Origin, OriginPolicy } from '../guard/origin.ts';
-import type { AdmitAddresses } from '../limits/origin-turns.ts';
-import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
+import type { Origin } from '../guard/origin.ts';
+import type { TurnClient } from '../limits/origin-turns.ts';
 
 const SECRET_BYTES = 32;
 
@@ -26,8 +26,6 @@ export function isSameHash(one: string, other: string): boolean {
 export const TOKEN_PATH = '/.well-known/scanner-challenge';
 const MAX_TOKEN_BYTES = 512;
 const TOKEN_TIMEOUT_MS = 10_000;
-/** Strangers cause these requests for nothing, so each name is asked once. */
-const FREE_LIMITS = { maxDnsTries: 1 };
 
 /** The origin's answer at `TOKEN_PATH`. `detail` quotes no text of the origin. */
 export type ServedToken =
@@ -36,44 +34,25 @@ export type ServedToken =
 
 export type UnusableReason = 'unreachable' | 'redirected' | 'wrong_status' | 'too_large';
 
-export type FetchedToken = ServedToken & {
-  /** Processor time of TLS handshakes. */
-  readonly handshakeMs?: number;
-};
-
-/** Requests the token from an origin, at addresses that `admit` allows. Throws ScannerFailed if the fault is ours. */
-export type FetchToken = (origin: Origin, admit: AdmitAddresses) => Promise<FetchedToken>;
-
-export type TokenFetcherOptions = {
-  readonly policy: OriginPolicy;
-  readonly userAgent: string;
-  /** The client may run on this thread or on another. */
-  readonly createClient: CreateProbeClient;
-} & Pick<ProbeClientOptions, 'resolver' | 'extraCa' | 'connect'>;
-
-/** The fetcher sends one guarded GET, and follows no redirect. It reads at most 512 bytes, and takes at most 10 s. */
-export function createTokenFetcher({ createClient, ...options }: TokenFetcherOptions): FetchToken {
-  return async (origin, admit) => {
-    const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
-    const client = createClient({ ...options, signal, limits: FREE_LIMITS });
-    try {
-      const resolved = await client.resolveOrigin(origin);
-      if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
-      // A refused host gets the same result as a host without an address, so that callers cannot find private names.
-      if (resolved.kind !== 'addresses') return toUnusable('unreachable', 'no answer (dns)');
-      if (!(await admit(resolved.addresses))) throw new Saturated();
-      const served = await readTokenFile(client, origin);
-      return { ...served, handshakeMs: client.stats().handshakeMs };
-    } catch (error) {
-      if (error instanceof NetworkDown) throw new ScannerFailed(error);
-      throw error;
-    } finally {
-      client.close();
-    }
-  };
+/** Requests the file once, and reads at most 512 bytes. Throws NoTurn, and ScannerFailed if the fault is ours. */
+export async function fetchToken(
+  origin: Origin,
+  client: Pick<TurnClient, 'request'>,
+): Promise<ServedToken> {
+  try {
+    return await readTokenFile(origin, client);
+  } catch (error) {
+    // A refused host gets the same result as a host without an address, so that callers cannot find private names.
+    if (error instanceof OriginRefused) return toUnusable('unreachable', 'no answer (dns)');
+    if (error instanceof NetworkDown) throw new ScannerFailed(error);
+    throw error;
+  }
 }
 
-async function readTokenFile(client: ProbeClient, origin: Origin): Promise<ServedToken> {
+async function readTokenFile(
+  origin: Origin,
+  client: Pick<TurnClient, 'request'>,
+): Promise<ServedToken> {
   const answer = await client.request({
     origin,
     method: 'GET',
@@ -81,6 +60,7 @@ async function readTokenFile(client: ProbeClient, origin: Origin): Promise<Serve
     accept: 'text/plain',
     capBytes: MAX_TOKEN_BYTES,
     redirects: 'none',
+    timeoutMs: TOKEN_TIMEOUT_MS,
   });
   if (!answer.ok) return toUnusable('unreachable', `no answer (${answer.reason})`);
   const { status, body } = answer.data;

@@ -2,10 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Saturated } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { Client } from '../limits/client-key.ts';
-import type { OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
+import { NoTurn, type OriginTurns, type TurnClient } from '../limits/origin-turns.ts';
 import { READING_SPACING_MS } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
-import { type FetchToken, hashSecret, type UnusableReason } from './ownership-token.ts';
+import { fetchToken, hashSecret, type UnusableReason } from './ownership-token.ts';
 
 /** Result of a reading. It has only the hash of the text, so that the store never holds a token. */
 export type TokenFinding =
@@ -31,7 +31,6 @@ export type ReadToken = (
 
 export type TokenReaderOptions = {
   readonly store: Store;
-  readonly fetchToken: FetchToken;
   readonly turns: OriginTurns;
   readonly stopping: AbortSignal;
   /** Resolves after `ms`; rejects when the signal aborts. */
@@ -84,21 +83,18 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
   }
 
   async function readInTurn(origin: Origin, shared: SharedReading): Promise<TokenReading | null> {
-    const turn = await turns.enter({ origin, blocks: shared.blocks });
-    let handshakeMs = 0;
     try {
-      if (turn === null) throw new Saturated();
-      if (shared.signals.every(({ aborted }) => aborted)) return null;
-      // Later callers may not share this reading, because it may have sent its request before they came.
-      shared.hasBegun = true;
-      const slot = await ownership.beginReading(origin.host);
-      if (!slot.taken) return null;
-      const fetched = await fetchFinding(options, origin, turn, slot.atMs);
-      handshakeMs = fetched.handshakeMs;
-      return fetched.reading;
+      return await turns.ask({ origin, blocks: shared.blocks }, async (client) => {
+        if (shared.signals.every(({ aborted }) => aborted)) return null;
+        // Later callers may not share this reading, because it may have sent its request before they came.
+        shared.hasBegun = true;
+        const slot = await ownership.beginReading(origin.host);
+        return slot.taken ? await fetchFinding(store, origin, client, slot.atMs) : null;
+      });
+    } catch (error) {
+      throw error instanceof NoTurn ? new Saturated() : error;
     } finally {
       if (readings.get(origin.host) === shared) readings.delete(origin.host);
-      turn?.end(handshakeMs);
     }
   }
 
@@ -148,18 +144,17 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
 
 /** Fetches the file once, and stores the finding for all callers that wait. */
 export async function fetchFinding(
-  { store, fetchToken }: Pick<TokenReaderOptions, 'store' | 'fetchToken'>,
+  { ownership }: Pick<Store, 'ownership'>,
   origin: Origin,
-  turn: OriginTurn,
+  client: TurnClient,
   beganAtMs: number,
-): Promise<{ readonly reading: TokenReading; readonly handshakeMs: number }> {
-  const fetched = await fetchToken(origin, (addresses) => turn.admit(addresses));
-  const { handshakeMs = 0, ...served } = fetched;
+): Promise<TokenReading> {
+  const served = await fetchToken(origin, client);
   const finding =
     served.kind === 'unusable' ? served : { kind: served.kind, textHash: hashSecret(served.text) };
   const stored = { beganAtMs, finding: JSON.stringify(finding) };
-  await store.ownership.saveFinding(origin.host, stored);
-  return { reading: { finding, beganAtMs }, handshakeMs };
+  await ownership.saveFinding(origin.host, stored);
+  return { finding, beganAtMs };
 }
 
 /** Reads the findings of the last minute, oldest first. */

@@ -4,8 +4,8 @@ import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from '../scan/origin-work.ts';
 import {
   ACCEPT,
+  answerUnresolved,
   askOnce,
-  resolveForStranger,
   type StrangerOptions,
   unanswered,
 } from './preflight.ts';
@@ -16,8 +16,7 @@ import type { Preflight } from './result.ts';
 export type HostPreflight = {
   /** The path that was requested; null if the documents declare no paid GET. */
   readonly path: string | null;
-  /** Null if `admit` refused a request. */
-  readonly preflight: Preflight | null;
+  readonly preflight: Preflight;
 };
 
 const PAID_GET_MODULE: WorkModule<typeof import('./read-terms.ts')> = new URL(
@@ -30,16 +29,15 @@ const OPENAPI_DOCUMENT = { path: '/openapi.json', capBytes: 1_024 * 1_024 };
 
 /**
  * Serves anonymous callers who name only a host. Reads the manifest and, if it declares no paid GET, the OpenAPI document.
- * Then sends one request to the first paid GET. Calls `admit` before each request.
+ * Then sends one request to the first paid GET.
  */
 export async function preflightHost(
   origin: Origin,
   options: StrangerOptions,
 ): Promise<HostPreflight> {
-  const { answerWithinMs, admit, client, ...engine } = options;
-  const resolved = await resolveForStranger(origin, client);
-  if ('verdict' in resolved) return { path: null, preflight: resolved };
-  const isAdmitted = () => admit(resolved.addresses);
+  const { answerWithinMs, client, ...engine } = options;
+  const unresolved = await answerUnresolved(origin, client);
+  if (unresolved !== null) return { path: null, preflight: unresolved };
   const work = { pool: engine.pool, account: engine.pool.openScan() };
   const { manifest, openapi } = EMPTY_OBSERVATIONS;
   let documents: DeclaringDocuments = { origin, manifest, openapi };
@@ -48,7 +46,6 @@ export async function preflightHost(
     ['manifest', MANIFEST_DOCUMENT],
     ['openapi', OPENAPI_DOCUMENT],
   ] as const) {
-    if (!(await isAdmitted())) return { path: null, preflight: null };
     const answer = await readDocument(origin, document, { client, answerWithinMs });
     if (!answer.ok) return { path: null, preflight: unanswered(`GET ${document.path}`, answer) };
     documents = { ...documents, [name]: answer };
@@ -56,7 +53,6 @@ export async function preflightHost(
     if (path !== null) break;
   }
   if (path === null) return { path, preflight: notAsked(NO_PAID_GET) };
-  if (!(await isAdmitted())) return { path, preflight: null };
   const request = { origin, path, method: 'GET', maxPrice: null };
   const settings = { method: 'GET', redirects: 'none', timeoutMs: answerWithinMs } as const;
   return { path, preflight: await askOnce(request, settings, { client, ...engine }) };

@@ -1,8 +1,6 @@
 import { OriginRefused } from '../guard/errors.ts';
 import { NetworkDown } from '../guard/failures.ts';
-import type { Address } from '../guard/name-servers.ts';
 import { allowOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/origin.ts';
-import type { Resolution } from '../guard/resolve.ts';
 import type { FailedObservation, HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
 import { judgeChallenge, type PreflightEngine } from './judge-challenge.ts';
@@ -18,8 +16,6 @@ export type PreflightDeps = PreflightEngine & { readonly client: Client };
 export type StrangerOptions = PreflightDeps & {
   /** Limit of the answer. The name lookup has limits of its own. */
   readonly answerWithinMs: number;
-  /** Returns false if no connection to these addresses is allowed now. */
-  readonly admit: (addresses: readonly Address[]) => Promise<boolean>;
 };
 
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -50,27 +46,26 @@ export async function preflightUrl(
 
 /**
  * Serves anonymous callers with one GET. All names without a public address get the same answer, so that nobody can query
- * our DNS. Null if `admit` refuses.
+ * our DNS.
  */
 export async function preflightForStranger(
   request: PreflightRequest & { readonly method: 'GET' },
-  { answerWithinMs, admit, client, ...engine }: StrangerOptions,
-): Promise<Preflight | null> {
+  { answerWithinMs, client, ...engine }: StrangerOptions,
+): Promise<Preflight> {
   const { origin, method } = request;
-  const resolved = await resolveForStranger(origin, client);
-  if ('verdict' in resolved) return resolved;
-  if (!(await admit(resolved.addresses))) return null;
+  const unresolved = await answerUnresolved(origin, client);
+  if (unresolved !== null) return unresolved;
   const settings = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
   return askOnce(request, settings, { client, ...engine });
 }
 
-/** Resolves to the addresses of a name, or to the answer for a name without a public address. */
-export async function resolveForStranger(
+/** Resolves to the answer for a name without a public address; null if the name has one. */
+export async function answerUnresolved(
   origin: Origin,
   client: Pick<Client, 'resolveOrigin'>,
-): Promise<Extract<Resolution, { kind: 'addresses' }> | Preflight> {
+): Promise<Preflight | null> {
   const resolved = await client.resolveOrigin(origin);
-  if (resolved.kind === 'addresses') return resolved;
+  if (resolved.kind === 'addresses') return null;
   if (resolved.kind === 'our-fault') {
     return notAsked(`the resolver here does not answer: ${resolved.detail}`);
   }

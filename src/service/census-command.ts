@@ -16,7 +16,7 @@ import { type Config, loadConfig } from '../config/config.ts';
 import { EnvFileUnreadable, loadEnvFile } from '../config/env-file.ts';
 import { SettingError } from '../config/environment.ts';
 import { CatalogError } from '../engine/catalog/catalog.ts';
-import { LimitReached } from '../looks/in-turn.ts';
+import { LimitReached } from '../limits/origin-turns.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { StoreError } from '../store/errors.ts';
 import { utcDay } from '../store/statistics.ts';

@@ -108,8 +108,8 @@ export function openCensus(config: Config, settings: CensusConfig, parts: OpenSc
     ...{ store, policy, scanCoordinator, turns, onError, wishes, post: settings.post },
     isNetworkUp: () => isAnyReachable(knownUrls, userAgent),
     onPostUndeclared: () => metrics.notAsked.inc({ reason: 'post-undeclared' }),
-    ...scanning.openCensus({ userAgent, standing }),
-    resolve: (origin) => scanning.resolve(origin),
+    askListed: scanning.askListed,
+    scanner: scanning.openCensusScanner(standing),
     onWord: (word) => metrics.looks.inc({ word }),
   });
   const { signal } = stopping;

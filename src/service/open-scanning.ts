@@ -6,7 +6,7 @@ import type { SnapshotCache } from '../indexes/response-cache.ts';
 import type { JsonValue } from '../model/json.ts';
 import { type Scanner, ScannerFailure } from '../scan/scanner.ts';
 import type { Store } from '../store/store.ts';
-import type { CensusScanning, Scanning, ScanningOptions } from './scanning.ts';
+import type { Scanning, ScanningOptions } from './scanning.ts';
 
 /**
  * Loads the modules of a scan at the first call, so that an idle service starts fast and needs little memory. Each
@@ -38,20 +38,16 @@ export function openScanning(options: ScanningOptions): Scanning {
         await scanner?.close();
       },
     },
-    fetchToken: async (...args) => (await load()).fetchToken(...args),
+    openClient: async (...args) => (await load()).openClient(...args),
     judgeGivenChallenge: async (...args) => (await load()).judgeGivenChallenge(...args),
     askResources: async (...args) => (await load()).askResources(...args),
-    resolve: async (origin) => (await load()).resolve(origin),
-    postWebhook: async (...args) => (await load()).postWebhook(...args),
+    askListed: async (...args) => (await load()).askListed(...args),
     askSeller: async (...args) => (await load()).askSeller(...args),
     askHost: async (...args) => (await load()).askHost(...args),
-    openCensus(census) {
-      let parts: CensusScanning | null = null;
-      const loadParts = async () => (parts ??= (await load()).openCensus(census));
-      return {
-        askListed: async (...args) => (await loadParts()).askListed(...args),
-        scanner: { scan: async (...args) => (await loadParts()).scanner.scan(...args) },
-      };
+    openCensusScanner(standing) {
+      let opened: Pick<Scanner, 'scan'> | null = null;
+      const loadScanner = async () => (opened ??= (await load()).openCensusScanner(standing));
+      return { scan: async (...args) => (await loadScanner()).scan(...args) };
     },
   };
 }

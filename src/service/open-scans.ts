@@ -40,7 +40,9 @@ export async function openScans(
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-scanner`);
   const standing = openStanding(config, userAgent, { store, answers });
   const policy = config.originPolicy;
-  const scanning = openScanning({ policy, userAgent, catalog, checks, standing, log });
+  const censusAgent = scannerUserAgent(`${config.siteUrl}/about-census`);
+  const agents = { userAgent, censusAgent };
+  const scanning = openScanning({ policy, ...agents, catalog, checks, standing, log });
   disposables.defer(() => scanning.scanner.close());
   const scanCoordinator = createScanCoordinator({
     scanner: scanning.scanner,
@@ -54,7 +56,8 @@ export async function openScans(
   });
   disposables.defer(() => scanCoordinator.close());
   const runningScans = () => scanCoordinator.running();
-  const turns = createOriginTurns({ now: () => store.now(), runningScans });
+  const { openClient } = scanning;
+  const turns = createOriginTurns({ now: () => store.now(), runningScans, openClient });
   return { store, checks, catalog, answers, standing, scanning, scanCoordinator, turns, onError };
 }
 

@@ -62,10 +62,8 @@ async function openParts(config: Config, disposables: AsyncDisposableStack): Pro
     onAlarm: (message, facts) => log.error(facts, message),
   });
   disposables.defer(() => payments.stop());
-  const { fetchToken, askResources, resolve, postWebhook } = scanning;
-  const { judgeGivenChallenge, askSeller, askHost } = scanning;
-  const outbound = { fetchToken, askResources, resolve, postWebhook };
-  const watchingParts = { store, scanCoordinator, turns, onError, ...outbound };
+  const { judgeGivenChallenge, askSeller, askHost, askResources } = scanning;
+  const watchingParts = { store, scanCoordinator, turns, onError, askResources };
   const { watching, metrics } = openWatching(config, watchingParts);
   disposables.defer(() => watching.stop());
   const isWatching = config.revision.offers.watch !== undefined;
@@ -80,7 +78,7 @@ async function openParts(config: Config, disposables: AsyncDisposableStack): Pro
     scanCoordinator,
     catalog,
     checks,
-    ...{ fetchToken, judgeGivenChallenge, askSeller, askHost },
+    ...{ judgeGivenChallenge, askSeller, askHost },
     turns,
     payments,
     signingKey,

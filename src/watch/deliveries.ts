@@ -1,11 +1,18 @@
 import { Webhook } from 'standardwebhooks';
-import { toOrigin } from '../guard/origin.ts';
-import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
-import { LimitReached, withLease } from '../looks/in-turn.ts';
+import { type OriginPolicy, toOrigin } from '../guard/origin.ts';
+import {
+  LimitReached,
+  NoTurn,
+  type OriginTurns,
+  type TurnClient,
+  type TurnRequest,
+} from '../limits/origin-turns.ts';
+import { withLease } from '../looks/in-turn.ts';
 import { isJsonObject, parseJson } from '../parse/json/json.ts';
 import type { Store } from '../store/store.ts';
 import { changeLive, endLive, endWatch, findWatch, publishStep } from './change-watch.ts';
 import { findPlace } from './places.ts';
+import { type PostOutcome, postWebhook } from './post-webhook.ts';
 import {
   findNextDelivery,
   fromVersion,
@@ -17,8 +24,8 @@ import {
 export type DeliveriesOptions = {
   readonly store: Store;
   readonly timing: WatchTiming;
-  readonly turns: Pick<OriginTurns, 'enter'>;
-  readonly postWebhook: PostWebhook;
+  readonly policy: OriginPolicy;
+  readonly turns: Pick<OriginTurns, 'ask'>;
   readonly onDelivery: (result: DeliveryResult, ms: number) => void;
 };
 
@@ -36,79 +43,79 @@ const LEASE_MS = 45_000;
  * the receiver meanwhile. Throws LimitReached if a limit postponed a delivery.
  */
 export async function deliverDue(options: DeliveriesOptions, receiver: string): Promise<void> {
-  const { store, turns } = options;
+  const { store, turns, onDelivery } = options;
   const upToMs = store.now();
   const due = await store.watches.findDueDeliveries(receiver, { upToMs, limit: MAX_WATCHES_READ });
   const postponedDomains = new Set<string>();
   for (const { host, webhook, domain, block } of due.map(fromVersion)) {
     if (postponedDomains.has(domain)) continue;
-    const turn = await turns.enter({
+    let startMs = performance.now();
+    const request: TurnRequest = {
       kind: 'webhook',
       origin: toOrigin(new URL(webhook)),
       blocks: new Set([block]),
       domain,
       withinMs: MAX_TURN_WAIT_MS,
-    });
-    // This domain may wait long for its turn, because its handshakes took long. Other domains do not wait for it.
-    if (turn === null) postponedDomains.add(domain);
-    else await deliverInTurn(options, { host, receiver }, turn);
+      async beforeConnect() {
+        await takeRateSlot(store, receiver);
+        startMs = performance.now();
+      },
+    };
+    try {
+      const result = await turns.ask(request, (client) =>
+        deliverUnderLease(options, { host, receiver }, client),
+      );
+      if (result !== null) onDelivery(result, performance.now() - startMs);
+    } catch (error) {
+      if (!(error instanceof NoTurn)) throw error;
+      // This domain may wait long for its turn, because its handshakes took long. Other domains do not wait for it.
+      postponedDomains.add(domain);
+    }
   }
   if (postponedDomains.size > 0) throw new LimitReached();
 }
 
-async function deliverInTurn(
+/** Resolves to null if nothing was sent, or the watch has ended meanwhile. */
+function deliverUnderLease(
   options: DeliveriesOptions,
   { host, receiver }: Pick<WatchState, 'host' | 'receiver'>,
-  turn: OriginTurn,
-): Promise<void> {
-  let handshakeMs = 0;
-  try {
-    await withLease(options.store, ['webhook', receiver], LEASE_MS, async () => {
-      const watch = await findWatch(options.store, host);
-      if (watch?.endedAtMs !== null || watch.receiver !== receiver) return;
-      handshakeMs = await deliver(options, watch, turn);
-    });
-  } finally {
-    turn.end(handshakeMs);
-  }
+  client: TurnClient,
+): Promise<DeliveryResult | null> {
+  return withLease(options.store, ['webhook', receiver], LEASE_MS, async () => {
+    const watch = await findWatch(options.store, host);
+    if (watch?.endedAtMs !== null || watch.receiver !== receiver) return null;
+    return deliver(options, watch, client);
+  });
 }
 
-/** Resolves to the processor time of the TLS handshakes. */
 async function deliver(
   options: DeliveriesOptions,
   watch: WatchState,
-  turn: OriginTurn,
-): Promise<number> {
-  const { store, postWebhook, onDelivery } = options;
-  const { receiver, secret, webhook } = watch;
+  client: TurnClient,
+): Promise<DeliveryResult | null> {
+  const { store, policy } = options;
   const delivery = findNextDelivery(watch);
-  if (delivery === null || delivery.nextTryAtMs > store.now()) return 0;
+  if (delivery === null || delivery.nextTryAtMs > store.now()) return null;
   const body = await store.watches.findText(delivery.id);
   // Another instance has just delivered this event.
-  if (body === null) return 0;
-  let startMs = performance.now();
-  const headers = signHeaders(secret, delivery.id, body, store.now());
-  const outcome = await postWebhook({ url: webhook, body, headers }, async (addresses) => {
-    const isAdmitted = (await turn.admit(addresses)) && (await takeRateSlot(store, receiver));
-    startMs = performance.now();
-    return isAdmitted;
-  });
+  if (body === null) return null;
+  const headers = signHeaders(watch.secret, delivery.id, body, store.now());
+  const outcome = await postWebhook({ url: watch.webhook, body, headers }, client, policy);
   publishStep('event-sent');
   const result = await storeOutcome(options, watch, delivery, outcome);
   publishStep('delivery-stored');
-  if (result !== null) onDelivery(result, performance.now() - startMs);
-  return outcome.handshakeMs ?? 0;
+  return result;
 }
 
-/** Counts a try. Returns false if the receiver has reached its limit of this minute. */
-async function takeRateSlot({ slots }: Store, receiver: string): Promise<boolean> {
+/** Counts a try. Throws LimitReached if the receiver has reached its limit of this minute. */
+async function takeRateSlot({ slots }: Store, receiver: string): Promise<void> {
   const slot = await slots.take({
     scope: ['watch', 'minute', receiver],
     limit: DELIVERIES_PER_MINUTE,
     lifetimeMs: MINUTE_MS,
     endsWithOwner: false,
   });
-  return slot.taken;
+  if (!slot.taken) throw new LimitReached();
 }
 
 /** Stores the result of a try. Returns null if the watch has ended meanwhile. */
@@ -140,30 +147,6 @@ async function storeOutcome(
   });
   return result;
 }
-
-/** The receiver's answer to one try. */
-export type PostOutcome = {
-  /** Null if there was no answer. */
-  readonly status: number | null;
-  /** The wait that Retry-After asks for; null without the header. */
-  readonly retryAfterMs: number | null;
-  /** At most 64 KiB. */
-  readonly body: string;
-  /** Processor time of the TLS handshakes. */
-  readonly handshakeMs?: number;
-};
-
-type PostRequest = {
-  readonly url: string;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
-/**
- * Sends one try to an address that `admit` allows. Throws LimitReached if `admit` allows no address, and another error if
- * the fault is ours. A try that throws is not counted.
- */
-export type PostWebhook = (request: PostRequest, admit: AdmitAddresses) => Promise<PostOutcome>;
 
 const GONE_STATUS = 410;
 const RETRY_LATER_STATUSES: ReadonlySet<number> = new Set([429, 503]);

@@ -1,32 +1,27 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
-import type { AdmitAddresses, OriginTurn, OriginTurns } from '../limits/origin-turns.ts';
+import type { OriginTurns, TurnClient } from '../limits/origin-turns.ts';
 import type { AskResources } from '../looks/ask-resources.ts';
 import { type LookResult, readAnswers, readScan } from '../looks/facts.ts';
-import {
-  type FreeScanOptions,
-  runLook,
-  scanForFree,
-  type TurnResult,
-  withTurn,
-} from '../looks/in-turn.ts';
-import { type FetchToken, isSameHash } from '../ownership/ownership-token.ts';
+import { runLook, scanForFree } from '../looks/in-turn.ts';
+import { isSameHash } from '../ownership/ownership-token.ts';
 import { fetchFinding, readFindings, type TokenFinding } from '../ownership/token-reader.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
+import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import { addEvents, changeLive, publishStep, type WatchUpdate } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
 import { findHourlyMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
 import type { WatchState, WatchTiming } from './state.ts';
 
-export type LookOptions = Omit<FreeScanOptions, 'admit'> & {
+export type LookOptions = {
   readonly store: Store;
+  readonly scanCoordinator: Pick<ScanCoordinator, 'run'>;
   readonly siteUrl: string;
   readonly policy: OriginPolicy;
   readonly timing: WatchTiming;
   readonly askResources: AskResources;
-  readonly fetchToken: FetchToken;
-  readonly turns: Pick<OriginTurns, 'enter'>;
+  readonly turns: Pick<OriginTurns, 'ask'>;
   /** Resolves after `ms`; tests replace the timer. */
   readonly wait?: ((ms: number) => Promise<unknown>) | undefined;
   readonly onError: (message: string, error: unknown) => void;
@@ -80,13 +75,13 @@ export class Look {
     const nowMs = store.now();
     const hasScanSuspicion = Object.values(suspicions).some(({ by }) => by === 'scan');
     if (hasScanSuspicion || isScanDue(this.#watch, nowMs, timing)) {
-      await this.#store(await this.#look((turn) => this.#scan(turn)), null);
+      await this.#store(await this.#look((client) => this.#scan(client)), null);
       return 'scan';
     }
     const isHourly = findHourlyMs(host, (nextLookAtMs ?? 0) - 1, timing) === nextLookAtMs;
     const resources = (await this.#readBaseline())?.value.resources ?? [];
     const needsRequests = resources.length > 0 && (isHourly || Object.keys(suspicions).length > 0);
-    const ask = (turn: OriginTurn) => this.#ask(resources, turn);
+    const ask = (client: TurnClient) => this.#ask(resources, client);
     await this.#store(needsRequests ? await this.#look(ask) : NO_OUTCOME, null);
     return needsRequests ? 'challenge' : 'none';
   }
@@ -98,7 +93,7 @@ export class Look {
     let finding: TokenFinding | null;
     try {
       const request = this.#turnRequest(MAX_FILE_WAIT_MS);
-      finding = await withTurn(turns, request, (turn) => this.#readFile(turn));
+      finding = await turns.ask(request, (client) => this.#readFile(client));
     } catch (error) {
       // The fault is ours, so the file is read again at the next look.
       onError('the file of a watched host was not read', error);
@@ -116,20 +111,17 @@ export class Look {
   }
 
   /** Readings of a host begin at least 10 s apart. Meanwhile the finding of the last reading is used. */
-  async #readFile(turn: OriginTurn): Promise<TurnResult<TokenFinding | null>> {
+  async #readFile(client: TurnClient): Promise<TokenFinding | null> {
     const { store, wait = pause } = this.#options;
     const origin = this.#origin;
     for (let tries = 0; tries < MAX_FILE_TRIES; tries += 1) {
       const slot = await store.ownership.beginReading(origin.host);
-      if (slot.taken) {
-        const fetched = await fetchFinding(this.#options, origin, turn, slot.atMs);
-        return { result: fetched.reading.finding, handshakeMs: fetched.handshakeMs };
-      }
+      if (slot.taken) return (await fetchFinding(store, origin, client, slot.atMs)).finding;
       const last = (await readFindings(store, origin)).at(-1);
-      if (last !== undefined) return { result: last.finding, handshakeMs: 0 };
+      if (last !== undefined) return last.finding;
       await wait(FILE_POLL_MS);
     }
-    return { result: null, handshakeMs: 0 };
+    return null;
   }
 
   #turnRequest(withinMs: number) {
@@ -141,7 +133,7 @@ export class Look {
   }
 
   /** Waits for a turn, then runs a look. A fault of ours does not count as a look. */
-  #look(work: (turn: OriginTurn) => Promise<TurnResult<LookOutcome>>): Promise<LookOutcome> {
+  #look(work: (client: TurnClient) => Promise<LookOutcome>): Promise<LookOutcome> {
     const { turns, onError } = this.#options;
     return runLook(turns, this.#turnRequest(MAX_LOOK_WAIT_MS), work, {
       whenOriginRefused: () => this.#toUnreachable(),
@@ -150,17 +142,15 @@ export class Look {
     });
   }
 
-  async #scan(turn: OriginTurn): Promise<TurnResult<LookOutcome>> {
-    const admit: AdmitAddresses = (addresses) => turn.admit(addresses);
-    const scan = await scanForFree(this.#origin, { ...this.#options, admit });
-    return { result: { result: readScan(scan), scan }, handshakeMs: 0 };
+  async #scan(client: TurnClient): Promise<LookOutcome> {
+    const scan = await scanForFree(this.#origin, client, this.#options.scanCoordinator);
+    return { result: readScan(scan), scan };
   }
 
-  async #ask(resources: Baseline['resources'], turn: OriginTurn): Promise<TurnResult<LookOutcome>> {
+  async #ask(resources: Baseline['resources'], client: TurnClient): Promise<LookOutcome> {
     const { askResources, store } = this.#options;
-    const admit: AdmitAddresses = (addresses) => turn.admit(addresses);
-    const { answers, handshakeMs } = await askResources(this.#origin, resources, admit);
-    return { result: { result: readAnswers(answers, store.now()), scan: null }, handshakeMs };
+    const answers = await askResources(this.#origin, resources, client);
+    return { result: readAnswers(answers, store.now()), scan: null };
   }
 
   /** The outcome if the origin's name now resolves to an address that the guard refuses. */

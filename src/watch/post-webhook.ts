@@ -1,58 +1,55 @@
 import { OriginRefused } from '../guard/errors.ts';
-import { NetworkDown } from '../guard/failures.ts';
-import { toOrigin, validateUrl } from '../guard/origin.ts';
-import { LimitReached } from '../looks/in-turn.ts';
+import { type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
+import type { TurnClient } from '../limits/origin-turns.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
-import type { CreateProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
-import type { PostOutcome, PostWebhook } from './deliveries.ts';
 
-export type PostWebhookOptions = {
-  readonly createClient: CreateProbeClient;
-  /** Default 15 s. */
-  readonly timeoutMs?: number;
-} & Pick<ProbeClientOptions, 'policy' | 'userAgent' | 'resolver' | 'connect' | 'extraCa'>;
+/** The receiver's answer to one try. */
+export type PostOutcome = {
+  /** Null if there was no answer. */
+  readonly status: number | null;
+  /** The wait that Retry-After asks for; null without the header. */
+  readonly retryAfterMs: number | null;
+  /** At most 64 KiB. */
+  readonly body: string;
+};
+
+type PostRequest = {
+  readonly url: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
 
 const TIMEOUT_MS = 15_000;
-/** Each try of a delivery asks for the name once, because a delivery is tried again anyway. */
-const FREE_LIMITS = { maxDnsTries: 1 };
 const MAX_ANSWER_BYTES = 64 * 1_024;
 const NO_ANSWER: PostOutcome = { status: null, retryAfterMs: null, body: '' };
 
-/** Posts through the guard of the prober. Each try resolves the name again. A redirect is not followed. */
-export function createPostWebhook({
-  createClient,
-  timeoutMs = TIMEOUT_MS,
-  ...options
-}: PostWebhookOptions): PostWebhook {
-  return async ({ url, body, headers }, admit) => {
-    const client = createClient({ ...options, limits: FREE_LIMITS });
-    try {
-      const webhook = validateUrl(url, options.policy);
-      const origin = toOrigin(webhook);
-      const resolved = await client.resolveOrigin(origin);
-      if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
-      if (resolved.kind !== 'addresses') return NO_ANSWER;
-      if (!(await admit(resolved.addresses))) throw new LimitReached();
-      const observation = await client.request({
-        origin,
-        method: 'POST',
-        path: `${webhook.pathname}${webhook.search}`,
-        rpc: { body, headers },
-        accept: 'application/json',
-        capBytes: MAX_ANSWER_BYTES,
-        redirects: 'none',
-        timeoutMs,
-      });
-      const { handshakeMs } = client.stats();
-      if (!observation.ok) return { ...NO_ANSWER, handshakeMs };
-      const { status, headers: answerHeaders, body: answerBody } = observation.data;
-      const waitMs = retryAfterMs({ headers: answerHeaders }, Date.now());
-      return { status, retryAfterMs: waitMs, body: answerBody, handshakeMs };
-    } catch (error) {
-      if (error instanceof OriginRefused) return NO_ANSWER;
-      throw error;
-    } finally {
-      client.close();
-    }
-  };
+/**
+ * Sends one try, and follows no redirect. Throws LimitReached if a limit forbids the request, and another error if the
+ * fault is ours. A try that throws is not counted.
+ */
+export async function postWebhook(
+  { url, body, headers }: PostRequest,
+  client: Pick<TurnClient, 'request'>,
+  policy: OriginPolicy,
+): Promise<PostOutcome> {
+  try {
+    const webhook = validateUrl(url, policy);
+    const observation = await client.request({
+      origin: toOrigin(webhook),
+      method: 'POST',
+      path: `${webhook.pathname}${webhook.search}`,
+      rpc: { body, headers },
+      accept: 'application/json',
+      capBytes: MAX_ANSWER_BYTES,
+      redirects: 'none',
+      timeoutMs: TIMEOUT_MS,
+    });
+    if (!observation.ok) return NO_ANSWER;
+    const { status, headers: answerHeaders, body: answerBody } = observation.data;
+    const waitMs = retryAfterMs({ headers: answerHeaders }, Date.now());
+    return { status, retryAfterMs: waitMs, body: answerBody };
+  } catch (error) {
+    if (error instanceof OriginRefused) return NO_ANSWER;
+    throw error;
+  }
 }

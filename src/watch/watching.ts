@@ -1,7 +1,7 @@
 import { withLease } from '../looks/in-turn.ts';
 import { Rounds } from '../looks/rounds.ts';
 import { addEvents, changeLive, endLive, findWatch } from './change-watch.ts';
-import { type DeliveryResult, deliverDue, type PostWebhook } from './deliveries.ts';
+import { type DeliveryResult, deliverDue } from './deliveries.ts';
 import { Look, type LookKind, type LookOptions } from './look.ts';
 import { toPhase, toWatchTiming, type WatchState, type WatchTiming } from './state.ts';
 
@@ -10,7 +10,6 @@ export type WatchingEvent =
   | { readonly kind: 'delivery'; readonly result: DeliveryResult; readonly ms: number };
 
 export type WatchingOptions = Omit<LookOptions, 'timing'> & {
-  readonly postWebhook: PostWebhook;
   readonly timing?: WatchTiming;
   readonly onEvent?: ((event: WatchingEvent) => void) | undefined;
 };

@@ -6,8 +6,7 @@ import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { LimitReached } from '../../src/looks/in-turn.ts';
-import { createProbeClient } from '../../src/probe/client/client.ts';
+import { LimitReached, type TurnRequest } from '../../src/limits/origin-turns.ts';
 import { toDayWord } from '../../src/scan/day-word.ts';
 import type { CraftedAnswer } from '../fixtures/origins/crafted-answer.ts';
 import {
@@ -17,6 +16,7 @@ import {
 } from '../fixtures/origins/crafted-challenge.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
+import { createFreeTurns, openRealClient } from '../limits/turn-clients.ts';
 import { NEWER_VERSION } from '../scan/engine-under-test.ts';
 
 const checks = await discoverChecks();
@@ -39,19 +39,21 @@ async function lookAt(
   const seller = await startCraftedSeller({ answers: { ...answers } });
   onTestFinished(() => seller[Symbol.asyncDispose]());
   const policy = allowOrigin(seller.url, DEFAULT_POLICY);
-  const askListed = createAskListed({
-    engine,
-    policy,
-    createClient: createProbeClient,
-    userAgent: 'x402-conformance-scanner/0 (+https://scanner.example/about-census)',
-  });
+  const userAgent = 'x402-conformance-scanner/0 (+https://scanner.example/about-census)';
+  const turns = createFreeTurns(openRealClient({ policy, userAgent }));
+  const origin = parseOrigin(seller.url, policy);
   let placesLeft = places;
-  const takePlace = async () => {
-    placesLeft -= 1;
-    return placesLeft >= 0;
+  const turnRequest: TurnRequest = {
+    ...{ kind: 'census', origin, blocks: new Set(['census']) },
+    async beforeConnect() {
+      placesLeft -= 1;
+      if (placesLeft < 0) throw new LimitReached();
+    },
   };
   const request = { resources: [GET], allowed: ALL_ALLOWED, robotsPaths: [], ...question };
-  const answer = await askListed(parseOrigin(seller.url, policy), request, takePlace);
+  const answer = await turns.ask(turnRequest, (client) =>
+    createAskListed(engine)(origin, request, client),
+  );
   const requestLines = seller.requests.map(({ method, path }) => `${method} ${path}`);
   return {
     ...answer,
@@ -331,15 +333,15 @@ describe('a place, the permission for one request,', () => {
 
 describe('a host name', () => {
   const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['nowhere.invalid:443']) };
-  const lookNowhere = (code: string) =>
-    createAskListed({
-      ...{ engine, policy, userAgent: 'test' },
-      createClient: (options) => createProbeClient({ ...options, resolver: failingResolver(code) }),
-    })(
-      parseOrigin('https://nowhere.invalid', policy),
-      { resources: [GET], allowed: {}, robotsPaths: [] },
-      () => Promise.reject(new Error('no place is needed')),
-    );
+  const lookNowhere = (code: string) => {
+    const resolver = failingResolver(code);
+    const turns = createFreeTurns(openRealClient({ policy, userAgent: 'test', resolver }));
+    const origin = parseOrigin('https://nowhere.invalid', policy);
+    const beforeConnect = () => Promise.reject(new Error('no place is needed'));
+    const turnRequest = { kind: 'census', origin, blocks: new Set(['a']), beforeConnect } as const;
+    const request = { resources: [GET], allowed: {}, robotsPaths: [] };
+    return turns.ask(turnRequest, (client) => createAskListed(engine)(origin, request, client));
+  };
 
   test.each(['ENOTFOUND', 'EAI_AGAIN'])('without an address counts as silent: %s', async (code) => {
     const { signs } = await lookNowhere(code);

@@ -7,7 +7,6 @@ import { Wishes } from '../../src/census/wishes.ts';
 import type { Address } from '../../src/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
-import { LimitReached } from '../../src/looks/in-turn.ts';
 import type { DayWord } from '../../src/model/availability.ts';
 import type { HttpObservation, Observations } from '../../src/model/observations.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
@@ -16,6 +15,7 @@ import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { utcDay } from '../../src/store/statistics.ts';
 import type { Store } from '../../src/store/store.ts';
 import { perfectSeller, resources } from '../fixtures/observations/build-observations.ts';
+import { openFakeClient } from '../limits/turn-clients.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 
 /** The secret of the store, so that a test knows when hosts are looked at. */
@@ -96,16 +96,16 @@ export function startCensus(
     return addresses.get(host) ?? { address: `203.0.${n % 250}.1`, family: 4 };
   }
 
-  const askListed: AskListed = async ({ host }, question, admit) => {
-    if (!(await admit([addressOf(host)]))) throw new LimitReached();
+  const askListed: AskListed = async ({ host }, question, client) => {
+    await client.admit();
     asked.push({ host, atMs: clock.nowMs, question });
     running.add(host);
     rig.mostAtOnce = Math.max(rig.mostAtOnce, running.size);
     await rig.during(host);
-    await rig.between(() => admit([addressOf(host)]), host);
+    await rig.between(() => client.admit(), host);
     running.delete(host);
     const allowed = Object.fromEntries(question.robotsPaths.map((path) => [path, true]));
-    const answer = { signs: [], allowed, isRobotsSilent: false, restMs: null, handshakeMs: 0 };
+    const answer = { signs: [], allowed, isRobotsSilent: false, restMs: null };
     // A scan reads robots.txt only.
     if (question.resources.length === 0) return { ...answer, ...rig.robots(host) };
     const signs = question.resources.map((resource) => ({ ...PAYABLE, resource }));
@@ -119,11 +119,11 @@ export function startCensus(
       onPostUndeclared: () => rig.onPostUndeclared(),
       isNetworkUp: () => rig.isNetworkUp(),
       policy: DEFAULT_POLICY,
-      resolve: async ({ host }) => ({ kind: 'addresses', addresses: [addressOf(host)] }),
       turns: createOriginTurns({
         now,
         runningScans: () => scanCoordinator.running(),
         wait: (ms) => rig.wait(ms),
+        openClient: openFakeClient({ addressOf }),
       }),
       onError: (message, error) => void troubles.push(`${message}: ${error}`),
       onWord: (word) => words.push(word),
@@ -158,7 +158,7 @@ export function startCensus(
     robots: (_host: string): Partial<AskListedResult> => ({}),
     during: async (_host: string): Promise<void> => undefined,
     /** After the first request, which holds its place until the next one takes another. */
-    between: async (_admit: () => Promise<boolean>, _host: string): Promise<void> => undefined,
+    between: async (_admit: () => Promise<void>, _host: string): Promise<void> => undefined,
 
     today: () => utcDay(clock.nowMs),
     word: (host: string, day = utcDay(clock.nowMs)) => store.census.findWord(host, day),

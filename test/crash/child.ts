@@ -11,6 +11,7 @@ import { openPayments } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { subscribeToSteps } from '../fixtures/failpoints.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
+import { openFakeClient } from '../limits/turn-clients.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 
 /** From the parent: dies at the nth passing of this failpoint, or of any. */
@@ -68,15 +69,13 @@ const app = await buildApp(config, {
   scanCoordinator,
   catalog: readCatalog(config.checksVersion),
   checks: [],
-  fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none here' }),
   judgeGivenChallenge: async () => notAsked('nothing is judged here'),
-  askSeller: async () => ({ preflight: notAsked('nobody is asked here'), handshakeMs: 0 }),
-  askHost: async () => ({
-    preflight: notAsked('nobody is asked here'),
-    path: null,
-    handshakeMs: 0,
+  askSeller: async () => notAsked('nobody is asked here'),
+  askHost: async () => ({ preflight: notAsked('nobody is asked here'), path: null }),
+  turns: createOriginTurns({
+    ...{ now: () => store.now(), runningScans: () => 0 },
+    openClient: openFakeClient(),
   }),
-  turns: createOriginTurns({ now: () => store.now(), runningScans: () => 0 }),
   payments,
   signingKey: await openSigningKey(store.signingKeys, config.signingKey),
   log: pino({ level: config.logLevel }),

@@ -5,11 +5,8 @@ import 'tldts';
 import { expect, test } from 'vitest';
 import type { Address } from '../../src/guard/name-servers.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
-import {
-  createOriginTurns,
-  type OriginTurn,
-  type TurnRequest,
-} from '../../src/limits/origin-turns.ts';
+import { enterTurn, type Turn, type TurnRequest } from '../../src/limits/origin-turns.ts';
+import { TurnQueue } from '../../src/limits/turn-queue.ts';
 import { ManualClock } from './manual-clock.ts';
 
 const HOUR_MS = 3_600_000;
@@ -23,14 +20,14 @@ async function runPending(): Promise<void> {
 function startTurns(runningScans = 0) {
   const clock = new ManualClock();
   const state = { runningScans };
-  const turns = createOriginTurns({
+  const queue = new TurnQueue({
     now: clock.now,
     wait: clock.wait,
     runningScans: () => state.runningScans,
   });
   const enteredNames: string[] = [];
   const refusedNames: string[] = [];
-  const running: OriginTurn[] = [];
+  const running: Turn[] = [];
   const dials: { readonly name: string; readonly atMs: number }[] = [];
   const beganAtMs = clock.now();
   const enter = async (
@@ -42,7 +39,7 @@ function startTurns(runningScans = 0) {
     const origin = parseOrigin(host);
     const blocks = typeof block === 'string' ? new Set([block]) : block;
     const wait = withinMs ? { withinMs } : {};
-    const turn = await turns.enter({ origin, blocks, ...wait, ...options });
+    const turn = await enterTurn(queue, { origin, blocks, ...wait, ...options });
     (turn === null ? refusedNames : enteredNames).push(host.split('.')[0] ?? '');
     if (turn !== null) running.push(turn);
     return turn;
@@ -50,7 +47,7 @@ function startTurns(runningScans = 0) {
   return {
     clock,
     state,
-    turns,
+    queue,
     enteredNames,
     refusedNames,
     running,
@@ -66,7 +63,7 @@ function startTurns(runningScans = 0) {
     ): Promise<void> {
       const turn = await enter(host, block, withinMs, options);
       const addresses: Address[] = [{ address, family: address.includes(':') ? 6 : 4 }];
-      if (turn === null || !(await turn.admit(addresses))) return;
+      if (turn === null || !(await turn.moveOn(addresses))) return;
       dials.push({ name: host, atMs: clock.now() - beganAtMs });
       turn.end(0);
     },
@@ -129,7 +126,7 @@ test('a request that several blocks wait for has the best rank of these blocks',
 });
 
 test('eight requests run at once, and a waiting caller is refused when the time that it can wait has passed', async () => {
-  const { enter, enteredNames, refusedNames, running, advance, turns } = startTurns();
+  const { enter, enteredNames, refusedNames, running, advance, queue } = startTurns();
   for (let n = 0; n < 10; n += 1) enter(`shop${n}.dev`, `block ${n}`);
   enter('hasty.dev', 'block', 1_000);
   await runPending();
@@ -141,20 +138,20 @@ test('eight requests run at once, and a waiting caller is refused when the time 
   running[0]?.end(0);
   await runPending();
   expect(enteredNames).toHaveLength(9);
-  turns.stop();
+  queue.stop();
   await runPending();
   expect(refusedNames).toEqual(['hasty', 'shop9']);
 });
 
 test('64 callers may wait, and the next caller is refused at once if it cannot wait long', async () => {
-  const { enter, refusedNames, turns } = startTurns();
+  const { enter, refusedNames, queue } = startTurns();
   for (let n = 0; n < 72; n += 1) enter(`shop${n}.dev`, 'block', 1_000);
   await runPending();
   expect(refusedNames).toEqual([]);
   enter('late.dev', 'other', 1_000);
   await runPending();
   expect(refusedNames).toEqual(['late']);
-  turns.stop();
+  queue.stop();
 });
 
 test('a registrable domain gets at most two connections a second, however many names it has', async () => {
@@ -217,13 +214,13 @@ test('while a scan runs, free requests open one connection a second, and after t
 });
 
 test('each further request of a turn waits until its network and its domain may be asked again', async () => {
-  const { clock, turns, advance } = startTurns();
+  const { clock, queue, advance } = startTurns();
   const origin = parseOrigin('https://docs.shop.dev');
-  const turn = await turns.enter({ origin, blocks: new Set(['a']), withinMs: 1_000 });
+  const turn = await enterTurn(queue, { origin, blocks: new Set(['a']), withinMs: 1_000 });
   const beganAtMs = clock.now();
   const admittedAtMs: number[] = [];
   const ask = async (address: string) => {
-    const admitted = await turn?.admit([{ address, family: 4 }]);
+    const admitted = await turn?.moveOn([{ address, family: 4 }]);
     if (admitted === true) admittedAtMs.push(clock.now() - beganAtMs);
   };
   await ask('203.0.113.7');

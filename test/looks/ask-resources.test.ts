@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { Saturated } from '../../src/errors/errors.ts';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
+import { LimitReached } from '../../src/limits/origin-turns.ts';
 import { createAskResources } from '../../src/looks/ask-resources.ts';
 import type { PreflightEngine } from '../../src/preflight/judge-challenge.ts';
-import { createProbeClient } from '../../src/probe/client/client.ts';
+import { createFreeTurns, openRealClient } from '../limits/turn-clients.ts';
 
 test('each resource is requested once with its method, one after another, and the first 429 stops the requests', async () => {
   const requests: string[] = [];
@@ -20,8 +20,8 @@ test('each resource is requested once with its method, one after another, and th
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(host) };
   // The engine is never called, because no answer is a 402.
   const engine = {} as PreflightEngine;
-  const clientOptions = { createClient: createProbeClient, policy, userAgent: 'test' };
-  const ask = createAskResources({ engine, ...clientOptions });
+  const turns = createFreeTurns(openRealClient({ policy, userAgent: 'test' }));
+  const askResources = createAskResources(engine);
   try {
     const resources = [
       { method: 'GET', path: '/weather?city=x' },
@@ -30,7 +30,18 @@ test('each resource is requested once with its method, one after another, and th
       { method: 'GET', path: '/unasked' },
     ];
     const origin = parseOrigin(`http://${host}`, policy);
-    const { answers } = await ask(origin, resources, async () => true);
+    let requestsLeft = 3;
+    const ask = () =>
+      turns.ask(
+        {
+          ...{ kind: 'look', origin, blocks: new Set(['a block']) },
+          async beforeConnect() {
+            if (requestsLeft-- <= 0) throw new LimitReached();
+          },
+        },
+        (client) => askResources(origin, resources, client),
+      );
+    const answers = await ask();
     expect(answers.map(({ path, kind }) => [path, kind])).toEqual([
       ['/weather?city=x', 'answered'],
       ['/order', 'answered'],
@@ -39,13 +50,9 @@ test('each resource is requested once with its method, one after another, and th
     ]);
     expect(requests).toEqual(['GET /weather?city=x', 'POST /order', 'POST /busy']);
 
-    // The third argument decides before each request whether it may be sent. Here it allows only one request.
-    let requestsLeft = 1;
-    const { answers: answersAfterStop } = await ask(
-      origin,
-      resources,
-      async () => requestsLeft-- > 0,
-    );
+    // A limit that forbids a further request ends the look with the answers so far.
+    requestsLeft = 1;
+    const answersAfterStop = await ask();
     expect(answersAfterStop.map(({ kind }) => kind)).toEqual([
       'answered',
       'unknown',
@@ -53,7 +60,7 @@ test('each resource is requested once with its method, one after another, and th
       'unknown',
     ]);
     expect(requests).toHaveLength(4);
-    await expect(ask(origin, resources, async () => false)).rejects.toThrow(Saturated);
+    await expect(ask()).rejects.toThrow(LimitReached);
     expect(requests).toHaveLength(4);
   } finally {
     server.closeAllConnections();

@@ -2,11 +2,11 @@
 import { expect, test } from 'vitest';
 import type { Resolver } from '../../src/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { createTokenFetcher } from '../../src/ownership/ownership-token.ts';
 import type { PreflightEngine } from '../../src/preflight/judge-challenge.ts';
 import { preflightForStranger } from '../../src/preflight/preflight.ts';
-import { createProbeClient, type ProbeClientOptions } from '../../src/probe/client/client.ts';
+import { createProbeClient } from '../../src/probe/client/client.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
+import { openRealClient } from '../limits/turn-clients.ts';
 
 const ORIGIN = parseOrigin('https://shop.example.com');
 
@@ -25,17 +25,14 @@ const DNS_ANSWERS = [
   ['name servers that are slow', failWith('ETIMEOUT')],
 ] as const;
 
-function createClientFactory(resolver: Resolver) {
-  return (options: ProbeClientOptions) => createProbeClient({ ...options, resolver });
-}
-
 async function preflight(resolver: Resolver) {
-  const client = createProbeClient({ policy: DEFAULT_POLICY, userAgent: 'test', resolver });
+  const connect = () => Promise.reject(new Error('nothing may be dialled'));
+  const options = { policy: DEFAULT_POLICY, userAgent: 'test', resolver, connect };
+  const client = createProbeClient(options);
   const judges = {} as PreflightEngine; // The engine is never called, because no server answers.
-  const admit = () => Promise.reject(new Error('nothing may be dialled'));
   const request = { origin: ORIGIN, path: '/', method: 'GET', maxPrice: null } as const;
   try {
-    return await preflightForStranger(request, { ...judges, client, admit, answerWithinMs: 50 });
+    return await preflightForStranger(request, { ...judges, client, answerWithinMs: 50 });
   } finally {
     client.close();
   }
@@ -61,9 +58,9 @@ test.each(DNS_ANSWERS)(
 test.each(DNS_ANSWERS)(
   'a confirm gives the same answer for a host with %s',
   async (_dnsAnswer, answer) => {
-    const createClient = createClientFactory(createResolver(answer));
-    const fetcher = { createClient, policy: DEFAULT_POLICY, userAgent: 'test' };
-    await using service = await startApp({ fetchToken: createTokenFetcher(fetcher) });
+    const resolver = createResolver(answer);
+    const openClient = openRealClient({ resolver, policy: DEFAULT_POLICY, userAgent: 'test' });
+    await using service = await startApp({ openClient });
     const { url } = ORIGIN;
     await service.post('/v1/verify/start', { url });
     const confirmAnswer = await service.post('/v1/verify/confirm', { url });

@@ -1,22 +1,21 @@
-/** The token fetcher reads an owner's verification file over TLS. */
+/** The token file is read over TLS, and its handshakes are counted. */
 import { expect, test } from 'vitest';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
-import { createTokenFetcher } from '../../src/ownership/ownership-token.ts';
-import { createProbeClient } from '../../src/probe/client/client.ts';
+import { fetchToken } from '../../src/ownership/ownership-token.ts';
+import { withRealClient } from '../limits/turn-clients.ts';
 import { startTokenOrigin } from './token-origin.ts';
 
 const MAX_ATTEMPTS = 100;
 
-test('a fetch reports the cost of its TLS handshakes, whether it found the file or not', async () => {
+test('a fetch counts the cost of its TLS handshakes, whether it found the file or not', async () => {
   await using origin = await startTokenOrigin();
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(origin.host) };
-  const fetchToken = createTokenFetcher({
-    policy,
-    userAgent: 'x402-conformance-scanner/test',
-    createClient: createProbeClient,
-    extraCa: [origin.ca],
-  });
-  const fetchOnce = () => fetchToken(parseOrigin(origin.url, policy), async () => true);
+  const userAgent = 'x402-conformance-scanner/test';
+  const fetchOnce = () =>
+    withRealClient({ policy, userAgent, extraCa: [origin.ca] }, async (client) => ({
+      ...(await fetchToken(parseOrigin(origin.url, policy), client)),
+      handshakeMs: client.stats().handshakeMs,
+    }));
   origin.serve('a token\n');
   expect(await fetchOnce()).toEqual({
     kind: 'served',
@@ -29,7 +28,7 @@ test('a fetch reports the cost of its TLS handshakes, whether it found the file 
   for (let attempts = 0; attempts < MAX_ATTEMPTS && handshakesMs === 0; attempts += 1) {
     const notFound = await fetchOnce();
     expect(notFound).toMatchObject({ kind: 'unusable', reason: 'wrong_status' });
-    handshakesMs += notFound.handshakeMs ?? 0;
+    handshakesMs += notFound.handshakeMs;
   }
   expect(handshakesMs).toBeGreaterThan(0);
 });

@@ -1,9 +1,8 @@
 /** The service, and an origin whose owner it can believe. */
 import type { RevisionName } from '../../src/config/revision.ts';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
-import { createTokenFetcher } from '../../src/ownership/ownership-token.ts';
-import { createProbeClient } from '../../src/probe/client/client.ts';
 import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
+import { openRealClient } from '../limits/turn-clients.ts';
 import { startTokenOrigin, type TokenOrigin } from './token-origin.ts';
 
 export type OwnedApp = AsyncDisposable & {
@@ -24,8 +23,7 @@ export async function startOwnedApp(revision: RevisionName = '0.3.0'): Promise<O
   const service = await startApp({
     revision,
     environment: { SCAN_ALLOW_HOSTS: origin.host, RATE_LIMIT: 'off' },
-    fetchToken: createTokenFetcher({
-      createClient: createProbeClient,
+    openClient: openRealClient({
       policy: { allowedPorts: [443], allowHosts },
       userAgent: 'x402-conformance-scanner/test',
       extraCa: [origin.ca],

@@ -7,12 +7,12 @@ import { ScannerFailed } from '../../src/errors/errors.ts';
 import { type Origin, parseOrigin } from '../../src/guard/origin.ts';
 import { type Client, toClient } from '../../src/limits/client-key.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
-import type { FetchedToken } from '../../src/ownership/ownership-token.ts';
 import { createTokenReader } from '../../src/ownership/token-reader.ts';
 import { createVerification } from '../../src/ownership/verification.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { ManualClock } from '../limits/manual-clock.ts';
+import { openFakeClient } from '../limits/turn-clients.ts';
 
 const ORIGIN = parseOrigin('https://shop.example.com', {
   allowedPorts: [443],
@@ -26,7 +26,7 @@ const SPACING_MS = 10_000;
 type Fetch = {
   readonly host: string;
   answer(text: string, handshakeMs?: number): void;
-  fail(error: Error): void;
+  fail(error: Error, handshakeMs?: number): void;
 };
 
 /** Starts one token reader per instance on one store. Each fetch ends when the test answers or fails it. */
@@ -35,19 +35,34 @@ function startReading(instances = 1) {
   const store: Store = openSqlite(MEMORY, { clock: clock.now });
   const stopping = new AbortController();
   const fetches: Fetch[] = [];
+  function openRecordingClient() {
+    let spentMs = 0;
+    return openFakeClient({
+      handshakeMs: () => spentMs,
+      answer({ origin: { host } }) {
+        const { promise, resolve, reject } = Promise.withResolvers<string>();
+        const answer = (text: string, handshakeMs = 0) => {
+          spentMs = handshakeMs;
+          resolve(text);
+        };
+        const fail = (error: Error, handshakeMs = 0) => {
+          spentMs = handshakeMs;
+          reject(error);
+        };
+        fetches.push({ host, answer, fail });
+        return promise;
+      },
+    });
+  }
   const readers = Array.from({ length: instances }, () =>
     createTokenReader({
       store,
       stopping: stopping.signal,
-      turns: createOriginTurns({ now: clock.now, runningScans: () => 0, wait: clock.wait }),
       wait: clock.wait,
-      fetchToken: ({ host }) => {
-        const { promise, resolve, reject } = Promise.withResolvers<FetchedToken>();
-        const answer = (text: string, handshakeMs = 0) =>
-          resolve({ kind: 'served', text, handshakeMs });
-        fetches.push({ host, answer, fail: reject });
-        return promise;
-      },
+      turns: createOriginTurns({
+        ...{ now: clock.now, runningScans: () => 0, wait: clock.wait },
+        openClient: (...args) => openRecordingClient()(...args),
+      }),
     }),
   );
   const verifications = readers.map((readToken) => createVerification({ store, readToken }));
@@ -156,6 +171,27 @@ test('a client whose hosts cost a second of handshakes waits behind other client
   for (const fetch of fetches) fetch.answer('a token');
   await runPending();
   expect(fetches.at(-1)?.host).toBe('more.dev');
+});
+
+test('a client whose hosts cost a second of handshakes waits behind others, even if its fetches fail by our fault', async () => {
+  await using reading = startReading();
+  const { fetches } = reading;
+  const read = (name: string, client: typeof OWNER) => {
+    const origin = parseOrigin(`${name}.dev`, { allowedPorts: [443], allowHosts: new Set() });
+    reading.read(origin, client).catch(() => null);
+    return runPending();
+  };
+  await read('costly', STRANGER);
+  fetches[0]?.fail(new Error('the thread ended'), 1_000);
+  for (let n = 0; n < 8; n += 1) await read(`busy${n}`, OWNER);
+  await read('more', STRANGER);
+  await read('late', OWNER);
+  expect(fetches).toHaveLength(9);
+  fetches[1]?.answer('a token');
+  await runPending();
+  expect(fetches.at(-1)?.host).toBe('late.dev');
+  for (const fetch of fetches) fetch.answer('a token');
+  await runPending();
 });
 
 test('a caller whose token was found by a fetch of the last 10 s is answered at once', async () => {

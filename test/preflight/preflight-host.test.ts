@@ -5,9 +5,10 @@ import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { createProbeClient } from '../../src/probe/client/client.ts';
+import { LimitReached } from '../../src/limits/origin-turns.ts';
 import { createAskHost } from '../../src/service/scanning.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { createFreeTurns, openRealClient } from '../limits/turn-clients.ts';
 
 const NOT_FOUND = { status: 404, body: 'none' };
 const ANSWER_WITHIN_MS = 20_000;
@@ -27,15 +28,16 @@ describe('a bare host', () => {
     await oracle.close();
   });
 
-  async function ask(options: CraftedOptions, admit = async () => true) {
+  async function ask(options: CraftedOptions, beforeConnect = async () => {}) {
     await using seller = await startCraftedSeller(options);
     const policy = allowOrigin(seller.url, DEFAULT_POLICY);
     const origin = parseOrigin(seller.url, policy);
-    const askHost = createAskHost({
-      ...{ engine, policy, userAgent: 'test', createClient: createProbeClient },
-      answerWithinMs: ANSWER_WITHIN_MS,
-    });
-    const answer = await askHost(origin, admit);
+    const askHost = createAskHost({ engine, answerWithinMs: ANSWER_WITHIN_MS });
+    const turns = createFreeTurns(openRealClient({ policy, userAgent: 'test' }));
+    const request = { origin, blocks: new Set(['a block']), beforeConnect };
+    const answer = await turns
+      .ask(request, (client) => askHost(origin, client))
+      .catch((error: Error) => ({ path: null, preflight: null, error }));
     const requests = seller.requests.map(({ method, path }) => `${method} ${path}`);
     return { ...answer, requests };
   }
@@ -65,19 +67,16 @@ describe('a bare host', () => {
   });
 
   test.each([0, 1, 2])(
-    'gets no request without a slot (%d slots granted)',
-    async (grantedSlots) => {
-      let slotRequests = 0;
-      const admit = async () => {
-        slotRequests += 1;
-        return slotRequests <= grantedSlots;
+    'gets only the requests that a limit allows: %d',
+    async (allowedRequests) => {
+      let requestsLeft = allowedRequests;
+      const beforeConnect = async () => {
+        if (requestsLeft === 0) throw new LimitReached();
+        requestsLeft -= 1;
       };
-      const { preflight, requests } = await ask(
-        { answers: { '/.well-known/x402': NOT_FOUND } },
-        admit,
-      );
-      expect(preflight).toBeNull();
-      expect(requests).toHaveLength(grantedSlots);
+      const answer = await ask({ answers: { '/.well-known/x402': NOT_FOUND } }, beforeConnect);
+      expect(answer).toMatchObject({ preflight: null, error: { name: 'LimitReached' } });
+      expect(answer.requests).toHaveLength(allowedRequests);
     },
   );
 });

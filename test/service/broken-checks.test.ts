@@ -28,6 +28,7 @@ test('with a check that throws on every origin, a scan fails and names the check
   const { scanner } = createScanning({
     policy,
     userAgent: 'a test',
+    censusAgent: 'a test',
     catalog: readCatalog('2026-08-14.2'),
     checks: checks.map((check) => (check.id === 'P8' ? { ...check, url } : check)),
     standing: OFFLINE_STANDING,

@@ -7,10 +7,11 @@ import { ScannerFailure } from '../../src/scan/scanner.ts';
 import { openScanning } from '../../src/service/open-scanning.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
 
-test('a scanner that is closed before its first scan refuses scans and token fetches', async () => {
+test('a scanner that is closed before its first scan refuses scans and free requests', async () => {
   const scanning = openScanning({
     policy,
     userAgent: 'a test',
+    censusAgent: 'a test',
     catalog: readCatalog('2026-08-14.2'),
     checks: await discoverChecks(),
     standing: {
@@ -24,5 +25,5 @@ test('a scanner that is closed before its first scan refuses scans and token fet
   await scanning.scanner.close();
   const origin = parseOrigin('api.shop.dev');
   await expect(scanning.scanner.scan(origin)).rejects.toThrow(ScannerFailure);
-  await expect(scanning.fetchToken(origin, async () => true)).rejects.toThrow('The service stops.');
+  await expect(scanning.openClient('call', {})).rejects.toThrow('The service stops.');
 });

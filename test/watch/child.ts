@@ -3,12 +3,11 @@ import { subscribe } from 'node:diagnostics_channel';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
-import { createProbeClient } from '../../src/probe/client/client.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { STEPS_CHANNEL } from '../../src/watch/change-watch.ts';
-import { createPostWebhook } from '../../src/watch/post-webhook.ts';
 import { createWatching } from '../../src/watch/watching.ts';
+import { openFakeClient, openRealClient } from '../limits/turn-clients.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 import { FAST, HOST, SETTINGS, TIME_SCALE } from './kill-settings.ts';
 import { OFFER, toSellerScan } from './seller-report.ts';
@@ -38,7 +37,14 @@ const watching = createWatching({
   siteUrl: 'https://scanner.example',
   policy,
   timing: FAST,
-  turns: createOriginTurns({ now: () => store.now(), runningScans: () => 0 }),
+  turns: createOriginTurns({
+    ...{ now: () => store.now(), runningScans: () => 0 },
+    openClient: (kind, limits) =>
+      (kind === 'webhook' ? openRealClient({ policy, userAgent: 'test' }) : openFakeClient())(
+        kind,
+        limits,
+      ),
+  }),
   scanCoordinator: {
     async run(origin, options) {
       scanner.will(HOST, toSellerScan({}, { ...OFFER, amount: await findPrice() }));
@@ -53,18 +59,14 @@ const watching = createWatching({
       price: null,
       client: 'signs',
     } as const;
-    const answers = resources.map((resource) => ({
+    return resources.map((resource) => ({
       ...resource,
       kind: 'answered' as const,
       payableBy: 'default' as const,
       offers: [{ ...OFFER, ...more, amount, isTestnet: false }],
       schemaOutcome: null,
     }));
-    return { answers, handshakeMs: 0 };
   },
-  resolve: async () => ({ kind: 'unreachable', detail: 'no name is resolved here' }),
-  fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
-  postWebhook: createPostWebhook({ createClient: createProbeClient, policy, userAgent: 'test' }),
   onError: (message, error) => console.error(message, error),
 });
 process.send?.('ready');

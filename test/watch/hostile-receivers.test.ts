@@ -1,28 +1,25 @@
 import { expect, test } from 'vitest';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
-import { createProbeClient } from '../../src/probe/client/client.ts';
-import type { PostWebhook } from '../../src/watch/deliveries.ts';
-import { createPostWebhook } from '../../src/watch/post-webhook.ts';
+import type { ProbeClient } from '../../src/probe/client/client.ts';
+import { postWebhook } from '../../src/watch/post-webhook.ts';
+import { withRealClient } from '../limits/turn-clients.ts';
 import { replyStatus, startReceiver } from './receiver.ts';
 import { startWatchedApp } from './watched-app.ts';
 
-const TIMEOUT_MS = 1_000;
 const REQUEST = { body: '{"type":"watch.test","data":{}}', headers: { 'webhook-id': 'msg_1' } };
 
-/** Creates the sender of deliveries. It may reach these hosts. */
-function createPost(hosts: readonly string[], options: object = {}): PostWebhook {
+/** Posts a delivery with a client that may reach these hosts. */
+function post(url: string, hosts: readonly string[], options: object = {}) {
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(hosts.join(',')) };
-  const client = { createClient: createProbeClient, userAgent: 'test', timeoutMs: TIMEOUT_MS };
-  return createPostWebhook({ ...client, policy, ...options });
+  return withRealClient({ policy, userAgent: 'test', ...options }, (client) =>
+    postWebhook({ url, ...REQUEST }, client, policy),
+  );
 }
 
 test('a delivery does not follow a redirect, and its result is the status of the redirect', async () => {
   await using redirectTarget = await startReceiver();
   await using receiver = await startReceiver(replyStatus(307, { location: redirectTarget.url }));
-  const outcome = await createPost([receiver.host, redirectTarget.host])(
-    { url: receiver.url, ...REQUEST },
-    async () => true,
-  );
+  const outcome = await post(receiver.url, [receiver.host, redirectTarget.host]);
   expect(outcome.status).toBe(307);
   expect(redirectTarget.received).toHaveLength(0);
 });
@@ -39,20 +36,27 @@ test('no delivery connects to a name that now resolves to a private address', as
     dialledAddresses.push(address);
     throw new Error('dialled');
   };
-  const post = createPost([], { resolver, connect });
-  const outcome = await post({ url: 'https://hooks.example.com/x', ...REQUEST }, async () => true);
+  const outcome = await post('https://hooks.example.com/x', [], { resolver, connect });
   expect(outcome.status).toBeNull();
   expect(dialledAddresses).toEqual([]);
   expect(privateReceiver.received).toEqual([]);
 });
 
-test('a delivery to a silent receiver ends at the time limit', async () => {
+test('a delivery to a silent receiver ends at its time limit, which is 15 s', async () => {
   await using receiver = await startReceiver(() => new Promise(() => undefined));
-  const outcome = await createPost([receiver.host])(
-    { url: receiver.url, ...REQUEST },
-    async () => true,
-  );
+  const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(receiver.host) };
+  const limitsMs: (number | undefined)[] = [];
+  const outcome = await withRealClient({ policy, userAgent: 'test' }, (client) => {
+    const hasty: Pick<ProbeClient, 'request'> = {
+      request(request) {
+        limitsMs.push(request.timeoutMs);
+        return client.request({ ...request, timeoutMs: 500 });
+      },
+    };
+    return postWebhook({ url: receiver.url, ...REQUEST }, hasty, policy);
+  });
   expect(outcome.status).toBeNull();
+  expect(limitsMs).toEqual([15_000]);
 });
 
 test('a delivery reads only 64 KiB of an endless answer', async () => {
@@ -64,20 +68,14 @@ test('a delivery reads only 64 KiB of an endless answer', async () => {
     response.on('drain', write);
     write();
   });
-  const outcome = await createPost([receiver.host])(
-    { url: receiver.url, ...REQUEST },
-    async () => true,
-  );
+  const outcome = await post(receiver.url, [receiver.host]);
   expect(outcome.status).toBe(200);
   expect(outcome.body.length).toBe(65_536);
 });
 
 test('a silent receiver delays no other receiver', async () => {
   await using silent = await startReceiver(() => new Promise(() => undefined));
-  await using watched = await startWatchedApp({
-    alsoAllow: [silent.host],
-    timeoutMs: 5_000,
-  });
+  await using watched = await startWatchedApp({ alsoAllow: [silent.host] });
   await watched.proveControl('silent.example.org');
   const answer = await watched.watch({ url: 'silent.example.org', webhook: silent.url });
   expect(answer.status).toBe(200);

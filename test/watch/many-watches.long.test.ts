@@ -6,6 +6,7 @@ import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { toWatchTiming } from '../../src/watch/state.ts';
 import { createWatching } from '../../src/watch/watching.ts';
+import { openFakeClient } from '../limits/turn-clients.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 import { OFFER } from './seller-report.ts';
 import { storeWatch, toAgreedWatch } from './watch-state.ts';
@@ -32,31 +33,28 @@ test('10,000 overdue watches are looked at within 10 s of a start, and then spre
     policy: DEFAULT_POLICY,
     timing: TIMING,
     scanCoordinator: createScanCoordinator({ scanner, store, catalogFacts: {} }),
-    askResources: async () => ({
-      answers: [
-        {
-          ...RESOURCE,
-          kind: 'answered',
-          payableBy: 'default',
-          schemaOutcome: null,
-          offers: [
-            {
-              ...OFFER,
-              pointer: '/accepts/0',
-              maxTimeoutSeconds: 60,
-              price: null,
-              isTestnet: false,
-              client: 'signs',
-            },
-          ],
-        },
-      ],
-      handshakeMs: 0,
+    askResources: async () => [
+      {
+        ...RESOURCE,
+        kind: 'answered',
+        payableBy: 'default',
+        schemaOutcome: null,
+        offers: [
+          {
+            ...OFFER,
+            pointer: '/accepts/0',
+            maxTimeoutSeconds: 60,
+            price: null,
+            isTestnet: false,
+            client: 'signs',
+          },
+        ],
+      },
+    ],
+    turns: createOriginTurns({
+      ...{ now: () => nowMs, runningScans: () => 0 },
+      openClient: openFakeClient({ answer: () => '{}' }),
     }),
-    turns: createOriginTurns({ now: () => nowMs, runningScans: () => 0 }),
-    resolve: async () => ({ kind: 'unreachable', detail: 'no name is resolved here' }),
-    fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
-    postWebhook: async () => ({ status: 200, retryAfterMs: null, body: '{}' }),
     onError: (message, error) => {
       throw new Error(message, { cause: error });
     },

@@ -4,10 +4,10 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
-import { createProbeClient } from '../../src/probe/client/client.ts';
 import { signHeaders } from '../../src/watch/deliveries.ts';
-import { createPostWebhook } from '../../src/watch/post-webhook.ts';
+import { postWebhook } from '../../src/watch/post-webhook.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
+import { withRealClient } from '../limits/turn-clients.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -33,12 +33,14 @@ export async function expectReceiverToVerify(command: string, file: string): Pro
     );
     const address = `127.0.0.1:${port}`;
     const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(address) };
-    const post = createPostWebhook({ createClient: createProbeClient, policy, userAgent: 'test' });
     const data = { host: 'api.example.com', challenge: 'c-1' };
     const body = JSON.stringify({ type: 'watch.started', timestamp: '', data });
     const send = (secret: string) => {
       const headers = signHeaders(secret, 'msg_1', body, Date.now());
-      return post({ url: `http://${address}/`, body, headers }, async () => true);
+      const request = { url: `http://${address}/`, body, headers };
+      return withRealClient({ policy, userAgent: 'test' }, (client) =>
+        postWebhook(request, client, policy),
+      );
     };
     const agreement = await send(SECRET);
     expect(agreement.status).toBe(200);

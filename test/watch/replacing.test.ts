@@ -106,7 +106,7 @@ async function createWatchFrom({ app, receiver }: WatchedApp, host: string, from
     return (await app.app.inject({ ...call, payload: { url: host, ...payload } })).json();
   };
   const { token } = await post('/v1/verify/start', {});
-  app.challenges.set(host, { kind: 'served', text: token });
+  app.challenges.set(host, token);
   await post('/v1/verify/confirm', {});
   return post('/v1/watch', { webhook: receiver.url });
 }

@@ -5,8 +5,8 @@ import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
 import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
-import type { PostWebhook } from '../../src/watch/deliveries.ts';
 import { createWatching, type WatchingEvent } from '../../src/watch/watching.ts';
+import { openFakeClient } from '../limits/turn-clients.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 import { toSellerScan } from './seller-report.ts';
 import { storeWatch, toAgreedWatch, toWaitingDelivery } from './watch-state.ts';
@@ -21,7 +21,7 @@ const RESOURCE = { method: 'GET', path: '/weather' };
 const STORED_FACTS = JSON.stringify({ facts: {}, resources: [RESOURCE], checksVersion: null });
 
 /** Starts watching on a store in memory. `runningScans` is the number of running paid scans. */
-function startWatching({ postWebhook, runningScans = 0 }: Partial<StartOptions> = {}) {
+function startWatching({ post = () => '{}', runningScans = 0 }: Partial<StartOptions> = {}) {
   const clock = { nowMs: START_MS };
   const store = openSqlite(MEMORY, { clock: () => clock.nowMs });
   const askedHosts: string[] = [];
@@ -33,18 +33,17 @@ function startWatching({ postWebhook, runningScans = 0 }: Partial<StartOptions> 
     siteUrl: 'https://scanner.example',
     policy: DEFAULT_POLICY,
     scanCoordinator: createScanCoordinator({ scanner, store, catalogFacts: {} }),
-    turns: createOriginTurns({ now: () => clock.nowMs, runningScans: () => runningScans }),
+    turns: createOriginTurns({
+      ...{ now: () => clock.nowMs, runningScans: () => runningScans },
+      openClient: openFakeClient({
+        answer: ({ origin, method }) => (method === 'POST' ? post(origin.host) : null),
+      }),
+    }),
     async askResources({ host }, resources) {
       askedHosts.push(host);
       if (host.startsWith('slow')) await slowAnswers.promise;
-      return {
-        answers: resources.map((resource) => ({ ...resource, kind: 'unknown' })),
-        handshakeMs: 0,
-      };
+      return resources.map((resource) => ({ ...resource, kind: 'unknown' }));
     },
-    resolve: async () => ({ kind: 'unreachable', detail: 'no name is resolved here' }),
-    fetchToken: async () => ({ kind: 'unusable', reason: 'wrong_status', detail: 'none' }),
-    postWebhook: postWebhook ?? (async () => ({ status: 200, retryAfterMs: null, body: '{}' })),
     onError: (message, error) => {
       throw new Error(message, { cause: error });
     },
@@ -66,7 +65,11 @@ function startWatching({ postWebhook, runningScans = 0 }: Partial<StartOptions> 
   };
 }
 
-type StartOptions = { readonly postWebhook: PostWebhook; readonly runningScans: number };
+type StartOptions = {
+  /** Returns the answer of a receiver. */
+  readonly post: (receiver: string) => Promise<string> | string;
+  readonly runningScans: number;
+};
 
 async function letWorkSettle(): Promise<void> {
   for (let turn = 0; turn < 50; turn += 1) await nextTurn();
@@ -76,10 +79,10 @@ test('a receiver of 100 watches that never answers delays no event of another re
   const postedTo: string[] = [];
   const silence = Promise.withResolvers<void>();
   await using started = startWatching({
-    async postWebhook({ url }) {
-      postedTo.push(new URL(url).host);
-      if (url.includes('silent')) await silence.promise;
-      return { status: 200, retryAfterMs: null, body: '{}' };
+    async post(receiver) {
+      postedTo.push(receiver);
+      if (receiver === 'silent.dev') await silence.promise;
+      return '{}';
     },
   });
   const { store, watching, clock } = started;

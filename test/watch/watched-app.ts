@@ -2,11 +2,12 @@
 
 import type { Address } from '../../src/guard/name-servers.ts';
 import type { AskResources, ResourceAnswer } from '../../src/looks/ask-resources.ts';
+import { TOKEN_PATH } from '../../src/ownership/ownership-token.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
-import { createPostWebhook } from '../../src/watch/post-webhook.ts';
 import { toWatchTiming } from '../../src/watch/state.ts';
 import { createWatching, type Watching, type WatchingEvent } from '../../src/watch/watching.ts';
 import { startApp, type TestApp, type TestAppOptions } from '../fixtures/service/start-app.ts';
+import { openFakeClient } from '../limits/turn-clients.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 export const HOST = 'api.example.com';
@@ -44,15 +45,22 @@ export type WatchedApp = AsyncDisposable & {
 export type WatchedAppOptions = {
   /** Further receivers that may be reached. */
   readonly alsoAllow?: readonly string[];
-  /** Limit of one attempt. */
-  readonly timeoutMs?: number;
   readonly openStore?: TestAppOptions['openStore'];
   readonly environment?: TestAppOptions['environment'];
 };
 
 export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<WatchedApp> {
   const receiver = await startReceiver();
+  const openOriginClient = openFakeClient({
+    addressOf: (host) => watched.addresses.get(host) ?? { address: '203.0.113.1', family: 4 },
+    answer: ({ origin, path }) =>
+      path === TOKEN_PATH ? (app.challenges.get(origin.host) ?? null) : null,
+  });
   const app = await startApp({
+    async openClient(kind, limits) {
+      if (kind !== 'webhook') return openOriginClient(kind, limits);
+      return createProbeClient({ policy: app.config.originPolicy, userAgent: 'test', limits });
+    },
     environment: {
       RATE_LIMIT: 'off',
       ...options.environment,
@@ -68,7 +76,7 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     askedHosts.push(host);
     const { answerResource } = watched;
     if (answerResource === null) throw new Error('our fault');
-    return { answers: resources.map(answerResource), handshakeMs: 0 };
+    return resources.map(answerResource);
   };
   const watching = createWatching({
     store,
@@ -79,18 +87,6 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     turns: app.turns,
     wait: async (ms) => app.advance(ms),
     askResources,
-    resolve: async ({ host }) => ({
-      kind: 'addresses',
-      addresses: [watched.addresses.get(host) ?? { address: '203.0.113.1', family: 4 }],
-    }),
-    fetchToken: async ({ host }) =>
-      app.challenges.get(host) ?? { kind: 'unusable', reason: 'wrong_status', detail: '404' },
-    postWebhook: createPostWebhook({
-      createClient: createProbeClient,
-      policy: config.originPolicy,
-      userAgent: 'test',
-      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-    }),
     onError: (message, error) => troubles.push({ message, error }),
     onEvent: (event) => events.push(event),
   });
@@ -111,7 +107,7 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     answerResource: (resource) => ({ ...resource, kind: 'unknown' }),
     async proveControl(host = HOST) {
       const { body } = await call('/v1/verify/start', { url: host });
-      app.challenges.set(host, { kind: 'served', text: body.token });
+      app.challenges.set(host, body.token);
       await call('/v1/verify/confirm', { url: host });
       return { listingKey: body.listingKey, token: body.token };
     },

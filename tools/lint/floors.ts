@@ -40,13 +40,12 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'buyers', 'scan'],
   payment: ['model', 'errors', 'guard', 'config', 'answers', 'store'],
   directory: ['model', 'errors', 'guard', 'parse', 'store', 'scan'],
-  limits: ['model', 'guard', 'store', 'preflight', 'directory'],
-  ownership: ['model', 'errors', 'guard', 'store', 'probe', 'limits'],
+  limits: ['model', 'guard', 'store', 'probe', 'preflight', 'directory'],
+  ownership: ['model', 'errors', 'guard', 'store', 'limits'],
   looks: 'model errors guard parse store engine probe buyers scan preflight limits'.split(' '),
-  watch:
-    'model errors guard parse store probe scan preflight directory limits ownership looks'.split(
-      ' ',
-    ),
+  watch: 'model errors guard parse store scan preflight directory limits ownership looks'.split(
+    ' ',
+  ),
   census:
     'model errors guard config parse answers store engine probe indexes scan preflight limits looks'.split(
       ' ',

@@ -12,7 +12,6 @@ import { discoverChecks } from '../../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../src/engine/judging-pool.ts';
 import { type Connector, dial } from '../../../src/guard/guarded-connect.ts';
 import type { Resolver } from '../../../src/guard/name-servers.ts';
-import { resolveHost } from '../../../src/guard/resolve.ts';
 import { createOriginTurns } from '../../../src/limits/origin-turns.ts';
 import { OFFLINE_STANDING } from '../../../src/model/standing.ts';
 import { createProbeClient, type ProbeClientOptions } from '../../../src/probe/client/client.ts';
@@ -113,15 +112,15 @@ const wishes = new Wishes({ store, policy, excludePath: options.excludeFile, onE
 const census = new Census({
   ...{ store, policy, scanCoordinator, scanner, onError, wishes, post: 'declared' },
   isNetworkUp: async () => !clock.isOutage,
-  resolve: (origin) => resolveHost(origin, policy, resolver),
   onWord: () => {
     said += 1;
   },
-  askListed: createAskListed({ engine, ...outbound }),
+  askListed: createAskListed(engine),
   turns: createOriginTurns({
     now,
     runningScans: () => scanCoordinator.running(),
     wait: waitOnClock,
+    openClient: async (_kind, limits) => createClient({ policy, userAgent, limits }),
   }),
 });
 const imports = new CensusImports({

@@ -61,7 +61,7 @@ describe(
       expectUnavailable(await startUntilRefused(service));
       await expectReadsServed(service);
       rmSync(filler);
-      service.challenges.set('shop.example.com', { kind: 'served', text: token });
+      service.challenges.set('shop.example.com', token);
       const confirmAnswer = await service.post('/v1/verify/confirm', { url: 'shop.example.com' });
       expect(confirmAnswer.json()).toMatchObject({ verified: true });
       const nextStart = await service.post('/v1/verify/start', { url: 'other.example.com' });

@@ -2,11 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import 'tldts';
 import { expect, test } from 'vitest';
-import type { Address } from '../../../src/guard/name-servers.ts';
 import type { AskSeller } from '../../../src/limits/run-preflight.ts';
-import type { FetchToken } from '../../../src/ownership/ownership-token.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { openFakeClient } from '../../limits/turn-clients.ts';
 import { startSelling } from '../routes/paid/selling.ts';
 
 type FakeNetwork = {
@@ -18,20 +17,20 @@ type FakeNetwork = {
 function startFakeNetwork({ addressOf }: FakeNetwork) {
   const dialled: string[] = [];
   let clockMoved = Promise.withResolvers<void>();
-  const resolve = (host: string): Address[] => [{ address: addressOf(host), family: 4 }];
-  const askSeller: AskSeller = async ({ origin }, admit) => {
-    if (!(await admit(resolve(origin.host)))) return { preflight: null, handshakeMs: 0 };
-    dialled.push(origin.host);
-    return { preflight: toPreflight([]), handshakeMs: 0 };
-  };
-  const fetchToken: FetchToken = async ({ host }, admit) => {
-    await admit(resolve(host));
-    dialled.push(host);
-    return { kind: 'served', text: 'nothing of ours' };
+  const openClient = openFakeClient({
+    addressOf: (host) => ({ address: addressOf(host), family: 4 }),
+    answer({ origin }) {
+      dialled.push(origin.host);
+      return 'nothing of ours';
+    },
+  });
+  const askSeller: AskSeller = async ({ origin, path }, client) => {
+    await client.request({ origin, method: 'GET', path, capBytes: 1, redirects: 'none' });
+    return toPreflight([]);
   };
   return {
     dialled,
-    options: { askSeller, fetchToken, wait: () => clockMoved.promise },
+    options: { askSeller, openClient, wait: () => clockMoved.promise },
     async advance(service: TestApp, ms: number): Promise<void> {
       for (let elapsedMs = 0; elapsedMs < ms; elapsedMs += 50) {
         service.advance(50);

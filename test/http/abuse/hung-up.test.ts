@@ -1,6 +1,7 @@
 /** A client that disconnects while it waits causes no fetch. */
 import { expect, test } from 'vitest';
 import { startApp } from '../../fixtures/service/start-app.ts';
+import { openFakeClient } from '../../limits/turn-clients.ts';
 import { connectRaw } from './raw-client.ts';
 
 test('a confirm whose client has disconnected fetches nothing', async () => {
@@ -12,10 +13,12 @@ test('a confirm whose client has disconnected fetches nothing', async () => {
       await clientLeft.promise;
       service.advance(ms);
     },
-    fetchToken: async () => {
-      fetchCount += 1;
-      return { kind: 'served', text: 'nothing of ours' };
-    },
+    openClient: openFakeClient({
+      answer() {
+        fetchCount += 1;
+        return 'nothing of ours';
+      },
+    }),
   });
   const url = 'shop.example.com';
   await service.post('/v1/verify/start', { url });

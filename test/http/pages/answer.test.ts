@@ -25,11 +25,11 @@ function fakeAskers(preflight = toPreflight([], TERMS)) {
   const askedUrls: string[] = [];
   const askSeller: AskSeller = async ({ origin, path }) => {
     askedUrls.push(`${origin.url}${path}`);
-    return { preflight, handshakeMs: 0 };
+    return preflight;
   };
   const askHost: AskHost = async ({ url }) => {
     askedUrls.push(url);
-    return { preflight, path: '/forecast', handshakeMs: 0 };
+    return { preflight, path: '/forecast' };
   };
   return { askedUrls, options: { askSeller, askHost } };
 }

@@ -82,7 +82,7 @@ export const CENSUS_ON = {
 export async function startSite(): Promise<Site> {
   const service = await startApp({
     environment: { RATE_LIMIT: 'off', ...CENSUS_ON },
-    askSeller: async () => ({ preflight: PREFLIGHT, handshakeMs: 0 }),
+    askSeller: async () => PREFLIGHT,
   });
   await publishCrowd(service);
   const older = { checksVersion: '2026-07-25.1' };

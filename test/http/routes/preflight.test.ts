@@ -8,10 +8,10 @@ import { DEFAULT_POLICY, parseAllowHosts } from '../../../src/guard/origin.ts';
 import type { PayableBy, ResourcePayability } from '../../../src/model/payability.ts';
 import type { PreflightRequest } from '../../../src/preflight/preflight-request.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
-import { createProbeClient } from '../../../src/probe/client/client.ts';
 import { createAskSeller } from '../../../src/service/scanning.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
+import { openRealClient } from '../../limits/turn-clients.ts';
 
 const PATH = '/v1/preflight';
 const RESOURCE_URL = 'https://shop.example.com/weather?city=Lisbon';
@@ -30,7 +30,7 @@ function fakeAskSeller() {
   const requests: PreflightRequest[] = [];
   const askSeller = async (request: PreflightRequest) => {
     requests.push(request);
-    return { preflight: toPreflight([]), handshakeMs: 0 };
+    return toPreflight([]);
   };
   return { requests, askSeller };
 }
@@ -172,17 +172,14 @@ test('a preflight sends one GET, answers caution if the seller does not answer, 
     const hosts = new URL(seller.url).host;
     const policy = { ...DEFAULT_POLICY, allowHosts: parseAllowHosts(hosts) };
     const engine = { catalog, checks, pool, oracle };
-    const createAsk = (answerWithinMs: number) =>
-      createAskSeller({
-        engine,
-        policy,
-        userAgent: 'test',
-        createClient: createProbeClient,
-        answerWithinMs,
-      });
+    const createAsk = (answerWithinMs: number) => createAskSeller({ engine, answerWithinMs });
+    const openClient = openRealClient({ policy, userAgent: 'test' });
     const preflight = async (path: string, answerWithinMs: number) => {
       const askSeller = createAsk(answerWithinMs);
-      await using service = await startApp({ askSeller, environment: { SCAN_ALLOW_HOSTS: hosts } });
+      await using service = await startApp({
+        ...{ askSeller, openClient },
+        environment: { SCAN_ALLOW_HOSTS: hosts },
+      });
       return (await service.post(PATH, { url: seller.url + path })).json();
     };
     expect(await preflight('/weather', 10_000)).toMatchObject({ verdict: 'go', reasons: [] });
