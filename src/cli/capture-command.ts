@@ -2,15 +2,17 @@
  * `capture <origin> --output FILE`: records a scan and trims the recording, for a bug report or the
  * recorded origins of the tests. If a check judges the trimmed recording differently, a milder trim is tried.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { readRecording } from '../probe/read-recording.ts';
-import { type Recording, type TrimOptions, trimObservations } from '../probe/recording.ts';
-import { type Engine, judgeRecording, startEngine } from './engine.ts';
+import {
+  type Recording,
+  type TrimOptions,
+  toRecording,
+  trimObservations,
+} from '../probe/recording.ts';
+import { bootPool, type Engine, judgeRecording, startEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { type Streams, write, writeOutput } from './io.ts';
-import { scanCommand } from './scan-command.ts';
+import { parseScanOptions } from './scan-command.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
 /** From the strongest to the weakest. Each trim removes secrets. */
@@ -64,20 +66,20 @@ function parse(args: readonly string[]) {
   return { origin, from, output, checksVersion, flags: flags.map((name) => `--${name}`) };
 }
 
-/** Scans as `scan --save` does. */
 async function recordScan(
   origin: string,
   flags: readonly string[],
   streams: Streams,
 ): Promise<Recording> {
-  const folder = await mkdtemp(join(tmpdir(), 'x402-scan-'));
+  // Without its path, because the answer of a named resource stands in no recording that is published.
+  const options = { ...parseScanOptions([origin, ...flags]), resource: null };
+  const pool = await bootPool();
   try {
-    const recordingFile = join(folder, 'recording.json');
-    const reportFlags = ['--format', 'json', '--output', join(folder, 'report.json')];
-    await scanCommand([origin, ...flags, '--save', recordingFile, ...reportFlags], streams);
-    return await readRecording(recordingFile);
+    const { scanSubject } = await import('./scan-subject.ts');
+    const { outcome } = await scanSubject({ pool, options, streams });
+    return toRecording(outcome.report, outcome.observations);
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await pool.close();
   }
 }
 

@@ -18,8 +18,8 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
   const pool = await bootPool();
   try {
     // The threads boot while this import loads the rest of the command.
-    const { scanSubject } = await import('./scan-subject.ts');
-    return await scanSubject({ pool, options, streams });
+    const { printAndSave, scanSubject } = await import('./scan-subject.ts');
+    return await printAndSave(await scanSubject({ pool, options, streams }));
   } finally {
     await pool.close();
   }

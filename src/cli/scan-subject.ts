@@ -92,8 +92,10 @@ type ScanParts = {
   readonly streams: Streams;
 };
 
-/** Scans and judges, then prints and writes. Returns the exit code of `scanCommand`. */
-export async function scanSubject(call: ScanCall): Promise<0 | 1> {
+type JudgedSubject = ScanParts & { readonly outcome: NamedOutcome };
+
+/** Scans and judges. `printAndSave` prints what it returns. */
+export async function scanSubject(call: ScanCall): Promise<JudgedSubject> {
   try {
     return await scanOnce(call);
   } catch (error) {
@@ -103,7 +105,7 @@ export async function scanSubject(call: ScanCall): Promise<0 | 1> {
   }
 }
 
-async function scanOnce({ pool, options, streams }: ScanCall): Promise<0 | 1> {
+async function scanOnce({ pool, options, streams }: ScanCall): Promise<JudgedSubject> {
   const subject = await readSubject(options);
   const sources = await readSources(options.sources);
   const oracle = subject.kind === 'origin' ? createOracle() : null;
@@ -116,7 +118,7 @@ async function scanOnce({ pool, options, streams }: ScanCall): Promise<0 | 1> {
       subject.kind === 'recording'
         ? await judgeWithTiming(subject.recording, engine)
         : await addNamedResource(subject, await scanOrigin(subject, parts), parts);
-    return await printAndSave(outcome, parts);
+    return { ...parts, outcome };
   } finally {
     await oracle?.close();
   }
@@ -211,11 +213,11 @@ async function judgeWithTiming(recording: Recording, engine: Engine): Promise<Na
   return { ...judged, report, timing };
 }
 
-async function printAndSave(
-  outcome: NamedOutcome,
-  { engine, sources, options, streams: { out, err } }: ScanParts,
-): Promise<0 | 1> {
-  const { report, timing, observations } = outcome;
+/** Returns exit code 0, or 1 if a threshold was missed. */
+export async function printAndSave(subject: JudgedSubject): Promise<0 | 1> {
+  const { engine, sources, options } = subject;
+  const { out, err } = subject.streams;
+  const { report, timing, observations } = subject.outcome;
   const printed = selectResults(report.results, options.only);
   const text = FORMATS[options.format]({
     report,
