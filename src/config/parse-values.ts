@@ -1,55 +1,13 @@
-/** Parses EVM addresses, keys, and settings that need more than a pattern. A bad setting throws SettingError. */
+/** Parses settings that need more than a pattern. A bad setting throws SettingError. */
 
-import { createECDH } from 'node:crypto';
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import ipaddr from 'ipaddr.js';
+import {
+  type EvmAddress,
+  isChecksummed,
+  toChecksummed,
+  ZERO_ADDRESS,
+} from '../parse/x402/evm-address.ts';
 import { type Settings, toSettingError } from './environment.ts';
-
-/** Addresses are computed without viem, because viem would load 360 modules at the start of the service. */
-export type EvmAddress = `0x${string}`;
-
-const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
-const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/;
-export const ZERO_ADDRESS: EvmAddress = `0x${'0'.repeat(40)}`;
-
-/** Checks the form and ignores the checksum. */
-export function isEvmAddress(value: unknown): value is EvmAddress {
-  return typeof value === 'string' && EVM_ADDRESS.test(value);
-}
-
-/** True for an address in lower case, and for an address in mixed case with the right EIP-55 checksum. */
-export function isChecksummed(value: string): value is EvmAddress {
-  return isEvmAddress(value) && (value === value.toLowerCase() || value === toChecksummed(value));
-}
-
-/** EIP-55: a letter is upper case if the digit at its index in the hash of the lower-case address is 8 or more. */
-export function toChecksummed(address: string): EvmAddress {
-  const digits = address.slice(2).toLowerCase();
-  const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
-  const mixedCase = [...digits].map((digit, index) =>
-    Number.parseInt(hash.charAt(index), 16) >= 8 ? digit.toUpperCase() : digit,
-  );
-  return `0x${mixedCase.join('')}`;
-}
-
-export function isSameAddress(first: string, second: string): boolean {
-  return first.toLowerCase() === second.toLowerCase();
-}
-
-/** Computes the address of a secp256k1 private key; null for an invalid key. */
-export function deriveAddress(key: string): EvmAddress | null {
-  if (!PRIVATE_KEY.test(key)) return null;
-  const curve = createECDH('secp256k1');
-  try {
-    curve.setPrivateKey(key.slice(2), 'hex');
-  } catch {
-    return null;
-  }
-  // The first byte only says that the point is not compressed.
-  const hash = keccak_256(curve.getPublicKey().subarray(1));
-  return toChecksummed(`0x${bytesToHex(hash.subarray(-20))}`);
-}
 
 type WebAddressSetting =
   | 'BASE_URL'

@@ -1,4 +1,9 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { type EvmAddress, toChecksummed } from '../parse/x402/evm-address.ts';
+import { KNOWN_ASSETS } from '../parse/x402/known-assets.ts';
+import { isSameAddress } from '../parse/x402/namespaces.ts';
 import {
   acceptedFor,
   type Environment,
@@ -7,7 +12,7 @@ import {
   type Settings,
   toSettingError,
 } from './environment.ts';
-import { deriveAddress, isSameAddress, parseEvmAddress, readWebAddress } from './parse-values.ts';
+import { parseEvmAddress, readWebAddress } from './parse-values.ts';
 
 export type PaymentMode = Settings['PAYMENT_MODE'];
 
@@ -23,13 +28,8 @@ export type AssetConfig = {
 /** Nobody has the key of this address, so money that is paid to this address is lost. */
 const MOCK_PAY_TO = '0x4020000000000000000000000000000000000402';
 
-type KnownAsset = readonly [address: `0x${string}`, name: string, version: string];
-
-/** Address and EIP-712 domain of USDC, by network. */
-const KNOWN_ASSETS: Readonly<Record<string, KnownAsset>> = {
-  'eip155:8453': ['0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'USD Coin', '2'],
-  'eip155:84532': ['0x036CbD53842c5426634e7929541eC2318f3dCF7e', 'USDC', '2'],
-};
+/** Base and Base Sepolia. On other networks the operator names the token, because some have other decimals. */
+const DEFAULT_ASSET_NETWORKS = ['eip155:8453', 'eip155:84532'];
 
 /** Throws SettingError. */
 export function readPaymentConfig(settings: Settings, environment: Environment) {
@@ -79,7 +79,9 @@ function readPayTo(settings: Settings, asset: AssetConfig): `0x${string}` {
 
 function readAsset(settings: Settings): AssetConfig {
   const { NETWORK: network, ASSET: asset } = settings;
-  const [usdc, name = '', version = ''] = KNOWN_ASSETS[network] ?? [];
+  const known = KNOWN_ASSETS.find(([id]) => id === network && DEFAULT_ASSET_NETWORKS.includes(id));
+  const [, usdc, , , domain] = known ?? [];
+  const [name = '', version = ''] = domain ?? [];
   const isKnownUsdc = usdc !== undefined && isSameAddress(asset ?? usdc, usdc);
   for (const setting of ['ASSET', 'ASSET_NAME', 'ASSET_VERSION'] as const) {
     if (settings[setting] === undefined && !isKnownUsdc) {
@@ -109,6 +111,22 @@ function readCdpKey(settings: Settings): CdpKey | null {
 function requireSetting(settings: Settings, name: SettingName, mode: PaymentMode): void {
   if (settings[name] !== undefined) return;
   throw new SettingError(name, undefined, `PAYMENT_MODE=${mode} needs ${acceptedFor(name)}`);
+}
+
+const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/;
+
+/** Computes the address of a secp256k1 private key; null for an invalid key. */
+export function deriveAddress(key: string): EvmAddress | null {
+  if (!PRIVATE_KEY.test(key)) return null;
+  const curve = createECDH('secp256k1');
+  try {
+    curve.setPrivateKey(key.slice(2), 'hex');
+  } catch {
+    return null;
+  }
+  // The first byte only says that the point is not compressed.
+  const hash = keccak_256(curve.getPublicKey().subarray(1));
+  return toChecksummed(`0x${bytesToHex(hash.subarray(-20))}`);
 }
 
 function readSettlementKey(value: string | undefined): `0x${string}` | null {

@@ -6,7 +6,7 @@ import {
   PAYMENT_IDENTIFIER,
 } from '@x402/extensions/payment-identifier';
 import type { Address } from 'viem';
-import { isSameAddress } from '../config/parse-values.ts';
+import { isSameAddress } from '../parse/x402/namespaces.ts';
 import type { Authorization, PaidRoute, SignedPayment } from './paid-route.ts';
 
 /** CAIP-2 name of an EVM chain. */

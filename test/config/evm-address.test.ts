@@ -3,12 +3,8 @@ import fc from 'fast-check';
 import { getAddress, type Hex, isAddress } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
-import {
-  deriveAddress,
-  isChecksummed,
-  isEvmAddress,
-  toChecksummed,
-} from '../../src/config/parse-values.ts';
+import { deriveAddress } from '../../src/config/payment.ts';
+import { isChecksummed, isEvmAddress, toChecksummed } from '../../src/parse/x402/evm-address.ts';
 
 const hexOfLength = (length: number) =>
   fc

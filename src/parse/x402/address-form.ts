@@ -1,12 +1,10 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58 } from '@scure/base';
+import { isEvmAddress, toChecksummed } from './evm-address.ts';
 import { type AddressRole, NAMESPACES } from './namespaces.ts';
 import { findNamespace } from './networks.ts';
 
 export type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknown-network';
 
-const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SOLANA_ADDRESS_BYTES = 32;
 /** 32 bytes have at most 44 characters of base58. Longer texts are refused, because decoding takes quadratic time. */
 const MAX_SOLANA_ADDRESS_CHARS = 44;
@@ -19,7 +17,7 @@ const MAX_ADDRESS_CHARS = 200;
 export function classifyAddress(network: string, address: string, role?: AddressRole): AddressForm {
   const form = classifyAddressShape(network, address, role);
   const hasChecksum = form === 'ok' && findNamespace(network) === 'eip155';
-  return hasChecksum && !isChecksumValid(address.slice(2)) ? 'bad-checksum' : form;
+  return hasChecksum && !isChecksumValid(address) ? 'bad-checksum' : form;
 }
 
 /** Like `classifyAddress`, but does not test the checksum of EIP-55, whose hash takes most of the time. */
@@ -42,23 +40,14 @@ export function classifyAddressShape(
 }
 
 function classifyEvmAddress(address: string): 'ok' | 'malformed' | 'zero' {
-  if (!EVM_ADDRESS.test(address)) return 'malformed';
+  if (!isEvmAddress(address)) return 'malformed';
   return /^0x0+$/.test(address) ? 'zero' : 'ok';
 }
 
-function isChecksumValid(digits: string): boolean {
+function isChecksumValid(address: string): boolean {
+  const digits = address.slice(2);
   const isMixed = digits !== digits.toLowerCase() && digits !== digits.toUpperCase();
-  return !isMixed || toChecksumCase(digits.toLowerCase()) === digits;
-}
-
-/** In EIP-55, the hash of the lower-case address decides the case of each letter. */
-function toChecksumCase(digits: string): string {
-  const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
-  return [...digits]
-    .map((digit, index) =>
-      Number.parseInt(hash.charAt(index), 16) >= 8 ? digit.toUpperCase() : digit,
-    )
-    .join('');
+  return !isMixed || toChecksummed(address) === address;
 }
 
 /** An address is base58 of 32 bytes. The address of the system program is 32 zero bytes. */

@@ -6,6 +6,7 @@ import type { StatedPrice, StatedUnits } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import { findAssetOfOtherNetwork, findOfferAsset, type KnownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
+import { isEvmAddress } from './evm-address.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
 import { isSameAddress } from './namespaces.ts';
 import { findNamespace, suggestNetwork, toCaip2 } from './networks.ts';
@@ -28,7 +29,6 @@ export type ManifestTerms = {
 
 /** A manifest may list one path thousands of times. */
 const MAX_ENTRIES_PER_PATH = 100;
-const EVM_ADDRESS = /^0x[0-9a-f]{40}$/i;
 const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /** The entries of a manifest by path, each with its position in the document. */
@@ -158,7 +158,7 @@ function toText(value: JsonValue | undefined): string {
 
 /** Guesses by the form of the address; null for another text. */
 function guessNamespace(address: string): 'eip155' | 'solana' | null {
-  if (EVM_ADDRESS.test(address)) return 'eip155';
+  if (isEvmAddress(address)) return 'eip155';
   return SOLANA_ADDRESS.test(address) ? 'solana' : null;
 }
 

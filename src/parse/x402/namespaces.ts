@@ -1,5 +1,7 @@
 /** The CAIP-2 namespaces that x402 schemes use, with the formats of networks, accounts and assets. */
 
+import { EVM_ADDRESS } from './evm-address.ts';
+
 /** Accounts and assets have different formats in some namespaces. */
 export type AddressRole = 'account' | 'asset';
 
@@ -30,7 +32,6 @@ export function maxOfBits(bits: bigint): bigint {
 }
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
-const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 const SOLANA_ADDRESS = new RegExp(`^${BASE58}{32,44}$`);
 const LONG_HEX = /^0x[0-9a-fA-F]{64}$/;
 const RAW_TON = /^-?[0-9]{1,3}:[0-9a-fA-F]{64}$/;

@@ -1,6 +1,6 @@
 /** Checks the terms, the validity and the signature of a new payment. */
-import { isSameAddress } from '../../config/parse-values.ts';
 import { PaymentsUnavailable, Saturated } from '../../errors/errors.ts';
+import { isSameAddress } from '../../parse/x402/namespaces.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { readPayment, toProgress } from '../ledger/ledger.ts';
 import type { PaidRoute, SignedPayment } from '../paid-route.ts';

@@ -2,13 +2,13 @@
 
 import { randomUUID } from 'node:crypto';
 import { isValidPaymentId } from '@x402/extensions/payment-identifier';
-import { isSameAddress } from '../../config/parse-values.ts';
 import {
   AnswerPrivate,
   InvalidPaymentIdentifier,
   PaymentConflict,
   TooManyTries,
 } from '../../errors/errors.ts';
+import { isSameAddress } from '../../parse/x402/namespaces.ts';
 import type { IdentifierScope } from '../../store/identifiers.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';

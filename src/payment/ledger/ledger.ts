@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Hex } from 'viem';
-import { toChecksummed } from '../../config/parse-values.ts';
 import type { JsonObject } from '../../model/json.ts';
+import { toChecksummed } from '../../parse/x402/evm-address.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore, NewLedgerRow } from '../../store/ledger.ts';
 import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';

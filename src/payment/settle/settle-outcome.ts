@@ -3,8 +3,9 @@
 import type { SettleResponse } from '@x402/core/types';
 import type { Hex } from 'viem';
 import { isRefusedRedirect, REDIRECT_TEXT } from '../../answers/answer-reader.ts';
-import { isEvmAddress, isSameAddress } from '../../config/parse-values.ts';
 import { redact } from '../../model/redact.ts';
+import { isEvmAddress } from '../../parse/x402/evm-address.ts';
+import { isSameAddress } from '../../parse/x402/namespaces.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { SettleOutcome } from './facilitator.ts';
 
