@@ -69,7 +69,7 @@ export class InFlightScans {
 
   isFull(isFree = false): boolean {
     const { scanner, maxScans = MAX_SCANS } = this.#options;
-    if (this.#closing || scanner.isSaturated?.() === true) return true;
+    if (this.#closing || scanner.isSaturated()) return true;
     const { paidCount } = this;
     if (!isFree) return paidCount >= maxScans;
     return paidCount >= maxScans / 2 || this.#scans.size - paidCount >= MAX_FREE_SCANS;

@@ -82,7 +82,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     },
     scan: (origin, scanOptions = {}) => runScan(origin, options, scanOptions),
     record: (scan) => record(scan, options),
-    isSaturated: () => options.isSaturated?.() ?? false,
+    isSaturated: options.isSaturated ?? (() => false),
     close: async () => {
       await Promise.all([options.pool.close(), options.oracle?.close()]);
     },

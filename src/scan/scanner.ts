@@ -55,7 +55,7 @@ export type Scanner = {
   /** Digests a scan's observations and makes its recording; null if they exceed the limits of a task. */
   record(scan: RecordInput): Promise<RecordedScan | null>;
   /** True while the running scans use all shared memory, so that no scan may start. */
-  isSaturated?(): boolean;
+  isSaturated(): boolean;
   close(): Promise<void>;
 };
 

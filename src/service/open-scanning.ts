@@ -32,7 +32,7 @@ export function openScanning(options: ScanningOptions): Scanning {
       admit: async (origin) => (await load()).scanner.admit(origin),
       scan: async (...args) => (await load()).scanner.scan(...args),
       record: async (scan) => (await load()).scanner.record(scan),
-      isSaturated: () => scanner?.isSaturated?.() === true,
+      isSaturated: () => scanner?.isSaturated() ?? false,
       async close() {
         isClosed = true;
         await scanner?.close();

@@ -72,6 +72,7 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
       return outcomeOf(origin, checksVersion, scan);
     },
     record: async (scan) => recordObservations(scan),
+    isSaturated: () => false,
     async close() {},
   };
 }

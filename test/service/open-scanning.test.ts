@@ -21,7 +21,7 @@ test('a scanner that is closed before its first scan refuses scans and free requ
     log: pino({ level: 'silent' }),
   });
   expect(scanning.scanner.checksVersion).toBe('2026-08-14.2');
-  expect(scanning.scanner.isSaturated?.()).toBe(false);
+  expect(scanning.scanner.isSaturated()).toBe(false);
   await scanning.scanner.close();
   const origin = parseOrigin('api.shop.dev');
   await expect(scanning.scanner.scan(origin)).rejects.toThrow(ScannerFailure);
