@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type {
+  ClientVersion,
   OfferVerdict,
   Payability,
   PayableBy,
@@ -11,9 +12,21 @@ import { TaskFault, TaskLimitExceeded, type Work } from '../workers/job.ts';
 import { openThreads } from '../workers/threads.ts';
 import { openScanAccount, type WorkAccount } from '../workers/work-account.ts';
 import { createTaskRunner } from '../workers/worker-pool.ts';
-import { CLIENTS } from './clients.ts';
 import type { ListedChallenge, ListedChallenges } from './list-challenges.ts';
 import type { Trial } from './try-challenge.ts';
+
+/** Packages that the thread runs. A test compares these versions with the installed ones. */
+export const CLIENTS: readonly ClientVersion[] = Object.freeze([
+  { name: '@x402/core', version: '2.27.0' },
+  { name: '@x402/evm', version: '2.27.0' },
+  { name: '@x402/svm', version: '2.27.0' },
+]);
+
+/** Packages that try offers only in our tests. Another test compares their versions. */
+export const TEST_CLIENTS: readonly ClientVersion[] = Object.freeze([
+  { name: '@x402/avm', version: '2.26.0' },
+  { name: '@x402/stellar', version: '2.9.0' },
+]);
 
 const DEFAULTS = {
   /** Limit of processor time for one challenge. */

@@ -21,8 +21,15 @@ import { classifyNetwork, findClaimedNamespace } from '../parse/x402/networks.ts
 import { findOfferFaults, isUnknownScheme } from '../parse/x402/offer-faults.ts';
 import { findClient, findSchemeRow } from '../parse/x402/schemes.ts';
 import { isPaidMethod } from '../parse/x402/transfer-method.ts';
-import type { BuyerFactory } from './buyers.ts';
 import { type ChallengeAnswer, MAX_OFFERS, toOfferTerms } from './list-challenges.ts';
+
+/**
+ * `quickstart` follows the packages' README, and `quickstart-svm` adds Solana. `full` has every scheme of the packages.
+ * `unlimited` is `full` without spend controls.
+ */
+type BuyerName = 'quickstart' | 'quickstart-svm' | 'full' | 'unlimited';
+
+export type BuyerFactory = (name: BuyerName, needsSolana: boolean) => Promise<x402HTTPClient>;
 
 export type Trial = {
   readonly payableBy: PayableBy;

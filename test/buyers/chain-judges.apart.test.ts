@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TEST_CLIENTS } from '../../src/buyers/clients.ts';
+import { TEST_CLIENTS } from '../../src/buyers/create-oracle.ts';
 import type { JsonObject } from '../../src/parse/json/json.ts';
 import { parseChallenge } from '../../src/parse/x402/challenge.ts';
 import { findOfferFaults } from '../../src/parse/x402/offer-faults.ts';

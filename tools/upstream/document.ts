@@ -1,6 +1,6 @@
 /** Writes docs/networks-and-schemes.md from the tables that checks judge by. */
 
-import { CLIENTS, TEST_CLIENTS } from '../../src/buyers/clients.ts';
+import { CLIENTS, TEST_CLIENTS } from '../../src/buyers/create-oracle.ts';
 import { KNOWN_ASSETS } from '../../src/parse/x402/known-assets.ts';
 import { NAMESPACES, type Namespace } from '../../src/parse/x402/namespaces.ts';
 import { TESTNETS } from '../../src/parse/x402/network-names.ts';

@@ -7,7 +7,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { UptoEvmScheme } from '@x402/evm/upto/client';
 import * as chains from 'viem/chains';
 import { describe, expect, test } from 'vitest';
-import { CLIENTS } from '../../../src/buyers/clients.ts';
+import { CLIENTS } from '../../../src/buyers/create-oracle.ts';
 import { KNOWN_ASSETS } from '../../../src/parse/x402/known-assets.ts';
 import { NAMESPACES } from '../../../src/parse/x402/namespaces.ts';
 import { MAINNETS, TESTNETS } from '../../../src/parse/x402/network-names.ts';
