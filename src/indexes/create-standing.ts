@@ -1,19 +1,28 @@
+import { parse } from 'tldts';
 import { createAnswerReader } from '../answers/answer-reader.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { IndexedOrigin, Lookup, OfferOnChain } from '../model/observations.ts';
+import type { IndexedOrigin, ListingFacts, Lookup, OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer, Standing } from '../model/standing.ts';
-import { LOOKUP_TIMEOUT_MS, type RequestContext, startDeadline } from './ask.ts';
+import {
+  askOk,
+  type IndexAnswer,
+  LOOKUP_TIMEOUT_MS,
+  type RequestContext,
+  startDeadline,
+  toFailure,
+  toIndexParser,
+} from './ask.ts';
 import { askBazaarListings, createMerchantCache, lookUpListings } from './bazaar.ts';
+import { checkOffersOnSolana } from './chain-nodes.ts';
 import {
   isBazaarListings,
   isIndexRow,
   isOffersOnChain,
   isPartners,
   isVerifiedFlag,
-} from './cached-answer-schemas.ts';
-import type { Partner } from './index-answers.ts';
+  type Partner,
+} from './index-answers.ts';
 import type { EcosystemOptions } from './options.ts';
-import { askPartners, findPartner } from './partners.ts';
 import {
   createResponseCache,
   type Question,
@@ -21,7 +30,6 @@ import {
   type SnapshotCache,
 } from './response-cache.ts';
 import { listSettlementSources, lookUpSettlements } from './settlements.ts';
-import { checkOffersOnSolana } from './solana-accounts.ts';
 import { askX402scanOrigin, askX402scanVerified } from './x402scan.ts';
 
 type OnChain = readonly OfferOnChain[];
@@ -78,8 +86,8 @@ export function createStanding(
         ? null
         : lookup('chain', evm, async () => {
             // Loaded only if there is a node, because it loads the chain packages.
-            const { checkOffersOnChain } = await import('./evm-node.ts');
-            return checkOffersOnChain({ rpcUrl, chainTurn }, evm, context);
+            const { checkOffersOnEvm } = await import('./chain-nodes.ts');
+            return checkOffersOnEvm({ rpcUrl, chainTurn }, evm, context);
           }),
       solanaRpcUrl === null || solana.length === 0
         ? null
@@ -142,4 +150,40 @@ async function lookUpOrigin(
   });
   const ownershipVerified = verified.state === 'seen' ? verified.data : null;
   return { ...row, data: { ...found, ownershipVerified } };
+}
+
+const LISTING_PATH = '/ecosystem';
+
+/** Reads the public list of partners at x402.org, which has taken no new partners since 2026-05-14. */
+export async function askPartners(
+  base: string,
+  context: RequestContext,
+): Promise<IndexAnswer<readonly Partner[]>> {
+  const url = new URL(base).pathname === '/' ? new URL(LISTING_PATH, base).href : base;
+  const parser = toIndexParser('readPartners');
+  const page = await askOk(url, { ...context, parser, detail: null });
+  // If the answer has no partner, the format of the page has changed.
+  return page.ok && page.value.length === 0
+    ? toFailure(`${new URL(base).host} shows no partner records`)
+    : page;
+}
+
+/** Finds the origin's partner record by registrable domain. */
+export function findPartner(origin: Origin, partners: readonly Partner[]): ListingFacts {
+  const ownSite = toSite(origin.hostname);
+  const partner = partners.find(
+    ({ website }) => URL.canParse(website) && toSite(new URL(website).hostname) === ownSite,
+  );
+  return {
+    listed: partner !== undefined,
+    name: partner?.name ?? null,
+    website: partner?.website ?? null,
+  };
+}
+
+/** Returns the registrable domain; the whole name on shared suffixes such as "vercel.app", whose tenants are unrelated. */
+function toSite(hostname: string): string {
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  const { domain, isPrivate } = parse(bare, { allowPrivateDomains: true });
+  return isPrivate === true ? bare : (domain ?? bare);
 }

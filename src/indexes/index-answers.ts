@@ -8,7 +8,13 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { tryParseJson } from '../answers/answer-reader.ts';
 import { readMembers } from '../model/json.ts';
 import type { IndexedResource, ListedTerms } from '../model/observations.ts';
-import { count, nullable, text } from '../model/shapes.ts';
+import { count, list, nullable, shape, text } from '../model/shapes.ts';
+import {
+  bazaarListings,
+  indexRow,
+  offersOnChain,
+  settlementFacts,
+} from '../model/third-parties.ts';
 import { type JsonObject, type JsonValue, jsonObject, jsonText } from '../parse/json/json.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { findDeclaredInput, toIso, toListedTerms } from './listed-terms.ts';
@@ -107,7 +113,7 @@ const isItems = ajv.compile<readonly RawItem[]>(Type.Array(rawItem));
 /** The Bazaar's answer for an unknown merchant. Any other 404 means that the URL in the settings is wrong. */
 const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
 
-export function compileValidator<T extends TSchema>(schema: T) {
+function compileValidator<T extends TSchema>(schema: T) {
   return ajv.compile<Static<T>>(schema);
 }
 
@@ -236,3 +242,11 @@ export function getMember(value: unknown, path: readonly string[]): unknown {
   }
   return current;
 }
+
+/** Validators of cached answers: an older release or a person may have written one. */
+export const isIndexRow = compileValidator(indexRow);
+export const isBazaarListings = compileValidator(bazaarListings);
+export const isOffersOnChain = compileValidator(offersOnChain);
+export const isSettlementFacts = compileValidator(settlementFacts);
+export const isVerifiedFlag = compileValidator(Type.Boolean());
+export const isPartners = compileValidator(list(shape({ name: nullable(text), website: text })));

@@ -5,7 +5,7 @@ import type { Payee } from '../model/standing.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import { type IndexAnswer, type RequestContext, WINDOW_DAYS } from './ask.ts';
 import { type AskMerchant, askBazaarSettlements, NO_RECIPIENT } from './bazaar.ts';
-import { isSettlementFacts } from './cached-answer-schemas.ts';
+import { isSettlementFacts } from './index-answers.ts';
 import type { EcosystemOptions } from './options.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { askX402scanByAddress, askX402scanByOrigin } from './x402scan.ts';

@@ -14,8 +14,7 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'vi
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { advise } from '../../src/buyers/advise.ts';
-import { checkOffersOnChain } from '../../src/indexes/evm-node.ts';
-import { checkOffersOnSolana } from '../../src/indexes/solana-accounts.ts';
+import { checkOffersOnEvm, checkOffersOnSolana } from '../../src/indexes/chain-nodes.ts';
 import type { ChainOffer } from '../../src/model/standing.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { compileContracts } from '../fixtures/chain/compile-contracts.ts';
@@ -90,14 +89,14 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
     ],
   ])('gives the right advice if %s', async (_title, changes, ids) => {
     const offer = { ...createRightOffer(), ...changes() };
-    const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
+    const answer = await checkOffersOnEvm({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toMatchObject({ ok: true });
     expect(listAdviceIds(answer)).toEqual(ids);
   });
 
   test("names the token's signing domain", async () => {
     const offer = { ...createRightOffer(), name: 'Wrong' };
-    const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
+    const answer = await checkOffersOnEvm({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toMatchObject({
       value: [{ domain: { agrees: false, named: { name: 'Odd Dollar', version: '7' } } }],
     });
@@ -105,12 +104,12 @@ describe('an EVM chain', needs(chainUnavailable()), () => {
 
   test('is not asked about offers on other chains', async () => {
     const offer = { ...createRightOffer(), network: 'eip155:1' };
-    const answer = await checkOffersOnChain({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
+    const answer = await checkOffersOnEvm({ rpcUrl: chain.rpcUrl }, [offer], requestContext());
     expect(answer).toEqual({ ok: true, value: [] });
   });
 
   test('whose node is down gives no facts', async () => {
-    const answer = await checkOffersOnChain(
+    const answer = await checkOffersOnEvm(
       { rpcUrl: 'http://127.0.0.1:9' },
       [createRightOffer()],
       requestContext(),
@@ -151,7 +150,7 @@ describe('the contract of an asset', () => {
     return { node, calledMethods };
   }
   const readFacts = async (rpcUrl: string) => {
-    const answer = await checkOffersOnChain({ rpcUrl }, [offer], requestContext());
+    const answer = await checkOffersOnEvm({ rpcUrl }, [offer], requestContext());
     return answer.ok ? answer.value[0] : answer;
   };
   const CODE_ONLY = { hasCode: true, domain: null, transferReverts: null };
@@ -239,7 +238,7 @@ function hashTokenDomain(name: string, version: string) {
   return hashDomain({ domain, types });
 }
 
-function listAdviceIds(answer: Awaited<ReturnType<typeof checkOffersOnChain>>): readonly string[] {
+function listAdviceIds(answer: Awaited<ReturnType<typeof checkOffersOnEvm>>): readonly string[] {
   const chain = answer.ok ? answer.value : [];
   return advise({ ...perfectSeller(), chain }).map(({ id }) => id);
 }
