@@ -14,13 +14,11 @@ import type {
   Observation,
 } from '../../model/observation.ts';
 import { BodyReading, type LargeBodies } from './body-reading.ts';
-import type { ExchangeAnswer } from './decode-body.ts';
-import { observeAnswer, refuseRedirect } from './observe-answer.ts';
-import { readInTurn } from './read-in-turn.ts';
+import { type ExchangeAnswer, observeAnswer, refuseRedirect } from './decode-body.ts';
 import type { ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 import { ScanConnections } from './scan-connections.ts';
-import type { TextBudget } from './text-budget.ts';
+import { readInTurn, type TextBudget } from './text-budget.ts';
 
 export type ProbeClientOptions = {
   readonly policy: OriginPolicy;

@@ -1,5 +1,4 @@
 /** Decodes the body of an answer: at most one layer of compression, then its charset. */
-
 import { isUtf8 } from 'node:buffer';
 import type { Transform } from 'node:stream';
 import {
@@ -9,11 +8,22 @@ import {
   createInflate,
   createInflateRaw,
 } from 'node:zlib';
-import type { FailureReason } from '../../model/observation.ts';
-import { MIN_SHARED_CHARS, shareBytes } from '../../parse/json/transfer.ts';
+import type {
+  AnswerObservation,
+  FailureReason,
+  Hop,
+  HttpData,
+  HttpMethod,
+  Observation,
+} from '../../model/observation.ts';
+import { deserializeFrozen, MIN_SHARED_CHARS, shareBytes } from '../../parse/json/transfer.ts';
 import { OTHER_BODY_LIMIT } from '../../parse/text/document-limits.ts';
-import type { BodyDecision, BodyReading } from './body-reading.ts';
-import { GrowingBuffer, releasePages } from './growing-buffer.ts';
+import {
+  type BodyDecision,
+  type BodyReading,
+  GrowingBuffer,
+  releasePages,
+} from './body-reading.ts';
 import { NoRoom } from './text-budget.ts';
 
 export type ExchangeAnswer = {
@@ -43,7 +53,7 @@ export type DecodedBody = {
  * layer is a trap, because the request asked for `identity`. Text is UTF-8 unless a byte order mark or the
  * charset of Content-Type says otherwise. Invalid bytes become U+FFFD. A body with a NUL byte is not text.
  */
-export async function decodeBody(
+async function decodeBody(
   answer: ExchangeAnswer,
   capBytes: number,
   reading?: BodyReading,
@@ -153,4 +163,49 @@ function listEncodings({ headers }: EncodedBody): string[] {
     .flatMap(([, value]) => value.toLowerCase().split(','))
     .map((item) => item.trim())
     .filter((encoding) => encoding !== '' && encoding !== 'identity');
+}
+
+type AnswerContext = {
+  readonly url: URL;
+  readonly method: HttpMethod;
+  readonly capBytes: number;
+  readonly redirects: readonly Hop[];
+  readonly ms: number;
+};
+
+/** Turns an answer into frozen plain data with the body as text. */
+export async function observeAnswer(
+  answer: ExchangeAnswer,
+  context: AnswerContext,
+  reading?: BodyReading,
+): Promise<AnswerObservation<HttpData>> {
+  const decoded = await decodeBody(answer, context.capBytes, reading);
+  const { text, isCut, isBinary, isBroken } = decoded;
+  // The compressed data of a body that was cut on the wire ends too early.
+  const bodyFailure = answer.bodyFailure ?? (isBroken && !answer.truncated ? 'malformed' : null);
+  const members = {
+    url: context.url.href,
+    method: context.method,
+    status: answer.status,
+    headers: answer.headers,
+    body: text,
+    firstByteMs: answer.firstByteMs,
+    redirects: [...context.redirects],
+    ...(isBinary ? { binary: true } : {}),
+    ...(bodyFailure === null ? {} : { bodyFailure }),
+  };
+  const data = deserializeFrozen(members, true) as HttpData; // same members; a shared body is read as a string
+  return { ok: true, data, ms: context.ms, truncated: answer.truncated || isCut || isBroken };
+}
+
+/** Returns the redirect itself as the answer, with the reason why it was not followed. */
+export function refuseRedirect(
+  answer: AnswerObservation<HttpData>,
+  to: string,
+  { reason, detail }: { readonly reason: string; readonly detail: string },
+): Observation<HttpData> {
+  return {
+    ...answer,
+    data: { ...answer.data, refusedRedirect: { to, why: `${reason}: ${detail}` } },
+  };
 }

@@ -1,6 +1,8 @@
 /** Limits the decoded text of all scans of the process. */
 
-import { MAX_BYTES_PER_CHAR } from '../../parse/json/transfer.ts';
+import { isAscii } from 'node:buffer';
+import type { HttpData, Observation } from '../../model/observation.ts';
+import { findSharedBytes, MAX_BYTES_PER_CHAR } from '../../parse/json/transfer.ts';
 
 const MIB = 1_048_576;
 const MAX_TEXT_BYTES = 128 * MIB;
@@ -16,7 +18,7 @@ export class NoRoom extends Error {
 }
 
 /** The part of the text budget that one scan uses. */
-export type TextShare = {
+type TextShare = {
   /** Counts characters that the scan keeps from now on. */
   addCharacters(characters: number): void;
   /** Opens the reading of one body, which may have up to `maxBytes` bytes. */
@@ -179,4 +181,41 @@ export class TextBudget {
     this.#isSaturated = isSaturated;
     this.#onChange(isSaturated);
   }
+}
+
+/**
+ * Sends a request and counts the text of its answer. Without a share, nothing is counted. Throws NoRoom if the texts of
+ * other scans left no room for it.
+ */
+export async function readInTurn(
+  share: TextShare | undefined,
+  capBytes: number,
+  send: (room: BodyRoom | undefined) => Promise<Observation<HttpData>>,
+): Promise<Observation<HttpData>> {
+  if (share === undefined) return send(undefined);
+  const room = share.openReading(capBytes);
+  try {
+    const observation = await send(room);
+    if (room.lacksRoom || share.isEnded) throw new NoRoom();
+    if (observation.ok) share.addCharacters(countAnswerCharacters(observation.data));
+    return observation;
+  } finally {
+    room.close();
+  }
+}
+
+function countAnswerCharacters(data: HttpData): number {
+  const bytes = findSharedBytes(data, 'body');
+  const bodyLength = bytes === null ? data.body.length : countCharacters(bytes);
+  return data.headers.reduce((sum, [name, value]) => sum + name.length + value.length, bodyLength);
+}
+
+/** Counts the UTF-16 units of UTF-8 text: two for a character of four bytes, one for any other. */
+function countCharacters(bytes: Buffer): number {
+  if (isAscii(bytes)) return bytes.length;
+  let count = 0;
+  for (const byte of bytes) {
+    if ((byte & 0xc0) !== 0x80) count += byte >= 0xf0 ? 2 : 1;
+  }
+  return count;
 }

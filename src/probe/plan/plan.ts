@@ -2,14 +2,12 @@
  * Makes the plan of the second wave: the resources, links and icons to request. It reads them from the
  * documents of the first wave. Pure; runs on a worker, because it parses what a hostile origin wrote.
  */
-
-import type { UnsentRequest } from '../../model/observations.ts';
+import type { HttpObservation, OpenApiAnswer, UnsentRequest } from '../../model/observations.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
+import { findExceededLimit } from '../../parse/text/document-limits.ts';
 import type { FirstWave, PlannedResource } from './declared-requests.ts';
-import { findIcons, type IconPlan } from './find-icons.ts';
 import { findLinks, type LinkPlan } from './find-links.ts';
 import { findResources } from './find-resources.ts';
-import { findUnread } from './find-unread.ts';
 
 /** `path` is a template of OpenAPI ("/users/{id}"), or a path with its query. */
 export type DeclaredSale = { readonly method: 'GET' | 'POST'; readonly path: string };
@@ -91,4 +89,108 @@ function scoreResource(resource: PlannedResource, covered: ReadonlySet<string>):
 
 function listFacets({ method, sources }: PlannedResource): readonly string[] {
   return [`method ${method ?? 'none'}`, ...sources.map((source) => `source ${source}`)];
+}
+
+const SERVER_ERROR = 500;
+
+/**
+ * Returns a line for each document that may declare paid paths, and that the scan could not read: "/openapi.json: 429".
+ * A status of 401, 402, 403 or 404 is an answer, so the document is absent. An HTML page hides a document only if the site does not answer every path with a page.
+ */
+function findUnread(wave: FirstWave, kit: Kit): readonly string[] {
+  const documents: readonly OpenApiAnswer[] = [
+    { path: '/openapi.json', answer: wave.openapi },
+    ...wave.openapiAlternates,
+    { path: '/.well-known/x402', answer: wave.manifest },
+    { path: '/.well-known/x402.json', answer: wave.manifestJson },
+  ];
+  const llmsTxt = kit.document('/llms.txt', wave.llmsTxt, wave.soft404);
+  const isPageEverywhere = kit.isHtml(wave.soft404) && isOk(wave.soft404);
+  const lines = documents.flatMap((document): readonly string[] => {
+    const { path, answer } = document;
+    if (isBudgetSpent(answer)) return [];
+    const reading = kit.document(path, answer, wave.soft404);
+    if (reading.state === 'present') return readPresent(document, reading.body, kit);
+    if (reading.state === 'html') return isPageEverywhere ? [] : [reading.evidence];
+    return isUnread(reading) ? [reading.evidence] : [];
+  });
+  return isUnread(llmsTxt) && !isBudgetSpent(wave.llmsTxt) ? [...lines, llmsTxt.evidence] : lines;
+}
+
+/** The origin itself used up such a budget, so the checks report it. */
+function isBudgetSpent(answer: HttpObservation): boolean {
+  return (answer.ok ? answer.data.bodyFailure : answer.reason) === 'budget';
+}
+
+type State = ReturnType<Kit['document']>;
+
+/** True if the path may have a document whose content we do not know. */
+function isUnread(
+  reading: State,
+): reading is Exclude<State, { state: 'present' | 'soft-404' | 'html' }> {
+  if (reading.state === 'absent') return reading.status >= SERVER_ERROR;
+  return (
+    reading.state === 'rate-limited' ||
+    reading.state === 'unreadable' ||
+    reading.state === 'over-limit'
+  );
+}
+
+/** JSON that breaks our limits, and a text that its server does not call JSON, may hold declarations. */
+function readPresent(
+  { path, answer, yaml }: OpenApiAnswer,
+  body: string,
+  kit: Kit,
+): readonly string[] {
+  const isManifest = path.startsWith('/.well-known/x402');
+  const json = isManifest ? kit.json(body) : kit.openapiJson(body);
+  if (json.ok || !answer.ok || (yaml !== undefined && 'json' in yaml)) return [];
+  const limit = findExceededLimit(json, yaml);
+  if (limit !== null) return [`GET ${path}: 200, but ${limit}, our limit`];
+  if (yaml !== undefined) return [];
+  const type = kit.header(answer.data, 'content-type') ?? '';
+  const isOtherType = type !== '' && !/json/i.test(type);
+  return isOtherType ? [`GET ${path}: 200 ${kit.quote(type, 40)}`] : [];
+}
+
+function isOk(answer: HttpObservation): boolean {
+  return answer.ok && answer.data.status === 200;
+}
+
+/** `paths` has the icons that the root names, then the paths that browsers try. */
+export type IconPlan = {
+  readonly paths: readonly string[];
+  readonly otherHosts: readonly string[];
+  /** True if an icon is a data URL. */
+  readonly inline: boolean;
+};
+
+const FALLBACK_PATHS = ['/favicon.ico', '/favicon.png', '/favicon.svg'];
+const MAX_NAMED_ICONS = 2;
+const MAX_OTHER_HOSTS = 5;
+
+function findIcons({ origin, root }: FirstWave, kit: Kit): IconPlan {
+  const references = root.ok && kit.isHtml(root) ? readIconReferences(root.data.body, kit) : [];
+  const base = root.ok ? root.data.url : origin.url;
+  const paths: string[] = [];
+  const otherHosts: string[] = [];
+  for (const reference of references) {
+    if (reference.startsWith('data:') || !URL.canParse(reference, base)) continue;
+    const absolute = new URL(reference, base);
+    const url = kit.sameOrigin(origin.url, absolute.href);
+    if (url === null) otherHosts.push(absolute.host);
+    else paths.push(url.pathname + url.search);
+  }
+  return {
+    paths: [...new Set([...paths.slice(0, MAX_NAMED_ICONS), ...FALLBACK_PATHS])],
+    otherHosts: [...new Set(otherHosts)].slice(0, MAX_OTHER_HOSTS),
+    inline: references.some((reference) => reference.startsWith('data:')),
+  };
+}
+
+function readIconReferences(body: string, kit: Kit): readonly string[] {
+  return kit
+    .html(body)
+    .links.filter((link) => link.rel.includes('icon'))
+    .map((link) => link.href.trim());
 }

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/guard/limits.ts';
-import { GrowingBuffer } from '../../../src/probe/client/growing-buffer.ts';
+import { GrowingBuffer } from '../../../src/probe/client/body-reading.ts';
 import { ask, clientFor, dataOf, onRequestLine, startRawOrigin } from './harness.ts';
 
 const MIB = 1_048_576;
