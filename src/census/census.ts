@@ -1,7 +1,7 @@
 import { LimitReached } from '../limits/origin-turns.ts';
 import { HostLeft, withLease } from '../looks/in-turn.ts';
 import { Rounds } from '../looks/rounds.ts';
-import type { DayWord } from '../model/availability.ts';
+import type { DayWord } from '../model/payability.ts';
 import type { CensusOrigin, DueOrigin } from '../store/census.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { DueOptions } from '../store/watches.ts';

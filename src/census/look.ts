@@ -9,7 +9,7 @@ import {
   type TurnRequest,
 } from '../limits/origin-turns.ts';
 import { HostLeft, runLook, scanForFree, unlessLimited } from '../looks/in-turn.ts';
-import type { DayWord } from '../model/availability.ts';
+import type { DayWord } from '../model/payability.ts';
 import { toDayWord } from '../scan/day-word.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import { toWantedScope } from '../scan/in-flight-scans.ts';

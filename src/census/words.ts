@@ -1,4 +1,4 @@
-import { DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/availability.ts';
+import { DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/payability.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { CensusOrigin } from '../store/census.ts';
 import { utcDay } from '../store/statistics.ts';

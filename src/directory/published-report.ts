@@ -1,5 +1,5 @@
 import type { Origin } from '../guard/origin.ts';
-import type { PaidBy } from '../model/availability.ts';
+import type { PaidBy } from '../model/payability.ts';
 import { ALL_GRADES, type Grade } from '../model/report.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { HostGrade } from '../store/directory.ts';

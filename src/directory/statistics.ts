@@ -1,5 +1,4 @@
-import type { DayWord } from '../model/availability.ts';
-import { PAYABLE_STATES } from '../model/payability.ts';
+import { type DayWord, PAYABLE_STATES } from '../model/payability.ts';
 import { ALL_GRADES } from '../model/report.ts';
 import {
   type Counts,

@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import type { Explanation } from '../engine/catalog/explain.ts';
-import { PAYABLE_FILTERS, type PayableFilter } from '../model/availability.ts';
+import { PAYABLE_FILTERS, type PayableFilter } from '../model/payability.ts';
 import { type Preflight, VERDICTS } from '../preflight/result.ts';
 import {
   type ComparedReport,

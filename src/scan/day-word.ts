@@ -1,8 +1,8 @@
 /** Finds the word that sums up an origin's day, such as `payable`, from its resources' answers. */
-import type { DayWord } from '../model/availability.ts';
+
 import type { FailureReason } from '../model/observation.ts';
 import type { HttpObservation, Observations, ResourceObservation } from '../model/observations.ts';
-import type { PayableBy } from '../model/payability.ts';
+import type { DayWord, PayableBy } from '../model/payability.ts';
 import { hasAnswered, hasOnly429 } from './finished-scan.ts';
 
 /** The facts of a resource's answer to an unpaid request that decide the word of the day. */

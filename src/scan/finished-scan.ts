@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { toCanonicalJson } from '../attestation/envelope.ts';
-import type { DayWord, PaidBy } from '../model/availability.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
-import type { PayableState, PriceFrom } from '../model/payability.ts';
+import type { DayWord, PaidBy, PayableState, PriceFrom } from '../model/payability.ts';
 import type { Branding, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { DeclaredSale } from '../probe/plan/plan.ts';
 import type { Recording } from '../probe/recording.ts';

@@ -1,6 +1,6 @@
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { PaidBy } from '../model/availability.ts';
+import type { PaidBy } from '../model/payability.ts';
 import type { StoredRecording } from '../store/results.ts';
 import { type FinishedScan, fromStoredReport, toPublishedScan } from './finished-scan.ts';
 import { hasRecord, InFlightScans, MAX_SCANS } from './in-flight-scans.ts';

@@ -9,7 +9,7 @@ import type { CensusConfig } from '../config/census.ts';
 import type { Config } from '../config/config.ts';
 import { createCensusStanding, type ImportedRows } from '../indexes/census-standing.ts';
 import { isAnyReachable } from '../indexes/import-listings.ts';
-import { DAY_WORDS } from '../model/availability.ts';
+import { DAY_WORDS } from '../model/payability.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';

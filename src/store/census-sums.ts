@@ -1,6 +1,6 @@
 /** Counts the words of the census on finished days. */
 import { randomUUID } from 'node:crypto';
-import type { DayWord } from '../model/availability.ts';
+import type { DayWord } from '../model/payability.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { MIN_ORIGINS_PER_BLOCK, utcDay } from './statistics.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';

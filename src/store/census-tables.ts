@@ -1,5 +1,5 @@
 /** The tables of the census: its origins, their words and its imports. */
-import type { DayWord } from '../model/availability.ts';
+import type { DayWord } from '../model/payability.ts';
 import { boolean, defineTable, integer, orNull, text, textOf } from './table.ts';
 
 export const CENSUS_TABLES = {

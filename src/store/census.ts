@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type Availability, DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/availability.ts';
 import type { JsonObject } from '../model/json.ts';
+import { type Availability, DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/payability.ts';
 import { countWordsOfLastDay, type WordCounts } from './census-sums.ts';
 import type { StoreContext } from './context.ts';
 import { utcDay } from './statistics.ts';

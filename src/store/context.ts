@@ -1,5 +1,5 @@
 import type PQueue from 'p-queue';
-import type { PayableFilter } from '../model/availability.ts';
+import type { PayableFilter } from '../model/payability.ts';
 import type { Grade } from '../model/report.ts';
 import type { InstanceId } from './payment-tables.ts';
 import type { Tables } from './tables.ts';

@@ -1,5 +1,4 @@
-import type { Availability } from '../model/availability.ts';
-import type { PayableState } from '../model/payability.ts';
+import type { Availability, PayableState } from '../model/payability.ts';
 import type { Grade } from '../model/report.ts';
 import { toAvailability } from './census.ts';
 import { findLastChange } from './changes.ts';

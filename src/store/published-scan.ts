@@ -1,6 +1,5 @@
-import type { PaidBy } from '../model/availability.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { PayableState, PriceFrom } from '../model/payability.ts';
+import type { PaidBy, PayableState, PriceFrom } from '../model/payability.ts';
 import type { Branding, Grade, Signals, SubScores } from '../model/report.ts';
 import { StoreError } from './errors.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';

@@ -1,5 +1,5 @@
-import type { PaidBy } from '../model/availability.ts';
 import type { JsonObject, JsonValue } from '../model/json.ts';
+import type { PaidBy } from '../model/payability.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { findShownRecord } from './exclusions.ts';
 import { publishedScanFromJson } from './published-scan.ts';

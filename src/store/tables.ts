@@ -1,5 +1,4 @@
-import type { PaidBy } from '../model/availability.ts';
-import type { PayableState } from '../model/payability.ts';
+import type { PaidBy, PayableState } from '../model/payability.ts';
 import type { Grade } from '../model/report.ts';
 import { CENSUS_TABLES } from './census-tables.ts';
 import { PAYMENT_TABLES } from './payment-tables.ts';

@@ -1,9 +1,8 @@
 /** The word of a day follows the rows of the rule, in their order of precedence. */
 import { describe, expect, test } from 'vitest';
-import type { DayWord } from '../../src/model/availability.ts';
 import type { FailureReason } from '../../src/model/observation.ts';
 import type { Observations } from '../../src/model/observations.ts';
-import type { PayableBy } from '../../src/model/payability.ts';
+import type { DayWord, PayableBy } from '../../src/model/payability.ts';
 import { type ResourceSign, toDayWord, toScanDayWord } from '../../src/scan/day-word.ts';
 import {
   answer,

@@ -1,6 +1,6 @@
 /** A third engine, only in memory, shows that `Table` suffices for the whole contract. */
 
-import type { PayableFilter } from '../../src/model/availability.ts';
+import type { PayableFilter } from '../../src/model/payability.ts';
 import { toWeekDaysEntry } from '../../src/store/census.ts';
 import type { EngineContext, RecordLists } from '../../src/store/context.ts';
 import { StoreError } from '../../src/store/errors.ts';

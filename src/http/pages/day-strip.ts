@@ -1,4 +1,4 @@
-import { type Availability, DAY_LETTERS, type DayWord } from '../../model/availability.ts';
+import { type Availability, DAY_LETTERS, type DayWord } from '../../model/payability.ts';
 import { type Markup, markup } from './pictures.ts';
 
 /** Each word has a mark and a CSS class for its colour. With the mark, readers do not need the colour. */

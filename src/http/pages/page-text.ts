@@ -1,4 +1,4 @@
-import type { Availability } from '../../model/availability.ts';
+import type { Availability } from '../../model/payability.ts';
 
 export type RequestValues = {
   /** In canonical form, because shell commands contain the origin. Their other values do not come from the seller. */

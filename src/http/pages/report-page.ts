@@ -2,9 +2,8 @@ import { reportUrl } from '../../directory/project.ts';
 import { findGradeRank, type GradeSummary } from '../../directory/published-report.ts';
 import { type Catalog, TOTAL_CHECKS } from '../../engine/catalog/catalog.ts';
 import { GRADES, WEIGHTS } from '../../engine/score.ts';
-import type { Availability } from '../../model/availability.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
-import type { OtherWay } from '../../model/payability.ts';
+import type { Availability, OtherWay } from '../../model/payability.ts';
 import type { CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
 import {
   formatIndexedReason,

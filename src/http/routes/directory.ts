@@ -10,7 +10,7 @@ import {
 } from '../../directory/project.ts';
 import { UnknownProject } from '../../errors/errors.ts';
 import { OriginRefused } from '../../guard/errors.ts';
-import { PAYABLE_FILTERS } from '../../model/availability.ts';
+import { PAYABLE_FILTERS } from '../../model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 import type { DirectoryQuery } from '../../store/context.ts';

@@ -1,7 +1,12 @@
 import { Type } from 'typebox';
 import type { Revision } from '../../config/revision.ts';
-import { DAY_WORDS, SHOWN_DAYS } from '../../model/availability.ts';
-import { PAYABLE_BY, type PayableBy, type PriceFrom } from '../../model/payability.ts';
+import {
+  DAY_WORDS,
+  PAYABLE_BY,
+  type PayableBy,
+  type PriceFrom,
+  SHOWN_DAYS,
+} from '../../model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Revision } from '../../config/revision.ts';
-import { PAID_BY } from '../../model/availability.ts';
+import { PAID_BY } from '../../model/payability.ts';
 import {
   adviceList,
   clientVersions,

@@ -1,6 +1,6 @@
 /** The word of each seller and day, beside the word that its log gives. */
 
-import type { DayWord } from '../../../src/model/availability.ts';
+import type { DayWord } from '../../../src/model/payability.ts';
 import { lookTimeMs } from '../census-rig.ts';
 import type { Seen, Verdict } from './judges.ts';
 import type { Kill, Played } from './play.ts';

@@ -1,5 +1,5 @@
 /** The messages between a run and the processes that hold the store. */
-import type { DayWord } from '../../../src/model/availability.ts';
+import type { DayWord } from '../../../src/model/payability.ts';
 import type { Size } from './world.ts';
 
 export type InstanceOptions = {

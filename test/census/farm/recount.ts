@@ -1,5 +1,5 @@
 /** The words of the days once more, from what the sellers saw and nothing else. */
-import type { DayWord } from '../../../src/model/availability.ts';
+import type { DayWord } from '../../../src/model/payability.ts';
 import type { Told } from './kinds.ts';
 import type { LoggedRequest } from './seller-server.ts';
 import { type Seller, STRANGE_PATH } from './world.ts';

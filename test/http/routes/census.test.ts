@@ -2,7 +2,7 @@
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { exportDirectory } from '../../../src/directory/export.ts';
-import { DAY_WORDS } from '../../../src/model/availability.ts';
+import { DAY_WORDS } from '../../../src/model/payability.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 import { listOrigin, writeCensusWords } from '../../store/contract/census-words.ts';

@@ -1,6 +1,6 @@
 /** Both stores add up the words of the census, and announce its scans. */
 import { describe, expect, test } from 'vitest';
-import { DAY_WORDS, type DayWord } from '../../../src/model/availability.ts';
+import { DAY_WORDS, type DayWord } from '../../../src/model/payability.ts';
 import { openCensus, say } from './census.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';

@@ -1,5 +1,5 @@
 /** Helpers add origins to a census, and write its words. */
-import { DAY_LETTERS, DAY_WORDS } from '../../../src/model/availability.ts';
+import { DAY_LETTERS, DAY_WORDS } from '../../../src/model/payability.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import type { Store } from '../../../src/store/store.ts';
 

@@ -5,7 +5,7 @@ import {
   DAY_WORDS,
   type DayWord,
   type PayableFilter,
-} from '../../../src/model/availability.ts';
+} from '../../../src/model/payability.ts';
 import type { DirectoryQuery } from '../../../src/store/context.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import type { Store } from '../../../src/store/store.ts';
