@@ -3,16 +3,14 @@ import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { armDeadline, type Expiry } from './deadline.ts';
+import { Attempt } from './attempt.ts';
 import { createFairQueue } from './fair-queue.ts';
 import {
   isThreadMessage,
   type Job,
   type JobAnswer,
-  type JobFailure,
   type JobResult,
   type LoadJob,
-  type ThreadMessage,
   type Work,
 } from './job.ts';
 import type { WorkAccount } from './work-account.ts';
@@ -74,28 +72,29 @@ export function openThreads(options: ThreadsOptions): Threads {
   const piscina = createPiscina(options);
   const queue = createFairQueue({ maxRunning: threads, maxWaiting });
   const attempts = new Map<number, Attempt>();
+  const watchedThreads = new WeakSet<Worker>();
   let lastTicket = 0;
 
   piscina.on('message', (message: unknown) => {
     if (!isThreadMessage(message)) return;
-    attempts.get(message.ticket)?.handleMessage(message);
+    const running = attempts.get(message.ticket);
+    if (message.kind === 'failed') running?.fail(message.failure, message.cpuMs);
+    else running?.start(findThread(message.threadId), message.cpu);
   });
   // Without a listener a throw between tasks would end the process.
   piscina.on('error', onError);
 
   const findThread = (id: number) => piscina.threads.find(({ threadId }) => threadId === id);
-  const watchedThreads = new WeakSet<Worker>();
-  /** Watches new threads. A thread that fails while it boots has no task yet, so Piscina would let the task wait. */
+
+  /** Hazard: a thread that dies before its first message has no task in Piscina, so its task would wait forever. */
   function watchBoots(): void {
     for (const thread of piscina.threads.filter((each) => !watchedThreads.has(each))) {
       watchedThreads.add(thread);
-      const fail = (error: Error) => {
-        // Piscina gave the last task to this thread. Earlier tasks may be on other threads that still load modules.
-        const booting = [...attempts.values()].findLast(({ isStarted }) => !isStarted());
-        booting?.fail(toBootFailure(error));
-      };
+      // Piscina gave the last task to this thread. Earlier tasks may be on other threads that still load modules.
+      const fail = (error: Error) =>
+        [...attempts.values()].findLast(({ isStarted }) => !isStarted)?.failBoot(error);
       thread.once('error', fail);
-      // The first message says that the thread is ready. From now on Piscina knows to which task an error belongs.
+      // From the first message on Piscina knows to which task an error belongs.
       thread.once('message', () => thread.off('error', fail));
     }
   }
@@ -105,11 +104,11 @@ export function openThreads(options: ThreadsOptions): Threads {
     onStarted: () => void,
   ): Promise<JobAnswer> {
     signal.throwIfAborted();
-    const limits = { cpuMs: cpuMs(), wallMs, startMs, onStarted };
     lastTicket += 1;
     const ticket = lastTicket;
+    const limits = { cpuMs: cpuMs(), wallMs, startMs, onStarted };
     const job: Job = { ...work(), kind: 'work', ticket };
-    const running = startAttempt(limits, findThread);
+    const running = new Attempt(limits);
     attempts.set(ticket, running);
     const abandon = () => running.fail({ kind: 'thread-failed', detail: 'given up' });
     signal.addEventListener('abort', abandon, { once: true });
@@ -161,88 +160,6 @@ function createPiscina({ threads, entry, heapMb, idleMs, execArgv }: ThreadsOpti
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     ...(execArgv ? { execArgv: [...execArgv] } : {}),
   });
-}
-
-/** An attempt that runs on a thread. Its first failure kills the thread. */
-type Attempt = {
-  readonly killSignal: AbortSignal;
-  isStarted(): boolean;
-  handleMessage(message: ThreadMessage): void;
-  fail(failure: JobFailure, cpuMs?: number): void;
-  /** Returns the answer of an attempt that rejected with `error`. */
-  toAnswer(error: unknown): JobAnswer;
-  /** Stops the timers. */
-  end(): void;
-};
-
-type AttemptLimits = Pick<ThreadsOptions, 'wallMs' | 'startMs'> & {
-  readonly cpuMs: number;
-  /** Called when the thread begins the task. Until then the task waits for us. */
-  readonly onStarted: () => void;
-};
-
-function startAttempt(
-  limits: AttemptLimits,
-  findThread: (threadId: number) => Worker | undefined,
-): Attempt {
-  const killer = new AbortController();
-  let firstFailure: JobFailure | undefined;
-  let usedMs: number | undefined;
-  let startedAtMs: number | undefined;
-  let disarm = () => {};
-  const fail = (failure: JobFailure, cpuMs?: number) => {
-    firstFailure ??= failure;
-    usedMs ??= cpuMs;
-    killer.abort();
-  };
-  const expire = (expiry: Expiry) => fail(toExpiryFailure(expiry));
-  const bootTimer = setTimeout(() => fail(NEVER_STARTED), limits.startMs);
-  return {
-    killSignal: killer.signal,
-    isStarted: () => startedAtMs !== undefined,
-    fail,
-    handleMessage(message) {
-      if (message.kind === 'failed') return fail(message.failure, message.cpuMs);
-      clearTimeout(bootTimer);
-      startedAtMs = performance.now();
-      limits.onStarted();
-      const thread = findThread(message.threadId);
-      if (thread) disarm = armDeadline(thread, message.cpu, limits, expire);
-    },
-    toAnswer(error) {
-      // A killed thread cannot tell its processor time. We charge the elapsed time, at most its limit.
-      const ranMs = startedAtMs === undefined ? 0 : performance.now() - startedAtMs;
-      return {
-        ...(firstFailure ?? toJobFailure(error)),
-        cpuMs: usedMs ?? Math.min(ranMs, limits.cpuMs),
-      };
-    },
-    end() {
-      clearTimeout(bootTimer);
-      disarm();
-    },
-  };
-}
-
-const NEVER_STARTED: JobFailure = { kind: 'thread-failed', detail: 'the thread did not start' };
-
-function toExpiryFailure(expiry: Expiry): JobFailure {
-  if (expiry === 'starved')
-    return { kind: 'thread-failed', detail: 'the thread got no processor time' };
-  return { kind: 'limit', limit: 'time' };
-}
-
-function toBootFailure(error: Error): JobFailure {
-  const failure = toJobFailure(error);
-  return failure.kind === 'threw' ? { ...failure, kind: 'thread-failed' } : failure;
-}
-
-/** An error that ends a thread during a task, such as an unhandled rejection, counts as an error of the task. */
-function toJobFailure(error: unknown): JobFailure {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ERR_WORKER_OUT_OF_MEMORY') return { kind: 'limit', limit: 'memory' };
-  const detail = error instanceof Error ? error.message : typeof error;
-  return { kind: code === 'ERR_WORKER_INIT_FAILED' ? 'thread-failed' : 'threw', detail };
 }
 
 /**
