@@ -11,8 +11,6 @@ import {
 
 const KEY_ID = 'organizations/11111111-2222-3333-4444-555555555555/apiKeys/1';
 const CDP_URL = 'https://api.cdp.coinbase.com/platform/v2/x402';
-const NOW_MS = Date.parse('2026-09-01T12:00:00.900Z');
-const NOW_SEC = Math.floor(NOW_MS / 1_000);
 
 const ed25519 = generateKeyPairSync('ed25519');
 const p256 = generateKeyPairSync('ec', { namedCurve: 'P-256' });
@@ -32,7 +30,9 @@ const KEY_FORMS = [
 
 describe.each(KEY_FORMS)('a key in the form "%s"', (_form, secret, alg, publicKey) => {
   test('signs for each path a token that names its method, is valid for two minutes and has a new nonce', async () => {
+    const startSec = Math.floor(Date.now() / 1_000);
     const tokens = await createTokens(secret);
+    const endSec = Math.floor(Date.now() / 1_000);
     const uris = {
       verify: 'POST api.cdp.coinbase.com/platform/v2/x402/verify',
       settle: 'POST api.cdp.coinbase.com/platform/v2/x402/settle',
@@ -51,10 +51,13 @@ describe.each(KEY_FORMS)('a key in the form "%s"', (_form, secret, alg, publicKe
         sub: KEY_ID,
         iss: 'cdp',
         uris: [uri],
-        iat: NOW_SEC,
-        nbf: NOW_SEC,
-        exp: NOW_SEC + 120,
+        iat: expect.any(Number),
+        nbf: claims.iat,
+        exp: claims.iat + 120,
       });
+      expect(Number.isInteger(claims.iat)).toBe(true);
+      expect(claims.iat).toBeGreaterThanOrEqual(startSec);
+      expect(claims.iat).toBeLessThanOrEqual(endSec);
       nonces.add(header.nonce);
     }
     expect(nonces.size).toBe(3);
@@ -108,11 +111,7 @@ function createKey(secret: string) {
 }
 
 async function createTokens(secret: string): Promise<Record<string, string>> {
-  const createHeaders = createCdpHeaders({
-    key: createKey(secret),
-    url: CDP_URL,
-    now: () => NOW_MS,
-  });
+  const createHeaders = createCdpHeaders(createKey(secret), CDP_URL);
   return Object.fromEntries(
     (['verify', 'settle', 'supported'] as const).map((endpoint) => [
       endpoint,

@@ -6,7 +6,7 @@ import {
   toSettleOutcome,
   UNCLEAR_REASONS,
   UNSENT_REASONS,
-} from '../../src/payment/settle/settle-outcome.ts';
+} from '../../src/payment/settle/facilitator-answers.ts';
 import { TERMS } from './payer.ts';
 
 const FROM = '0x2222222222222222222222222222222222222222';

@@ -1,15 +1,14 @@
-/** Looks up on the chain how a payment in doubt ended. */
-import type { Hex, PublicClient } from 'viem';
+/** Looks up on the chain how a payment in doubt ended, by receipts and by the log of its nonce (EIP-3009). */
+import { type Hex, numberToHex, type PublicClient, pad, toEventSelector } from 'viem';
 import { isTooLong, NodeError } from '../../answers/node-error.ts';
 import { FINAL_AFTER_MS, type StoredPayment } from '../ledger/ledger.ts';
 import type { NodeRequests } from './node-requests.ts';
-import { NonceUseFinder } from './nonce-use.ts';
 import {
   createChainClient,
+  isNonceUsed,
   judgeReceipt,
   type ReceiptVerdict,
   readReceipt,
-  tokenAbi,
 } from './payment-proof.ts';
 
 /**
@@ -57,11 +56,19 @@ const FIRST_STEP_BLOCKS = 256n;
 /** The search may return a block that is this much too early. To read these extra blocks costs at most two calls. */
 const MAX_EXTRA_BLOCKS = 16n;
 
+const USED_TOPIC = toEventSelector('AuthorizationUsed(address,bytes32)');
+const CANCELED_TOPIC = toEventSelector('AuthorizationCanceled(address,bytes32)');
+/** Limits of blocks in one call. Most nodes accept the larger number. The strictest nodes accept the smaller number. */
+const MAX_RANGE_BLOCKS = 2_000n;
+const MIN_RANGE_BLOCKS = 10n;
+/** Limit of calls of one search. With the smallest range, so many calls cover at least a quarter of an hour. */
+const MAX_CALLS = 60;
+
 export function createChainEvidence(node: NodeRequests): ChainEvidence {
   const client = createChainClient(node);
-  const useFinder = new NonceUseFinder(client);
+  const findUse = createUseFinder(client);
   return {
-    lookUp: (payment, known) => lookUp({ node, client, useFinder }, payment, known),
+    lookUp: (payment, known) => lookUp({ node, client, findUse }, payment, known),
     judgeTransaction: (payment, transaction) => judgeTransaction(node, transaction, payment),
   };
 }
@@ -69,11 +76,11 @@ export function createChainEvidence(node: NodeRequests): ChainEvidence {
 type ChainAccess = {
   readonly node: NodeRequests;
   readonly client: PublicClient;
-  readonly useFinder: NonceUseFinder;
+  readonly findUse: ReturnType<typeof createUseFinder>;
 };
 
 async function lookUp(
-  { node, client, useFinder }: ChainAccess,
+  { node, client, findUse }: ChainAccess,
   payment: StoredPayment,
   { sinceMs, transaction }: KnownFacts,
 ): Promise<ChainVerdict> {
@@ -81,24 +88,18 @@ async function lookUp(
     transaction === null ? null : await judgeTransaction(node, transaction, payment);
   if (knownVerdict === 'pays' && transaction !== null) return { kind: 'paid', transaction };
 
-  const { from, nonce, validBefore } = payment.authorization;
+  const { validBefore } = payment.authorization;
   const latest = await client.getBlock();
   const isExpired = latest.timestamp >= validBefore;
   const isFinal = latest.timestamp >= validBefore + BigInt(FINAL_AFTER_MS / 1000);
   // The call names the block, because another node behind the same load balancer may be at an older block.
-  const isUsed = await client.readContract({
-    address: payment.requirements.asset,
-    abi: tokenAbi,
-    functionName: 'authorizationState',
-    args: [from, nonce],
-    blockNumber: latest.number,
-  });
+  const isUsed = await isNonceUsed(client, payment, latest.number);
   if (!isUsed)
     return { kind: 'unused', isExpired, isFinal, isReverted: knownVerdict === 'reverted' };
 
   const sinceSec = BigInt(Math.floor((sinceMs - CLOCK_SLACK_MS) / 1000));
   const first = await findBlockBefore(client, latest.number, sinceSec);
-  const use = await useFinder.find(payment, { first, latest: latest.number });
+  const use = await findUse(payment, first, latest.number);
   if (use === null) return { kind: 'unexplained' };
   if (use.isCancelled) return { kind: 'spent_elsewhere', isFinal };
   const receipt = await readReceipt(node, use.transaction, payment.requirements.asset);
@@ -146,4 +147,61 @@ async function findBlockBefore(
     else later = middle;
   }
   return earlier;
+}
+
+type NonceUse = { readonly transaction: Hex; readonly isCancelled: boolean };
+
+/** Keeps the length of a range that the node accepts, for the next search. */
+function createUseFinder(client: PublicClient) {
+  let rangeBlocks = MAX_RANGE_BLOCKS;
+
+  /** Searches from the oldest block, because most uses follow soon after the claim. Null if no log shows a use. */
+  return async (payment: StoredPayment, first: bigint, latest: bigint) => {
+    let fromBlock = first;
+    for (let calls = 1; fromBlock <= latest; calls++) {
+      if (calls > MAX_CALLS) throw new NodeError('more blocks than one search may ask for');
+      const toBlock = smallerOf(fromBlock + rangeBlocks - 1n, latest);
+      try {
+        const use = await findUseInRange(client, payment, fromBlock, toBlock);
+        if (use !== null) return use;
+        fromBlock = toBlock + 1n;
+      } catch (error) {
+        // Each node words its refusal of a long range differently, so every failure shortens the range.
+        if (rangeBlocks === MIN_RANGE_BLOCKS) {
+          rangeBlocks = MAX_RANGE_BLOCKS;
+          throw error;
+        }
+        const shorterRange = rangeBlocks / 4n;
+        rangeBlocks = shorterRange > MIN_RANGE_BLOCKS ? shorterRange : MIN_RANGE_BLOCKS;
+      }
+    }
+    return null;
+  };
+}
+
+/** The node filters by payer and nonce, because a busy token has thousands of such logs a minute. */
+async function findUseInRange(
+  client: PublicClient,
+  { authorization, requirements }: StoredPayment,
+  fromBlock: bigint,
+  toBlock: bigint,
+): Promise<NonceUse | null> {
+  const logs = await client.request({
+    method: 'eth_getLogs',
+    params: [
+      {
+        address: requirements.asset,
+        fromBlock: numberToHex(fromBlock),
+        toBlock: numberToHex(toBlock),
+        topics: [[USED_TOPIC, CANCELED_TOPIC], pad(authorization.from), authorization.nonce],
+      },
+    ],
+  });
+  const log = logs.find(({ transactionHash }) => transactionHash !== null);
+  if (log?.transactionHash == null) return null;
+  return { transaction: log.transactionHash, isCancelled: log.topics[0] === CANCELED_TOPIC };
+}
+
+function smallerOf(left: bigint, right: bigint): bigint {
+  return left < right ? left : right;
 }

@@ -16,7 +16,7 @@ import type { StoredPayment } from '../ledger/ledger.ts';
 import type { NodeRequests } from './node-requests.ts';
 
 /** The parts of EIP-3009 and ERC-20 that we read. */
-export const tokenAbi = parseAbi([
+const tokenAbi = parseAbi([
   'function authorizationState(address authorizer, bytes32 nonce) view returns (bool)',
   'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
   'event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce)',
@@ -86,6 +86,21 @@ function isPaymentToUs(
   if (useIndex < 0) return false;
   const uses = events.filter((event) => event.eventName === 'AuthorizationUsed');
   return uses.length === 1 ? events.some(isOurTransfer) : isOurTransfer(events[useIndex + 1]);
+}
+
+/** Reads if the authorization was used or cancelled, by default in the latest block. Rejects if the node does not answer. */
+export function isNonceUsed(
+  client: PublicClient,
+  { authorization, requirements }: StoredPayment,
+  blockNumber?: bigint,
+): Promise<boolean> {
+  return client.readContract({
+    address: requirements.asset,
+    abi: tokenAbi,
+    functionName: 'authorizationState',
+    args: [authorization.from, authorization.nonce],
+    ...(blockNumber === undefined ? {} : { blockNumber }),
+  });
 }
 
 /** Creates a viem client that reads through our own requests. The client never retries, because its caller does. */

@@ -120,29 +120,25 @@ export type PaymentEvent =
 
 export type OnPaymentEvent = (event: PaymentEvent) => void;
 
-export type FacilitatorMessage = {
-  readonly payload: PaymentPayload;
-  readonly requirements: PaymentRequirements;
-};
-
 /**
  * Writes a payment as x402 version 2, even if it came as version 1. Terms, resource and extensions are our own. We
  * do not pass on the copies that the client sent back.
  */
-export function toFacilitatorMessage({ payment, offer }: FacilitatorRequest): FacilitatorMessage {
-  const requirements = { ...payment.requirements, extra: { ...payment.requirements.extra } };
-  return {
-    requirements,
-    payload: {
-      x402Version: 2,
-      accepted: requirements,
-      payload: {
-        signature: payment.signature,
-        authorization: toAuthorizationTexts(payment.authorization),
-      },
-      ...(offer === null ? {} : { resource: offer.resource, extensions: offer.extensions }),
-    },
+export function toFacilitatorMessage({ payment, offer }: FacilitatorRequest) {
+  const requirements: PaymentRequirements = {
+    ...payment.requirements,
+    extra: { ...payment.requirements.extra },
   };
+  const payload: PaymentPayload = {
+    x402Version: 2,
+    accepted: requirements,
+    payload: {
+      signature: payment.signature,
+      authorization: toAuthorizationTexts(payment.authorization),
+    },
+    ...(offer === null ? {} : { resource: offer.resource, extensions: offer.extensions }),
+  };
+  return { requirements, payload };
 }
 
 const RECEIPT_POLL_INTERVAL_MS = 250;

@@ -1,12 +1,18 @@
 /** The facilitator of mode `local`: this process settles through `RPC_URL`, from an account of its own. */
-import type { Hex } from 'viem';
+import { formatEther, type Hex, type PublicClient } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
 import type { AnswerReader } from '../../answers/answer-reader.ts';
-import { createNodeRequests, type NodeRequests } from '../chain/node-requests.ts';
-import { createChainClient, judgeReceipt } from '../chain/payment-proof.ts';
+import {
+  createNodeRequests,
+  describeNodeError,
+  type NodeRequests,
+} from '../chain/node-requests.ts';
+import { createChainClient, isNonceUsed, judgeReceipt } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import { type EvmNetwork, parseChainId } from '../terms.ts';
 import { type PaymentTiming, toPaymentTiming } from '../timing.ts';
 import {
+  type AccountStatus,
   type Facilitator,
   type FacilitatorRequest,
   FacilitatorUnreachable,
@@ -14,10 +20,9 @@ import {
   type SettleOutcome,
   type VerifyOutcome,
 } from './facilitator.ts';
-import { NotSent, type SentTransaction } from './nonce-queue.ts';
-import { type CheckOutcome, checkPayment, isNonceUsed } from './payment-check.ts';
-import { toSettleOutcome } from './settle-outcome.ts';
-import { MAX_GAS, SignerAccount } from './signer-account.ts';
+import { isNonceUsedReason } from './facilitator-answers.ts';
+import { NonceQueue, NotSent, type SentTransaction } from './nonce-queue.ts';
+import { type CheckOutcome, checkPayment, MAX_GAS } from './payment-check.ts';
 
 export type LocalOptions = {
   readonly rpcUrl: string;
@@ -29,6 +34,8 @@ export type LocalOptions = {
   readonly timing?: PaymentTiming;
 };
 
+/** Payments stop when the balance pays for fewer settlements. Settlements that are under way still need gas. */
+const MIN_AFFORDABLE_SETTLEMENTS = 20n;
 const NO_ANSWER_REASON = 'RPC_URL does not answer';
 
 export function createLocalFacilitator(options: LocalOptions): Facilitator & { signer: Hex } {
@@ -40,12 +47,8 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     answers: options.answers,
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
-  const account = new SignerAccount({
-    node,
-    settlementKey,
-    chainId: parseChainId(network),
-    timing,
-  });
+  const chainId = parseChainId(network);
+  const account = new SignerAccount({ node, settlementKey, chainId, timing });
 
   async function settle(request: FacilitatorRequest): Promise<SettleOutcome> {
     const { payment } = request;
@@ -67,7 +70,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     if (checked.kind === 'used') {
       return { kind: 'nonce_used', reason: 'nonce_already_used', transaction: null };
     }
-    if (checked.kind === 'bad') return toRefusal(checked.reason, payment);
+    if (checked.kind === 'bad') return toUnsentOutcome(checked.reason);
     try {
       const { asset } = payment.requirements;
       return await account.queue.send({ key, to: asset, data: checked.data, gas: MAX_GAS });
@@ -142,11 +145,9 @@ async function awaitOutcome(
 }
 
 /** Outcome for a payment that failed our check, so that no transaction was sent. */
-function toRefusal(reason: string, payment: StoredPayment): SettleOutcome {
-  const { network } = payment.requirements;
-  const response = { success: false, errorReason: reason, transaction: '', network };
-  const outcome = toSettleOutcome(response, payment);
-  return outcome.kind === 'nonce_used' ? outcome : { kind: 'refused', reason };
+function toUnsentOutcome(reason: string): SettleOutcome {
+  if (!isNonceUsedReason(reason)) return { kind: 'refused', reason };
+  return { kind: 'nonce_used', reason, transaction: null };
 }
 
 function toUnclear(reason: string, transaction: Hex | null): SettleOutcome {
@@ -155,4 +156,89 @@ function toUnclear(reason: string, transaction: Hex | null): SettleOutcome {
 
 function toQueueKey({ authorization, requirements }: StoredPayment): string {
   return `${requirements.asset}:${authorization.from}:${authorization.nonce}`.toLowerCase();
+}
+
+type SignerAccountOptions = {
+  readonly node: NodeRequests;
+  readonly settlementKey: Hex;
+  readonly chainId: number;
+  readonly timing: PaymentTiming;
+};
+
+/** The account that settles in mode `local`: its transactions, its balance and its fees. */
+class SignerAccount {
+  readonly queue: NonceQueue;
+  readonly address: Hex;
+  readonly #options: SignerAccountOptions;
+  readonly #client: PublicClient;
+  #balance: bigint | null = null;
+  /** Highest cost of one settlement, wei. */
+  #maxSettlementCost = 0n;
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(options: SignerAccountOptions) {
+    const { node, chainId, timing } = options;
+    const account = privateKeyToAccount(options.settlementKey);
+    this.#options = options;
+    this.#client = createChainClient(node);
+    this.address = account.address;
+    this.queue = new NonceQueue({ node, account, chainId, timing });
+  }
+
+  /** Reason, for operators, why no transaction may be sent now; null while transactions may be sent. */
+  unreadyReason(): string | null {
+    const { oldestAgeMs } = this.queue;
+    if (oldestAgeMs > this.#options.timing.stuckAfterMs) {
+      return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestAgeMs / 1000)} s; it is sent again by itself`;
+    }
+    // If a transaction of an earlier process settles a payment that we send again, ours reverts at our cost.
+    if (this.queue.inheritedCount > 0)
+      return 'transactions of an earlier process are not mined yet';
+    const balance = this.#balance;
+    if (balance === null || balance >= this.#maxSettlementCost * MIN_AFFORDABLE_SETTLEMENTS)
+      return null;
+    return `${this.address} holds ${formatEther(balance)}, gas for fewer than ${MIN_AFFORDABLE_SETTLEMENTS} settlements: send it some`;
+  }
+
+  status(): AccountStatus {
+    return {
+      balance: this.#balance,
+      unconfirmed: this.queue.unconfirmedCount,
+      oldestUnconfirmedMs: this.queue.oldestAgeMs,
+      nonceGap: this.queue.nonceGap,
+    };
+  }
+
+  /** Reads the balance, the fee and the number of inherited transactions. Rejects with a short message. */
+  async open(): Promise<void> {
+    try {
+      await this.#readBalance();
+      await this.queue.open();
+    } catch (error) {
+      throw new Error(describeNodeError(error));
+    }
+  }
+
+  start(): void {
+    if (this.#timer !== null) return;
+    this.#timer = setInterval(() => {
+      // If the node does not answer, the last values stay until the next reading.
+      this.#readBalance().catch(() => undefined);
+    }, this.#options.timing.balanceIntervalMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    if (this.#timer !== null) clearInterval(this.#timer);
+    this.queue.stop();
+  }
+
+  async #readBalance(): Promise<void> {
+    const [balance, fee] = await Promise.all([
+      this.#client.getBalance({ address: this.address }),
+      this.queue.readFee(),
+    ]);
+    this.#balance = balance;
+    this.#maxSettlementCost = MAX_GAS * fee.maxFeePerGas;
+  }
 }

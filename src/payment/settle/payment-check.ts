@@ -12,11 +12,10 @@ import {
 } from 'viem';
 import { isRevert, NodeError } from '../../answers/node-error.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
-import { createChainClient, tokenAbi } from '../chain/payment-proof.ts';
+import { createChainClient, isNonceUsed } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import { isPlainSignature } from '../terms.ts';
 import { type FacilitatorRequest, toFacilitatorMessage } from './facilitator.ts';
-import { MAX_GAS } from './signer-account.ts';
 
 export type CheckOutcome =
   /** `data` is the call of the token contract that settles the payment. */
@@ -27,6 +26,8 @@ export type CheckOutcome =
   /** The node did not answer, so nothing is known of the payment. */
   | { readonly kind: 'unanswered' };
 
+/** Gas limit of one settlement. */
+export const MAX_GAS = 300_000n;
 const SIMULATION_FAILED = /simulation_failed/;
 
 /** The outcome is `unanswered` if a request to the node failed, unless the payment is good. Never rejects. */
@@ -77,16 +78,6 @@ async function checkWithClient(
     return isUsed ? { kind: 'used' } : { kind: 'bad', reason: 'transaction_simulation_failed' };
   }
   return gas > MAX_GAS ? { kind: 'bad', reason: 'gas_over_limit' } : { kind: 'good', data };
-}
-
-/** Rejects if the node does not answer. */
-export function isNonceUsed(client: PublicClient, { authorization, requirements }: StoredPayment) {
-  return client.readContract({
-    address: requirements.asset,
-    abi: tokenAbi,
-    functionName: 'authorizationState',
-    args: [authorization.from, authorization.nonce],
-  });
 }
 
 /** A signer for the official scheme that can only read. */

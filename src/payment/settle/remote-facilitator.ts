@@ -16,11 +16,14 @@ import {
   type VerifyOutcome,
 } from './facilitator.ts';
 import {
+  describeError,
   FACILITATOR_ANSWER_PARSER,
   type FacilitatorAnswer,
+  isSamePayer,
   SUPPORTED_KINDS_PARSER,
+  toOutcomeOfError,
+  toSettleOutcome,
 } from './facilitator-answers.ts';
-import { describeError, isSamePayer, toOutcomeOfError, toSettleOutcome } from './settle-outcome.ts';
 
 export type RemoteOptions = {
   readonly url: string;
@@ -66,7 +69,7 @@ export function createRemoteFacilitator(options: RemoteOptions): Facilitator {
 
 function createAsk(options: RemoteOptions): Ask {
   const { cdpKey, answers = createAnswerReader(), timing = toPaymentTiming() } = options;
-  const createAuthHeaders = cdpKey ? createCdpHeaders({ key: cdpKey, url: options.url }) : null;
+  const createAuthHeaders = cdpKey ? createCdpHeaders(cdpKey, options.url) : null;
 
   return async (endpoint, parser, request) => {
     const headers = createAuthHeaders?.(endpoint) ?? {};
@@ -165,28 +168,23 @@ function toUnexpectedError(
 const TOKEN_LIFETIME_SEC = 120;
 const NONCE_BYTES = 16;
 
-export type CdpAuthOptions = {
-  readonly key: CdpKey;
-  /** URL of the facilitator; a token is valid for one method and one path below it. */
-  readonly url: string;
-  /** Milliseconds since the epoch. */
-  readonly now?: () => number;
-};
-
-/** Returns a function that makes the headers of one request: a JWT, signed with a key of the platform. */
-export function createCdpHeaders({ key, url, now = Date.now }: CdpAuthOptions) {
+/**
+ * Returns a function that makes the headers of one request to the facilitator at `url`: a JWT, signed with a key of the
+ * platform and valid for one method and one path.
+ */
+export function createCdpHeaders(key: CdpKey, url: string) {
   const { host, pathname } = new URL(url);
   const base = `${host}${pathname.replace(/\/+$/, '')}`;
   return (endpoint: Endpoint) => {
     const method = endpoint === 'supported' ? 'GET' : 'POST';
-    return { Authorization: `Bearer ${createToken(key, `${method} ${base}/${endpoint}`, now())}` };
+    return { Authorization: `Bearer ${createToken(key, `${method} ${base}/${endpoint}`)}` };
   };
 }
 
 /** @param uri method and URL without its scheme, which the platform compares with the request */
-function createToken({ id, privateKey }: CdpKey, uri: string, nowMs: number): string {
+function createToken({ id, privateKey }: CdpKey, uri: string): string {
   const isEd25519 = privateKey.asymmetricKeyType === 'ed25519';
-  const nowSec = Math.floor(nowMs / 1_000);
+  const nowSec = Math.floor(Date.now() / 1_000);
   const header = {
     alg: isEd25519 ? 'EdDSA' : 'ES256',
     kid: id,
