@@ -106,18 +106,18 @@ function createTurnClient(
   turn: Turn,
   { origin, beforeConnect }: TurnRequest,
 ): TurnClient {
-  async function admit(): Promise<void> {
-    const resolved = await client.resolveOrigin(origin);
+  async function admit(asked: Origin): Promise<void> {
+    const resolved = await client.resolveOrigin(asked);
     if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
     if (resolved.kind !== 'addresses') return;
     if (!(await turn.moveOn(resolved.addresses))) throw new NoTurn();
     await beforeConnect?.(resolved.addresses);
   }
   return {
-    admit,
+    admit: () => admit(origin),
     resolveOrigin: (asked) => client.resolveOrigin(asked),
     async request(request) {
-      await admit();
+      await admit(request.origin);
       return client.request(request);
     },
   };

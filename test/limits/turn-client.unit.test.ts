@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 // The queue imports this package at its first request. Under a manual clock, the package must be loaded earlier.
 import 'tldts';
 import { expect, test } from 'vitest';
+import type { Address } from '../../src/guard/name-servers.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
 import {
   createOriginTurns,
@@ -103,6 +104,22 @@ test('each request waits until its network may be asked again', async () => {
   await advance(1_000);
   await asking;
   expect(sentAtMs.map((atMs) => atMs - beganAtMs)).toEqual([0, 0, 1_000]);
+});
+
+test('a request to another origin than that of the turn waits for the network of the other origin', async () => {
+  const admitted: string[] = [];
+  const { turns } = startTurns({
+    addressOf: (host) => ({
+      address: host === 'shop.dev' ? '203.0.113.7' : '198.51.100.7',
+      family: 4,
+    }),
+  });
+  const beforeConnect = async (addresses: readonly Address[]) =>
+    void admitted.push(...addresses.map(({ address }) => address));
+  await turns.ask({ origin: ORIGIN, blocks: new Set(['a']), beforeConnect }, (client) =>
+    client.request({ ...REQUEST, origin: parseOrigin('other.dev') }),
+  );
+  expect(admitted).toEqual(['198.51.100.7']);
 });
 
 test('no request is sent if `beforeConnect` throws, and none after the turns have stopped', async () => {
