@@ -88,8 +88,8 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
         if (shared.signals.every(({ aborted }) => aborted)) return null;
         // Later callers may not share this reading, because it may have sent its request before they came.
         shared.hasBegun = true;
-        const slot = await ownership.beginReading(origin.host);
-        return slot.taken ? await fetchFinding(store, origin, client, slot.atMs) : null;
+        const lease = await ownership.beginReading(origin.host);
+        return lease.taken ? await fetchFinding(store, origin, client, lease.atMs) : null;
       });
     } catch (error) {
       throw error instanceof NoTurn ? new Saturated() : error;

@@ -48,9 +48,9 @@ export function createVerification({ store, readToken }: VerificationOptions) {
     async start({ host, url }: Origin, { key: client, block }: Client) {
       const [token, listingKey] = [newSecret(), newSecret()];
       const [tokenHash, keyHash] = [hashSecret(token), hashSecret(listingKey)];
-      const slot = await ownership.issueToken({ host, client, block, tokenHash, keyHash });
-      if (!slot.taken) {
-        const retryAfterSec = secondsUntil(slot.retryAtMs, store.now());
+      const issued = await ownership.issueToken({ host, client, block, tokenHash, keyHash });
+      if (!issued.taken) {
+        const retryAfterSec = secondsUntil(issued.retryAtMs, store.now());
         throw new OwnershipTokenLimit(host, LIVE_TOKENS_PER_HOST_AND_CLIENT, retryAfterSec);
       }
       return {

@@ -57,7 +57,7 @@ export async function deliverDue(options: DeliveriesOptions, receiver: string): 
       domain,
       withinMs: MAX_TURN_WAIT_MS,
       async beforeConnect() {
-        await takeRateSlot(store, receiver);
+        await countTry(store, receiver);
         startMs = performance.now();
       },
     };
@@ -108,14 +108,14 @@ async function deliver(
 }
 
 /** Counts a try. Throws LimitReached if the receiver has reached its limit of this minute. */
-async function takeRateSlot({ slots }: Store, receiver: string): Promise<void> {
-  const slot = await slots.take({
+async function countTry({ slots }: Store, receiver: string): Promise<void> {
+  const counted = await slots.take({
     scope: ['watch', 'minute', receiver],
     limit: DELIVERIES_PER_MINUTE,
     lifetimeMs: MINUTE_MS,
     endsWithOwner: false,
   });
-  if (!slot.taken) throw new LimitReached();
+  if (!counted.taken) throw new LimitReached();
 }
 
 /** Stores the result of a try. Returns null if the watch has ended meanwhile. */

@@ -37,7 +37,7 @@ const NO_OUTCOME: LookOutcome = { result: null, scan: null };
 const MAX_LOOK_WAIT_MS = 5_000;
 /** The verification file is read only once a day, so its turn may take longer. */
 const MAX_FILE_WAIT_MS = 30_000;
-/** These tries last longer than another reading of the file, which holds its slot for 10 s. */
+/** These tries last longer than another reading of the file, which holds its lease for 10 s. */
 const MAX_FILE_TRIES = 15;
 const FILE_POLL_MS = 1_000;
 
@@ -115,8 +115,8 @@ export class Look {
     const { store, wait = pause } = this.#options;
     const origin = this.#origin;
     for (let tries = 0; tries < MAX_FILE_TRIES; tries += 1) {
-      const slot = await store.ownership.beginReading(origin.host);
-      if (slot.taken) return (await fetchFinding(store, origin, client, slot.atMs)).finding;
+      const lease = await store.ownership.beginReading(origin.host);
+      if (lease.taken) return (await fetchFinding(store, origin, client, lease.atMs)).finding;
       const last = (await readFindings(store, origin)).at(-1);
       if (last !== undefined) return last.finding;
       await wait(FILE_POLL_MS);

@@ -34,7 +34,10 @@ const POST = { method: 'POST', path: SUMMARY.path } as const;
 /** Looks at a seller that gives these answers; `requestLines` lists the requests that it got, in order. */
 async function lookAt(
   answers: CraftedOptions['answers'] = {},
-  { places = 99, ...question }: Partial<AskListedRequest> & { readonly places?: number } = {},
+  {
+    admissions = 99,
+    ...question
+  }: Partial<AskListedRequest> & { readonly admissions?: number } = {},
 ) {
   const seller = await startCraftedSeller({ answers: { ...answers } });
   onTestFinished(() => seller[Symbol.asyncDispose]());
@@ -42,12 +45,12 @@ async function lookAt(
   const userAgent = 'x402-conformance-scanner/0 (+https://scanner.example/about-census)';
   const turns = createFreeTurns(openRealClient({ policy, userAgent }));
   const origin = parseOrigin(seller.url, policy);
-  let placesLeft = places;
+  let admissionsLeft = admissions;
   const turnRequest: TurnRequest = {
     ...{ kind: 'census', origin, blocks: new Set(['census']) },
     async beforeConnect() {
-      placesLeft -= 1;
-      if (placesLeft < 0) throw new LimitReached();
+      admissionsLeft -= 1;
+      if (admissionsLeft < 0) throw new LimitReached();
     },
   };
   const request = { resources: [GET], allowed: ALL_ALLOWED, robotsPaths: [], ...question };
@@ -60,7 +63,7 @@ async function lookAt(
     requestLines,
     requests: seller.requests,
     word: toDayWord(answer.signs),
-    places: places - placesLeft,
+    admissions: admissions - admissionsLeft,
   };
 }
 
@@ -308,24 +311,24 @@ describe('robots.txt', () => {
   });
 });
 
-describe('a place, the permission for one request,', () => {
+describe('the admission of a request', () => {
   test('is taken for each request', async () => {
-    const { places } = await lookAt(
+    const { admissions } = await lookAt(
       {},
       { resources: [GET, POST], robotsPaths: ['/weather', '/summaries'] },
     );
-    expect(places).toBe(3);
+    expect(admissions).toBe(3);
   });
 
   test('that is missing prevents the request', async () => {
-    await expect(lookAt({}, { places: 0 })).rejects.toThrow(LimitReached);
-    await expect(lookAt({}, { places: 0, robotsPaths: ['/weather'] })).rejects.toThrow(
+    await expect(lookAt({}, { admissions: 0 })).rejects.toThrow(LimitReached);
+    await expect(lookAt({}, { admissions: 0, robotsPaths: ['/weather'] })).rejects.toThrow(
       LimitReached,
     );
   });
 
   test('that is missing for a later request ends the look with the answers so far', async () => {
-    const { requestLines, word } = await lookAt({}, { resources: [GET, POST], places: 1 });
+    const { requestLines, word } = await lookAt({}, { resources: [GET, POST], admissions: 1 });
     expect(requestLines).toEqual(['GET /weather']);
     expect(word).toBe('payable');
   });
@@ -337,7 +340,7 @@ describe('a host name', () => {
     const resolver = failingResolver(code);
     const turns = createFreeTurns(openRealClient({ policy, userAgent: 'test', resolver }));
     const origin = parseOrigin('https://nowhere.invalid', policy);
-    const beforeConnect = () => Promise.reject(new Error('no place is needed'));
+    const beforeConnect = () => Promise.reject(new Error('no admission is needed'));
     const turnRequest = { kind: 'census', origin, blocks: new Set(['a']), beforeConnect } as const;
     const request = { resources: [GET], allowed: {}, robotsPaths: [] };
     return turns.ask(turnRequest, (client) => createAskListed(engine)(origin, request, client));

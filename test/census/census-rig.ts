@@ -157,7 +157,7 @@ export function startCensus(
     answer: (_host: string): Partial<AskListedResult> => ({}),
     robots: (_host: string): Partial<AskListedResult> => ({}),
     during: async (_host: string): Promise<void> => undefined,
-    /** After the first request, which holds its place until the next one takes another. */
+    /** After the first request, whose turn lasts until the next request waits for its own. */
     between: async (_admit: () => Promise<void>, _host: string): Promise<void> => undefined,
 
     today: () => utcDay(clock.nowMs),

@@ -78,7 +78,7 @@ test('twenty honest hosts are looked at beside 120 slow names at one address', a
   }
   for (const host of honest) await rig.list(host);
   const isSlow = new Set(slow);
-  // Each slow name holds its place for 19 s.
+  // Each slow name holds its turn for 19 s.
   rig.during = async (host) => {
     if (!isSlow.has(host)) return;
     const endMs = rig.clock.nowMs + 19_000;

@@ -115,11 +115,11 @@ test('at most eight looks are unfinished at a time, so a crash cuts off at most 
   const hosts = hostsBetween(1, 20, 30);
   for (const host of hosts) await rig.list(host);
   rig.wait = runPendingTurns;
-  // Each look returns its place between two requests, so other looks can begin.
-  rig.between = async (takePlace) => {
+  // Each look returns its turn between two requests, so other looks can begin.
+  rig.between = async (admitNext) => {
     for (;;) {
       await runPendingTurns();
-      await takePlace();
+      await admitNext();
     }
   };
   rig.clock.nowMs = START_MS + 21 * HOUR_MS;

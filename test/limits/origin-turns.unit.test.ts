@@ -183,7 +183,7 @@ test.each([
     for (let n = 0; n < 6; n += 1) void dial(`shop${n}.dev`, `block ${n}`, createAddress(n));
     void dial('elsewhere.dev', 'home', '203.0.113.1');
     await runPending();
-    // A request that waits for its server does not take a place from requests to other servers.
+    // A request that waits for its server does not take a turn from requests to other servers.
     expect(dials.map(({ name }) => name)).toEqual(['shop0.dev', 'shop1.dev', 'elsewhere.dev']);
     await advance(2_000);
     expect(dials.map(({ atMs }) => atMs)).toEqual([0, 0, 0, 1_000, 1_000, 2_000, 2_000]);
@@ -228,7 +228,7 @@ test('each further request of a turn waits until its network and its domain may 
   const thirdRequest = ask('192.0.2.7');
   await advance(1_000);
   await thirdRequest;
-  // The first two requests use both of the domain's places in this second.
+  // The first two requests use both requests of the domain in this second.
   expect(admittedAtMs).toEqual([0, 0, 1_000]);
   turn?.end(0);
 });
@@ -238,7 +238,7 @@ test.each([
   ['look', 16, 4],
   ['webhook', 64, 8],
 ] as const)(
-  '%s: %i requests run at once, %i during a scan, and other kinds of requests take none of these places',
+  '%s: %i requests run at once, %i during a scan, and other kinds of requests take none of these turns',
   async (kind, atOnce, duringScan) => {
     const { enter, enteredNames, running, state } = startTurns();
     const otherKinds = (['call', 'look', 'webhook'] as const).filter((other) => other !== kind);

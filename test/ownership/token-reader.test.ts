@@ -161,7 +161,7 @@ test('a client whose hosts cost a second of handshakes waits behind other client
   };
   await read('costly', STRANGER);
   fetches[0]?.answer('a token', 1_000);
-  for (let place = 0; place < 8; place += 1) await read(`busy${place}`, OWNER);
+  for (let n = 0; n < 8; n += 1) await read(`busy${n}`, OWNER);
   await read('more', STRANGER);
   await read('late', OWNER);
   expect(fetches).toHaveLength(9);

@@ -1,4 +1,4 @@
-/** Preflight of a bare host reads documents to find a path. Each of its requests waits for a slot. */
+/** Preflight of a bare host reads documents to find a path. Each of its requests waits for its turn. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createOracle } from '../../src/buyers/create-oracle.ts';
 import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
