@@ -94,6 +94,18 @@ export function toPaymentKey(
   return [terms.network, terms.asset, from, nonce].join(':').toLowerCase();
 }
 
+/** Finds the first signed field that differs in two authorizations with the same key; null if none differs. */
+export function findDifferingField(
+  a: Authorization,
+  b: Authorization,
+): 'to' | 'value' | 'validAfter' | 'validBefore' | null {
+  if (!isSameAddress(a.to, b.to)) return 'to';
+  if (a.value !== b.value) return 'value';
+  if (a.validAfter !== b.validAfter) return 'validAfter';
+  if (a.validBefore !== b.validBefore) return 'validBefore';
+  return null;
+}
+
 /** The payer's address in lower case. */
 export function toPayer(payment: SignedPayment): string {
   return payment.authorization.from.toLowerCase();

@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { encodePaymentResponseHeader } from '@x402/core/http';
+import type { Hex } from 'viem';
 import { ERROR_CODES, type ErrorCode, ServiceError } from '../../errors/error-codes.ts';
-import { AnswerExpired } from '../../errors/errors.ts';
+import { SettlementUnknown } from '../../errors/errors.ts';
 import type { JsonObject, JsonValue } from '../../model/json.ts';
 import type { AnswerStore } from '../../store/answers.ts';
-import { ANSWER_LIFETIME_MS } from '../../store/context.ts';
-import type { LedgerEntry, LedgerRow, LedgerStore } from '../../store/ledger.ts';
-import type { Store } from '../../store/store.ts';
-import { findSettledAtMs, findTransaction, isUnproved, readPayment } from '../ledger/ledger.ts';
+import type { LedgerRow, LedgerStore } from '../../store/ledger.ts';
+import type { StoredPayment } from '../ledger/ledger.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
 import { isDisconnect } from './call-end.ts';
 import {
@@ -73,33 +72,22 @@ export function encodeSettlement(notice: SettlementNotice): string {
   });
 }
 
-/**
- * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after the settlement. The answer
- * may still be stored then, if a purge was late or another payer has bought the same answer.
- * `isOwn`: the call's own payment settled the key.
- */
-export async function findDelivery(
-  stores: Pick<Store, 'answers' | 'now'>,
-  entry: LedgerEntry,
-  isOwn: boolean,
-): Promise<PaidDelivery> {
-  const { answerId } = entry.last;
-  const settledMs = findSettledAtMs(entry) ?? 0;
-  const isExpired = stores.now() >= settledMs + ANSWER_LIFETIME_MS;
-  const answer = isExpired || answerId === undefined ? null : await stores.answers.get(answerId);
-  if (answer === null) throw new AnswerExpired(isOwn);
-  const { authorization, requirements } = readPayment(entry);
-  return {
-    key: entry.key,
-    headers: isUnproved(entry) ? { ...answer.headers, 'x-settlement': 'unproved' } : answer.headers,
-    bodyBytes: answer.bodyBytes,
-    body: () => answer.body(),
-    settlement: {
-      network: requirements.network,
-      payer: authorization.from,
-      transaction: findTransaction(entry),
-    },
-  };
+/** Error for a payer while we do not know if the money has moved. */
+export function createUnknownError(
+  { authorization: { from, nonce }, requirements: { network } }: StoredPayment,
+  transaction: Hex | null,
+): SettlementUnknown {
+  const notice = { network, payer: from, transaction, errorReason: 'settlement_pending' };
+  const headers = transaction === null ? {} : { 'payment-response': encodeSettlement(notice) };
+  return new SettlementUnknown({ network, payer: from, nonce, transaction }, headers);
+}
+
+/** Error for a payer if the chain has proved that their authorization can never pay us. */
+export function createUnpaidError(): PaymentRefused {
+  return new PaymentRefused(
+    'settlement_failed',
+    'your authorization ended without having paid us. Nothing was charged: sign a new one',
+  );
 }
 
 export type SendOptions = {

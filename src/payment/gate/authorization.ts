@@ -6,6 +6,7 @@ import { readPayment, toProgress } from '../ledger/ledger.ts';
 import type { PaidRoute, SignedPayment } from '../paid-route.ts';
 import {
   createSignerCheck,
+  findDifferingField,
   isPlainSignature,
   type Requirements,
   type SignerCheck,
@@ -13,7 +14,6 @@ import {
 import { PaymentRefused, toReasonWord } from './answers.ts';
 import { withDeadline } from './call-end.ts';
 import type { GateDeps, Purchase } from './purchase.ts';
-import { findDifferingField } from './redelivery.ts';
 
 /** The ledger must keep a nonce while its authorization is valid. Official clients sign for five minutes. */
 const MAX_VALIDITY_MS = 24 * 3_600_000;
@@ -165,6 +165,7 @@ export async function askFacilitator(
  */
 function isConfirmedBefore({ payment }: Purchase, entry: LedgerEntry | null): boolean {
   if (entry === null || toProgress(entry.last.state) === 'free') return false;
-  const claim = readPayment(entry);
-  return claim.signature === payment.signature && findDifferingField(claim, payment) === null;
+  const { signature, authorization } = readPayment(entry);
+  if (signature !== payment.signature) return false;
+  return findDifferingField(authorization, payment.authorization) === null;
 }

@@ -29,11 +29,10 @@ import {
   findLostKey,
   hasBuyersIdentifier,
   readIdentifier,
-  refusePrivateAnswer,
   refuseRepeatedClaims,
   toIdentifierScope,
 } from './redelivery.ts';
-import { awaitPayment, InFlightCalls, type KeyState } from './waiting.ts';
+import { awaitPayment, InFlightCalls } from './waiting.ts';
 
 /** Outcome of one look at the ledger. `again`: the ledger has changed, and must be read again. */
 type Decision = PaidAnswer | 'again';
@@ -121,32 +120,29 @@ export class PaymentGate {
 
   async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer> {
     const { store } = this.#deps;
-    let entry: LedgerEntry | null | undefined = await store.ledger.findEntry(purchase.key);
+    const entry = await store.ledger.findEntry(purchase.key);
     const isVerified = await this.#proofs.prove(purchase, entry, () =>
       this.#refuseBusyOrDebtor(purchase),
     );
     publishStep({ name: 'parsed' });
-    for (;;) {
+    for (let known: LedgerEntry | null | undefined = entry; ; known = undefined) {
       if (this.#stopping.signal.aborted) throw new CallEnded('stopping');
-      const decision = await this.#decide(purchase, isVerified, entry);
+      const decision = await this.#decide(purchase, isVerified, known);
       if (decision !== 'again') return decision;
-      entry = undefined;
     }
   }
 
-  /** Returns an answer that exists or is being made, else begins new work. `entry` is undefined if it must be read. */
+  /** Returns an answer that exists or is being made, else begins new work. `known` is undefined if it must be read. */
   async #decide<Input>(
     purchase: Purchase<Input>,
     isVerified: boolean,
-    entry: LedgerEntry | null | undefined,
+    known: LedgerEntry | null | undefined,
   ): Promise<Decision> {
     const { store } = this.#deps;
     const { key, route, scope, call, payment } = purchase;
-    const state = await this.#awaitPayment(key, purchase, entry);
-    if (state.kind === 'paid' && state.entry !== null) {
-      await refusePrivateAnswer(store, purchase, state.entry);
-    }
-    if (state.kind !== 'free') return this.#answerFromState(purchase, key, state);
+    const own = await this.#awaitPayment(key, purchase, known);
+    if (own.kind === 'refused') throw own.error;
+    if (own.kind === 'paid') return this.#redeliver(purchase, own.delivery);
 
     throwIfEnded(call, this.#stopping.signal);
     checkTerms(call.payment, payment.requirements, store.now());
@@ -155,31 +151,19 @@ export class PaymentGate {
     const boughtKey = identifier?.liveKey ?? (await this.#findLostKey(purchase));
     if (boughtKey !== null) {
       // Another authorization of this payer has bought the answer, or may buy it. This call's payment is not settled.
-      const boughtState = await this.#awaitPayment(boughtKey, purchase);
-      if (boughtState.kind === 'free') return 'again';
-      return this.#answerFromState(purchase, boughtKey, boughtState);
+      const bought = await this.#awaitPayment(boughtKey, purchase);
+      return bought.kind === 'paid' ? this.#redeliver(purchase, bought.delivery) : 'again';
     }
 
     checkValidity(payment, route, store.now());
-    refuseRepeatedClaims(state.entry, store.now());
+    refuseRepeatedClaims(own.entry, store.now());
     await this.#refuseBusyOrDebtor(purchase);
-    return this.#begin(purchase, { entry: state.entry, identifier, isVerified });
+    return this.#begin(purchase, { entry: own.entry, identifier, isVerified });
   }
 
-  /** Returns the answer that `key` bought. Throws if its payment was refused, or its call failed. */
-  async #answerFromState<Input>(
-    purchase: Purchase<Input>,
-    key: string,
-    state: Exclude<KeyState, { readonly kind: 'free' }>,
-  ): Promise<Decision> {
-    switch (state.kind) {
-      case 'refused':
-        throw state.error;
-      case 'paid': {
-        const isBuyer = await hasBuyersIdentifier(this.#deps.store, purchase, key);
-        return this.#toPaidAnswer(purchase, state.delivery, { isBuyer, isRedelivered: true });
-      }
-    }
+  async #redeliver(purchase: Purchase, delivery: PaidDelivery): Promise<PaidAnswer> {
+    const isBuyer = await hasBuyersIdentifier(this.#deps.store, purchase, delivery.key);
+    return this.#toPaidAnswer(purchase, delivery, { isBuyer, isRedelivered: true });
   }
 
   /** Admits new work, waits for its turn, then claims, computes and settles it. */

@@ -3,32 +3,27 @@
 import { randomUUID } from 'node:crypto';
 import { isValidPaymentId } from '@x402/extensions/payment-identifier';
 import {
+  AnswerExpired,
   AnswerPrivate,
   InvalidPaymentIdentifier,
   PaymentConflict,
   TooManyTries,
 } from '../../errors/errors.ts';
-import { isSameAddress } from '../../parse/x402/namespaces.ts';
+import { ANSWER_LIFETIME_MS } from '../../store/context.ts';
 import type { IdentifierScope } from '../../store/identifiers.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
-import { countClaims, findSettledAtMs, type StoredPayment, toProgress } from '../ledger/ledger.ts';
+import {
+  countClaims,
+  findSettledAtMs,
+  findTransaction,
+  isUnproved,
+  readPayment,
+  toProgress,
+} from '../ledger/ledger.ts';
 import type { SignedPayment } from '../paid-route.ts';
-import { type PaymentTerms, toPayer } from '../terms.ts';
-import type { Purchase } from './purchase.ts';
-
-/** Finds the first signed field that differs from the ledger's payment of the same key; null if none differs. */
-export function findDifferingField(
-  stored: StoredPayment,
-  { authorization }: Pick<StoredPayment, 'authorization'>,
-): 'to' | 'value' | 'validAfter' | 'validBefore' | null {
-  const signed = stored.authorization;
-  if (!isSameAddress(signed.to, authorization.to)) return 'to';
-  if (signed.value !== authorization.value) return 'value';
-  if (signed.validAfter !== authorization.validAfter) return 'validAfter';
-  if (signed.validBefore !== authorization.validBefore) return 'validBefore';
-  return null;
-}
+import { findDifferingField, type PaymentTerms, toPayer } from '../terms.ts';
+import type { PaidDelivery, Purchase } from './purchase.ts';
 
 /** For this long after a settlement, a new authorization fetches an answer that was not written in full. */
 const LOST_ANSWER_MS = 10 * 60_000;
@@ -58,13 +53,14 @@ export function toIdentifierScope(
 }
 
 /**
- * Throws `PaymentConflict` if the key's payment bought another request or has other signed fields. The error names
- * only the field that differs, and nothing of what was bought.
+ * Throws `PaymentConflict` if a claim of the purchase's own key bought another request or has other signed fields. The
+ * error names only the field that differs, and nothing of what was bought.
  */
 export function refuseConflict(
-  claim: Pick<Purchase, 'request' | 'payment'>,
-  { request, payment, route }: Purchase,
+  claim: Pick<Purchase, 'key' | 'request' | 'payment'>,
+  { key, request, payment, route }: Purchase,
 ): void {
+  if (claim.key !== key) return;
   if (claim.request !== request) {
     const field = claim.request.startsWith(`${route.name} `) ? 'request' : 'route';
     throw new PaymentConflict(
@@ -72,7 +68,7 @@ export function refuseConflict(
       `This payment was used for another ${field}. Sign a new payment for this one.`,
     );
   }
-  const field = findDifferingField(claim.payment, payment);
+  const field = findDifferingField(claim.payment.authorization, payment.authorization);
   if (field === null) return;
   throw new PaymentConflict(
     field,
@@ -92,10 +88,41 @@ export async function hasBuyersIdentifier(
 }
 
 /**
+ * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after the settlement. The answer
+ * may still be stored then, if a purge was late or another payer has bought the same answer. If the purchase's own key
+ * bought it, also throws `AnswerPrivate`.
+ */
+export async function findDelivery(
+  stores: Stores & Pick<Store, 'answers'>,
+  entry: LedgerEntry,
+  purchase: Purchase,
+): Promise<PaidDelivery> {
+  const isOwn = entry.key === purchase.key;
+  const { answerId } = entry.last;
+  const settledMs = findSettledAtMs(entry) ?? 0;
+  const isExpired = stores.now() >= settledMs + ANSWER_LIFETIME_MS;
+  const answer = isExpired || answerId === undefined ? null : await stores.answers.get(answerId);
+  if (answer === null) throw new AnswerExpired(isOwn);
+  if (isOwn) await refusePrivateAnswer(stores, purchase, entry);
+  const { authorization, requirements } = readPayment(entry);
+  return {
+    key: entry.key,
+    headers: isUnproved(entry) ? { ...answer.headers, 'x-settlement': 'unproved' } : answer.headers,
+    bodyBytes: answer.bodyBytes,
+    body: () => answer.body(),
+    settlement: {
+      network: requirements.network,
+      payer: authorization.from,
+      transaction: findTransaction(entry),
+    },
+  };
+}
+
+/**
  * Throws if a private answer needs the payer's identifier and the call does not have it. Anybody can rebuild the
  * header of a settled payment from the chain, so ten minutes after delivery the header proves nothing.
  */
-export async function refusePrivateAnswer(
+async function refusePrivateAnswer(
   stores: Stores,
   purchase: Purchase,
   { key, writtenAtMs }: LedgerEntry,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
-import { PaymentsUnavailable, SettlementUnknown } from '../../errors/errors.ts';
+import { PaymentsUnavailable } from '../../errors/errors.ts';
 import { StoreError } from '../../store/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import {
@@ -8,11 +8,16 @@ import {
   type LedgerWriter,
   publishSettled,
   StepLost,
-  type StoredPayment,
   toProgress,
 } from '../ledger/ledger.ts';
 import { type DoubtfulOutcome, toDoubtData } from '../settle/facilitator.ts';
-import { encodeSettlement, PaymentRefused, toReasonWord, toReleaseData } from './answers.ts';
+import {
+  createUnknownError,
+  createUnpaidError,
+  PaymentRefused,
+  toReasonWord,
+  toReleaseData,
+} from './answers.ts';
 import {
   type GateDeps,
   type PaidDelivery,
@@ -165,22 +170,4 @@ export class Settlement {
     const settlement = { ...this.#delivery.settlement, transaction };
     return { kind: 'paid', delivery: { ...this.#delivery, settlement } };
   }
-}
-
-/** Error for a payer while we do not know if the money has moved. */
-export function createUnknownError(
-  { authorization: { from, nonce }, requirements: { network } }: StoredPayment,
-  transaction: Hex | null,
-): SettlementUnknown {
-  const notice = { network, payer: from, transaction, errorReason: 'settlement_pending' };
-  const headers = transaction === null ? {} : { 'payment-response': encodeSettlement(notice) };
-  return new SettlementUnknown({ network, payer: from, nonce, transaction }, headers);
-}
-
-/** Error for a payer if the chain has proved that their authorization can never pay us. */
-export function createUnpaidError(): PaymentRefused {
-  return new PaymentRefused(
-    'settlement_failed',
-    'your authorization ended without having paid us. Nothing was charged: sign a new one',
-  );
 }

@@ -1,27 +1,29 @@
+/** Waits for other calls that work on a key, in this process or in another one. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { SettlementUnknown } from '../../errors/errors.ts';
 import type { LedgerEntry, LedgerStore } from '../../store/ledger.ts';
+import type { Store } from '../../store/store.ts';
 import {
   findTransaction,
+  isInDoubt,
   LedgerWriter,
   readPayment,
   StepLost,
   toProgress,
 } from '../ledger/ledger.ts';
-import { findDelivery, readReleaseError } from './answers.ts';
+import { createUnknownError, createUnpaidError, readReleaseError } from './answers.ts';
 import { CallEnded, isLate, withDeadline } from './call-end.ts';
 import type { GateDeps, PaidDelivery, Purchase, PurchaseOutcome } from './purchase.ts';
-import { refuseConflict } from './redelivery.ts';
-import { createUnknownError, createUnpaidError } from './settlement.ts';
+import { findDelivery, refuseConflict } from './redelivery.ts';
 
 /** Poll interval while another instance works on the key. */
 const POLL_INTERVAL_MS = 200;
 
 /** A purchase that this process works on now. */
-export type CallInFlight = {
+type CallInFlight = {
   readonly purchase: Purchase;
-  /** True once money may move. */
-  readonly isSettling: boolean;
+  /** `isSettling` is true once money may move. */
+  readonly run: { readonly isSettling: boolean };
   readonly outcome: Promise<PurchaseOutcome>;
 };
 
@@ -43,13 +45,7 @@ export class InFlightCalls {
     run: { readonly isSettling: boolean; run(): Promise<PurchaseOutcome> },
   ): Promise<PurchaseOutcome> {
     const outcome = run.run().finally(() => this.#calls.delete(purchase.key));
-    this.#calls.set(purchase.key, {
-      purchase,
-      outcome,
-      get isSettling() {
-        return run.isSettling;
-      },
-    });
+    this.#calls.set(purchase.key, { purchase, run, outcome });
     return outcome;
   }
 
@@ -58,17 +54,17 @@ export class InFlightCalls {
   }
 }
 
-/** State of a key after a wait. */
-export type KeyState =
+/** State of a key on which nobody works. */
+type KeyState =
   | { readonly kind: 'free'; readonly entry: LedgerEntry | null }
-  /** `entry` is null if a call of this process has just bought the answer. */
-  | { readonly kind: 'paid'; readonly delivery: PaidDelivery; readonly entry: LedgerEntry | null }
+  | { readonly kind: 'paid'; readonly delivery: PaidDelivery }
+  /** The call that this one has waited for ended with this error, or the payment can never pay us. */
   | { readonly kind: 'refused'; readonly error: unknown };
 
 /**
- * Waits until no other call works on a key, then returns the key's state. If `purchase` has this key, it also gets an
- * error that ended the other call. If `purchase` has another key, such an error makes the state `free`. `known` is the
- * entry of the key if the caller has just read it; undefined if this function must read it.
+ * Waits until nobody works on a key. Throws if the purchase may not have what its own key bought, if the payment of the
+ * key stays in doubt, and `CallEnded`. `known` is the entry of the key if the caller has just read it; undefined if
+ * this function must read it.
  */
 export async function awaitPayment(
   { deps, inFlight }: { readonly deps: GateDeps; readonly inFlight: InFlightCalls },
@@ -76,85 +72,62 @@ export async function awaitPayment(
   purchase: Purchase,
   known?: LedgerEntry | null,
 ): Promise<KeyState> {
+  const { store } = deps;
   let wasBusy = false;
-  let freshEntry = known;
-  for (;;) {
+  for (let entry = known; ; entry = undefined) {
     if (purchase.call.disconnect.aborted) throw new CallEnded('disconnected');
-    const otherCall = inFlight.get(key);
-    if (otherCall !== undefined) {
-      const state = await awaitCall(otherCall, purchase, key === purchase.key);
-      if (state !== null) return state;
-      freshEntry = undefined;
+    const running = inFlight.get(key);
+    if (running !== undefined) {
+      const outcome = await awaitCall(running, purchase);
+      if (outcome.kind === 'unknown') throw outcome.error;
+      if (outcome.kind !== 'abandoned') return outcome;
       continue;
     }
-    const entry: LedgerEntry | null =
-      freshEntry === undefined ? await deps.store.ledger.findEntry(key) : freshEntry;
+    if (entry === undefined) entry = await store.ledger.findEntry(key);
     if (entry === null) return { kind: 'free', entry };
-    const state = await readKeyState(deps, entry, purchase, wasBusy);
+    const state = await readKeyState(store, entry, purchase, wasBusy);
     if (state !== null) return state;
-    // A call past its deadline does not wait. `readKeyState` would have returned a stored answer.
-    if (isLate(purchase.call)) throw toLateError(entry);
-    wasBusy = true;
     await awaitStep(deps, entry, purchase);
-    freshEntry = undefined;
+    wasBusy = true;
   }
-}
-
-/** While the payment is in doubt, the error must not promise that the call is uncharged. */
-function toLateError(entry: LedgerEntry): Error {
-  return toProgress(entry.last.state) === 'in_doubt' ? toDoubtError(entry) : new CallEnded('late');
-}
-
-function toDoubtError(entry: LedgerEntry): SettlementUnknown {
-  return createUnknownError(readPayment(entry), findTransaction(entry));
 }
 
 /** Returns null while a call works on the key, or while its payment is in doubt. */
 async function readKeyState(
-  deps: GateDeps,
+  store: Store,
   entry: LedgerEntry,
   purchase: Purchase,
   wasBusy: boolean,
 ): Promise<KeyState | null> {
-  const isOwn = entry.key === purchase.key;
-  const progress = toProgress(entry.last.state);
+  const { key, last } = entry;
+  const progress = toProgress(last.state);
   if (progress === 'free') {
-    const error = wasBusy && isOwn ? readReleaseError(entry.last) : null;
+    // If nobody worked on the key, the error is the end of an earlier call.
+    const error = wasBusy ? readReleaseError(last) : null;
     return error === null ? { kind: 'free', entry } : { kind: 'refused', error };
   }
-  if (isOwn) refuseConflict({ request: entry.last.request, payment: readPayment(entry) }, purchase);
+  refuseConflict({ key, request: last.request, payment: readPayment(entry) }, purchase);
   switch (progress) {
     case 'paid':
-      return { kind: 'paid', delivery: await findDelivery(deps.store, entry, isOwn), entry };
+      return { kind: 'paid', delivery: await findDelivery(store, entry, purchase) };
     case 'failed':
-      return isOwn ? { kind: 'refused', error: createUnpaidError() } : { kind: 'free', entry };
+      return { kind: 'refused', error: createUnpaidError() };
     case 'working':
     case 'in_doubt':
       return null;
   }
 }
 
-/** Waits for another call of this process. Returns null if that call ended without an answer for this one. */
+/** Waits for another call of this process. */
 async function awaitCall(
-  otherCall: CallInFlight,
-  purchase: Purchase,
-  isOwn: boolean,
-): Promise<KeyState | null> {
-  const { payment } = otherCall.purchase;
-  if (isOwn) refuseConflict(otherCall.purchase, purchase);
-  const toLateError = () =>
-    otherCall.isSettling ? createUnknownError(payment, null) : new CallEnded('late');
-  const outcome = await withDeadline(otherCall.outcome, purchase.call, { toLateError });
-  switch (outcome.kind) {
-    case 'paid':
-      return { kind: 'paid', delivery: outcome.delivery, entry: null };
-    case 'refused':
-      return isOwn ? outcome : null;
-    case 'unknown':
-      throw outcome.error;
-    case 'abandoned':
-      return null;
-  }
+  { purchase, run, outcome }: CallInFlight,
+  waiter: Purchase,
+): Promise<PurchaseOutcome> {
+  refuseConflict(purchase, waiter);
+  return await withDeadline(outcome, waiter.call, {
+    toLateError: () =>
+      run.isSettling ? createUnknownError(purchase.payment, null) : new CallEnded('late'),
+  });
 }
 
 /**
@@ -167,20 +140,25 @@ async function awaitStep(
   { call }: Purchase,
 ): Promise<void> {
   const { owner, state } = entry.last;
+  // While the payment is in doubt, the error of a late call must not promise that the call is uncharged.
+  const toLateError = () => (isInDoubt(state) ? toDoubtError(entry) : new CallEnded('late'));
+  if (isLate(call)) throw toLateError();
   const isOwnedByUs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
   const isOwnedByOther = !isOwnedByUs && (await store.instances.isAlive(owner));
-  // The other instance writes the end of its work to the ledger. The caller then reads the ledger again.
   if (isOwnedByOther && state !== 'unknown') {
+    // The other instance writes the end of its work to the ledger.
     await pause(POLL_INTERVAL_MS);
-    return;
-  }
-  if (toProgress(state) === 'working') {
+  } else if (isInDoubt(state)) {
+    const resolving = reconciler.resolve(entry.key, timing.retryWithinMs);
+    const latest = await withDeadline(resolving, call, { toLateError });
+    if (latest !== null && isInDoubt(latest.last.state)) throw toDoubtError(latest);
+  } else {
     await takeOver(store.ledger, entry);
-    return;
   }
-  const resolving = reconciler.resolve(entry.key, timing.retryWithinMs);
-  const latest = await withDeadline(resolving, call, { toLateError: () => toDoubtError(entry) });
-  if (latest !== null && toProgress(latest.last.state) === 'in_doubt') throw toDoubtError(latest);
+}
+
+function toDoubtError(entry: LedgerEntry): SettlementUnknown {
+  return createUnknownError(readPayment(entry), findTransaction(entry));
 }
 
 /** Releases a key whose payment was not sent, because no process works on it any more. */
