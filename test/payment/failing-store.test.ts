@@ -3,7 +3,7 @@ import type { SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { flakyStore } from './flaky-store.ts';
 import { newPayer, type SignedHeader } from './payer.ts';
 import { listLedgerRows, listStates, QUICK_TIMING } from './settling.ts';
-import { PRICE, startShop } from './shop.ts';
+import { createItemAnswer, newLatch, PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
@@ -97,6 +97,29 @@ describe('if the store fails', () => {
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
     await flaky.store.close();
   });
+});
+
+test('a call for which the ledger does not answer after its wait keeps no place', async () => {
+  const flaky = flakyStore();
+  const latch = newLatch();
+  const compute = async (item: string) => {
+    await latch.opened;
+    return createItemAnswer(item);
+  };
+  await using shop = await startShop({ store: flaky.store, maxRunning: 4, compute });
+  const firstCall = shop.buy('first', toHeaders(await pay()));
+  await expect.poll(() => shop.computations.length).toBe(1);
+  const queriesBefore = flaky.settledQueries();
+  const secondCall = shop.buy('second', toHeaders(await pay()));
+  // A payer has one of four places. The fourth query is of the third try, which comes after a pause.
+  await expect.poll(() => flaky.settledQueries() - queriesBefore).toBeGreaterThanOrEqual(4);
+  flaky.failRecent();
+  latch.open();
+  expect((await firstCall).status).toBe(200);
+  expect((await secondCall).json).toMatchObject({ error: 'store_unavailable', charged: false });
+  flaky.heal();
+  expect((await shop.buy('third', toHeaders(await pay()))).status).toBe(200);
+  await flaky.store.close();
 });
 
 test('if the publication fails, the payer still gets the answer, and publication follows later', async () => {

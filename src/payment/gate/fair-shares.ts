@@ -22,7 +22,7 @@ const RETRY_AFTER_SEC = 30;
 export type Share = {
   /** If true, the caller must read the ledger again. */
   readonly hasWaited: boolean;
-  release(): void;
+  readonly release: () => void;
 };
 
 /** Numbers of running computations of one route in this process. */

@@ -21,7 +21,7 @@ import {
 } from './call-end.ts';
 import { Challenges, type Preview } from './challenge.ts';
 import { refuseDebtor } from './debts.ts';
-import { FairShares } from './fair-shares.ts';
+import { FairShares, type Share } from './fair-shares.ts';
 import type { PaymentHeaders } from './payment-header.ts';
 import { type GateDeps, type PaidDelivery, type Purchase, publishStep } from './purchase.ts';
 import { PurchaseRun, type PurchaseRunOptions } from './purchase-run.ts';
@@ -175,11 +175,8 @@ export class PaymentGate {
     const stopping = this.#stopping.signal;
     await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, { stopping });
     const share = await this.#shares.take(purchase, stopping);
-    // While this call waited for its turn, another call of this process may have begun the same purchase.
-    if (
-      this.#inFlight.has(key) ||
-      (share.hasWaited && (await this.#findLostKey(purchase)) !== null)
-    ) {
+    // Another call of this process may have begun this purchase. No `await` may come between this look and the start.
+    if ((await this.#isBoughtSince(purchase, share)) || this.#inFlight.has(key)) {
       share.release();
       return 'again';
     }
@@ -202,6 +199,17 @@ export class PaymentGate {
         throw outcome.error;
       case 'abandoned':
         return 'again';
+    }
+  }
+
+  /** While a call waits for its share, its payer may buy the answer with another payment. */
+  async #isBoughtSince(purchase: Purchase, { hasWaited, release }: Share): Promise<boolean> {
+    if (!hasWaited) return false;
+    try {
+      return (await this.#findLostKey(purchase)) !== null;
+    } catch (error) {
+      release();
+      throw error;
     }
   }
 
