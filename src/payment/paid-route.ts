@@ -25,7 +25,7 @@ export type ComputedAnswer = {
 } & (
   | {
       readonly headers: Readonly<Record<string, string>>;
-      readonly body: string | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+      readonly body: string;
       /** Scan whose report the body repeats. The store keeps the report once, and the answer refers to it. */
       readonly reportOf?: string | undefined;
     }

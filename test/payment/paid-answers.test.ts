@@ -76,7 +76,7 @@ describe('a paid answer', () => {
     expect(answer.headers.get('x-payment-response')).toBe(answer.headers.get('payment-response'));
   });
 
-  test('of many pieces is stored whole and streamed', async () => {
+  test('of several megabytes is stored whole, and streamed to a retry', async () => {
     const signed = await sign();
     const firstAnswer = await shop.get('/list?n=3000', toHeaders(signed));
     expect(firstAnswer.status).toBe(200);

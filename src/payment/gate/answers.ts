@@ -128,34 +128,24 @@ export type StoredDelivery = {
 /** Stores the whole answer. The ledger step `settling` makes the answer durable before the payment is sent. */
 export async function storeDelivery(
   answers: AnswerStore,
-  purchase: Purchase,
+  { key, payment: { authorization, requirements } }: Purchase,
   computed: ComputedAnswer,
 ): Promise<StoredDelivery> {
-  if ('answerId' in computed) return readUnpaidDelivery(answers, purchase, computed.answerId);
+  const { network } = requirements;
+  const unpaid = { key, settlement: { network, payer: authorization.from, transaction: null } };
+  if ('answerId' in computed) {
+    const { answerId } = computed;
+    const stored = await answers.get(answerId);
+    if (stored === null) throw new Error(`Answer ${answerId} is not stored, or was purged.`);
+    const { headers, bodyBytes } = stored;
+    return { answerId, delivery: { ...unpaid, headers, bodyBytes, body: () => stored.body() } };
+  }
   const { headers, body, reportOf } = computed;
   const answerId = randomUUID();
-  const pieces = typeof body === 'string' ? [Buffer.from(body)] : body;
+  const pieces = [Buffer.from(body)];
   const { bodyBytes } = await answers.put(answerId, { status: 200, headers }, pieces, reportOf);
-  if (typeof body !== 'string') return readUnpaidDelivery(answers, purchase, answerId);
   // The body stays in memory, so that it can be sent even if the store fails after the settlement.
-  return { answerId, delivery: { ...toUnpaidParts(purchase), headers, bodyBytes, body } };
-}
-
-async function readUnpaidDelivery(
-  answers: AnswerStore,
-  purchase: Purchase,
-  answerId: string,
-): Promise<StoredDelivery> {
-  const stored = await answers.get(answerId);
-  if (stored === null) throw new Error(`Answer ${answerId} is not stored, or was purged.`);
-  const { headers, bodyBytes } = stored;
-  const body = () => stored.body();
-  return { answerId, delivery: { ...toUnpaidParts(purchase), headers, bodyBytes, body } };
-}
-
-function toUnpaidParts({ key, payment: { authorization, requirements } }: Purchase) {
-  const { network } = requirements;
-  return { key, settlement: { network, payer: authorization.from, transaction: null } };
+  return { answerId, delivery: { ...unpaid, headers, bodyBytes, body } };
 }
 
 /** Repeats the error that ended a call, for the calls that waited for it with the same payment header. */
