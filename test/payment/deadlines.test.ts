@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { SettleOutcome, VerifyOutcome } from '../../src/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { encode, newPayer, type SignedHeader } from './payer.ts';
+import { listStates } from './settling.ts';
 import { newLatch, PRICE, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
@@ -44,6 +45,47 @@ test('a client that disconnects while the facilitator verifies the signature is 
   await expect.poll(() => shop.runningPaidCalls()).toBe(0);
   facilitatorAnswers.open();
   expect(facilitator.sent).toHaveLength(0);
+});
+
+test('a client that disconnects while its claimed payment is verified leaves the payment to a call that waits', async () => {
+  const facilitator = stubFacilitator();
+  const facilitatorAnswers = newLatch();
+  facilitator.verdict = facilitatorAnswers.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  await using shop = await startShop({ facilitator });
+  const signed = await pay();
+  const abort = new AbortController();
+  const firstCall = shop.buy('x', toHeaders(signed), { signal: abort.signal });
+  await expect.poll(() => facilitator.verified.length).toBe(1);
+  const secondCall = shop.buy('x', toHeaders(signed));
+  await expect.poll(() => shop.runningPaidCalls()).toBe(2);
+  abort.abort();
+  await expect(firstCall).rejects.toThrow();
+  await expect.poll(() => facilitator.verified.length).toBe(2);
+  expect(await listStates(shop, signed)).toEqual(['claimed', 'released', 'claimed']);
+  facilitatorAnswers.open();
+  const answer = await secondCall;
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('x-redelivered')).toBeNull();
+  expect(facilitator.sent).toHaveLength(1);
+  expect(await shop.unpaid(payer.address)).toEqual([]);
+});
+
+test('when the service stops while a payment is verified, the call ends with 503, and its key is free', async () => {
+  const facilitator = stubFacilitator();
+  const facilitatorAnswers = newLatch();
+  facilitator.verdict = facilitatorAnswers.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  await using shop = await startShop({ facilitator });
+  const signed = await pay();
+  const calls = [shop.buy('x', toHeaders(signed)), shop.buy('x', await signAsContract())];
+  await expect.poll(() => facilitator.verified.length).toBe(2);
+  await shop.payments.stop();
+  for (const answer of await Promise.all(calls)) {
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({ error: 'saturated', charged: false });
+  }
+  expect(await listStates(shop, signed)).toEqual(['claimed', 'released']);
+  expect(facilitator.sent).toHaveLength(0);
+  facilitatorAnswers.open();
 });
 
 test('two calls that wait for the settlement end with 503 while the facilitator hangs', async () => {
