@@ -7,7 +7,7 @@ import { utcDay } from '../store/statistics.ts';
 import type { DueOptions } from '../store/watches.ts';
 import { CensusLook, type CensusLookOptions, type CensusLookResult, LOOK_LEASES } from './look.ts';
 import { type EndedLook, LookRest, OutageWindow } from './outage.ts';
-import { DAY_MS, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
+import { canScanEndToday, DAY_MS, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
 import { LookQueue } from './queue.ts';
 import type { Wishes } from './wishes.ts';
 import { CensusWords } from './words.ts';
@@ -118,7 +118,8 @@ export class Census {
     const hosts = this.#queue.choose(origins, {
       leased: new Set(leases.map(({ data }) => data ?? '')),
       isPaidScanRunning: scanCoordinator.running() > 0,
-      isScanDue: (origin) => isWeekPassed(keyedHash, origin, utcDay(nowMs)),
+      isScanDue: (origin) =>
+        canScanEndToday(nowMs) && isWeekPassed(keyedHash, origin, utcDay(nowMs)),
       limit: Math.min(limit, allowed),
     });
     this.#recentStartsMs = [...this.#recentStartsMs, ...hosts.map(() => nowMs)];
@@ -174,7 +175,8 @@ export class Census {
     // Midnight may pass before the look ends.
     const { day } = lookDay;
     const look = new CensusLook(this.#options, row, lookDay);
-    const isScan = !lookDay.isMadeUpFor && isScanDue(await this.#words.readKeyedHash(), row, day);
+    const mayScan = !lookDay.isMadeUpFor && canScanEndToday(this.#options.store.now());
+    const isScan = mayScan && isScanDue(await this.#words.readKeyedHash(), row, day);
     const result = await this.#runLook(look, row, { isScan, day });
     if (result === null) return this.#words.skipDay(row);
     await this.#words.storeFindings(row, result, { day, isScan });

@@ -4,6 +4,8 @@ import type { FoundOrigin } from './found-origins.ts';
 import {
   type CensusSource,
   findChallenged,
+  isSame,
+  isSold,
   type KnownResource,
   type ListedSign,
   noteAnswers,
@@ -76,12 +78,14 @@ export function addFindings(
   { day, post }: { readonly day: number; readonly post: PostMode },
 ): CensusListing {
   const challenged = scan === null ? [] : findChallenged(scan);
-  const isListed = listing.resources.length > 0;
-  const known = isListed
-    ? [...listing.resources, ...listing.candidates]
-    : challenged.map((one): KnownResource => ({ ...one, sources: ['scan'] }));
   const sold = scan?.sold ?? listing.sold;
-  const noted = noteAnswers(noteChallenges(known, challenged), signs, day);
+  const listed = [...listing.resources, ...listing.candidates];
+  // Rows of strangers may have left no place for the row of what the seller sells.
+  const added = challenged
+    .filter((one) => listing.resources.length === 0 || isSold(one, sold))
+    .filter((one) => !listed.some((other) => isSame(one, other)))
+    .map((one): KnownResource => ({ ...one, sources: ['scan'] }));
+  const noted = noteAnswers(noteChallenges([...listed, ...added], challenged), signs, day);
   const { resources } = listing;
   return cutListing({ ...listing, sold, ...chooseResources({ resources, sold }, noted, post) });
 }

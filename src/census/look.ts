@@ -202,18 +202,22 @@ export class CensusLook {
     return { ...found, signs: asked.signs, word: isCounted ? asked.word : word };
   }
 
-  /** Rejects with HostLeft if the owner leaves during the scan, and with Saturated if somebody pays for a scan. */
+  /** Rejects with HostLeft if the owner leaves during the scan, with Saturated if somebody pays for one, and at midnight. */
   async #runScan(client: TurnClient): Promise<FinishedScan> {
     const { scanCoordinator, scanner } = this.#options;
     const ending = new AbortController();
     const beforeRequest = async () => {
-      await this.#requireWish();
-      await this.#yieldToPayers();
+      try {
+        // A scan that takes longer than planned is repeated on the next day.
+        if (utcDay(this.#options.store.now()) !== this.#day) throw new LimitReached();
+        await this.#requireWish();
+        await this.#yieldToPayers();
+      } catch (error) {
+        ending.abort(error);
+      }
       ending.signal.throwIfAborted();
     };
-    const endIfLeft = () => {
-      beforeRequest().catch((error: unknown) => ending.abort(error));
-    };
+    const endIfLeft = () => void beforeRequest().catch(() => undefined);
     const timer = setInterval(endIfLeft, WISH_INTERVAL_MS).unref();
     const { candidates, resources } = this.#listing;
     const listed = [...resources, ...candidates];
@@ -225,8 +229,7 @@ export class CensusLook {
       },
     };
     try {
-      const options = { scanner: censusScanner };
-      return await scanForFree(this.#origin, client, scanCoordinator, options);
+      return await scanForFree(this.#origin, client, scanCoordinator, { scanner: censusScanner });
     } finally {
       clearInterval(timer);
     }

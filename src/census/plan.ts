@@ -22,9 +22,18 @@ function toNumber(hash: string): number {
   return Number.parseInt(hash.slice(0, 12), 16);
 }
 
+/** A scan and its waits take less. All its requests are then sent on one UTC day. */
+const MAX_SCAN_S = 120;
+
 /** The second of a day at which the census looks at a host. Nobody can choose a name that gets a wanted second. */
 export function lookTimeMs(keyedHash: KeyedHash, host: string, day: number): number {
-  return day * DAY_MS + (toNumber(keyedHash(`second ${host}`)) % SECONDS_PER_DAY) * SECOND_MS;
+  const second = toNumber(keyedHash(`second ${host}`)) % (SECONDS_PER_DAY - MAX_SCAN_S);
+  return day * DAY_MS + second * SECOND_MS;
+}
+
+/** False shortly before midnight. After midnight a scan would send requests beside the look of that day. */
+export function canScanEndToday(nowMs: number): boolean {
+  return (nowMs % DAY_MS) + MAX_SCAN_S * SECOND_MS <= DAY_MS;
 }
 
 type ScanPlan = Pick<CensusOrigin, 'host' | 'firstDay' | 'scannedDay' | 'listing'>;

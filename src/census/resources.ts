@@ -9,7 +9,7 @@ export type CensusSource = 'bazaar' | 'x402scan' | 'file';
 
 /** A listed resource, and what it answered so far. */
 export type KnownResource = CensusResource & {
-  /** `scan`: a scan found the resource, because no source lists a resource of the origin. */
+  /** `scan`: a scan found the resource. No source lists a resource of the origin, or no kept row lists what it sells. */
   readonly sources: readonly (CensusSource | 'scan')[];
   /** True if the resource has answered a challenge. */
   readonly isChallenged?: true;

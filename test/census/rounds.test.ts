@@ -70,21 +70,21 @@ test('a day that passed without a look is not_checked', async () => {
 });
 
 test('a look that begins in the last second of a day gives this day its word, and the next day needs a look of its own', async () => {
-  const [host = ''] = hostsBetween(23.99, 24, 1);
   const rig = startCensus();
-  await rig.list(host);
+  await rig.list(HOST);
   const day = rig.today();
   rig.during = async () => {
     rig.clock.nowMs = Math.max(rig.clock.nowMs, START_MS + DAY_MS + 2_000);
   };
-  await rig.passTo(host);
+  rig.clock.nowMs = START_MS + DAY_MS - 1_000;
+  await rig.settle();
   expect(rig.today()).toBe(day + 1);
-  expect(await rig.word(host, day)).toBe('payable');
-  expect(await rig.word(host, day + 1)).toBeNull();
+  expect(await rig.word(HOST, day)).toBe('payable');
+  expect(await rig.word(HOST, day + 1)).toBeNull();
   rig.during = async () => undefined;
   rig.answer = () => ({ signs: [GONE] });
-  await rig.passTo(host, day + 1);
-  expect(await rig.word(host, day + 1)).toBe('not_payable');
+  await rig.passTo(HOST, day + 1);
+  expect(await rig.word(HOST, day + 1)).toBe('not_payable');
   expect(rig.asked).toHaveLength(2);
 });
 

@@ -13,11 +13,15 @@ import {
   lookTimeMs,
   PAYABLE_SELLER,
   SILENT,
+  START_MS,
   startCensus,
   unreachedSeller,
   WEATHER,
 } from './census-rig.ts';
 
+const PAYABLE_REPORT = {
+  payability: [{ ...WEATHER, payableBy: 'default' as const, words: null, offers: [] }],
+};
 const UNREACHED_SELLER = unreachedSeller(failure('timeout'));
 
 describe('a weekly scan', () => {
@@ -160,6 +164,29 @@ describe('what an index says', () => {
     expect(await rig.word(HOST)).toBe('payable');
   });
 
+  test('leaves a place to what a scan found to be sold, although no kept row lists it', async () => {
+    const rig = startCensus();
+    const strange = [1, 2].map((n) => ({ method: 'GET', path: `/gone-${n}` }) as const);
+    await rig.list(HOST, { resources: strange, isScanDue: true });
+    rig.answer = () => ({
+      signs: (rig.asked.at(-1)?.question.resources ?? []).map((resource) => ({
+        ...{ status: 404, reason: null, payableBy: null, resource },
+      })),
+    });
+    // The scan reads a challenge of /weather. Only what the seller's documents sell is added.
+    for (const [sold, paths] of [
+      [[], ['/gone-1', '/gone-2']],
+      [[WEATHER], ['/weather', '/gone-1']],
+    ] as const) {
+      rig.scanner.will(HOST, { observations: PAYABLE_SELLER, sold, report: PAYABLE_REPORT });
+      await rig.store.census.change(HOST, { scannedDay: rig.today() - 7 });
+      await rig.passTo(HOST, rig.today() + 1);
+      await rig.passTo(HOST, rig.today() + 1);
+      const asked = rig.asked.at(-1)?.question.resources ?? [];
+      expect(asked.map(({ path }) => path)).toEqual(paths);
+    }
+  });
+
   test('takes no place of a resource that has answered a challenge; a gone one gives its place the day after', async () => {
     const rig = startCensus();
     const gone = [1, 2].map((n) => ({ method: 'GET', path: `/gone-${n}` }) as const);
@@ -246,6 +273,51 @@ describe('a due weekly scan', () => {
   });
 });
 
+describe('a weekly scan and midnight', () => {
+  test('no host has its second in the last two minutes of a day, because a scan takes as long', () => {
+    const seconds = Array.from({ length: 20_000 }, (_, n) => lookTimeMs(`h${n}.com`, 0) / 1_000);
+    expect(Math.max(...seconds)).toBeLessThan(86_400 - 120);
+    expect(Math.max(...seconds)).toBeGreaterThan(86_400 - 180);
+  });
+
+  test.each([
+    [120_000, 1],
+    [119_999, 0],
+  ])('a look that begins %d ms before midnight is a due scan: %d', async (beforeMs, scans) => {
+    const rig = startCensus();
+    await rig.list(HOST, { isScanDue: true });
+    rig.clock.nowMs = START_MS + DAY_MS - beforeMs;
+    await rig.settle();
+    expect(rig.scanner.scannedHosts).toHaveLength(scans);
+    expect(await rig.word(HOST)).toBe('payable');
+    await rig.passTo(HOST, rig.today() + 1);
+    expect(rig.scanner.scannedHosts).toHaveLength(1);
+  });
+
+  test('a scan that still runs at midnight sends no request after it, and is repeated on the next day', async () => {
+    const rig = startCensus();
+    const day = rig.today();
+    await rig.list(HOST, { isScanDue: true });
+    const isMidnight = Promise.withResolvers<void>();
+    rig.scanner.will(HOST, { until: isMidnight.promise });
+    rig.clock.nowMs = START_MS + DAY_MS - 120_000;
+    await rig.census.tick();
+    await expect.poll(() => rig.scanner.scannedHosts).toEqual([HOST]);
+    rig.clock.nowMs = START_MS + DAY_MS;
+    isMidnight.resolve();
+    await rig.census.idle();
+    expect(await rig.store.directory.get(HOST)).toBeNull();
+    rig.scanner.will(HOST, { observations: PAYABLE_SELLER });
+    rig.clock.nowMs += 5_000;
+    await rig.settle();
+    expect(await rig.word(HOST, day)).toBe('not_checked');
+    await rig.passTo(HOST, day + 1);
+    expect(rig.scanner.scannedHosts).toEqual([HOST, HOST]);
+    expect(await rig.word(HOST, day + 1)).toBe('payable');
+    expect(rig.troubles).toEqual([]);
+  });
+});
+
 describe('robots.txt', () => {
   test('is read before each weekly scan, and prevents the scan if it allows no listed path', async () => {
     const rig = startCensus();
@@ -290,9 +362,9 @@ test('a host that resolves to a blocked address is down once later looks show th
 
 test('a scan during an outage of our own network is repeated on the next day', async () => {
   const rig = startCensus();
-  const hosts = hostsBetween(11, 13, 16);
+  const hosts = hostsBetween(11, 13, 16).toSorted((a, b) => lookTimeMs(a, 0) - lookTimeMs(b, 0));
   const firstDay = rig.today();
-  // A counted scan on the first day would not be due again for a week.
+  // A counted scan on the first day would not be due again for a week. The outage shows after this first look.
   const [host = ''] = hosts;
   for (const name of hosts) await rig.list(name, { isScanDue: name === host });
   rig.answer = () => (rig.today() === firstDay ? { signs: [SILENT] } : {});

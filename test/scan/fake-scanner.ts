@@ -68,6 +68,8 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
       });
       aborted.catch(() => undefined);
       await Promise.race([scan.until, aborted]);
+      // A scan sends its last requests shortly before its end.
+      await census?.beforeRequest();
       if (scan.failure !== undefined) throw scan.failure;
       return outcomeOf(origin, checksVersion, scan);
     },

@@ -24,7 +24,14 @@ type Case = {
 
 type Finding = 'as recounted' | 'not asked' | 'cut off' | 'our outage' | string;
 
-export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
+/** By `${host} ${day}`. */
+export type Findings = ReadonlyMap<string, Finding>;
+
+export function judgeWords(
+  played: Played,
+  seen: Seen,
+): { readonly verdicts: readonly Verdict[]; readonly findings: Findings } {
+  const findings = new Map<string, Finding>();
   const words = new Map(played.words.map(({ host, day, word }) => [`${host} ${day}`, word]));
   const asked = new Set(played.hosts);
   const judge = new WordJudge(played, seen);
@@ -36,6 +43,7 @@ export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
     for (let day = played.firstDay; day < played.firstDay + played.days; day += 1) {
       const word = words.get(`${seller.name} ${day}`) ?? null;
       const finding = judge.find({ seller, day, word });
+      findings.set(`${seller.name} ${day}`, finding);
       counts.set(finding, (counts.get(finding) ?? 0) + 1);
       if (finding === 'cut off') cut.set(day, [...(cut.get(day) ?? []), seller.name]);
       if (!KNOWN.has(finding)) {
@@ -47,7 +55,7 @@ export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
   }
   const count = (name: string) => counts.get(name) ?? 0;
   const many = [...cut].filter(([, looks]) => looks.length > RUNNING);
-  return [
+  const verdicts = [
     {
       promise: 'every word equals a recount from the logs of the sellers',
       facts: `${count('as recounted')} words recounted, ${count('not asked')} days without a request for a known reason`,
@@ -64,6 +72,7 @@ export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
       breaches: count('our outage') > 0 || played.days < 5 ? [] : ['the outage met no look'],
     },
   ];
+  return { verdicts, findings };
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['as recounted', 'not asked', 'cut off', 'our outage']);

@@ -2,8 +2,7 @@
 
 import { toNetwork } from '../../../src/limits/client-key.ts';
 import { scannerUserAgent } from '../../../src/probe/client/user-agent.ts';
-import { lookTimeMs } from '../census-rig.ts';
-import { judgeWords } from './judge-words.ts';
+import { type Findings, judgeWords } from './judge-words.ts';
 import type { Played } from './play.ts';
 import { excessOf } from './recount.ts';
 import type { LoggedRequest } from './seller-server.ts';
@@ -19,16 +18,15 @@ export type Verdict = {
 const USER_AGENT = scannerUserAgent('https://scanner.example/about-census');
 const FARM_ORIGINS = 20;
 const WEEK_DAYS = 7;
-const DAY_MS = 24 * HOUR_MS;
-const LATE_MS = 60_000;
 const LARGEST_HOUR = 1.5;
 /** Below this share an hour is a matter of chance. */
 const SMALLEST_SHARE = 40;
 
 export function judge(played: Played): readonly Verdict[] {
   const seen = new Seen(played);
+  const { verdicts, findings } = judgeWords(played, seen);
   return [
-    ...judgeWords(played, seen),
+    ...verdicts,
     judgeRequests(seen),
     judgeTurns(seen, 'domain', ({ domain }) => domain),
     judgeTurns(seen, '/24', ({ address }) => toNetwork(address)),
@@ -37,7 +35,7 @@ export function judge(played: Played): readonly Verdict[] {
     judgeWishes(played, seen),
     judgeScans(played, seen),
     judgePosts(seen),
-    judgeStrangers(played, seen),
+    judgeStrangers(played, seen, findings),
     ...judgeSharing(played),
   ];
 }
@@ -73,11 +71,7 @@ function judgeRequests(seen: Seen): Verdict {
   let requests = 0;
   for (const [key, asked] of seen.byDay) {
     const seller = seen.seller(asked[0]?.name ?? '');
-    // A scan of the day before may end after midnight.
-    const [name = '', day = ''] = key.split(' ');
-    const wasScanned = seen.scans.has(`${name} ${Number(day) - 1}`);
-    const isLate = lookTimeMs(name, 0) > DAY_MS - LATE_MS;
-    const isScanDay = seen.scans.has(key) || (wasScanned && isLate);
+    const isScanDay = seen.scans.has(key);
     if (!isScanDay) {
       days += 1;
       requests += asked.length;
@@ -234,30 +228,40 @@ function judgePosts({ log, sellers }: Seen): Verdict {
   };
 }
 
-/** A seller whose rows are behind those of strangers keeps his word once a scan has read his documents. */
-function judgeStrangers({ words, firstDay, days }: Played, { sellers, scans }: Seen): Verdict {
-  // A later import has to read the rows once more, and the import of one day breaks off.
-  const isScannedEarly = (name: string) =>
-    Array.from({ length: days - 3 }, (_, day) => day).some((day) =>
-      scans.has(`${name} ${firstDay + day}`),
-    );
-  const beset = [...sellers.values()].filter(
-    ({ name, kind, standing }) =>
-      kind.strangerRows !== undefined && standing === 'asked' && isScannedEarly(name),
+/** A seller whose rows are behind those of strangers is payable on each day after a scan has read his documents. */
+function judgeStrangers({ words, firstDay, days }: Played, seen: Seen, found: Findings): Verdict {
+  const beset = [...seen.sellers.values()].filter(
+    ({ kind, standing }) => kind.strangerRows !== undefined && standing === 'asked',
   );
-  const lastDay = firstDay + days - 1;
   const payable = new Set(
-    words.filter(({ day, word }) => day === lastDay && word === 'payable').map(({ host }) => host),
+    words.filter(({ word }) => word === 'payable').map(({ host, day }) => `${host} ${day}`),
   );
+  const allDays = Array.from({ length: days }, (_, at) => firstDay + at);
+  const judged = beset.flatMap(({ name }) => {
+    const scanDay = allDays.find(
+      (day) => seen.scans.has(`${name} ${day}`) && payable.has(`${name} ${day}`),
+    );
+    const after = scanDay === undefined ? [] : allDays.filter((day) => day > scanDay);
+    return after.map((day) => `${name} ${day}`);
+  });
   const isOver = days > WEEK_DAYS + 1;
+  const judgedNames = new Set(judged.map((key) => key.split(' ')[0]));
   return {
     promise: 'rows of strangers take no place of a seller',
-    facts: `${beset.length} sellers behind 40 rows each`,
-    breaches: beset
-      .filter(({ name }) => isOver && !payable.has(name))
-      .map(({ name }) => `${name} is not payable on day ${days - 1}`),
+    facts: `${judged.length} days of ${beset.length} sellers behind 40 rows each, after their first scans`,
+    breaches: [
+      ...judged
+        .filter((key) => !payable.has(key) && !OURS.has(found.get(key) ?? ''))
+        .map((key) => `${key} is not payable`),
+      ...beset
+        .filter(({ name }) => isOver && !judgedNames.has(name))
+        .map(({ name }) => `${name} was not scanned`),
+    ],
   };
 }
+
+/** Our own failures, which the judge of words has found. */
+const OURS: ReadonlySet<string> = new Set(['cut off', 'our outage']);
 
 /** Each instance says a good part of the words; that nobody is asked twice is judged above. */
 function judgeSharing({ said }: Played): readonly Verdict[] {
