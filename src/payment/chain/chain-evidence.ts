@@ -30,7 +30,7 @@ export type ChainVerdict =
     };
 
 /** Facts of the ledger that help to find a payment. */
-export type KnownFacts = {
+type KnownFacts = {
   /** Database time of the claim, ms. */
   readonly sinceMs: number;
   /** Transaction that may have paid; null if the ledger has none. */

@@ -23,7 +23,7 @@ export type NodeCall = {
   readonly isError: boolean;
 };
 
-export type NodeOptions = {
+type NodeOptions = {
   readonly rpcUrl: string;
   /** Timeout of one request. */
   readonly timeoutMs: number;
@@ -32,7 +32,7 @@ export type NodeOptions = {
   readonly answers?: AnswerReader | undefined;
 };
 
-export type NodeRequest = {
+type NodeRequest = {
   readonly method: string;
   readonly params?: unknown;
   /** Only the logs of this contract are kept in a receipt. */

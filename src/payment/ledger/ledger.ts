@@ -47,7 +47,7 @@ export class StepLost extends Error {
 }
 
 /** Facts of a claim, which every step repeats. A fact that a step has added never changes. */
-export type ClaimFacts = {
+type ClaimFacts = {
   readonly key: string;
   readonly payer: string;
   readonly request: string;

@@ -35,7 +35,7 @@ export type ReconcileOptions = {
 };
 
 /** A payment in doubt, the writer of its next step, and the last send of this process. */
-export type PaymentInDoubt = {
+type PaymentInDoubt = {
   readonly entry: LedgerEntry;
   readonly writer: LedgerWriter;
   /** The ledger counts the sends of all processes; this is null before the first later send of ours. */

@@ -23,7 +23,7 @@ import {
   toNextLookMs,
 } from './reconcile.ts';
 
-export type ReconcilerOptions = ReconcileOptions & {
+type ReconcilerOptions = ReconcileOptions & {
   readonly ledger: LedgerStore;
   readonly publish: PublishByRoute;
   readonly onError?: ((message: string, error: unknown) => void) | undefined;

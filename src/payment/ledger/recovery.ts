@@ -14,7 +14,7 @@ import {
 } from './ledger.ts';
 import type { Reconciler } from './reconciler.ts';
 
-export type RecoveryOptions = {
+type RecoveryOptions = {
   readonly store: Store;
   readonly reconciler: Reconciler;
   readonly publish: PublishByRoute;
@@ -28,7 +28,7 @@ export type RecoveryOptions = {
 const LONGEST_RETRY_SWEEPS = 720;
 
 /** Numbers of unfinished keys in the last sweep. */
-export type KeyCounts = {
+type KeyCounts = {
   readonly byState: Readonly<Partial<Record<LedgerState, number>>>;
   /** Database time of the oldest claim whose payment is in doubt, ms; null if there is none. */
   readonly oldestInDoubtMs: number | null;

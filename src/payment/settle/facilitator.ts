@@ -15,7 +15,7 @@ export type FacilitatorRequest = {
   readonly offer: RouteOffer | null;
 };
 
-export type VerifyRequest = FacilitatorRequest & {
+type VerifyRequest = FacilitatorRequest & {
   /** True if the gate has checked the signature. If it is false, only the facilitator can check the signature. */
   readonly isSignatureChecked?: boolean;
 };

@@ -24,7 +24,7 @@ import { isNonceUsedReason } from './facilitator-answers.ts';
 import { NonceQueue, NotSent, type SentTransaction } from './nonce-queue.ts';
 import { type CheckOutcome, checkPayment, MAX_GAS } from './payment-check.ts';
 
-export type LocalOptions = {
+type LocalOptions = {
   readonly rpcUrl: string;
   readonly network: EvmNetwork;
   /** Private key of the account that pays the gas. Only one process may use it, or nonces would collide. */

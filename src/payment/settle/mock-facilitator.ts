@@ -6,7 +6,7 @@ import type { Facilitator, VerifyOutcome } from './facilitator.ts';
 
 const BAD_SIGNATURE_REASON = 'invalid_exact_evm_signature';
 
-export type MockOptions = {
+type MockOptions = {
   readonly terms: PaymentTerms;
   /** Database time, ms. */
   readonly now: () => number;

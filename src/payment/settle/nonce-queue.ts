@@ -5,7 +5,7 @@ import type { NodeRequests } from '../chain/node-requests.ts';
 import { type ChainReceipt, createChainClient, readReceipt } from '../chain/payment-proof.ts';
 import type { PaymentTiming } from '../timing.ts';
 
-export type NonceQueueOptions = {
+type NonceQueueOptions = {
   readonly node: NodeRequests;
   readonly account: LocalAccount;
   readonly chainId: number;
@@ -13,12 +13,12 @@ export type NonceQueueOptions = {
 };
 
 /** Wei for one unit of gas (EIP-1559). */
-export type GasFee = {
+type GasFee = {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
 };
 
-export type ContractCall = {
+type ContractCall = {
   /** Names the payment that the call settles. */
   readonly key: string;
   readonly to: Hex;

@@ -119,7 +119,7 @@ function noteFailures(node: NodeRequests, nodeState: { isUnanswered: boolean }):
 }
 
 /** Encodes the call of the token (EIP-3009). Plain signatures are split, because older tokens do not accept bytes. */
-export function encodeTransferCall({ authorization, signature }: StoredPayment): Hex {
+function encodeTransferCall({ authorization, signature }: StoredPayment): Hex {
   const { from, to, value, validAfter, validBefore, nonce } = authorization;
   const transfer = [from, to, value, validAfter, validBefore, nonce] as const;
   const parts = isPlainSignature({ signature }) ? splitSignature(signature) : null;

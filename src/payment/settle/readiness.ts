@@ -9,7 +9,7 @@ export class UnsupportedByFacilitator extends Error {
   override readonly name = 'UnsupportedByFacilitator';
 }
 
-export type ReadinessOptions = {
+type ReadinessOptions = {
   readonly facilitator: Facilitator;
   /** Null without `RPC_URL`, and in mock mode. */
   readonly node: NodeRequests | null;

@@ -25,7 +25,7 @@ import {
   toSettleOutcome,
 } from './facilitator-answers.ts';
 
-export type RemoteOptions = {
+type RemoteOptions = {
   readonly url: string;
   /** Keys of the Coinbase Developer Platform, for its facilitator only. */
   readonly cdpKey?: CdpKey | null;
