@@ -21,18 +21,46 @@ export function toRoutableUrl({ url = '/' }: { readonly url?: string | undefined
   return isDecodable(path) ? url : UNDECODABLE_PATH;
 }
 
-/** Answers requests without a route: 400 if the path cannot be decoded, else 405 or 404. */
+/** A registered path such as `/checks/:id`, split at its slashes. */
+type PathPattern = { readonly segments: readonly string[]; readonly methods: Set<string> };
+
+/** Answers requests without a route: 400 if the path cannot be decoded, else 405 or 404. Register it before the routes. */
 export default fp(
   async (app: FastifyInstance) => {
+    const patterns = new Map<string, PathPattern>();
+    app.addHook('onRoute', ({ url, method }) => {
+      // The catch-all that answers CORS preflights is not a resource.
+      if (url === '*' || url === '/*') return;
+      const pattern = patterns.get(url) ?? { segments: url.split('/'), methods: new Set() };
+      for (const name of [method].flat()) pattern.methods.add(name);
+      patterns.set(url, pattern);
+    });
     app.setNotFoundHandler((request) => {
       if (request.url === UNDECODABLE_PATH) throw new InvalidPath();
-      const allowed = app.findAllowedMethods(request.url);
+      const allowed = listMethods([...patterns.values()], request.url);
       const isWrongMethod = allowed.length > 0 && !allowed.includes(request.method);
       throw isWrongMethod ? new MethodNotAllowed(allowed) : new NotFound();
     });
   },
-  { name: 'unknown-paths', dependencies: ['allowed-methods', 'errors'] },
+  { name: 'unknown-paths', dependencies: ['errors'] },
 );
+
+/** Lists the methods that have a route at the path of the URL, sorted; empty if the path has no route. */
+function listMethods(patterns: readonly PathPattern[], url: string): string[] {
+  const segments = (url.split('?', 1)[0] ?? '').split('/');
+  const matching = patterns.filter((pattern) => matchesPath(pattern, segments));
+  return [...new Set(matching.flatMap(({ methods }) => [...methods]))].sort();
+}
+
+/** A segment of the pattern that begins with a colon matches any segment that is not empty. */
+function matchesPath(pattern: PathPattern, segments: readonly string[]): boolean {
+  return (
+    pattern.segments.length === segments.length &&
+    pattern.segments.every((expected, index) =>
+      expected.startsWith(':') ? segments[index] !== '' : expected === segments[index],
+    )
+  );
+}
 
 function isDecodable(path: string): boolean {
   if (!path.includes('%')) return true;

@@ -1,11 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Registry } from 'prom-client';
-import allowedMethods from '../../plugins/allowed-methods.ts';
-import { answerClientError } from '../../plugins/client-errors.ts';
-import cors from '../../plugins/cors.ts';
-import errors, { answerError } from '../../plugins/errors.ts';
-import helmet from '../../plugins/helmet.ts';
+import errors, { answerClientError, answerError } from '../../plugins/errors.ts';
+import headers from '../../plugins/headers.ts';
 import logging from '../../plugins/logging.ts';
 import metrics from '../../plugins/metrics.ts';
 import offers from '../../plugins/offers.ts';
@@ -160,11 +157,9 @@ async function registerPlugins(
   config: Config,
   { store, scanCoordinator, payments, registries = [] }: AppOptions,
 ): Promise<void> {
-  await app.register(allowedMethods);
   await app.register(errors);
   await app.register(logging);
-  await app.register(helmet);
-  await app.register(cors);
+  await app.register(headers);
   await app.register(requestGuard);
   await app.register(pressure);
   await app.register(offers);

@@ -2,7 +2,6 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import allowedMethods from '../../plugins/allowed-methods.ts';
 import errors from '../../plugins/errors.ts';
 import offers from '../../plugins/offers.ts';
 import payment from '../../plugins/payment.ts';
@@ -105,7 +104,6 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     forceCloseConnections: true,
     ...(logged === undefined ? {} : { logger: { level: 'warn', stream } }),
   });
-  await app.register(allowedMethods);
   await app.register(errors);
   await app.register(unknownPaths);
   await app.register(offers);

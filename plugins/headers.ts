@@ -1,9 +1,13 @@
+import cors from '@fastify/cors';
 import helmet from '@fastify/helmet';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { SCRIPT, STYLES } from './views.ts';
 
-/** Sets security headers. Pages may run only their own style sheet and script, and may not be framed. */
+/**
+ * Sets security headers: pages may run only their own style sheet and script, and may not be framed. Lets any page call
+ * the API, without credentials; its lists hold the headers that official clients use.
+ */
 export default fp(
   async (app: FastifyInstance) => {
     await app.register(helmet, {
@@ -27,6 +31,32 @@ export default fp(
       // Subdomains may belong to other people, whose sites may not serve https.
       hsts: { maxAge: 31_536_000, includeSubDomains: false },
     });
+    await app.register(cors, {
+      origin: '*',
+      methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+      allowedHeaders: [
+        'PAYMENT-SIGNATURE',
+        'X-PAYMENT',
+        'Content-Type',
+        'Access-Control-Expose-Headers',
+        'Payment-Retry',
+        // MCP clients send their protocol version with each call.
+        'MCP-Protocol-Version',
+      ],
+      exposedHeaders: [
+        'PAYMENT-REQUIRED',
+        'PAYMENT-RESPONSE',
+        'X-PAYMENT-RESPONSE',
+        'X-Redelivered',
+        'Retry-After',
+        'RateLimit-Limit',
+        'RateLimit-Remaining',
+        'RateLimit-Reset',
+      ],
+      maxAge: 86_400,
+      // Also answers 204 to an OPTIONS request that is not a CORS preflight.
+      strictPreflight: false,
+    });
   },
-  { name: 'security-headers' },
+  { name: 'headers' },
 );
