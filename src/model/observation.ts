@@ -1,3 +1,11 @@
+export const TLS_FAILURES = [
+  'tls-expired',
+  'tls-self-signed',
+  'tls-wrong-host',
+  'tls-unknown-issuer',
+  'tls-other',
+] as const;
+
 /**
  * The reason why a request to an origin has no answer. An observation is plain data that is stored, sent to
  * workers and replayed. A status of 400 or more is an answer (`ok: true`). A body that is too long or breaks
@@ -10,11 +18,7 @@ export type FailureReason =
   | 'refused'
   | 'reset'
   | 'timeout'
-  | 'tls-expired'
-  | 'tls-self-signed'
-  | 'tls-wrong-host'
-  | 'tls-unknown-issuer'
-  | 'tls-other'
+  | (typeof TLS_FAILURES)[number]
   | 'malformed'
   | 'redirect-loop'
   | 'redirect-refused'

@@ -1,5 +1,7 @@
 /** The fixed paths that every scan asks for, the root before all others. */
+
 import { randomBytes } from 'node:crypto';
+import { TLS_FAILURES } from '../model/observation.ts';
 import type { HttpObservation, PathAnswer } from '../model/observations.ts';
 import { findSharedBytes } from '../parse/json/transfer.ts';
 import { findBodyLimit, isJsonPath, isYamlPath } from '../parse/text/document-limits.ts';
@@ -22,15 +24,7 @@ export const OPENAPI_ALTERNATES = [
 ] as const;
 
 /** Failures that every further request would repeat: no name, no listener, no valid certificate. */
-const FINAL_FAILURES: ReadonlySet<string> = new Set([
-  'dns',
-  'refused',
-  'tls-expired',
-  'tls-self-signed',
-  'tls-wrong-host',
-  'tls-unknown-issuer',
-  'tls-other',
-]);
+const FINAL_FAILURES: ReadonlySet<string> = new Set(['dns', 'refused', ...TLS_FAILURES]);
 
 const OPENAPI_NAME = '"openapi"';
 const OPENAPI_VALUE = /^\s*:\s*"3\./;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { toCanonicalJson } from '../attestation/envelope.ts';
 import type { JsonObject } from '../model/json.ts';
+import { TLS_FAILURES } from '../model/observation.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { DayWord, PaidBy, PayableState, PriceFrom } from '../model/payability.ts';
 import type { Branding, CheckResult, ScanReport, Signals } from '../model/report.ts';
@@ -120,11 +121,7 @@ function findPriceFrom({ payability }: Pick<ScanReport, 'payability'>): PriceFro
 
 /** Failures of a peer that accepted a connection and sent something, but no valid answer. */
 const ANSWERED_REASONS: ReadonlySet<string> = new Set([
-  'tls-expired',
-  'tls-self-signed',
-  'tls-wrong-host',
-  'tls-unknown-issuer',
-  'tls-other',
+  ...TLS_FAILURES,
   'malformed',
   'redirect-loop',
   'redirect-refused',
