@@ -1,5 +1,4 @@
 import { InvalidParameter } from '../errors/errors.ts';
-import { parseInstant } from '../parse/text/instant.ts';
 import type { ChangesQuery, DirectoryChange } from '../store/changes.ts';
 import type { Store } from '../store/store.ts';
 import { DISCLAIMER, PROVENANCE, reportUrl } from './project.ts';
@@ -8,6 +7,8 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
 /** Later instants may have a year of five digits, which `parseInstant` does not accept. */
 const MAX_SINCE_MS = Date.UTC(9999, 0, 1);
+const INSTANT =
+  /^(\d{4})-(\d{2})-(\d{2})T([01]\d|2[0-3]):([0-5]\d):([0-5]\d)(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** Parses the members of the query string. Throws InvalidParameter. */
 export function parseChangesQuery(query: {
@@ -58,4 +59,19 @@ function toChange(change: DirectoryChange, siteUrl: string) {
     previousGrade: change.previousGrade,
     previousScore: change.previousScore,
   };
+}
+
+/**
+ * Parses an instant in strict ISO 8601 with an offset (`Z` or `+02:00`). Returns whole milliseconds since the epoch;
+ * null for any other text, and for a day that does not exist.
+ */
+export function parseInstant(text: string): number | null {
+  const match = INSTANT.exec(text);
+  if (match === null) return null;
+  const [, year, month, day] = match;
+  // The Date constructor reads 30 February as 2 March.
+  const date = new Date(`${year}-${month}-${day}T00:00:00Z`);
+  if (Number.isNaN(date.getTime()) || date.getUTCDate() !== Number(day)) return null;
+  const ms = Date.parse(text);
+  return Number.isNaN(ms) ? null : ms;
 }

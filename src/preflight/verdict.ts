@@ -1,7 +1,7 @@
 import type { Origin } from '../guard/origin.ts';
 import type { OtherWay } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
-import { baseUnits } from '../parse/text/decimal.ts';
+import { baseUnits } from '../parse/text/stated-price.ts';
 import { quoteText } from '../parse/text/text.ts';
 import { toPrice } from '../parse/x402/amount.ts';
 import { formatProtocol } from '../parse/x402/other-protocol.ts';

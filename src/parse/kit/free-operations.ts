@@ -9,7 +9,7 @@ import type { OpenApiFacts, Operation } from '../openapi/openapi.ts';
 import { findPaymentSchemes } from '../openapi/payment-schemes.ts';
 import type { ChallengeReading } from '../x402/challenge.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
-import type { EntryIndex } from '../x402/manifest-terms.ts';
+import type { EntryIndex, IndexedEntry } from '../x402/manifest-terms.ts';
 import { findMisplacement } from '../x402/misplaced-challenge.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
 import { hasAnswered402 } from '../x402/resource-answers.ts';
@@ -57,8 +57,10 @@ export function sortUnpricedOperations(
   const { x402, apiKeys } = findPaymentSchemes(facts);
   const paymentSchemes = new Set([...x402, ...apiKeys]);
   const definedSchemes = new Set(facts.securitySchemes.map(({ name }) => name));
-  const freePaths = listFreePaths(sources, readers);
-  const isFreeInManifest = createFreeTest(sources, readers);
+  const manifest = readers.manifest(sources);
+  const entries: EntryIndex =
+    manifest.state === 'found' ? readers.entryIndex(manifest.facts, sources.origin.url) : new Map();
+  const freePaths = listFreePaths(sources, entries, readers);
   const lists = Map.groupBy(
     facts.operations.filter(
       (operation) =>
@@ -70,7 +72,7 @@ export function sortUnpricedOperations(
       const access = readAccess(operation, paymentSchemes, definedSchemes);
       if (access !== 'unsaid') return access;
       if (operation.security !== null) return 'unknown';
-      if (isFreeInManifest(operation)) return 'free';
+      if (isFreeInManifest(operation, entries)) return 'free';
       const isAnswered = operation.method === 'GET' && freePaths.has(operation.requestPath);
       return isAnswered ? 'answered' : 'unknown';
     },
@@ -98,7 +100,11 @@ function readAccess(
 }
 
 /** Paths and queries that answered 2xx to GET, that no document sells, and that carry no trace of a challenge. */
-function listFreePaths(sources: UnpricedSources, readers: UnpricedReaders): ReadonlySet<string> {
+function listFreePaths(
+  sources: UnpricedSources,
+  entries: EntryIndex,
+  readers: UnpricedReaders,
+): ReadonlySet<string> {
   const { resources, links, root, openapi, openapiAlternates, soft404 } = sources;
   const { manifest, manifestJson, llmsTxt, agentCard, agentJson, robots } = sources;
   const documents = [
@@ -112,14 +118,18 @@ function listFreePaths(sources: UnpricedSources, readers: UnpricedReaders): Read
   ]
     .flatMap(findOwnAnswer)
     .filter(({ data }) => !hasChallengeTrace(data, readers));
-  const isSold = createSoldTest(sources, readers);
+  const soldPaths = new Set(
+    resources.probed
+      .filter(({ declaredPaid, method }) => declaredPaid && method !== 'POST')
+      .map(({ path }) => path),
+  );
   return new Set(
     [...documents, ...others]
       .filter(({ data }) => data.method === 'GET' && data.status >= 200 && data.status < 300)
       .filter((answer) => !readers.sameBody(answer, soft404))
       .map(({ data }) => new URL(data.url))
       .map(({ pathname, search }) => pathname + search)
-      .filter((path) => !isSold(path)),
+      .filter((path) => !soldPaths.has(path) && !sellsGet(entries.get(path) ?? [])),
   );
 }
 
@@ -145,36 +155,16 @@ function hasChallengeTrace(answer: HttpData, { challenge }: UnpricedReaders): bo
   return CHALLENGE_MEMBER.test(answer.body);
 }
 
-/** The test returns true if a document sells GET of the path. */
-function createSoldTest(
-  sources: UnpricedSources,
-  { manifest, entryIndex }: UnpricedReaders,
-): (path: string) => boolean {
-  const declaredPaths = new Set(
-    sources.resources.probed
-      .filter(({ declaredPaid, method }) => declaredPaid && method !== 'POST')
-      .map(({ path }) => path),
+function sellsGet(entries: readonly IndexedEntry[]): boolean {
+  return entries.some(
+    ({ entry }) => entry.sale !== 'free' && (entry.method ?? 'GET').toUpperCase() === 'GET',
   );
-  const reading = manifest(sources);
-  const index = reading.state === 'found' ? entryIndex(reading.facts, sources.origin.url) : null;
-  return (path) =>
-    declaredPaths.has(path) ||
-    (index?.get(path) ?? []).some(
-      ({ entry }) => entry.sale !== 'free' && (entry.method ?? 'GET').toUpperCase() === 'GET',
-    );
 }
 
-/** The test returns true if the manifest gives the operation a price of nothing, and no entry sells it. */
-function createFreeTest(
-  sources: UnpricedSources,
-  { manifest, entryIndex }: UnpricedReaders,
-): (operation: Operation) => boolean {
-  const reading = manifest(sources);
-  const index = reading.state === 'found' ? entryIndex(reading.facts, sources.origin.url) : null;
-  return ({ method, requestPath }) => {
-    const entries = (index?.get(requestPath) ?? [])
-      .map(({ entry }) => entry)
-      .filter((entry) => (entry.method ?? method).toUpperCase() === method);
-    return entries.length > 0 && entries.every(({ sale }) => sale === 'free');
-  };
+/** True if the manifest gives the operation a price of nothing, and no entry sells it. */
+function isFreeInManifest({ method, requestPath }: Operation, index: EntryIndex): boolean {
+  const entries = (index.get(requestPath) ?? []).filter(
+    ({ entry }) => (entry.method ?? method).toUpperCase() === method,
+  );
+  return entries.length > 0 && entries.every(({ entry }) => entry.sale === 'free');
 }

@@ -14,14 +14,13 @@ import { listSchemaErrors } from '../json/json-schema.ts';
 import { MAX_OPENAPI_NODES } from '../json/refuse-json.ts';
 import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { findPaymentSchemes } from '../openapi/payment-schemes.ts';
-import { baseUnits } from '../text/decimal.ts';
 import { keepWholeLines } from '../text/document-limits.ts';
 import { parseHtml } from '../text/html.ts';
 import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
-import { daysBefore } from '../text/instant.ts';
 import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
 import { findSellerStack } from '../text/seller-stack.ts';
+import { baseUnits } from '../text/stated-price.ts';
 import { quoteText } from '../text/text.ts';
 import { classifyAddress } from '../x402/address-form.ts';
 import { findAmountKind, parseAmount } from '../x402/amount.ts';
@@ -106,6 +105,7 @@ import {
 } from './read-document.ts';
 
 const DEFAULT_QUOTED_CHARS = 80;
+const DAY_MS = 86_400_000;
 
 /** The members of the kit that have no cache. Pinned checks use these names, so the names never change. */
 const UNCACHED_READERS = {
@@ -175,7 +175,11 @@ const UNCACHED_READERS = {
   amountKind: findAmountKind,
   asset: findKnownAsset,
   baseUnits,
-  daysBefore,
+  /** Returns the days from `instant` to `until` (ISO 8601), at least 0; null if `instant` is missing. */
+  daysBefore: (until: string, instant: string | null) => {
+    const ms = Date.parse(until) - Date.parse(instant ?? '');
+    return Number.isNaN(ms) ? null : Math.max(0, ms / DAY_MS);
+  },
   address: classifyAddress,
   sameOrigin: resolveInOrigin,
   sameHostname: isSameHostname,

@@ -12,8 +12,12 @@ import {
   jsonList,
   jsonText,
 } from '../json/json.ts';
-import { parseWrittenAmount } from '../text/decimal.ts';
-import { readAtomicPrice, readStatedPrice, type StatedUnits } from '../text/stated-price.ts';
+import {
+  parseWrittenAmount,
+  readAtomicPrice,
+  readStatedPrice,
+  type StatedUnits,
+} from '../text/stated-price.ts';
 
 export type PriceDeclaration =
   | {

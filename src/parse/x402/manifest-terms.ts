@@ -1,8 +1,7 @@
 import { isSameHostname } from '../../guard/origin.ts';
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
-import { baseUnits } from '../text/decimal.ts';
-import type { StatedPrice, StatedUnits } from '../text/stated-price.ts';
+import { baseUnits, type StatedPrice, type StatedUnits } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import { findAssetOfOtherNetwork, findOfferAsset, type KnownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
@@ -33,7 +32,7 @@ const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /** The entries of a manifest by path, each with its position in the document. */
 export type EntryIndex = ReadonlyMap<string, readonly IndexedEntry[]>;
-type IndexedEntry = { readonly position: number; readonly entry: ManifestEntry };
+export type IndexedEntry = { readonly position: number; readonly entry: ManifestEntry };
 
 /** Each manifest is indexed only once, because a manifest may list thousands of resources. */
 export function indexEntries(facts: ManifestFacts, originUrl: string): EntryIndex {

@@ -10,8 +10,8 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { escapePointerStep } from '../json/json-pointer.ts';
-import { dollars } from '../text/decimal.ts';
 import {
+  dollars,
   findPriceSign,
   readStatedPrice,
   type StatedPrice,

@@ -1,7 +1,6 @@
 import { jsonAsText } from '../json/json.ts';
 import type { OpenApiFacts, Operation, PriceDeclaration } from '../openapi/openapi.ts';
-import { baseUnits } from '../text/decimal.ts';
-import type { StatedPrice } from '../text/stated-price.ts';
+import { baseUnits, type StatedPrice } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry } from './manifest.ts';

@@ -8,7 +8,7 @@ import { findClaimedNamespace, V1_NETWORKS } from './networks.ts';
 import { OTHER_SCHEMES } from './other-schemes.ts';
 import { atBlob, atCommit, type ExtraMember, type SchemeRow } from './scheme-row.ts';
 
-const EIP3009 = 'eip3009';
+export const EIP3009 = 'eip3009';
 const DOMAIN_MEMBERS: readonly ExtraMember[] = [
   { name: 'name', form: 'text', onlyBy: EIP3009 },
   { name: 'version', form: 'text', onlyBy: EIP3009 },

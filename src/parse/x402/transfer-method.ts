@@ -5,12 +5,11 @@ import { findOfferAsset } from './assets.ts';
 import type { Offer } from './challenge.ts';
 import { isSameAddress } from './namespaces.ts';
 import type { SchemeRow } from './scheme-row.ts';
-import { findSchemeRow } from './schemes.ts';
+import { EIP3009, findSchemeRow } from './schemes.ts';
 
 export type MethodTerms = Pick<Offer, 'scheme' | 'network' | 'asset' | 'payTo' | 'extra'>;
 
-export const EIP3009 = 'eip3009';
-/** Of an offer that is signed for another contract than its token. `assetTransferMethod` never has this value. */
+/** Stands for an offer that is signed for another contract than its token. `assetTransferMethod` never has this value. */
 const OTHER_CONTRACT = 'by another contract';
 
 /**

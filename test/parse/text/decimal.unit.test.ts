@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { baseUnits, dollars, parseWrittenAmount } from '../../../src/parse/text/decimal.ts';
+import { baseUnits, dollars, parseWrittenAmount } from '../../../src/parse/text/stated-price.ts';
 
 describe('baseUnits', () => {
   test.each([
