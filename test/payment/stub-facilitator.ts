@@ -20,7 +20,7 @@ export const TRANSACTION = `0x${'cd'.repeat(32)}` as const;
 
 /** Answers what a test tells it to, and remembers what it was asked. */
 export function stubFacilitator(): StubFacilitator {
-  return {
+  const stub: StubFacilitator = {
     kind: 'remote',
     location: 'a stub',
     verified: [],
@@ -29,18 +29,19 @@ export function stubFacilitator(): StubFacilitator {
     outcomes: [{ kind: 'settled', transaction: TRANSACTION }],
     kinds: [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }],
     async findSupported() {
-      if (this.kinds instanceof Error) throw this.kinds;
-      return this.kinds;
+      if (stub.kinds instanceof Error) throw stub.kinds;
+      return stub.kinds;
     },
     async verify(request) {
-      this.verified.push(request);
-      return this.verdict;
+      stub.verified.push(request);
+      return stub.verdict;
     },
     async settle(request) {
-      this.sent.push(request);
-      const next = this.outcomes.length > 1 ? this.outcomes.shift() : this.outcomes[0];
+      stub.sent.push(request);
+      const next = stub.outcomes.length > 1 ? stub.outcomes.shift() : stub.outcomes[0];
       if (next === undefined) throw new Error('the stub was told no outcome');
       return next;
     },
   };
+  return stub;
 }

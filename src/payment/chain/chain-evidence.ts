@@ -67,54 +67,48 @@ const MAX_CALLS = 60;
 export function createChainEvidence(node: NodeRequests): ChainEvidence {
   const client = createChainClient(node);
   const findUse = createUseFinder(client);
+
+  async function lookUp(
+    payment: StoredPayment,
+    { sinceMs, transaction }: KnownFacts,
+  ): Promise<ChainVerdict> {
+    const knownVerdict =
+      transaction === null ? null : await judgeTransaction(node, payment, transaction);
+    if (knownVerdict === 'pays' && transaction !== null) return { kind: 'paid', transaction };
+
+    const { validBefore } = payment.authorization;
+    const latest = await client.getBlock();
+    const isExpired = latest.timestamp >= validBefore;
+    const isFinal = latest.timestamp >= validBefore + BigInt(FINAL_AFTER_MS / 1000);
+    // The call names the block, because another node behind the same load balancer may be at an older block.
+    const isUsed = await isNonceUsed(client, payment, latest.number);
+    if (!isUsed)
+      return { kind: 'unused', isExpired, isFinal, isReverted: knownVerdict === 'reverted' };
+
+    const sinceSec = BigInt(Math.floor((sinceMs - CLOCK_SLACK_MS) / 1000));
+    const first = await findBlockBefore(client, latest.number, sinceSec);
+    const use = await findUse(payment, first, latest.number);
+    if (use === null) return { kind: 'unexplained' };
+    if (use.isCancelled) return { kind: 'spent_elsewhere', isFinal };
+    const receipt = await readReceipt(node, use.transaction, payment.requirements.asset);
+    if (receipt === null)
+      throw new NodeError('the node has no receipt of the transaction in its logs');
+    return judgeReceipt(receipt, payment) === 'pays'
+      ? { kind: 'paid', transaction: use.transaction }
+      : { kind: 'spent_elsewhere', isFinal };
+  }
+
   return {
-    lookUp: (payment, known) => lookUp({ node, client, findUse }, payment, known),
-    judgeTransaction: (payment, transaction) => judgeTransaction(node, transaction, payment),
+    lookUp,
+    judgeTransaction: (payment, transaction) => judgeTransaction(node, payment, transaction),
   };
-}
-
-type ChainAccess = {
-  readonly node: NodeRequests;
-  readonly client: PublicClient;
-  readonly findUse: ReturnType<typeof createUseFinder>;
-};
-
-async function lookUp(
-  { node, client, findUse }: ChainAccess,
-  payment: StoredPayment,
-  { sinceMs, transaction }: KnownFacts,
-): Promise<ChainVerdict> {
-  const knownVerdict =
-    transaction === null ? null : await judgeTransaction(node, transaction, payment);
-  if (knownVerdict === 'pays' && transaction !== null) return { kind: 'paid', transaction };
-
-  const { validBefore } = payment.authorization;
-  const latest = await client.getBlock();
-  const isExpired = latest.timestamp >= validBefore;
-  const isFinal = latest.timestamp >= validBefore + BigInt(FINAL_AFTER_MS / 1000);
-  // The call names the block, because another node behind the same load balancer may be at an older block.
-  const isUsed = await isNonceUsed(client, payment, latest.number);
-  if (!isUsed)
-    return { kind: 'unused', isExpired, isFinal, isReverted: knownVerdict === 'reverted' };
-
-  const sinceSec = BigInt(Math.floor((sinceMs - CLOCK_SLACK_MS) / 1000));
-  const first = await findBlockBefore(client, latest.number, sinceSec);
-  const use = await findUse(payment, first, latest.number);
-  if (use === null) return { kind: 'unexplained' };
-  if (use.isCancelled) return { kind: 'spent_elsewhere', isFinal };
-  const receipt = await readReceipt(node, use.transaction, payment.requirements.asset);
-  if (receipt === null)
-    throw new NodeError('the node has no receipt of the transaction in its logs');
-  return judgeReceipt(receipt, payment) === 'pays'
-    ? { kind: 'paid', transaction: use.transaction }
-    : { kind: 'spent_elsewhere', isFinal };
 }
 
 /** Never rejects, because without a receipt the caller can still read the state of the nonce. */
 async function judgeTransaction(
   node: NodeRequests,
-  hash: Hex,
   payment: StoredPayment,
+  hash: Hex,
 ): Promise<ReceiptVerdict | 'absent' | null> {
   try {
     const receipt = await readReceipt(node, hash, payment.requirements.asset);

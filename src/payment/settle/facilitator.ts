@@ -151,7 +151,6 @@ const NO_LEDGER_REASON = 'the ledger does not answer';
 export function withMetrics(facilitator: Facilitator, onEvent: OnPaymentEvent): Facilitator {
   return {
     ...facilitator,
-    findSupported: () => facilitator.findSupported(),
     async verify(request) {
       const startMs = performance.now();
       const outcome = await facilitator.verify(request);
@@ -188,8 +187,6 @@ export function withChainProof(
 
   return {
     ...facilitator,
-    findSupported: () => facilitator.findSupported(),
-    verify: (request) => facilitator.verify(request),
     async settle(request) {
       const outcome = await facilitator.settle(request);
       if (outcome.kind !== 'settled') return outcome;
