@@ -20,7 +20,7 @@ test('docs/census.md names exactly the metrics of the census, and deploy/alerts.
   });
   if (config.census === null) throw new Error('the settings turn the census on');
   // A census that has not started reads no other member of these parts.
-  const parts = { store: {}, scanCoordinator: {}, scanning: { openCensus: () => ({}) } };
+  const parts = { store: {}, scanCoordinator: {}, scanning: { openCensusScanner: () => ({}) } };
   const { registry } = openCensus(config, config.census, parts as unknown as OpenScans);
   const registered = registry.getMetricsAsArray().map(({ name }) => name);
   expect(await findMetricNames('docs/census.md')).toEqual(registered.toSorted());

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
-import { createOriginTurns } from '../../src/limits/origin-turns.ts';
+import { createOriginTurns, NoTurn } from '../../src/limits/origin-turns.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { createWatching, type WatchingEvent } from '../../src/watch/watching.ts';
@@ -21,24 +21,32 @@ const RESOURCE = { method: 'GET', path: '/weather' };
 const STORED_FACTS = JSON.stringify({ facts: {}, resources: [RESOURCE], checksVersion: null });
 
 /** Starts watching on a store in memory. `runningScans` is the number of running paid scans. */
-function startWatching({ post = () => '{}', runningScans = 0 }: Partial<StartOptions> = {}) {
+function startWatching({
+  post = () => '{}',
+  runningScans = 0,
+  refusedDomain,
+}: Partial<StartOptions> = {}) {
   const clock = { nowMs: START_MS };
   const store = openSqlite(MEMORY, { clock: () => clock.nowMs });
   const askedHosts: string[] = [];
   const events: WatchingEvent[] = [];
   const slowAnswers = Promise.withResolvers<void>();
   const scanner = createFakeScanner();
+  const turns = createOriginTurns({
+    ...{ now: () => clock.nowMs, runningScans: () => runningScans },
+    openClient: openFakeClient({
+      answer: ({ origin, method }) => (method === 'POST' ? post(origin.host) : null),
+    }),
+  });
   const watching = createWatching({
     store,
     siteUrl: 'https://scanner.example',
     policy: DEFAULT_POLICY,
     scanCoordinator: createScanCoordinator({ scanner, store, catalogFacts: {} }),
-    turns: createOriginTurns({
-      ...{ now: () => clock.nowMs, runningScans: () => runningScans },
-      openClient: openFakeClient({
-        answer: ({ origin, method }) => (method === 'POST' ? post(origin.host) : null),
-      }),
-    }),
+    turns: {
+      ask: (request, work) =>
+        request.domain === refusedDomain ? Promise.reject(new NoTurn()) : turns.ask(request, work),
+    },
     async askResources({ host }, resources) {
       askedHosts.push(host);
       if (host.startsWith('slow')) await slowAnswers.promise;
@@ -69,6 +77,8 @@ type StartOptions = {
   /** Returns the answer of a receiver. */
   readonly post: (receiver: string) => Promise<string> | string;
   readonly runningScans: number;
+  /** The requests for watches of this domain wait too long for their turn. */
+  readonly refusedDomain: string;
 };
 
 async function letWorkSettle(): Promise<void> {
@@ -105,6 +115,26 @@ test('a receiver of 100 watches that never answers delays no event of another re
   await watching.tick();
   await expect.poll(() => postedTo).toEqual(['silent.dev', 'honest.dev']);
   silence.resolve();
+});
+
+test('a watched domain that gets no turn delays no event of another domain to the same receiver', async () => {
+  const postedTo: string[] = [];
+  await using started = startWatching({
+    refusedDomain: 'costly.com',
+    post(receiver) {
+      postedTo.push(receiver);
+      return '{}';
+    },
+  });
+  const { store, watching, events } = started;
+  for (const host of ['costly.com', 'honest.com']) {
+    const deliveries = [toWaitingDelivery(START_MS)];
+    await storeWatch(store, toAgreedWatch(host, START_MS, { domain: host, deliveries }));
+  }
+  await watching.tick();
+  await watching.idle();
+  expect(postedTo).toHaveLength(1);
+  expect(events).toEqual([expect.objectContaining({ result: 'delivered' })]);
 });
 
 test('slow looks delay no event, and at most four looks run beside a paid scan', async () => {
