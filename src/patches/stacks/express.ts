@@ -19,9 +19,14 @@ export const EXPRESS: StackPatches = {
   'no-store': ({ routes }) =>
     toPatch(FILE, 'ts', [
       ...writeNewApp('express'),
-      '// Put this before the payment middleware, so that its 402 gets the header.',
+      '// Put this before every other middleware, which may set the header too.',
       `app.use([${routes.map((route) => toRouteLiteral(route, 'express')).join(', ')}], (_request, response, next) => {`,
-      "  response.set('Cache-Control', 'no-store');",
+      '  response.writeHead = new Proxy(response.writeHead, {',
+      '    apply(writeHead, _response, head) {',
+      "      response.set('Cache-Control', 'no-store');",
+      '      return Reflect.apply(writeHead, response, head);',
+      '    },',
+      '  });',
       '  next();',
       '});',
     ]),

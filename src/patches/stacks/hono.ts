@@ -19,7 +19,7 @@ export const HONO: StackPatches = {
   'no-store': ({ routes }) =>
     toPatch(FILE, 'ts', [
       ...writeNewApp('hono'),
-      '// Put this before the payment middleware, so that its 402 gets the header.',
+      '// Put this before every other middleware, which may set the header too.',
       `for (const route of [${routes.map((route) => toRouteLiteral(route, 'hono')).join(', ')}]) {`,
       '  app.use(route, async (c, next) => {',
       '    await next();',

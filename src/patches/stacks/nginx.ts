@@ -8,6 +8,12 @@ import { hasParameters, toRoutePattern, writeRoute } from '../route-template.ts'
 const FILE = 'server.conf';
 const DOCUMENT_FOLDER = '/srv/x402';
 const UPSTREAM_URL = 'http://<upstream>';
+/** A location does not inherit these from `location /`. Without them the application hears the name of the upstream. */
+const PROXY_LINES = [
+  'proxy_set_header Host $host;',
+  'proxy_set_header X-Forwarded-Host $host;',
+  'proxy_set_header X-Forwarded-Proto $scheme; # let the application trust this proxy',
+];
 /** Text without nginx syntax; anything else stays a placeholder. */
 const PLAIN_TEXT = /^[A-Za-z0-9._~/:-]+$/;
 
@@ -17,16 +23,7 @@ export const NGINX: StackPatches = {
   'one-recipient': () => leaveToApplication('the recipient'),
   bazaar: () => leaveToApplication('the extension'),
   'token-domain': () => leaveToApplication('the domain of the token'),
-  'public-url': () =>
-    toPatch(
-      FILE,
-      'nginx',
-      writeLocation('/', [
-        'proxy_set_header Host $host;',
-        'proxy_set_header X-Forwarded-Host $host;',
-        'proxy_set_header X-Forwarded-Proto $scheme; # and let the application trust this proxy',
-      ]),
-    ),
+  'public-url': () => toPatch(FILE, 'nginx', writeLocation('/', [])),
   'head-guard': ({ routes }) =>
     writeLocations(
       routes.filter(({ method }) => method === null || method === 'GET'),
@@ -85,13 +82,15 @@ function writeLocations(routes: readonly PatchRoute[], lines: readonly string[])
     return `= ${writeRoute(template, 'openapi')}`;
   });
   const code = [...new Set(matchers)].flatMap((matcher) => writeLocation(matcher, lines));
-  return toPatch(FILE, 'nginx', code);
+  const comment =
+    '# If you have such a location, add these lines to it: nginx takes one of each name.';
+  return toPatch(FILE, 'nginx', [comment, ...code]);
 }
 
 function writeLocation(matcher: string, lines: readonly string[]): string[] {
   return [
     `location ${matcher} {`,
-    ...lines.map((line) => `    ${line}`),
+    ...[...lines, ...PROXY_LINES].map((line) => `    ${line}`),
     `    proxy_pass "${UPSTREAM_URL}";`,
     '}',
   ];
@@ -107,7 +106,10 @@ function writeStaticFile({ path, contentType, language, body }: ServedDocument):
         `location = ${path} {`,
         '    types { }',
         `    default_type ${type};`,
-        `    alias ${file};`,
+        // By an alias, nginx would look for the index of "/" behind the name of the file.
+        ...(path === '/'
+          ? [`    root ${DOCUMENT_FOLDER};`, '    try_files /index.html =404;']
+          : [`    alias ${file};`]),
         '}',
       ]),
     ],
