@@ -1,10 +1,9 @@
 /** Makes a report from observations, fresh or recorded. */
-
-import { toSummary } from '../buyers/summary.ts';
 import { runChecks, toResults } from '../engine/run-checks.ts';
 import { SCORINGS } from '../engine/score.ts';
 import { isUnjudged, isUnseen } from '../engine/unjudged.ts';
 import type { IndexedOrigin, Lookup, Observations } from '../model/observations.ts';
+import { type OtherWay, PAYABLE_BY, type Payability } from '../model/payability.ts';
 import type { BudgetName, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { type ScanEngine, throwIfBroken } from './broken-checks.ts';
@@ -76,4 +75,27 @@ function toSignals(results: readonly CheckResult[], x402scan: Lookup<IndexedOrig
     indexOwnershipVerified: x402scan.state === 'seen' && x402scan.data.ownershipVerified === true,
     onEcosystemListing: isPassed('D5'),
   };
+}
+
+const NO_CHALLENGE = { payableBy: 'nobody', words: 'no challenge was seen', offers: [] } as const;
+
+/**
+ * `payability` is null if the release that scanned had no official clients. Older recordings count a resource that sells
+ * only over another protocol as silent; the summary leaves it out. `isUnseen`: no challenge could be judged, so it is not
+ * known who can pay.
+ */
+export function toSummary(
+  payability: Payability | null,
+  otherWays: readonly OtherWay[] = [],
+  isUnseen = false,
+): Pick<ScanReport, 'payability' | 'payableBy' | 'clients'> {
+  if (payability === null) return { payability: null, payableBy: 'unknown', clients: [] };
+  const { resources, clients } = payability;
+  const ignoredWays = resources.length > 0 ? otherWays : [];
+  const silent = payability.silent.filter(
+    ({ method, path }) => !ignoredWays.some((way) => way.method === method && way.path === path),
+  );
+  const all = [...resources, ...silent.map((request) => ({ ...request, ...NO_CHALLENGE }))];
+  const best = PAYABLE_BY.find((name) => resources.some(({ payableBy }) => payableBy === name));
+  return { payability: all, payableBy: best ?? (isUnseen ? 'unknown' : null), clients };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { toSummary } from '../../src/buyers/summary.ts';
 import type { OfferVerdict, PayableBy, ResourcePayability } from '../../src/model/payability.ts';
 import { toAnswerLine } from '../../src/report/answer-line.ts';
+import { toSummary } from '../../src/scan/grade-observations.ts';
 import { USDC_BASE } from '../fixtures/observations/build-observations.ts';
 
 function toResource(
