@@ -60,7 +60,7 @@ export type ScanReport = {
   readonly exhausted?: readonly BudgetName[];
 };
 
-/** What the path that the caller of the command line names answered. It moves no grade. */
+/** Answer of the path that the caller of the command line names. It moves no grade. */
 export type NamedPath = {
   readonly method: string;
   /** With its query. */

@@ -5,8 +5,7 @@ import type {
   Observations,
   ResourceObservation,
 } from '../../model/observations.ts';
-import type { OpenApiFacts, Operation } from '../openapi/openapi.ts';
-import { findPaymentSchemes } from '../openapi/payment-schemes.ts';
+import { findPaymentSchemes, type OpenApiFacts, type Operation } from '../openapi/openapi.ts';
 import type { ChallengeReading } from '../x402/challenge.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
 import type { EntryIndex, IndexedEntry } from '../x402/manifest-terms.ts';

@@ -12,8 +12,7 @@ import {
 import { createRefResolver, followPointer } from '../json/json-pointer.ts';
 import { listSchemaErrors } from '../json/json-schema.ts';
 import { MAX_OPENAPI_NODES } from '../json/refuse-json.ts';
-import { type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
-import { findPaymentSchemes } from '../openapi/payment-schemes.ts';
+import { findPaymentSchemes, type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { keepWholeLines } from '../text/document-limits.ts';
 import { parseHtml } from '../text/html.ts';
 import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
@@ -131,7 +130,7 @@ const UNCACHED_READERS = {
   illTyped: findOtherIllTyped,
   receipt: findReceiptHeader,
   otherChallenges: findOtherChallenges,
-  /** What the seller runs, by headers and error bodies; null if no answer shows it. */
+  /** Names the seller's software by headers and error bodies; null if no answer shows it. */
   stack: findSellerStack,
   request: formatRequest,
   status: findStatus,
@@ -142,7 +141,7 @@ const UNCACHED_READERS = {
   answers402: hasAnswered402,
   paymentSchemes: findPaymentSchemes,
   answers: listAnswers,
-  /** What stands in place of a challenge; null if the answers hold nothing of x402. */
+  /** Finds what stands in place of a challenge; null if the answers hold nothing of x402. */
   misplacement: findResourceMisplacement,
   otherHeader: findOtherHeader,
   openapiTerms: compareOpenApiTerms,

@@ -16,7 +16,6 @@ import {
   readPrice,
   readProtocols,
 } from './openapi-price.ts';
-import { createLoginTest, type LoginTest } from './payment-schemes.ts';
 
 export type Operation = Protocols & {
   /** Upper case. */
@@ -40,7 +39,7 @@ export type Operation = Protocols & {
   readonly declares402: boolean;
   readonly paymentInfo: JsonObject | null;
   readonly price: PriceDeclaration | null;
-  /** What x-payment-info says of the price, in any form. */
+  /** Sign of the price in x-payment-info, in any form. */
   readonly priceSign: PriceSign;
   /** True if x-payment-info has a price of nothing, or if security is empty, without 402 and x-payment-info. */
   readonly free: boolean;
@@ -77,18 +76,24 @@ type PathContext = {
   readonly isLogin: LoginTest;
 };
 
+/** Returns true if security names schemes, and none of them means payment. */
+export type LoginTest = (security: readonly JsonObject[] | null) => boolean;
+
 type ParameterReader = (list: JsonValue | undefined) => readonly JsonObject[];
 
 export type SourcedOperation = { readonly operation: Operation; readonly source: JsonObject };
 
 /** Returns operations in the order of the document, each with the object that declares it. */
-export function readOperations(root: JsonObject, documentUrl: string): readonly SourcedOperation[] {
+export function readOperations(
+  root: JsonObject,
+  documentUrl: string,
+  isLogin: LoginTest,
+): readonly SourcedOperation[] {
   const paths = Object.entries(jsonObject(root['paths']))
     .filter(([template]) => template.startsWith('/'))
     .slice(0, MAX_PATHS);
   const resolveRef = createRefResolver(root);
   const readParameters = createParameterReader(resolveRef);
-  const isLogin = createLoginTest(root, resolveRef);
   const operations: SourcedOperation[] = [];
   for (const [template, value] of paths) {
     const item = readPathItem(value, resolveRef);

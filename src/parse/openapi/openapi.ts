@@ -7,12 +7,26 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { createRefResolver } from '../json/json-pointer.ts';
-import { type Operation, readOperations } from './openapi-operations.ts';
-import { readSecurityScheme, type SecurityScheme } from './payment-schemes.ts';
+import { type LoginTest, type Operation, readOperations } from './openapi-operations.ts';
 
 export type { Operation } from './openapi-operations.ts';
 export type { PriceDeclaration } from './openapi-price.ts';
-export type { SecurityScheme } from './payment-schemes.ts';
+
+export type SecurityScheme = {
+  readonly name: string;
+  readonly type: string;
+  readonly scheme: string;
+  readonly in: string;
+  /** Name of the header, query parameter or cookie of an apiKey scheme. */
+  readonly parameter: string;
+};
+
+export type PaymentSchemes = {
+  /** Names of schemes that declare x402 itself. */
+  readonly x402: readonly string[];
+  /** Names of apiKey schemes that mean x402: by their name, or by the payment header that they use. */
+  readonly apiKeys: readonly string[];
+};
 
 export type OpenApiFacts = {
   /** The member `openapi` ("3.1.0"); null if it is missing. */
@@ -36,11 +50,16 @@ export type OpenApiFacts = {
 /** A URL as the document has it, and the JSON pointer of the object that holds it. */
 type DeclaredUrl = { readonly url: string; readonly pointer: string };
 
+const PAYMENT_HEADERS: ReadonlySet<string> = new Set(['payment-signature', 'x-payment']);
+const X402 = /^x402$/i;
+const MAX_NAMES = 100;
+
 /** Reads OpenAPI 3.x. From another document, it reads the members that have the same form. */
 export function parseOpenApi(document: JsonValue, documentUrl: string): OpenApiFacts {
   const root = jsonObject(document);
   const info = jsonObject(root['info']);
-  const operations = readOperations(root, documentUrl);
+  const securitySchemes = readSecuritySchemes(root);
+  const operations = readOperations(root, documentUrl, createLoginTest(securitySchemes));
   return {
     version: jsonText(root['openapi']),
     swagger: root['swagger'] !== undefined,
@@ -51,7 +70,7 @@ export function parseOpenApi(document: JsonValue, documentUrl: string): OpenApiF
     description: jsonText(info['description']),
     paths: Object.keys(jsonObject(root['paths'])).filter((path) => path.startsWith('/')).length,
     operations: operations.map(({ operation }) => operation),
-    securitySchemes: readSecuritySchemes(root),
+    securitySchemes,
     servers: readServers(root['servers']),
     externalDocs: [
       ...readExternalDocs(root, ''),
@@ -74,8 +93,48 @@ function readSecuritySchemes(root: JsonObject): readonly SecurityScheme[] {
   return Object.entries(schemes).flatMap(([name, value]) => {
     const members = resolveRef(value);
     if (!isJsonObject(members)) return [];
-    return [readSecurityScheme(name, members)];
+    const readText = (member: string) => jsonText(members[member]) ?? '';
+    const [type, scheme] = [readText('type'), readText('scheme')];
+    return [{ name, type, scheme, in: readText('in'), parameter: readText('name') }];
   });
+}
+
+/** Finds the security schemes of an OpenAPI document that mean payment over x402. */
+export function findPaymentSchemes({
+  securitySchemes,
+}: {
+  readonly securitySchemes: readonly SecurityScheme[];
+}): PaymentSchemes {
+  return {
+    x402: securitySchemes.filter(isX402Scheme).map(({ name }) => name),
+    apiKeys: securitySchemes.filter(isPaymentApiKey).map(({ name }) => name),
+  };
+}
+
+function isX402Scheme({ name, type, scheme }: SecurityScheme): boolean {
+  if (type === 'http' && X402.test(scheme)) return true;
+  return X402.test(name) && type !== 'apiKey' && type !== '';
+}
+
+/** Any other key is a login: an account with credits answers 402 too, and no client can pay that. */
+function isPaymentApiKey({ name, type, parameter }: SecurityScheme): boolean {
+  if (type !== 'apiKey') return false;
+  return X402.test(name) || PAYMENT_HEADERS.has(parameter.toLowerCase());
+}
+
+/** The test returns true if security names schemes, and none of them means payment. */
+function createLoginTest(schemes: readonly SecurityScheme[]): LoginTest {
+  const payments = new Set(
+    schemes
+      .filter((scheme) => X402.test(scheme.scheme) || isPaymentApiKey(scheme))
+      .map(({ name }) => name),
+  );
+  return (security) => {
+    const names = (security ?? []).flatMap((requirement) =>
+      Object.keys(requirement).slice(0, MAX_NAMES),
+    );
+    return names.length > 0 && !names.some((name) => X402.test(name) || payments.has(name));
+  };
 }
 
 function readServers(list: JsonValue | undefined): readonly DeclaredUrl[] {

@@ -1,4 +1,4 @@
-/** How much is read of a document, by its path. */
+/** Limits of the documents that a scan reads, by their paths. */
 import type { YamlReading } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 
@@ -46,7 +46,7 @@ export function isJsonPath(path: string): boolean {
   return !isReadInPart(path) && !isYamlPath(path);
 }
 
-/** True if no further text could make this JSON. Of blanks it is not known. */
+/** True if no further text could make this JSON. Blanks may still become JSON. */
 export function isNoJsonBeginning(beginning: string): boolean {
   return /^[\s\uFEFF]*[^\s\uFEFF{["]/.test(beginning);
 }

@@ -1,4 +1,4 @@
-/** How the money of an offer moves: by which transfer method, and before or after the work. */
+/** Transfer methods of offers, and the order of payment and work. */
 import { type JsonValue, jsonObject } from '../json/json.ts';
 import { classifyAddressShape } from './address-form.ts';
 import { findOfferAsset } from './assets.ts';

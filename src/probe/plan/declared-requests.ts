@@ -11,7 +11,7 @@ export type FirstWave = Omit<FixedPaths, 'robots' | 'openapiAlternates'> &
   Pick<Observations, 'origin' | 'x402scan' | 'openapiAlternates'>;
 
 /**
- * When a POST goes to the path. `sold`: always, because a document of the seller sells it. `if-get-is-unpaid`: OpenAPI
+ * The rule by which a POST is sent to the path. `sold`: always, because a document of the seller sells it. `if-get-is-unpaid`: OpenAPI
  * lists the POST without a word of payment, and an address without a method may mean either. `never`: nobody sells it.
  */
 export type PostRule = 'sold' | 'if-get-is-unpaid' | 'never';
