@@ -39,7 +39,7 @@ export class AnswerTooLong extends Error {
 const MAX_INLINE_BYTES = 64 * 1024;
 export const DEFAULT_CAP_BYTES = 1024 * 1024;
 const FIRST_BUFFER_BYTES = 4 * 1024;
-const WORKER_MODULE = new URL('./read-on-thread.ts', import.meta.url).href;
+const WORKER_MODULE = new URL('./answer-reader.ts', import.meta.url).href;
 /** The cap of a receipt is so high that parsing one may take seconds and much memory. */
 const POOL_LIMITS = { threads: 1, cpuMs: 10_000, firstTryMs: 10_000, wallMs: 20_000, heapMb: 512 };
 
@@ -73,6 +73,22 @@ export function createAnswerReader(): AnswerReader {
     },
     close: async () => pool?.close(),
   };
+}
+
+type ParseTask = {
+  readonly bytes: SharedArrayBuffer;
+  readonly exportName: string;
+  readonly detail: Serialized;
+};
+
+/** Runs on the worker, which has loaded the module of the parser: decodes the bytes and calls the parser. */
+export function parseOnThread(
+  { bytes, exportName, detail }: ParseTask,
+  module: Readonly<Record<string, unknown>>,
+): unknown {
+  const parse = module[exportName];
+  if (typeof parse !== 'function') throw new TypeError(`No parser is named ${exportName}.`);
+  return parse(Buffer.from(bytes).toString('utf8'), detail);
 }
 
 /** If the body is too long, the throw ends `for await`, which destroys the body and its connection. */

@@ -1,7 +1,6 @@
 /** Makes a report from observations, fresh or recorded. */
 import { runChecks, toResults } from '../engine/run-checks.ts';
-import { SCORINGS } from '../engine/score.ts';
-import { isUnjudged, isUnseen } from '../engine/unjudged.ts';
+import { isUnjudged, isUnseen, SCORINGS } from '../engine/score.ts';
 import type { IndexedOrigin, Lookup, Observations } from '../model/observations.ts';
 import { type OtherWay, PAYABLE_BY, type Payability } from '../model/payability.ts';
 import type { BudgetName, CheckResult, ScanReport, Signals } from '../model/report.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isUnjudged } from '../engine/unjudged.ts';
+import { isUnjudged } from '../engine/score.ts';
 import { Saturated } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
 import { packageVersion } from '../probe/client/user-agent.ts';

@@ -1,6 +1,6 @@
 /** A seller who hides his offers gains nothing: scans in which nobody could be judged are capped and set aside. */
 import { describe, expect, test } from 'vitest';
-import { isUnjudged } from '../../src/engine/unjudged.ts';
+import { isUnjudged } from '../../src/engine/score.ts';
 import type { OfferPayability, ResourcePayability } from '../../src/model/payability.ts';
 
 const BASE = 'eip155:8453';

@@ -80,7 +80,6 @@ beforeEach(async () => {
     'engine/define-check.ts',
     'engine/findings.ts',
     'engine/missing-challenge.ts',
-    'engine/with-notes.ts',
     'engine/README.md',
     'model/verdict.ts',
     'model/README.md',

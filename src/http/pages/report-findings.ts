@@ -1,8 +1,7 @@
 import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { Sentences } from '../../engine/define-check.ts';
-import { SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
-import { isUnjudged } from '../../engine/unjudged.ts';
+import { isUnjudged, SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 import { groupByRootCause } from '../../model/verdict.ts';
 import { formatUnevaluated, toPhrase } from '../../report/check-phrases.ts';
