@@ -188,6 +188,18 @@ test('20 origins of a domain are kept, and the others have no row', async () => 
   expect(rows).toBe(21);
 });
 
+test.each([
+  ['IPv4 literals of one /24', (n: number) => `203.0.114.${n}`, 20],
+  ['IPv4 literals of two /24', (n: number) => `203.0.${114 + (n % 2)}.${n}`, 40],
+  ['IPv6 literals of one /48', (n: number) => `[2600:1:2:${n}::${n}]`, 20],
+  ['IPv6 literals of two /48', (n: number) => `[2600:1:${2 + (n % 2)}::${n}]`, 40],
+])('20 origins of a network are kept: %s', async (_, toHost, count) => {
+  const { lists, imports } = await startImports();
+  for (let n = 1; n <= 60; n += 1) lists.x402scan.push(`https://${toHost(n)}/paid`);
+  await imports.runDue();
+  expect(imports.originCount).toBe(count);
+});
+
 test('a file is read like an index', async () => {
   const file = await writeListFile(
     'shop.com # an origin\nhttps://other.com/paid?x=1\nhttp://plain.com/\n',

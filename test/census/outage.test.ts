@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { OutageWindow } from '../../src/census/outage.ts';
 import {
   DAY_MS,
+  GONE,
   HOUR_MS,
   hostsBetween,
   lookTimeMs,
@@ -152,4 +153,63 @@ test('an hour in which our own network is cut off makes no host down, and looks 
   expect(
     times.filter((atMs) => atMs > revealedMs + 1_000 && atMs < revealedMs + 10 * MINUTE_MS - 1_000),
   ).toEqual([]);
+});
+
+describe('fifteen silent names shortly before midnight', () => {
+  const HONEST = hostsBetween(23.88, 23.95, 6);
+
+  /** Looks at the silent names, then at the honest hosts. Our own network works again once `isUp` says so. */
+  async function startBeforeMidnight(isUp: (nowMs: number) => boolean) {
+    const rig = startCensus();
+    const silent = new Set(hostsBetween(23.8, 23.87, 15));
+    for (const host of [...silent, ...HONEST]) await rig.list(host);
+    rig.answer = (host) => (silent.has(host) ? { signs: [SILENT] } : {});
+    rig.isNetworkUp = async () => isUp(rig.clock.nowMs);
+    return rig;
+  }
+
+  const countLooks = ({ asked }: ReturnType<typeof startCensus>, name: string) =>
+    asked.filter(({ host }) => host === name).length;
+
+  test('let no look rest while something that is known to answer answers', async () => {
+    const rig = await startBeforeMidnight(() => true);
+    const day = rig.today();
+    await rig.passUntil(START_MS + DAY_MS - 1);
+    for (const host of HONEST) expect(await rig.word(host, day)).toBe('payable');
+  });
+
+  test('cost no honest host its word if looks rest: they are made up for after midnight, once', async () => {
+    const rig = await startBeforeMidnight((nowMs) => nowMs >= START_MS + DAY_MS);
+    const day = rig.today();
+    await rig.passUntil(START_MS + DAY_MS - 1);
+    for (const host of HONEST) expect(await rig.word(host, day)).toBeNull();
+    await rig.passUntil(START_MS + DAY_MS + 30 * MINUTE_MS);
+    for (const host of HONEST) {
+      expect(await rig.word(host, day)).toBe('payable');
+      expect(await rig.word(host, day + 1)).toBeNull();
+      expect(countLooks(rig, host)).toBe(1);
+    }
+    // The next day has a look of its own.
+    rig.answer = () => ({ signs: [GONE] });
+    await rig.passUntil(START_MS + 2 * DAY_MS - 1);
+    for (const host of HONEST) {
+      expect(await rig.word(host, day)).toBe('payable');
+      expect(await rig.word(host, day + 1)).toBe('not_payable');
+      expect(countLooks(rig, host)).toBe(2);
+    }
+  });
+
+  test('leave the day not_checked if looks still rest when its words are counted', async () => {
+    const rig = await startBeforeMidnight(() => false);
+    const day = rig.today();
+    await rig.passUntil(START_MS + DAY_MS - 1);
+    rig.isNetworkUp = async () => true;
+    // This instance stood still meanwhile.
+    rig.clock.nowMs = START_MS + DAY_MS + HOUR_MS;
+    await rig.passUntil(START_MS + DAY_MS + 2 * HOUR_MS);
+    for (const host of HONEST) {
+      expect(await rig.word(host, day)).toBe('not_checked');
+      expect(countLooks(rig, host)).toBe(0);
+    }
+  });
 });

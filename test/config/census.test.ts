@@ -11,6 +11,12 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ORIGINS_FILE = join(folder, 'origins.txt');
 writeFileSync(ORIGINS_FILE, 'shop.example.com\n');
 
+function writeExclusions(text: string): string {
+  const path = join(mkdtempSync(join(folder, 'exclude-')), 'list.txt');
+  writeFileSync(path, text);
+  return path;
+}
+
 const CENSUS_ON = {
   CENSUS: 'bazaar,x402scan',
   CONTACT_EMAIL: 'census@scanner.example',
@@ -131,6 +137,16 @@ describe('the scanner refuses to start, with one line that says why', () => {
       { ...CENSUS_ON, CENSUS_EXCLUDE: '/nowhere/list.txt' },
       'CENSUS_EXCLUDE=/nowhere/list.txt is not accepted: give a readable file with a host, or a registrable domain, in each line.',
     ],
+    ...['*.star.com', 'a.com b.com', 'user@a.com'].map(
+      (entry): readonly [string, Environment, string] => {
+        const path = writeExclusions(`# by mail\nok.com\n${entry}\n`);
+        return [
+          `with a line of CENSUS_EXCLUDE that names no host: ${entry}`,
+          { ...CENSUS_ON, CENSUS_EXCLUDE: path },
+          `CENSUS_EXCLUDE=${path} is not accepted: give a file with one host or registrable domain in each line: line 3 names no host: ${entry}.`,
+        ];
+      },
+    ),
     [
       'with API revision 0.1.0',
       { ...CENSUS_ON, API_REVISION: '0.1.0' },

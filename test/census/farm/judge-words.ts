@@ -67,7 +67,7 @@ export function judgeWords(
       breaches: many.map(([day, looks]) => `day ${day - played.firstDay}: ${looks.join(', ')}`),
     },
     {
-      promise: 'an hour in which we are cut off is nobody’s down',
+      promise: 'hours in which we are cut off are nobody’s down',
       facts: `${count('our outage')} words not_checked`,
       breaches: count('our outage') > 0 || played.days < 5 ? [] : ['the outage met no look'],
     },

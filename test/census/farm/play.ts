@@ -67,6 +67,7 @@ const STEP_MS = 120_000;
 const SECOND_MS = 1_000;
 const KILL_EACH = 3;
 const OUTAGE_DAY = 4;
+const MIN_OUTAGE_LOOKS = 25;
 const BUSY_DAY = 5;
 const BROKEN_DAY = 6;
 const WISH: readonly [number, number] = [3, 5];
@@ -140,7 +141,9 @@ class Run {
     const [from, to] = options.hours;
     const fromMs = Math.floor(START_MS / DAY_MS) * DAY_MS + OUTAGE_DAY * DAY_MS;
     const beginsMs = fromMs + (from + (to - from) * 0.3) * HOUR_MS;
-    this.#outage = { fromMs: beginsMs, toMs: beginsMs + HOUR_MS };
+    // Fifteen silent looks show an outage, so a small farm needs a longer one.
+    const hours = Math.max(1, Math.ceil((MIN_OUTAGE_LOOKS * (to - from)) / options.origins));
+    this.#outage = { fromMs: beginsMs, toMs: beginsMs + hours * HOUR_MS };
   }
 
   facts() {
