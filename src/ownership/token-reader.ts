@@ -43,23 +43,12 @@ type SharedReading = {
   readonly blocks: Set<string>;
   /** One signal for each caller. It is aborted when the caller no longer waits. */
   readonly signals: AbortSignal[];
+  /** Resolved when the reading begins, or ends before it begins. */
+  readonly begun: PromiseWithResolvers<void>;
   hasBegun: boolean;
   /** Null if the reading did not begin, because another instance reads the host now or no caller waits. */
   readonly result: Promise<TokenReading | null>;
 };
-
-type Caller = {
-  readonly block: string;
-  /** Aborted when the caller hangs up, and when the service stops. */
-  readonly signal: AbortSignal;
-  sharedReading: SharedReading | null;
-};
-
-function joinReading(shared: SharedReading, { block, signal }: Pick<Caller, 'block' | 'signal'>) {
-  shared.blocks.add(block);
-  shared.signals.push(signal);
-  return shared;
-}
 
 export function createTokenReader(options: TokenReaderOptions): ReadToken {
   const { store, turns, stopping } = options;
@@ -67,49 +56,57 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
   const { ownership } = store;
   const readings = new Map<string, SharedReading>();
 
-  function shareReading(origin: Origin, { block, signal }: Caller): SharedReading {
-    const planned = readings.get(origin.host);
-    if (planned && !planned.hasBegun) return joinReading(planned, { block, signal });
-    const { promise, resolve } = Promise.withResolvers<TokenReading | null>();
-    const shared = {
-      blocks: new Set([block]),
-      signals: [signal],
-      hasBegun: false,
-      result: promise,
-    };
-    readings.set(origin.host, shared);
-    resolve(readInTurn(origin, shared));
-    return shared;
+  /** Joins the planned reading of the host, or plans one. */
+  function join(origin: Origin, block: string, signal: AbortSignal): SharedReading {
+    const last = readings.get(origin.host);
+    const reading = last?.hasBegun === false ? last : planReading(origin, block);
+    reading.blocks.add(block);
+    reading.signals.push(signal);
+    return reading;
   }
 
-  async function readInTurn(origin: Origin, shared: SharedReading): Promise<TokenReading | null> {
+  function planReading(origin: Origin, block: string): SharedReading {
+    const { promise: result, resolve } = Promise.withResolvers<TokenReading | null>();
+    const begun = Promise.withResolvers<void>();
+    const blocks = new Set([block]);
+    const reading: SharedReading = { blocks, signals: [], begun, hasBegun: false, result };
+    readings.set(origin.host, reading);
+    resolve(readInTurn(origin, reading));
+    // Nobody awaits the result if all callers have left.
+    result.catch(() => null);
+    return reading;
+  }
+
+  async function readInTurn(origin: Origin, reading: SharedReading): Promise<TokenReading | null> {
     try {
-      return await turns.ask({ origin, blocks: shared.blocks }, async (client) => {
-        if (shared.signals.every(({ aborted }) => aborted)) return null;
-        // Later callers may not share this reading, because it may have sent its request before they came.
-        shared.hasBegun = true;
+      return await turns.ask({ origin, blocks: reading.blocks }, async (client) => {
+        if (reading.signals.every(({ aborted }) => aborted)) return null;
+        // Later callers may not join this reading, because it may have sent its request before they came.
+        reading.hasBegun = true;
+        reading.begun.resolve();
         const lease = await ownership.beginReading(origin.host);
         return lease.taken ? await fetchFinding(store, origin, client, lease.atMs) : null;
       });
     } catch (error) {
       throw error instanceof NoTurn ? new Saturated() : error;
     } finally {
-      if (readings.get(origin.host) === shared) readings.delete(origin.host);
+      if (readings.get(origin.host) === reading) readings.delete(origin.host);
+      reading.begun.resolve();
     }
   }
 
-  /** Joins or plans a reading, if a reading may begin now. Otherwise waits, and returns null. */
-  async function shareOrWait(origin: Origin, caller: Caller): Promise<TokenReading | null> {
+  /** Joins a reading, if one may begin now. Otherwise waits, and returns null. */
+  async function joinOrWait(origin: Origin, block: string, signal: AbortSignal) {
     const running = readings.get(origin.host);
     const waitMs = (await ownership.findReadingDueAtMs(origin.host)) - store.now();
     // Only the callers that share the running reading get its error.
-    if (running?.hasBegun) await running.result.catch(() => null);
-    else if (waitMs > 0) await wait(waitMs, caller.signal);
+    if (running?.hasBegun) await unlessAborted(signal, Promise.allSettled([running.result]));
+    else if (waitMs > 0) await unlessAborted(signal, wait(waitMs, signal));
     else {
-      caller.sharedReading = shareReading(origin, caller);
-      const reading = await caller.sharedReading.result;
-      caller.sharedReading = null;
-      return reading;
+      const reading = join(origin, block, signal);
+      await unlessAborted(signal, reading.begun.promise);
+      // The callers of a reading that has begun get its result, even if the service stops before it ends.
+      return reading.result;
     }
     return null;
   }
@@ -117,29 +114,30 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
   return async (origin, { block, disconnect }, isFound) => {
     const arrivedAtMs = store.now();
     const signal = AbortSignal.any(disconnect ? [stopping, disconnect] : [stopping]);
-    const caller: Caller = { block, signal, sharedReading: null };
-    const hangUp = Promise.withResolvers<never>();
-    // The callers of a reading that has begun get its result, even if the service stops before it ends.
-    const leaveUnlessBegun = () => caller.sharedReading?.hasBegun || hangUp.reject(new Saturated());
-    signal.addEventListener('abort', leaveUnlessBegun);
-
     const isUsable = ({ beganAtMs, finding }: TokenReading) =>
       beganAtMs > arrivedAtMs || (beganAtMs > arrivedAtMs - READING_SPACING_MS && isFound(finding));
-    async function findReading(): Promise<TokenReading> {
-      for (;;) {
-        if (signal.aborted) throw new Saturated();
-        const storedReading = (await readFindings(store, origin)).findLast(isUsable);
-        const reading = storedReading ?? (await shareOrWait(origin, caller));
-        if (reading !== null) return reading;
-      }
-    }
-    try {
-      return await Promise.race([hangUp.promise, findReading()]);
-    } finally {
-      // Node keeps a combined signal alive while it has a listener.
-      signal.removeEventListener('abort', leaveUnlessBegun);
+    for (;;) {
+      if (signal.aborted) throw new Saturated();
+      const stored = (await readFindings(store, origin)).findLast(isUsable);
+      const reading = stored ?? (await joinOrWait(origin, block, signal));
+      if (reading !== null) return reading;
     }
   };
+}
+
+/** Waits for `work`. Throws Saturated if the signal is aborted before `work` ends. */
+async function unlessAborted(signal: AbortSignal, work: Promise<unknown>): Promise<void> {
+  if (signal.aborted) throw new Saturated();
+  const aborted = Promise.withResolvers<never>();
+  signal.addEventListener('abort', aborted.reject);
+  try {
+    await Promise.race([aborted.promise, work]);
+  } catch (error) {
+    throw signal.aborted ? new Saturated() : error;
+  } finally {
+    // Node keeps a combined signal alive while it has a listener.
+    signal.removeEventListener('abort', aborted.reject);
+  }
 }
 
 /** Fetches the file once, and stores the finding for all callers that wait. */

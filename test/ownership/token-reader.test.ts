@@ -321,6 +321,21 @@ test('a client that disconnects while it waits causes no fetch', async () => {
   expect((await nextRead).finding.kind).toBe('served');
 });
 
+test('a client that disconnects while its fetch waits for a turn is rejected at once, and causes no fetch', async () => {
+  await using reading = startReading();
+  const { fetches, read } = reading;
+  for (let n = 0; n < 8; n += 1) void read(parseOrigin(`busy${n}.dev`), OWNER);
+  await runPending();
+  const disconnecting = new AbortController();
+  const abandonedRead = read(ORIGIN, { ...STRANGER, disconnect: disconnecting.signal });
+  await runPending();
+  disconnecting.abort();
+  await expect(abandonedRead).rejects.toMatchObject({ code: 'saturated' });
+  for (const fetch of fetches) fetch.answer('a token');
+  await runPending();
+  expect(fetches).toHaveLength(8);
+});
+
 test('a stopping service rejects callers whose fetch has not begun, and ends the running fetch', async () => {
   await using reading = startReading();
   const { fetches, read, stopping } = reading;
