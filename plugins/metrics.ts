@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-export type MetricsOptions = {
+type MetricsOptions = {
   /** Addresses and CIDR blocks that may read `/metrics`. */
   readonly allowedAddresses: readonly string[];
   /** True if TRUST_PROXY is set. */

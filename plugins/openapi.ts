@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
 import { ERROR_CODES } from '../src/errors/error-codes.ts';
 
-export type OpenApiOptions = {
+type OpenApiOptions = {
   readonly baseUrl: string;
   readonly info: { readonly title: string; readonly version: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];

@@ -26,7 +26,7 @@ declare module 'fastify' {
   }
 }
 
-export type PaymentPluginOptions = {
+type PaymentPluginOptions = {
   readonly gate: PaymentGate;
   /** Time from the arrival of a paid request to its 504, ms. */
   readonly answerWithinMs: number;

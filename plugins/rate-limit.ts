@@ -15,7 +15,7 @@ import { hasPaymentHeader } from '../src/payment/gate/payment-header.ts';
 import type { Store } from '../src/store/store.ts';
 
 /** Returns true for a request that carries a payment. Such requests have a limit of their own. */
-export type IsPaying = (request: FastifyRequest) => boolean;
+type IsPaying = (request: FastifyRequest) => boolean;
 
 export type CountRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 

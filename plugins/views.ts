@@ -14,7 +14,7 @@ const TEMPLATE_FOLDER = fileURLToPath(new URL('../src/http/pages/templates', imp
 export const STYLES = readAsset('site.css', (css) => css.replace(/\/\*.*?\*\/|\n\s*/g, ''));
 export const SCRIPT = readAsset('site.js');
 
-export type ViewOptions = {
+type ViewOptions = {
   readonly mockPayments: boolean;
   /** True if `/statistics` is served. */
   readonly hasStatistics: boolean;

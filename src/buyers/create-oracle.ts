@@ -48,7 +48,7 @@ const DEFAULTS = {
 };
 const MAX_START_MS = 60_000;
 
-export type OracleOptions = Readonly<Partial<typeof DEFAULTS>> & {
+type OracleOptions = Readonly<Partial<typeof DEFAULTS>> & {
   /** Extra Node arguments for the thread. Tests watch its sockets with them. */
   readonly execArgv?: readonly string[];
 };

@@ -84,7 +84,7 @@ function mayHaveChallenge(resource: ResourceObservation, kit: Kit): boolean {
   return status === undefined || kit.validatesFirst(resource);
 }
 
-export type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
+type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
 
 /** Each offer is tried up to twice. Real sellers have few offers. */
 export const MAX_OFFERS = 64;

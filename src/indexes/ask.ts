@@ -19,7 +19,7 @@ import {
 } from './index-answers.ts';
 
 /** The time limit of several dependent requests. */
-export type Deadline = ReturnType<typeof startDeadline>;
+type Deadline = ReturnType<typeof startDeadline>;
 
 /** A scan waits at most this long for third parties. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
@@ -36,7 +36,7 @@ export function startDeadline(timeoutMs: number, stop?: AbortSignal) {
   };
 }
 
-export type IndexFailure = {
+type IndexFailure = {
   readonly ok: false;
   /** One line for evidence: the source and its failure. */
   readonly detail: string;

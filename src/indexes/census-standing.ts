@@ -10,7 +10,7 @@ import type { EcosystemOptions } from './options.ts';
 import { type SnapshotCache, toLookup } from './response-cache.ts';
 import { hasSettlement } from './settlements.ts';
 
-export type CensusStandingOptions = {
+type CensusStandingOptions = {
   /** The sources that paid scans ask. */
   readonly sources: EcosystemOptions;
   /** The cached answers of all scans. A fresh answer is used without a request. */

@@ -21,7 +21,7 @@ import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { digestDeclaration, findDeclaredInput, isSameOrigin } from './listed-terms.ts';
 import { findLapseReasons, findReasons, type PaidResource } from './listing-reasons.ts';
 
-export type ListingObservations = Pick<
+type ListingObservations = Pick<
   Observations,
   'origin' | 'resources' | 'x402scan' | 'settlements' | 'bazaar'
 >;

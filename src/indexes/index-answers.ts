@@ -106,7 +106,7 @@ const rawItem = Type.Object({
     ),
   ),
 });
-export type RawItem = JsonObject & Static<typeof rawItem>;
+type RawItem = JsonObject & Static<typeof rawItem>;
 export const isItem = ajv.compile<RawItem>(rawItem);
 const isItems = ajv.compile<readonly RawItem[]>(Type.Array(rawItem));
 

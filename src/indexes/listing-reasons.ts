@@ -19,7 +19,7 @@ export type PaidResource = {
   readonly challenged: ChallengedResource | null;
 };
 
-export type ReasonContext = Pick<Observations, 'origin' | 'settlements'> & {
+type ReasonContext = Pick<Observations, 'origin' | 'settlements'> & {
   /** True if the Bazaar has no entry for the recipients. */
   readonly hasNoEntry: boolean;
 };

@@ -18,7 +18,7 @@ export type EcosystemOptions = {
   readonly answers?: AnswerReader | undefined;
 };
 
-export type LookupRateOptions = {
+type LookupRateOptions = {
   /** Limit of calls per `intervalMs`. One lookup of a busy address uses all these calls. */
   readonly calls?: number | undefined;
   readonly intervalMs?: number | undefined;

@@ -66,13 +66,13 @@ function listNames(names: readonly string[]): string {
   return [...new Set(names)].join(', ');
 }
 
-export type SettlementQuestion = {
+type SettlementQuestion = {
   /** Cache key within the source: two scans with the same key share an answer. */
   readonly key: string;
   ask(context: RequestContext): Promise<IndexAnswer<SettlementFacts>>;
 };
 
-export type SettlementSource = {
+type SettlementSource = {
   /** Display name for evidence. */
   readonly name: string;
   /** Returns null if the source cannot answer for this origin and these recipients. */

@@ -10,7 +10,7 @@ export const INDEXED_STATES = [
   /** The index did not answer, was not asked, or returned only part of its list. */
   'unknown',
 ] as const;
-export type IndexedState = (typeof INDEXED_STATES)[number];
+type IndexedState = (typeof INDEXED_STATES)[number];
 
 /** Reports use this order. */
 export const INDEXED_FIELDS = [

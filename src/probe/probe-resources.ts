@@ -55,7 +55,7 @@ function listFurtherRequests(
 }
 
 /** A planned resource with its answers so far. */
-export type ProbedResource = {
+type ProbedResource = {
   readonly resource: PlannedResource;
   readonly probes: readonly Probe[];
 };

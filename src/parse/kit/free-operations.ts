@@ -16,7 +16,7 @@ import type { ManifestReading, ManifestSources, OpenApiSources } from './find-do
 import type { BodyComparison } from './read-document.ts';
 
 /** The operations without a price, each in one list. Operations that answered 402 are in none. */
-export type UnpricedOperations = {
+type UnpricedOperations = {
   /** Declared free: an empty security, an alternative without requirements, or a price of nothing in a document. */
   readonly free: readonly Operation[];
   /** Need a login of a defined scheme, such as siwx or bearer, and no payment. */
@@ -34,7 +34,7 @@ export type UnpricedSources = OpenApiSources &
     'origin' | 'root' | 'llmsTxt' | 'agentCard' | 'agentJson' | 'robots' | 'resources' | 'links'
   >;
 
-export type UnpricedReaders = {
+type UnpricedReaders = {
   readonly sameBody: BodyComparison;
   readonly challenge: (answer: HttpData) => ChallengeReading;
   readonly manifest: (sources: ManifestSources) => ManifestReading;

@@ -91,7 +91,7 @@ function* readEvents(body: string): Generator<string> {
  * The payment that an entry of tools/list declares. Neither x402 nor MCP defines a member for this declaration. Sellers
  * declare it in the members below, and examples of SDKs in the description.
  */
-export type PaidTerms = {
+type PaidTerms = {
   readonly isPaid: boolean;
   /** Decimal dollars, and the pointer of the member that states them; null if no member does. */
   readonly price: { readonly dollars: string; readonly member: string } | null;
@@ -106,7 +106,7 @@ const PAID_WORDS =
 const FREE_WORDS = /\bfree\b|\bno payment\b|\bwithout (?:a )?payment\b|\bnot? paid\b|\bunpaid\b/i;
 const MAX_DESCRIPTION_CHARS = 4_096;
 
-export function readPaidTerms(tool: JsonObject): PaidTerms {
+function readPaidTerms(tool: JsonObject): PaidTerms {
   const meta = jsonObject(tool['_meta']);
   const annotations = jsonObject(tool['annotations']);
   const declarations = [

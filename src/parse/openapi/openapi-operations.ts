@@ -81,7 +81,7 @@ export type LoginTest = (security: readonly JsonObject[] | null) => boolean;
 
 type ParameterReader = (list: JsonValue | undefined) => readonly JsonObject[];
 
-export type SourcedOperation = { readonly operation: Operation; readonly source: JsonObject };
+type SourcedOperation = { readonly operation: Operation; readonly source: JsonObject };
 
 /** Returns operations in the order of the document, each with the object that declares it. */
 export function readOperations(

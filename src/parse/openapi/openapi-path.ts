@@ -19,7 +19,7 @@ const MADE_UP_TEXT = 'example';
 const MADE_UP_UUID = '00000000-0000-4000-8000-000000000000';
 
 /** The server that gets the requests of an operation. */
-export type ServerTarget =
+type ServerTarget =
   /** The document's origin. `basePath` has no trailing slash. */
   | {
       readonly kind: 'own';
@@ -83,7 +83,7 @@ function readServer(server: JsonValue | undefined, documentUrl: string): ServerE
     : { kind: 'elsewhere', origin: url.origin };
 }
 
-export type RequestPath = {
+type RequestPath = {
   /** Path and query for an origin, with exactly one slash at the start: "//host" would address another host. */
   readonly path: string;
   /** True if the document declares no value for a parameter. The origin may answer 404 to the made-up value. */

@@ -12,7 +12,7 @@ import { type LoginTest, type Operation, readOperations } from './openapi-operat
 export type { Operation } from './openapi-operations.ts';
 export type { PriceDeclaration } from './openapi-price.ts';
 
-export type SecurityScheme = {
+type SecurityScheme = {
   readonly name: string;
   readonly type: string;
   readonly scheme: string;
@@ -21,7 +21,7 @@ export type SecurityScheme = {
   readonly parameter: string;
 };
 
-export type PaymentSchemes = {
+type PaymentSchemes = {
   /** Names of schemes that declare x402 itself. */
   readonly x402: readonly string[];
   /** Names of apiKey schemes that mean x402: by their name, or by the payment header that they use. */

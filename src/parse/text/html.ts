@@ -1,12 +1,12 @@
 import { Tokenizer } from 'htmlparser2';
 
-export type HtmlLink = {
+type HtmlLink = {
   readonly rel: readonly string[];
   readonly href: string;
   readonly type: string | null;
 };
 
-export type HtmlFacts = {
+type HtmlFacts = {
   /** The `href` of each anchor, as the page has it. */
   readonly anchors: readonly string[];
   /** `<link>` elements. */

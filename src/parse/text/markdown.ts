@@ -1,6 +1,6 @@
 import { createLinkScanner } from './markdown-links.ts';
 
-export type MarkdownFacts = {
+type MarkdownFacts = {
   /** Text of the H1 if it is the first block; null otherwise. */
   readonly leadH1: string | null;
   /** Text of the first blockquote, if it comes before the first H2. */

@@ -36,14 +36,14 @@ export function matchesPattern(pattern: string, path: string): boolean {
  * Normalises equivalent spellings (RFC 9309, 2.2.2): decodes unreserved characters, and writes other escapes in upper
  * case. Encodes characters outside ASCII. `*` and `$` keep their meaning.
  */
-export function normalisePattern(pattern: string): string {
+function normalisePattern(pattern: string): string {
   return pattern
     .replace(/%[0-9a-fA-F]{2}/g, (octet) => normaliseOctet(octet))
     .replace(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
 }
 
 /** `*` and `$` in a path are literal characters. A pattern matches them with %2A and %24 (RFC 9309). */
-export function normalisePath(path: string): string {
+function normalisePath(path: string): string {
   return normalisePattern(path).replaceAll('*', '%2A').replaceAll('$', '%24');
 }
 

@@ -3,7 +3,7 @@ import { isEvmAddress, toChecksummed } from './evm-address.ts';
 import { type AddressRole, NAMESPACES } from './namespaces.ts';
 import { findNamespace } from './networks.ts';
 
-export type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknown-network';
+type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknown-network';
 
 const SOLANA_ADDRESS_BYTES = 32;
 /** 32 bytes have at most 44 characters of base58. Longer texts are refused, because decoding takes quadratic time. */

@@ -9,7 +9,7 @@ import { hasOtherContract, type MethodTerms } from './transfer-method.ts';
 const AMOUNT = /^[1-9][0-9]{0,77}$/;
 
 /** `price`: the buyer pays the amount. `ceiling`: the buyer pays at most the amount. */
-export type AmountKind = SchemeRow['amount'];
+type AmountKind = SchemeRow['amount'];
 
 /** An amount has the same kind on all networks of a scheme. */
 const KINDS_BY_SCHEME: ReadonlyMap<JsonValue | undefined, AmountKind> = new Map(

@@ -3,7 +3,7 @@ import type { Challenge, Offer } from './challenge.ts';
 import { isSameAddress } from './namespaces.ts';
 import { toCaip2 } from './networks.ts';
 
-export type ChallengeDifference = {
+type ChallengeDifference = {
   /** True if the terms of the payment differ: scheme, amount, asset, payTo or network. */
   readonly inTerms: boolean;
   /** Describes the difference, safe for evidence. */
@@ -44,7 +44,7 @@ export function findChallengeDifference(
 }
 
 /** Returns the offers of `other` with terms that `challenge` does not offer. */
-export function findMissingOffers(challenge: Challenge, other: Challenge): readonly Offer[] {
+function findMissingOffers(challenge: Challenge, other: Challenge): readonly Offer[] {
   const keys = new Set(challenge.offers.map(toKey));
   return other.offers.filter((offer) => !keys.has(toKey(offer)));
 }

@@ -42,7 +42,7 @@ export type Challenge = {
   readonly description: string | null;
 };
 
-export type RefusedMember = { readonly pointer: string; readonly value: JsonValue | undefined };
+type RefusedMember = { readonly pointer: string; readonly value: JsonValue | undefined };
 
 export type ChallengeReading = {
   readonly header: HeaderReading;

@@ -11,7 +11,7 @@ import {
 import { escapePointerStep } from '../json/json-pointer.ts';
 import { findPriceSign } from '../text/stated-price.ts';
 
-export type AddressedEntry = {
+type AddressedEntry = {
   /** A URL, a path, or "POST /path". */
   readonly address: string;
   readonly details: JsonObject;
@@ -20,7 +20,7 @@ export type AddressedEntry = {
   readonly oddPlace: string | null;
 };
 
-export type EntryLists = {
+type EntryLists = {
   readonly entries: readonly AddressedEntry[];
   /** Pointer of the first entry without an address; null if every entry has one. */
   readonly unaddressed: string | null;

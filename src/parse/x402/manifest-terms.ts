@@ -21,7 +21,7 @@ export type TermComparison = {
   readonly agrees: boolean;
 };
 
-export type ManifestTerms = {
+type ManifestTerms = {
   readonly prices: readonly TermComparison[];
   readonly recipients: readonly TermComparison[];
 };

@@ -5,7 +5,7 @@ import { EVM_ADDRESS } from './evm-address.ts';
 /** Accounts and assets have different formats in some namespaces. */
 export type AddressRole = 'account' | 'asset';
 
-export type NamespaceRow = {
+type NamespaceRow = {
   /** The display name. */
   readonly name: string;
   /** Matches the whole network id, "eip155:8453". */

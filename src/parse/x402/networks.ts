@@ -61,7 +61,7 @@ const SOLANA_CLUSTERS: Readonly<Record<string, string>> = {
 const SOLANA_IDS = [...V1_NETWORKS.values()].filter((id) => id.startsWith('solana:'));
 
 /** `outdated`: a network id in the namespace's `outdated` table. `unknown`: a well-formed id that no table has. */
-export type NetworkForm = 'ok' | 'outdated' | 'unknown' | 'malformed';
+type NetworkForm = 'ok' | 'outdated' | 'unknown' | 'malformed';
 
 /** Converts a v1 name to a CAIP-2 id. Another text is returned unchanged. */
 export function toCaip2(network: string): string {

@@ -162,7 +162,7 @@ export function isUnknownPair(offer: Offer, version: 1 | 2): boolean {
  * Returns true for an offer about which this catalog cannot say if anybody pays it: its scheme, its pair of scheme and
  * network, or its transfer method is unknown. Pairs that are known and not judged are not of this kind.
  */
-export function isUnknownOffer(offer: Offer, version: 1 | 2): boolean {
+function isUnknownOffer(offer: Offer, version: 1 | 2): boolean {
   return isUnknownPair(offer, version) || isUnknownMethod(offer);
 }
 

@@ -11,7 +11,7 @@ import {
   type TermComparison,
 } from './manifest-terms.ts';
 
-export type OpenApiTerms = {
+type OpenApiTerms = {
   /** True if the document declares a range. Live prices must be in the range, and may differ between probes. */
   readonly isRange: boolean;
   /** A price is compared with both bounds, and a ceiling only with the declared maximum. */

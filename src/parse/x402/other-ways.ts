@@ -11,7 +11,7 @@ import { hasTraceOfX402 } from './misplaced-challenge.ts';
 import { findOtherChallenges } from './other-protocol.ts';
 import { findStatus, isNoAnswer } from './resource-answers.ts';
 
-export type ResourceOtherWay = OtherWay & { readonly resource: ResourceObservation };
+type ResourceOtherWay = OtherWay & { readonly resource: ResourceObservation };
 
 /** Lists one way for each resource, method and protocol, even if the resource also has an x402 challenge. */
 export function findOtherWays(

@@ -2,7 +2,7 @@
 import type { Namespace } from './namespaces.ts';
 
 /** The money moves after the work (authorization), before the work (upfront), or first into an escrow (escrow). */
-export type PaymentFlow = 'authorization' | 'upfront' | 'escrow';
+type PaymentFlow = 'authorization' | 'upfront' | 'escrow';
 
 /**
  * `client`: an official client tries each offer of a scan, beside the rules of the row. `tests`: an official client

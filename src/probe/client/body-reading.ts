@@ -12,7 +12,7 @@ export type LargeBodies = { hasRead: boolean };
 /** `cut`: the body ends here, as at its cap. `no-room`: the texts of other scans leave no room for it. */
 export type BodyDecision = 'read' | 'cut' | 'no-room';
 
-export type BodyReadingOptions = {
+type BodyReadingOptions = {
   /** True if only JSON with the status 200 is read beyond OTHER_BODY_LIMIT. */
   readonly expectsJson: boolean;
   readonly largeBodies: LargeBodies;

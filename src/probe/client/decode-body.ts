@@ -38,7 +38,7 @@ export type ExchangeAnswer = {
 
 type EncodedBody = Pick<ExchangeAnswer, 'headers' | 'body'>;
 
-export type DecodedBody = {
+type DecodedBody = {
   /** A long UTF-8 text is kept as bytes in shared memory. */
   readonly text: string | SharedArrayBuffer;
   /** True if the text was cut at the cap. */

@@ -15,7 +15,7 @@ export type OpenSocket = (
   opening: Pick<GuardedTarget, 'signal' | 'meter' | 'onDialled' | 'beforeTls'>,
 ) => Promise<Socket>;
 
-export type GuardedSocketOptions = {
+type GuardedSocketOptions = {
   readonly limits: Limits;
   readonly budget: ScanBudget;
   readonly open: OpenSocket;
@@ -130,7 +130,7 @@ export class GuardedSocket implements Meter, RequestSocket {
 }
 
 /** Throws if no further connection is allowed. */
-export type TakeSocket = () => GuardedSocket;
+type TakeSocket = () => GuardedSocket;
 
 /**
  * Tells each request which socket sends it, so that the bytes on the wire count for its answer. undici would

@@ -18,7 +18,7 @@ import {
 } from './response-collector.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
-export type OriginPoolOptions = {
+type OriginPoolOptions = {
   readonly originUrl: string;
   readonly limits: Limits;
   readonly budget: ScanBudget;

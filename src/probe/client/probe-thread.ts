@@ -18,7 +18,7 @@ export type ThreadedClientOptions = SendableOptions & Pick<ProbeClientOptions, '
 
 export type ProbeThread = ReturnType<typeof openProbeThread>;
 
-export type ProbeThreadOptions = {
+type ProbeThreadOptions = {
   /** Called with errors of the thread. If the thread ended, the next client starts another. */
   readonly onError?: OnError;
   /** Heap in MiB, default 512. It holds the texts of answers, but not their bytes. */

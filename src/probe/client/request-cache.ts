@@ -5,7 +5,7 @@ import type { HttpObservation } from '../../model/observations.ts';
 import type { ProbeClient, ProbeRequest } from './client.ts';
 
 /** A request to the scanned origin. Requests with `headers` or an MCP message are always sent. */
-export type CachedRequest = Omit<ProbeRequest, 'origin' | 'body' | 'timeoutMs'> & {
+type CachedRequest = Omit<ProbeRequest, 'origin' | 'body' | 'timeoutMs'> & {
   readonly accept: string;
   /** 2 sends the same request a second time, for the checks that compare two answers. */
   readonly number?: 1 | 2;

@@ -13,7 +13,7 @@ import { OriginPool } from './origin-pool.ts';
 import type { ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
 import { ScanBudget } from './scan-budget.ts';
 
-export type ScanConnectionsOptions = {
+type ScanConnectionsOptions = {
   readonly policy: OriginPolicy;
   readonly resolver: Resolver;
   readonly connector: Connector;

@@ -39,7 +39,7 @@ export type BodyRoom = {
   close(): void;
 };
 
-export type TextBudgetOptions = {
+type TextBudgetOptions = {
   readonly maxBytes?: number;
   /** Milliseconds that a large body waits for room, default 20,000. */
   readonly maxWaitMs?: number;

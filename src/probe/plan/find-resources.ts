@@ -222,7 +222,7 @@ export function readManifestEntries(manifest: ManifestReading) {
   return manifest.facts.entries.slice(0, MAX_ENTRIES_READ);
 }
 
-export function readIndexedResources({ x402scan }: Pick<FirstWave, 'x402scan'>) {
+function readIndexedResources({ x402scan }: Pick<FirstWave, 'x402scan'>) {
   if (x402scan.state !== 'seen') return [];
   return x402scan.data.resources.filter((resource) => !resource.deprecated);
 }

@@ -15,7 +15,7 @@ import { findRpcResponse, readToolPage, type ToolPage } from '../../parse/mcp-to
 import { headerValue } from '../../parse/text/http-header.ts';
 import type { RpcMessage } from '../client/client.ts';
 
-export type McpResponse = { readonly answer: HttpObservation; readonly id: number };
+type McpResponse = { readonly answer: HttpObservation; readonly id: number };
 
 const LATEST_LEGACY_VERSION = '2025-11-25';
 const VERSION_FORMAT = /^\d{4}-\d{2}-\d{2}$/;
@@ -71,9 +71,9 @@ export type McpEra =
   | { readonly kind: 'legacy'; readonly version: string; readonly sessionId: string | null };
 
 /** The first revision with `server/discover`, and with extensions on each request. */
-export const MODERN_VERSION = '2026-07-28';
+const MODERN_VERSION = '2026-07-28';
 /** The extension that a client has to ask for (x402's specs/transports-v2/mcp.md). */
-export const PAYMENT_EXTENSION = 'org.x402/payment';
+const PAYMENT_EXTENSION = 'org.x402/payment';
 
 /** Observations that may name the paths at which an origin speaks MCP. */
 export type EndpointClues = {
