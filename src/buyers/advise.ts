@@ -16,6 +16,7 @@ import { formatInDollars, isUnderMinimum, toDollarUnits } from '../parse/x402/am
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 import { findOtherWays } from '../parse/x402/other-ways.ts';
+import { listFirstProbes } from '../parse/x402/resource-answers.ts';
 import { findTransferMethod, isSettledUpfront } from '../parse/x402/transfer-method.ts';
 import { findDifferingOffers, findForeignSignIns } from './extension-advice.ts';
 
@@ -99,17 +100,16 @@ function adviseOnChallenge(challenge: Challenge, hostname: string, kit: Kit): re
 
 /** A sign-in sells nothing, so the challenged resources do not contain it. */
 function adviseOnSignIns(resources: ResourceSet, hostname: string, kit: Kit): readonly AdviceRow[] {
-  return kit.signIns(resources).flatMap(({ path, probes }) => {
-    const firstProbes = probes.filter(({ method, number }) => method !== 'HEAD' && number === 1);
-    return firstProbes.flatMap(({ method, answer }) => {
+  return kit.signIns(resources).flatMap((resource) =>
+    listFirstProbes(resource).flatMap(({ method, answer }) => {
       const challenge = answer.ok ? kit.challenge(answer.data).challenge : null;
       const extensions = jsonObject(challenge?.value['extensions']);
-      const request = kit.request(method, path);
+      const request = kit.request(method, resource.path);
       return findForeignSignIns(extensions, hostname, kit).map(
         (text): AdviceRow => ['sign-in-elsewhere', `${request} ${text}`],
       );
-    });
-  });
+    }),
+  );
 }
 
 function adviseOnTestnets(

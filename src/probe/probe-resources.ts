@@ -6,7 +6,7 @@ import type {
   ResourceObservation,
   ResourceSet,
 } from '../model/observations.ts';
-import { isNoAnswer } from '../parse/x402/resource-answers.ts';
+import { isNoAnswer, listFirstProbes } from '../parse/x402/resource-answers.ts';
 import type { RequestCache } from './client/request-cache.ts';
 import type { PlannedResource } from './plan/declared-requests.ts';
 import type { Plan } from './plan/plan.ts';
@@ -105,8 +105,7 @@ export function hasSameFirstAnswers(
 }
 
 function countFirstAnswers(resources: readonly ProbedResource[]): number {
-  const probes = resources.flatMap((resource) => resource.probes);
-  return probes.filter(({ method, number }) => number === 1 && method !== 'HEAD').length;
+  return resources.flatMap(listFirstProbes).length;
 }
 
 function findUnsent(

@@ -13,6 +13,7 @@ import {
 } from './challenge.ts';
 import { toCaip2 } from './networks.ts';
 import { findOtherChallenges } from './other-protocol.ts';
+import { listFirstProbes } from './resource-answers.ts';
 
 export type ChallengeReader = (answer: HttpData) => ChallengeReading;
 type ProbeChallenge = Pick<ChallengedResource, 'probe' | 'answer' | 'reading'>;
@@ -89,9 +90,7 @@ export function findJudgedProbes(
   resource: ResourceObservation,
   all: readonly ResourceObservation[],
 ): readonly Probe[] {
-  const firstProbes = resource.probes.filter(
-    ({ number, method }) => number === 1 && method !== 'HEAD',
-  );
+  const firstProbes = listFirstProbes(resource);
   if (resource.method === null) return firstProbes;
   const ownProbes = firstProbes.filter(({ method }) => method === resource.method);
   if (ownProbes.some(({ answer }) => answer.ok && answer.data.status === 402)) return ownProbes;

@@ -9,7 +9,7 @@ import {
 } from './challenged-resources.ts';
 import { hasTraceOfX402 } from './misplaced-challenge.ts';
 import { findOtherChallenges } from './other-protocol.ts';
-import { findStatus, isNoAnswer } from './resource-answers.ts';
+import { findStatus, isNoAnswer, listFirstProbes } from './resource-answers.ts';
 
 type ResourceOtherWay = OtherWay & { readonly resource: ResourceObservation };
 
@@ -55,14 +55,9 @@ export function findSellingResources(
   });
 }
 
-function hasTrace({ probes }: ResourceObservation): boolean {
-  return probes.some(
-    ({ method, number, answer }) =>
-      method !== 'HEAD' &&
-      number === 1 &&
-      answer.ok &&
-      answer.data.status === 402 &&
-      hasTraceOfX402(answer.data),
+function hasTrace(resource: ResourceObservation): boolean {
+  return listFirstProbes(resource).some(
+    ({ answer }) => answer.ok && answer.data.status === 402 && hasTraceOfX402(answer.data),
   );
 }
 

@@ -33,6 +33,11 @@ export function isNoAnswer(answer: HttpObservation): boolean {
     : KEPT_BACK_REASONS.has(answer.reason);
 }
 
+/** Lists the first probes. HEAD is left out, because it repeats GET without a body. */
+export function listFirstProbes({ probes }: Pick<ResourceObservation, 'probes'>): readonly Probe[] {
+  return probes.filter(({ method, number }) => method !== 'HEAD' && number === 1);
+}
+
 /** Formats "GET /weather", safe for evidence. */
 export function formatRequest(method: string, path: string): string {
   return `${method} ${cleanText(path, MAX_PATH_CHARS)}`;
@@ -54,9 +59,8 @@ export function findStatus(
  */
 export function isMadeUp(resource: ResourceObservation): boolean {
   if (resource.madeUp !== true) return false;
-  const answers = resource.probes.filter(
-    ({ method, number }) =>
-      number === 1 && method !== 'HEAD' && (resource.method ?? method) === method,
+  const answers = listFirstProbes(resource).filter(
+    ({ method }) => (resource.method ?? method) === method,
   );
   return (
     answers.some(({ answer }) => answer.ok && answer.data.status === 404) &&
@@ -94,14 +98,11 @@ export function hasAnswered402(
  * Returns what the answers to GET and POST hold in place of a readable challenge; null if each answer needs no other
  * name than its status. A 402 that speaks only another protocol holds nothing of x402.
  */
-export function findResourceMisplacement({
-  probes,
-  tool,
-}: ResourceObservation): Misplacement | null {
-  if (tool !== undefined) return null;
-  const found = probes
-    .filter(({ method, number }) => method !== 'HEAD' && number === 1)
-    .flatMap(({ answer }) => (answer.ok ? (nameMisplacement(answer.data) ?? []) : []));
+export function findResourceMisplacement(resource: ResourceObservation): Misplacement | null {
+  if (resource.tool !== undefined) return null;
+  const found = listFirstProbes(resource).flatMap(({ answer }) =>
+    answer.ok ? (nameMisplacement(answer.data) ?? []) : [],
+  );
   const kind = MISPLACEMENTS.find((name) => found.some((each) => each.kind === name));
   return found.find((each) => each.kind === kind) ?? null;
 }
@@ -137,16 +138,14 @@ function formatSecondStatus(
 /** Formats the first answers of a few resources to GET and POST: "GET /weather: 200; POST /weather: 422". */
 export function listAnswers(resources: readonly ResourceObservation[]): string {
   const answers = resources.slice(0, MAX_LISTED_RESOURCES).flatMap(({ path, probes, tool }) =>
-    probes
-      .filter(({ method, number }) => method !== 'HEAD' && number === 1)
-      .map(({ method, answer }) => {
-        if (!answer.ok) return `${formatRequest(method, path)}: ${answer.reason}`;
-        const text =
-          tool === undefined
-            ? formatStatus(answer.data) + formatSecondStatus(method, answer.data, probes)
-            : (TOOL_ANSWERS_BY_STATUS[answer.data.status] ?? String(answer.data.status));
-        return `${formatRequest(method, path)}: ${text}`;
-      }),
+    listFirstProbes({ probes }).map(({ method, answer }) => {
+      if (!answer.ok) return `${formatRequest(method, path)}: ${answer.reason}`;
+      const text =
+        tool === undefined
+          ? formatStatus(answer.data) + formatSecondStatus(method, answer.data, probes)
+          : (TOOL_ANSWERS_BY_STATUS[answer.data.status] ?? String(answer.data.status));
+      return `${formatRequest(method, path)}: ${text}`;
+    }),
   );
   const moreCount = resources.length - MAX_LISTED_RESOURCES;
   return moreCount > 0 ? `${answers.join('; ')}; ${moreCount} more` : answers.join('; ');
