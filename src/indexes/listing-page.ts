@@ -46,7 +46,7 @@ type Detail = {
 };
 
 export const LISTING_PAGE_PARSER: AnswerParser<ListingPage | null, Detail> = {
-  module: import.meta.url,
+  module: new URL('./listing-page.ts', import.meta.url).href,
   exportName: 'readListingPage',
   parse: readListingPage,
 };

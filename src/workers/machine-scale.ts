@@ -1,6 +1,7 @@
 import type { Task } from './job.ts';
 import { openEndlessAccount } from './work-account.ts';
 
+const OWN_MODULE = new URL('./machine-scale.ts', import.meta.url).href;
 const MEASUREMENT_COUNT = 5;
 /** Limit of processor time for one measurement. */
 const MAX_MEASUREMENT_MS = 10_000;
@@ -34,8 +35,7 @@ async function measureQuickestMs(run: (task: Task) => Promise<unknown>): Promise
   const tookMs: number[] = [];
   for (let done = 0; done < MEASUREMENT_COUNT; done += 1) {
     const account = openEndlessAccount('').origin;
-    const work = () =>
-      ({ modules: [import.meta.url], exportName: measure.name, input: null }) as const;
+    const work = () => ({ modules: [OWN_MODULE], exportName: 'measure', input: null }) as const;
     await run({ name: 'measure', work, account, cpuMs: MAX_MEASUREMENT_MS });
     tookMs.push(account.scanUsedMs());
   }

@@ -8,20 +8,22 @@ import { expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const URL_PATH = /new URL\(\s*['`]([^'`$]+)['`]\s*,\s*import\.meta\.url\s*,?\s*\)/g;
 
-/** Lists the paths that the product's sources give to `new URL`, relative to the root. */
-function listUrlPaths(): readonly string[] {
+/** Reads the product's sources. */
+function readSources() {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src', 'plugins'], {
     cwd: ROOT,
     encoding: 'utf8',
   }).split('\n');
-  const paths = files
+  return files
     .filter((file) => file.endsWith('.ts') && existsSync(join(ROOT, file)))
-    .flatMap((file) => {
-      const source = readFileSync(join(ROOT, file), 'utf8');
-      return [...source.matchAll(URL_PATH)].map(([, path = '']) =>
-        normalize(join(dirname(file), path)),
-      );
-    });
+    .map((file) => ({ file, source: readFileSync(join(ROOT, file), 'utf8') }));
+}
+
+/** Lists the paths that the product's sources give to `new URL`, relative to the root. */
+function listUrlPaths(): readonly string[] {
+  const paths = readSources().flatMap(({ file, source }) =>
+    [...source.matchAll(URL_PATH)].map(([, path = '']) => normalize(join(dirname(file), path))),
+  );
   return [...new Set(paths)].sort();
 }
 
@@ -33,4 +35,11 @@ test('each file that the sources name by a path exists', () => {
   expect(
     paths.filter((path) => !runTimePaths.includes(path) && !existsSync(join(ROOT, path))),
   ).toEqual([]);
+});
+
+test('no file names itself by `import.meta.url`, which in the package is the name of a chunk', () => {
+  const bare = readSources().filter(({ source }) =>
+    /\bmodules?: \[?import\.meta\.url\b/.test(source),
+  );
+  expect(bare.map(({ file }) => file)).toEqual([]);
 });
