@@ -5,6 +5,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { findFloorBreaches } from '../../tools/lint/floors.ts';
 
+const FLOORS = { model: [], store: ['model'], plugins: [], service: ['store'] };
+
 let root: string;
 
 beforeEach(async () => {
@@ -32,7 +34,7 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
 }
 
 test('imports from lower floors have no finding', async () => {
-  expect(await findFloorBreaches(root)).toBe('');
+  expect(await findFloorBreaches(root, FLOORS)).toBe('');
 });
 
 test.each([
@@ -97,5 +99,12 @@ test.each([
   ],
 ])('%s is refused by %s', async (_case, rule, files) => {
   await write(files);
-  expect(await findFloorBreaches(root)).toContain(rule);
+  expect(await findFloorBreaches(root, FLOORS)).toContain(rule);
+});
+
+test.each([
+  ['a room that it does not import', ['model', 'store'], 'service names model, and imports'],
+  ['its own room', ['store', 'service'], 'service names service, which is not above it'],
+])('a row that names %s is refused', async (_case, service, message) => {
+  expect(await findFloorBreaches(root, { ...FLOORS, service })).toContain(message);
 });

@@ -1,10 +1,13 @@
-import { cruise, type IForbiddenRuleType } from 'dependency-cruiser';
+import { cruise, format, type ICruiseResult, type IForbiddenRuleType } from 'dependency-cruiser';
+
+/** Names of rooms by the name of the room that may import them. */
+type Floors = Readonly<Record<string, readonly string[]>>;
 
 /**
- * The rooms that each room may import. A row may name rooms of earlier rows only, so there are no import
- * cycles between rooms.
+ * The rooms that each room may import. A row names only rooms that it imports, and only rooms of earlier rows, so there
+ * are no import cycles between rooms.
  */
-const FLOORS: Readonly<Record<string, readonly string[]>> = {
+const FLOORS: Floors = {
   model: [],
   errors: [],
   guard: ['model'],
@@ -18,14 +21,13 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
   keys: ['attestation', 'store'],
   engine: ['model', 'parse', 'workers'],
   patches: ['model', 'parse'],
-  probe: ['model', 'guard', 'parse', 'workers'],
-  indexes: ['model', 'guard', 'config', 'parse', 'answers'],
-  buyers: ['model', 'guard', 'parse', 'workers', 'engine'],
+  probe: ['model', 'guard', 'parse'],
+  indexes: ['model', 'guard', 'parse', 'answers'],
+  buyers: ['model', 'parse', 'workers', 'engine'],
   scan: [
     'model',
     'errors',
     'guard',
-    'config',
     'parse',
     'workers',
     'store',
@@ -36,35 +38,31 @@ const FLOORS: Readonly<Record<string, readonly string[]>> = {
     'buyers',
     'report',
   ],
-  'pay-test': ['model', 'guard', 'parse'],
-  preflight: ['model', 'guard', 'parse', 'workers', 'engine', 'probe', 'buyers', 'scan'],
-  payment: ['model', 'errors', 'guard', 'parse', 'config', 'answers', 'store'],
-  directory: ['model', 'errors', 'guard', 'parse', 'store', 'scan'],
-  limits: ['model', 'guard', 'store', 'probe', 'preflight', 'directory'],
-  ownership: ['model', 'errors', 'guard', 'store', 'limits'],
-  looks: 'model errors guard parse store engine probe buyers scan preflight limits'.split(' '),
-  watch: 'model errors guard parse store scan preflight directory limits ownership looks'.split(
-    ' ',
-  ),
+  'pay-test': ['guard', 'parse'],
+  preflight: ['model', 'guard', 'parse', 'engine', 'probe', 'buyers', 'scan'],
+  payment: ['model', 'errors', 'parse', 'config', 'answers', 'store'],
+  directory: ['model', 'errors', 'guard', 'store', 'scan'],
+  limits: ['guard', 'store', 'probe', 'preflight', 'directory'],
+  ownership: ['errors', 'guard', 'store', 'limits'],
+  looks: 'model errors guard parse store probe scan preflight limits'.split(' '),
+  watch: 'errors guard parse store scan directory limits ownership looks'.split(' '),
   census:
-    'model errors guard config parse answers store engine probe indexes scan preflight limits looks'.split(
+    'model errors guard config parse answers store probe indexes scan preflight limits looks'.split(
       ' ',
     ),
-  mcp: ['model', 'report', 'guard', 'parse', 'engine', 'buyers', 'scan', 'preflight', 'patches'],
-  cli: 'model guard config parse report workers attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
+  mcp: ['model', 'report', 'parse', 'engine', 'preflight'],
+  cli: 'model guard config parse report attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
     ' ',
   ),
-  plugins: ['model', 'errors', 'guard', 'config', 'store', 'scan', 'payment', 'limits'],
-  http: 'model errors keys guard config parse report store attestation engine patches probe buyers scan preflight payment directory limits ownership looks watch mcp plugins'.split(
+  plugins: ['errors', 'guard', 'config', 'store', 'scan', 'payment', 'limits'],
+  http: 'model errors keys guard config parse report store attestation engine patches probe scan preflight payment directory limits ownership watch mcp plugins'.split(
     ' ',
   ),
   service:
-    'model errors keys guard config parse report workers answers store attestation engine patches probe indexes buyers scan preflight payment directory limits ownership looks watch census mcp plugins http'.split(
+    'model keys guard config workers answers store engine probe indexes buyers scan preflight payment limits looks watch census http'.split(
       ' ',
     ),
 };
-
-const ROOMS = Object.keys(FLOORS);
 
 /** Pattern of the folder of a room. The folder `plugins` is beside `src`. */
 function toPathPattern(room: string): string {
@@ -72,37 +70,54 @@ function toPathPattern(room: string): string {
 }
 
 /** Rows that name their own room or one of a later row. */
-function findUpwardRows(): string[] {
-  return ROOMS.flatMap((room, index) =>
-    (FLOORS[room] ?? [])
-      .filter((below) => !ROOMS.slice(0, index).includes(below))
+function findUpwardRows(floors: Floors): string[] {
+  const rooms = Object.keys(floors);
+  return rooms.flatMap((room, index) =>
+    (floors[room] ?? [])
+      .filter((below) => !rooms.slice(0, index).includes(below))
       .map((below) => `FLOORS: ${room} names ${below}, which is not above it`),
   );
 }
 
-const ROOM_RULES = ROOMS.map((room): IForbiddenRuleType => {
-  const below = FLOORS[room] ?? [];
-  return {
-    name: `floor-${room}`,
-    severity: 'error',
-    comment: `src/${room} may import ${below.join(', ') || 'no other room'}: pass in what it needs.`,
-    from: { path: toPathPattern(room) },
-    to: {
-      path: '^(src|plugins)/',
-      pathNot: [room, ...below].map(toPathPattern),
+/** Rows that name a room of which their own room imports nothing. */
+function findUnusedNames(floors: Floors, { modules }: ICruiseResult): string[] {
+  return Object.entries(floors).flatMap(([room, names]) => {
+    const own = modules.filter(({ source }) => new RegExp(toPathPattern(room)).test(source));
+    const imported = own.flatMap(({ dependencies }) => dependencies.map((one) => one.resolved));
+    return names
+      .filter((below) => !imported.some((path) => new RegExp(toPathPattern(below)).test(path)))
+      .map((below) => `FLOORS: ${room} names ${below}, and imports nothing of it: delete the name`);
+  });
+}
+
+function listRoomRules(floors: Floors): IForbiddenRuleType[] {
+  const rooms = Object.keys(floors);
+  const rules = rooms.map((room): IForbiddenRuleType => {
+    const below = floors[room] ?? [];
+    return {
+      name: `floor-${room}`,
+      severity: 'error',
+      comment: `src/${room} may import ${below.join(', ') || 'no other room'}: pass in what it needs.`,
+      from: { path: toPathPattern(room) },
+      to: {
+        path: '^(src|plugins)/',
+        pathNot: [room, ...below].map(toPathPattern),
+      },
+    };
+  });
+  return [
+    ...rules,
+    {
+      name: 'room-without-a-floor',
+      severity: 'error',
+      comment: 'Give the new room a row in FLOORS (tools/lint/floors.ts).',
+      from: { path: '^(src/[^/]+|plugins)/', pathNot: rooms.map(toPathPattern) },
+      to: {},
     },
-  };
-});
+  ];
+}
 
 const RULES: readonly IForbiddenRuleType[] = [
-  ...ROOM_RULES,
-  {
-    name: 'room-without-a-floor',
-    severity: 'error',
-    comment: 'Give the new room a row in FLOORS (tools/lint/floors.ts).',
-    from: { path: '^(src/[^/]+|plugins)/', pathNot: ROOMS.map(toPathPattern) },
-    to: {},
-  },
   {
     name: 'main-starts-the-service',
     severity: 'error',
@@ -148,20 +163,24 @@ const RULES: readonly IForbiddenRuleType[] = [
   },
 ];
 
-/** Returns the refused imports of the checkout at `root` as text; empty if there are none. */
-export async function findFloorBreaches(root: string): Promise<string> {
-  const upward = findUpwardRows();
+/** Returns the refused imports and rows of the checkout at `root` as text; empty if there are none. */
+export async function findFloorBreaches(root: string, floors: Floors = FLOORS): Promise<string> {
+  const upward = findUpwardRows(floors);
   if (upward.length > 0) return upward.join('\n');
-  const { output, exitCode } = await cruise(['src', 'plugins', 'checks'], {
+  const { output } = await cruise(['src', 'plugins', 'checks'], {
     baseDir: root,
-    ruleSet: { forbidden: [...RULES] },
+    ruleSet: { forbidden: [...listRoomRules(floors), ...RULES] },
     validate: true,
-    outputType: 'err-long',
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '\\.d\\.ts$' },
     parser: 'swc',
     tsPreCompilationDeps: true,
     enhancedResolveOptions: { extensions: ['.ts', '.mjs', '.js', '.cjs', '.json'] },
   });
-  return exitCode === 0 ? '' : String(output);
+  if (typeof output === 'string') throw new TypeError('dependency-cruiser gave a text');
+  const refused = await format(output, { outputType: 'err-long' });
+  return [
+    ...(refused.exitCode === 0 ? [] : [refused.output]),
+    ...findUnusedNames(floors, output),
+  ].join('\n');
 }
