@@ -4,7 +4,7 @@
  */
 import type { HttpObservation, Observations, YamlReading } from '../model/observations.ts';
 import type { CheckResult } from '../model/report.ts';
-import { MAX_OPENAPI_NODES } from '../parse/json/refuse-json.ts';
+import { MAX_OPENAPI_NODES } from '../parse/json/json.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { gradeObservations } from '../scan/grade-observations.ts';
 import { type Engine, startEngine } from './engine.ts';

@@ -100,7 +100,7 @@ export function findPublicOrigin(origin: string): string | null {
 export async function readPatchReport(file: string): Promise<PatchReport> {
   // Loaded on demand: most explanations read no report.
   const { Type } = await import('typebox');
-  const { routeFacts } = await import('../model/report-shapes.ts');
+  const { routeFacts } = await import('../model/shapes.ts');
   const { nullable, text } = await import('../model/shapes.ts');
   const schema = Type.Object({
     origin: text,

@@ -7,7 +7,7 @@ import {
   McpError,
 } from '@modelcontextprotocol/sdk/types.js';
 import { Ajv } from 'ajv';
-import { refuseNesting } from '../parse/json/refuse-json.ts';
+import { refuseNesting } from '../parse/json/json.ts';
 import { type McpBackend, PAYMENT_META, TOOLS, type ToolAnswer } from './tools.ts';
 
 const NOTICE =

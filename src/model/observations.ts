@@ -6,8 +6,16 @@
 import { type Static, Type } from 'typebox';
 import type { HttpData, Observation } from './observation.ts';
 import type { Payability } from './payability.ts';
-import { clientVersions, resourcePayability } from './report-shapes.ts';
-import { count, list, nullable, oneOf, shape, text } from './shapes.ts';
+import {
+  clientVersions,
+  count,
+  list,
+  nullable,
+  oneOf,
+  resourcePayability,
+  shape,
+  text,
+} from './shapes.ts';
 import {
   bazaarListings,
   indexedOrigin,

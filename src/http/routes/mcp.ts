@@ -10,7 +10,7 @@ import { PaidCallFailed } from '../../errors/error-codes.ts';
 import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../errors/errors.ts';
 import { toClient } from '../../limits/client-key.ts';
 import { type McpBackend, PAYMENT_META } from '../../mcp/tools.ts';
-import { refuseNesting } from '../../parse/json/refuse-json.ts';
+import { refuseNesting } from '../../parse/json/json.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidRoute } from '../../payment/paid-route.ts';
 import type { Preflight } from '../../preflight/result.ts';

@@ -5,12 +5,13 @@ import {
   adviceList,
   clientVersions,
   indexedRows,
+  nullable,
+  oneOf,
   otherWays,
   payableBySchema,
   resourcePayability,
   routeFacts,
-} from '../../model/report-shapes.ts';
-import { nullable, oneOf } from '../../model/shapes.ts';
+} from '../../model/shapes.ts';
 import type { DiscoveryExample } from '../../payment/paid-route.ts';
 import { gradeSchema, instantSchema, scoreSchema } from './record-schema.ts';
 

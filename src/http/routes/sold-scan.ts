@@ -6,7 +6,7 @@
  */
 
 import { PAYMENT_META, type ToolAnswer } from '../../mcp/tools.ts';
-import { refuseNesting } from '../../parse/json/refuse-json.ts';
+import { refuseNesting } from '../../parse/json/json.ts';
 import { PaymentRefused } from '../../payment/gate/answers.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidAnswer, PaidCall, PaidRoute } from '../../payment/paid-route.ts';

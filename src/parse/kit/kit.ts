@@ -5,13 +5,13 @@ import {
   jsonAsText,
   jsonList,
   jsonObject,
+  MAX_OPENAPI_NODES,
   parseJson,
   showAddress,
   showJson,
 } from '../json/json.ts';
 import { createRefResolver, followPointer } from '../json/json-pointer.ts';
 import { listSchemaErrors } from '../json/json-schema.ts';
-import { MAX_OPENAPI_NODES } from '../json/refuse-json.ts';
 import { findPaymentSchemes, type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { keepWholeLines } from '../text/document-limits.ts';
 import { parseHtml } from '../text/html.ts';

@@ -11,7 +11,7 @@ import {
   parseDocument,
 } from 'yaml';
 import type { YamlReading } from '../../model/observations.ts';
-import { MAX_JSON_DEPTH } from '../json/refuse-json.ts';
+import { MAX_JSON_DEPTH } from '../json/json.ts';
 import { quoteText } from '../text/text.ts';
 
 /** A document of more values takes more processor time than we spend. */

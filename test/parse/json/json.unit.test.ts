@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type JsonReading, parseJson } from '../../../src/parse/json/json.ts';
-import { MAX_JSON_DEPTH, MAX_JSON_NODES } from '../../../src/parse/json/refuse-json.ts';
+import {
+  type JsonReading,
+  MAX_JSON_DEPTH,
+  MAX_JSON_NODES,
+  parseJson,
+} from '../../../src/parse/json/json.ts';
 import { expectLinear, repeat } from '../../fixtures/cpu-cost.ts';
 
 const MAX_BYTES = 2 * 1024 * 1024;
