@@ -338,6 +338,33 @@ describe('robots.txt', () => {
     });
   });
 
+  test.each([
+    [30, true],
+    [31, false],
+  ])(
+    'that does not answer leaves its rules of %d days ago in force: %s',
+    async (days, areInForce) => {
+      const rules = { [WEATHER.path]: true };
+      const rig = startCensus();
+      await rig.list(HOST, { isScanDue: true });
+      await rig.store.census.change(HOST, { robots: rules, robotsDay: rig.today() - days });
+      rig.robots = () => ({ allowed: null, isRobotsSilent: false });
+      await rig.passTo(HOST);
+      expect(rig.scanner.scannedHosts).toEqual(areInForce ? [HOST] : []);
+      expect(await rig.word(HOST)).toBe(areInForce ? 'payable' : 'not_checked');
+      // A look reads robots.txt again only if no rules are in force.
+      await rig.store.census.change(HOST, {
+        ...{ scannedDay: rig.today() + 90, robotsDay: rig.today() + 1 - days },
+      });
+      await rig.passTo(HOST, rig.today() + 1);
+      expect(rig.asked.at(-1)?.question).toMatchObject(
+        areInForce
+          ? { allowed: rules, robotsPaths: [] }
+          : { allowed: null, robotsPaths: [WEATHER.path] },
+      );
+    },
+  );
+
   test('that does not answer leaves its last rules in force', async () => {
     const rig = startCensus();
     await rig.list(HOST, { isScanDue: true });

@@ -3,7 +3,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { parseOrigin } from '../../src/guard/origin.ts';
+import { toWantedScope } from '../../src/scan/in-flight-scans.ts';
+import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { failure } from '../fixtures/observations/build-observations.ts';
+import { createFakeScanner } from '../scan/fake-scanner.ts';
 import {
   DAY_MS,
   NOON_HOST as HOST,
@@ -189,5 +193,25 @@ test('a payer ends the scan of the census at the same host', async () => {
   await rig.scan(HOST, true);
   await rig.census.idle();
   expect(await rig.store.directory.findGrade(HOST)).toMatchObject({ grade: 'C' });
+  expect(rig.troubles).toEqual([]);
+});
+
+test('a payer of another instance ends the scan of the census at the same host', async () => {
+  const rig = startCensus();
+  await rig.list(HOST, { isScanDue: true });
+  rig.scanner.will(HOST, { until: new Promise(() => undefined) });
+  rig.clock.nowMs = Math.max(rig.clock.nowMs, (await rig.store.census.get(HOST))?.lookAtMs ?? 0);
+  await rig.census.tick();
+  await expect.poll(() => rig.scanner.scannedHosts).toEqual([HOST]);
+  const scanner = createFakeScanner();
+  scanner.will(HOST, { grade: 'C' });
+  const other = createScanCoordinator({ scanner, store: rig.store, catalogFacts: {} });
+  // The scan of the census never ends by itself.
+  const finished = await other.run(parseOrigin(HOST));
+  await other.publish(finished.scanId);
+  await rig.census.idle();
+  expect(finished.report).toMatchObject({ grade: 'C' });
+  expect(await rig.store.directory.findGrade(HOST)).toMatchObject({ grade: 'C' });
+  expect(await rig.store.slots.findLive(toWantedScope(HOST))).toEqual([]);
   expect(rig.troubles).toEqual([]);
 });

@@ -10,7 +10,7 @@ import { OFFLINE_STANDING } from '../../src/model/standing.ts';
 import { limitToCatalog, type Recording } from '../../src/probe/recording.ts';
 import { gradeObservations } from '../../src/scan/grade-observations.ts';
 import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
-import type { ScanOutcome } from '../../src/scan/scanner.ts';
+import type { OriginScanOptions, ScanOutcome } from '../../src/scan/scanner.ts';
 
 /** Sends no POST. */
 export const OLDER_VERSION = '2026-07-25.1';
@@ -26,7 +26,12 @@ type Parts = Partial<
 
 export type EngineUnderTest = {
   /** Scans an origin on loopback, allowed for this scan alone. */
-  scan(url: string, checksVersion?: string, parts?: Parts): Promise<ScanOutcome>;
+  scan(
+    url: string,
+    checksVersion?: string,
+    parts?: Parts,
+    options?: OriginScanOptions,
+  ): Promise<ScanOutcome>;
   /** Judges what was recorded, by any catalog. */
   replay(recording: Recording, checksVersion: string): Promise<Pick<ScanOutcome, 'report'>>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -46,7 +51,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
     return catalog;
   };
   return {
-    scan: (url, checksVersion = NEWER_VERSION, parts = {}) => {
+    scan: (url, checksVersion = NEWER_VERSION, parts = {}, options = {}) => {
       const catalog = catalogOf(checksVersion);
       const policy = allowOrigin(url, DEFAULT_POLICY);
       const scanner = createScanner({
@@ -59,7 +64,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
         userAgent: 'test',
         ...parts,
       });
-      return scanner.scan(parseOrigin(url, policy));
+      return scanner.scan(parseOrigin(url, policy), options);
     },
     replay: ({ observations, scannedAt, exhausted }, checksVersion) => {
       const catalog = catalogOf(checksVersion);
