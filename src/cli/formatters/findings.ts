@@ -79,6 +79,13 @@ export function isProblem({ status }: { readonly status: string }): boolean {
   return status === 'fail' || status === 'warn';
 }
 
+export const NAMED_RULE = 'named';
+
+/** The named path, for formats that list only faults: null if default clients can pay it. */
+export function findFaultyNamed({ named }: Findings): NamedPath | null {
+  return named === undefined || named.payableBy === 'default' ? null : named;
+}
+
 /** The first line of the pipeline's file, or else of the README: where findings about no file point. */
 export function toFallbackLocation({ pipelineFile }: Findings): SourceLocation {
   return { file: pipelineFile ?? README_FILE, line: 1 };

@@ -1,7 +1,14 @@
 /** Formats that build servers show beside a code change: annotations of GitHub, Code Quality of GitLab. */
 import { createHash } from 'node:crypto';
 import { breakCommands, escapeLinks, toPrintedJson } from './escapes.ts';
-import { type Findings, isProblem, type PrintedFinding, toFallbackLocation } from './findings.ts';
+import {
+  type Findings,
+  findFaultyNamed,
+  isProblem,
+  NAMED_RULE,
+  type PrintedFinding,
+  toFallbackLocation,
+} from './findings.ts';
 
 /**
  * Writes one workflow command for each problem, and one for the headline. A problem has a file and line if
@@ -58,9 +65,10 @@ function toEntry({ label, text, ...finding }: PrintedFinding): QualityEntry {
   return { ...finding, description: `${label}: ${text}` };
 }
 
-/** The format lists faults alone, so a named path that default clients can pay has no entry. */
-function namedEntries({ named }: Findings): readonly QualityEntry[] {
-  if (named === undefined || named.payableBy === 'default') return [];
+function namedEntries(findings: Findings): readonly QualityEntry[] {
+  const named = findFaultyNamed(findings);
+  if (named === null) return [];
   const identity = `${named.method} ${named.path}`;
-  return [{ id: 'named', identity, severity: 'info', location: null, description: named.words }];
+  const description = named.words;
+  return [{ id: NAMED_RULE, identity, severity: 'info', location: null, description }];
 }

@@ -38,6 +38,19 @@ test('Code Quality lists a named path as an entry without severity, unless defau
   expect(JSON.parse(FORMATS.codequality(printNamed(payable)))).toEqual([]);
 });
 
+test('SARIF has a note about a named path at a file of the repository, unless default clients can pay it', () => {
+  const [{ results, tool }] = JSON.parse(FORMATS.sarif(printNamed(NAMED))).runs;
+  expect(results).toHaveLength(1);
+  const [{ ruleId, ruleIndex, level, message, locations }] = results;
+  expect([ruleId, level, message.text]).toEqual(['named', 'note', WORDS]);
+  expect(tool.driver.rules[ruleIndex].id).toBe('named');
+  expect(locations[0].physicalLocation.artifactLocation.uri).toMatch(/^(?!\/|\w+:)\S+$/);
+  const payable = { ...NAMED, payableBy: 'default' as const };
+  const [run] = JSON.parse(FORMATS.sarif(printNamed(payable))).runs;
+  expect(run.results).toEqual([]);
+  expect(run.tool.driver.rules.map(({ id }: { readonly id: string }) => id)).not.toContain('named');
+});
+
 describe('the answer of a named path is text of an origin', () => {
   const hostile = { ...NAMED, words: `a\n::error::x\n${HOSTILE.evidence}` };
   test('no format lets it begin a command', () => {
