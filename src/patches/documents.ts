@@ -1,20 +1,28 @@
 /** Documents for agents, with the content that the S checks require. */
 import type { DocumentTopic, JsonDocument, ServedDocument } from './patch.ts';
-import { nameRoute, type PatchRoute, type PatchValues, toOpenApiPath } from './patch-values.ts';
+import {
+  nameRoute,
+  type PatchRoute,
+  type PatchValues,
+  PLACEHOLDERS,
+  toOpenApiPath,
+} from './patch-values.ts';
 import { listParameterNames, type RouteTemplate, writeRoute } from './route-template.ts';
 
 export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => ServedDocument>> = {
   openapi: (values) => toJsonDocument('openapi', '/openapi.json', writeOpenApi(values)),
-  manifest: ({ origin, routes }) =>
+  manifest: (values) =>
     toJsonDocument('manifest', '/.well-known/x402', {
       x402Version: 2,
-      resources: [...new Set(routes.map((route) => origin + toOpenApiPath(route)))],
+      resources: [
+        ...new Set(listDeclaredRoutes(values).map((route) => values.origin + toOpenApiPath(route))),
+      ],
     }),
-  'manifest-entries': ({ origin, routes }) =>
+  'manifest-entries': (values) =>
     toJsonDocument('manifest', '/.well-known/x402', {
       x402Version: 2,
-      resources: routes.map((route) => ({
-        resource: origin + toOpenApiPath(route),
+      resources: listDeclaredRoutes(values).map((route) => ({
+        resource: values.origin + toOpenApiPath(route),
         ...(route.method === null ? {} : { method: route.method }),
       })),
     }),
@@ -53,6 +61,12 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
   }),
 };
 
+/** The routes that documents declare: without the placeholder for routes that a report may lack. */
+export function listDeclaredRoutes({ routes }: PatchValues): readonly PatchRoute[] {
+  const known = routes.filter((route) => route !== PLACEHOLDERS.routes[0]);
+  return known.length === 0 ? routes : known;
+}
+
 /** Members of a paid operation in OpenAPI, without its parameters. */
 export function toPaidOperation({ price }: PatchRoute) {
   return {
@@ -70,9 +84,10 @@ export function toPaidOperation({ price }: PatchRoute) {
 
 export const SECURITY_SCHEMES = { x402: { type: 'http', scheme: 'x402' } } satisfies JsonDocument;
 
-function writeOpenApi({ origin, routes, freeOperations }: PatchValues): JsonDocument {
+function writeOpenApi(values: PatchValues): JsonDocument {
+  const { origin, freeOperations } = values;
   const paths: Record<string, Record<string, JsonDocument>> = {};
-  for (const route of routes) {
+  for (const route of listDeclaredRoutes(values)) {
     const operation = { summary: route.description, ...toPaidOperation(route) };
     const method = (route.method ?? 'GET').toLowerCase();
     const path = toOpenApiPath(route);
@@ -113,7 +128,8 @@ function toParameters(template: RouteTemplate | null): JsonDocument {
   };
 }
 
-function writeAgentCard({ origin, routes }: PatchValues): JsonDocument {
+function writeAgentCard(values: PatchValues): JsonDocument {
+  const { origin, routes } = values;
   const [{ description }] = routes;
   return {
     protocolVersion: '0.3.0',
@@ -124,7 +140,7 @@ function writeAgentCard({ origin, routes }: PatchValues): JsonDocument {
     capabilities: {},
     defaultInputModes: ['application/json'],
     defaultOutputModes: ['application/json'],
-    skills: routes.map((route) => ({
+    skills: listDeclaredRoutes(values).map((route) => ({
       id: nameRoute(route),
       name: nameRoute(route),
       description: route.description,

@@ -1,5 +1,4 @@
 /** Values of patches: facts of a report, or placeholders in angle brackets. */
-
 import type { FreeRoute, ReportOffer, ReportRoute, ScanReport } from '../model/report.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount } from '../parse/x402/amount.ts';
@@ -112,11 +111,13 @@ export function readPatchValues(
   const hasOneRecipient = report.results.some(
     ({ id, outcome }) => id === 'P7' && outcome === 'consistent',
   );
-  const { paid = [], signIn = [], free = [], isComplete = true } = report.routes ?? {};
-  const { unknown = [] } = report.routes ?? {};
-  const soldRoutes = withSharedTerms(paid.map((route) => toPatchRoute(route, hasOneRecipient)));
+  const { routes, named } = report;
+  const { paid = [], signIn = [], free = [], unknown = [], isComplete = true } = routes ?? {};
+  const soldRoutes = withSharedTerms(
+    paid.map((route) => toPatchRoute(withNamedPath(route, named), hasOneRecipient)),
+  );
   // If the documents sell nothing, the caller has named what should be sold.
-  if (soldRoutes.length === 0 && report.named) soldRoutes.push(toNamedRoute(report.named));
+  if (soldRoutes.length === 0 && named) soldRoutes.push(toNamedRoute(named));
   const [first, ...others] = [...soldRoutes, ...(isComplete ? [] : [PLACEHOLDER_ROUTE])];
   const [firstFree, ...otherFree] = parseOperations(free);
   return {
@@ -164,6 +165,15 @@ export function toMachine(network: string): 'evm' | 'svm' {
   return isSolana(network) ? 'svm' : 'evm';
 }
 
+/** What the caller named is what is sold, if no document declares it. */
+function withNamedPath(route: ReportRoute, named: NamedRequest | null | undefined): ReportRoute {
+  const isNamed = named?.method === route.method && named?.path === route.path;
+  return isNamed && route.template === null
+    ? { ...route, template: toPathname(route.path) }
+    : route;
+}
+
+const toPathname = (path: string) => path.replace(/\?.*/s, '');
 function toPatchRoute(route: ReportRoute, hasOneRecipient: boolean): PatchRoute {
   const { description, mimeType } = route;
   const offer = route.offers.find(({ network }) => NETWORK_PATTERN.test(network ?? ''));
@@ -201,11 +211,10 @@ function withSharedTerms(routes: readonly PatchRoute[]): PatchRoute[] {
 
 /** All terms are placeholders. A path with a query is sold without it. */
 function toNamedRoute({ method, path }: NamedRequest): PatchRoute {
-  const [pathname = ''] = path.split('?', 1);
   return {
     ...PLACEHOLDER_ROUTE,
     method: METHODS.find((name) => name === method) ?? null,
-    template: parseCleanTemplate(pathname),
+    template: parseCleanTemplate(toPathname(path)),
     example: toExample(path),
   };
 }
@@ -270,8 +279,8 @@ function toPrice(offer: ReportOffer | undefined): string | null {
   const asset = findKnownAsset(offer?.network ?? '', offer?.asset ?? '');
   if (amount === null || asset === null) return null;
   const digits = String(amount).padStart(asset.decimals + 1, '0');
-  const [whole, fraction] = [digits.slice(0, -asset.decimals), digits.slice(-asset.decimals)];
-  const decimals = fraction.replace(/0+$/, '');
+  const whole = digits.slice(0, -asset.decimals);
+  const decimals = digits.slice(-asset.decimals).replace(/0+$/, '');
   return decimals === '' ? whole : `${whole}.${decimals}`;
 }
 
@@ -280,7 +289,7 @@ export function nameRoute(route: PatchRoute): string {
   return route.method === null ? toOpenApiPath(route) : `${route.method} ${toOpenApiPath(route)}`;
 }
 
-/** ROUTE stays undefined on purpose. Code with an invented path would run, and leave the real route unguarded. */
+/** ROUTE stays undefined: code with an invented path would run, and leave the real route unguarded. */
 export function toUnknownRouteNote({ example }: PatchRoute): string {
   const suffix = example === null ? '' : ` behind ${example}`;
   return `<route>${suffix}: define ROUTE as your router writes it; until then, this code does not run`;

@@ -314,3 +314,19 @@ test('a scanned path that nothing declares is in both documents of P2', () => {
   expect(code).toContain('"/reports/today": {');
   expect(code).toContain('https://api.example.com/reports/today"');
 });
+
+test('a named path that asks for a payment is declared under its own name, and a guard still asks for the others', () => {
+  const { routes, ...rest } = report({ paid: [paidRoute(null)] });
+  if (!routes) throw new Error('no routes');
+  const named = { method: 'GET', path: '/weather/example' };
+  const values = readPatchValues({ ...rest, named, routes: { ...routes, isComplete: false } });
+  for (const stack of ['express', 'fastapi', 'nginx'] as const) {
+    const { patches = [] } = patchesFor('P2', stack, values, 'none-found') ?? {};
+    const code = patches.map(({ patch }) => readCode(patch)).join('\n');
+    expect(code).toContain('/weather/example');
+    expect(code).not.toMatch(/ROUTE|<route>/);
+  }
+  const guard = patchesFor('P5', 'express', values)?.patches[0]?.patch;
+  expect(readCode(guard)).toContain("'HEAD /weather/example'");
+  expect(readCode(guard)).toContain('[ROUTE]');
+});

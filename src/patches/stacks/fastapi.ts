@@ -1,5 +1,5 @@
 /** FastAPI with the Python package x402. */
-import { SECURITY_SCHEMES, toPaidOperation } from '../documents.ts';
+import { listDeclaredRoutes, SECURITY_SCHEMES, toPaidOperation } from '../documents.ts';
 import { toConstantName, toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
 import {
   cannotFix,
@@ -72,7 +72,8 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
 }
 
 /** FastAPI generates the document. This code adds the payment members to each operation. */
-function writeOpenApi({ routes, freeOperations, origin }: PatchValues): string[] {
+function writeOpenApi(values: PatchValues): string[] {
+  const { freeOperations, origin } = values;
   return [
     'from fastapi import FastAPI',
     '',
@@ -83,7 +84,7 @@ function writeOpenApi({ routes, freeOperations, origin }: PatchValues): string[]
     `app.servers = [{"url": ${toPythonString(origin)}}]`,
     '',
     '# Add these arguments to the decorators of your own handlers, and keep the payment middleware.',
-    ...routes.flatMap((route, index) => writePaidStub(route, index)),
+    ...listDeclaredRoutes(values).flatMap((route, index) => writePaidStub(route, index)),
     ...freeOperations.flatMap(({ method, template }, index) => [
       '',
       '',
