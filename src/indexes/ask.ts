@@ -134,6 +134,10 @@ export function askNode(rpcUrl: string, method: string, params: unknown, context
   });
 }
 
+export function toNodeFault(rpcUrl: string): IndexFailure {
+  return toFailure(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
+}
+
 export function toFailure(detail: string, quietMs = 0): IndexFailure {
   return { ok: false, detail, quietMs };
 }

@@ -4,6 +4,7 @@ import type { Origin } from '../guard/origin.ts';
 import type { IndexedOrigin, ListingFacts, Lookup, OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer, Standing } from '../model/standing.ts';
 import {
+  askNode,
   askOk,
   type IndexAnswer,
   LOOKUP_TIMEOUT_MS,
@@ -11,9 +12,9 @@ import {
   startDeadline,
   toFailure,
   toIndexParser,
+  toNodeFault,
 } from './ask.ts';
 import { askBazaarListings, createMerchantCache, lookUpListings } from './bazaar.ts';
-import { checkOffersOnSolana } from './chain-nodes.ts';
 import {
   isBazaarListings,
   isIndexRow,
@@ -86,7 +87,7 @@ export function createStanding(
         ? null
         : lookup('chain', evm, async () => {
             // Loaded only if there is a node, because it loads the chain packages.
-            const { checkOffersOnEvm } = await import('./chain-nodes.ts');
+            const { checkOffersOnEvm } = await import('./evm-node.ts');
             return checkOffersOnEvm({ rpcUrl, chainTurn }, evm, context);
           }),
       solanaRpcUrl === null || solana.length === 0
@@ -186,4 +187,49 @@ function toSite(hostname: string): string {
   const bare = hostname.replace(/^\[|\]$/g, '');
   const { domain, isPrivate } = parse(bare, { allowPrivateDomains: true });
   return isPrivate === true ? bare : (domain ?? bare);
+}
+
+/** CAIP-2 names a Solana network by this many characters of its genesis hash. */
+const REFERENCE_CHARS = 32;
+const EMPTY_SLICE = { offset: 0, length: 0 };
+
+/**
+ * Checks that recipients have a token account, without which transfers fail. Ignores offers on other networks. It is not
+ * in evm-node.ts, which loads viem.
+ */
+export async function checkOffersOnSolana(
+  rpcUrl: string,
+  offers: readonly ChainOffer[],
+  context: RequestContext,
+): Promise<IndexAnswer<readonly OfferOnChain[]>> {
+  const genesis = await callNode(rpcUrl, 'getGenesisHash', [], context);
+  if (!genesis.ok) return genesis;
+  if (typeof genesis.value !== 'string') return toNodeFault(rpcUrl);
+  const network = `solana:${genesis.value.slice(0, REFERENCE_CHARS)}`;
+  const readings: OfferOnChain[] = [];
+  for (const { asset, payTo, ...offer } of offers) {
+    if (offer.network !== network) continue;
+    const params = [payTo, { mint: asset }, { encoding: 'base64', dataSlice: EMPTY_SLICE }];
+    const accounts = await callNode(rpcUrl, 'getTokenAccountsByOwner', params, context);
+    if (!accounts.ok) return accounts;
+    if (typeof accounts.value !== 'number') return toNodeFault(rpcUrl);
+    const noTokenAccount = accounts.value === 0;
+    const otherFacts = { hasCode: true, domain: null, transferReverts: null };
+    readings.push({ network, asset, payTo, noTokenAccount, ...otherFacts });
+  }
+  return { ok: true, value: readings };
+}
+
+async function callNode(
+  rpcUrl: string,
+  method: string,
+  params: readonly unknown[],
+  context: RequestContext,
+): Promise<IndexAnswer<unknown>> {
+  const reply = await askNode(rpcUrl, method, params, context);
+  if (!reply.ok) return reply;
+  const { value } = reply.value;
+  return value === null || 'error' in value
+    ? toNodeFault(rpcUrl)
+    : { ok: true, value: value.result };
 }

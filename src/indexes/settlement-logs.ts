@@ -16,7 +16,7 @@ import type { NodeLog } from '../answers/node-answers.ts';
 import { findNodeError, isTooLong, NodeError } from '../answers/node-error.ts';
 import type { SettlementFacts } from '../model/observations.ts';
 import { type IndexAnswer, type RequestContext, toFailure, WINDOW_DAYS } from './ask.ts';
-import { type ChainFactsOptions, createChainClient, findUnreachable } from './chain-nodes.ts';
+import { type ChainFactsOptions, createChainClient, findUnreachable } from './evm-node.ts';
 
 const DAY_SEC = 86_400;
 /** Reading stops when both counts are reached. They are far above the threshold of any check. */

@@ -14,7 +14,8 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'vi
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { advise } from '../../src/buyers/advise.ts';
-import { checkOffersOnEvm, checkOffersOnSolana } from '../../src/indexes/chain-nodes.ts';
+import { checkOffersOnSolana } from '../../src/indexes/create-standing.ts';
+import { checkOffersOnEvm } from '../../src/indexes/evm-node.ts';
 import type { ChainOffer } from '../../src/model/standing.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { compileContracts } from '../fixtures/chain/compile-contracts.ts';

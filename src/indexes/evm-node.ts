@@ -14,7 +14,7 @@ import { isRevert, isTooLong, replaceLongAnswer, requireResult } from '../answer
 import type { OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer } from '../model/standing.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { askNode, type IndexAnswer, type RequestContext, toFailure } from './ask.ts';
+import { askNode, type IndexAnswer, type RequestContext, toFailure, toNodeFault } from './ask.ts';
 import type { LookupTurn } from './options.ts';
 
 export type ChainFactsOptions = {
@@ -47,7 +47,8 @@ export async function checkOffersOnEvm(
     return { ok: true, value };
   } catch (error) {
     const cause = findUnreachable(error);
-    return cause === null ? toFault(rpcUrl) : toFailure(cause.message, cause.quietMs);
+    if (cause !== null) return toFailure(cause.message, cause.quietMs);
+    return toNodeFault(rpcUrl);
   }
 }
 
@@ -195,48 +196,4 @@ export function createChainClient(
     // `ask` retries. viem would wait for a long Retry-After beyond the deadline.
     transport: custom({ request }, { retryCount: 0 }),
   });
-}
-
-/** CAIP-2 names a Solana network by this many characters of its genesis hash. */
-const REFERENCE_CHARS = 32;
-const EMPTY_SLICE = { offset: 0, length: 0 };
-
-/** Checks that recipients have a token account, without which transfers fail. Ignores offers on other networks. */
-export async function checkOffersOnSolana(
-  rpcUrl: string,
-  offers: readonly ChainOffer[],
-  context: RequestContext,
-): Promise<IndexAnswer<readonly OfferOnChain[]>> {
-  const genesis = await callNode(rpcUrl, 'getGenesisHash', [], context);
-  if (!genesis.ok) return genesis;
-  if (typeof genesis.value !== 'string') return toFault(rpcUrl);
-  const network = `solana:${genesis.value.slice(0, REFERENCE_CHARS)}`;
-  const readings: OfferOnChain[] = [];
-  for (const { asset, payTo, ...offer } of offers) {
-    if (offer.network !== network) continue;
-    const params = [payTo, { mint: asset }, { encoding: 'base64', dataSlice: EMPTY_SLICE }];
-    const accounts = await callNode(rpcUrl, 'getTokenAccountsByOwner', params, context);
-    if (!accounts.ok) return accounts;
-    if (typeof accounts.value !== 'number') return toFault(rpcUrl);
-    const noTokenAccount = accounts.value === 0;
-    const otherFacts = { hasCode: true, domain: null, transferReverts: null };
-    readings.push({ network, asset, payTo, noTokenAccount, ...otherFacts });
-  }
-  return { ok: true, value: readings };
-}
-
-async function callNode(
-  rpcUrl: string,
-  method: string,
-  params: readonly unknown[],
-  context: RequestContext,
-): Promise<IndexAnswer<unknown>> {
-  const reply = await askNode(rpcUrl, method, params, context);
-  if (!reply.ok) return reply;
-  const { value } = reply.value;
-  return value === null || 'error' in value ? toFault(rpcUrl) : { ok: true, value: value.result };
-}
-
-function toFault(rpcUrl: string): IndexAnswer<never> {
-  return toFailure(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
 }
