@@ -165,6 +165,10 @@ const answers: {
     for (const host of hosts) await store.listing.set(host, { listed });
     send({ kind: 'done', dueMs: null });
   },
+  async leave({ host }) {
+    await store.listing.set(host, { listed: false });
+    send({ kind: 'left', host });
+  },
   async words({ days }) {
     send({ kind: 'words', ...(await readWords(days)), said, troubles });
   },

@@ -21,6 +21,8 @@ export class Instance {
   readonly #exited: Promise<unknown>;
   #answer = Promise.withResolvers<FromInstance>();
   #isKilled = false;
+  /** Called with each owner whose wish is stored. */
+  onLeft: (host: string) => void = () => undefined;
 
   static async start(options: InstanceOptions, clock: Clock): Promise<Instance> {
     const instance = new Instance(options, clock);
@@ -53,11 +55,20 @@ export class Instance {
     return this.#next();
   }
 
+  /** Stores the wish of an owner while another message is being answered. */
+  leave(host: string): void {
+    if (this.#child.connected) this.#child.send({ kind: 'leave', host });
+  }
+
   #next(): Promise<FromInstance> {
     return this.#answer.promise;
   }
 
   #hear(message: FromInstance): void {
+    if (message.kind === 'left') {
+      this.onLeft(message.host);
+      return;
+    }
     if (message.kind !== 'wait') {
       this.#answer.resolve(message);
       return;

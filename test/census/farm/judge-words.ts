@@ -88,6 +88,9 @@ class WordJudge {
 
   find(one: Case): Finding {
     const { seller, day, word } = one;
+    const left = this.#played.left.get(seller.name);
+    if (left !== undefined && day >= left.day)
+      return word === null ? 'not asked' : `${word}, although the owner has left`;
     const requests = this.#seen.of(seller.name, day);
     const isScanDay = this.#seen.scans.has(`${seller.name} ${day}`);
     const recounted = recountWord({ seller, requests, isScanDay });

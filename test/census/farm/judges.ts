@@ -2,11 +2,12 @@
 
 import { toNetwork } from '../../../src/limits/client-key.ts';
 import { scannerUserAgent } from '../../../src/probe/client/user-agent.ts';
-import { type Findings, judgeWords } from './judge-words.ts';
+import { judgeLeavers, judgeStrangers, judgeWishes } from './judge-owners.ts';
+import { judgeWords } from './judge-words.ts';
 import type { Played } from './play.ts';
 import { excessOf } from './recount.ts';
 import type { LoggedRequest } from './seller-server.ts';
-import { FARMS, HOUR_MS, type Seller } from './world.ts';
+import { HOUR_MS, type Seller, WEEK_DAYS } from './world.ts';
 
 export type Verdict = {
   readonly promise: string;
@@ -16,8 +17,6 @@ export type Verdict = {
 };
 
 const USER_AGENT = scannerUserAgent('https://scanner.example/about-census');
-const FARM_ORIGINS = 20;
-const WEEK_DAYS = 7;
 const LARGEST_HOUR = 1.5;
 /** Below this share an hour is a matter of chance. */
 const SMALLEST_SHARE = 40;
@@ -33,6 +32,7 @@ export function judge(played: Played): readonly Verdict[] {
     judgeHours(played, seen),
     judgeKills(played, seen),
     judgeWishes(played, seen),
+    judgeLeavers(played, seen),
     judgeScans(played, seen),
     judgePosts(seen),
     judgeStrangers(played, seen, findings),
@@ -158,36 +158,6 @@ function judgeKills({ kills }: Played, seen: Seen): Verdict {
   };
 }
 
-function judgeWishes({ sellers, wish, firstDay, days, hosts }: Played, seen: Seen): Verdict {
-  const [from, to] = wish;
-  const isOver = days > to;
-  const shy = sellers.filter(({ standing }) => standing === 'opted-out');
-  const wished = seen.log.filter(({ name, day }) => {
-    const isWished = day - firstDay >= from && day - firstDay < to;
-    return isWished && seen.seller(name).standing === 'opted-out';
-  });
-  const back = shy.filter(({ name }) => isOver && seen.of(name, firstDay + to).length === 0);
-  const excluded = seen.log.filter(({ name }) => seen.seller(name).standing === 'excluded');
-  const crowded = FARMS.map((farm) => {
-    const asked = new Set(
-      seen.log.filter(({ name }) => name.endsWith(farm)).map(({ name }) => name),
-    );
-    return { farm, asked: asked.size };
-  }).filter(({ asked }) => asked !== FARM_ORIGINS);
-  return {
-    promise: 'an owner’s wish, CENSUS_EXCLUDE and 20 origins a domain hold',
-    facts: `${shy.length} owners, 2 farms, ${hosts.length} origins kept`,
-    breaches: [
-      ...wished.map(
-        ({ name, day }) => `${name} was asked on day ${day} against the wish of its owner`,
-      ),
-      ...back.map(({ name }) => `${name} was not asked after its owner's wish ended`),
-      ...excluded.map(({ name }) => `${name} was asked although the operator leaves it out`),
-      ...crowded.map(({ farm, asked }) => `${asked} origins of ${farm} were asked`),
-    ],
-  };
-}
-
 /** Whoever answers has a record within a week, and is scanned once in each week. */
 function judgeScans({ firstDay, days, records }: Played, seen: Seen): Verdict {
   const scanDays = Map.groupBy(
@@ -227,41 +197,6 @@ function judgePosts({ log, sellers }: Seen): Verdict {
     breaches,
   };
 }
-
-/** A seller whose rows are behind those of strangers is payable on each day after a scan has read his documents. */
-function judgeStrangers({ words, firstDay, days }: Played, seen: Seen, found: Findings): Verdict {
-  const beset = [...seen.sellers.values()].filter(
-    ({ kind, standing }) => kind.strangerRows !== undefined && standing === 'asked',
-  );
-  const payable = new Set(
-    words.filter(({ word }) => word === 'payable').map(({ host, day }) => `${host} ${day}`),
-  );
-  const allDays = Array.from({ length: days }, (_, at) => firstDay + at);
-  const judged = beset.flatMap(({ name }) => {
-    const scanDay = allDays.find(
-      (day) => seen.scans.has(`${name} ${day}`) && payable.has(`${name} ${day}`),
-    );
-    const after = scanDay === undefined ? [] : allDays.filter((day) => day > scanDay);
-    return after.map((day) => `${name} ${day}`);
-  });
-  const isOver = days > WEEK_DAYS + 1;
-  const judgedNames = new Set(judged.map((key) => key.split(' ')[0]));
-  return {
-    promise: 'rows of strangers take no place of a seller',
-    facts: `${judged.length} days of ${beset.length} sellers behind 40 rows each, after their first scans`,
-    breaches: [
-      ...judged
-        .filter((key) => !payable.has(key) && !OURS.has(found.get(key) ?? ''))
-        .map((key) => `${key} is not payable`),
-      ...beset
-        .filter(({ name }) => isOver && !judgedNames.has(name))
-        .map(({ name }) => `${name} was not scanned`),
-    ],
-  };
-}
-
-/** Our own failures, which the judge of words has found. */
-const OURS: ReadonlySet<string> = new Set(['cut off', 'our outage']);
 
 /** Each instance says a good part of the words; that nobody is asked twice is judged above. */
 function judgeSharing({ said }: Played): readonly Verdict[] {

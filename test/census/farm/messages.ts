@@ -20,6 +20,8 @@ export type ToInstance =
   | { readonly kind: 'tick' }
   | { readonly kind: 'moved'; readonly nowMs: number }
   | { readonly kind: 'list'; readonly hosts: readonly string[]; readonly listed: boolean }
+  /** An owner leaves while a request to the host waits for its answer. */
+  | { readonly kind: 'leave'; readonly host: string }
   | { readonly kind: 'words'; readonly days: readonly number[] };
 
 export type TellWord = {
@@ -30,6 +32,7 @@ export type TellWord = {
 
 export type FromInstance =
   | { readonly kind: 'done'; readonly dueMs: number | null }
+  | { readonly kind: 'left'; readonly host: string }
   /** The instance waits on the moved clock. */
   | { readonly kind: 'wait'; readonly ms: number }
   | {

@@ -30,6 +30,7 @@ export function createPlainScan({ fake, findSold, ...options }: PlainScanOptions
     const asked = { origin, redirects: 'same-origin', capBytes: CAP_BYTES } as const;
     let root: HttpObservation;
     try {
+      await wanted?.census?.beforeRequest();
       root = await client.request({ ...asked, method: 'GET', path: '/' });
       const sold = findSold(origin.host);
       const listed = wanted?.census?.listed ?? [];

@@ -55,6 +55,8 @@ export type Played = {
   readonly days: number;
   /** Days on which the opted-out sellers had a wish. */
   readonly wish: readonly [number, number];
+  /** By host: the length of the log at the moment at which the wish of its owner was stored, and the day. */
+  readonly left: ReadonlyMap<string, { readonly logLength: number; readonly day: number }>;
   /** Number of words that each instance has said since its last start. */
   readonly said: readonly number[];
   readonly troubles: readonly string[];
@@ -133,6 +135,7 @@ class Run {
   readonly #kills: Kill[] = [];
   #instances: readonly Instance[] = [];
   #wished = false;
+  readonly #left = new Map<string, { readonly logLength: number; readonly day: number }>();
 
   constructor(options: PlayOptions, instanceOptions: InstanceOptions, parts: Parts) {
     this.#options = options;
@@ -149,12 +152,14 @@ class Run {
   facts() {
     const { days } = this.#options;
     const start = { startMs: START_MS, firstDay: utcDay(START_MS) };
-    return { kills: this.#kills, outage: this.#outage, ...start, days, wish: WISH };
+    const wishes = { wish: WISH, left: this.#left };
+    return { kills: this.#kills, outage: this.#outage, ...start, days, ...wishes };
   }
 
   async play(): Promise<void> {
     const { clock, server } = this.#parts;
     const { days, onDay, instances = 1 } = this.#options;
+    server.hold = this.#holdLeavers();
     this.#instances = await Promise.all(
       Array.from({ length: instances }, () => Instance.start(this.#instanceOptions, clock)),
     );
@@ -184,6 +189,30 @@ class Run {
 
   async end(): Promise<void> {
     await Promise.all(this.#instances.map((one) => one.end()));
+  }
+
+  /** Holds the answer during which an owner leaves, until the wish is stored. A kill ends the wait. */
+  #holdLeavers(): SellerServer['hold'] {
+    const { server, sellers, clock } = this.#parts;
+    const leavesAt = new Map(sellers.map((seller) => [seller.name, seller.leavesAt]));
+    const counts = new Map<string, number>();
+    return async ({ name }) => {
+      const count = (counts.get(name) ?? 0) + 1;
+      counts.set(name, count);
+      const at = leavesAt.get(name) ?? null;
+      const [instance] = this.#instances;
+      if (at === null || count < at || this.#left.has(name) || instance === undefined) return;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const before = instance.onLeft;
+      instance.onLeft = (host) => {
+        before(host);
+        if (host !== name) return;
+        this.#left.set(name, { logLength: server.log.length, day: utcDay(clock.nowMs) });
+        resolve();
+      };
+      instance.leave(name);
+      await promise;
+    };
   }
 
   /** Kills the instance in the middle of the day's looks, while a seller is being asked. */

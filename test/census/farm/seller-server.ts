@@ -28,6 +28,8 @@ export type SellerServer = AsyncDisposable & {
   readonly log: readonly LoggedRequest[];
   /** Called with each request, before its answer. */
   onRequest: (request: LoggedRequest) => void;
+  /** The answer waits for it. */
+  hold: (request: LoggedRequest) => Promise<void>;
 };
 
 const ROBOTS_PATH = '/robots.txt';
@@ -60,13 +62,14 @@ export async function startSellers(
       logged.endedMs = performance.now();
     });
     farm.onRequest(logged);
-    send(said, response);
+    void farm.hold(logged).then(() => send(said, response));
   });
   const { port, listeners } = await listen(sellers, server);
   const farm: SellerServer = {
     port,
     log,
     onRequest: () => undefined,
+    hold: async () => undefined,
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await Promise.all(listeners.map((one) => once(one.close(), 'close')));

@@ -21,15 +21,20 @@ export type Seller = {
   /** Paths in the listings. */
   readonly paths: readonly string[];
   readonly sources: ReadonlySet<'bazaar' | 'x402scan' | 'file'>;
-  readonly standing: 'asked' | 'farm' | 'excluded' | 'opted-out';
+  readonly standing: 'asked' | 'farm' | 'excluded' | 'opted-out' | 'leaver';
+  /** The owner leaves during this request of the census, counted from the first one. */
+  readonly leavesAt: number | null;
 };
 
 export const HOUR_MS = 3_600_000;
+export const WEEK_DAYS = 7;
 /** Number of sellers in a thousand that share a domain or a /24. */
 const IN_GROUPS = 100;
 const GROUP = 5;
 const BARE_SHARE = 10;
 const LEFT_OUT = 6;
+/** Over nine days a seller gets about as many requests: of looks, and of the scan in between. */
+const LEAVERS = 20;
 export const FARMS = ['farm-one.example', 'farm-two.example'] as const;
 export const EXCLUDED_DOMAIN = 'unwanted.example';
 /** The farms have 88 % of all listings. */
@@ -42,13 +47,18 @@ export function sellersOf({ seed, origins, hours }: Size): readonly Seller[] {
   const dice = diceOf(seed);
   const sellers: Seller[] = [];
   const names = new Names(hours);
-  const add = (name: string, standing: Seller['standing'], given?: [string, Kind]) => {
+  const add = (
+    name: string,
+    standing: Seller['standing'],
+    given?: [string, Kind],
+    leavesAt: number | null = null,
+  ) => {
     const [kindName, kind] = given ?? kindFor(dice.below(1_000));
     const paths = PATHS.slice(0, kind.resources ?? 2);
     const listed = oneOf(dice, [['bazaar'], ['bazaar', 'x402scan'], ['x402scan']] as const);
     const isBare = paths.length === 0;
     sellers.push({
-      ...{ name, kindName, kind, paths, standing },
+      ...{ name, kindName, kind, paths, standing, leavesAt },
       domain: name.split('.').slice(-2).join('.'),
       address: addressAt(sellers.length),
       method: kind.method ?? 'GET',
@@ -65,6 +75,10 @@ export function sellersOf({ seed, origins, hours }: Size): readonly Seller[] {
     add(names.under(`shy-${n}.example`), 'opted-out', ['payable', payable()]);
     const domain = n % 2 === 0 ? EXCLUDED_DOMAIN : `shunned-${n}.example`;
     add(names.under(domain), 'excluded', ['payable', payable()]);
+  }
+  for (let n = 1; n <= LEAVERS; n += 1) {
+    const kind: Kind = { ...payable(), isDeclared: true };
+    add(names.under(`leaver-${n}.example`), 'leaver', ['payable', kind], n);
   }
   const farmHosts = Math.ceil((origins * 1.6 * FARM_LISTINGS) / FARM_ROWS_A_HOST);
   for (let n = 0; n < farmHosts; n += 1) {
