@@ -190,7 +190,7 @@ export class CensusLook {
     await this.#markBegun();
     const scan = await this.#runScan(client);
     const found = { ...facts, signs: [], isSilent: !scan.reached, scan };
-    const word = scan.dayWord ?? 'not_checked';
+    const word = scan.dayWord;
     const sellsNothing = findChallenged(scan).length === 0 && (scan.sold ?? []).length === 0;
     const unseen = this.#listing.resources.filter(
       (one) => sellsNothing || (one.method === 'POST' && !isSold(one, scan.sold ?? [])),

@@ -106,11 +106,9 @@ export class CensusWords {
     const result = await store.results.findPublished(host);
     if (result === null || utcDay(result.scannedAtMs) !== today) return false;
     const scan = fromStoredReport(result);
-    const { dayWord } = scan;
-    if (dayWord === null) return false;
     const listing = addFindings(toListing(row.listing), { signs: [], scan }, { day: today, post });
     await store.census.change(host, { scannedDay: today, listing: { ...listing } });
-    await this.store(host, today, dayWord);
+    await this.store(host, today, scan.dayWord);
     return true;
   }
 

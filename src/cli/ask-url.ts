@@ -95,7 +95,7 @@ const POST_FALLBACK_CODES: readonly ReasonCode[] = ['not_found', 'not_challenged
 export async function askNamedUrl(named: NamedUrl): Promise<NamedAnswer> {
   const { origin, path } = parsePreflightUrl(named.url, named.policy);
   const covered = named.report.payability?.filter((resource) => resource.path === path) ?? [];
-  const ways = (named.report.otherWays ?? []).filter((way) => way.path === path);
+  const ways = named.report.otherWays.filter((way) => way.path === path);
   const [way] = ways;
   if (way !== undefined && covered.every(({ offers }) => offers.length === 0)) {
     const words = `${ways.map(formatOtherWay).join('; ')}: this is sold, and not over x402.`;

@@ -36,11 +36,10 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     payableBy,
     payability,
     clients,
-    // Reports of earlier releases have no `otherWays` and no `indexed`.
-    otherWays: otherWays ?? [],
+    otherWays,
     advice,
     ...(routes ? { routes } : {}),
-    indexed: indexed ?? [],
+    indexed,
     results,
   };
 }

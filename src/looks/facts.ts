@@ -180,8 +180,7 @@ function toTermsFact(
 
 /** The Bazaar listings that nobody has paid for lately. Their mark is the time of the newest settlement. */
 function toLapsingFacts({ indexed }: ScanReport, atMs: number): readonly FactEntry[] {
-  // Reports of older releases do not have `indexed`.
-  return (indexed ?? []).flatMap(({ index, resource, lastSettledAt }) => {
+  return indexed.flatMap(({ index, resource, lastSettledAt }) => {
     // NaN if no settlement is known.
     const lastMs = Date.parse(lastSettledAt ?? '');
     if (index !== 'bazaar' || !(atMs - lastMs >= LAPSING_AFTER_MS)) return [];

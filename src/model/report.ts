@@ -48,8 +48,8 @@ export type ScanReport = {
   readonly payableBy: PayableBy | null;
   /** The official clients that tried the challenges. */
   readonly clients: readonly ClientVersion[];
-  /** Other protocols that the origin sells over; absent in reports that predate this member. */
-  readonly otherWays?: readonly OtherWay[];
+  /** Other protocols that the origin sells over. */
+  readonly otherWays: readonly OtherWay[];
   /** Ungraded findings, in the order of ADVICE_IDS. */
   readonly advice: readonly Advice[];
   /** Paid and free routes; null when they could not be read, absent in reports that predate this member. */

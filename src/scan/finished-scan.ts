@@ -28,8 +28,8 @@ export type FinishedScan = {
   readonly reached: boolean;
   /** True if nobody could be judged: the origin answered only with 429, or `isUnjudged`. Census and watches set it aside. */
   readonly rateLimited: boolean;
-  /** The word that the scan gives its day, such as `payable`; null in scans of older releases. */
-  readonly dayWord: DayWord | null;
+  /** The word that the scan gives its day, such as `payable`. */
+  readonly dayWord: DayWord;
   /** The operations that the origin's documents sell; absent in scans of older releases. */
   readonly sold?: readonly DeclaredSale[] | undefined;
   /** The version of the program that scanned; absent in scans of older releases. */
@@ -40,14 +40,10 @@ export type FinishedScan = {
   readonly keepRecording?: () => Promise<StoredRecording>;
 };
 
-/** Stored reports of older releases lack the optional members. */
-type StoredReport = Pick<FinishedScan, 'report' | 'branding' | 'signals'> &
-  Partial<
-    Pick<
-      FinishedScan,
-      'reached' | 'rateLimited' | 'dayWord' | 'sold' | 'scannerVersion' | 'observationsSha256'
-    >
-  >;
+type StoredReport = Omit<
+  FinishedScan,
+  'scanId' | 'host' | 'origin' | 'scannedAt' | 'keepRecording'
+>;
 
 export function toStoredReport(scan: FinishedScan): JsonObject {
   const { report, branding, signals, reached, rateLimited, dayWord, sold } = scan;
@@ -57,24 +53,11 @@ export function toStoredReport(scan: FinishedScan): JsonObject {
   return { report, branding, signals, ...facts, ...newFacts };
 }
 
-export function fromStoredReport(result: ScanResult): FinishedScan {
+export function fromStoredReport({ scanId, host, report }: ScanResult): FinishedScan {
   // `toStoredReport` is the only writer of this document, and the store keeps it unchanged.
-  const stored = result.report as unknown as StoredReport;
-  return {
-    scanId: result.scanId,
-    host: result.host,
-    origin: stored.report.origin,
-    scannedAt: stored.report.scannedAt,
-    report: stored.report,
-    branding: stored.branding,
-    signals: stored.signals,
-    reached: stored.reached ?? true,
-    observationsSha256: stored.observationsSha256 ?? null,
-    rateLimited: stored.rateLimited ?? false,
-    dayWord: stored.dayWord ?? null,
-    sold: stored.sold,
-    scannerVersion: stored.scannerVersion,
-  };
+  const stored = report as unknown as StoredReport;
+  const { origin, scannedAt } = stored.report;
+  return { scanId, host, origin, scannedAt, ...stored };
 }
 
 /** Selects the public part. `catalogFacts` are further facts of the catalog. */
@@ -106,9 +89,7 @@ export function toPublishedScan(
   };
 }
 
-/** Reports of older releases have no payability. */
 export function toPayableState({ payableBy }: Pick<ScanReport, 'payableBy'>): PayableState {
-  if (payableBy === undefined) return 'unknown';
   return payableBy ?? 'noChallenge';
 }
 

@@ -41,7 +41,7 @@ export async function sampleScan(): Promise<Omit<FinishedScan, 'scanId' | 'host'
     ...judged,
     reached: true,
     rateLimited: false,
-    dayWord: null,
+    dayWord: 'payable',
     observationsSha256: '0'.repeat(64),
   };
 }

@@ -72,6 +72,7 @@ export function printable(overrides: Partial<PrintableScan> = {}): PrintableScan
       payability: [],
       payableBy: null,
       clients: [],
+      otherWays: [],
       advice: [],
       results,
     },

@@ -92,6 +92,7 @@ function outcomeOf(origin: Origin, checksVersion: string, scan: CannedScan): Sca
     payability: [],
     payableBy: null,
     clients: [],
+    otherWays: [],
     advice: [],
     results: readCatalog(checksVersion).checks.map((check, at) => ({
       ...toResult(check, at),

@@ -41,6 +41,7 @@ function toReport(
     payability: [{ method: 'GET', path: '/', payableBy: 'default', words: null, offers }],
     payableBy: 'default',
     clients: [],
+    otherWays: [],
     advice: [],
     indexed: [],
     ...changes,
@@ -115,11 +116,4 @@ test('a counted price differs from the real price by at most 10 %', () => {
       expect(Math.abs(ratio - 1)).toBeLessThanOrEqual(0.1);
     }),
   );
-});
-
-test('a report without payability counts as unknown', () => {
-  const { payability, payableBy, ...older } = toReport([]);
-  // Older releases stored such reports.
-  const tally = toTally({ ...older, payability: null } as unknown as ScanReport);
-  expect(tally).toEqual(['origins', 'grade B', 'payable unknown']);
 });

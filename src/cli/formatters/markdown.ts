@@ -36,7 +36,7 @@ export function formatMarkdown(scan: PrintableScan): string {
     ...unevaluatedLines(causes),
     ...undeterminedLines(printed),
     ...offerTable(report.payability ?? []),
-    ...otherWayTable(report.otherWays ?? []),
+    ...otherWayTable(report.otherWays),
     ...adviceTable(report.advice),
     ...indexTable(report.indexed),
   ].join('\n');

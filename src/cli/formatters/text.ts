@@ -66,7 +66,7 @@ export function formatText(scan: PrintableScan): string {
     ...groupProblems([...withStatus('fail'), ...withStatus('warn')]).flatMap((problem) =>
       problemLines(problem, terminal),
     ),
-    ...otherWayLines(report.otherWays ?? [], terminal),
+    ...otherWayLines(report.otherWays, terminal),
     ...unevaluatedLines(causes, terminal),
     ...adviceLines(report.advice, terminal),
     ...indexedLines(report.indexed, terminal),

@@ -20,7 +20,6 @@ const MAX_OFFERS = 12;
 const MAX_OFFERS_BRIEF = 3;
 const MAX_CELL_BYTES = 140;
 
-/** `payableBy` is null for reports of older releases, which did not store this member. */
 export function toPayableSection(report: ScanReport, isBrief: boolean) {
   const maxOffers = isBrief ? MAX_OFFERS_BRIEF : MAX_OFFERS;
   const clients = report.clients.filter(({ name }) => name !== PARSING_CLIENT);

@@ -78,7 +78,7 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
 
 const SCANNER = { name: 'x402-scan', version: packageVersion() } as const;
 
-/** Null if no digest is stored: an older release made the scan, or its observations were too large. */
+/** Null if no digest is stored, because the observations were too large. */
 async function toScanStatement(scan: FreshReport, siteUrl: string): Promise<ScanStatement | null> {
   const { origin, observationsSha256 } = scan;
   if (observationsSha256 === null) return null;

@@ -19,6 +19,7 @@ test('JSON has the members and the order of a report of the service, and adds su
     payableBy: null,
     payability: [],
     clients: [],
+    otherWays: [],
     advice: [],
     indexed: [],
     results: RESULTS,

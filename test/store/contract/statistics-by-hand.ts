@@ -123,6 +123,7 @@ export function reportOf(dice: Dice): ScanReport {
     payability: [resource],
     payableBy,
     clients: [],
+    otherWays: [],
     advice: [],
     indexed: [],
   };
