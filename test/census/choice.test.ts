@@ -1,9 +1,11 @@
 /** The census chooses the origins to request among all listed origins. */
+import { hash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Candidate, chooseOrigins } from '../../src/census/choose.ts';
+import { createKeyedHash, lookTimeMs } from '../../src/census/plan.ts';
 import { parseExclusions, readExclusions, readLines } from '../../src/config/census.ts';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
 import { keyedHash } from './census-rig.ts';
@@ -110,6 +112,47 @@ test('who is asked already keeps the place, and new places go to one host of eac
   const asked = sellers.slice(0, 100).map((seller) => ({ ...seller, isAsked: true }));
   const later = await choose([...asked, ...strangers], 100);
   expect(later.hosts).toEqual(new Set(asked.map(({ host }) => host)));
+});
+
+describe('names that somebody ground with a public hash', () => {
+  const STORES = [keyedHash, createKeyedHash('the secret of another store')];
+  const publicHash = (text: string) => hash('sha256', text);
+  const toMinute = (hex: string) =>
+    Math.floor((Number.parseInt(hex.slice(0, 12), 16) % 86_400) / 60);
+
+  test('get no minute of the day: they spread over it, and in each store otherwise', () => {
+    // Names of one minute, if the second were a public hash.
+    const names = Array.from({ length: 150_000 }, (_, n) => `g${n}.com`).filter((name) =>
+      ['', 'second '].some((salt) => toMinute(publicHash(salt + name)) === 23 * 60 + 30),
+    );
+    expect(names.length).toBeGreaterThan(150);
+    const times = STORES.map((key) => names.map((name) => lookTimeMs(key, name, 0)));
+    for (const hours of times.map((all) => all.map((ms) => Math.floor(ms / 3_600_000)))) {
+      expect(new Set(hours).size).toBeGreaterThan(20);
+      const largest = Math.max(
+        ...[...Map.groupBy(hours, (hour) => hour).values()].map(({ length }) => length),
+      );
+      expect(largest).toBeLessThan(names.length / 4);
+    }
+    expect(times[0]).not.toEqual(times[1]);
+  });
+
+  test('get no more places than other names', async () => {
+    const sellers = makeCandidates(1_000, (n) => `shop-${n}.com`);
+    // The lowest public hashes of many.
+    const ground = Array.from({ length: 100_000 }, (_, n) => `g${n}.com`)
+      .toSorted((a, b) => (publicHash(`place ${a}`) < publicHash(`place ${b}`) ? -1 : 1))
+      .slice(0, 250)
+      .map((host): Candidate => ({ host, domain: host }));
+    for (const key of STORES) {
+      const limits = { maxOrigins: 500, excluded: NO_DOMAINS, keyedHash: key };
+      const { hosts } = await chooseOrigins([...sellers, ...ground], limits);
+      const places = ground.filter(({ host }) => hosts.has(host)).length;
+      // Their share is 100 of 500.
+      expect(places).toBeGreaterThan(60);
+      expect(places).toBeLessThan(140);
+    }
+  });
 });
 
 describe('a line of CENSUS_EXCLUDE', () => {
