@@ -1,7 +1,14 @@
 import type { Oracle } from '../buyers/create-oracle.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { Observations, ProbingOptions, ResourceSet } from '../model/observations.ts';
+import type { AnswerObservation, HttpData } from '../model/observation.ts';
+import type {
+  Observations,
+  OpenApiAnswer,
+  ProbingOptions,
+  ResourceSet,
+} from '../model/observations.ts';
 import type { Standing } from '../model/standing.ts';
+import { isYamlPath } from '../parse/text/document-limits.ts';
 import type { RequestCache } from '../probe/client/request-cache.ts';
 import { askFixedPaths, type FixedPaths } from '../probe/first-wave.ts';
 import {
@@ -13,10 +20,15 @@ import {
 import { askAsBrowser, askIcons, askIconsByGet, followLinks } from '../probe/second-wave.ts';
 import { planForCensus } from './census-plan.ts';
 import type { McpOptions, ToolObservations } from './observe-tools.ts';
-import type { ScanWork } from './origin-work.ts';
-import { readYaml } from './read-yaml.ts';
+import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 import { describeChallenges, NO_CHALLENGES, type PlanResult, readPlan } from './readers.ts';
 import type { CensusInstructions } from './scanner.ts';
+
+const YAML_MODULE: WorkModule<typeof import('../parse/openapi/yaml.ts')> = new URL(
+  '../parse/openapi/yaml.ts',
+  import.meta.url,
+);
+const YAML_TOO_SLOW = { fault: 'slower to read than a scan allows', isOverLimit: true };
 
 export type ScanStage = 'documents' | 'resources' | 'details';
 
@@ -49,6 +61,30 @@ export async function gatherDocuments(scan: GatheringScan): Promise<Documents> {
   const [fixed, indexes] = await Promise.all([askFixedPaths(cache), standing.origin(origin)]);
   const openapiAlternates = await readYaml(fixed.openapiAlternates, scan.work);
   return { origin, ...fixed, openapiAlternates, ...indexes };
+}
+
+/** Adds the JSON of YAML documents. Reading YAML has a budget of its own, so that the checks keep theirs. */
+async function readYaml(
+  alternates: readonly OpenApiAnswer[],
+  { pool, signal, deadline }: ScanWork,
+): Promise<readonly OpenApiAnswer[]> {
+  if (!alternates.some(isYamlDocument)) return alternates;
+  const work = { pool, account: pool.openScan(), signal, deadline };
+  return Promise.all(
+    alternates.map(async (alternate) => {
+      if (!isYamlDocument(alternate)) return alternate;
+      const { body } = alternate.answer.data;
+      const result = await runOnWorker(work, 'origin', YAML_MODULE, 'convertYaml', body);
+      return { ...alternate, yaml: result.ok ? result.output : YAML_TOO_SLOW };
+    }),
+  );
+}
+
+function isYamlDocument(
+  alternate: OpenApiAnswer,
+): alternate is OpenApiAnswer & { readonly answer: AnswerObservation<HttpData> } {
+  const { path, answer } = alternate;
+  return isYamlPath(path) && answer.ok && answer.data.status === 200 && !answer.truncated;
 }
 
 type PlannedRequests = PlanResult & { readonly tools: ToolObservations | null };
