@@ -42,7 +42,7 @@ async function scanBehind(heldMs: number, gatherDeadlineMs: number) {
 }
 
 test('a plan that waited past the deadline of requests leaves the seller the whole time', async () => {
-  const { pendingScan, seller } = await scanBehind(4_000, 3_000);
+  const { pendingScan, seller } = await scanBehind(7_000, 6_000);
   const { report } = await pendingScan;
   expect(report.grade).toBe('A');
   expect(report.exhausted).toBeUndefined();
