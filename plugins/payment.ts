@@ -3,7 +3,6 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import type { PaidOffer } from '../src/config/revision.ts';
-import { addressBlock, toNetwork } from '../src/limits/client-key.ts';
 import type { PaymentGate } from '../src/payment/gate/gate.ts';
 import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
 import type {
@@ -12,6 +11,7 @@ import type {
   PayingClient,
   SignedPayment,
 } from '../src/payment/paid-route.ts';
+import { addressBlock, toNetwork } from '../src/turns/client-key.ts';
 import { createDisconnectSignal, hasForwardingHeader, isOwnNetwork } from './connection.ts';
 
 declare module 'fastify' {

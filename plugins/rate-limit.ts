@@ -10,9 +10,9 @@ import {
   UNPAID_ANSWERS_PER_MINUTE,
 } from '../src/config/revision.ts';
 import { RateLimited } from '../src/errors/errors.ts';
-import { clientKey } from '../src/limits/client-key.ts';
 import { hasPaymentHeader } from '../src/payment/gate/payment-header.ts';
 import type { Store } from '../src/store/store.ts';
+import { clientKey } from '../src/turns/client-key.ts';
 
 /** Returns true for a request that carries a payment. Such requests have a limit of their own. */
 type IsPaying = (request: FastifyRequest) => boolean;

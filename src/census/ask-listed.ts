@@ -1,15 +1,15 @@
 /** Sends the requests of one day to one origin: to robots.txt, and to the resources that indexes list. */
 import { NetworkDown } from '../guard/failures.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { TurnClient } from '../limits/origin-turns.ts';
-import { askResource, TOO_MANY_REQUESTS } from '../looks/ask-resources.ts';
-import { unlessLimited } from '../looks/in-turn.ts';
 import type { HttpObservation } from '../model/observations.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { readAllowed } from '../scan/census-plan.ts';
 import { toSign } from '../scan/day-word.ts';
 import type { CensusResource } from '../scan/scanner.ts';
+import { askResource, TOO_MANY_REQUESTS } from '../turns/ask-resources.ts';
+import { unlessLimited } from '../turns/in-turn.ts';
+import type { TurnClient } from '../turns/origin-turns.ts';
 import type { ListedSign } from './resources.ts';
 
 /** The name by which robots.txt addresses the census. */

@@ -1,10 +1,10 @@
-import { LimitReached } from '../limits/origin-turns.ts';
-import { HostLeft, withLease } from '../looks/in-turn.ts';
-import { Rounds } from '../looks/rounds.ts';
 import type { DayWord } from '../model/payability.ts';
 import type { CensusOrigin, DueOrigin } from '../store/census.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { DueOptions } from '../store/watches.ts';
+import { HostLeft, withLease } from '../turns/in-turn.ts';
+import { LimitReached } from '../turns/origin-turns.ts';
+import { Rounds } from '../turns/rounds.ts';
 import { CensusLook, type CensusLookOptions, type CensusLookResult, LOOK_LEASES } from './look.ts';
 import { type EndedLook, LookRest, OutageWindow } from './outage.ts';
 import { canScanEndToday, DAY_MS, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';

@@ -4,10 +4,10 @@ import type { AnswerReader } from '../answers/answer-reader.ts';
 import { type CensusConfig, readLines } from '../config/census.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import { type ImportOptions, importListings } from '../indexes/import-listings.ts';
-import { LimitReached } from '../limits/origin-turns.ts';
-import { secondOfDay, withLease } from '../looks/in-turn.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
+import { secondOfDay, withLease } from '../turns/in-turn.ts';
+import { LimitReached } from '../turns/origin-turns.ts';
 import { type Candidate, chooseOrigins, isExcluded } from './choose.ts';
 import {
   type FoundOrigin,

@@ -1,14 +1,6 @@
 import { Saturated } from '../errors/errors.ts';
 import type { Address } from '../guard/name-servers.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
-import { toNetwork } from '../limits/client-key.ts';
-import {
-  LimitReached,
-  type OriginTurns,
-  type TurnClient,
-  type TurnRequest,
-} from '../limits/origin-turns.ts';
-import { HostLeft, runLook, scanForFree, unlessLimited } from '../looks/in-turn.ts';
 import type { DayWord } from '../model/payability.ts';
 import { toDayWord } from '../scan/day-word.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
@@ -19,6 +11,14 @@ import type { CensusOrigin } from '../store/census.ts';
 import type { Slot } from '../store/slots.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
+import { toNetwork } from '../turns/client-key.ts';
+import { HostLeft, runLook, scanForFree, unlessLimited } from '../turns/in-turn.ts';
+import {
+  LimitReached,
+  type OriginTurns,
+  type TurnClient,
+  type TurnRequest,
+} from '../turns/origin-turns.ts';
 import {
   type AllowedPaths,
   type AskListed,

@@ -1,7 +1,7 @@
 /** Plans the looks at an origin: its time of the day, its weekly scan, its resources. */
 import { createHmac } from 'node:crypto';
-import { SECONDS_PER_DAY } from '../looks/in-turn.ts';
 import type { CensusOrigin } from '../store/census.ts';
+import { SECONDS_PER_DAY } from '../turns/in-turn.ts';
 import { toListing } from './stored-listing.ts';
 
 const SECOND_MS = 1_000;

@@ -1,9 +1,9 @@
 import { NotVerified, NotYourProof } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { Client } from '../limits/client-key.ts';
 import type { ListingChange, ListingSettings, StoredListing } from '../store/listing.ts';
 import { type Confirm, TOKEN_LIFETIME_MS } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
+import type { Client } from '../turns/client-key.ts';
 import { isKeyOfHash, type Verification } from './verification.ts';
 
 export type ListingRequest = {

@@ -3,7 +3,7 @@ import { ScannerFailed } from '../errors/errors.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { NetworkDown } from '../guard/failures.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { TurnClient } from '../limits/origin-turns.ts';
+import type { TurnClient } from '../turns/origin-turns.ts';
 
 const SECRET_BYTES = 32;
 

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Saturated } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { Client } from '../limits/client-key.ts';
-import { NoTurn, type OriginTurns, type TurnClient } from '../limits/origin-turns.ts';
 import { READING_SPACING_MS } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
+import type { Client } from '../turns/client-key.ts';
+import { NoTurn, type OriginTurns, type TurnClient } from '../turns/origin-turns.ts';
 import { fetchToken, hashSecret, type UnusableReason } from './ownership-token.ts';
 
 /** Result of a reading. It has only the hash of the text, so that the store never holds a token. */

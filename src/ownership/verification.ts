@@ -2,7 +2,6 @@
 
 import { ConfirmLimit, OwnershipTokenLimit } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { Client } from '../limits/client-key.ts';
 import {
   FAILED_CONFIRMS_PER_HOUR,
   LIVE_TOKENS_PER_HOST_AND_CLIENT,
@@ -10,6 +9,7 @@ import {
   TOKEN_LIFETIME_MS,
 } from '../store/ownership.ts';
 import type { Store } from '../store/store.ts';
+import type { Client } from '../turns/client-key.ts';
 import {
   hashSecret,
   isSameHash,

@@ -6,12 +6,12 @@ import { SettingError } from '../config/environment.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
 import { toSigningKey } from '../keys/open-signing-key.ts';
-import { createOriginTurns } from '../limits/origin-turns.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanCoordinator } from '../scan/scan-coordinator.ts';
 import { BrokenChecks } from '../scan/scanner.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
+import { createOriginTurns } from '../turns/origin-turns.ts';
 import { openScanning, openStanding } from './open-scanning.ts';
 
 export type OpenScansOptions = {

@@ -6,15 +6,15 @@ import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { createPool } from '../engine/judging-pool.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import type { JudgeChallenge } from '../http/routes/mcp.ts';
-import type { OpenTurnClient } from '../limits/origin-turns.ts';
-import type { AskHost, AskSeller } from '../limits/run-preflight.ts';
-import { type AskResources, createAskResources } from '../looks/ask-resources.ts';
 import type { Standing } from '../model/standing.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightForStranger, preflightInHand } from '../preflight/preflight.ts';
 import { openProbeThread } from '../probe/client/probe-thread.ts';
 import { createScanner } from '../scan/run-scan.ts';
 import type { Scanner } from '../scan/scanner.ts';
+import { type AskResources, createAskResources } from '../turns/ask-resources.ts';
+import type { OpenTurnClient } from '../turns/origin-turns.ts';
+import type { AskHost, AskSeller } from '../turns/run-preflight.ts';
 import { threadEnvironment } from '../workers/threads.ts';
 
 export type ScanningOptions = {

@@ -1,6 +1,6 @@
-import type { WatchedResource } from '../looks/ask-resources.ts';
-import type { Fact, Facts, LookResult } from '../looks/facts.ts';
+import type { WatchedResource } from '../turns/ask-resources.ts';
 import type { WatchEvent } from './change-watch.ts';
+import type { Fact, Facts, LookResult } from './facts.ts';
 import type { EventType, Suspicion, WatchState } from './state.ts';
 
 /** Limit of remembered `listing.lapsing` facts. */

@@ -1,15 +1,15 @@
 import { Webhook } from 'standardwebhooks';
 import { type OriginPolicy, toOrigin } from '../guard/origin.ts';
+import { isJsonObject, parseJson } from '../parse/json/json.ts';
+import type { Store } from '../store/store.ts';
+import { withLease } from '../turns/in-turn.ts';
 import {
   LimitReached,
   NoTurn,
   type OriginTurns,
   type TurnClient,
   type TurnRequest,
-} from '../limits/origin-turns.ts';
-import { withLease } from '../looks/in-turn.ts';
-import { isJsonObject, parseJson } from '../parse/json/json.ts';
-import type { Store } from '../store/store.ts';
+} from '../turns/origin-turns.ts';
 import { changeLive, endLive, endWatch, findWatch, publishStep } from './change-watch.ts';
 import { findPlace } from './places.ts';
 import { type PostOutcome, postWebhook } from './post-webhook.ts';

@@ -1,16 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
-import type { OriginTurns, TurnClient } from '../limits/origin-turns.ts';
-import type { AskResources } from '../looks/ask-resources.ts';
-import { type LookResult, readAnswers, readScan } from '../looks/facts.ts';
-import { runLook, scanForFree } from '../looks/in-turn.ts';
 import { isSameHash } from '../ownership/ownership-token.ts';
 import { fetchFinding, readFindings, type TokenFinding } from '../ownership/token-reader.ts';
 import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
+import type { AskResources } from '../turns/ask-resources.ts';
+import { runLook, scanForFree } from '../turns/in-turn.ts';
+import type { OriginTurns, TurnClient } from '../turns/origin-turns.ts';
 import { addEvents, changeLive, publishStep, type WatchUpdate } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
+import { type LookResult, readAnswers, readScan } from './facts.ts';
 import { findHourlyMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
 import type { WatchState, WatchTiming } from './state.ts';
 

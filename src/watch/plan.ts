@@ -1,4 +1,4 @@
-import { secondOfDay } from '../looks/in-turn.ts';
+import { secondOfDay } from '../turns/in-turn.ts';
 import type { Suspicion, WatchState, WatchTiming } from './state.ts';
 
 type DayAndHour = Pick<WatchTiming, 'dayMs' | 'hourMs'>;

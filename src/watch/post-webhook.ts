@@ -1,7 +1,7 @@
 import { OriginRefused } from '../guard/errors.ts';
 import { type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
-import type { TurnClient } from '../limits/origin-turns.ts';
 import { retryAfterMs } from '../parse/text/http-header.ts';
+import type { TurnClient } from '../turns/origin-turns.ts';
 
 /** The receiver's answer to one try. */
 export type PostOutcome = {

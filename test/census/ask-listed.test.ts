@@ -6,8 +6,8 @@ import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { LimitReached, type TurnRequest } from '../../src/limits/origin-turns.ts';
 import { toDayWord } from '../../src/scan/day-word.ts';
+import { LimitReached, type TurnRequest } from '../../src/turns/origin-turns.ts';
 import type { CraftedAnswer } from '../fixtures/origins/crafted-answer.ts';
 import {
   challengeAnswer,
@@ -16,8 +16,8 @@ import {
 } from '../fixtures/origins/crafted-challenge.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
-import { createFreeTurns, openRealClient } from '../limits/turn-clients.ts';
 import { NEWER_VERSION } from '../scan/engine-under-test.ts';
+import { createFreeTurns, openRealClient } from '../turns/turn-clients.ts';
 
 const checks = await discoverChecks();
 const pool = createPool();

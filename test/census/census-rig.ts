@@ -6,7 +6,6 @@ import type { PostMode } from '../../src/census/resources.ts';
 import { Wishes } from '../../src/census/wishes.ts';
 import type { Address } from '../../src/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import type { HttpObservation, Observations } from '../../src/model/observations.ts';
 import type { DayWord } from '../../src/model/payability.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
@@ -14,9 +13,10 @@ import type { CensusResource } from '../../src/scan/scanner.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { utcDay } from '../../src/store/statistics.ts';
 import type { Store } from '../../src/store/store.ts';
+import { createOriginTurns } from '../../src/turns/origin-turns.ts';
 import { perfectSeller, resources } from '../fixtures/observations/build-observations.ts';
-import { openFakeClient } from '../limits/turn-clients.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
+import { openFakeClient } from '../turns/turn-clients.ts';
 
 /** The secret of the store, so that a test knows when hosts are looked at. */
 export const SECRET = 'the secret of a test';

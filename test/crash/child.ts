@@ -3,16 +3,16 @@ import pino from 'pino';
 import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { openSigningKey } from '../../src/keys/open-signing-key.ts';
-import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import type { PaymentStep } from '../../src/payment/gate/purchase.ts';
 import { notAsked } from '../../src/preflight/preflight-request.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openPayments } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { createOriginTurns } from '../../src/turns/origin-turns.ts';
 import { subscribeToSteps } from '../fixtures/failpoints.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';
-import { openFakeClient } from '../limits/turn-clients.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
+import { openFakeClient } from '../turns/turn-clients.ts';
 
 /** From the parent: dies at the nth passing of this failpoint, or of any. */
 export type Arm = { readonly name: PaymentStep | 'any'; readonly n: number };

@@ -6,7 +6,7 @@ import type { PreflightEngine } from '../../src/preflight/judge-challenge.ts';
 import { preflightForStranger } from '../../src/preflight/preflight.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import { startApp } from '../fixtures/service/start-app.ts';
-import { openRealClient } from '../limits/turn-clients.ts';
+import { openRealClient } from '../turns/turn-clients.ts';
 
 const ORIGIN = parseOrigin('https://shop.example.com');
 

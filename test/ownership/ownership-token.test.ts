@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
 import { fetchToken } from '../../src/ownership/ownership-token.ts';
-import { withRealClient } from '../limits/turn-clients.ts';
+import { withRealClient } from '../turns/turn-clients.ts';
 import { startTokenOrigin } from './token-origin.ts';
 
 const MAX_ATTEMPTS = 100;

@@ -2,7 +2,7 @@
 import type { RevisionName } from '../../src/config/revision.ts';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
 import { type Answer, startApp, type TestApp } from '../fixtures/service/start-app.ts';
-import { openRealClient } from '../limits/turn-clients.ts';
+import { openRealClient } from '../turns/turn-clients.ts';
 import { startTokenOrigin, type TokenOrigin } from './token-origin.ts';
 
 export type OwnedApp = AsyncDisposable & {

@@ -5,14 +5,14 @@ import 'tldts';
 import { expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/errors/errors.ts';
 import { type Origin, parseOrigin } from '../../src/guard/origin.ts';
-import { type Client, toClient } from '../../src/limits/client-key.ts';
-import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { createTokenReader } from '../../src/ownership/token-reader.ts';
 import { createVerification } from '../../src/ownership/verification.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { ManualClock } from '../limits/manual-clock.ts';
-import { openFakeClient } from '../limits/turn-clients.ts';
+import { type Client, toClient } from '../../src/turns/client-key.ts';
+import { createOriginTurns } from '../../src/turns/origin-turns.ts';
+import { ManualClock } from '../turns/manual-clock.ts';
+import { openFakeClient } from '../turns/turn-clients.ts';
 
 const ORIGIN = parseOrigin('https://shop.example.com', {
   allowedPorts: [443],

@@ -5,10 +5,10 @@ import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { LimitReached } from '../../src/limits/origin-turns.ts';
 import { createAskHost } from '../../src/service/scanning.ts';
+import { LimitReached } from '../../src/turns/origin-turns.ts';
 import { type CraftedOptions, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
-import { createFreeTurns, openRealClient } from '../limits/turn-clients.ts';
+import { createFreeTurns, openRealClient } from '../turns/turn-clients.ts';
 
 const NOT_FOUND = { status: 404, body: 'none' };
 const ANSWER_WITHIN_MS = 20_000;

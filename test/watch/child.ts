@@ -2,13 +2,13 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
-import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { openStore } from '../../src/store/open-store.ts';
+import { createOriginTurns } from '../../src/turns/origin-turns.ts';
 import { STEPS_CHANNEL } from '../../src/watch/change-watch.ts';
 import { createWatching } from '../../src/watch/watching.ts';
-import { openFakeClient, openRealClient } from '../limits/turn-clients.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
+import { openFakeClient, openRealClient } from '../turns/turn-clients.ts';
 import { FAST, HOST, SETTINGS, TIME_SCALE } from './kill-settings.ts';
 import { OFFER, toSellerScan } from './seller-report.ts';
 

@@ -1,7 +1,7 @@
 /** Looks by other rules than the look before are not compared. */
 import { expect, test } from 'vitest';
-import type { Fact, LookResult } from '../../src/looks/facts.ts';
 import { type Baseline, compare } from '../../src/watch/compare.ts';
+import type { Fact, LookResult } from '../../src/watch/facts.ts';
 
 const grade = (letter: string, rank: number): Fact => ({
   ...{ value: { grade: letter, score: 90 - rank }, mark: letter, rank, by: 'scan' },

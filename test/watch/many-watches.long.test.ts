@@ -1,13 +1,13 @@
 /** One process runs 10,000 watches for a quarter of an hour of the store's time. */
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
-import { createOriginTurns } from '../../src/limits/origin-turns.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import { createOriginTurns } from '../../src/turns/origin-turns.ts';
 import { toWatchTiming } from '../../src/watch/state.ts';
 import { createWatching } from '../../src/watch/watching.ts';
-import { openFakeClient } from '../limits/turn-clients.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
+import { openFakeClient } from '../turns/turn-clients.ts';
 import { OFFER } from './seller-report.ts';
 import { storeWatch, toAgreedWatch } from './watch-state.ts';
 

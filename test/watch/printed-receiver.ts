@@ -7,7 +7,7 @@ import { parseAllowHosts } from '../../src/guard/origin.ts';
 import { signHeaders } from '../../src/watch/deliveries.ts';
 import { postWebhook } from '../../src/watch/post-webhook.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
-import { withRealClient } from '../limits/turn-clients.ts';
+import { withRealClient } from '../turns/turn-clients.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 

@@ -2,12 +2,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
-import { createOriginTurns, NoTurn } from '../../src/limits/origin-turns.ts';
 import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
+import { createOriginTurns, NoTurn } from '../../src/turns/origin-turns.ts';
 import { createWatching, type WatchingEvent } from '../../src/watch/watching.ts';
-import { openFakeClient } from '../limits/turn-clients.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
+import { openFakeClient } from '../turns/turn-clients.ts';
 import { toSellerScan } from './seller-report.ts';
 import { storeWatch, toAgreedWatch, toWaitingDelivery } from './watch-state.ts';
 import { HOST, startWatchedApp } from './watched-app.ts';

@@ -1,13 +1,13 @@
 /** The app, its watches and a receiver. Time moves only when the test advances it. */
 
 import type { Address } from '../../src/guard/name-servers.ts';
-import type { AskResources, ResourceAnswer } from '../../src/looks/ask-resources.ts';
 import { TOKEN_PATH } from '../../src/ownership/ownership-token.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
+import type { AskResources, ResourceAnswer } from '../../src/turns/ask-resources.ts';
 import { toWatchTiming } from '../../src/watch/state.ts';
 import { createWatching, type Watching, type WatchingEvent } from '../../src/watch/watching.ts';
 import { startApp, type TestApp, type TestAppOptions } from '../fixtures/service/start-app.ts';
-import { openFakeClient } from '../limits/turn-clients.ts';
+import { openFakeClient } from '../turns/turn-clients.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 export const HOST = 'api.example.com';

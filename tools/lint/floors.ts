@@ -42,24 +42,22 @@ const FLOORS: Floors = {
   preflight: ['model', 'guard', 'parse', 'engine', 'probe', 'buyers', 'scan'],
   payment: ['model', 'errors', 'parse', 'config', 'answers', 'store'],
   directory: ['model', 'errors', 'guard', 'store', 'scan'],
-  limits: ['guard', 'store', 'probe', 'preflight', 'directory'],
-  ownership: ['errors', 'guard', 'store', 'limits'],
-  looks: 'model errors guard parse store probe scan preflight limits'.split(' '),
-  watch: 'errors guard parse store scan directory limits ownership looks'.split(' '),
-  census:
-    'model errors guard config parse answers store probe indexes scan preflight limits looks'.split(
-      ' ',
-    ),
+  turns: 'model errors guard store probe scan preflight directory'.split(' '),
+  ownership: ['errors', 'guard', 'store', 'turns'],
+  watch: 'model errors guard parse store probe scan directory turns ownership'.split(' '),
+  census: 'model errors guard config parse answers store probe indexes scan preflight turns'.split(
+    ' ',
+  ),
   mcp: ['model', 'report', 'parse', 'engine', 'preflight'],
   cli: 'model guard config parse report attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
     ' ',
   ),
-  plugins: ['errors', 'guard', 'config', 'store', 'scan', 'payment', 'limits'],
-  http: 'model errors keys guard config parse report store attestation engine patches probe scan preflight payment directory limits ownership watch mcp plugins'.split(
+  plugins: ['errors', 'guard', 'config', 'store', 'scan', 'payment', 'turns'],
+  http: 'model errors keys guard config parse report store attestation engine patches probe scan preflight payment directory turns ownership watch mcp plugins'.split(
     ' ',
   ),
   service:
-    'model keys guard config workers answers store engine probe indexes buyers scan preflight payment limits looks watch census http'.split(
+    'model keys guard config workers answers store engine probe indexes buyers scan preflight payment turns watch census http'.split(
       ' ',
     ),
 };

@@ -8,12 +8,12 @@ import { findFreshReport, toFreeReport } from '../../directory/published-report.
 import { explainOneCheck } from '../../engine/catalog/explain.ts';
 import { PaidCallFailed } from '../../errors/error-codes.ts';
 import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../errors/errors.ts';
-import { toClient } from '../../limits/client-key.ts';
 import { type McpBackend, PAYMENT_META } from '../../mcp/tools.ts';
 import { refuseNesting } from '../../parse/json/json.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidRoute } from '../../payment/paid-route.ts';
 import type { Preflight } from '../../preflight/result.ts';
+import { toClient } from '../../turns/client-key.ts';
 import type { RouteContext } from './route-context.ts';
 import { sellScan } from './sold-scan.ts';
 import { parseRequestedOrigin } from './url-parameter.ts';

@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../errors/error-codes.ts';
-import { toClient } from '../../limits/client-key.ts';
+import { toClient } from '../../turns/client-key.ts';
 import type { OwnerWatches } from '../../watch/owner-watches.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';

@@ -2,10 +2,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import 'tldts';
 import { expect, test } from 'vitest';
-import type { AskSeller } from '../../../src/limits/run-preflight.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
+import type { AskSeller } from '../../../src/turns/run-preflight.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
-import { openFakeClient } from '../../limits/turn-clients.ts';
+import { openFakeClient } from '../../turns/turn-clients.ts';
 import { startSelling } from '../routes/paid/selling.ts';
 
 type FakeNetwork = {

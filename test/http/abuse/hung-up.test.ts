@@ -1,7 +1,7 @@
 /** A client that disconnects while it waits causes no fetch. */
 import { expect, test } from 'vitest';
 import { startApp } from '../../fixtures/service/start-app.ts';
-import { openFakeClient } from '../../limits/turn-clients.ts';
+import { openFakeClient } from '../../turns/turn-clients.ts';
 import { connectRaw } from './raw-client.ts';
 
 test('a confirm whose client has disconnected fetches nothing', async () => {

@@ -1,7 +1,7 @@
 /** The form of the front page answers whether an agent can pay a host or URL. */
 import { describe, expect, test } from 'vitest';
-import type { AskHost, AskSeller } from '../../../src/limits/run-preflight.ts';
 import { toPreflight } from '../../../src/preflight/result.ts';
+import type { AskHost, AskSeller } from '../../../src/turns/run-preflight.ts';
 import { startApp, type TestApp } from '../../fixtures/service/start-app.ts';
 
 const FORM_HEADERS = { 'content-type': 'application/x-www-form-urlencoded' };

@@ -1,6 +1,6 @@
 /** POST /v1/listing changes what the directory shows of a host, for its verified owner only. */
 import { expect, test } from 'vitest';
-import { clientKey } from '../../../src/limits/client-key.ts';
+import { clientKey } from '../../../src/turns/client-key.ts';
 import { startOwnedApp } from '../../ownership/start-owned-app.ts';
 import { issuedToken } from '../../store/contract/samples.ts';
 

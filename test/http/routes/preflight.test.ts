@@ -11,7 +11,7 @@ import { toPreflight } from '../../../src/preflight/result.ts';
 import { createAskSeller } from '../../../src/service/scanning.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
-import { openRealClient } from '../../limits/turn-clients.ts';
+import { openRealClient } from '../../turns/turn-clients.ts';
 
 const PATH = '/v1/preflight';
 const RESOURCE_URL = 'https://shop.example.com/weather?city=Lisbon';

@@ -5,8 +5,8 @@ import 'tldts';
 import { expect, test } from 'vitest';
 import type { Address } from '../../src/guard/name-servers.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
-import { enterTurn, type Turn, type TurnRequest } from '../../src/limits/origin-turns.ts';
-import { TurnQueue } from '../../src/limits/turn-queue.ts';
+import { enterTurn, type Turn, type TurnRequest } from '../../src/turns/origin-turns.ts';
+import { TurnQueue } from '../../src/turns/turn-queue.ts';
 import { ManualClock } from './manual-clock.ts';
 
 const HOUR_MS = 3_600_000;

@@ -3,17 +3,17 @@ import { hash } from 'node:crypto';
 import { Saturated } from '../errors/errors.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import {
-  LimitReached,
-  type OriginTurns,
-  type TurnClient,
-  type TurnRequest,
-} from '../limits/origin-turns.ts';
 import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
 import type { ScanRunOptions } from '../scan/scan-options.ts';
 import type { SlotScope } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
+import {
+  LimitReached,
+  type OriginTurns,
+  type TurnClient,
+  type TurnRequest,
+} from './origin-turns.ts';
 
 /** The host's owner left, or the operator excluded the host, while the look ran. Its result is dropped. */
 export class HostLeft extends Error {

@@ -10,7 +10,7 @@ import {
   LimitReached,
   NoTurn,
   type TurnClient,
-} from '../../src/limits/origin-turns.ts';
+} from '../../src/turns/origin-turns.ts';
 import { ManualClock } from './manual-clock.ts';
 import { type FakeNetwork, openFakeClient } from './turn-clients.ts';
 

@@ -1,5 +1,4 @@
 import type { Origin } from '../guard/origin.ts';
-import type { TurnClient } from '../limits/origin-turns.ts';
 import type { HttpData, Observation } from '../model/observation.ts';
 import type { PayableBy } from '../model/payability.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
@@ -7,6 +6,7 @@ import { preflightUrl } from '../preflight/preflight.ts';
 import type { Preflight, PreflightOffer } from '../preflight/result.ts';
 import type { ProbeRequest } from '../probe/client/client.ts';
 import { unlessLimited } from './in-turn.ts';
+import type { TurnClient } from './origin-turns.ts';
 
 export type WatchedResource = { readonly method: string; readonly path: string };
 

@@ -1,17 +1,17 @@
 /** Clients of turns for tests: fake ones that open no socket, and real ones. */
 import type { Address } from '../../src/guard/name-servers.ts';
 import {
-  createOriginTurns,
-  type OpenTurnClient,
-  type OriginTurns,
-} from '../../src/limits/origin-turns.ts';
-import {
   createProbeClient,
   type ProbeClient,
   type ProbeClientOptions,
   type ProbeRequest,
 } from '../../src/probe/client/client.ts';
 import { NO_STATS } from '../../src/probe/client/messages.ts';
+import {
+  createOriginTurns,
+  type OpenTurnClient,
+  type OriginTurns,
+} from '../../src/turns/origin-turns.ts';
 import { answer, NOT_FOUND } from '../fixtures/observations/build-observations.ts';
 
 export type FakeNetwork = {

@@ -1,6 +1,6 @@
 /** `addressBlock` decides which addresses count as one client. */
 import { expect, test } from 'vitest';
-import { addressBlock } from '../../src/limits/client-key.ts';
+import { addressBlock } from '../../src/turns/client-key.ts';
 
 test.each([
   ['198.51.100.7', '198.51.100.7'],

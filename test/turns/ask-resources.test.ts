@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
-import { LimitReached } from '../../src/limits/origin-turns.ts';
-import { createAskResources } from '../../src/looks/ask-resources.ts';
 import type { PreflightEngine } from '../../src/preflight/judge-challenge.ts';
-import { createFreeTurns, openRealClient } from '../limits/turn-clients.ts';
+import { createAskResources } from '../../src/turns/ask-resources.ts';
+import { LimitReached } from '../../src/turns/origin-turns.ts';
+import { createFreeTurns, openRealClient } from './turn-clients.ts';
 
 test('each resource is requested once with its method, one after another, and the first 429 stops the requests', async () => {
   const requests: string[] = [];

@@ -1,7 +1,7 @@
 /** The loop that begins due tasks. Instances that share a store share the tasks by leases. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { LimitReached } from '../limits/origin-turns.ts';
 import type { DueOptions } from '../store/watches.ts';
+import { LimitReached } from './origin-turns.ts';
 
 export type RoundsOptions = {
   /** Limit of tasks that run or wait for their turn. */
