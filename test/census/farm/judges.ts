@@ -1,9 +1,9 @@
 /** The promises of the census, judged by what the sellers saw. Each gives the breaches that it found. */
 
 import { scannerUserAgent } from '../../../src/probe/client/user-agent.ts';
+import { toNetwork } from '../../../src/turns/client-key.ts';
 import { judgeLeavers, judgeStrangers, judgeWishes } from './judge-owners.ts';
 import { judgeWords } from './judge-words.ts';
-import { toNetwork } from '../../../src/turns/client-key.ts';
 import type { Played } from './play.ts';
 import { excessOf } from './recount.ts';
 import type { LoggedRequest } from './seller-server.ts';
