@@ -9,12 +9,15 @@ import {
   type PatchRoute,
   type PatchToken,
   type PatchValues,
-  toGuardedKeys,
   toMachine,
   toResourceUrl,
-  toUnknownRouteNote,
 } from './patch-values.ts';
-import { type RouteSyntax, writeRoute } from './route-template.ts';
+import {
+  type RouteSyntax,
+  toGuardedKeys,
+  toUnknownRouteNote,
+  writeRoute,
+} from './route-template.ts';
 
 const SCHEME_CLASSES = { evm: 'ExactEvmScheme', svm: 'ExactSvmScheme' } as const;
 
@@ -56,7 +59,7 @@ export function writeSoldRoute(
   extras: PaidExtras,
 ): string[] {
   const { network, price, payTo, description, mimeType } = route;
-  const resource = toResourceUrl(values, route);
+  const resource = toResourceUrl(values, route, extras);
   const token = findNamedToken(route, extras);
   const priceLiteral = token === null ? toJsString(`$${price}`) : toTokenLiteral(token);
   const { hasBazaar } = extras;

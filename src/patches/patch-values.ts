@@ -143,17 +143,15 @@ export function listNetworks(routes: readonly PatchRoute[]): readonly string[] {
   return [...new Set(routes.map(({ network }) => network))];
 }
 
-/** The URL that buyers use; null if the path has parameters. */
-export function toResourceUrl({ origin }: PatchValues, { template }: PatchRoute): string | null {
+/** The URL that buyers use; null if the SDK writes it: a path with parameters, a seller that was scanned locally. */
+export function toResourceUrl(
+  { origin }: PatchValues,
+  { template }: PatchRoute,
+  { isBehindProxy = false }: { readonly isBehindProxy?: boolean } = {},
+): string | null {
   if (template === null || hasParameters(template)) return null;
+  if (origin === PLACEHOLDERS.origin && !isBehindProxy) return null;
   return origin + template.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
-}
-
-/** The keys of a route in a middleware. Routers run the GET handler for HEAD too, so GET and HEAD each need a key. */
-export function toGuardedKeys({ method }: PatchRoute, path: string): readonly string[] {
-  if (method === null) return [path];
-  const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
-  return methods.map((name) => `${name} ${path}`);
 }
 
 export function isSolana(network: string): boolean {
@@ -287,12 +285,6 @@ function toPrice(offer: ReportOffer | undefined): string | null {
 /** Returns "GET /weather/{city}", for documents, and for keys that only the seller's code reads. */
 export function nameRoute(route: PatchRoute): string {
   return route.method === null ? toOpenApiPath(route) : `${route.method} ${toOpenApiPath(route)}`;
-}
-
-/** ROUTE stays undefined: code with an invented path would run, and leave the real route unguarded. */
-export function toUnknownRouteNote({ example }: PatchRoute): string {
-  const suffix = example === null ? '' : ` behind ${example}`;
-  return `<route>${suffix}: define ROUTE as your router writes it; until then, this code does not run`;
 }
 
 export function toOpenApiPath({ template }: PatchRoute): string {

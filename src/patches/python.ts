@@ -9,12 +9,15 @@ import {
   type PatchRoute,
   type PatchToken,
   type PatchValues,
-  toGuardedKeys,
   toMachine,
   toResourceUrl,
-  toUnknownRouteNote,
 } from './patch-values.ts';
-import { type RouteSyntax, writeRoute } from './route-template.ts';
+import {
+  type RouteSyntax,
+  toGuardedKeys,
+  toUnknownRouteNote,
+  writeRoute,
+} from './route-template.ts';
 
 /** The configuration of one paid route, in a variable called `name`. */
 function writeSoldRoute(
@@ -26,7 +29,7 @@ function writeSoldRoute(
   const { hasBazaar } = extras;
   const token = findNamedToken(route, extras);
   const { network, price, payTo, description, mimeType } = route;
-  const resource = toResourceUrl(values, route);
+  const resource = toResourceUrl(values, route, extras);
   return [
     `${name} = {`,
     '    "accepts": {',

@@ -95,3 +95,19 @@ export function toRoutePattern(template: RouteTemplate): string {
   });
   return `^${pieces.join('')}/?$`;
 }
+
+/** The keys of a route in a middleware. Routers run the GET handler for HEAD too, so GET and HEAD each need a key. */
+export function toGuardedKeys(
+  { method }: { readonly method: string | null },
+  path: string,
+): readonly string[] {
+  if (method === null) return [path];
+  const methods = method === 'GET' ? ['GET', 'HEAD'] : [method];
+  return methods.map((name) => `${name} ${path}`);
+}
+
+/** ROUTE stays undefined: code with an invented path would run, and leave the real route unguarded. */
+export function toUnknownRouteNote({ example }: { readonly example: string | null }): string {
+  const suffix = example === null ? '' : ` behind ${example}`;
+  return `<route>${suffix}: define ROUTE as your router writes it; until then, this code does not run`;
+}

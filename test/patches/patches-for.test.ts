@@ -330,3 +330,13 @@ test('a named path that asks for a payment is declared under its own name, and a
   expect(readCode(guard)).toContain("'HEAD /weather/example'");
   expect(readCode(guard)).toContain('[ROUTE]');
 });
+
+test('a guard of a seller that was scanned locally leaves its address to the SDK, unless a proxy hides it', () => {
+  const values = readPatchValues(report(), null);
+  for (const stack of STACKS.filter((name) => name !== 'nginx')) {
+    const readOutcome = (id: string, outcome: string) =>
+      readCode(patchesFor(id, stack, values, outcome)?.patches[0]?.patch);
+    expect(readOutcome('P3', 'timeout')).not.toContain('<https://your-domain>');
+    expect(readOutcome('P3', 'http-url')).toContain('<https://your-domain>/weather');
+  }
+});

@@ -10,9 +10,14 @@ import {
   toPaidTopics,
   toPatch,
 } from '../patch.ts';
-import { type PatchRoute, type PatchValues, toUnknownRouteNote } from '../patch-values.ts';
+import { type PatchRoute, type PatchValues, PLACEHOLDERS } from '../patch-values.ts';
 import { PYTHON_TOPICS, writeGuardedRoutes } from '../python.ts';
-import { listParameterNames, type RouteTemplate, writeRoute } from '../route-template.ts';
+import {
+  listParameterNames,
+  type RouteTemplate,
+  toUnknownRouteNote,
+  writeRoute,
+} from '../route-template.ts';
 
 const FILE = 'main.py';
 const PROXY_COMMENT = [
@@ -81,7 +86,10 @@ function writeOpenApi(values: PatchValues): string[] {
     'app.title = "<name of the service>"',
     'app.version = "1.0.0"',
     'app.contact = {"email": "<email>"}',
-    `app.servers = [{"url": ${toPythonString(origin)}}]`,
+    // Without servers, the document is about the address that was called.
+    ...(origin === PLACEHOLDERS.origin
+      ? []
+      : [`app.servers = [{"url": ${toPythonString(origin)}}]`]),
     '',
     '# Add these arguments to the decorators of your own handlers, and keep the payment middleware.',
     ...listDeclaredRoutes(values).flatMap((route, index) => writePaidStub(route, index)),

@@ -18,11 +18,10 @@ import {
   type PatchRoute,
   type PatchToken,
   type PatchValues,
-  toGuardedKeys,
   toMachine,
   toResourceUrl,
 } from '../patch-values.ts';
-import { toRoutePattern, writeRoute } from '../route-template.ts';
+import { toGuardedKeys, toRoutePattern, writeRoute } from '../route-template.ts';
 
 const FILE = 'x402.go';
 const MODULE = 'github.com/x402-foundation/x402/go/v2';
@@ -194,7 +193,7 @@ function writeSoldRoute(
   const { hasBazaar } = extras;
   const token = findNamedToken(route, extras);
   const { network, price, payTo, description, mimeType } = route;
-  const resource = toResourceUrl(values, route);
+  const resource = toResourceUrl(values, route, extras);
   const discoveryName = `discovery${name.replace('sold', '')}`;
   return [
     ...(hasBazaar ? writeDiscovery(discoveryName, route) : []),

@@ -18,13 +18,13 @@ import {
   toPart,
   toPatch,
 } from '../patch.ts';
+import { listNetworks, type PatchRoute, type PatchValues } from '../patch-values.ts';
 import {
-  listNetworks,
-  type PatchRoute,
-  type PatchValues,
+  parseRouteTemplate,
+  type RouteTemplate,
   toUnknownRouteNote,
-} from '../patch-values.ts';
-import { parseRouteTemplate, type RouteTemplate, writeRoute } from '../route-template.ts';
+  writeRoute,
+} from '../route-template.ts';
 
 /** Paths that are valid folder names. Any other path gets a placeholder as its folder. */
 const FOLDER_PATH = /^(?:\/(?:[A-Za-z0-9._~-]+|\[(?:\.\.\.)?\w+\]))+\/?$|^\/$/;
