@@ -1,7 +1,7 @@
-import { DEFAULT_REVISION, REVISIONS } from '../config/revision.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
+import { SERVICE_CHECKS_VERSION } from '../model/report.ts';
 import type { Recording } from '../probe/recording.ts';
 import { UsageError } from './usage.ts';
 
@@ -18,9 +18,7 @@ export type Engine = {
 /** A second thread would slow one scan, because each thread loads all checks (docs/speed.md). */
 const THREADS = 1;
 
-/** The service judges by this catalog, unless its settings name another one. */
-export const SERVICE_VERSION = REVISIONS[DEFAULT_REVISION].defaultChecksVersion;
-/** As the value of `--checks-version` it stands for SERVICE_VERSION. */
+/** As the value of `--checks-version` it stands for SERVICE_CHECKS_VERSION. */
 const SERVICE_KEYWORD = 'service';
 
 /**
@@ -74,7 +72,7 @@ export function chooseVersion(
 ) {
   const newestVersion = versions.at(-1) ?? 'none';
   const version =
-    checksVersion === SERVICE_KEYWORD ? SERVICE_VERSION : (checksVersion ?? newestVersion);
+    checksVersion === SERVICE_KEYWORD ? SERVICE_CHECKS_VERSION : (checksVersion ?? newestVersion);
   if (versions.includes(version)) return { version, newestVersion };
   const known = [...versions, SERVICE_KEYWORD].join(', ');
   throw new UsageError(`${optionName} ${version}: there are ${known}`);

@@ -1,7 +1,7 @@
 /** The command line. Every failure prints one line on standard error and exits with 2. */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { loadEnvFile } from '../config/env-file.ts';
+import { loadEnvFile } from '../environment/env-file.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { packageVersion } from '../probe/client/user-agent.ts';
 import { breakCommands } from './formatters/escapes.ts';

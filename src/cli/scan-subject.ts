@@ -9,6 +9,7 @@ import {
   parseOrigin,
 } from '../guard/origin.ts';
 import type { FailureReason } from '../model/observation.ts';
+import { SERVICE_CHECKS_VERSION } from '../model/report.ts';
 import { OFFLINE_STANDING } from '../model/standing.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { type Recording, toRecording } from '../probe/recording.ts';
@@ -17,7 +18,7 @@ import { createScanner } from '../scan/run-scan.ts';
 import type { ScanOutcome } from '../scan/scanner.ts';
 import { addFlagHint, policyFor } from './allow-private.ts';
 import type { NamedReport } from './ask-url.ts';
-import { type Engine, judgeRecording, openEngine, SERVICE_VERSION } from './engine.ts';
+import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { createProgress, noteProxy, type Streams, write, writeOutput } from './io.ts';
@@ -222,7 +223,7 @@ export async function printAndSave(subject: JudgedSubject): Promise<0 | 1> {
   const text = FORMATS[options.format]({
     report,
     printed,
-    catalogs: { newest: engine.newestVersion, service: SERVICE_VERSION },
+    catalogs: { newest: engine.newestVersion, service: SERVICE_CHECKS_VERSION },
     rules: listRules(engine),
     timing: options.timing ? timing : null,
     locate: sources.locate,

@@ -1,9 +1,10 @@
 /** Reads the settings of the census. It is off by default, because it sends requests to hosts that did not ask for it. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { SettingError } from '../environment/setting-error.ts';
 import { OriginRefused, type RefusalReason } from '../guard/errors.ts';
 import { type OriginPolicy, parseOrigin } from '../guard/origin.ts';
-import { SettingError, type Settings, toSettingError } from './environment.ts';
+import { type Settings, toSettingError } from './environment.ts';
 import { splitList } from './parse-values.ts';
 
 /** A URL is null if its index is switched off. */

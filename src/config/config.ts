@@ -3,6 +3,8 @@
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
+import { type Environment, readSources } from '../environment/read-sources.ts';
+import { SettingError } from '../environment/setting-error.ts';
 import {
   DEFAULT_POLICY,
   exceptionKey,
@@ -11,13 +13,7 @@ import {
   parseOrigin,
 } from '../guard/origin.ts';
 import { readCensusConfig } from './census.ts';
-import {
-  type Environment,
-  readSettings,
-  SettingError,
-  type Settings,
-  toSettingError,
-} from './environment.ts';
+import { readSettings, type Settings, toSettingError } from './environment.ts';
 import { parsePorts, readAddressBlocks, readWebAddress } from './parse-values.ts';
 import { parseEd25519Key, readPaymentConfig } from './payment.ts';
 import { REVISIONS, type Revision } from './revision.ts';
@@ -37,8 +33,8 @@ export function loadConfig(environment: Environment) {
   const baseUrl = readWebAddress(settings, 'BASE_URL') ?? toListeningAddress(settings);
   const revision: Revision = REVISIONS[settings.API_REVISION];
   const siteUrl = readWebAddress(settings, 'SITE_URL') ?? baseUrl;
-  const ecosystem = readEcosystemConfig(settings);
-  const payment = readPaymentConfig(settings, environment);
+  const sources = readSources(environment);
+  const payment = readPaymentConfig(settings, environment, sources);
   const takesMoneyAtPrivateUrl = payment.mode !== 'mock' && !isPublicUrl(baseUrl);
   if (isProduction && takesMoneyAtPrivateUrl && settings.SCAN_ALLOW_HOSTS_IN_PRODUCTION !== '1') {
     throw new SettingError('BASE_URL', settings.BASE_URL, PUBLIC_URL_FOR_MONEY);
@@ -56,8 +52,8 @@ export function loadConfig(environment: Environment) {
     payment,
     // True if payers are sent to a URL that they cannot reach, or that anybody on the way can read.
     takesMoneyAtPrivateUrl,
-    ecosystem,
-    census: readCensusConfig(settings, siteUrl, ecosystem, originPolicy),
+    ecosystem: sources,
+    census: readCensusConfig(settings, siteUrl, sources, originPolicy),
     originPolicy,
     scanTimeoutMs: settings.SCAN_TIMEOUT_MS,
     isRateLimited: settings.RATE_LIMIT === 'on',
@@ -162,29 +158,4 @@ function requireCertificates(path: string): void {
     // The error below is for a file that cannot be read and for a file without certificates.
   }
   throw toSettingError('NODE_EXTRA_CA_CERTS', path);
-}
-
-const PUBLIC_SOURCE_URLS = {
-  X402SCAN_URL: 'https://www.x402scan.com',
-  BAZAAR_URL: 'https://api.cdp.coinbase.com',
-  ECOSYSTEM_URL: 'https://www.x402.org',
-} as const;
-
-/**
- * Reads the base URLs of the sources that the standing checks ask. An empty setting switches its source off,
- * and the URL is null. Throws SettingError.
- */
-export function readEcosystemConfig(settings: Settings) {
-  return {
-    x402scanUrl: readSourceUrl(settings, 'X402SCAN_URL'),
-    bazaarUrl: readSourceUrl(settings, 'BAZAAR_URL'),
-    ecosystemUrl: readSourceUrl(settings, 'ECOSYSTEM_URL'),
-    // A Solana node, which knows the token accounts of recipients.
-    solanaRpcUrl: readWebAddress(settings, 'SOLANA_RPC_URL', 'any path'),
-  };
-}
-
-function readSourceUrl(settings: Settings, name: keyof typeof PUBLIC_SOURCE_URLS): string | null {
-  if (settings[name] === '') return null;
-  return readWebAddress(settings, name, 'any path') ?? PUBLIC_SOURCE_URLS[name];
 }

@@ -1,23 +1,17 @@
 import type { ErrorObject } from 'ajv';
 import { envSchema } from 'env-schema';
 import { type Static, Type } from 'typebox';
-import { redact } from '../model/redact.ts';
+import {
+  DEFAULT_NETWORK,
+  type Environment,
+  INDEX_URLS,
+  NETWORK_PATTERN,
+  SOURCE_FORMS,
+} from '../environment/read-sources.ts';
+import { SettingError } from '../environment/setting-error.ts';
 import { DEFAULT_REVISION } from './revision.ts';
 
 export const DEFAULT_STORE_URL = 'sqlite:./data/scanner.db';
-
-/** Stops the start of the service. The message is one line for the operator. */
-export class SettingError extends Error {
-  override readonly name = 'SettingError';
-
-  constructor(setting: string, value: string | undefined, accepted: string) {
-    super(
-      value === undefined
-        ? `${setting} is not set: ${accepted}.`
-        : `${setting}=${toPrintable(setting, value)} is not accepted: give ${accepted}.`,
-    );
-  }
-}
 
 // Each description names the accepted values, and completes "… is not accepted: give …".
 const optionalText = (description: string) => Type.Optional(Type.String({ description }));
@@ -62,22 +56,22 @@ const SCHEMA = Type.Object({
     'an address of 0x and 40 hexadecimal digits (checksummed, if it has mixed case)',
   ),
   NETWORK: Type.String({
-    default: 'eip155:8453',
-    pattern: '^eip155:[1-9]\\d{0,17}$',
-    description: 'an EVM network in CAIP-2 form, such as eip155:8453',
+    default: DEFAULT_NETWORK,
+    pattern: NETWORK_PATTERN,
+    description: SOURCE_FORMS.NETWORK,
   }),
-  ASSET: optionalText('a token address of 0x and 40 hexadecimal digits'),
-  ASSET_NAME: optionalText("the name of the token's EIP-712 domain"),
-  ASSET_VERSION: optionalText("the version of the token's EIP-712 domain"),
+  ASSET: optionalText(SOURCE_FORMS.ASSET),
+  ASSET_NAME: optionalText(SOURCE_FORMS.ASSET_NAME),
+  ASSET_VERSION: optionalText(SOURCE_FORMS.ASSET_VERSION),
   FACILITATOR_URL: optionalText('the http or https address of an x402 facilitator'),
   CDP_API_KEY_ID: optionalText('the id of a CDP API key, together with CDP_API_KEY_SECRET'),
   CDP_API_KEY_SECRET: optionalText('the secret of a CDP API key, together with CDP_API_KEY_ID'),
-  RPC_URL: optionalText('the http or https address of an EVM node'),
-  SOLANA_RPC_URL: optionalText('the http or https address of a Solana node'),
+  RPC_URL: optionalText(SOURCE_FORMS.RPC_URL),
+  SOLANA_RPC_URL: optionalText(SOURCE_FORMS.SOLANA_RPC_URL),
   SETTLEMENT_KEY: optionalText('a private key of 0x and 64 hexadecimal digits'),
-  X402SCAN_URL: optionalText('an http or https address, or nothing to switch it off'),
-  BAZAAR_URL: optionalText('an http or https address, or nothing to switch it off'),
-  ECOSYSTEM_URL: optionalText('an http or https address, or nothing to switch it off'),
+  X402SCAN_URL: optionalText(SOURCE_FORMS.X402SCAN_URL),
+  BAZAAR_URL: optionalText(SOURCE_FORMS.BAZAAR_URL),
+  ECOSYSTEM_URL: optionalText(SOURCE_FORMS.ECOSYSTEM_URL),
   SCAN_ALLOW_HOSTS: optionalText('a list of exact host:port, such as localhost:3000,[::1]:8443'),
   SCAN_ALLOW_HOSTS_IN_PRODUCTION: optionalFlag(),
   SCAN_ALLOWED_PORTS: optionalText('a list of ports from 1 to 65535, such as 443,8443'),
@@ -123,26 +117,14 @@ const SCHEMA = Type.Object({
 
 export type Settings = Static<typeof SCHEMA>;
 export type SettingName = keyof Settings & string;
-export type Environment = Readonly<Record<string, string | undefined>>;
 
 export const SETTING_NAMES: readonly string[] = Object.keys(SCHEMA.properties);
-
-/** An empty value switches these sources off. Any other setting with an empty value counts as not set. */
-const SOURCE_SETTINGS: readonly string[] = ['X402SCAN_URL', 'BAZAAR_URL', 'ECOSYSTEM_URL'];
-const SECRET_SETTINGS: readonly string[] = [
-  'SETTLEMENT_KEY',
-  'CDP_API_KEY_ID',
-  'CDP_API_KEY_SECRET',
-  'SIGNING_KEY',
-];
-/** URLs of nodes and facilitators often have an API key in their path. */
-const URLS_WITH_KEYS: readonly string[] = ['RPC_URL', 'SOLANA_RPC_URL', 'FACILITATOR_URL'];
 
 /** Throws SettingError for the first bad value. */
 export function readSettings(environment: Environment): Settings {
   const data = Object.fromEntries(
     Object.entries(environment).filter(
-      ([name, value]) => value !== undefined && (value !== '' || SOURCE_SETTINGS.includes(name)),
+      ([name, value]) => value !== undefined && (value !== '' || name in INDEX_URLS),
     ),
   );
   try {
@@ -174,15 +156,6 @@ export function acceptedFor(setting: SettingName): string {
 /** The error for a value that the description of the setting does not allow. */
 export function toSettingError(name: SettingName, value: string | undefined): SettingError {
   return new SettingError(name, value, acceptedFor(name));
-}
-
-/** Quotes a value on one line and hides secrets, because logs and terminals show this text. */
-function toPrintable(setting: string, value: string): string {
-  if (SECRET_SETTINGS.includes(setting)) return `(hidden, ${value.length} characters)`;
-  const withoutKeys = URLS_WITH_KEYS.includes(setting)
-    ? redact(value)
-    : value.replace(/\/\/[^/@]*@/, '//(hidden)@');
-  return JSON.stringify(withoutKeys.slice(0, 200));
 }
 
 /** Writes a warning for each name that differs from a setting by one letter. A value may be secret, so it is left out. */

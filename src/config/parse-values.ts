@@ -9,15 +9,7 @@ import {
 } from '../parse/x402/evm-address.ts';
 import { type Settings, toSettingError } from './environment.ts';
 
-type WebAddressSetting =
-  | 'BASE_URL'
-  | 'SITE_URL'
-  | 'FACILITATOR_URL'
-  | 'RPC_URL'
-  | 'SOLANA_RPC_URL'
-  | 'X402SCAN_URL'
-  | 'BAZAAR_URL'
-  | 'ECOSYSTEM_URL';
+type WebAddressSetting = 'BASE_URL' | 'SITE_URL' | 'FACILITATOR_URL';
 
 /** Returns the URL without a trailing slash; null if the setting is not set. Throws SettingError. */
 export function readWebAddress(
@@ -67,7 +59,7 @@ export function splitList(list: string): string[] {
     .filter((entry) => entry !== '');
 }
 
-export function parseEvmAddress(name: 'PAY_TO' | 'ASSET', value: string): EvmAddress {
-  if (!isChecksummed(value) || value === ZERO_ADDRESS) throw toSettingError(name, value);
+export function parsePayTo(value: string): EvmAddress {
+  if (!isChecksummed(value) || value === ZERO_ADDRESS) throw toSettingError('PAY_TO', value);
   return toChecksummed(value);
 }

@@ -1,41 +1,26 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
+import type { AssetConfig, Environment, readSources } from '../environment/read-sources.ts';
+import { SettingError } from '../environment/setting-error.ts';
 import { type EvmAddress, toChecksummed } from '../parse/x402/evm-address.ts';
-import { KNOWN_ASSETS } from '../parse/x402/known-assets.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
-import {
-  acceptedFor,
-  type Environment,
-  SettingError,
-  type SettingName,
-  type Settings,
-  toSettingError,
-} from './environment.ts';
-import { parseEvmAddress, readWebAddress } from './parse-values.ts';
+import { acceptedFor, type SettingName, type Settings, toSettingError } from './environment.ts';
+import { parsePayTo, readWebAddress } from './parse-values.ts';
 
 export type PaymentMode = Settings['PAYMENT_MODE'];
-
-/** The token of our prices. */
-export type AssetConfig = {
-  /** Checksummed. */
-  readonly address: `0x${string}`;
-  /** Name and version of the token's EIP-712 domain. */
-  readonly name: string;
-  readonly version: string;
-};
 
 /** Nobody has the key of this address, so money that is paid to this address is lost. */
 const MOCK_PAY_TO = '0x4020000000000000000000000000000000000402';
 
-/** Base and Base Sepolia. On other networks the operator names the token, because some have other decimals. */
-const DEFAULT_ASSET_NETWORKS = ['eip155:8453', 'eip155:84532'];
-
 /** Throws SettingError. */
-export function readPaymentConfig(settings: Settings, environment: Environment) {
+export function readPaymentConfig(
+  settings: Settings,
+  environment: Environment,
+  { network, asset, rpcUrl }: Pick<ReturnType<typeof readSources>, 'network' | 'asset' | 'rpcUrl'>,
+) {
   const { PAYMENT_MODE: mode, SETTLEMENT_KEY: keyText } = settings;
   const facilitatorUrl = readWebAddress(settings, 'FACILITATOR_URL', 'any path');
-  const rpcUrl = readWebAddress(settings, 'RPC_URL', 'any path');
   const isModeStated = (environment['PAYMENT_MODE'] ?? '') !== '';
   const paymentSetting = facilitatorUrl !== null ? 'FACILITATOR_URL' : 'SETTLEMENT_KEY';
   if (!isModeStated && (facilitatorUrl !== null || keyText !== undefined)) {
@@ -50,14 +35,12 @@ export function readPaymentConfig(settings: Settings, environment: Environment) 
     requireSetting(settings, 'RPC_URL', mode);
     requireSetting(settings, 'SETTLEMENT_KEY', mode);
   }
-  const asset = readAsset(settings);
   const settlementKey = readSettlementKey(keyText);
   return {
     mode,
     /** Checksummed. */
     payTo: readPayTo(settings, asset),
-    /** CAIP-2. */
-    network: settings.NETWORK,
+    network,
     asset,
     facilitatorUrl,
     cdpKey: readCdpKey(settings),
@@ -70,29 +53,11 @@ export function readPaymentConfig(settings: Settings, environment: Environment) 
 
 function readPayTo(settings: Settings, asset: AssetConfig): `0x${string}` {
   if (settings.PAYMENT_MODE !== 'mock') requireSetting(settings, 'PAY_TO', settings.PAYMENT_MODE);
-  const address = parseEvmAddress('PAY_TO', settings.PAY_TO ?? MOCK_PAY_TO);
+  const address = parsePayTo(settings.PAY_TO ?? MOCK_PAY_TO);
   if (isSameAddress(address, asset.address)) {
     throw new SettingError('PAY_TO', address, 'your own address, not that of the token');
   }
   return address;
-}
-
-function readAsset(settings: Settings): AssetConfig {
-  const { NETWORK: network, ASSET: asset } = settings;
-  const known = KNOWN_ASSETS.find(([id]) => id === network && DEFAULT_ASSET_NETWORKS.includes(id));
-  const [, usdc, , , domain] = known ?? [];
-  const [name = '', version = ''] = domain ?? [];
-  const isKnownUsdc = usdc !== undefined && isSameAddress(asset ?? usdc, usdc);
-  for (const setting of ['ASSET', 'ASSET_NAME', 'ASSET_VERSION'] as const) {
-    if (settings[setting] === undefined && !isKnownUsdc) {
-      throw new SettingError(setting, undefined, `on ${network} give ${acceptedFor(setting)}`);
-    }
-  }
-  return {
-    address: parseEvmAddress('ASSET', asset ?? usdc ?? ''),
-    name: settings.ASSET_NAME ?? name,
-    version: settings.ASSET_VERSION ?? version,
-  };
 }
 
 const CDP_SECRET_FORMS =

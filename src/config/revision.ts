@@ -1,5 +1,7 @@
 /** The differences between the two API revisions, as data. Other files should read this data, not revision names. */
 
+import { SERVICE_CHECKS_VERSION } from '../model/report.ts';
+
 /** OpenAPI operation ids. The revision decides which operations exist, their prices and their rate limits. */
 export type OperationId =
   | 'status'
@@ -132,6 +134,6 @@ export const REVISIONS: Readonly<Record<RevisionName, Revision>> = {
     catalogListsChecks: true,
     showsCensus: true,
     showsPayers: true,
-    defaultChecksVersion: '2026-08-14.2',
+    defaultChecksVersion: SERVICE_CHECKS_VERSION,
   },
 };

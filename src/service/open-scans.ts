@@ -2,9 +2,9 @@
 import type { Logger } from 'pino';
 import { createAnswerReader } from '../answers/answer-reader.ts';
 import type { Config } from '../config/config.ts';
-import { SettingError } from '../config/environment.ts';
 import { type Catalog, listCatalogs, loadCatalog } from '../engine/catalog/catalog.ts';
 import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover-checks.ts';
+import { SettingError } from '../environment/setting-error.ts';
 import { toSigningKey } from '../keys/open-signing-key.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { createScanCoordinator } from '../scan/scan-coordinator.ts';

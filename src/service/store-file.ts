@@ -3,8 +3,8 @@
  * `npm run restore -- FILE` creates that store from a backup, before the service starts.
  */
 import { inspect } from 'node:util';
-import { EnvFileUnreadable, loadEnvFile } from '../config/env-file.ts';
 import { DEFAULT_STORE_URL } from '../config/environment.ts';
+import { EnvFileUnreadable, loadEnvFile } from '../environment/env-file.ts';
 import { StoreError } from '../store/errors.ts';
 import { backupStore, restoreStore } from '../store/open-store.ts';
 

@@ -1,9 +1,10 @@
 /** The command line judges by the newest catalog, the service by that of its API revision; users see if they differ. */
 import { expect, test } from 'vitest';
-import { chooseVersion, SERVICE_VERSION } from '../../src/cli/engine.ts';
+import { chooseVersion } from '../../src/cli/engine.ts';
 import { formatMarkdown } from '../../src/cli/formatters/markdown.ts';
 import { formatText } from '../../src/cli/formatters/text.ts';
 import { listCatalogs } from '../../src/engine/catalog/catalog.ts';
+import { SERVICE_CHECKS_VERSION } from '../../src/model/report.ts';
 import { printable } from './printable.ts';
 
 const NEWER = '2099-01-01.1';
@@ -11,7 +12,7 @@ const VERSIONS = [...(await listCatalogs()), NEWER];
 
 test.each([
   [null, NEWER],
-  ['service', SERVICE_VERSION],
+  ['service', SERVICE_CHECKS_VERSION],
   [NEWER, NEWER],
   ['2026-07-25.1', '2026-07-25.1'],
 ])('with a newer catalog than that of the service, %s means %s', (wanted, version) => {
@@ -20,7 +21,7 @@ test.each([
 });
 
 test('the catalog of the service is one of the catalogs', async () => {
-  expect(await listCatalogs()).toContain(SERVICE_VERSION);
+  expect(await listCatalogs()).toContain(SERVICE_CHECKS_VERSION);
 });
 
 test('a catalog that does not exist is refused, and the message names "service" too', () => {
@@ -29,8 +30,8 @@ test('a catalog that does not exist is refused, and the message names "service" 
   );
 });
 
-const catalogs = { newest: NEWER, service: SERVICE_VERSION };
-const NOTE = `The newest checks are ${NEWER}; the service judges by ${SERVICE_VERSION} (--checks-version service).`;
+const catalogs = { newest: NEWER, service: SERVICE_CHECKS_VERSION };
+const NOTE = `The newest checks are ${NEWER}; the service judges by ${SERVICE_CHECKS_VERSION} (--checks-version service).`;
 
 test('a report names both catalogs only if they differ', () => {
   expect(formatText(printable({ catalogs }))).toContain(`\n  ${NOTE}\n`);

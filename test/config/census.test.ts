@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { type Environment, SettingError } from '../../src/config/environment.ts';
+import type { Environment } from '../../src/environment/read-sources.ts';
+import { SettingError } from '../../src/environment/setting-error.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'census-settings-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

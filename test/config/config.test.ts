@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/config.ts';
-import { type Environment, SettingError } from '../../src/config/environment.ts';
+import type { Environment } from '../../src/environment/read-sources.ts';
+import { SettingError } from '../../src/environment/setting-error.ts';
 
 const KEY = `0x${'1'.repeat(64)}`;
 const SIGNER = '0x19E7E376E7C213B7E7e7e46cc70A5dD086DAff2A';

@@ -103,7 +103,7 @@ async function create(
     ...(await renderRecordings(base, catalog, files)),
     'Next: say before and after in catalog/CHANGELOG.md; after each change of a check,',
     `--refresh; when it is final, --publish ${version}, then UPDATE_GOLDEN=1 npx vitest run test/golden,`,
-    'and defaultChecksVersion in src/config/revision.ts, by which the service judges.',
+    'and SERVICE_CHECKS_VERSION in src/model/report.ts, by which the service judges.',
   ];
 }
 

@@ -12,7 +12,8 @@ const FLOORS: Floors = {
   errors: [],
   guard: ['model'],
   parse: ['model', 'guard'],
-  config: ['model', 'guard', 'parse'],
+  environment: ['model', 'parse'],
+  config: ['guard', 'parse', 'model', 'environment'],
   report: ['model', 'parse'],
   workers: ['model', 'parse'],
   answers: ['model', 'parse', 'workers'],
@@ -49,7 +50,7 @@ const FLOORS: Floors = {
     ' ',
   ),
   mcp: ['model', 'report', 'parse', 'engine', 'preflight'],
-  cli: 'model guard config parse report attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
+  cli: 'model guard environment parse report attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
     ' ',
   ),
   plugins: ['errors', 'guard', 'config', 'store', 'scan', 'payment', 'turns'],
@@ -57,7 +58,7 @@ const FLOORS: Floors = {
     ' ',
   ),
   service:
-    'model keys guard config workers answers store engine probe indexes buyers scan preflight payment turns watch census http'.split(
+    'model keys guard environment config workers answers store engine probe indexes buyers scan preflight payment turns watch census http'.split(
       ' ',
     ),
 };

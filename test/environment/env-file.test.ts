@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadEnvFile } from '../../src/config/env-file.ts';
+import { loadEnvFile } from '../../src/environment/env-file.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
 
 const CLI = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
