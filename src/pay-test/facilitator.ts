@@ -1,9 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { judgePayment, type Members, readNonce, toMembers } from './judge-payment.ts';
+import {
+  judgePayment,
+  listEvmNames,
+  listEvmNetworks,
+  type Members,
+  readNonce,
+  toMembers,
+} from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
-import { listEvmNames, listEvmNetworks } from './networks.ts';
 import { parseJsonBody } from './replies.ts';
 
 /** `refuse`, `pending-once` and `pending` are valid answers. All other faults are failures of the facilitator. */

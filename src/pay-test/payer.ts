@@ -6,11 +6,11 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import {
   judgePayment,
   type Members,
+  parseChainId,
   readNonce,
   TRANSFER_TYPES,
   toMembers,
 } from './judge-payment.ts';
-import { parseChainId } from './networks.ts';
 import { parseJsonBody } from './replies.ts';
 import type { SellerAnswer } from './seller-client.ts';
 

@@ -20,6 +20,12 @@ export const TRIALS = {
 } as const;
 
 export type TrialId = keyof typeof TRIALS;
+
+/** These trials follow T1. Some compare an answer with the paid answer of T1. */
+export const ROUTE_TRIALS = [
+  ...(['T2', 'T3', 'T5', 'T7', 'T8', 'T9', 'T10', 'T11', 'T12', 'T13'] as const),
+  ...(['T15', 'T16', 'T17', 'T18'] as const),
+] as const;
 export const TRIAL_IDS = Object.keys(TRIALS).filter(isTrialId);
 
 export function isTrialId(text: string): text is TrialId {

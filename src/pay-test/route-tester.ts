@@ -3,7 +3,6 @@ import type { Step } from './ledger.ts';
 import type { Example, Payer, Payment, SellerChallenge, TermChanges } from './payer.ts';
 import { describeReply, isDelivery } from './replies.ts';
 import type { Request, SellerAnswer, SellerClient, SellerReply } from './seller-client.ts';
-import type { Timing } from './timing.ts';
 
 export type SellerRoute = {
   readonly method: string;
@@ -192,4 +191,27 @@ export class RouteTester {
 
 function hasBody(method: string): boolean {
   return method === 'POST' || method === 'PUT' || method === 'PATCH';
+}
+
+/** Limits and waits of a pay-test. Our own tests shorten them. */
+export const DEFAULT_TIMING = {
+  /** Limit for the start of the seller. */
+  startMs: 60_000,
+  /** A silent facilitator hangs up after this time. */
+  silenceMs: 30_000,
+  /** Answers that take longer are late. */
+  patienceMs: 60_000,
+  /** In T8, verify waits this long for all racing requests. */
+  raceMs: 500,
+  /** Timeout of requests in all trials except T4, T6 and T17. */
+  answerMs: 15_000,
+};
+
+export type Timing = Readonly<typeof DEFAULT_TIMING>;
+
+/** A client waits a little longer than `patienceMs`, so that it still sees a late answer. */
+const TIMEOUT_FACTOR = 1.1;
+
+export function toTimeoutMs({ patienceMs }: Timing): number {
+  return Math.round(patienceMs * TIMEOUT_FACTOR);
 }

@@ -2,11 +2,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { TestFacilitator } from './facilitator.ts';
 import { Payer } from './payer.ts';
 import { PayTestImpossible, type PayTestReport, type TrialId } from './result.ts';
-import { RouteTester, type SellerRoute, type TestParts, toRouteName } from './route-tester.ts';
+import {
+  DEFAULT_TIMING,
+  RouteTester,
+  type SellerRoute,
+  type TestParts,
+  type Timing,
+  toRouteName,
+} from './route-tester.ts';
 import { SellerClient } from './seller-client.ts';
 import { isListening, SellerProcess } from './seller-process.ts';
 import { resolveOwnAddresses, resolveTarget, type Target } from './target.ts';
-import { DEFAULT_TIMING, type Timing } from './timing.ts';
 import { runTrials } from './trial-run.ts';
 
 export type PayTestOptions = {

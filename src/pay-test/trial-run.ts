@@ -1,9 +1,9 @@
-import { findCheaperRoute, findObstacle, runOrSkip } from './obstacles.ts';
 import {
   notPaid,
   notRun,
   PayTestImpossible,
   type PayTestReport,
+  ROUTE_TRIALS,
   TRIAL_IDS,
   type TrialFinding,
   type TrialId,
@@ -11,18 +11,29 @@ import {
 import { type RouteTester, type TestParts, toRouteName } from './route-tester.ts';
 import { isListening, type SellerProcess } from './seller-process.ts';
 import type { Target } from './target.ts';
-import { countMaxRuns, type RouteFinding, toPayTestReport } from './trial-report.ts';
-import { tryBadHeaders } from './trials/bad-headers.ts';
-import { tryRefusedSettle, tryRefusedVerify } from './trials/obeys-facilitator.ts';
-import { tryOpenTill } from './trials/open-till.ts';
-import { trySettleOutages, tryVerifyOutages } from './trials/outages.ts';
+import {
+  countMaxRuns,
+  findCheaperRoute,
+  findObstacle,
+  type RouteFinding,
+  runOrSkip,
+  toPayTestReport,
+} from './trial-report.ts';
+import { tryBadHeaders, tryOpenTill } from './trials/bad-headers.ts';
+import {
+  tryRefusedSettle,
+  tryRefusedVerify,
+  trySettleOutages,
+  tryVerifyOutages,
+} from './trials/obeys-facilitator.ts';
 import { tryOwnTerms } from './trials/own-terms.ts';
-import { judgeCaching, tryFailedWork } from './trials/paid-answers.ts';
 import { judgeListing, tryExtensionResponses, tryRefusalReason } from './trials/passed-on.ts';
 import { tryPaths } from './trials/paths.ts';
 import {
   type FirstPaymentFlags,
+  judgeCaching,
   judgeUnpaidAnswer,
+  tryFailedWork,
   tryFirstPayment,
 } from './trials/pays-and-delivers.ts';
 import { tryPendingSettle } from './trials/pending.ts';
@@ -42,11 +53,6 @@ export type TrialRunOptions = {
   readonly say: (line: string) => void;
 };
 
-/** These trials follow T1. Some compare an answer with the paid answer of T1. */
-const ROUTE_TRIALS = [
-  ...(['T2', 'T3', 'T5', 'T7', 'T8', 'T9', 'T10', 'T11', 'T12', 'T13'] as const),
-  ...(['T15', 'T16', 'T17', 'T18'] as const),
-] as const;
 /** These trials need no payment that the seller accepts. */
 const UNPAID_TRIALS: readonly TrialId[] = ['T11', 'T12'];
 const PROCESS_ENDED = 'the process of the seller ended';

@@ -1,6 +1,10 @@
+import type { FacilitatorFault } from '../facilitator.ts';
+import type { Members } from '../judge-payment.ts';
+import type { Step } from '../ledger.ts';
 import { hasPaidPart, isPaidBody } from '../paid-body.ts';
-import { judgeGift, notRun, type TrialFinding } from '../result.ts';
-import type { RouteTester } from '../route-tester.ts';
+import { isDelivery, readReceipt } from '../replies.ts';
+import { judgeGift, mergeFindings, notRun, type TrialFinding } from '../result.ts';
+import { type PaymentAttempt, type RouteTester, toTimeoutMs } from '../route-tester.ts';
 
 /** Reason why a trial that needs a call to verify did not run. */
 export const CHECKS_ITSELF = 'checks payments itself: T5 shows whether settle is obeyed';
@@ -37,4 +41,85 @@ export async function tryRefusedSettle(tester: RouteTester): Promise<TrialFindin
   const isPreview = !isDelivered && hasPaidPart(paidAnswer, reply.body, version);
   const suffix = isPreview ? ', with the resource inside the body of the refusal' : '';
   return judgeGift(isDelivered || isPreview, `${evidence}${suffix}`);
+}
+
+const VERIFY_FAULTS = ['error', 'hang-up', 'garbage', 'silence'] as const;
+const SETTLE_FAULTS = ['error', 'hang-up', 'silence'] as const;
+
+/** T4: verify fails in four ways at once, each for one payment. */
+export async function tryVerifyOutages(tester: RouteTester): Promise<TrialFinding> {
+  const findings = await Promise.all(
+    VERIFY_FAULTS.map((fault) => tryOutage(tester, 'verify', fault)),
+  );
+  const asked = findings.filter(({ wasAsked }) => wasAsked);
+  const gifts = findings.filter(({ isGift }) => isGift === true);
+  return asked.length + gifts.length === 0 ? notRun(CHECKS_ITSELF) : mergeFindings(findings);
+}
+
+/** T6: settle fails in three ways at once, each after the facilitator has settled the payment. */
+export async function trySettleOutages(tester: RouteTester): Promise<TrialFinding> {
+  return mergeFindings(
+    await Promise.all(SETTLE_FAULTS.map((fault) => tryOutage(tester, 'settle', fault))),
+  );
+}
+
+async function tryOutage(
+  tester: RouteTester,
+  step: Step,
+  fault: FacilitatorFault,
+): Promise<TrialFinding & { readonly wasAsked: boolean }> {
+  const timeoutMs = toTimeoutMs(tester.timing);
+  const send = () => tester.signAndSend({}, { step, fault, timeoutMs });
+  const first = await send();
+  // The machine may be too slow for all faults at once, so a second payment is sent after a timeout.
+  const isSilent = !first.reply.ok && first.reply.why === 'silent';
+  const attempt = isSilent ? await send() : first;
+  const judge = step === 'verify' ? judgeVerifyOutage : judgeSettleOutage;
+  const finding = judge(tester, attempt);
+  const name = fault === 'error' ? '500' : fault;
+  return {
+    ...finding,
+    evidence: `${step} ${name}: ${finding.evidence}`,
+    wasAsked: wasAsked(tester, attempt.nonce, step),
+  };
+}
+
+function wasAsked({ ledger }: RouteTester, nonce: string, step: Step): boolean {
+  return ledger.listCalls(nonce, step).length > 0;
+}
+
+function judgeVerifyOutage(
+  tester: RouteTester,
+  { nonce, reply, isDelivered, description }: PaymentAttempt,
+): TrialFinding {
+  // Verify was not asked, so its fault did not reach the seller, who was paid.
+  if (!wasAsked(tester, nonce, 'verify') && tester.ledger.findSettlement(nonce) !== null)
+    return notRun(`${description}: ${CHECKS_ITSELF}`);
+  if (isDelivered) return judgeGift(true, description);
+  const isLate = reply.ms > tester.timing.patienceMs;
+  return isLate
+    ? { status: 'warn', evidence: `${description}, late` }
+    : { status: 'pass', evidence: description };
+}
+
+function judgeSettleOutage(
+  tester: RouteTester,
+  { nonce, reply, description }: PaymentAttempt,
+): TrialFinding {
+  const calls = tester.ledger.listCalls(nonce, 'settle');
+  const amounts = new Set(calls.map(({ requirements }) => readAmount(requirements)));
+  if (amounts.size > 1)
+    return { status: 'fail', evidence: `${description}, with another amount the second time` };
+  if (isDelivery(reply)) {
+    const hasReceipt = readReceipt(reply)?.success === true;
+    return hasReceipt
+      ? judgeGift(true, `${description}, and a made-up settlement header`)
+      : { status: 'warn', evidence: `${description}: delivered without a proof of settlement` };
+  }
+  const isLate = reply.ms > tester.timing.patienceMs;
+  return { status: isLate ? 'fail' : 'pass', evidence: description };
+}
+
+function readAmount(requirements: Members): unknown {
+  return requirements['amount'] ?? requirements['maxAmountRequired'];
 }

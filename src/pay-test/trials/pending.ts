@@ -3,8 +3,7 @@ import type { FacilitatorCall } from '../ledger.ts';
 import { isPaidBody } from '../paid-body.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
 import { judgeGift, mergeFindings, notRun, type TrialFinding } from '../result.ts';
-import type { PaymentAttempt, RouteTester } from '../route-tester.ts';
-import { toTimeoutMs } from '../timing.ts';
+import { type PaymentAttempt, type RouteTester, toTimeoutMs } from '../route-tester.ts';
 import { NOT_IN_VERSION_1 } from './passed-on.ts';
 
 const PENDING_FAULTS = [
