@@ -1,5 +1,5 @@
 /** Merges what imports and looks find into the stored listing of an origin. */
-import type { FinishedScan } from '../scan/finished-scan.ts';
+import type { FinishedScan } from '../scans/finished-scan.ts';
 import type { FoundOrigin } from './found-origins.ts';
 import {
   type CensusSource,

@@ -1,9 +1,9 @@
 /** Decides which listed resources the census may ask, and which of them it asks next. */
 
 import type { DeclaredSale } from '../probe/plan/plan.ts';
-import { NOT_SOLD_STATUSES, type ResourceSign } from '../scan/day-word.ts';
-import type { FinishedScan } from '../scan/finished-scan.ts';
 import type { CensusResource } from '../scan/scanner.ts';
+import { NOT_SOLD_STATUSES, type ResourceSign } from '../scans/day-word.ts';
+import type { FinishedScan } from '../scans/finished-scan.ts';
 
 export type CensusSource = 'bazaar' | 'x402scan' | 'file';
 

@@ -1,5 +1,5 @@
 import { DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/payability.ts';
-import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
+import { type FinishedScan, fromStoredReport } from '../scans/finished-scan.ts';
 import type { CensusOrigin } from '../store/census.ts';
 import { utcDay } from '../store/statistics.ts';
 import { addFindings } from './listing.ts';

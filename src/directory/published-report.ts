@@ -1,7 +1,7 @@
 import type { Origin } from '../guard/origin.ts';
 import type { PaidBy } from '../model/payability.ts';
 import { ALL_GRADES, type Grade } from '../model/report.ts';
-import { type FinishedScan, fromStoredReport } from '../scan/finished-scan.ts';
+import { type FinishedScan, fromStoredReport } from '../scans/finished-scan.ts';
 import type { HostGrade } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
 import { isFresh, reportUrl } from './project.ts';

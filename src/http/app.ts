@@ -20,7 +20,7 @@ import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import { createTokenReader, type TokenReaderOptions } from '../ownership/token-reader.ts';
 import { createVerification } from '../ownership/verification.ts';
 import type { Payments } from '../payment/payments.ts';
-import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
+import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { OriginTurns } from '../turns/origin-turns.ts';
 import { type AskHost, type AskSeller, createPreflightRunner } from '../turns/run-preflight.ts';

@@ -14,11 +14,11 @@ import type { Standing } from '../model/standing.ts';
 import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
 import { RequestCache } from '../probe/client/request-cache.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
-import type { RecordedScan, RecordInput } from './finished-scan.ts';
 import { gradeObservations } from './grade-observations.ts';
 import { gatherDocuments, gatherPlanned, planRequests, type ScanStage } from './observe.ts';
 import type { McpOptions } from './observe-tools.ts';
 import { runOnWorker, type WorkModule } from './origin-work.ts';
+import type { RecordedScan, RecordInput } from './record-observations.ts';
 import { createDeadline } from './scan-deadline.ts';
 import {
   type CensusInstructions,
@@ -37,8 +37,8 @@ const MAX_EXTENSION_MS = 6_000;
 const JUDGE_DEADLINE_MS = 69_000;
 const MIN_JUDGE_MS = 1_000;
 const RECORD_TIMEOUT_MS = 10_000;
-const RECORD_MODULE: WorkModule<typeof import('./finished-scan.ts')> = new URL(
-  './finished-scan.ts',
+const RECORD_MODULE: WorkModule<typeof import('./record-observations.ts')> = new URL(
+  './record-observations.ts',
   import.meta.url,
 );
 

@@ -2,7 +2,7 @@ import type { Origin } from '../guard/origin.ts';
 import type { Observations } from '../model/observations.ts';
 import type { Branding, ScanReport, ScanTiming, Signals } from '../model/report.ts';
 import type { DeclaredSale } from '../probe/plan/plan.ts';
-import type { RecordedScan, RecordInput } from './finished-scan.ts';
+import type { RecordedScan, RecordInput } from './record-observations.ts';
 
 export type OriginScanOptions = {
   /** Aborted when the caller gives up. */

@@ -7,8 +7,8 @@ import { type DiscoveredCheck, discoverChecks } from '../engine/catalog/discover
 import { SettingError } from '../environment/setting-error.ts';
 import { toSigningKey } from '../keys/open-signing-key.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
-import { createScanCoordinator } from '../scan/scan-coordinator.ts';
 import { BrokenChecks } from '../scan/scanner.ts';
+import { createScanCoordinator } from '../scans/scan-coordinator.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { createOriginTurns } from '../turns/origin-turns.ts';

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { RefreshingStanding } from '../indexes/create-standing.ts';
 import { openSigningKey } from '../keys/open-signing-key.ts';
-import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
+import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { Watching } from '../watch/watching.ts';
 import { createLogger } from './logger.ts';

@@ -3,9 +3,9 @@ import { hash } from 'node:crypto';
 import { Saturated } from '../errors/errors.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
-import type { FinishedScan } from '../scan/finished-scan.ts';
-import type { ScanCoordinator } from '../scan/scan-coordinator.ts';
-import type { ScanRunOptions } from '../scan/scan-options.ts';
+import type { FinishedScan } from '../scans/finished-scan.ts';
+import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
+import type { ScanRunOptions } from '../scans/scan-options.ts';
 import type { SlotScope } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
 import {

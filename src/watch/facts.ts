@@ -9,7 +9,7 @@ import {
 import { cleanText } from '../parse/text/text.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import { packageVersion } from '../probe/client/user-agent.ts';
-import type { FinishedScan } from '../scan/finished-scan.ts';
+import type { FinishedScan } from '../scans/finished-scan.ts';
 import type { ResourceAnswer, WatchedResource } from '../turns/ask-resources.ts';
 
 /** One fact that a look found, for example the grade. `value` becomes `before` or `after` of an event. */

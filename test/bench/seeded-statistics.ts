@@ -1,6 +1,6 @@
 /** Statistics of an embedded store: the rows of this day, and thirty folded ones. */
 import type { ScanReport } from '../../src/model/report.ts';
-import { toTally } from '../../src/scan/tally.ts';
+import { toTally } from '../../src/scans/tally.ts';
 import { Connection } from '../../src/store/sqlite/connection.ts';
 import { sqliteTables } from '../../src/store/sqlite/store.ts';
 import { utcDay } from '../../src/store/statistics.ts';

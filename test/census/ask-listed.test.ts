@@ -6,7 +6,7 @@ import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/engine/judging-pool.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
-import { toDayWord } from '../../src/scan/day-word.ts';
+import { toDayWord } from '../../src/scans/day-word.ts';
 import { LimitReached, type TurnRequest } from '../../src/turns/origin-turns.ts';
 import type { CraftedAnswer } from '../fixtures/origins/crafted-answer.ts';
 import {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { FailureReason } from '../../src/model/observation.ts';
 import type { Observations } from '../../src/model/observations.ts';
 import type { DayWord, PayableBy } from '../../src/model/payability.ts';
-import { type ResourceSign, toDayWord, toScanDayWord } from '../../src/scan/day-word.ts';
+import { type ResourceSign, toDayWord, toScanDayWord } from '../../src/scans/day-word.ts';
 import {
   answer,
   failure,

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseOrigin } from '../../src/guard/origin.ts';
-import { toWantedScope } from '../../src/scan/in-flight-scans.ts';
-import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
+import { toWantedScope } from '../../src/scans/in-flight-scans.ts';
+import { createScanCoordinator } from '../../src/scans/scan-coordinator.ts';
 import { failure } from '../fixtures/observations/build-observations.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';
 import {

@@ -12,7 +12,7 @@ import {
 } from '../../src/payment/gate/answers.ts';
 import { createChallenge } from '../../src/payment/gate/challenge.ts';
 import { toRouteOffer } from '../../src/payment/terms.ts';
-import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
+import { createScanCoordinator } from '../../src/scans/scan-coordinator.ts';
 import { toPaymentTerms } from '../../src/service/payments.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { createFakeScanner } from '../scan/fake-scanner.ts';

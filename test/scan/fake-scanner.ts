@@ -4,7 +4,7 @@ import { OriginRefused } from '../../src/guard/errors.ts';
 import type { Origin } from '../../src/guard/origin.ts';
 import type { Observations } from '../../src/model/observations.ts';
 import type { CheckResult, Grade, ScanReport } from '../../src/model/report.ts';
-import { recordObservations } from '../../src/scan/finished-scan.ts';
+import { recordObservations } from '../../src/scan/record-observations.ts';
 import type { Scanner, ScanOutcome } from '../../src/scan/scanner.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { readCatalog } from '../fixtures/service/test-catalog.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findFreshReport, toFreeReport } from '../../src/directory/published-report.ts';
-import { fromStoredReport } from '../../src/scan/finished-scan.ts';
+import { fromStoredReport } from '../../src/scans/finished-scan.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { publishedScan } from './contract/samples.ts';

@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
-import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
+import { createScanCoordinator } from '../../src/scans/scan-coordinator.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import { createOriginTurns } from '../../src/turns/origin-turns.ts';
 import { STEPS_CHANNEL } from '../../src/watch/change-watch.ts';

@@ -1,7 +1,7 @@
 /** One process runs 10,000 watches for a quarter of an hour of the store's time. */
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
-import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
+import { createScanCoordinator } from '../../src/scans/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { createOriginTurns } from '../../src/turns/origin-turns.ts';
 import { toWatchTiming } from '../../src/watch/state.ts';

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
-import { createScanCoordinator } from '../../src/scan/scan-coordinator.ts';
+import { createScanCoordinator } from '../../src/scans/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import { createOriginTurns, NoTurn } from '../../src/turns/origin-turns.ts';
 import { createWatching, type WatchingEvent } from '../../src/watch/watching.ts';

@@ -27,38 +27,37 @@ const FLOORS: Floors = {
   buyers: ['model', 'parse', 'workers', 'engine'],
   scan: [
     'model',
-    'errors',
     'guard',
     'parse',
     'workers',
-    'store',
     'attestation',
     'engine',
     'probe',
     'indexes',
     'buyers',
-    'report',
   ],
+  scans: ['model', 'errors', 'guard', 'parse', 'store', 'engine', 'probe', 'report', 'scan'],
   'pay-test': ['guard', 'parse'],
   preflight: ['model', 'guard', 'parse', 'engine', 'probe', 'buyers', 'scan'],
   payment: ['model', 'errors', 'parse', 'config', 'answers', 'store'],
-  directory: ['model', 'errors', 'guard', 'store', 'scan'],
-  turns: 'model errors guard store probe scan preflight directory'.split(' '),
+  directory: ['model', 'errors', 'guard', 'store', 'scans'],
+  turns: 'model errors guard store probe scans preflight directory'.split(' '),
   ownership: ['errors', 'guard', 'store', 'turns'],
-  watch: 'model errors guard parse store probe scan directory turns ownership'.split(' '),
-  census: 'model errors guard config parse answers store probe indexes scan preflight turns'.split(
-    ' ',
-  ),
+  watch: 'model errors guard parse store probe scans directory turns ownership'.split(' '),
+  census:
+    'model errors guard config parse answers store probe indexes scan scans preflight turns'.split(
+      ' ',
+    ),
   mcp: ['model', 'report', 'parse', 'engine', 'preflight'],
   cli: 'model guard environment parse report attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
     ' ',
   ),
   plugins: ['errors', 'guard', 'config', 'store', 'scan', 'payment', 'turns'],
-  http: 'model errors keys guard config parse report store attestation engine patches probe scan preflight payment directory turns ownership watch mcp plugins'.split(
+  http: 'model errors keys guard config parse report store attestation engine patches probe scans preflight payment directory turns ownership watch mcp plugins'.split(
     ' ',
   ),
   service:
-    'model keys guard environment config workers answers store engine probe indexes buyers scan preflight payment turns watch census http'.split(
+    'model keys guard environment config workers answers store engine probe indexes buyers scan scans preflight payment turns watch census http'.split(
       ' ',
     ),
 };

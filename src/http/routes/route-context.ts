@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.ts';
 import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { Verification } from '../../ownership/verification.ts';
-import type { ScanCoordinator } from '../../scan/scan-coordinator.ts';
+import type { ScanCoordinator } from '../../scans/scan-coordinator.ts';
 import type { Store } from '../../store/store.ts';
 import type { PreflightRunner } from '../../turns/run-preflight.ts';
 

@@ -7,7 +7,7 @@ import {
   REVISIONS,
   UNPAID_ANSWERS_PER_MINUTE,
 } from '../../../src/config/revision.ts';
-import { toPublishedScan } from '../../../src/scan/finished-scan.ts';
+import { toPublishedScan } from '../../../src/scans/finished-scan.ts';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { type InstanceProcess, startInstance } from '../../hosts/instance-process.ts';
 import { newPurchase } from '../../hosts/purchase.ts';

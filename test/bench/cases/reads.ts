@@ -2,7 +2,7 @@
 import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toPublishedScan } from '../../../src/scan/finished-scan.ts';
+import { toPublishedScan } from '../../../src/scans/finished-scan.ts';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import { freePort } from '../../fixtures/service/free-port.ts';
 import { TERMS } from '../../payment/payer.ts';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { toReportBody } from '../../../src/directory/published-report.ts';
 import type { JsonObject } from '../../../src/model/json.ts';
-import { type FinishedScan, toStoredReport } from '../../../src/scan/finished-scan.ts';
+import { type FinishedScan, toStoredReport } from '../../../src/scans/finished-scan.ts';
 import { openSqlite } from '../../../src/store/sqlite/store.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { priceOf } from '../../hosts/purchase.ts';

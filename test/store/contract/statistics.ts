@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { readStatistics } from '../../../src/directory/statistics.ts';
 import type { ScanReport } from '../../../src/model/report.ts';
-import { toTally } from '../../../src/scan/tally.ts';
+import { toTally } from '../../../src/scans/tally.ts';
 import { utcDay } from '../../../src/store/statistics.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { diceOf } from '../../fixtures/dice.ts';

@@ -6,8 +6,8 @@ import {
 } from '../../../directory/published-report.ts';
 import type { Origin } from '../../../guard/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
-import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';
-import type { ScanCoordinator } from '../../../scan/scan-coordinator.ts';
+import { type FinishedScan, fromStoredReport } from '../../../scans/finished-scan.ts';
+import type { ScanCoordinator } from '../../../scans/scan-coordinator.ts';
 import type { StoredRecording } from '../../../store/results.ts';
 import { JSON_HEADERS } from '../error-schema.ts';
 import { toReportExample } from '../report-schema.ts';

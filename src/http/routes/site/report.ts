@@ -5,7 +5,7 @@ import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { feedUrl } from '../../../directory/host-feed.ts';
 import { isFresh } from '../../../directory/project.ts';
 import { findFreshReport, gradeSummary } from '../../../directory/published-report.ts';
-import { type FinishedScan, fromStoredReport } from '../../../scan/finished-scan.ts';
+import { type FinishedScan, fromStoredReport } from '../../../scans/finished-scan.ts';
 import type { DirectoryRecord, HistoryRow } from '../../../store/directory.ts';
 import type { Store } from '../../../store/store.ts';
 import { toSentencesById } from '../../pages/report-findings.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { OfferPayability } from '../../src/model/payability.ts';
 import type { CheckResult, ScanReport } from '../../src/model/report.ts';
-import { toTally } from '../../src/scan/tally.ts';
+import { toTally } from '../../src/scans/tally.ts';
 
 const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 

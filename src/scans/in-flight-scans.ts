@@ -5,6 +5,8 @@ import { Saturated } from '../errors/errors.ts';
 import type { Origin } from '../guard/origin.ts';
 import { packageVersion } from '../probe/client/user-agent.ts';
 import { toRecording } from '../probe/recording.ts';
+import type { RecordedScan } from '../scan/record-observations.ts';
+import { BrokenChecks } from '../scan/scanner.ts';
 import type { StoredRecording } from '../store/results.ts';
 import type { Slot, SlotScope, SlotStore } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
@@ -14,11 +16,9 @@ import {
   fromStoredReport,
   hasAnswered,
   hasOnly429,
-  type RecordedScan,
   toStoredReport,
 } from './finished-scan.ts';
 import type { JoinOptions, ScanCoordinatorOptions, ScanRunOptions } from './scan-options.ts';
-import { BrokenChecks } from './scanner.ts';
 
 /** Bounds the memory of the process, because one scan reads up to 16 MiB. */
 export const MAX_SCANS = 32;

@@ -2,14 +2,14 @@ import { expect, test } from 'vitest';
 import { Saturated } from '../../src/errors/errors.ts';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import { type Origin, parseOrigin } from '../../src/guard/origin.ts';
+import { ScannerFailure } from '../../src/scan/scanner.ts';
 import {
   createScanCoordinator,
   type ScanCoordinatorOptions,
-} from '../../src/scan/scan-coordinator.ts';
-import { ScannerFailure } from '../../src/scan/scanner.ts';
+} from '../../src/scans/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
-import { createFakeScanner } from './fake-scanner.ts';
+import { createFakeScanner } from '../scan/fake-scanner.ts';
 
 const SHOP = parseOrigin('shop.example.com');
 const OTHER_SHOP = parseOrigin('other.example.com');

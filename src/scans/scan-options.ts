@@ -1,8 +1,8 @@
 /** What callers may ask of a scan, and what scans need. */
 import type { JsonObject } from '../model/json.ts';
+import type { Scanner } from '../scan/scanner.ts';
 import type { Store } from '../store/store.ts';
 import type { FinishedScan } from './finished-scan.ts';
-import type { Scanner } from './scanner.ts';
 
 export type JoinOptions = {
   /** Called with the scan's id once it is known. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { FailureReason } from '../../src/model/observation.ts';
 import type { Observations } from '../../src/model/observations.ts';
-import { hasAnswered } from '../../src/scan/finished-scan.ts';
+import { hasAnswered } from '../../src/scans/finished-scan.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 
 test.each<readonly [FailureReason, boolean]>([
