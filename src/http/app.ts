@@ -55,7 +55,7 @@ export type AppOptions = {
   /** The app stops the turns before it closes. */
   readonly turns: OriginTurns;
   readonly judgeGivenChallenge: JudgeChallenge;
-  readonly limits?: Partial<ServerLimits>;
+  readonly limits?: Partial<ServerLimits> | undefined;
   /** Waits until a host's file may be read again. Tests replace this timer. */
   readonly wait?: TokenReaderOptions['wait'];
   readonly payments: SellingPayments;

@@ -13,8 +13,18 @@ import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { createOriginTurns } from '../turns/origin-turns.ts';
 import { openScanning, openStanding } from './open-scanning.ts';
+import type { Scanning } from './scanning.ts';
 
-export type OpenScansOptions = {
+/** Parts that stand in for what the settings would open. */
+export type ScanParts = {
+  /** Closed with the other parts. */
+  readonly store?: Store | undefined;
+  readonly scanning?: Partial<Scanning> | undefined;
+  /** Waits for the turn of a request. */
+  readonly wait?: ((ms: number) => Promise<void>) | undefined;
+};
+
+export type OpenScansOptions = ScanParts & {
   readonly log: Logger;
   /** Address of the account that sends our settlements; null if this process sends none. */
   readonly signer: string | null;
@@ -28,10 +38,11 @@ export type OpenScans = Awaited<ReturnType<typeof openScans>>;
 export async function openScans(
   config: Config,
   disposables: AsyncDisposableStack,
-  { log, signer, onPublished }: OpenScansOptions,
+  { log, signer, onPublished, wait, ...given }: OpenScansOptions,
 ) {
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
-  const opening = openStore(config.storeUrl, { timeScale: config.timeScale, onError });
+  const opening =
+    given.store ?? openStore(config.storeUrl, { timeScale: config.timeScale, onError });
   const store = disposables.adopt(await opening, (adopted) => adopted.close());
   const checks = await discoverChecks();
   const catalog = await loadConfiguredCatalog(config, checks);
@@ -42,7 +53,8 @@ export async function openScans(
   const policy = config.originPolicy;
   const censusAgent = scannerUserAgent(`${config.siteUrl}/about-census`);
   const agents = { userAgent, censusAgent };
-  const scanning = openScanning({ policy, ...agents, catalog, checks, standing, log });
+  const opened = openScanning({ policy, ...agents, catalog, checks, standing, log });
+  const scanning: Scanning = { ...opened, ...given.scanning };
   disposables.defer(() => scanning.scanner.close());
   const scanCoordinator = createScanCoordinator({
     scanner: scanning.scanner,
@@ -57,7 +69,7 @@ export async function openScans(
   disposables.defer(() => scanCoordinator.close());
   const runningScans = () => scanCoordinator.running();
   const { openClient } = scanning;
-  const turns = createOriginTurns({ now: () => store.now(), runningScans, openClient });
+  const turns = createOriginTurns({ now: () => store.now(), runningScans, openClient, wait });
   return { store, checks, catalog, answers, standing, scanning, scanCoordinator, turns, onError };
 }
 

@@ -71,7 +71,7 @@ export class WatchMetrics {
   }
 }
 
-type WatchingParts = Omit<WatchingOptions, 'siteUrl' | 'policy' | 'timing' | 'onEvent'>;
+type WatchingParts = Omit<WatchingOptions, 'siteUrl' | 'policy' | 'timing'>;
 
 /** Begins no look and no delivery before `start`. */
 export function openWatching(config: Config, parts: WatchingParts) {
@@ -81,7 +81,10 @@ export function openWatching(config: Config, parts: WatchingParts) {
     siteUrl: config.siteUrl,
     policy: config.originPolicy,
     timing: toWatchTiming(config.timeScale),
-    onEvent: (event) => metrics.observe(event),
+    onEvent(event) {
+      metrics.observe(event);
+      parts.onEvent?.(event);
+    },
   });
   metrics.watch(watching);
   return { watching, metrics };

@@ -1,16 +1,19 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
+import type { AppOptions } from '../http/app.ts';
 import type { RefreshingStanding } from '../indexes/create-standing.ts';
 import { openSigningKey } from '../keys/open-signing-key.ts';
 import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
-import type { Watching } from '../watch/watching.ts';
+import type { OriginTurns } from '../turns/origin-turns.ts';
+import type { Watching, WatchingOptions } from '../watch/watching.ts';
 import { createLogger } from './logger.ts';
 import { watchReadiness } from './money-metrics.ts';
 import type { OpenCensus } from './open-census.ts';
-import { type OpenScans, openScans } from './open-scans.ts';
+import { type OpenScans, openScans, type ScanParts } from './open-scans.ts';
 import { openWatching } from './open-watching.ts';
 import type { OpenPayments } from './payments.ts';
 import { PurgeTimer } from './purge-timer.ts';
@@ -20,8 +23,20 @@ export type Service = {
   readonly app: FastifyInstance;
   readonly store: Store;
   readonly catalog: Catalog;
+  readonly scanCoordinator: ScanCoordinator;
+  readonly turns: OriginTurns;
+  readonly watching: Watching;
   /** Waits `graceMs` for running work, then aborts it. May be called twice. */
   close(graceMs?: number): Promise<void>;
+};
+
+/** What the caller opens, instead of what the settings name. */
+export type GivenParts = ScanParts & {
+  readonly log?: Logger | undefined;
+  readonly limits?: AppOptions['limits'] | undefined;
+  readonly onWatchingEvent?: WatchingOptions['onEvent'];
+  /** If true, the service begins no look, purge or refresh by itself: its caller moves the time. */
+  readonly hasNoTimers?: boolean | undefined;
 };
 
 const MAX_SETTLE_GRACE_MS = 5_000;
@@ -31,10 +46,10 @@ const REFRESH_INTERVAL_MS = 60 * 60_000;
 const FIRST_REFRESH_MS = 5_000;
 
 /** Throws SettingError, CatalogError and StoreError. */
-export async function openService(config: Config): Promise<Service> {
+export async function openService(config: Config, given: GivenParts = {}): Promise<Service> {
   const disposables = new AsyncDisposableStack();
   try {
-    return await openParts(config, disposables);
+    return await openParts(config, disposables, given);
   } catch (error) {
     await disposables.disposeAsync();
     throw error;
@@ -42,11 +57,16 @@ export async function openService(config: Config): Promise<Service> {
 }
 
 /** Adds each opened part to `disposables`, which closes the parts in reverse order. */
-async function openParts(config: Config, disposables: AsyncDisposableStack): Promise<Service> {
-  const log = createLogger(config);
+async function openParts(
+  config: Config,
+  disposables: AsyncDisposableStack,
+  given: GivenParts,
+): Promise<Service> {
+  const { log = createLogger(config), limits, wait, onWatchingEvent, hasNoTimers = false } = given;
   const publishedListeners: ((host: string) => void)[] = [];
   const loading = [import('../http/app.ts'), import('./payments.ts')] as const;
   const scans = await openScans(config, disposables, {
+    ...given,
     log,
     signer: config.payment.signer,
     onPublished: (host) => {
@@ -63,8 +83,10 @@ async function openParts(config: Config, disposables: AsyncDisposableStack): Pro
   });
   disposables.defer(() => payments.stop());
   const { judgeGivenChallenge, askSeller, askHost, askResources } = scanning;
-  const watchingParts = { store, scanCoordinator, turns, onError, askResources };
-  const { watching, metrics } = openWatching(config, watchingParts);
+  const { watching, metrics } = openWatching(config, {
+    ...{ store, scanCoordinator, turns, onError, askResources, wait },
+    onEvent: onWatchingEvent,
+  });
   disposables.defer(() => watching.stop());
   const isWatching = config.revision.offers.watch !== undefined;
   if (isWatching) publishedListeners.push((host) => watching.onPublished(host));
@@ -79,23 +101,21 @@ async function openParts(config: Config, disposables: AsyncDisposableStack): Pro
     catalog,
     checks,
     ...{ judgeGivenChallenge, askSeller, askHost },
-    turns,
-    payments,
-    signingKey,
+    ...{ turns, limits, wait, payments, signingKey },
     registries: [metrics.registry, ...(openedCensus === null ? [] : [openedCensus.registry])],
   });
   disposables.defer(() => app.close());
   await payments.start();
-  if (isWatching) watching.start();
-  openedCensus?.start();
+  if (isWatching && !hasNoTimers) watching.start();
+  if (!hasNoTimers) openedCensus?.start();
 
   const lookers = [watching, ...(openedCensus === null ? [] : [openedCensus])];
   const parts = { app, store, scanCoordinator, payments, lookers };
-  const stopTimers = startTimers({ ...parts, standing: scans.standing });
+  const stopTimers = hasNoTimers ? () => {} : startTimers({ ...parts, standing: scans.standing });
   const runningService = { ...parts, stopTimers, disposables };
   let closing: Promise<void> | null = null;
   const close = (graceMs = 0) => (closing ??= closeInOrder(runningService, graceMs));
-  return { app, store, catalog, close };
+  return { app, store, catalog, scanCoordinator, turns, watching, close };
 }
 
 type RunningService = {

@@ -60,7 +60,7 @@ test('when the receiver repeats the challenge of the event, the watch starts wit
   expect(nextLookAtMs).toBeLessThanOrEqual(app.now() + HOUR_MS);
   // The look is private: no public answer shows it.
   expect((await app.get(`/v1/status?url=${HOST}`)).json()).toMatchObject({ known: false });
-  expect(watched.troubles).toEqual([]);
+  expect(watched.app.troubles).toEqual([]);
 
   expect((await watched.call('test', secret)).status).toBe(200);
   await watched.settle();

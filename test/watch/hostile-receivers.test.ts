@@ -79,10 +79,10 @@ test('a silent receiver delays no other receiver', async () => {
   await watched.proveControl('silent.example.org');
   const answer = await watched.watch({ url: 'silent.example.org', webhook: silent.url });
   expect(answer.status).toBe(200);
-  await watched.watching.tick();
+  await watched.app.watching.tick();
   await watched.proveControl();
   await watched.watch();
-  const secondTick = watched.watching.tick();
+  const secondTick = watched.app.watching.tick();
   await expect.poll(() => watched.receiver.eventTypes()).toEqual(['watch.started']);
   // The delivery to the silent receiver still runs.
   expect(watched.events).toEqual([expect.objectContaining({ result: 'delivered' })]);

@@ -84,7 +84,7 @@ test("a daily scan begins at the host's second of the UTC day, and every hour th
   await advanceToNextLook(watched, secret);
   expect(app.scanner.scannedHosts).toHaveLength(3);
   expect(listEvents(watched)).toEqual([]);
-  expect(watched.troubles).toEqual([]);
+  expect(watched.app.troubles).toEqual([]);
 });
 
 test('a worse grade and failed checks are reported if a second scan ten minutes later confirms them', async () => {
@@ -207,9 +207,7 @@ test('looks that fail by our own fault, and unknown answers, report nothing', as
   await advanceToNextScan(watched, secret);
   await watched.advance(10 * MINUTE_MS);
   expect(listEvents(watched)).toEqual([]);
-  expect(watched.troubles.map(({ message }) => message)).toEqual(
-    expect.arrayContaining(['a look failed']),
-  );
+  expect(watched.app.troubles).toEqual(expect.arrayContaining(['a look failed']));
 });
 
 test('a name that now resolves to a blocked address is unreachable', async () => {
@@ -229,8 +227,8 @@ test('a paid scan replaces the daily scan of that day, and is compared like a lo
   await watched.advance(DAY_MS - (app.now() % DAY_MS));
   const scansBefore = app.scanner.scannedHosts.length;
   await app.publish(HOST, toSellerScan({ grade: 'B', score: 85 }));
-  watched.watching.onPublished(HOST);
-  await watched.watching.idle();
+  watched.app.watching.onPublished(HOST);
+  await watched.app.watching.idle();
   expect(listEvents(watched)).toEqual([]);
   await watched.advance(10 * MINUTE_MS);
   expect(listEvents(watched)).toEqual([

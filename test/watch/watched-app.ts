@@ -4,8 +4,7 @@ import type { Address } from '../../src/guard/name-servers.ts';
 import { TOKEN_PATH } from '../../src/ownership/ownership-token.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import type { AskResources, ResourceAnswer } from '../../src/turns/ask-resources.ts';
-import { toWatchTiming } from '../../src/watch/state.ts';
-import { createWatching, type Watching, type WatchingEvent } from '../../src/watch/watching.ts';
+import type { WatchingEvent } from '../../src/watch/watching.ts';
 import { startApp, type TestApp, type TestAppOptions } from '../fixtures/service/start-app.ts';
 import { openFakeClient } from '../turns/turn-clients.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
@@ -15,9 +14,6 @@ export const HOST = 'api.example.com';
 export type WatchedApp = AsyncDisposable & {
   readonly app: TestApp;
   readonly receiver: Receiver;
-  readonly watching: Watching;
-  /** Faults of the watching on our side. */
-  readonly troubles: { readonly message: string; readonly error: unknown }[];
   readonly events: WatchingEvent[];
   /** Gives the answer of a resource to the hourly requests. With null, the requests fail by our own fault. */
   answerResource: ((resource: { method: string; path: string }) => ResourceAnswer) | null;
@@ -56,7 +52,17 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     answer: ({ origin, path }) =>
       path === TOKEN_PATH ? (app.challenges.get(origin.host) ?? null) : null,
   });
+  const events: WatchingEvent[] = [];
+  const askedHosts: string[] = [];
+  const askResources: AskResources = async ({ host }, resources) => {
+    askedHosts.push(host);
+    const { answerResource } = watched;
+    if (answerResource === null) throw new Error('our fault');
+    return resources.map(answerResource);
+  };
   const app = await startApp({
+    onWatchingEvent: (event) => events.push(event),
+    askResources,
     async openClient(kind, limits) {
       if (kind !== 'webhook') return openOriginClient(kind, limits);
       return createProbeClient({ policy: app.config.originPolicy, userAgent: 'test', limits });
@@ -68,28 +74,7 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
     },
     ...(options.openStore ? { openStore: options.openStore } : {}),
   });
-  const { store, config, scanCoordinator } = app;
-  const troubles: { message: string; error: unknown }[] = [];
-  const events: WatchingEvent[] = [];
-  const askedHosts: string[] = [];
-  const askResources: AskResources = async ({ host }, resources) => {
-    askedHosts.push(host);
-    const { answerResource } = watched;
-    if (answerResource === null) throw new Error('our fault');
-    return resources.map(answerResource);
-  };
-  const watching = createWatching({
-    store,
-    siteUrl: config.siteUrl,
-    policy: config.originPolicy,
-    timing: toWatchTiming(),
-    scanCoordinator,
-    turns: app.turns,
-    wait: async (ms) => app.advance(ms),
-    askResources,
-    onError: (message, error) => troubles.push({ message, error }),
-    onEvent: (event) => events.push(event),
-  });
+  const { watching } = app;
 
   async function call(path: string, body: object) {
     const answer = await app.post(path, body);
@@ -99,8 +84,6 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
   const watched: WatchedApp = {
     app,
     receiver,
-    watching,
-    troubles,
     events,
     addresses: new Map(),
     askedHosts,
@@ -135,7 +118,6 @@ export async function startWatchedApp(options: WatchedAppOptions = {}): Promise<
       await watched.settle();
     },
     async [Symbol.asyncDispose]() {
-      await watching.stop();
       await app[Symbol.asyncDispose]();
       await receiver[Symbol.asyncDispose]();
     },
