@@ -8,7 +8,7 @@ import { expect } from 'vitest';
 import type { ScanReport } from '../../../src/model/report.ts';
 import type { PatchPart, Stack } from '../../../src/patches/patch.ts';
 import { type PatchReport, readPatchValues } from '../../../src/patches/patch-values.ts';
-import { patchesFor, writeTrialPatch } from '../../../src/patches/patches-for.ts';
+import { patchesFor } from '../../../src/patches/patches-for.ts';
 import type { TrialId } from '../../../src/pay-test/result.ts';
 import { runPayTest } from '../../../src/pay-test/run-pay-test.ts';
 import { SellerProcess } from '../../../src/pay-test/seller-process.ts';
@@ -72,16 +72,6 @@ export function listParts(id: string, stack: Stack, report: PatchReport, outcome
   const patches = patchesFor(id, stack, values, outcome ?? null)?.patches ?? [];
   return patches.flatMap(({ patch }) => toParts(patch));
 }
-
-/** The one sentence that `explain` prints where no code can help. */
-export function readSentence(id: string, stack: Stack, report: PatchReport, outcome: string) {
-  const values = readPatchValues(report);
-  const [first] = patchesFor(id, stack, values, outcome)?.patches ?? [];
-  return first !== undefined && 'whyNot' in first.patch ? first.patch.whyNot : '';
-}
-
-export const listTrialParts = (id: string, stack: Stack, report: PatchReport) =>
-  toParts(writeTrialPatch(id, stack, readPatchValues(report)).patch);
 
 /** A report in which only the path stands that the seller named. */
 export const nameRequest = (url: string, named: Request): PatchReport => {
