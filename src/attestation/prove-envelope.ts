@@ -1,8 +1,13 @@
 import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
 import type { JsonValue } from '../model/json.ts';
-import { type Envelope, isSignedBy, parsePredicateSite, STATEMENT_TYPE } from './envelope.ts';
-import type { VerificationKey } from './key-set.ts';
+import {
+  type Envelope,
+  isSignedBy,
+  parsePredicateSite,
+  STATEMENT_TYPE,
+  type VerificationKey,
+} from './envelope.ts';
 
 export type EnvelopeProof = {
   readonly isProved: boolean;

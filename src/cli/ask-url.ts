@@ -6,8 +6,13 @@ import type { NamedPath, ReportRoute, ScanReport } from '../model/report.ts';
 import { formatOtherWay } from '../parse/x402/other-protocol.ts';
 import type { PreflightEngine } from '../preflight/judge-challenge.ts';
 import { preflightUrl } from '../preflight/preflight.ts';
-import { parsePreflightUrl, refusedPreflight } from '../preflight/preflight-request.ts';
-import type { Preflight, PreflightTerms, ReasonCode } from '../preflight/result.ts';
+import {
+  type Preflight,
+  type PreflightTerms,
+  parsePreflightUrl,
+  type ReasonCode,
+  refusedPreflight,
+} from '../preflight/result.ts';
 import { createProbeClient, type ProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { policyFor } from './allow-private.ts';

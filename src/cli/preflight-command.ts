@@ -1,11 +1,11 @@
 /** `preflight URL`: says whether to pay a URL, before anything is signed. */
 import { formatProtocol } from '../parse/x402/other-protocol.ts';
-import { isPrice } from '../preflight/preflight-request.ts';
-import type {
-  Preflight,
-  PreflightOffer,
-  PreflightVerdict,
-  ReasonCode,
+import {
+  isPrice,
+  type Preflight,
+  type PreflightOffer,
+  type PreflightVerdict,
+  type ReasonCode,
 } from '../preflight/result.ts';
 import { addFlagHint, policyFor } from './allow-private.ts';
 import { askUrlOnce } from './ask-url.ts';

@@ -1,7 +1,12 @@
 /** `verify FILE`: proves a signed report by its keys and, with a recording, by judging it again. */
 
-import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../attestation/envelope.ts';
-import { readKeySet, type VerificationKey } from '../attestation/key-set.ts';
+import {
+  fromBase64,
+  PAYLOAD_TYPE,
+  readEnvelope,
+  readKeySet,
+  type VerificationKey,
+} from '../attestation/envelope.ts';
 import {
   type EnvelopeProof,
   proveSignature,
@@ -10,7 +15,7 @@ import {
 } from '../attestation/prove-envelope.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { parsePreflightUrl } from '../preflight/preflight-request.ts';
+import { parsePreflightUrl } from '../preflight/result.ts';
 import { createProbeClient } from '../probe/client/client.ts';
 import { scannerUserAgent } from '../probe/client/user-agent.ts';
 import { policyFor } from './allow-private.ts';

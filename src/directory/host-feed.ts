@@ -1,4 +1,6 @@
+import type { Item } from 'feed';
 import type { PayableState } from '../model/payability.ts';
+import type { DirectoryQuery } from '../store/context.ts';
 import type { DirectoryRecord, HistoryRow } from '../store/directory.ts';
 import { DISCLAIMER, reportUrl } from './project.ts';
 
@@ -16,24 +18,19 @@ export async function writeHostFeed(
   const events = findFeedEvents(firstSeenAtMs, history);
   const updatedAtMs = Math.max(firstSeenAtMs, ...events.map(({ atMs }) => atMs));
   const link = reportUrl(siteUrl, host);
-  const { Feed } = await import('feed');
-  const feed = new Feed({
-    id: toTag(firstSeenAtMs, host, siteUrl),
-    title: `${host}: x402 conformance`,
-    description: DISCLAIMER,
-    updated: new Date(updatedAtMs),
-    generator: SCANNER_NAME,
-    author: { name: SCANNER_NAME, link: siteUrl },
-    link,
-    feed: feedUrl(siteUrl, host),
-  });
-  for (const event of events) {
+  const items = events.map((event) => {
     const { kind, atMs, text } = event;
     const idSuffix = kind === 'first-seen' ? kind : `${kind}/${new Date(atMs).toISOString()}`;
-    const id = `${toTag(atMs, host, siteUrl)}/${idSuffix}`;
-    feed.addItem({ id, title: `${host}: ${text}`, link, date: new Date(atMs), description: text });
-  }
-  return { xml: feed.atom1(), updatedAtMs };
+    const id = `${toTag(firstSeenAtMs, host, siteUrl)}/${idSuffix}`;
+    return { id, title: `${host}: ${text}`, link, date: new Date(atMs), description: text };
+  });
+  const head = {
+    id: toTag(firstSeenAtMs, host, siteUrl),
+    title: `${host}: x402 conformance`,
+    link,
+    feed: feedUrl(siteUrl, host),
+  };
+  return writeAtom(head, { siteUrl, updatedAtMs, items });
 }
 
 export function feedUrl(siteUrl: string, host: string): string {
@@ -111,4 +108,75 @@ function toFirstText(firstSeenAtMs: number, firstRow: HistoryRow | undefined): s
   const { grade, score, payableBy } = firstRow;
   const payers = payableBy === undefined ? '' : `, ${PAYABILITY_TEXTS[payableBy]}`;
   return `first scan: grade ${grade}, score ${score}${payers}`;
+}
+
+/** The filters of the directory, in the order in which links name them. */
+const FILTERS = ['grade', 'category', 'verified', 'payable', 'q'] as const;
+
+/** Writes the filters of a query as the query of a URL; an empty text without filters. */
+export function toFilterText(query: Partial<DirectoryQuery>): string {
+  const parameters = new URLSearchParams();
+  for (const name of FILTERS) {
+    const value = query[name];
+    if (value !== undefined && value !== '') parameters.set(name, String(value));
+  }
+  return parameters.size === 0 ? '' : `?${parameters}`;
+}
+
+/**
+ * Returns listed hosts as a feed, an entry each; its time is that of the host's first scan, and its text tells the newest
+ * one. An entry has no text of an origin.
+ * @param records newest host first
+ */
+export async function writeDirectoryFeed(
+  records: readonly DirectoryRecord[],
+  query: DirectoryQuery,
+  siteUrl: string,
+): Promise<AtomFeed> {
+  const filters = toFilterText(query);
+  const updatedAtMs = records[0]?.firstSeenAtMs ?? 0;
+  const head = {
+    id: `tag:${new URL(siteUrl).hostname},2026:directory${filters}`,
+    title: 'New in the directory of x402 sellers',
+    link: `${siteUrl}/directory${filters}`,
+    feed: `${siteUrl}/directory.atom${filters}`,
+  };
+  const items = records.map(({ host, firstSeenAtMs, grade, score, branding, payableBy }) => {
+    const payers = payableBy === undefined ? '' : `, ${PAYABILITY_TEXTS[payableBy]}`;
+    const text = `grade ${grade}, score ${score}, category ${branding.category}${payers}`;
+    return {
+      id: `${toTag(firstSeenAtMs, host, siteUrl)}/first-seen`,
+      title: `${host}: ${text}`,
+      link: reportUrl(siteUrl, host),
+      date: new Date(firstSeenAtMs),
+      description: text,
+    };
+  });
+  return writeAtom(head, { siteUrl, updatedAtMs, items });
+}
+
+async function writeAtom(
+  head: {
+    readonly id: string;
+    readonly title: string;
+    readonly link: string;
+    readonly feed: string;
+  },
+  parts: {
+    readonly siteUrl: string;
+    readonly updatedAtMs: number;
+    readonly items: readonly Item[];
+  },
+): Promise<AtomFeed> {
+  const { siteUrl, updatedAtMs, items } = parts;
+  const { Feed } = await import('feed');
+  const feed = new Feed({
+    ...head,
+    description: DISCLAIMER,
+    updated: new Date(updatedAtMs),
+    generator: SCANNER_NAME,
+    author: { name: SCANNER_NAME, link: siteUrl },
+  });
+  for (const item of items) feed.addItem(item);
+  return { xml: feed.atom1(), updatedAtMs };
 }

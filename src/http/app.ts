@@ -13,7 +13,7 @@ import rateLimit from '../../plugins/rate-limit.ts';
 import requestGuard from '../../plugins/request-guard.ts';
 import unknownPaths, { MAX_PATH_CHARS, toRoutableUrl } from '../../plugins/unknown-paths.ts';
 import views from '../../plugins/views.ts';
-import type { SigningKey } from '../attestation/key-set.ts';
+import type { SigningKey } from '../attestation/envelope.ts';
 import type { Config } from '../config/config.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';

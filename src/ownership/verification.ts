@@ -14,10 +14,11 @@ import {
   hashSecret,
   isSameHash,
   newSecret,
+  type ReadToken,
   TOKEN_PATH,
+  type TokenFinding,
   type UnusableReason,
-} from './ownership-token.ts';
-import type { ReadToken, TokenFinding } from './token-reader.ts';
+} from './token-reader.ts';
 
 export type ConfirmFailure = 'no_live_token' | 'mismatch' | UnusableReason;
 

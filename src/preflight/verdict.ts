@@ -6,8 +6,8 @@ import { quoteText } from '../parse/text/text.ts';
 import { toPrice } from '../parse/x402/amount.ts';
 import { formatProtocol } from '../parse/x402/other-protocol.ts';
 import type { ChallengeJudgement } from './judge-challenge.ts';
-import type { PreflightRequest } from './preflight-request.ts';
 import type { PricedOffer, ReadTerms } from './read-terms.ts';
+import type { PreflightRequest } from './result.ts';
 import {
   type Preflight,
   type PreflightOffer,

@@ -106,7 +106,7 @@ export function createAskSeller(options: AskSellerOptions): AskSeller {
 export function createAskHost(options: AskSellerOptions): AskHost {
   return async (origin, client) => {
     // Loaded at the first call, because most callers name a URL and not a host.
-    const { preflightHost } = await import('../preflight/preflight-host.ts');
+    const { preflightHost } = await import('../preflight/preflight.ts');
     return preflightHost(origin, { ...(await startEngine(options)), client });
   };
 }

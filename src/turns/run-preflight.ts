@@ -1,14 +1,14 @@
 import { findFreshReport } from '../directory/published-report.ts';
 import { OriginRefused } from '../guard/errors.ts';
 import type { Origin, OriginPolicy } from '../guard/origin.ts';
-import type { HostPreflight } from '../preflight/preflight-host.ts';
+import type { HostPreflight } from '../preflight/preflight.ts';
 import {
   notAsked,
+  type Preflight,
   type PreflightRequest,
   parsePreflightUrl,
   refusedPreflight,
-} from '../preflight/preflight-request.ts';
-import type { Preflight } from '../preflight/result.ts';
+} from '../preflight/result.ts';
 import type { Store } from '../store/store.ts';
 import type { Client } from './client-key.ts';
 import { NoTurn, type OriginTurns, type TurnClient } from './origin-turns.ts';

@@ -1,6 +1,8 @@
 import { Webhook } from 'standardwebhooks';
-import { type OriginPolicy, toOrigin } from '../guard/origin.ts';
+import { OriginRefused } from '../guard/errors.ts';
+import { type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import { isJsonObject, parseJson } from '../parse/json/json.ts';
+import { retryAfterMs } from '../parse/text/http-header.ts';
 import type { Store } from '../store/store.ts';
 import { withLease } from '../turns/in-turn.ts';
 import {
@@ -12,7 +14,6 @@ import {
 } from '../turns/origin-turns.ts';
 import { changeLive, endLive, endWatch, findWatch, publishStep } from './change-watch.ts';
 import { findPlace } from './places.ts';
-import { type PostOutcome, postWebhook } from './post-webhook.ts';
 import {
   findNextDelivery,
   fromVersion,
@@ -204,4 +205,55 @@ function hasAccepted(
 function readRetryAfter({ status, retryAfterMs }: PostOutcome, timing: WatchTiming): number {
   if (status === null || !RETRY_LATER_STATUSES.has(status)) return 0;
   return Math.min(retryAfterMs ?? 0, timing.longestRetryAfterMs);
+}
+
+/** The receiver's answer to one try. */
+type PostOutcome = {
+  /** Null if there was no answer. */
+  readonly status: number | null;
+  /** The wait that Retry-After asks for; null without the header. */
+  readonly retryAfterMs: number | null;
+  /** At most 64 KiB. */
+  readonly body: string;
+};
+
+type PostRequest = {
+  readonly url: string;
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+const TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 64 * 1_024;
+const NO_ANSWER: PostOutcome = { status: null, retryAfterMs: null, body: '' };
+
+/**
+ * Sends one try, and follows no redirect. Throws LimitReached if a limit forbids the request, and another error if the
+ * fault is ours. A try that throws is not counted.
+ */
+export async function postWebhook(
+  { url, body, headers }: PostRequest,
+  client: Pick<TurnClient, 'request'>,
+  policy: OriginPolicy,
+): Promise<PostOutcome> {
+  try {
+    const webhook = validateUrl(url, policy);
+    const observation = await client.request({
+      origin: toOrigin(webhook),
+      method: 'POST',
+      path: `${webhook.pathname}${webhook.search}`,
+      rpc: { body, headers },
+      accept: 'application/json',
+      capBytes: MAX_ANSWER_BYTES,
+      redirects: 'none',
+      timeoutMs: TIMEOUT_MS,
+    });
+    if (!observation.ok) return NO_ANSWER;
+    const { status, headers: answerHeaders, body: answerBody } = observation.data;
+    const waitMs = retryAfterMs({ headers: answerHeaders }, Date.now());
+    return { status, retryAfterMs: waitMs, body: answerBody };
+  } catch (error) {
+    if (error instanceof OriginRefused) return NO_ANSWER;
+    throw error;
+  }
 }

@@ -1,17 +1,30 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Origin, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
-import { isSameHash } from '../ownership/ownership-token.ts';
-import { fetchFinding, readFindings, type TokenFinding } from '../ownership/token-reader.ts';
+import {
+  fetchFinding,
+  isSameHash,
+  readFindings,
+  type TokenFinding,
+} from '../ownership/token-reader.ts';
 import { type FinishedScan, fromStoredReport } from '../scans/finished-scan.ts';
 import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { AskResources } from '../turns/ask-resources.ts';
 import { runLook, scanForFree } from '../turns/in-turn.ts';
 import type { OriginTurns, TurnClient } from '../turns/origin-turns.ts';
-import { addEvents, changeLive, publishStep, type WatchUpdate } from './change-watch.ts';
+import {
+  addEvents,
+  changeLive,
+  findHourlyMs,
+  isFileDue,
+  isScanDue,
+  planLookMs,
+  publishStep,
+  toDay,
+  type WatchUpdate,
+} from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
 import { type LookResult, readAnswers, readScan } from './facts.ts';
-import { findHourlyMs, isFileDue, isScanDue, planLookMs, toDay } from './plan.ts';
 import type { WatchState, WatchTiming } from './state.ts';
 
 export type LookOptions = {

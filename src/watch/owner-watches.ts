@@ -7,13 +7,12 @@ import { type Resolver, systemResolver } from '../guard/name-servers.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import { resolveHost } from '../guard/resolve.ts';
 import { requireOwner } from '../ownership/listing.ts';
-import { hashSecret, isSameHash, newSecret } from '../ownership/ownership-token.ts';
+import { hashSecret, isSameHash, newSecret } from '../ownership/token-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Client } from '../turns/client-key.ts';
 import { registrableDomain } from '../turns/origin-turns.ts';
-import { addEvents, changeLive, changeWatch, endLive, findWatch } from './change-watch.ts';
+import { addEvents, changeLive, changeWatch, endLive, findWatch, toDay } from './change-watch.ts';
 import { NotAgreed, NotYourWatch, refuseTooMany, WatchJustChanged } from './places.ts';
-import { toDay } from './plan.ts';
 import {
   SHOWN_DELIVERIES,
   toPhase,

@@ -1,5 +1,4 @@
-import { withLease } from '../turns/in-turn.ts';
-import { Rounds } from '../turns/rounds.ts';
+import { Rounds, withLease } from '../turns/in-turn.ts';
 import { addEvents, changeLive, endLive, findWatch } from './change-watch.ts';
 import { type DeliveryResult, deliverDue } from './deliveries.ts';
 import { Look, type LookKind, type LookOptions } from './look.ts';

@@ -4,7 +4,7 @@ import { loadConfig } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { openSigningKey } from '../../src/keys/open-signing-key.ts';
 import type { PaymentStep } from '../../src/payment/gate/purchase.ts';
-import { notAsked } from '../../src/preflight/preflight-request.ts';
+import { notAsked } from '../../src/preflight/result.ts';
 import { createScanCoordinator } from '../../src/scans/scan-coordinator.ts';
 import { openPayments } from '../../src/service/payments.ts';
 import { openStore } from '../../src/store/open-store.ts';

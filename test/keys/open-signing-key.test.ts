@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { toThumbprint } from '../../src/attestation/key-set.ts';
+import { toThumbprint } from '../../src/attestation/envelope.ts';
 import { openSigningKey, toSigningKey } from '../../src/keys/open-signing-key.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 

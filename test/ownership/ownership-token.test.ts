@@ -1,7 +1,7 @@
 /** The token file is read over TLS, and its handshakes are counted. */
 import { expect, test } from 'vitest';
 import { parseAllowHosts, parseOrigin } from '../../src/guard/origin.ts';
-import { fetchToken } from '../../src/ownership/ownership-token.ts';
+import { fetchToken } from '../../src/ownership/token-reader.ts';
 import { withRealClient } from '../turns/turn-clients.ts';
 import { startTokenOrigin } from './token-origin.ts';
 

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { TOKEN_PATH } from '../../src/ownership/ownership-token.ts';
+import { TOKEN_PATH } from '../../src/ownership/token-reader.ts';
 import { createTestCa } from '../fixtures/tls/test-ca.ts';
 
 export type TokenOrigin = AsyncDisposable & {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAllowHosts } from '../../src/guard/origin.ts';
 import type { ProbeClient } from '../../src/probe/client/client.ts';
-import { postWebhook } from '../../src/watch/post-webhook.ts';
+import { postWebhook } from '../../src/watch/deliveries.ts';
 import { withRealClient } from '../turns/turn-clients.ts';
 import { replyStatus, startReceiver } from './receiver.ts';
 import { startWatchedApp } from './watched-app.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { OriginRefused } from '../../src/guard/errors.ts';
 import { ScannerFailure } from '../../src/scan/scanner.ts';
 import type { ResourceAnswer } from '../../src/turns/ask-resources.ts';
-import { toSecondOfDay } from '../../src/watch/plan.ts';
+import { toSecondOfDay } from '../../src/watch/change-watch.ts';
 import type { CannedScan } from '../scan/fake-scanner.ts';
 import { OFFER, toSellerScan } from './seller-report.ts';
 import { HOST, startWatchedApp, type WatchedApp } from './watched-app.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findHourlyMs, toSecondOfDay } from '../../src/watch/plan.ts';
+import { findHourlyMs, toSecondOfDay } from '../../src/watch/change-watch.ts';
 import { toWatchTiming } from '../../src/watch/state.ts';
 
 const TIMING = toWatchTiming();

@@ -260,7 +260,7 @@ test.each([
       watched.app.advance(toOtherReadingMs(firstDayMs + day * DAY_MS) - watched.app.now());
       const reading = await store.ownership.beginReading(HOST);
       if (isFound && reading.taken) {
-        const { hashSecret } = await import('../../src/ownership/ownership-token.ts');
+        const { hashSecret } = await import('../../src/ownership/token-reader.ts');
         const finding = JSON.stringify({ kind: 'served', textHash: hashSecret(token) });
         await store.ownership.saveFinding(HOST, { beganAtMs: reading.atMs, finding });
       }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../../src/store/store.ts';
-import { findHourlyMs, findNextDutyMs, toDay } from '../../src/watch/plan.ts';
+import { findHourlyMs, findNextDutyMs, toDay } from '../../src/watch/change-watch.ts';
 import {
   toVersion,
   toWatchTiming,

@@ -1,7 +1,7 @@
 /** The app, its watches and a receiver. Time moves only when the test advances it. */
 
 import type { Address } from '../../src/guard/name-servers.ts';
-import { TOKEN_PATH } from '../../src/ownership/ownership-token.ts';
+import { TOKEN_PATH } from '../../src/ownership/token-reader.ts';
 import { createProbeClient } from '../../src/probe/client/client.ts';
 import type { AskResources, ResourceAnswer } from '../../src/turns/ask-resources.ts';
 import type { WatchingEvent } from '../../src/watch/watching.ts';

@@ -1,8 +1,7 @@
 import { createOracle } from '../../buyers/create-oracle.ts';
 import type { PreflightEngine } from '../../preflight/judge-challenge.ts';
 import { preflightInHand } from '../../preflight/preflight.ts';
-import { isPrice } from '../../preflight/preflight-request.ts';
-import { type Preflight, toPreflight } from '../../preflight/result.ts';
+import { isPrice, type Preflight, toPreflight } from '../../preflight/result.ts';
 import { askUrl, askUrlOnce, type UrlCall } from '../ask-url.ts';
 import { startEngine } from '../engine.ts';
 

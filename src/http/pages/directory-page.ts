@@ -1,4 +1,4 @@
-import { toFilterText } from '../../directory/directory-feed.ts';
+import { toFilterText } from '../../directory/host-feed.ts';
 import type { Project } from '../../directory/project.ts';
 import type { PayableBy, PriceFrom } from '../../model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../model/report.ts';

@@ -3,8 +3,12 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import hasCurrentCopy from 'fresh';
 import { Type } from 'typebox';
-import { writeDirectoryFeed } from '../../directory/directory-feed.ts';
-import { type AtomFeed, MAX_FEED_ENTRIES, writeHostFeed } from '../../directory/host-feed.ts';
+import {
+  type AtomFeed,
+  MAX_FEED_ENTRIES,
+  writeDirectoryFeed,
+  writeHostFeed,
+} from '../../directory/host-feed.ts';
 import { UnknownProject } from '../../errors/errors.ts';
 import { toDirectoryParameters, toDirectoryQuery } from './directory.ts';
 import { errorResponses, STORE_ERRORS } from './error-schema.ts';

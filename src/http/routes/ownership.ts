@@ -4,7 +4,7 @@ import { createDisconnectSignal } from '../../../plugins/connection.ts';
 import type { ErrorCode } from '../../errors/error-codes.ts';
 import type { Origin } from '../../guard/origin.ts';
 import { changeListing, type ListingRequest } from '../../ownership/listing.ts';
-import { TOKEN_PATH } from '../../ownership/ownership-token.ts';
+import { TOKEN_PATH } from '../../ownership/token-reader.ts';
 import { type Client, toClient } from '../../turns/client-key.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
 import type { RouteContext } from './route-context.ts';

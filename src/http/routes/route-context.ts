@@ -1,4 +1,4 @@
-import type { SigningKey } from '../../attestation/key-set.ts';
+import type { SigningKey } from '../../attestation/envelope.ts';
 import type { Config } from '../../config/config.ts';
 import type { Catalog } from '../../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';

@@ -8,7 +8,7 @@ import { readFrontPage, toProject } from '../../../directory/project.ts';
 import { Forbidden, UnsupportedMediaType } from '../../../errors/errors.ts';
 import { OriginRefused } from '../../../guard/errors.ts';
 import { readMembers } from '../../../model/json.ts';
-import { type PreflightTarget, readPreflightTarget } from '../../../preflight/preflight-request.ts';
+import { type PreflightTarget, readPreflightTarget } from '../../../preflight/result.ts';
 import { toClient } from '../../../turns/client-key.ts';
 import { PATHS } from '../../documents/service-facts.ts';
 import type { AnswerView } from '../../pages/answer-view.ts';
