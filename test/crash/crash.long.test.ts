@@ -1,3 +1,4 @@
+/** Its own case of a lost owner: the process is killed at each step, and its client comes back to the next process. */
 import { afterAll, beforeAll, describe, test } from 'vitest';
 import { diagonal, playCell } from './matrix.ts';
 import { playRandomKills } from './random-kills.ts';

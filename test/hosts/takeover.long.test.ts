@@ -1,4 +1,4 @@
-/** An instance is killed at each step of a sale, and another instance completes the sale. */
+/** Its own case of a lost owner: it is killed at each step of a sale, and an instance that runs beside it ends the sale. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { PAYMENT_STEPS, type PaymentStep } from '../../src/payment/gate/purchase.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';

@@ -1,4 +1,7 @@
-/** Two processes have sent the same payment. Only the process that wrote the last ledger step may free its key. */
+/**
+ * Its own case of a lost owner: the owner was late, not lost, so two processes have sent the same payment. Only the
+ * process that wrote the last ledger step may free its key.
+ */
 import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../src/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';

@@ -1,3 +1,4 @@
+/** Its own case of a lost owner: one process starts again on the embedded store, and finds each state of the ledger. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,6 @@
+/**
+ * Instances that live share one database. Its own case of a lost owner: the owner lives on, and can write no more steps.
+ */
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../src/errors/errors.ts';
 import { decodePayment } from '../../src/payment/gate/payment-header.ts';
