@@ -8,9 +8,9 @@ import type { AnswerStore } from '../../store/answers.ts';
 import type { LedgerRow, LedgerStore } from '../../store/ledger.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { ComputedAnswer, PaidAnswer } from '../paid-route.ts';
-import { isDisconnect } from './call-end.ts';
 import {
   type DeliverySettlement,
+  isDisconnect,
   type PaidDelivery,
   type Purchase,
   publishStep,

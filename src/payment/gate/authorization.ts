@@ -1,7 +1,8 @@
-/** Checks the terms, the validity and the signature of a new payment. */
-import { PaymentsUnavailable, Saturated } from '../../errors/errors.ts';
+/** Checks the terms, the validity and the signature of a new payment, and the debts of its payer. */
+import { PaymentsUnavailable, Saturated, UnpaidScans } from '../../errors/errors.ts';
 import { isSameAddress } from '../../parse/x402/namespaces.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
+import type { Store } from '../../store/store.ts';
 import { readPayment, toProgress } from '../ledger/ledger.ts';
 import type { PaidRoute, SignedPayment } from '../paid-route.ts';
 import {
@@ -12,8 +13,7 @@ import {
   type SignerCheck,
 } from '../terms.ts';
 import { PaymentRefused, toReasonWord } from './answers.ts';
-import { withDeadline } from './call-end.ts';
-import type { GateDeps, Purchase } from './purchase.ts';
+import { type GateDeps, type Purchase, withDeadline } from './purchase.ts';
 
 /** The ledger must keep a nonce while its authorization is valid. Official clients sign for five minutes. */
 const MAX_VALIDITY_MS = 24 * 3_600_000;
@@ -168,4 +168,30 @@ function isConfirmedBefore({ payment }: Purchase, entry: LedgerEntry | null): bo
   const { signature, authorization } = readPayment(entry);
   if (signature !== payment.signature) return false;
   return findDifferingField(authorization, payment.authorization) === null;
+}
+
+/** A debt is finished work that its payer left unpaid. It counts against the payer for an hour. */
+export const MAX_DEBTS_PER_HOUR = 5;
+const HOUR_MS = 3_600_000;
+
+/** Returns the times of this payer's debts of the last hour, newest first. */
+export async function findDebtTimes(
+  stores: Pick<Store, 'results' | 'now'>,
+  payer: string,
+): Promise<readonly number[]> {
+  const marks = await stores.results.findUnpaid(payer, stores.now() - HOUR_MS);
+  return marks.filter(({ isDebt }) => isDebt).map(({ atMs }) => atMs);
+}
+
+/** Refuses a payer with too many debts, unless this request would pay for finished work. */
+export async function refuseDebtor<Input>(
+  stores: Pick<Store, 'results' | 'now'>,
+  { route, input, payer }: Purchase<Input>,
+): Promise<void> {
+  const debtTimesMs = await findDebtTimes(stores, payer);
+  // When this debt is an hour old, the payer is within the limit again.
+  const firstOverLimitMs = debtTimesMs[MAX_DEBTS_PER_HOUR];
+  if (firstOverLimitMs === undefined || (await route.workLimit?.isFinished(input, payer))) return;
+  const retryAfterSec = Math.ceil((firstOverLimitMs + HOUR_MS - stores.now()) / 1000);
+  throw new UnpaidScans(MAX_DEBTS_PER_HOUR, Math.max(1, retryAfterSec));
 }

@@ -1,13 +1,12 @@
 /** Limits the open calls of each payer and client, and queues the calls above the limits. */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
-import { TooManyOpen } from '../../errors/errors.ts';
+import { Saturated, TooManyOpen } from '../../errors/errors.ts';
 import type { Slot } from '../../store/slots.ts';
 import type { PaidRoute } from '../paid-route.ts';
-import { withDeadline } from './call-end.ts';
-import { findDebtTimes, MAX_DEBTS_PER_HOUR } from './debts.ts';
-import type { GateDeps, Purchase } from './purchase.ts';
-import { WaitingPlaces } from './waiting-places.ts';
+import { findDebtTimes, MAX_DEBTS_PER_HOUR } from './authorization.ts';
+import { type GateDeps, type Purchase, withDeadline } from './purchase.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Settlements raise a payer's limit of open calls. Counting stops here, because no payer has so many open calls. */
@@ -22,7 +21,7 @@ const RETRY_AFTER_SEC = 30;
 export type Share = {
   /** If true, the caller must read the ledger again. */
   readonly hasWaited: boolean;
-  readonly release: () => void;
+  readonly release: Release;
 };
 
 /** Numbers of running computations of one route in this process. */
@@ -68,8 +67,7 @@ export class FairShares {
       .add(() => this.#enter(purchase, line, signal), { signal })
       .then(({ share }) => share);
     try {
-      const toLateError = () => new TooManyOpen(RETRY_AFTER_SEC);
-      const ends = { stopping, toLateError };
+      const ends = { stopping, toLateError: () => new TooManyOpen(RETRY_AFTER_SEC) };
       const release = await withDeadline(taking, { ...call, deadlineMs }, ends);
       return { hasWaited: performance.now() - startMs > POLL_INTERVAL_MS, release };
     } catch (error) {
@@ -78,9 +76,9 @@ export class FairShares {
       throw error;
     } finally {
       waitEnd.abort();
-      Promise.all([line.entering.onIdle(), line.waiting.onIdle()]).then(() =>
-        this.#forgetIdleLine(payer, line),
-      );
+      Promise.all([line.entering.onIdle(), line.waiting.onIdle()]).then(() => {
+        if (countCalls(line) === 0 && this.#lines.get(payer) === line) this.#lines.delete(payer);
+      });
     }
   }
 
@@ -111,7 +109,7 @@ export class FairShares {
   }
 
   /** Tries to take a share until a share is free, or until `signal` aborts because the call no longer waits. */
-  async #poll(purchase: Purchase, signal: AbortSignal): Promise<() => void> {
+  async #poll(purchase: Purchase, signal: AbortSignal): Promise<Release> {
     while (!signal.aborted) {
       const release = await this.#tryTake(purchase);
       if (release !== null && !signal.aborted) return release;
@@ -122,12 +120,8 @@ export class FairShares {
     return () => undefined;
   }
 
-  #forgetIdleLine(payer: string, line: PayerLine): void {
-    if (countCalls(line) === 0 && this.#lines.get(payer) === line) this.#lines.delete(payer);
-  }
-
   /** Returns the function that releases the share; null if a limit is reached. */
-  async #tryTake(purchase: Purchase): Promise<(() => void) | null> {
+  async #tryTake(purchase: Purchase): Promise<Release | null> {
     const { store, onError } = this.#deps;
     const { route, input, payer, call } = purchase;
     const settledCount = await store.ledger.countSettled({
@@ -181,9 +175,8 @@ export class FairShares {
   }
 
   #findCounts(route: PaidRoute): RunningCounts {
-    const existing = this.#running.get(route.name);
-    if (existing !== undefined) return existing;
-    const counts: RunningCounts = { total: 0, byPayer: new Map(), byClient: new Map() };
+    const empty = { total: 0, byPayer: new Map(), byClient: new Map() };
+    const counts: RunningCounts = this.#running.get(route.name) ?? empty;
     this.#running.set(route.name, counts);
     return counts;
   }
@@ -231,4 +224,47 @@ function addToTally(tally: Tally, name: string, change: 1 | -1): void {
   const next = (tally.get(name) ?? 0) + change;
   if (next === 0) tally.delete(name);
   else tally.set(name, next);
+}
+
+const MAX_WAITING = 1_000;
+
+/** What a waiting call counts against. */
+type Waiter = {
+  /** Address block of the client (/24, IPv6 /48); null if it is unknown. */
+  readonly block: string | null;
+  /** True if the payer has settled a payment here. */
+  readonly hasSettled: boolean;
+};
+
+class WaitingPlaces {
+  readonly #maxWaiting: number;
+  readonly #byBlock: Tally = new Map();
+  #total = 0;
+  #neverSettled = 0;
+
+  constructor(maxWaiting = MAX_WAITING) {
+    this.#maxWaiting = maxWaiting;
+  }
+
+  /**
+   * Takes a place and returns the function that frees it. A block, and all payers together who have never settled,
+   * get at most a quarter of the places. Throws Saturated or TooManyOpen if there is no place.
+   */
+  take(waiter: Waiter): Release {
+    const quarter = Math.max(1, Math.floor(this.#maxWaiting / 4));
+    const { block, hasSettled } = waiter;
+    if (block !== null && (this.#byBlock.get(block) ?? 0) >= quarter) {
+      throw new TooManyOpen(RETRY_AFTER_SEC);
+    }
+    const isStrangerRefused = !hasSettled && this.#neverSettled >= quarter;
+    if (isStrangerRefused || this.#total >= this.#maxWaiting) throw new Saturated();
+    this.#add(waiter, 1);
+    return () => this.#add(waiter, -1);
+  }
+
+  #add({ block, hasSettled }: Waiter, change: 1 | -1): void {
+    this.#total += change;
+    if (!hasSettled) this.#neverSettled += change;
+    if (block !== null) addToTally(this.#byBlock, block, change);
+  }
 }

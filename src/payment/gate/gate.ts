@@ -11,19 +11,21 @@ import {
 } from '../paid-route.ts';
 import { toPayer, toPaymentKey } from '../terms.ts';
 import { PaymentRefused, toPaidAnswer, WrittenAnswers } from './answers.ts';
-import { checkTerms, checkValidity, SignatureProofs } from './authorization.ts';
+import { checkTerms, checkValidity, refuseDebtor, SignatureProofs } from './authorization.ts';
+import { Challenges, type Preview } from './challenge.ts';
+import { FairShares, type Share } from './fair-shares.ts';
+import type { PaymentHeaders } from './payment-header.ts';
 import {
   CallEnded,
+  type GateDeps,
   isDisconnect,
+  type PaidDelivery,
+  type Purchase,
+  publishStep,
   throwIfEnded,
   toAnsweredError,
   withDeadline,
-} from './call-end.ts';
-import { Challenges, type Preview } from './challenge.ts';
-import { refuseDebtor } from './debts.ts';
-import { FairShares, type Share } from './fair-shares.ts';
-import type { PaymentHeaders } from './payment-header.ts';
-import { type GateDeps, type PaidDelivery, type Purchase, publishStep } from './purchase.ts';
+} from './purchase.ts';
 import { PurchaseRun, type PurchaseRunOptions } from './purchase-run.ts';
 import {
   findLostKey,

@@ -12,8 +12,15 @@ import {
   toProgress,
 } from '../ledger/ledger.ts';
 import { createUnknownError, createUnpaidError, readReleaseError } from './answers.ts';
-import { CallEnded, isLate, withDeadline } from './call-end.ts';
-import type { GateDeps, PaidDelivery, Purchase, PurchaseOutcome } from './purchase.ts';
+import {
+  CallEnded,
+  type GateDeps,
+  isLate,
+  type PaidDelivery,
+  type Purchase,
+  type PurchaseOutcome,
+  withDeadline,
+} from './purchase.ts';
 import { findDelivery, refuseConflict } from './redelivery.ts';
 
 /** Poll interval while another instance works on the key. */
