@@ -1,8 +1,5 @@
 /** A host gets its word of the day from a look or a scan, or gets none. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   DAY_MS,
   GONE,
@@ -88,31 +85,6 @@ test('a look that begins in the last second of a day gives this day its word, an
   expect(rig.asked).toHaveLength(2);
 });
 
-test('a host whose look kill -9 cuts off is not_checked, and no host is requested twice', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'census-cut-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  const path = join(folder, 'scanner.db');
-  const hosts = hostsBetween(11, 13, 3);
-  const killedRig = startCensus(path);
-  for (const host of hosts) await killedRig.list(host);
-  const [earliestHost = ''] = hosts.toSorted((a, b) => lookTimeMs(a, 0) - lookTimeMs(b, 0));
-  killedRig.during = () => new Promise(() => undefined);
-  killedRig.clock.nowMs = lookTimeMs(earliestHost, killedRig.today());
-  await killedRig.census.tick();
-  await expect.poll(() => killedRig.askedHosts()).toEqual([earliestHost]);
-  await killedRig.store.close();
-
-  const rig = startCensus(path, killedRig.clock.nowMs + HOUR_MS);
-  await rig.passUntil(START_MS + DAY_MS - 1);
-  expect(rig.askedHosts().toSorted()).toEqual(
-    hosts.filter((host) => host !== earliestHost).toSorted(),
-  );
-  expect(await rig.word(earliestHost)).toBe('not_checked');
-  await rig.passTo(earliestHost, rig.today() + 1);
-  expect(await rig.word(earliestHost)).toBe('payable');
-  await rig.store.close();
-});
-
 describe('Retry-After', () => {
   test.each([
     ['0 s', 0, 1],
@@ -146,35 +118,18 @@ describe('Retry-After', () => {
   });
 });
 
-describe('a host', () => {
-  test('whose owner opts out gets no request until the owner lists the host again', async () => {
-    const rig = startCensus();
-    await rig.list(HOST);
-    const day = rig.today();
-    await rig.passTo(HOST);
-    await rig.store.listing.set(HOST, { listed: false });
-    await rig.passTo(HOST, day + 1);
-    expect(rig.asked).toHaveLength(1);
-    expect(await rig.word(HOST, day + 1)).toBeNull();
-    await rig.store.listing.set(HOST, { listed: true });
-    await rig.passTo(HOST, day + 2);
-    expect(rig.asked).toHaveLength(2);
-    expect(await rig.word(HOST, day + 2)).toBe('payable');
-  });
-
-  test('that no index lists for 30 days gets no request, and is deleted 30 days later', async () => {
-    const rig = startCensus();
-    const day = rig.today();
-    await rig.list(HOST, { lastDay: day - 30 });
-    await rig.passTo(HOST);
-    expect(rig.asked).toHaveLength(1);
-    await rig.passTo(HOST, day + 1);
-    expect(rig.asked).toHaveLength(1);
-    await rig.passTo(HOST, day + 29);
-    expect(await rig.store.census.get(HOST)).not.toBeNull();
-    await rig.passTo(HOST, day + 30);
-    expect(await rig.store.census.get(HOST)).toBeNull();
-  });
+test('a host that no index lists for 30 days gets no request, and is deleted 30 days later', async () => {
+  const rig = startCensus();
+  const day = rig.today();
+  await rig.list(HOST, { lastDay: day - 30 });
+  await rig.passTo(HOST);
+  expect(rig.asked).toHaveLength(1);
+  await rig.passTo(HOST, day + 1);
+  expect(rig.asked).toHaveLength(1);
+  await rig.passTo(HOST, day + 29);
+  expect(await rig.store.census.get(HOST)).not.toBeNull();
+  await rig.passTo(HOST, day + 30);
+  expect(await rig.store.census.get(HOST)).toBeNull();
 });
 
 describe('a scan of the same day', () => {

@@ -364,16 +364,6 @@ describe('robots.txt', () => {
       );
     },
   );
-
-  test('that does not answer leaves its last rules in force', async () => {
-    const rig = startCensus();
-    await rig.list(HOST, { isScanDue: true });
-    await rig.store.census.change(HOST, { robots: { [WEATHER.path]: false } });
-    rig.robots = () => ({ allowed: null });
-    await rig.passTo(HOST);
-    expect(rig.scanner.scannedHosts).toEqual([]);
-    expect(await rig.word(HOST)).toBe('not_checked');
-  });
 });
 
 test('a host that resolves to a blocked address is down once later looks show that our network works', async () => {
