@@ -15,7 +15,7 @@ import { freePort } from '../fixtures/service/free-port.ts';
 import { buyer, PRICES } from '../http/routes/paid/selling.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const PRELOAD = join(ROOT, 'test/fixtures/dns/use-name-server.mjs');
+const PRELOAD = new URL('../fixtures/dns/use-name-server.mjs', import.meta.url).href;
 const TIMEOUT_MS = 120_000;
 
 let folder: string;

@@ -69,13 +69,9 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
       select('rowid AS id', where, options).map(({ id }) => id);
   const readBatches = batchReader(connection, spec.name);
 
-  function read(where: Where<AnyRow>, options: RangeOptions<AnyRow>): readonly AnyRow[] {
-    return select('*', where, options).map(toRow);
-  }
-
-  function toRow(stored: StoredRow): AnyRow {
-    return readRow(spec.name, columns, stored);
-  }
+  const toRow = (stored: StoredRow) => readRow(spec.name, columns, stored);
+  const read = (where: Where<AnyRow>, options: RangeOptions<AnyRow>) =>
+    select('*', where, options).map(toRow);
 
   return {
     async insert(row) {
