@@ -3,19 +3,17 @@ import { parseOrigin } from '../../src/guard/origin.ts';
 import { createCensusStanding, type ImportedRows } from '../../src/indexes/census-standing.ts';
 import { createStanding } from '../../src/indexes/create-standing.ts';
 import type { EcosystemOptions } from '../../src/indexes/options.ts';
-import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
 import {
-  originRow,
-  PAY_TO,
-  page,
-  resourceRow,
-  sellerByAddress,
-  sellerOfOrigin,
-  trpc,
-  verification,
-} from './recorded-answers.ts';
+  type AnswersByName,
+  answersKnowing,
+  listRequests,
+  sourcesAt,
+  startSources,
+} from './known-seller.ts';
+import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
+import { PAY_TO, page } from './recorded-answers.ts';
 import { PATIENT_MS } from './request-context.ts';
-import { type StandIn, type StandInAnswer, startStandIn } from './stand-in.ts';
+import type { StandIn } from './stand-in.ts';
 
 const ORIGIN = parseOrigin('https://weather.example.com');
 const PAYEE = { network: 'eip155:8453', address: PAY_TO };
@@ -29,7 +27,7 @@ const BY_ADDRESS = 'public.sellers.all.list';
 const TOO_SOON_DETAIL = 'the census makes one request in 5 s';
 
 let source: StandIn;
-let answersByName: Record<string, () => StandInAnswer>;
+let answersByName: AnswersByName;
 let cache: MemoryCache;
 let isBusy: boolean;
 let importedByHost: Record<string, ImportedRows>;
@@ -37,34 +35,13 @@ beforeEach(async () => {
   cache = memoryCache();
   isBusy = false;
   importedByHost = {};
-  const row = originRow(ORIGIN.url, [resourceRow(`${ORIGIN.url}/paid`)]);
-  answersByName = {
-    [SEARCH_PROCEDURE]: () => ({ json: trpc([row]) }),
-    'public.resources.verificationStatus': () => ({ json: verification(1, 1) }),
-    [BY_ORIGIN]: () => ({ json: page([sellerOfOrigin(ORIGIN.url)]) }),
-    [BY_ADDRESS]: () => ({ json: page([sellerByAddress(PAY_TO)]) }),
-    ecosystem: () => ({ json: [{ name: 'Weather', websiteUrl: ORIGIN.url }] }),
-  };
-  source = await startStandIn(({ pathname }) => {
-    const name = pathname.split('/').at(-1) ?? '';
-    return answersByName[name]?.() ?? { status: 404, json: 'nothing here' };
-  });
+  answersByName = answersKnowing(ORIGIN.url);
+  source = await startSources(() => answersByName);
 });
 afterEach(() => source.close());
 
-function sources(overrides: Partial<EcosystemOptions> = {}): EcosystemOptions {
-  return {
-    x402scanUrl: source.url,
-    bazaarUrl: source.url,
-    ecosystemUrl: source.url,
-    rpcUrl: source.url,
-    solanaRpcUrl: source.url,
-    asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-    network: 'eip155:8453',
-    userAgent: 'test',
-    ...overrides,
-  };
-}
+const sources = (overrides: Partial<EcosystemOptions> = {}) =>
+  sourcesAt(source, { rpcUrl: source.url, solanaRpcUrl: source.url, ...overrides });
 
 function openCensus(overrides: Partial<EcosystemOptions> = {}) {
   return createCensusStanding({
@@ -76,10 +53,6 @@ function openCensus(overrides: Partial<EcosystemOptions> = {}) {
 }
 
 const openPaidStanding = () => createStanding(sources(), cache, PATIENT_MS);
-
-/** Lists the last part of each requested path, for example the procedure of x402scan, oldest first. */
-const listRequests = () =>
-  source.requestedPaths.map((url) => new URL(url, source.url).pathname.split('/').at(-1) ?? '');
 
 /** Reads the partner listing into the cache, so that later lookups do not request it. */
 async function cacheListing(): Promise<void> {
@@ -117,7 +90,7 @@ describe('the census asks x402scan', () => {
       data: { resources: [{ resource: `${ORIGIN.url}/paid` }], ownershipVerified: null },
     });
     expect(listing).toMatchObject({ state: 'seen', data: { listed: true } });
-    expect(listRequests()).toEqual([SEARCH_PROCEDURE]);
+    expect(listRequests(source)).toEqual([SEARCH_PROCEDURE]);
   });
 
   test('only 5 s after its last request, and fails before that', async () => {
@@ -132,10 +105,10 @@ describe('the census asks x402scan', () => {
     };
     cache.wait(4_999);
     expect((await origin(otherOrigin)).x402scan).toEqual(tooSoon);
-    expect(listRequests()).toEqual([SEARCH_PROCEDURE]);
+    expect(listRequests(source)).toEqual([SEARCH_PROCEDURE]);
     cache.wait(1);
     expect((await origin(otherOrigin)).x402scan).toMatchObject({ state: 'seen' });
-    expect(listRequests()).toEqual([SEARCH_PROCEDURE, SEARCH_PROCEDURE]);
+    expect(listRequests(source)).toEqual([SEARCH_PROCEDURE, SEARCH_PROCEDURE]);
   });
 
   test('21 times in 100 s, although it makes 101 scans', async () => {
@@ -146,7 +119,7 @@ describe('the census asks x402scan', () => {
       await Promise.all([origin(seller), settlements(seller, [PAYEE])]);
       cache.wait(1_000);
     }
-    expect(listRequests()).toHaveLength(21);
+    expect(listRequests(source)).toHaveLength(21);
   });
 
   test('again after the clock was set back', async () => {
@@ -155,7 +128,7 @@ describe('the census asks x402scan', () => {
     await origin(ORIGIN);
     cache.wait(-HOUR_MS);
     await origin(parseOrigin('https://other.example.com'));
-    expect(listRequests()).toEqual([SEARCH_PROCEDURE, SEARCH_PROCEDURE]);
+    expect(listRequests(source)).toEqual([SEARCH_PROCEDURE, SEARCH_PROCEDURE]);
   });
 
   test('only once if x402scan is busy', async () => {
@@ -163,7 +136,7 @@ describe('the census asks x402scan', () => {
     answersByName[SEARCH_PROCEDURE] = () => ({ status: 429, retryAfter: '0', json: 'later' });
     const { x402scan } = await openCensus().origin(ORIGIN);
     expect(x402scan).toMatchObject({ state: 'failed' });
-    expect(listRequests()).toEqual([SEARCH_PROCEDURE]);
+    expect(listRequests(source)).toEqual([SEARCH_PROCEDURE]);
   });
 
   test('not while a paid scan runs', async () => {
@@ -190,11 +163,11 @@ describe('the census asks x402scan', () => {
     expect((await origin(ORIGIN)).x402scan).toMatchObject({ data: { ownershipVerified: true } });
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ data: { settlements: 42 } });
     await origin(parseOrigin('https://other.example.com'));
-    expect(listRequests()).toEqual([SEARCH_PROCEDURE]);
+    expect(listRequests(source)).toEqual([SEARCH_PROCEDURE]);
     isBusy = true;
     cache.wait(7 * DAY_MS);
     expect((await origin(ORIGIN)).x402scan).toMatchObject({ state: 'seen', ageSec: 7 * 86_400 });
-    expect(listRequests()).toEqual([SEARCH_PROCEDURE]);
+    expect(listRequests(source)).toEqual([SEARCH_PROCEDURE]);
   });
 });
 
@@ -245,7 +218,7 @@ describe('settlements in the census', () => {
     const { settlements } = openCensus();
     const lookup = await settlements(ORIGIN, [PAYEE]);
     expect(lookup).toMatchObject({ source: 'x402scan', data: { address: null, settlements: 42 } });
-    expect(listRequests()).toEqual([BY_ORIGIN]);
+    expect(listRequests(source)).toEqual([BY_ORIGIN]);
   });
 
   test('are unknown, not 0, if x402scan has no row of the origin and may not be asked again yet', async () => {
@@ -257,13 +230,13 @@ describe('settlements in the census', () => {
       source: 'x402scan',
       detail: TOO_SOON_DETAIL,
     });
-    expect(listRequests()).toEqual([BY_ORIGIN]);
+    expect(listRequests(source)).toEqual([BY_ORIGIN]);
     cache.wait(5_000);
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({
       source: 'x402scan',
       data: { address: PAY_TO, settlements: 12 },
     });
-    expect(listRequests()).toEqual([BY_ORIGIN, BY_ADDRESS]);
+    expect(listRequests(source)).toEqual([BY_ORIGIN, BY_ADDRESS]);
   });
 
   test('are 0 if x402scan has no row of the recipient either', async () => {

@@ -3,6 +3,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import { createStanding } from '../../src/indexes/create-standing.ts';
 import type { EcosystemOptions } from '../../src/indexes/options.ts';
+import {
+  type AnswersByName,
+  answersKnowing,
+  listRequests,
+  sourcesAt,
+  startSources,
+} from './known-seller.ts';
 import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
 import {
   bazaarItem,
@@ -13,12 +20,10 @@ import {
   page,
   resourceRow,
   sellerByAddress,
-  sellerOfOrigin,
   trpc,
-  verification,
 } from './recorded-answers.ts';
 import { PATIENT_MS } from './request-context.ts';
-import { type StandIn, type StandInAnswer, startStandIn } from './stand-in.ts';
+import type { StandIn, StandInAnswer } from './stand-in.ts';
 
 const ORIGIN = parseOrigin('https://weather.example.com');
 const PAYEE = { network: 'eip155:8453', address: PAY_TO };
@@ -29,20 +34,12 @@ const QUALITY = {
 };
 const SHORT_TIMEOUT_MS = 1_000;
 
-/** Answers of the sources by the last part of the requested path. Tests replace single answers. */
-type AnswersByName = Record<string, () => StandInAnswer | Promise<StandInAnswer>>;
-
 const ORIGIN_FOUND: StandInAnswer = {
   json: trpc([originRow(ORIGIN.url, [resourceRow(`${ORIGIN.url}/paid`)])]),
 };
-
 const GOOD_ANSWERS: AnswersByName = {
-  'public.origins.search': () => ORIGIN_FOUND,
-  'public.resources.verificationStatus': () => ({ json: verification(1, 1) }),
-  'public.sellers.bazaar.list': () => ({ json: page([sellerOfOrigin(ORIGIN.url)]) }),
-  'public.sellers.all.list': () => ({ json: page([sellerByAddress(PAY_TO)]) }),
+  ...answersKnowing(ORIGIN.url),
   merchant: () => ({ json: merchant([bazaarItem(QUALITY)]) }),
-  ecosystem: () => ({ json: [{ name: 'Weather', websiteUrl: ORIGIN.url }] }),
 };
 const answerNoRows = () => ({ json: page([]) });
 const answer500 = (): StandInAnswer => ({ status: 500, json: 'down' });
@@ -54,30 +51,12 @@ let cache: MemoryCache;
 beforeEach(async () => {
   answersByName = { ...GOOD_ANSWERS };
   cache = memoryCache();
-  source = await startStandIn(async ({ pathname }) => {
-    const name = pathname.split('/').at(-1) ?? '';
-    return (await answersByName[name]?.()) ?? { status: 404, json: 'nothing here' };
-  });
+  source = await startSources(() => answersByName);
 });
 afterEach(() => source.close());
 
-function openStanding(overrides: Partial<EcosystemOptions> = {}, timeoutMs = PATIENT_MS) {
-  const settings: EcosystemOptions = {
-    x402scanUrl: source.url,
-    bazaarUrl: source.url,
-    ecosystemUrl: source.url,
-    rpcUrl: null,
-    asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-    network: 'eip155:8453',
-    userAgent: 'test',
-    ...overrides,
-  };
-  return createStanding(settings, cache, timeoutMs);
-}
-
-/** Lists the last part of each requested path, for example the procedure of x402scan, oldest first. */
-const listRequests = () =>
-  source.requestedPaths.map((url) => new URL(url, source.url).pathname.split('/').at(-1) ?? '');
+const openStanding = (overrides: Partial<EcosystemOptions> = {}, timeoutMs = PATIENT_MS) =>
+  createStanding(sourcesAt(source, overrides), cache, timeoutMs);
 
 describe('the standing of an origin', () => {
   test('holds the facts of x402scan and of the partner listing, with their age', async () => {
@@ -119,7 +98,7 @@ describe('the standing of an origin', () => {
     answersByName['public.origins.search'] = () => ({ json: trpc([]) });
     const { x402scan } = await openStanding().origin(ORIGIN);
     expect(x402scan).toMatchObject({ data: { resources: [], ownershipVerified: null } });
-    expect(listRequests()).not.toContain('public.resources.verificationStatus');
+    expect(listRequests(source)).not.toContain('public.resources.verificationStatus');
   });
 
   test('leaves the ownership unknown if only the request for the ownership fails', async () => {
@@ -147,7 +126,7 @@ describe('the standing of an origin', () => {
       await origin(ORIGIN);
       await settlements(ORIGIN, [PAYEE]);
     }
-    expect(listRequests().sort()).toEqual([
+    expect(listRequests(source).toSorted()).toEqual([
       'ecosystem',
       'public.origins.search',
       'public.resources.verificationStatus',
@@ -179,7 +158,7 @@ describe('settlements', () => {
       source: 'x402scan',
       data: { address: null, settlements: 42, payers: 7 },
     });
-    expect(listRequests()).toEqual(['public.sellers.bazaar.list']);
+    expect(listRequests(source)).toEqual(['public.sellers.bazaar.list']);
   });
 
   test('come from the row of the recipient if the origin has no row', async () => {
@@ -188,7 +167,7 @@ describe('settlements', () => {
       source: 'x402scan',
       data: { address: PAY_TO, settlements: 12, payers: 4 },
     });
-    expect(listRequests()).not.toContain('merchant');
+    expect(listRequests(source)).not.toContain('merchant');
   });
 
   test.each([
@@ -259,7 +238,9 @@ describe('settlements', () => {
     const siblingOrigin = parseOrigin('https://api.weather.example.com');
     await settlements(ORIGIN, [PAYEE]);
     await settlements(siblingOrigin, [PAYEE]);
-    expect(listRequests().filter((name) => name === 'public.sellers.all.list')).toHaveLength(1);
+    expect(listRequests(source).filter((name) => name === 'public.sellers.all.list')).toHaveLength(
+      1,
+    );
   });
 
   test('fail with the names of all sources if none answers', async () => {
@@ -327,7 +308,11 @@ describe('a source that hangs', () => {
     const { origin, settlements } = openStanding({}, SHORT_TIMEOUT_MS);
     expect(await origin(ORIGIN)).toMatchObject({ x402scan: { state: 'failed' } });
     expect(await settlements(ORIGIN, [PAYEE])).toMatchObject({ source: 'Bazaar' });
-    expect(listRequests().sort()).toEqual(['ecosystem', 'merchant', 'public.origins.search']);
+    expect(listRequests(source).toSorted()).toEqual([
+      'ecosystem',
+      'merchant',
+      'public.origins.search',
+    ]);
     cache.wait(30_000);
     answersByName = { ...GOOD_ANSWERS };
     expect(await origin(ORIGIN)).toMatchObject({ x402scan: { state: 'seen' } });
@@ -351,12 +336,12 @@ describe('the partner listing', () => {
     await refreshListing();
     cache.wait(11 * HOUR_MS);
     await refreshListing();
-    expect(listRequests()).toEqual(['ecosystem']);
+    expect(listRequests(source)).toEqual(['ecosystem']);
     cache.wait(HOUR_MS);
     expect(await refreshListing()).toMatchObject({ state: 'seen', ageSec: 0 });
     cache.wait(23 * HOUR_MS);
     expect((await origin(ORIGIN)).listing).toMatchObject({ state: 'seen', ageSec: 23 * 3_600 });
-    expect(listRequests().filter((name) => name === 'ecosystem')).toHaveLength(2);
+    expect(listRequests(source).filter((name) => name === 'ecosystem')).toHaveLength(2);
   });
 
   test('is kept once for all origins', async () => {
@@ -365,7 +350,7 @@ describe('the partner listing', () => {
     const localUrl = 'http://127.0.0.1:4000';
     const otherOrigin = parseOrigin(localUrl, allowOrigin(localUrl, DEFAULT_POLICY));
     expect((await origin(otherOrigin)).listing).toMatchObject({ data: { listed: false } });
-    expect(listRequests().filter((name) => name === 'ecosystem')).toHaveLength(1);
+    expect(listRequests(source).filter((name) => name === 'ecosystem')).toHaveLength(1);
   });
 });
 

@@ -1,9 +1,11 @@
-/** A server that plays x402scan, the Bazaar and the partner listing. All three know one seller. */
+/** Servers that play x402scan, the Bazaar and the partner listing, which know one seller. */
+import type { EcosystemOptions } from '../../src/indexes/options.ts';
 import { isSameAddress } from '../../src/parse/x402/namespaces.ts';
 import {
   bazaarItem,
   merchant,
   originRow,
+  PAY_TO,
   page,
   resourceRow,
   sellerByAddress,
@@ -11,7 +13,47 @@ import {
   trpc,
   verification,
 } from './recorded-answers.ts';
-import { type StandIn, startStandIn } from './stand-in.ts';
+import { type StandIn, type StandInAnswer, startStandIn } from './stand-in.ts';
+
+/** Answers of the sources by the last part of the requested path. Tests replace single answers. */
+export type AnswersByName = Record<string, () => StandInAnswer | Promise<StandInAnswer>>;
+
+/** x402scan and the partner listing know the origin, and x402scan knows its payee. */
+export function answersKnowing(originUrl: string): AnswersByName {
+  const row = originRow(originUrl, [resourceRow(`${originUrl}/paid`)]);
+  return {
+    'public.origins.search': () => ({ json: trpc([row]) }),
+    'public.resources.verificationStatus': () => ({ json: verification(1, 1) }),
+    'public.sellers.bazaar.list': () => ({ json: page([sellerOfOrigin(originUrl)]) }),
+    'public.sellers.all.list': () => ({ json: page([sellerByAddress(PAY_TO)]) }),
+    ecosystem: () => ({ json: [{ name: 'Weather', websiteUrl: originUrl }] }),
+  };
+}
+
+export function startSources(readAnswers: () => AnswersByName): Promise<StandIn> {
+  return startStandIn(async ({ pathname }) => {
+    const name = pathname.split('/').at(-1) ?? '';
+    return (await readAnswers()[name]?.()) ?? { status: 404, json: 'nothing here' };
+  });
+}
+
+/** The last part of each requested path, for example the procedure of x402scan, oldest first. */
+export function listRequests({ requestedPaths, url }: StandIn): readonly string[] {
+  return requestedPaths.map((path) => new URL(path, url).pathname.split('/').at(-1) ?? '');
+}
+
+/** Settings by which all sources are this one server. */
+export function sourcesAt(
+  { url }: StandIn,
+  overrides: Partial<EcosystemOptions> = {},
+): EcosystemOptions {
+  return {
+    ...{ x402scanUrl: url, bazaarUrl: url, ecosystemUrl: url, rpcUrl: null },
+    ...{ asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', network: 'eip155:8453' },
+    userAgent: 'test',
+    ...overrides,
+  };
+}
 
 export async function startSourcesKnowing(originUrl: string, payTo: string): Promise<StandIn> {
   const yesterday = new Date(Date.now() - 86_400_000).toISOString();

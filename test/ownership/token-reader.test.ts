@@ -1,5 +1,4 @@
 /** A confirm waits for a fetch of the verification file. Fetches of one host are shared, and begin 10 s apart. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 // The queue imports this package on first use. That import would take longer than `runPending` waits.
 import 'tldts';
 import { expect, test } from 'vitest';
@@ -11,7 +10,7 @@ import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { type Client, toClient } from '../../src/turns/client-key.ts';
 import { createOriginTurns } from '../../src/turns/origin-turns.ts';
-import { ManualClock } from '../turns/manual-clock.ts';
+import { ManualClock, runPending } from '../turns/manual-clock.ts';
 import { openFakeClient } from '../turns/turn-clients.ts';
 
 const ORIGIN = parseOrigin('https://shop.example.com', {
@@ -82,10 +81,6 @@ function startReading(instances = 1) {
 }
 
 /** Work without sockets is done after 20 turns of the event loop. */
-async function runPending(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
-}
-
 test('all waiting callers share one fetch, which counts as one failure of each client', async () => {
   await using reading = startReading();
   const { store, fetches, verification, clock } = reading;

@@ -1,7 +1,7 @@
 /** The gate asks the facilitator only about signatures that a contract may have made. */
 import { describe, expect, test } from 'vitest';
 import type { Facilitator } from '../../src/payment/settle/facilitator.ts';
-import { encode, newPayer, type SignedHeader } from './payer.ts';
+import { newPayer, type SignedHeader, signAsContract } from './payer.ts';
 import { PRICE, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 import { type NodeAnswer, RpcError, startStubNode } from './stub-node.ts';
@@ -31,14 +31,6 @@ async function startShopWithNode(readPayerCode: () => unknown, facilitator: Faci
 
 function signAsStranger(): Promise<SignedHeader> {
   return payer.sign({ value: PRICE, signAs: newPayer().privateKey });
-}
-
-/** Returns a payment whose signature only a contract could have made. */
-async function signAsContract(): Promise<SignedHeader> {
-  const signed = await signAsStranger();
-  const inner = signed.payload['payload'] as Record<string, unknown>;
-  const payload = { ...signed.payload, payload: { ...inner, signature: `0x${'ab'.repeat(200)}` } };
-  return { ...signed, payload, header: encode(payload) };
 }
 
 const createRefusingFacilitator = () => {
@@ -103,7 +95,7 @@ describe('a signature of 65 bytes that the payer did not make', () => {
 test('a signature of another length is sent to the facilitator, also if no contract is deployed yet', async () => {
   const facilitator = stubFacilitator();
   await using setup = await startShopWithNode(() => '0x', facilitator);
-  const { header } = await signAsContract();
+  const { header } = await signAsContract(await signAsStranger());
   expect((await setup.shop.buy('x', { 'payment-signature': header })).status).toBe(200);
   expect(facilitator.verified).toHaveLength(1);
   expect(setup.node.requestedMethods.filter((method) => method === 'eth_getCode')).toHaveLength(1);

@@ -54,6 +54,13 @@ export function encode(value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64');
 }
 
+/** The same payment with a signature that only a contract could have made. */
+export function signAsContract(signed: SignedHeader): SignedHeader {
+  const inner = signed.payload['payload'] as Record<string, unknown>;
+  const payload = { ...signed.payload, payload: { ...inner, signature: `0x${'ab'.repeat(200)}` } };
+  return { ...signed, payload, header: encode(payload) };
+}
+
 /** A buyer without a client library: every member of a payment can be set, and set wrongly. */
 export function newPayer(privateKey = generatePrivateKey(), terms = TERMS): Payer {
   const account = privateKeyToAccount(privateKey);

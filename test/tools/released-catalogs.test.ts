@@ -3,7 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { repinCatalogs } from '../../tools/checks/repin-catalogs.ts';
 import { pinCatalogs, publishCatalog } from '../../tools/checks/write-catalog.ts';
 import { listReleases, publishedUnchanged } from '../../tools/lint/published-unchanged.ts';
@@ -17,13 +16,9 @@ let temp: TempChecks;
 
 beforeEach(async () => {
   temp = await tempChecks();
-  await publishCatalog('2026-01-01.1', await readFiles());
+  await publishCatalog('2026-01-01.1', await temp.readFiles());
 });
 afterEach(() => temp.remove());
-
-async function readFiles() {
-  return { folder: temp.catalogFolder, checks: await discoverChecks(temp.checksFolder) };
-}
 
 async function lint(changelog: string) {
   await writeFile(join(temp.path, 'CHANGELOG.md'), changelog);
@@ -53,7 +48,7 @@ test('before the release, lint names the command that pins a changed file anew, 
   expect(await lint(UNRELEASED)).toEqual([
     expect.stringMatching(/v1\.ts: P6@1 is published and was changed: .*--repin/),
   ]);
-  await repinCatalogs(await readFiles(), listReleases(UNRELEASED));
+  await repinCatalogs(await temp.readFiles(), listReleases(UNRELEASED));
   expect(await lint(UNRELEASED)).toEqual([]);
 });
 
@@ -77,7 +72,7 @@ describe('in a repository', () => {
   });
 
   test('pins that somebody wrote anew after the release are refused, in later releases too', async () => {
-    await repinCatalogs(await readFiles(), []);
+    await repinCatalogs(await temp.readFiles(), []);
     const finding =
       'catalog/2026-01-01.1.json: catalog/2026-01-01.1.json is part of release 0.3.0, and its pin was changed: restore both';
     expect(await lint(RELEASED)).toEqual([finding]);
@@ -93,7 +88,7 @@ describe('in a repository', () => {
 
   test('pins that were written anew before the release are its pins', async () => {
     git('reset', '--quiet', '--soft', 'HEAD~1');
-    await repinCatalogs(await readFiles(), []);
+    await repinCatalogs(await temp.readFiles(), []);
     await commit(RELEASED);
     expect(await lint(RELEASED)).toEqual([]);
   });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadCatalog, readPublished } from '../../src/engine/catalog/catalog.ts';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import { repinCatalogs } from '../../tools/checks/repin-catalogs.ts';
 import { publishCatalog } from '../../tools/checks/write-catalog.ts';
 import { listReleases, publishedBreaches } from '../../tools/lint/published-unchanged.ts';
@@ -14,28 +13,26 @@ let temp: TempChecks;
 
 beforeEach(async () => {
   temp = await tempChecks();
-  await publishCatalog(CATALOG_VERSION, await readFiles());
+  await publishCatalog(CATALOG_VERSION, await temp.readFiles());
   await temp.putCheck('P6', 1, 'changed in place');
 });
 afterEach(() => temp.remove());
 
-async function readFiles() {
-  return { folder: temp.catalogFolder, checks: await discoverChecks(temp.checksFolder) };
-}
-
 test('before a release, a check that was changed in place is pinned anew', async () => {
-  await expect(loadCatalog(CATALOG_VERSION, await readFiles())).rejects.toThrow('P6@1');
-  await expect(repinCatalogs(await readFiles(), UNRELEASED_PRODUCT)).resolves.toEqual(['P6@1']);
+  await expect(loadCatalog(CATALOG_VERSION, await temp.readFiles())).rejects.toThrow('P6@1');
+  await expect(repinCatalogs(await temp.readFiles(), UNRELEASED_PRODUCT)).resolves.toEqual([
+    'P6@1',
+  ]);
 
-  const { folder, checks } = await readFiles();
+  const { folder, checks } = await temp.readFiles();
   await expect(loadCatalog(CATALOG_VERSION, { folder, checks })).resolves.toBeDefined();
   await expect(publishedBreaches(folder, checks, false)).resolves.toEqual([]);
   expect(Object.keys((await readPublished(folder)).catalogs)).toEqual([CATALOG_VERSION]);
-  await expect(repinCatalogs(await readFiles(), UNRELEASED_PRODUCT)).resolves.toEqual([]);
+  await expect(repinCatalogs(await temp.readFiles(), UNRELEASED_PRODUCT)).resolves.toEqual([]);
 });
 
 test('after a release, a check that was changed in place is refused, and the catalog keeps its pins', async () => {
-  const { folder, checks } = await readFiles();
+  const { folder, checks } = await temp.readFiles();
   const publishedBefore = await readPublished(folder);
   await expect(repinCatalogs({ folder, checks }, RELEASED_PRODUCT)).rejects.toThrow('check:revise');
   await expect(readPublished(folder)).resolves.toEqual(publishedBefore);

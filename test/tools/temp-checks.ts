@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CATALOG_FOLDER, type Catalog } from '../../src/engine/catalog/catalog.ts';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
 import type { CategoryKey } from '../../src/model/report.ts';
 
 const COUNTS: readonly (readonly [string, CategoryKey, number])[] = [
@@ -20,6 +20,8 @@ export type TempChecks = {
   readonly catalogFolder: URL;
   /** Writes checks/<id>-check/v<version>.ts. */
   putCheck(id: string, version: number, note?: string): Promise<void>;
+  /** The folder of the catalogs, and the checks as they stand now. */
+  readFiles(): Promise<{ readonly folder: URL; readonly checks: readonly DiscoveredCheck[] }>;
   remove(): Promise<void>;
 };
 
@@ -49,6 +51,10 @@ export async function tempChecks(): Promise<TempChecks> {
     checksFolder,
     catalogFolder,
     putCheck,
+    readFiles: async () => ({
+      folder: catalogFolder,
+      checks: await discoverChecks(checksFolder),
+    }),
     remove: () => rm(path, { recursive: true }),
   };
 }

@@ -29,13 +29,9 @@ beforeEach(async () => {
 });
 afterEach(() => temp.remove());
 
-async function readFiles() {
-  return { folder: temp.catalogFolder, checks: await discoverChecks(temp.checksFolder) };
-}
-
 /** Derives the second catalog from the first. */
 async function deriveSecond(replacements: Readonly<Record<string, string>> = {}) {
-  const { folder, checks } = await readFiles();
+  const { folder, checks } = await temp.readFiles();
   const base = await loadCatalog(FIRST_VERSION, { folder, checks });
   const options = { version: SECOND_VERSION, replacements: new Map(Object.entries(replacements)) };
   return { base, catalog: deriveCatalog(base, options, checks) };
@@ -46,7 +42,7 @@ describe('a new catalog', () => {
     await temp.putCheck('P6', 2);
     await temp.putCheck('P6', 10);
     const { base, catalog } = await deriveSecond();
-    const written = await addCatalog(catalog, await readFiles());
+    const written = await addCatalog(catalog, await temp.readFiles());
     expect(listChangedChecks(base, written)).toMatchObject([
       { before: { impl: 'P6@1' }, after: { impl: 'P6@10', severity: 'minor' } },
     ]);
@@ -54,13 +50,13 @@ describe('a new catalog', () => {
       ...base,
       checks: [],
     });
-    await expect(loadCatalog(SECOND_VERSION, await readFiles())).resolves.toEqual(written);
+    await expect(loadCatalog(SECOND_VERSION, await temp.readFiles())).resolves.toEqual(written);
   });
 
   test('runs a new check in the place of an old one', async () => {
     await temp.putCheck('S13', 1);
     const { base, catalog } = await deriveSecond({ S12: 'S13' });
-    const written = await addCatalog(catalog, await readFiles());
+    const written = await addCatalog(catalog, await temp.readFiles());
     expect(written.checks.map(({ id }) => id)).not.toContain('S12');
     expect(listChangedChecks(base, written)).toMatchObject([
       { before: { id: 'S12' }, after: { id: 'S13', impl: 'S13@1', category: 'docs' } },
@@ -76,8 +72,8 @@ describe('a new catalog', () => {
 
   test('is refused if a catalog of its version exists', async () => {
     const { catalog } = await deriveSecond();
-    await addCatalog(catalog, await readFiles());
-    await expect(addCatalog(catalog, await readFiles())).rejects.toThrow('is there already');
+    await addCatalog(catalog, await temp.readFiles());
+    await expect(addCatalog(catalog, await temp.readFiles())).rejects.toThrow('is there already');
   });
 
   test('has an entry in the changelog above the entries of earlier catalogs', async () => {
@@ -94,24 +90,28 @@ describe('a new catalog', () => {
 describe('a changed check file', () => {
   test('gets its new digest in unpublished catalogs', async () => {
     await temp.putCheck('P6', 1, 'changed');
-    await expect(loadCatalog(FIRST_VERSION, await readFiles())).rejects.toThrow('other digest');
-    await expect(refreshCatalogs(await readFiles())).resolves.toEqual(
+    await expect(loadCatalog(FIRST_VERSION, await temp.readFiles())).rejects.toThrow(
+      'other digest',
+    );
+    await expect(refreshCatalogs(await temp.readFiles())).resolves.toEqual(
       new Map([[FIRST_VERSION, ['P6@1']]]),
     );
-    await expect(loadCatalog(FIRST_VERSION, await readFiles())).resolves.toBeDefined();
-    await expect(refreshCatalogs(await readFiles())).resolves.toEqual(
+    await expect(loadCatalog(FIRST_VERSION, await temp.readFiles())).resolves.toBeDefined();
+    await expect(refreshCatalogs(await temp.readFiles())).resolves.toEqual(
       new Map([[FIRST_VERSION, []]]),
     );
   });
 
   test('leaves a published catalog as it is, and that catalog refuses to load', async () => {
-    await publishCatalog(FIRST_VERSION, await readFiles());
+    await publishCatalog(FIRST_VERSION, await temp.readFiles());
     const catalogBefore = await readCatalog(FIRST_VERSION, temp.catalogFolder);
     await temp.putCheck('P6', 1, 'changed');
-    await expect(refreshCatalogs(await readFiles())).resolves.toEqual(new Map());
+    await expect(refreshCatalogs(await temp.readFiles())).resolves.toEqual(new Map());
     await expect(readCatalog(FIRST_VERSION, temp.catalogFolder)).resolves.toEqual(catalogBefore);
-    await expect(loadCatalog(FIRST_VERSION, await readFiles())).rejects.toThrow('other digest');
-    const { folder, checks } = await readFiles();
+    await expect(loadCatalog(FIRST_VERSION, await temp.readFiles())).rejects.toThrow(
+      'other digest',
+    );
+    const { folder, checks } = await temp.readFiles();
     await expect(publishedBreaches(folder, checks, true)).resolves.toHaveLength(1);
   });
 });
@@ -119,34 +119,36 @@ describe('a changed check file', () => {
 describe('publishing a catalog', () => {
   test('pins the catalog and each check file that it runs, once', async () => {
     await temp.putCheck('P6', 2);
-    await expect(publishCatalog(FIRST_VERSION, await readFiles())).resolves.toHaveLength(25);
+    await expect(publishCatalog(FIRST_VERSION, await temp.readFiles())).resolves.toHaveLength(25);
     const { catalog } = await deriveSecond();
-    await addCatalog(catalog, await readFiles());
-    await expect(publishCatalog(SECOND_VERSION, await readFiles())).resolves.toEqual(['P6@2']);
+    await addCatalog(catalog, await temp.readFiles());
+    await expect(publishCatalog(SECOND_VERSION, await temp.readFiles())).resolves.toEqual(['P6@2']);
 
     const published = await readPublished(temp.catalogFolder);
     expect(Object.keys(published.catalogs)).toEqual([FIRST_VERSION, SECOND_VERSION]);
     expect([...(await publishedChecks(temp.catalogFolder)).keys()]).toHaveLength(26);
-    const { folder, checks } = await readFiles();
+    const { folder, checks } = await temp.readFiles();
     await expect(publishedBreaches(folder, checks, true)).resolves.toEqual([]);
-    await expect(publishCatalog(SECOND_VERSION, await readFiles())).rejects.toThrow(
+    await expect(publishCatalog(SECOND_VERSION, await temp.readFiles())).rejects.toThrow(
       'is published already',
     );
   });
 
   test('refuses the catalog if it does not load', async () => {
     await temp.putCheck('P6', 1, 'changed');
-    await expect(publishCatalog(FIRST_VERSION, await readFiles())).rejects.toThrow('other digest');
+    await expect(publishCatalog(FIRST_VERSION, await temp.readFiles())).rejects.toThrow(
+      'other digest',
+    );
   });
 
   test('refuses a check file that another catalog pinned with another digest', async () => {
     const { catalog } = await deriveSecond();
-    await publishCatalog(FIRST_VERSION, await readFiles());
+    await publishCatalog(FIRST_VERSION, await temp.readFiles());
     await temp.putCheck('P6', 1, 'changed');
-    const { folder, checks } = await readFiles();
+    const { folder, checks } = await temp.readFiles();
     const options = { version: SECOND_VERSION, replacements: new Map() };
     await addCatalog(deriveCatalog(catalog, options, checks), { folder, checks });
-    await expect(publishCatalog(SECOND_VERSION, await readFiles())).rejects.toThrow(
+    await expect(publishCatalog(SECOND_VERSION, await temp.readFiles())).rejects.toThrow(
       'P6@1 was published',
     );
   });
@@ -154,8 +156,8 @@ describe('publishing a catalog', () => {
 
 describe('the list of published files', () => {
   test('shows which published files were changed or are missing', async () => {
-    await publishCatalog(FIRST_VERSION, await readFiles());
-    const { folder, checks } = await readFiles();
+    await publishCatalog(FIRST_VERSION, await temp.readFiles());
+    const { folder, checks } = await temp.readFiles();
     await expect(publishedBreaches(folder, checks, true)).resolves.toEqual([]);
     const others = checks.filter(({ id }) => id !== 'P6' && id !== 'S1');
     const [s1] = checks.filter(({ id }) => id === 'S1');

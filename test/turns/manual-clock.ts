@@ -1,3 +1,10 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** Waits twenty turns of the event loop. All work that needs no time is then done. */
+export async function runPending(): Promise<void> {
+  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+}
+
 /** A clock that moves when it is told to, and wakes those who wait on it. */
 export class ManualClock {
   #nowMs = Date.UTC(2026, 8, 1, 12);

@@ -1,5 +1,4 @@
 /** The queue of free requests orders them, and limits how many run at once and how often one server is asked. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 // The queue imports this package at its first request. Under a manual clock, the package must be loaded earlier.
 import 'tldts';
 import { expect, test } from 'vitest';
@@ -7,14 +6,9 @@ import type { Address } from '../../src/guard/name-servers.ts';
 import { parseOrigin } from '../../src/guard/origin.ts';
 import { enterTurn, type Turn, type TurnRequest } from '../../src/turns/origin-turns.ts';
 import { TurnQueue } from '../../src/turns/turn-queue.ts';
-import { ManualClock } from './manual-clock.ts';
+import { ManualClock, runPending } from './manual-clock.ts';
 
 const HOUR_MS = 3_600_000;
-
-/** Waits twenty turns of the event loop. All work that needs no time is then done. */
-async function runPending(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
-}
 
 /** Starts a queue. With `runningScans: 1`, requests run one at a time, so tests see their order. */
 function startTurns(runningScans = 0) {

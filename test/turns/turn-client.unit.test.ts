@@ -1,5 +1,4 @@
 /** The client of a turn waits before each request, and its handshakes are charged however the work ends. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 // The queue imports this package at its first request. Under a manual clock, the package must be loaded earlier.
 import 'tldts';
 import { expect, test } from 'vitest';
@@ -11,7 +10,7 @@ import {
   NoTurn,
   type TurnClient,
 } from '../../src/turns/origin-turns.ts';
-import { ManualClock } from './manual-clock.ts';
+import { ManualClock, runPending } from './manual-clock.ts';
 import { type FakeNetwork, openFakeClient } from './turn-clients.ts';
 
 const ORIGIN = parseOrigin('shop.dev');
@@ -22,10 +21,6 @@ const REQUEST = {
   capBytes: 1,
   redirects: 'none',
 } as const;
-
-async function runPending(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await nextTurn();
-}
 
 /** While a scan runs, one turn runs at a time, so tests see the order of turns. */
 function startTurns(network: FakeNetwork = {}, runningScans = 1) {
