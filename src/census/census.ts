@@ -5,9 +5,8 @@ import type { DueOptions } from '../store/watches.ts';
 import { HostLeft, Rounds, withLease } from '../turns/in-turn.ts';
 import { LimitReached } from '../turns/origin-turns.ts';
 import { CensusLook, type CensusLookOptions, type CensusLookResult, LOOK_LEASES } from './look.ts';
-import { type EndedLook, LookRest, OutageWindow } from './outage.ts';
 import { canScanEndToday, DAY_MS, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
-import { LookQueue } from './queue.ts';
+import { type EndedLook, LookQueue, LookRest, OutageWindow } from './queue.ts';
 import type { Wishes } from './wishes.ts';
 import { CensusWords } from './words.ts';
 

@@ -9,7 +9,7 @@ import {
   locateListing,
 } from '../indexes/listing-page.ts';
 import type { CensusResource } from '../scan/scanner.ts';
-import { MAX_KEPT_RESOURCES, toKey } from './stored-listing.ts';
+import { MAX_KEPT_RESOURCES, toKey } from './resources.ts';
 
 /** The listing of an origin in one import. */
 export type FoundOrigin = ListedOrigin & {

@@ -8,7 +8,6 @@ import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { secondOfDay, withLease } from '../turns/in-turn.ts';
 import { LimitReached } from '../turns/origin-turns.ts';
-import { type Candidate, chooseOrigins, isExcluded } from './choose.ts';
 import {
   type FoundOrigin,
   FoundOrigins,
@@ -16,9 +15,17 @@ import {
   type RankRow,
 } from './found-origins.ts';
 import { type ImportFacts, mergeListing } from './listing.ts';
-import { createKeyedHash, DAY_MS, type KeyedHash, LISTED_FOR_DAYS, lookTimeMs } from './plan.ts';
-import { type CensusSource, isSame, isSold } from './resources.ts';
-import { toListing } from './stored-listing.ts';
+import {
+  type Candidate,
+  chooseOrigins,
+  createKeyedHash,
+  DAY_MS,
+  isExcluded,
+  type KeyedHash,
+  LISTED_FOR_DAYS,
+  lookTimeMs,
+} from './plan.ts';
+import { type CensusSource, isSame, isSold, toListing } from './resources.ts';
 import type { Wishes } from './wishes.ts';
 
 export type ListingReaderOptions = {

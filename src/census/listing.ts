@@ -2,18 +2,21 @@
 import type { FinishedScan } from '../scans/finished-scan.ts';
 import type { FoundOrigin } from './found-origins.ts';
 import {
+  type CensusListing,
   type CensusSource,
   findChallenged,
   isSame,
   isSold,
   type KnownResource,
   type ListedSign,
+  MAX_KEPT_RESOURCES,
+  MAX_RESOURCES,
   noteAnswers,
   noteChallenges,
   type PostMode,
   rankResources,
+  toKey,
 } from './resources.ts';
-import { type CensusListing, MAX_KEPT_RESOURCES, MAX_RESOURCES, toKey } from './stored-listing.ts';
 
 const MAX_LISTING_BYTES = 16 * 1_024;
 

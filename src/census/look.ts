@@ -29,13 +29,14 @@ import {
 import { LISTED_FOR_DAYS } from './plan.ts';
 import { toDomainTarget, toNetworkTarget } from './queue.ts';
 import {
+  type CensusListing,
   findChallenged,
   isSold,
   type ListedSign,
   mayAskResource,
   type PostMode,
+  toListing,
 } from './resources.ts';
-import { type CensusListing, toListing } from './stored-listing.ts';
 import type { Wishes } from './wishes.ts';
 
 export type CensusLookOptions = {
@@ -151,8 +152,8 @@ export class CensusLook {
     const allowed = this.#readStoredRobots();
     const isKnown = allowed !== null && resources.every(({ path }) => path in allowed);
     const robotsPaths = isKnown ? [] : this.#listPaths();
-    const answers = await this.#askListed({ resources, allowed, robotsPaths }, client);
-    const { signs, isRobotsSilent, ...facts } = answers;
+    const request = { resources, allowed, robotsPaths };
+    const { signs, isRobotsSilent, ...facts } = await this.#askListed(request, client);
     const word = toDayWord(signs);
     const areSilent = word === 'down' && signs.every(({ status }) => status === null);
     const isSilent = areSilent || (isRobotsSilent && signs.length === 0);
@@ -178,8 +179,7 @@ export class CensusLook {
     if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
     const robotsPaths = this.#listPaths();
     const request = { resources: [], allowed: null, robotsPaths };
-    const answers = await this.#askListed(request, client);
-    const { signs, isRobotsSilent, ...facts } = answers;
+    const { signs, isRobotsSilent, ...facts } = await this.#askListed(request, client);
     const allowed = facts.allowed ?? this.#readStoredRobots();
     const isRefused = allowed === null || robotsPaths.every((path) => allowed[path] === false);
     if (isRefused || facts.restMs !== null || signs.length > 0) {
@@ -279,10 +279,9 @@ export class CensusLook {
 
   /** Leases a domain or network. All instances see the leases by their group. Throws LimitReached. */
   async #lease(target: string): Promise<void> {
-    const limits = { limit: 1, lifetimeMs: LEASE_MS, endsWithOwner: true };
     const lease = await this.#options.store.slots.take({
       ...{ scope: [LOOK_LEASES, target], group: LOOK_LEASES, data: target },
-      ...limits,
+      ...{ limit: 1, lifetimeMs: LEASE_MS, endsWithOwner: true },
     });
     if (!lease.taken) throw new LimitReached();
     this.#leases.push(lease.slot);

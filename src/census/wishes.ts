@@ -3,8 +3,7 @@ import { type Exclusions, readExclusions } from '../config/census.ts';
 import type { OriginPolicy } from '../guard/origin.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { isExcluded } from './choose.ts';
-import { LISTED_FOR_DAYS } from './plan.ts';
+import { isExcluded, LISTED_FOR_DAYS } from './plan.ts';
 
 export type WishesOptions = {
   readonly store: Store;

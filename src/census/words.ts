@@ -12,7 +12,7 @@ import {
   LISTED_FOR_DAYS,
   lookTimeMs,
 } from './plan.ts';
-import { toListing } from './stored-listing.ts';
+import { toListing } from './resources.ts';
 
 export type CensusWordsOptions = Pick<
   CensusLookOptions,

@@ -3,7 +3,7 @@ import { Counter, Gauge, Registry } from 'prom-client';
 import { Census } from '../census/census.ts';
 import { CensusImports, listSources } from '../census/import.ts';
 import { DAY_MS } from '../census/plan.ts';
-import { toListing } from '../census/stored-listing.ts';
+import { toListing } from '../census/resources.ts';
 import { Wishes } from '../census/wishes.ts';
 import type { CensusConfig } from '../config/census.ts';
 import type { Config } from '../config/config.ts';

@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { JsonObject } from '../model/json.ts';
 import { type Availability, DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../model/payability.ts';
-import { countWordsOfLastDay, type WordCounts } from './census-sums.ts';
 import type { StoreContext } from './context.ts';
-import { utcDay } from './statistics.ts';
+import { countWordsOfLastDay, utcDay, type WordCounts } from './statistics.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import type { Row } from './tables.ts';
 import type { DueOptions } from './watches.ts';

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import type { Grade } from '../model/report.ts';
 import type { StoreContext } from './context.ts';
 import { StoreError } from './errors.ts';
+import { findHiddenChanges } from './exclusions.ts';
 import { findOwnerState } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
 import { waitJitter } from './table.ts';
 import type { ChangeType, Row } from './tables.ts';
-import { findHiddenChanges } from './withheld.ts';
 
 /**
  * The history of one host up to the last row that this reader has read. Rows are numbered without gaps and never

@@ -3,12 +3,16 @@ import type { Grade } from '../model/report.ts';
 import { toAvailability } from './census.ts';
 import { findLastChange } from './changes.ts';
 import type { DirectoryQuery, StoreContext } from './context.ts';
-import { findShownRecord, withoutWithheld } from './exclusions.ts';
+import {
+  findExclusionsVersion,
+  findShownRecord,
+  withoutWithheld,
+  withoutWithheldHistory,
+} from './exclusions.ts';
 import { findLastOwnerChangeNumber, findOwnerStates, toVerifiedUntilMs } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
 import { orderByScan } from './table.ts';
 import type { Row } from './tables.ts';
-import { findExclusionsVersion, withoutWithheldHistory } from './withheld.ts';
 
 /** The current scan of one host, and its owner's settings at the time of reading. */
 export type DirectoryRecord = PublishedScan & {

@@ -1,6 +1,6 @@
-import { foldCensusDays } from './census-sums.ts';
+import { randomUUID } from 'node:crypto';
 import { RETENTION_MS, type StoreContext } from './context.ts';
-import { purgeExcluded } from './exclusions.ts';
+import { findWithheld, purgeExcluded } from './exclusions.ts';
 import { purgeIdentifiers } from './identifiers.ts';
 import {
   isHistoryExpired,
@@ -11,7 +11,8 @@ import {
 } from './ledger.ts';
 import { purgeOwners } from './owners.ts';
 import { purgeSigningKeys } from './signing-keys.ts';
-import { foldDays } from './statistics.ts';
+import { countHosts, foldDays, utcDay, type WordCounts } from './statistics.ts';
+import { toStoredJson } from './stored-values.ts';
 import type { Where } from './table.ts';
 import type { Row } from './tables.ts';
 import { purgeWatches } from './watches.ts';
@@ -186,4 +187,34 @@ async function findHistoriesNaming(
     }
   }
   return historiesById;
+}
+
+/**
+ * Counts the words of each finished day once, without hosts that are opted out at that time. Removes old sums and
+ * imports, and returns the number of removed rows.
+ */
+async function foldCensusDays(context: StoreContext, nowMs: number): Promise<number> {
+  const { censusWords, censusSums, censusImports } = context.tables;
+  const lastSum = await censusSums.first({}, { order: [['day', 'desc']] });
+  const oldestWord = await censusWords.first({}, { order: [['day', 'asc']] });
+  const endDay = utcDay(nowMs - RETENTION_MS.lateWords);
+  const firstDay = Math.max((lastSum?.day ?? 0) + 1, oldestWord?.day ?? endDay);
+  for (let day = firstDay; day < endDay; day += 1) {
+    const counts = await countWords(context, day);
+    if (countHosts(counts) === 0) continue;
+    const sums = toStoredJson({ ...counts }, 'the words of a day');
+    await censusSums.insertContended({ day, attempt: randomUUID(), sums });
+  }
+  const whereOld = { day: { before: utcDay(nowMs - RETENTION_MS.daySum) } };
+  const removedSums = await censusSums.removeInBatches(whereOld);
+  return removedSums + (await censusImports.removeInBatches(whereOld));
+}
+
+async function countWords(context: StoreContext, day: number): Promise<WordCounts> {
+  const counts = { payable: 0, not_payable: 0, down: 0, not_checked: 0 };
+  for await (const rows of context.tables.censusWords.batches({ day })) {
+    const isWithheld = await findWithheld(context, rows);
+    for (const { host, word } of rows) if (!isWithheld(host)) counts[word] += 1;
+  }
+  return counts;
 }

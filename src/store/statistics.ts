@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { DayWord } from '../model/payability.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { StoreError } from './errors.ts';
 import { findOwnerStates } from './owners.ts';
@@ -164,4 +165,27 @@ function sumsFromJson(text: string): Counts {
     counts.set(name, count);
   }
   return counts;
+}
+
+/** Number of hosts with each word on one day. */
+export type WordCounts = Readonly<Record<DayWord, number>>;
+
+export async function countWordsOfLastDay({ tables }: StoreContext): Promise<WordCounts | null> {
+  const sums = await tables.censusSums.all({}, { order: [['day', 'desc']] });
+  const counts = sums.map(({ sums: text }) => toCounts(text));
+  return counts.find((dayCounts) => countHosts(dayCounts) >= MIN_ORIGINS_PER_BLOCK) ?? null;
+}
+
+function toCounts(text: string): WordCounts {
+  const { payable, not_payable, down, not_checked } = objectFromStoredJson(text);
+  return {
+    payable: Number(payable),
+    not_payable: Number(not_payable),
+    down: Number(down),
+    not_checked: Number(not_checked),
+  };
+}
+
+export function countHosts({ payable, not_payable, down, not_checked }: WordCounts): number {
+  return payable + not_payable + down + not_checked;
 }

@@ -4,8 +4,12 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type Candidate, chooseOrigins } from '../../src/census/choose.ts';
-import { createKeyedHash, lookTimeMs } from '../../src/census/plan.ts';
+import {
+  type Candidate,
+  chooseOrigins,
+  createKeyedHash,
+  lookTimeMs,
+} from '../../src/census/plan.ts';
 import { parseExclusions, readExclusions, readLines } from '../../src/config/census.ts';
 import { DEFAULT_POLICY } from '../../src/guard/origin.ts';
 import { keyedHash } from './census-rig.ts';

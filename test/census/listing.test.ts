@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { FoundOrigins, MAX_HOSTS } from '../../src/census/found-origins.ts';
 import { type ImportFacts, mergeListing } from '../../src/census/listing.ts';
-import { toListing } from '../../src/census/stored-listing.ts';
+import { toListing } from '../../src/census/resources.ts';
 import { type CanonicalHost, DEFAULT_POLICY, parseOrigin } from '../../src/guard/origin.ts';
 import type { MerchantItem } from '../../src/indexes/index-answers.ts';
 

@@ -1,8 +1,7 @@
 /** A fold adds up the hosts of past days. If it is killed or races with another fold, each host still counts once. */
 import { expect, test } from 'vitest';
 import { Connection, MEMORY } from '../../src/store/sqlite/connection.ts';
-import { openSchema } from '../../src/store/sqlite/schema.ts';
-import { sqliteTables } from '../../src/store/sqlite/store.ts';
+import { openSchema, sqliteTables } from '../../src/store/sqlite/store.ts';
 import { foldDays, insertHostDay, statisticsOn, utcDay } from '../../src/store/statistics.ts';
 import type { Tables } from '../../src/store/tables.ts';
 import { publishedScan } from './contract/samples.ts';

@@ -4,6 +4,7 @@ import type { PayableFilter } from '../../src/model/payability.ts';
 import { toWeekDaysEntry } from '../../src/store/census.ts';
 import type { EngineContext, RecordLists } from '../../src/store/context.ts';
 import { StoreError } from '../../src/store/errors.ts';
+import { findExcludedHosts } from '../../src/store/exclusions.ts';
 import { findOptedOutHosts, findVerifiedHosts } from '../../src/store/owners.ts';
 import { type InstanceId, newInstanceId } from '../../src/store/payment-tables.ts';
 import { type OpenStoreOptions, type Store, storeOn } from '../../src/store/store.ts';
@@ -20,7 +21,6 @@ import {
   type Where,
 } from '../../src/store/table.ts';
 import { type Row, TABLES } from '../../src/store/tables.ts';
-import { findExcludedHosts } from '../../src/store/withheld.ts';
 
 /** The stored rows, which a restart finds again. */
 export type Memory = Map<string, Map<string, AnyRow>>;

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_STATES, type LedgerState } from '../../src/store/payment-tables.ts';
 import { Connection, MEMORY } from '../../src/store/sqlite/connection.ts';
-import { openSchema } from '../../src/store/sqlite/schema.ts';
-import { sqliteTables } from '../../src/store/sqlite/store.ts';
+import { openSchema, sqliteTables } from '../../src/store/sqlite/store.ts';
 import { ledgerStep } from './contract/samples.ts';
 
 /** Values of `PRAGMA synchronous`. */

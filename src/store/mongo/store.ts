@@ -1,5 +1,16 @@
-import { type Db, MongoClient } from 'mongodb';
-import { type EngineContext, RETENTION_MS } from '../context.ts';
+import { type Db, type Filter, type FindOptions, MongoClient, type Sort } from 'mongodb';
+import { ALL_GRADES } from '../../model/report.ts';
+import { toWeekDaysEntry } from '../census.ts';
+import {
+  type DirectoryQuery,
+  type EngineContext,
+  type ListQuery,
+  RETENTION_MS,
+  type RecordLists,
+  type StoreContext,
+} from '../context.ts';
+import { findExcludedHosts } from '../exclusions.ts';
+import { findOptedOutHosts, findVerifiedHosts } from '../owners.ts';
 import { newInstanceId } from '../payment-tables.ts';
 import { slotsOn } from '../slots.ts';
 import { type LimitStore, type OpenStoreOptions, type Store, storeOn } from '../store.ts';
@@ -17,8 +28,7 @@ import {
 } from './client.ts';
 import { isInstanceAlive, MongoInstances } from './instances.ts';
 import { prepareDatabase, SHARING_TABLES } from './prepare.ts';
-import { mongoLists } from './record-lists.ts';
-import { mongoTable } from './table.ts';
+import { mongoTable, type StoredDocument } from './table.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 /** A request fails if the server sends nothing for this long. */
@@ -133,4 +143,91 @@ function mongoLimits(database: Db, guard: Guard, now: () => number): LimitStore 
       return { count: counter?.count ?? 1, resetAtMs };
     },
   };
+}
+
+const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
+  recent: { scannedAtMs: -1, _id: 1 },
+  grade: { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
+  new: { firstSeenAtMs: -1, _id: 1 },
+};
+
+type ListsContext = Pick<StoreContext, 'tables' | 'now'>;
+
+function mongoLists(database: Db, guard: Guard, context: ListsContext): RecordLists {
+  const records = database.collection<StoredDocument>(TABLES.records.name);
+  const count = (filter: Filter<StoredDocument>) => guard(() => records.countDocuments(filter));
+  const find = (filter: Filter<StoredDocument>, options: FindOptions) =>
+    guard(() => records.find(filter, options).toArray());
+  const findHosts = async (filter: Filter<StoredDocument>, options: FindOptions) =>
+    (await find(filter, { ...options, projection: { _id: 1 } })).map(({ _id }) => _id);
+
+  return {
+    async list(query) {
+      const [shown, verifiedHosts] = await Promise.all([
+        filterShown(context),
+        query.verified ? findVerifiedHosts(context) : null,
+      ]);
+      const filter = { $and: [shown, ...toConditions(query, verifiedHosts, context.now())] };
+      const matches = await count(filter);
+      const { sort, page, pageSize } = query;
+      const skip = page * pageSize;
+      if (skip >= matches) return { count: matches, hosts: [] };
+      const hosts = await findHosts(filter, { sort: SORTS[sort], skip, limit: pageSize });
+      return { count: matches, hosts };
+    },
+
+    async countByGrade() {
+      const shown = await filterShown(context);
+      const counted = ALL_GRADES.map(
+        async (grade) => [grade, await count({ grade, ...shown })] as const,
+      );
+      return new Map(await Promise.all(counted));
+    },
+
+    /**
+     * Reads the records in the order of `_id`, and sorts them here. A cursor in the order of time could miss a host
+     * that is scanned again during the read.
+     */
+    async findNewestHosts(limit) {
+      const projection = { scannedAtMs: 1 };
+      const rows = await find(await filterShown(context), { sort: { _id: 1 }, projection });
+      return rows
+        .map(({ _id, scannedAtMs }) => ({ host: _id, scannedAtMs: Number(scannedAtMs) }))
+        .toSorted((a, b) => b.scannedAtMs - a.scannedAtMs || (a.host < b.host ? -1 : 1))
+        .slice(0, limit)
+        .map(({ host }) => host);
+    },
+  };
+}
+
+/** Selects the records that lists may show. */
+async function filterShown(context: ListsContext): Promise<Filter<StoredDocument>> {
+  const optedOut = await findOptedOutHosts(context);
+  const excluded = await findExcludedHosts(context);
+  const whereReached = { reached: true };
+  const isListed = optedOut.length > 0 ? { _id: { $nin: [...optedOut] } } : {};
+  const isOfCensus = { _id: { $in: [...excluded] }, paidBy: 'census' };
+  return { ...whereReached, ...isListed, ...(excluded.length > 0 ? { $nor: [isOfCensus] } : {}) };
+}
+
+/** @param verifiedHosts selects only these hosts; null selects hosts with and without a proof */
+function toConditions(
+  { category, q, grade, sinceMs, payable }: ListQuery,
+  verifiedHosts: readonly string[] | null,
+  nowMs: number,
+): readonly Filter<StoredDocument>[] {
+  return [
+    ...(verifiedHosts === null ? [] : [{ _id: { $in: [...verifiedHosts] } }]),
+    ...(category === undefined ? [] : [{ category }]),
+    ...(q === '' ? [] : [{ _id: { $regex: escapePattern(q) } }]),
+    ...(grade === undefined ? [] : [{ grade }]),
+    ...(payable === 'today' ? [{ payableUntilMs: { $gt: nowMs } }] : []),
+    ...(payable === 'week' ? [{ payableWeekDays: { $regex: toWeekDaysEntry(nowMs) } }] : []),
+    ...(sinceMs === undefined ? [] : [{ scannedAtMs: { $gte: sinceMs } }]),
+  ];
+}
+
+/** Returns a pattern that matches exactly this text. The text has only characters that hosts may have. */
+function escapePattern(q: string): string {
+  return q.replaceAll(/[.[\]-]/g, '\\$&');
 }

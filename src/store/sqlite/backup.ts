@@ -11,7 +11,7 @@ import {
 import { dirname, resolve } from 'node:path';
 import { StoreError } from '../errors.ts';
 import { Connection, lockProcess, toStoreError } from './connection.ts';
-import { requireSchemaVersion } from './schema.ts';
+import { requireSchemaVersion } from './store.ts';
 
 /** Number of hosts in the directory of a backup, and of payments in its ledger. */
 export type BackupContents = { readonly hosts: number; readonly payments: number };

@@ -1,14 +1,14 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { EngineContext } from '../context.ts';
+import { StoreError } from '../errors.ts';
 import { newInstanceId } from '../payment-tables.ts';
 import { type OpenStoreOptions, type Store, storeOn } from '../store.ts';
-import { openTables } from '../table.ts';
+import { type AnyTableSpec, openTables } from '../table.ts';
 import { TABLES, type Tables } from '../tables.ts';
 import { Connection, lockProcess, MEMORY, type ProcessLock, toStoreError } from './connection.ts';
 import { sqliteLists } from './record-lists.ts';
-import { openSchema } from './schema.ts';
-import { sqliteTable } from './table.ts';
+import { type FlatColumn, quoteName, sqliteTable, toFlatColumns } from './table.ts';
 
 export { MEMORY };
 
@@ -77,4 +77,101 @@ function prepareFile(path: string): string {
   mkdirSync(dirname(file), { recursive: true });
   const canonical = join(realpathSync(dirname(file)), basename(file));
   return existsSync(canonical) ? realpathSync(canonical) : canonical;
+}
+
+/** `user_version` of a store. New tables, columns and indexes need no new version, because each start creates them. */
+const SCHEMA_VERSION = 13;
+
+const SPECS: readonly AnyTableSpec[] = Object.values(TABLES);
+
+const SQL_TYPES = {
+  text: 'TEXT',
+  integer: 'INTEGER',
+  boolean: 'INTEGER',
+  bytes: 'BLOB',
+  object: 'TEXT',
+} as const;
+
+/**
+ * Covering indexes of the directory's lists. Each index has all columns by which a list filters and counts, so SQLite
+ * does not look up the rows of hosts that it skips.
+ */
+const RECORD_INDEXES = `
+  CREATE INDEX IF NOT EXISTS records_by_time
+    ON records ("scannedAtMs" DESC, host, category, grade, "payableUntilMs", "payableWeekDays");
+  CREATE INDEX IF NOT EXISTS records_by_grade
+    ON records (grade, score DESC, "scannedAtMs" DESC, host, category, "payableUntilMs",
+      "payableWeekDays");
+  DROP INDEX IF EXISTS records_by_category;
+  CREATE INDEX IF NOT EXISTS records_by_category_and_time
+    ON records (category, "scannedAtMs" DESC, host, grade, "payableUntilMs", "payableWeekDays");
+  CREATE INDEX IF NOT EXISTS records_by_first_scan
+    ON records ("firstSeenAtMs" DESC, host, category, grade, "payableUntilMs", "payableWeekDays");
+  CREATE INDEX IF NOT EXISTS records_never_reached ON records (reached) WHERE reached = 0;`;
+
+/**
+ * Creates missing tables, columns and indexes in one transaction. A start that was killed can therefore be repeated,
+ * and a new file is synced only once.
+ * @throws StoreError `incompatible` if another program wrote the file, or another version of this one
+ */
+export function openSchema(connection: Connection): void {
+  const isNew =
+    readSchemaVersion(connection) === 0 && connection.value('SELECT 1 FROM sqlite_schema') === null;
+  if (!isNew) requireSchemaVersion(connection);
+  connection.transaction(() => {
+    addColumns(connection);
+    connection.exec(`${SPECS.map(toTableSql).join('\n')}${RECORD_INDEXES}`);
+    if (isNew) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  });
+}
+
+/** @throws StoreError `incompatible` if this program cannot use the file */
+export function requireSchemaVersion(connection: Connection): void {
+  const version = readSchemaVersion(connection);
+  if (version === SCHEMA_VERSION) return;
+  const advice =
+    version > SCHEMA_VERSION
+      ? 'run the newer program, or give this one its own STORE_URL'
+      : 'give this program its own STORE_URL';
+  const message = `the store ${connection.location} has schema ${version}, this program knows ${SCHEMA_VERSION}: ${advice}`;
+  throw new StoreError('incompatible', message);
+}
+
+function readSchemaVersion(connection: Connection): number {
+  return Number(connection.value('PRAGMA user_version'));
+}
+
+/**
+ * Adds columns that are missing in tables of older programs. Call it before indexes use them. Existing rows
+ * have no value for a new column, so the column must allow null.
+ */
+function addColumns(connection: Connection): void {
+  for (const spec of SPECS) {
+    const columns = connection.values('SELECT name FROM pragma_table_info(?)', spec.name);
+    const isNewTable = columns.length === 0;
+    for (const column of toFlatColumns(spec)) {
+      if (isNewTable || columns.includes(column.name)) continue;
+      connection.exec(`ALTER TABLE ${quoteName(spec.name)} ADD COLUMN ${toColumnSql(column)}`);
+    }
+  }
+}
+
+function toTableSql(spec: AnyTableSpec): string {
+  const name = quoteName(spec.name);
+  const columns = toFlatColumns(spec).map(toColumnSql);
+  const uniques = (spec.unique ?? []).map((key) => `UNIQUE (${joinNames(key)})`);
+  const indexes = (spec.indexes ?? []).map((key) => {
+    const index = quoteName(`${spec.name} ${key.join(' ')}`);
+    return `CREATE INDEX IF NOT EXISTS ${index} ON ${name} (${joinNames(key)});`;
+  });
+  const parts = [...columns, `PRIMARY KEY (${joinNames(spec.key)})`, ...uniques];
+  return `CREATE TABLE IF NOT EXISTS ${name} (${parts.join(', ')}) STRICT;\n${indexes.join('\n')}`;
+}
+
+function toColumnSql({ name, kind, isNullable }: FlatColumn): string {
+  return `${quoteName(name)} ${SQL_TYPES[kind]}${isNullable ? '' : ' NOT NULL'}`;
+}
+
+function joinNames(columns: readonly string[]): string {
+  return columns.map(quoteName).join(', ');
 }
