@@ -54,11 +54,7 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
   function select(columnList: string, where: Where<AnyRow>, options: RangeOptions<AnyRow>) {
     const { order = [], limit } = options;
     const { sql, values } = toConditionSql(where);
-    const orderTerms = order.map(
-      ([column, direction]) => `${quoteName(column)} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
-    );
-    const orderBy = orderTerms.length > 0 ? ` ORDER BY ${orderTerms.join(', ')}` : '';
-    const text = `SELECT ${columnList} FROM ${name} WHERE ${sql}${orderBy}`;
+    const text = `SELECT ${columnList} FROM ${name} WHERE ${sql}${toOrderSql(order)}`;
     if (limit === undefined) return connection.rows(text, ...values);
     return connection.rows(`${text} ${LIMIT}`, ...values, limit);
   }
@@ -126,6 +122,13 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
       }
     },
   };
+}
+
+function toOrderSql(order: NonNullable<RangeOptions<AnyRow>['order']>): string {
+  const terms = order.map(
+    ([column, direction]) => `${quoteName(column)} ${direction === 'asc' ? 'ASC' : 'DESC'}`,
+  );
+  return terms.length > 0 ? ` ORDER BY ${terms.join(', ')}` : '';
 }
 
 /** Reads the ids first. Other calls are served between the batches. */
