@@ -84,7 +84,7 @@ export type Envelope = {
   readonly signatures: readonly EnvelopeSignature[];
 };
 
-export type EnvelopeSignature = {
+type EnvelopeSignature = {
   /** Id of the signing key. It is only a hint, because the signature does not cover it. */
   readonly keyid?: string | undefined;
   /** Base64. */

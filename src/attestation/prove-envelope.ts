@@ -15,7 +15,7 @@ export type EnvelopeProof = {
   readonly message: string;
 };
 
-export type SignatureProof = EnvelopeProof & {
+type SignatureProof = EnvelopeProof & {
   /** The key that the signature was compared with; null if the key set has no such key. */
   readonly key: VerificationKey | null;
 };

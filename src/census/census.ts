@@ -12,7 +12,7 @@ import { CensusWords } from './words.ts';
 
 type LookDay = { readonly day: number; readonly isMadeUpFor: boolean };
 
-export type CensusOptions = Omit<CensusLookOptions, 'wishes'> & {
+type CensusOptions = Omit<CensusLookOptions, 'wishes'> & {
   readonly wishes: Wishes;
   /** Asks what is known to answer. False if our own network may have failed. */
   readonly isNetworkUp: () => Promise<boolean>;

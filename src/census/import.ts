@@ -28,7 +28,7 @@ import {
 import { type CensusSource, isSame, isSold, toListing } from './resources.ts';
 import type { Wishes } from './wishes.ts';
 
-export type ListingReaderOptions = {
+type ListingReaderOptions = {
   readonly config: CensusConfig;
   readonly policy: OriginPolicy;
   readonly userAgent: string;
@@ -38,9 +38,9 @@ export type ListingReaderOptions = {
   readonly signal?: AbortSignal;
 } & Pick<FoundOriginsOptions, 'keyedHash' | 'readRanks'>;
 
-export type RequestResult = Parameters<NonNullable<ImportOptions['onRequest']>>[0];
+type RequestResult = Parameters<NonNullable<ImportOptions['onRequest']>>[0];
 
-export type ListingsOfSource = {
+type ListingsOfSource = {
   readonly found: FoundOrigins;
   readonly isComplete: boolean;
   /** Reason why the import is incomplete. */
@@ -74,7 +74,7 @@ export async function readListings(
   return { found, isComplete: true, detail: null };
 }
 
-export type CensusImportsOptions = Omit<ListingReaderOptions, 'keyedHash' | 'readRanks'> & {
+type CensusImportsOptions = Omit<ListingReaderOptions, 'keyedHash' | 'readRanks'> & {
   readonly store: Store;
   readonly wishes: Pick<Wishes, 'readExclusions' | 'storeExclusions'>;
   /** Part of the hash that spreads the imports of different services over the day. */

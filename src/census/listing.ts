@@ -94,7 +94,7 @@ export function addFindings(
 }
 
 /** Drops Bazaar rows, then candidates and sold operations, until the listing has at most 16 KiB. */
-export function cutListing(listing: CensusListing): CensusListing {
+function cutListing(listing: CensusListing): CensusListing {
   const cut = {
     ...listing,
     bazaar: [...listing.bazaar],

@@ -4,7 +4,7 @@
  */
 import type { DueOrigin } from '../store/census.ts';
 
-export type QueueFacts = {
+type QueueFacts = {
   /** Names of the domains and networks that are asked now, by any instance. */
   readonly leased: ReadonlySet<string>;
   /** True if a weekly scan cannot begin, because a paid scan runs. */

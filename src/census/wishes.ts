@@ -5,7 +5,7 @@ import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { isExcluded, LISTED_FOR_DAYS } from './plan.ts';
 
-export type WishesOptions = {
+type WishesOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
   /** Path of the file of CENSUS_EXCLUDE; null if there is none. */

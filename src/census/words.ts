@@ -14,7 +14,7 @@ import {
 } from './plan.ts';
 import { toListing } from './resources.ts';
 
-export type CensusWordsOptions = Pick<
+type CensusWordsOptions = Pick<
   CensusLookOptions,
   'store' | 'wishes' | 'scanCoordinator' | 'post' | 'onError'
 > & {

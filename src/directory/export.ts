@@ -65,7 +65,7 @@ type StoredExport = {
   readonly answerId: Promise<string>;
 };
 
-export type ExportSnapshotOptions = {
+type ExportSnapshotOptions = {
   readonly store: Pick<Store, 'answers' | 'directory' | 'exports' | 'now'>;
   readonly siteUrl: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import type { DirectoryQuery } from '../store/context.ts';
 import type { DirectoryRecord, HistoryRow } from '../store/directory.ts';
 import { DISCLAIMER, reportUrl } from './project.ts';
 
-export const SCANNER_NAME = 'x402 Conformance Scanner';
+const SCANNER_NAME = 'x402 Conformance Scanner';
 
 /** An Atom 1.0 document, and the time of its newest entry. */
 export type AtomFeed = { readonly xml: string; readonly updatedAtMs: number };
@@ -38,7 +38,7 @@ export function feedUrl(siteUrl: string, host: string): string {
 }
 
 /** Returns a tag URI (RFC 4151) of site, day and host. The tag stays the same each time the feed is read. */
-export function toTag(atMs: number, host: string, siteUrl: string): string {
+function toTag(atMs: number, host: string, siteUrl: string): string {
   const day = new Date(atMs).toISOString().slice(0, 10);
   return `tag:${new URL(siteUrl).hostname},${day}:o/${encodeURIComponent(host)}`;
 }
@@ -46,7 +46,7 @@ export function toTag(atMs: number, host: string, siteUrl: string): string {
 /** A feed has only the newest events. */
 export const MAX_FEED_ENTRIES = 50;
 
-export type FeedEvent = {
+type FeedEvent = {
   /** `rules`: the census found another grade by another catalog or program, which says nothing new about the origin. */
   readonly kind: 'first-seen' | 'grade' | 'rules' | 'payability';
   /** Start of the scan that showed the event. */
@@ -55,7 +55,7 @@ export type FeedEvent = {
   readonly text: string;
 };
 
-export const PAYABILITY_TEXTS: Readonly<Record<PayableState, string>> = {
+const PAYABILITY_TEXTS: Readonly<Record<PayableState, string>> = {
   default: 'default clients can pay',
   settings: 'clients can pay once their settings allow it',
   unknown: 'not known who can pay',

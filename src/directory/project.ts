@@ -19,7 +19,7 @@ export function isFresh(scannedAtMs: number, nowMs: number): boolean {
 }
 
 /** True if the most recent scan is graded A and younger than 30 days. */
-export function isFeatured(record: DirectoryRecord, nowMs: number): boolean {
+function isFeatured(record: DirectoryRecord, nowMs: number): boolean {
   return record.listed && record.grade === 'A' && nowMs - record.scannedAtMs < FEATURED_MS;
 }
 
@@ -32,7 +32,7 @@ export function featuredQuery(nowMs: number, pageSize: number): DirectoryQuery {
 export type Project = ReturnType<typeof toProject>;
 
 /** If `showsCensus` is true, records have `availability`; if `showsPayers` is true, `payableBy` and `priceFrom`. */
-export type ProjectSettings = {
+type ProjectSettings = {
   readonly siteUrl: string;
   readonly revision: { readonly showsCensus: boolean; readonly showsPayers: boolean };
 };
@@ -79,12 +79,12 @@ export function reportUrl(siteUrl: string, host: string): string {
 }
 
 /** Records of the front page. */
-export const FRONT_PAGE_SIZE = 10;
+const FRONT_PAGE_SIZE = 10;
 const RECORDS_PER_DOMAIN = 3;
 /** Limit of pages that are read from the store for one front page. If one domain fills them, the front page is short. */
 const MAX_PAGES_READ = 10;
 
-export type FrontPage = { readonly count: number; readonly records: readonly DirectoryRecord[] };
+type FrontPage = { readonly count: number; readonly records: readonly DirectoryRecord[] };
 
 /** Reads the newest records, at most three of one registrable domain. Otherwise one domain could fill the page. */
 export async function readFrontPage(directory: DirectoryStore): Promise<FrontPage> {

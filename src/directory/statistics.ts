@@ -10,7 +10,7 @@ import type { Store } from '../store/store.ts';
 import { DISCLAIMER, PROVENANCE } from './project.ts';
 
 export const STATISTICS_DAYS = [1, 7, 30] as const;
-export type StatisticsDays = (typeof STATISTICS_DAYS)[number];
+type StatisticsDays = (typeof STATISTICS_DAYS)[number];
 /** An unknown or missing number selects the default, 7. */
 export function toStatisticsDays(text: string | undefined): StatisticsDays {
   return STATISTICS_DAYS.find((days) => String(days) === text) ?? 7;

@@ -32,7 +32,7 @@ const MAX_TOKEN_BYTES = 512;
 const TOKEN_TIMEOUT_MS = 10_000;
 
 /** The origin's answer at `TOKEN_PATH`. `detail` quotes no text of the origin. */
-export type ServedToken =
+type ServedToken =
   | { readonly kind: 'served'; readonly text: string }
   | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
 
@@ -83,7 +83,7 @@ export type TokenFinding =
   | { readonly kind: 'served'; readonly textHash: string }
   | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
 
-export type TokenReading = {
+type TokenReading = {
   readonly finding: TokenFinding;
   /** Database time, ms. It identifies the reading among the readings of its host. */
   readonly beganAtMs: number;

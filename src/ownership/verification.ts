@@ -20,9 +20,9 @@ import {
   type UnusableReason,
 } from './token-reader.ts';
 
-export type ConfirmFailure = 'no_live_token' | 'mismatch' | UnusableReason;
+type ConfirmFailure = 'no_live_token' | 'mismatch' | UnusableReason;
 
-export type VerificationOptions = { readonly store: Store; readonly readToken: ReadToken };
+type VerificationOptions = { readonly store: Store; readonly readToken: ReadToken };
 
 export type Verification = ReturnType<typeof createVerification>;
 

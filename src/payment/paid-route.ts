@@ -2,7 +2,7 @@
 import type { Address, Hex } from 'viem';
 
 /** The parts of a request from which a route parses its input. */
-export type PaidRequest = {
+type PaidRequest = {
   /** Parsed JSON body; undefined if there is none. */
   readonly body: unknown;
   readonly query: unknown;
@@ -44,7 +44,7 @@ export type DiscoveryExample = {
 };
 
 /** Limits work that is costly and continues when its caller disconnects. */
-export type WorkLimit<Input> = {
+type WorkLimit<Input> = {
   /** Computations that may run at once in this process. */
   readonly maxRunning: number;
   /** True if the work is finished or already runs, so that this call adds no work. */

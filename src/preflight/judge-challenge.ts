@@ -20,7 +20,7 @@ export type PreflightEngine = {
 };
 
 /** The request that the challenge answered. */
-export type ChallengeRequest = {
+type ChallengeRequest = {
   readonly origin: Origin;
   readonly method: 'GET' | 'POST';
   /** True for a call of an MCP tool, whose `resource.url` may be `mcp://tool/NAME`. */

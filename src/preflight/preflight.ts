@@ -21,15 +21,15 @@ import { type BuyerTerms, verdictOn } from './verdict.ts';
 /** The caller closes the client. */
 type Client = Pick<ProbeClient, 'resolveOrigin' | 'request'>;
 
-export type PreflightDeps = PreflightEngine & { readonly client: Client };
+type PreflightDeps = PreflightEngine & { readonly client: Client };
 
-export type StrangerOptions = PreflightDeps & {
+type StrangerOptions = PreflightDeps & {
   /** Limit of the answer. The name lookup has limits of its own. */
   readonly answerWithinMs: number;
 };
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-export const ACCEPT = 'application/json, */*;q=0.5';
+const ACCEPT = 'application/json, */*;q=0.5';
 
 /**
  * Sends one request without a payment, and judges the answer, for the operator of this process. A GET follows redirects
@@ -70,7 +70,7 @@ export async function preflightForStranger(
 }
 
 /** Resolves to the answer for a name without a public address; null if the name has one. */
-export async function answerUnresolved(
+async function answerUnresolved(
   origin: Origin,
   client: Pick<Client, 'resolveOrigin'>,
 ): Promise<Preflight | null> {

@@ -11,13 +11,13 @@ import {
 } from './stored-values.ts';
 import type { Row } from './tables.ts';
 
-export type AnswerHead = {
+type AnswerHead = {
   readonly status: number;
   /** Header names keep their letter case, and values are kept byte for byte. */
   readonly headers: Readonly<Record<string, string>>;
 };
 
-export type StoredAnswer = AnswerHead & {
+type StoredAnswer = AnswerHead & {
   readonly answerId: string;
   readonly bodyBytes: number;
   /** Lower-case hex SHA-256 of the body. */

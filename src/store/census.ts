@@ -22,13 +22,13 @@ export type CensusOrigin = Omit<Row<'census'>, 'listing' | 'robots'> & {
 };
 
 /** The facts about an origin that an import of the indexes gives. */
-export type ImportedOrigin = Pick<
+type ImportedOrigin = Pick<
   CensusOrigin,
   'host' | 'originUrl' | 'domain' | 'listing' | 'firstDay' | 'lastDay' | 'isChosen' | 'lookAtMs'
 >;
 
 /** Members that an instance may change while it holds the lease of a look at the origin. */
-export type CensusChange = Partial<
+type CensusChange = Partial<
   Pick<
     CensusOrigin,
     | ('listing' | 'robots' | 'robotsDay' | 'lookAtMs' | 'begunDay' | 'silence' | 'scannedDay')
@@ -136,7 +136,7 @@ const PLACE_COLUMNS = [
   ...(['host', 'domain', 'isChosen', 'lastDay', 'lookAtMs', 'wordAtMs', 'excludedAtMs'] as const),
 ] as const;
 /** The flags of an origin, without its listing. */
-export type CensusPlace = Pick<Row<'census'>, (typeof PLACE_COLUMNS)[number]>;
+type CensusPlace = Pick<Row<'census'>, (typeof PLACE_COLUMNS)[number]>;
 
 const DUE_COLUMNS = ['host', 'domain', 'network', 'lookAtMs', 'firstDay', 'scannedDay'] as const;
 export type DueOrigin = Pick<Row<'census'>, (typeof DUE_COLUMNS)[number]>;

@@ -97,7 +97,7 @@ export function directoryOn(context: StoreContext) {
 }
 
 /** Reads the records of these hosts in the given order. Leaves out hosts that are opted out by now. */
-export async function readListed(
+async function readListed(
   context: StoreContext,
   hosts: readonly string[],
 ): Promise<readonly DirectoryRecord[]> {

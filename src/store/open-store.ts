@@ -21,7 +21,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
 }
 
 /** Returns the path in `sqlite:x`, `sqlite:/x` or `sqlite:///x`. Percent-encoding is not decoded. */
-export function sqlitePath(url: string): string {
+function sqlitePath(url: string): string {
   const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
   if (path === '' || path.endsWith('/') || path.startsWith('//') || path.includes('\0')) {
     throw new StoreError('bad_url', `STORE_URL "${url}" names no file: ${ACCEPTED_URLS}`);

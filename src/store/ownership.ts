@@ -11,7 +11,7 @@ export const FAILED_CONFIRMS_PER_HOUR = 5;
 /** Shortest time between the starts of two readings of a host's token file. */
 export const READING_SPACING_MS = 10_000;
 
-export type HostAndClient = {
+type HostAndClient = {
   readonly host: string;
   /** Hash of the client's address block. The store gets no addresses. */
   readonly client: string;
@@ -35,7 +35,7 @@ export type Confirm = Pick<IssuedToken, 'tokenHash' | 'keyHash' | 'client'> & {
 };
 
 /** The result of one reading of a host's token file. All callers and instances may use it. */
-export type StoredFinding = {
+type StoredFinding = {
   readonly beganAtMs: number;
   /** JSON of the token reader. */
   readonly finding: string;

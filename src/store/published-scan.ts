@@ -4,7 +4,7 @@ import type { Branding, Grade, Signals, SubScores } from '../model/report.ts';
 import { StoreError } from './errors.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 
-export type CheckCounts = {
+type CheckCounts = {
   readonly pass: number;
   readonly warn: number;
   readonly fail: number;

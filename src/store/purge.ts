@@ -117,7 +117,7 @@ async function purgeMarkers(context: StoreContext, nowMs: number): Promise<void>
 const ROWS_PER_BATCH = 100;
 
 /** Purges answers that neither an unfinished nor a recently settled payment names. */
-export async function purgeAnswers(context: StoreContext, nowMs: number): Promise<number> {
+async function purgeAnswers(context: StoreContext, nowMs: number): Promise<number> {
   const { answers, answerChunks } = context.tables;
   const whereOld = { startedAtMs: { upTo: nowMs - RETENTION_MS.unpaidAnswer } };
   let purged = 0;
@@ -135,7 +135,7 @@ export async function purgeAnswers(context: StoreContext, nowMs: number): Promis
 }
 
 /** Purges old results. Keeps those that an unfinished payment names, because it may still publish them. */
-export async function purgeResults(context: StoreContext, nowMs: number): Promise<number> {
+async function purgeResults(context: StoreContext, nowMs: number): Promise<number> {
   const { results } = context.tables;
   const whereOld = { scannedAtMs: { upTo: nowMs - RETENTION_MS.result } };
   let purged = 0;
@@ -150,7 +150,7 @@ export async function purgeResults(context: StoreContext, nowMs: number): Promis
 }
 
 /** Purges old reports that belong to no stored result and to which no answer refers. */
-export async function purgeReports({ tables }: StoreContext, nowMs: number): Promise<void> {
+async function purgeReports({ tables }: StoreContext, nowMs: number): Promise<void> {
   const { reports, results, answers } = tables;
   const whereOld = { scannedAtMs: { upTo: nowMs - RETENTION_MS.report } };
   for await (const batch of reports.batches(whereOld, { size: ROWS_PER_BATCH })) {

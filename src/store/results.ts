@@ -36,7 +36,7 @@ export type ScanResult = {
   readonly report: JsonObject;
 };
 
-export type PublishedResult = ScanResult & { readonly paidBy: PaidBy };
+type PublishedResult = ScanResult & { readonly paidBy: PaidBy };
 
 export type StoredRecording = {
   /** JSON; null if it is too large to be kept. */
@@ -162,7 +162,7 @@ export async function findReport(
   return row && (await unpackReport(row.report));
 }
 
-export type EcosystemSnapshot = {
+type EcosystemSnapshot = {
   /** Name of the index, listing or chain. */
   readonly source: string;
   /** Names the question that the source answered. */

@@ -29,7 +29,7 @@ type StatisticsContext = Pick<StoreContext, 'tables' | 'now'>;
 type Days = { readonly fromDay: number; readonly toDay: number };
 export type Counts = ReadonlyMap<string, number>;
 
-export type BlockSums = {
+type BlockSums = {
   /** Sums of all blocks. */
   readonly total: Counts;
   /** Sums of each block that is a single day, in which every host counts once. */

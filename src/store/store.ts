@@ -32,7 +32,7 @@ export type OpenStoreOptions = {
   readonly onError?: ((message: string, error: unknown) => void) | undefined;
 };
 
-export type StoreInfo = {
+type StoreInfo = {
   readonly kind: 'sqlite' | 'mongodb';
   /** For logs and `/health`: the path, or the servers and database, without credentials. */
   readonly location: string;
@@ -97,7 +97,7 @@ type WindowCount = { readonly count: number; readonly resetAtMs: number };
 const MAX_COUNTERS = 100_000;
 
 /** The parts of a store that an engine (SQLite or MongoDB) provides beside its tables. */
-export type EngineParts = {
+type EngineParts = {
   readonly info: Omit<StoreInfo, 'owner'>;
   /** The parts of a store that several processes share. An embedded store has none. */
   readonly sharing?: {

@@ -28,7 +28,7 @@ export function defineTable<R>(spec: TableSpec<R>): TableSpec<R> {
 const MAX_JITTER_MS = 40;
 
 /** `from` and `upTo` include the value; `after` and `before` exclude it. */
-export type Condition<V> =
+type Condition<V> =
   | V
   | { readonly in: readonly V[] }
   | { readonly notIn: readonly V[] }
@@ -52,7 +52,7 @@ export type RangeOptions<R> = {
 /** Number of rows that are read or removed before other calls are served. */
 export const BATCH_ROWS = 200;
 
-export type BatchOptions<R> = Pick<RangeOptions<R>, 'order'> & {
+type BatchOptions<R> = Pick<RangeOptions<R>, 'order'> & {
   /** Default `BATCH_ROWS`. */
   readonly size?: number;
 };

@@ -43,7 +43,7 @@ type WatchTextChange = {
 };
 
 /** A time at which a watch has something to do. */
-export type WatchTime = 'lookAtMs' | 'sendAtMs';
+type WatchTime = 'lookAtMs' | 'sendAtMs';
 
 export type DueOptions = {
   readonly upToMs: number;

@@ -48,7 +48,7 @@ export async function unlessLimited<Result>(work: Promise<Result>): Promise<Resu
   }
 }
 
-export type LookFallbacks<Result> = {
+type LookFallbacks<Result> = {
   /** The result if the guard refuses the origin. Buyers cannot reach such an origin. */
   readonly whenOriginRefused: () => Result;
   /** The result if the fault is ours. */

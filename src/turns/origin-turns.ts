@@ -65,7 +65,7 @@ export class NoTurn extends LimitReached {
   override readonly name = 'NoTurn';
 }
 
-export type OriginTurnsOptions = TurnQueueOptions & { readonly openClient: OpenTurnClient };
+type OriginTurnsOptions = TurnQueueOptions & { readonly openClient: OpenTurnClient };
 
 export type OpenTurnClient = (kind: TurnKind, limits: Partial<Limits>) => Promise<ProbeClient>;
 

@@ -16,9 +16,9 @@ import { NoTurn, type OriginTurns, type TurnClient } from './origin-turns.ts';
 /** Sends one GET, and judges the answer. */
 export type AskSeller = (request: GetPreflightRequest, client: TurnClient) => Promise<Preflight>;
 
-export type GetPreflightRequest = PreflightRequest & { readonly method: 'GET' };
+type GetPreflightRequest = PreflightRequest & { readonly method: 'GET' };
 
-export type PreflightCall = {
+type PreflightCall = {
   readonly url: string;
   readonly method: string;
   readonly maxPrice: string | null;
@@ -30,7 +30,7 @@ export type AskHost = (origin: Origin, client: TurnClient) => Promise<HostPrefli
 
 export type PreflightRunner = ReturnType<typeof createPreflightRunner>;
 
-export type PreflightRunnerOptions = {
+type PreflightRunnerOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
   readonly askSeller: AskSeller;

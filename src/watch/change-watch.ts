@@ -76,7 +76,7 @@ export function findNextDutyMs(state: WatchState, timing: WatchTiming): number |
 }
 
 /** The steps of a look and of a delivery at which tests end the process. */
-export type WatchStep = 'look-seen' | 'look-stored' | 'event-sent' | 'delivery-stored';
+type WatchStep = 'look-seen' | 'look-stored' | 'event-sent' | 'delivery-stored';
 
 export const STEPS_CHANNEL = 'x402-scan:watch';
 

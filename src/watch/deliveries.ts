@@ -22,7 +22,7 @@ import {
   type WebhookDelivery,
 } from './state.ts';
 
-export type DeliveriesOptions = {
+type DeliveriesOptions = {
   readonly store: Store;
   readonly timing: WatchTiming;
   readonly policy: OriginPolicy;

@@ -22,9 +22,9 @@ import {
   type WebhookDelivery,
 } from './state.ts';
 
-export type WatchRequest = { readonly webhook: string; readonly listingKey?: string | undefined };
+type WatchRequest = { readonly webhook: string; readonly listingKey?: string | undefined };
 
-export type NewWatch = {
+type NewWatch = {
   readonly host: string;
   /** Shown only in the answer that creates the watch. */
   readonly secret: string;
@@ -32,7 +32,7 @@ export type NewWatch = {
   readonly feedUrl: string;
 };
 
-export type WatchStatus = ReturnType<typeof toWatchStatus>;
+type WatchStatus = ReturnType<typeof toWatchStatus>;
 
 /** The operations of owners on their watches. All methods except `create` throw NotYourWatch. */
 export type OwnerWatches = {
@@ -44,7 +44,7 @@ export type OwnerWatches = {
   stop(origin: Origin, secret: string): Promise<WatchStatus>;
 };
 
-export type OwnerWatchesOptions = {
+type OwnerWatchesOptions = {
   readonly store: Store;
   readonly policy: OriginPolicy;
   readonly siteUrl: string;

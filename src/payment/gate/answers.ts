@@ -17,7 +17,7 @@ import {
 } from './purchase.ts';
 
 /** Stable code of a refusal; clients depend on it. In a 402 it stands before the colon of `error`. */
-export type RefusalCode =
+type RefusalCode =
   | 'payment_required'
   | 'invalid_payment'
   | 'invalid_signature'
@@ -55,7 +55,7 @@ export function toReasonWord(reason: string): string {
 }
 
 /** Content of a `PAYMENT-RESPONSE` header. */
-export type SettlementNotice = DeliverySettlement & {
+type SettlementNotice = DeliverySettlement & {
   /** Reason of the failure; left out after a success. */
   readonly errorReason?: string;
 };
@@ -90,7 +90,7 @@ export function createUnpaidError(): PaymentRefused {
   );
 }
 
-export type SendOptions = {
+type SendOptions = {
   /** The request carried `X-PAYMENT`. */
   readonly hasLegacyHeader: boolean;
   /** False only for the call whose payment was just charged. */
@@ -119,7 +119,7 @@ export function toPaidAnswer(delivery: PaidDelivery, options: SendOptions): Paid
   return answer;
 }
 
-export type StoredDelivery = {
+type StoredDelivery = {
   readonly answerId: string;
   /** Its settlement has no transaction, because the answer is not paid for yet. */
   readonly delivery: PaidDelivery;

@@ -10,7 +10,7 @@ import type { GateDeps } from './purchase.ts';
 /** Clients copy the whole challenge into their payment header, and that header has a maximum length too. */
 const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
 
-export type ChallengeResponse = {
+type ChallengeResponse = {
   /** Exactly the JSON that `PAYMENT-REQUIRED` encodes. */
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;

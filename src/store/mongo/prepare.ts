@@ -56,7 +56,7 @@ const RECORD_INDEXES: readonly IndexDescription['key'][] = [
  * Lists the collections, each with its indexes except the one on `_id`. There are no TTL or partial indexes, because
  * some servers with MongoDB's protocol refuse them.
  */
-export function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> {
+function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> {
   const specs: readonly AnyTableSpec[] = Object.values({ ...TABLES, ...SHARING_TABLES });
   return new Map(specs.map((spec) => [spec.name, listTableIndexes(spec)]));
 }

@@ -28,7 +28,7 @@ const HIDDEN_IDS_QUERY = `SELECT r.rowid AS id FROM owners o CROSS JOIN records 
   UNION SELECT rowid FROM records INDEXED BY records_never_reached WHERE reached = 0`;
 
 /** Conditions on the records `r`. */
-export type Selection = {
+type Selection = {
   /** Names the table or index through which SQLite finds the records. */
   readonly from: string;
   readonly conditions: readonly string[];
