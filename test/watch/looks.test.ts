@@ -227,7 +227,6 @@ test('a paid scan replaces the daily scan of that day, and is compared like a lo
   await watched.advance(DAY_MS - (app.now() % DAY_MS));
   const scansBefore = app.scanner.scannedHosts.length;
   await app.publish(HOST, toSellerScan({ grade: 'B', score: 85 }));
-  watched.app.watching.onPublished(HOST);
   await watched.app.watching.idle();
   expect(listEvents(watched)).toEqual([]);
   await watched.advance(10 * MINUTE_MS);

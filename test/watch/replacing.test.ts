@@ -18,7 +18,6 @@ test('waiting events go to the new receiver once it agrees, signed with the new 
   await watched.startAgreed();
   receiver.setReply(replyStatus(500));
   await app.publish(HOST, toSellerScan({}, { ...OFFER, amount: '90000' }));
-  watched.app.watching.onPublished(HOST);
   await watched.settle();
   expect(receiver.eventTypes().at(-1)).toBe('terms.changed');
   const undelivered = receiver.received.at(-1);
