@@ -85,13 +85,12 @@ export function findFeedEvents(
       if (hasNewRules) events.push({ kind: 'rules', atMs, text: `rules changed: ${text}` });
       else events.push({ kind: 'grade', atMs, text });
     }
-    // Rows of older releases have no `payableBy` to compare.
-    if (!hasNewRules && payableBy && oldPayableBy && payableBy !== oldPayableBy) {
+    if (!hasNewRules && oldPayableBy && payableBy !== oldPayableBy) {
       const text = `${PAYABILITY_TEXTS[oldPayableBy]} → ${PAYABILITY_TEXTS[payableBy]}`;
       events.push({ kind: 'payability', atMs, text });
     }
     oldGrade = grade;
-    oldPayableBy = payableBy ?? oldPayableBy;
+    oldPayableBy = payableBy;
   }
   return events.reverse().slice(0, MAX_FEED_ENTRIES);
 }
@@ -106,8 +105,7 @@ function hasOtherRules(before: HistoryRow | undefined, row: HistoryRow): boolean
 function toFirstText(firstSeenAtMs: number, firstRow: HistoryRow | undefined): string {
   if (firstRow?.scannedAtMs !== firstSeenAtMs) return 'first scan';
   const { grade, score, payableBy } = firstRow;
-  const payers = payableBy === undefined ? '' : `, ${PAYABILITY_TEXTS[payableBy]}`;
-  return `first scan: grade ${grade}, score ${score}${payers}`;
+  return `first scan: grade ${grade}, score ${score}, ${PAYABILITY_TEXTS[payableBy]}`;
 }
 
 /** The filters of the directory, in the order in which links name them. */
@@ -142,8 +140,8 @@ export async function writeDirectoryFeed(
     feed: `${siteUrl}/directory.atom${filters}`,
   };
   const items = records.map(({ host, firstSeenAtMs, grade, score, branding, payableBy }) => {
-    const payers = payableBy === undefined ? '' : `, ${PAYABILITY_TEXTS[payableBy]}`;
-    const text = `grade ${grade}, score ${score}, category ${branding.category}${payers}`;
+    const payers = PAYABILITY_TEXTS[payableBy];
+    const text = `grade ${grade}, score ${score}, category ${branding.category}, ${payers}`;
     return {
       id: `${toTag(firstSeenAtMs, host, siteUrl)}/first-seen`,
       title: `${host}: ${text}`,

@@ -61,8 +61,8 @@ export function toProject(record: DirectoryRecord, settings: ProjectSettings, no
   };
 }
 
-/** `payableBy` is null if the scan saw no challenge, and in records of scans that were published without it. */
-function toPayers({ payableBy = 'noChallenge', priceFrom = null }: DirectoryRecord) {
+/** `payableBy` is null if the scan saw no challenge. */
+function toPayers({ payableBy, priceFrom = null }: DirectoryRecord) {
   return { payableBy: payableBy === 'noChallenge' ? null : payableBy, priceFrom };
 }
 

@@ -1,4 +1,4 @@
-import type { Availability, PayableState } from '../model/payability.ts';
+import type { Availability } from '../model/payability.ts';
 import type { Grade } from '../model/report.ts';
 import { toAvailability } from './census.ts';
 import { findLastChange } from './changes.ts';
@@ -141,10 +141,8 @@ export const HISTORY_ROWS_PER_HOST = 400;
 
 export type HistoryRow = Pick<
   PublishedScan,
-  'scanId' | 'grade' | 'score' | 'scannedAtMs' | 'checksVersion'
+  'scanId' | 'grade' | 'score' | 'scannedAtMs' | 'checksVersion' | 'payableBy'
 > & {
-  /** Absent in rows that an older release wrote. */
-  readonly payableBy?: PayableState | undefined;
   /** Only in rows of the census. */
   readonly paidBy?: 'census' | undefined;
   /** Absent in rows of older releases. */
@@ -213,8 +211,7 @@ async function* readHistories(
 function toHistoryRow(row: Row<'history'>): HistoryRow {
   const { scanId, grade, score, scannedAtMs, checksVersion, payableBy, paidBy } = row;
   return {
-    ...{ scanId, grade, score, scannedAtMs, checksVersion },
-    ...(payableBy && { payableBy }),
+    ...{ scanId, grade, score, scannedAtMs, checksVersion, payableBy },
     ...(paidBy === 'census' && { paidBy }),
     ...(row.scannerVersion && { scannerVersion: row.scannerVersion }),
   };

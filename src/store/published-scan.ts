@@ -31,7 +31,7 @@ export type PublishedScan = {
   readonly reached?: boolean | undefined;
   /** Default: `payer`. */
   readonly paidBy?: PaidBy | undefined;
-  readonly payableBy?: PayableState | undefined;
+  readonly payableBy: PayableState;
   /** The version of the program that scanned; absent in scans of older releases. */
   readonly scannerVersion?: string | undefined;
   /** Absent or null if no price was judged. */
@@ -62,7 +62,7 @@ export function publishedScanToJson(scan: PublishedScan): string {
       ...(scan.reached === false ? { reached: false } : {}),
       ...(scan.paidBy === 'census' ? { paidBy: 'census' } : {}),
       ...(scan.scannerVersion ? { scannerVersion: scan.scannerVersion } : {}),
-      ...(scan.payableBy === undefined ? {} : { payableBy: scan.payableBy }),
+      payableBy: scan.payableBy,
       ...(scan.priceFrom ? { priceFrom: toPriceMembers(scan.priceFrom) } : {}),
     },
     `the published scan of ${host}`,

@@ -227,7 +227,7 @@ async function insertHistory(
   history: HostHistory,
   scan: PublishedScan,
 ): Promise<void> {
-  const { scanId, host, scannedAtMs, grade, score, checksVersion, payableBy = null } = scan;
+  const { scanId, host, scannedAtMs, grade, score, checksVersion, payableBy } = scan;
   const attempt = randomUUID();
   const paidBy = scan.paidBy === 'census' ? scan.paidBy : null;
   const { scannerVersion = null } = scan;

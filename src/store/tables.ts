@@ -63,9 +63,8 @@ export const TABLES = {
       checksVersion: text,
       /** Null after the record has included the scan for an hour. */
       scan: orNull(text),
-      /** Null in rows of older releases. */
-      payableBy: orNull(textOf<PayableState>()),
-      /** Null in rows of older releases, and if a payer ordered the scan. */
+      payableBy: textOf<PayableState>(),
+      /** Null if a payer ordered the scan. */
       paidBy: orNull(textOf<PaidBy>()),
       scannerVersion: orNull(text),
     },
@@ -195,14 +194,13 @@ export const TABLES = {
       /** False after a later version has replaced this one. */
       isCurrent: boolean,
       lookAtMs: orNull(integer),
-      /** This column, and `domain`, `client` and `holdsPlace`, are null in rows of older programs. */
-      isConfirming: orNull(boolean),
+      isConfirming: boolean,
       sendAtMs: orNull(integer),
       endedAtMs: orNull(integer),
       receiver: text,
-      domain: orNull(text),
-      client: orNull(text),
-      holdsPlace: orNull(boolean),
+      domain: text,
+      client: text,
+      holdsPlace: boolean,
       state: text,
     },
     key: ['host', 'n'],

@@ -18,15 +18,15 @@ export type WatchVersion = {
   readonly sendAtMs: number | null;
   readonly endedAtMs: number | null;
   /** True if the next look only has to confirm the finding of an earlier look. Confirming looks come first. */
-  readonly isConfirming: boolean | null;
+  readonly isConfirming: boolean;
   /** The host and port to which events are delivered. */
   readonly receiver: string;
   /** Registrable domain of the watched host. */
-  readonly domain: string | null;
+  readonly domain: string;
   /** Hash of the address block of the client that started the watch. */
-  readonly client: string | null;
+  readonly client: string;
   /** True after the receiver has agreed. The watch then counts against the receiver's limit. */
-  readonly holdsPlace: boolean | null;
+  readonly holdsPlace: boolean;
   readonly state: JsonObject;
 };
 
@@ -120,7 +120,7 @@ export function watchesOn({ tables, now }: StoreContext) {
       const remaining = { order, limit: limit - confirming.length };
       const others =
         remaining.limit > 0
-          ? await watches.all({ ...whereDue, isConfirming: { not: true } }, remaining)
+          ? await watches.all({ ...whereDue, isConfirming: false }, remaining)
           : [];
       return (await selectCurrent([...confirming, ...others])).map(({ host }) => host);
     },

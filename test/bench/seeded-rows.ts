@@ -33,7 +33,7 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       scannedAtMs,
       checksVersion,
       scan: null,
-      payableBy: null,
+      payableBy: scan.payableBy,
       paidBy: null,
       scannerVersion: null,
     },

@@ -4,21 +4,21 @@ import type { HistoryRow } from '../../src/store/directory.ts';
 
 function row(scannedAtMs: number, more: Partial<HistoryRow> = {}): HistoryRow {
   const scanId = `scan ${scannedAtMs}`;
-  return { scanId, grade: 'B', score: 84, scannedAtMs, checksVersion: '2026-08-14.2', ...more };
+  const verdict = { grade: 'B', score: 84, payableBy: 'noChallenge' } as const;
+  return { scanId, ...verdict, scannedAtMs, checksVersion: '2026-08-14.2', ...more };
 }
 
 const listKinds = (firstSeenAtMs: number, history: readonly HistoryRow[]) =>
   findFeedEvents(firstSeenAtMs, history).map(({ kind, atMs }) => `${kind} ${atMs}`);
 
-test('a scan without a payability is no event; only a changed payability is an event', () => {
+test('only a changed payability is an event', () => {
   const rows = [
     row(1),
     row(2, { payableBy: 'default' }),
-    row(3),
-    row(4, { payableBy: 'default' }),
-    row(5, { payableBy: 'nobody' }),
+    row(3, { payableBy: 'default' }),
+    row(4, { payableBy: 'nobody' }),
   ];
-  expect(listKinds(1, rows)).toEqual(['payability 5', 'first-seen 1']);
+  expect(listKinds(1, rows)).toEqual(['payability 4', 'payability 2', 'first-seen 1']);
 });
 
 test('the feed has the first scan even if its history row was deleted', () => {

@@ -60,16 +60,18 @@ describe('an embedded store of a program with fewer columns', () => {
     const host = 'api.example.com';
     try {
       const firstStore = await openStore(`sqlite:${path}`, { clock });
-      await firstStore.publish(publishedScan({ host, scannedAtMs: NOW_MS, payableBy: 'default' }));
+      await firstStore.publish(
+        publishedScan({ host, scannedAtMs: NOW_MS, scannerVersion: '0.2.0' }),
+      );
       await firstStore.close();
       const file = new DatabaseSync(path);
-      file.exec('ALTER TABLE history DROP COLUMN payableBy');
+      file.exec('ALTER TABLE history DROP COLUMN scannerVersion');
       file.close();
       const store = await openStore(`sqlite:${path}`, { clock });
-      const later = publishedScan({ host, scannedAtMs: NOW_MS + 1, payableBy: 'nobody' });
+      const later = publishedScan({ host, scannedAtMs: NOW_MS + 1, scannerVersion: '0.3.0' });
       await store.publish(later);
       const history = await store.history.list(host);
-      expect(history.map(({ payableBy }) => payableBy)).toEqual([undefined, 'nobody']);
+      expect(history.map(({ scannerVersion }) => scannerVersion)).toEqual([undefined, '0.3.0']);
       await store.close();
     } finally {
       rmSync(folder, { recursive: true });

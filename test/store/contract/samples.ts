@@ -50,6 +50,7 @@ export function publishedScan(more: Partial<PublishedScan> = {}): PublishedScan 
       indexOwnershipVerified: false,
       onEcosystemListing: false,
     },
+    payableBy: 'noChallenge',
     ...more,
   };
 }
