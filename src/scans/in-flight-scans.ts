@@ -16,9 +16,11 @@ import {
   fromStoredReport,
   hasAnswered,
   hasOnly429,
+  type JoinOptions,
+  type ScanCoordinatorOptions,
+  type ScanRunOptions,
   toStoredReport,
 } from './finished-scan.ts';
-import type { JoinOptions, ScanCoordinatorOptions, ScanRunOptions } from './scan-options.ts';
 
 /** Bounds the memory of the process, because one scan reads up to 16 MiB. */
 export const MAX_SCANS = 32;

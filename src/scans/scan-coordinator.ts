@@ -2,13 +2,18 @@ import { OriginRefused } from '../guard/errors.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { PaidBy } from '../model/payability.ts';
 import type { StoredRecording } from '../store/results.ts';
-import { type FinishedScan, fromStoredReport, toPublishedScan } from './finished-scan.ts';
+import {
+  type FinishedScan,
+  fromStoredReport,
+  type JoinOptions,
+  type ScanCoordinatorOptions,
+  type ScanRunOptions,
+  toPublishedScan,
+} from './finished-scan.ts';
 import { hasRecord, InFlightScans, MAX_SCANS } from './in-flight-scans.ts';
-import type { JoinOptions, ScanCoordinatorOptions, ScanRunOptions } from './scan-options.ts';
 import { toTally } from './tally.ts';
 
-export type { FinishedScan } from './finished-scan.ts';
-export type { ScanCoordinatorOptions } from './scan-options.ts';
+export type { FinishedScan, ScanCoordinatorOptions } from './finished-scan.ts';
 
 export type ScanCoordinator = ReturnType<typeof createScanCoordinator>;
 

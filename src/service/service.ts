@@ -10,14 +10,13 @@ import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { OriginTurns } from '../turns/origin-turns.ts';
 import type { Watching, WatchingOptions } from '../watch/watching.ts';
+import { PurgeTimer, refreshListing } from './background-work.ts';
 import { createLogger } from './logger.ts';
 import { watchReadiness } from './money-metrics.ts';
 import type { OpenCensus } from './open-census.ts';
 import { type OpenScans, openScans, type ScanParts } from './open-scans.ts';
 import { openWatching } from './open-watching.ts';
 import type { OpenPayments } from './payments.ts';
-import { PurgeTimer } from './purge-timer.ts';
-import { refreshListing } from './refresh-listing.ts';
 
 export type Service = {
   readonly app: FastifyInstance;

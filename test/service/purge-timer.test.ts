@@ -1,6 +1,6 @@
 /** A purge is skipped when the wall clock jumped, so that payers do not lose stored answers too early. */
 import { expect, test } from 'vitest';
-import { PurgeTimer } from '../../src/service/purge-timer.ts';
+import { PurgeTimer } from '../../src/service/background-work.ts';
 import { MEMORY, openSqlite } from '../../src/store/sqlite/store.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { refreshListing } from '../../src/service/refresh-listing.ts';
+import { refreshListing } from '../../src/service/background-work.ts';
 import { openStore } from '../../src/store/open-store.ts';
 import type { Store } from '../../src/store/store.ts';
 
