@@ -26,7 +26,7 @@ import type { OriginTurns } from '../turns/origin-turns.ts';
 import { type AskHost, type AskSeller, createPreflightRunner } from '../turns/run-preflight.ts';
 import { createOwnerWatches } from '../watch/owner-watches.ts';
 import { toWatchTiming } from '../watch/state.ts';
-import { TAGS, toOpenApiInfo } from './documents/openapi.ts';
+import { TAGS, toOpenApiInfo } from './documents/service-facts.ts';
 import { attestationRoutes, signingKeyRoutes } from './routes/attestation.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
@@ -37,9 +37,14 @@ import { paidRoutes, type SoldOperation } from './routes/paid/paid-catalog.ts';
 import { preflightRoutes } from './routes/preflight.ts';
 import { checksRoutes, healthRoutes, reportRoutes, statusRoutes } from './routes/reading.ts';
 import type { RouteContext } from './routes/route-context.ts';
-import { browseRoute } from './routes/site/browse.ts';
 import { homeRoute } from './routes/site/home.ts';
-import { aboutRoutes, badgeRoute, checkRoutes, statisticsPageRoute } from './routes/site/pages.ts';
+import {
+  aboutRoutes,
+  badgeRoute,
+  browseRoute,
+  checkRoutes,
+  statisticsPageRoute,
+} from './routes/site/pages.ts';
 import { reportRoute } from './routes/site/report.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
 import { watchRoutes } from './routes/watch.ts';

@@ -19,9 +19,8 @@ import { NoFreshReport } from '../../errors/errors.ts';
 import { toPublishedKeys } from '../../keys/open-signing-key.ts';
 import { packageVersion } from '../../probe/client/user-agent.ts';
 import { DOCUMENTS_TAG, PATHS } from '../documents/service-facts.ts';
-import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
-import type { RouteContext } from './route-context.ts';
-import { parseRequestedOrigin, urlParameter } from './url-parameter.ts';
+import { errorResponses, STORE_ERRORS, URL_ERRORS } from './answer-schema.ts';
+import { parseRequestedOrigin, type RouteContext, urlParameter } from './route-context.ts';
 
 const ENVELOPE_TYPE = 'application/vnd.dsse.envelope.v1+json';
 

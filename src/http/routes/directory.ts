@@ -14,10 +14,14 @@ import { PAYABLE_FILTERS } from '../../model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 import type { DirectoryQuery } from '../../store/context.ts';
-import { errorResponses, STORE_ERRORS, URL_ERRORS } from './error-schema.ts';
-import { noticeProperties, toProjectProperties } from './record-schema.ts';
-import type { RouteContext } from './route-context.ts';
-import { OPENAPI_URL, parseRequestedOrigin } from './url-parameter.ts';
+import {
+  errorResponses,
+  noticeProperties,
+  STORE_ERRORS,
+  toProjectProperties,
+  URL_ERRORS,
+} from './answer-schema.ts';
+import { OPENAPI_URL, parseRequestedOrigin, type RouteContext } from './route-context.ts';
 
 const DEFAULT_PAGE_SIZE = 50;
 /** This limit keeps the answer of `/v1/featured` small, because that list is not divided into pages. */

@@ -12,7 +12,7 @@ import {
   toServiceFacts,
 } from '../documents/service-facts.ts';
 import { toTermsDocument, writeTerms } from '../documents/terms.ts';
-import { errorResponses } from './error-schema.ts';
+import { errorResponses } from './answer-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
 type Document = {

@@ -10,10 +10,9 @@ import {
   writeHostFeed,
 } from '../../directory/host-feed.ts';
 import { UnknownProject } from '../../errors/errors.ts';
+import { errorResponses, STORE_ERRORS } from './answer-schema.ts';
 import { toDirectoryParameters, toDirectoryQuery } from './directory.ts';
-import { errorResponses, STORE_ERRORS } from './error-schema.ts';
-import type { RouteContext } from './route-context.ts';
-import { findOriginOfHost } from './url-parameter.ts';
+import { findOriginOfHost, type RouteContext } from './route-context.ts';
 
 const ATOM_TYPE = 'application/atom+xml';
 

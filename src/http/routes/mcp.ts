@@ -14,9 +14,8 @@ import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidRoute } from '../../payment/paid-route.ts';
 import type { Preflight } from '../../preflight/result.ts';
 import { toClient } from '../../turns/client-key.ts';
-import type { RouteContext } from './route-context.ts';
+import { parseRequestedOrigin, type RouteContext } from './route-context.ts';
 import { sellScan } from './sold-scan.ts';
-import { parseRequestedOrigin } from './url-parameter.ts';
 
 /** Judges a challenge that the caller passes, without a request to the seller. */
 export type JudgeChallenge = (challenge: object, url: string | null) => Promise<Preflight>;

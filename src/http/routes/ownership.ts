@@ -6,9 +6,13 @@ import type { Origin } from '../../guard/origin.ts';
 import { changeListing, type ListingRequest } from '../../ownership/listing.ts';
 import { TOKEN_PATH } from '../../ownership/token-reader.ts';
 import { type Client, toClient } from '../../turns/client-key.ts';
-import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
-import type { RouteContext } from './route-context.ts';
-import { listingKeyParameter, parseRequestedOrigin, urlParameter } from './url-parameter.ts';
+import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './answer-schema.ts';
+import {
+  listingKeyParameter,
+  parseRequestedOrigin,
+  type RouteContext,
+  urlParameter,
+} from './route-context.ts';
 
 /** Errors of routes that read the file with the ownership token. */
 const TOKEN_READING_ERRORS = [

@@ -4,7 +4,7 @@ import { OFFER_VERDICTS, PAYABLE_BY } from '../../model/payability.ts';
 import { nullable, oneOf, otherWays, text } from '../../model/shapes.ts';
 import { type Preflight, REASON_CODES, type ReasonCode, VERDICTS } from '../../preflight/result.ts';
 import { toClient } from '../../turns/client-key.ts';
-import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
+import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './answer-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

@@ -10,10 +10,8 @@ import { NoFreshReport, ScannerFailed, StoreUnavailable } from '../../errors/err
 import { ALL_GRADES, type Grade } from '../../model/report.ts';
 import { oneOf } from '../../model/shapes.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
-import { errorResponses, URL_ERRORS } from './error-schema.ts';
-import { toReportSchema } from './report-schema.ts';
-import type { RouteContext } from './route-context.ts';
-import { parseRequestedOrigin, urlParameter } from './url-parameter.ts';
+import { errorResponses, toReportSchema, URL_ERRORS } from './answer-schema.ts';
+import { parseRequestedOrigin, type RouteContext, urlParameter } from './route-context.ts';
 
 const checkCountSchema = (status: string) =>
   Type.Unsafe<number | null>({

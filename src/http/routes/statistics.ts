@@ -8,8 +8,7 @@ import {
 } from '../../directory/statistics.ts';
 import { PAYABLE_STATES } from '../../model/payability.ts';
 import { ALL_GRADES } from '../../model/report.ts';
-import { errorResponses, STORE_ERRORS } from './error-schema.ts';
-import { instantSchema, noticeProperties } from './record-schema.ts';
+import { errorResponses, instantSchema, noticeProperties, STORE_ERRORS } from './answer-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
 const countSchema = Type.Integer({ minimum: 0, multipleOf: ROUNDING });

@@ -3,14 +3,14 @@ import { type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../errors/error-codes.ts';
 import { toClient } from '../../turns/client-key.ts';
 import type { OwnerWatches } from '../../watch/owner-watches.ts';
-import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './error-schema.ts';
-import type { RouteContext } from './route-context.ts';
+import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './answer-schema.ts';
 import {
   listingKeyParameter,
   OPENAPI_URL,
   parseRequestedOrigin,
+  type RouteContext,
   urlParameter,
-} from './url-parameter.ts';
+} from './route-context.ts';
 
 export type WatchRouteContext = RouteContext & { readonly ownerWatches: OwnerWatches };
 

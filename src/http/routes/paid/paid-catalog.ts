@@ -7,9 +7,8 @@ import { NoFreshReport } from '../../../errors/errors.ts';
 import type { Origin } from '../../../guard/origin.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';
 import type { ChangesQuery } from '../../../store/changes.ts';
-import { JSON_HEADERS } from '../error-schema.ts';
-import { toReportExample } from '../report-schema.ts';
-import { parseRequestedOrigin } from '../url-parameter.ts';
+import { JSON_HEADERS, toReportExample } from '../answer-schema.ts';
+import { parseRequestedOrigin } from '../route-context.ts';
 import { type PaidOperation, toPaidSchemas } from './paid-schemas.ts';
 import { createScanRoute, type SellingOptions } from './scan-route.ts';
 

@@ -3,16 +3,17 @@ import { Type } from 'typebox';
 import type { Revision } from '../../../config/revision.ts';
 import type { ErrorCode } from '../../../errors/error-codes.ts';
 import { oneOf } from '../../../model/shapes.ts';
-import { BODY_ERRORS, errorResponses } from '../error-schema.ts';
 import {
+  BODY_ERRORS,
+  errorResponses,
   gradeSchema,
   instantSchema,
   noticeProperties,
   scoreSchema,
   toProjectProperties,
-} from '../record-schema.ts';
-import { toReportSchema } from '../report-schema.ts';
-import { urlParameter } from '../url-parameter.ts';
+  toReportSchema,
+} from '../answer-schema.ts';
+import { urlParameter } from '../route-context.ts';
 import { INCLUDE_SCHEMA } from './scan-route.ts';
 
 /** Errors that the payment gate may answer on every paid route. */

@@ -9,10 +9,8 @@ import type { PaidRoute } from '../../../payment/paid-route.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scans/finished-scan.ts';
 import type { ScanCoordinator } from '../../../scans/scan-coordinator.ts';
 import type { StoredRecording } from '../../../store/results.ts';
-import { JSON_HEADERS } from '../error-schema.ts';
-import { toReportExample } from '../report-schema.ts';
-import type { RouteContext } from '../route-context.ts';
-import { parseRequestedOrigin } from '../url-parameter.ts';
+import { JSON_HEADERS, toReportExample } from '../answer-schema.ts';
+import { parseRequestedOrigin, type RouteContext } from '../route-context.ts';
 
 export type SellingOptions = Pick<RouteContext, 'config' | 'store' | 'scanCoordinator'>;
 

@@ -1,16 +1,17 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import { type Static, Type } from 'typebox';
+import { toServiceError } from '../../../../plugins/errors.ts';
 import { PREDICATE_PATH } from '../../../attestation/envelope.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
-import { DISCLAIMER } from '../../../directory/project.ts';
+import { DISCLAIMER, toProject } from '../../../directory/project.ts';
 import { readStatistics, toStatisticsDays } from '../../../directory/statistics.ts';
 import { explainCheck } from '../../../engine/catalog/explain.ts';
 import { scannerUserAgent } from '../../../probe/client/user-agent.ts';
 import type { DirectoryRecord } from '../../../store/directory.ts';
 import { describePayableDays } from '../../pages/page-text.ts';
-import type { RouteContext } from '../route-context.ts';
-import { findOriginOfHost } from '../url-parameter.ts';
+import { toDirectoryParameters, toDirectoryQuery } from '../directory.ts';
+import { findOriginOfHost, type RouteContext } from '../route-context.ts';
 
 /** This module is loaded at the first request, because it imports all patches and a Markdown parser. */
 const importCheckPage = () => import('../../pages/check-page.ts');
@@ -176,3 +177,42 @@ export const statisticsPageRoute: FastifyPluginAsyncTypebox<RouteContext> = asyn
 export function sendMessage(reply: FastifyReply, status: number, heading: string, text: string) {
   return reply.code(status).view('message', { title: heading, summary: text, heading, text });
 }
+
+const ROWS_PER_PAGE = 30;
+
+/** Serves the directory as a page, with the filters of `/v1/directory`. */
+export const browseRoute: FastifyPluginAsyncTypebox<RouteContext> = async (
+  app,
+  { store, config },
+) => {
+  const { revision, siteUrl } = config;
+  const offer = revision.offers.directory;
+  if (offer === undefined) return;
+  const { showsPayers, showsCensus } = revision;
+  const feedUrl = revision.offers.feed === undefined ? null : `${siteUrl}/directory.atom`;
+  app.get(
+    '/directory',
+    {
+      config: { offer, bucket: '/v1/directory' },
+      schema: { hide: true, querystring: toDirectoryParameters(revision) },
+      errorHandler: async (error, request, reply) => {
+        const { status, message } = toServiceError(error, request);
+        if (status !== 400) throw error;
+        const advice = `${message} Open /directory for the whole list.`;
+        return sendMessage(reply, status, 'The directory has no such filter', advice);
+      },
+    },
+    async (request, reply) => {
+      const { q = '', ...filters } = request.query;
+      const parameters = { ...filters, q: q.trim(), pageSize: String(ROWS_PER_PAGE) };
+      const query = toDirectoryQuery(parameters, revision);
+      const { count, records } = await store.directory.list(query);
+      const nowMs = store.now();
+      const projects = records.map((record) => toProject(record, config, nowMs));
+      // The module is loaded at the first request, because it imports the names of networks.
+      const { toDirectoryPage } = await import('../../pages/directory-page.ts');
+      const input = { query, count, projects, showsPayers, showsCensus, feedUrl };
+      return reply.view('directory', toDirectoryPage(input));
+    },
+  );
+};

@@ -10,8 +10,7 @@ import type { DirectoryRecord, HistoryRow } from '../../../store/directory.ts';
 import type { Store } from '../../../store/store.ts';
 import { toSentencesById } from '../../pages/report-findings.ts';
 import type { DayScan } from '../../pages/report-page.ts';
-import type { RouteContext } from '../route-context.ts';
-import { findOriginOfHost } from '../url-parameter.ts';
+import { findOriginOfHost, type RouteContext } from '../route-context.ts';
 import { sendMessage } from './pages.ts';
 
 /** A page that is larger is rendered again in brief. A report can be large, because it quotes texts of the seller. */
