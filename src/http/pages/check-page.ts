@@ -9,7 +9,7 @@ import { placeholderValues } from '../../patches/patch-values.ts';
 import { patchesFor } from '../../patches/patches-for.ts';
 import { toPhrase } from '../../report/check-phrases.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
-import { STACK_NAMES, toPatchBlocks } from './patch-blocks.ts';
+import { STACK_NAMES, toPatchBlocks } from './report-sections.ts';
 
 export function toChecksPage(catalog: Catalog) {
   return {

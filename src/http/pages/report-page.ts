@@ -1,6 +1,7 @@
 import { reportUrl } from '../../directory/project.ts';
 import { findGradeRank, type GradeSummary } from '../../directory/published-report.ts';
 import { type Catalog, TOTAL_CHECKS } from '../../engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import { GRADES, WEIGHTS } from '../../engine/score.ts';
 import type { IndexedRow } from '../../model/indexed.ts';
 import type { Availability, OtherWay } from '../../model/payability.ts';
@@ -14,10 +15,13 @@ import {
 import type { HistoryRow } from '../../store/directory.ts';
 import { describeDays, drawDayStrip } from './day-strip.ts';
 import { cutText, listCopyableRequests, toLocalScan } from './page-text.ts';
-import { toFirstFixes } from './patch-blocks.ts';
-import { toPayableSection } from './payable-section.ts';
 import { drawGradeHistogram, type GradeCounts } from './pictures.ts';
-import { type SentencesById, toReportFindings } from './report-findings.ts';
+import {
+  type SentencesById,
+  toFirstFixes,
+  toPayableSection,
+  toReportFindings,
+} from './report-sections.ts';
 import {
   drawCheckStrip,
   drawScoreHistory,
@@ -42,7 +46,7 @@ export type ReportPageInput = {
   /** Counts of all listed origins. */
   readonly gradeCounts: GradeCounts;
   readonly catalog: Catalog;
-  readonly says: SentencesById;
+  readonly checks: readonly DiscoveredCheck[];
   readonly baseUrl: string;
   readonly siteUrl: string;
   /** "$0.05" */
@@ -127,7 +131,9 @@ export function toReportPage(input: ReportPageInput) {
   };
 }
 
-function toFindingsSection(report: ScanReport, { catalog, says, stack, isBrief }: ReportPageInput) {
+function toFindingsSection(report: ScanReport, input: ReportPageInput) {
+  const { catalog, checks, stack, isBrief } = input;
+  const says = toSentencesById(catalog, checks);
   const { first, costs, ...others } = toReportFindings(report, catalog, says, isBrief);
   const waterfall = { score: report.score, grade: report.grade, costs };
   return {
@@ -136,6 +142,17 @@ function toFindingsSection(report: ScanReport, { catalog, says, stack, isBrief }
     waterfall: drawWaterfall(waterfall),
     waterfallText: writeWaterfall(waterfall),
   };
+}
+
+/** Takes the sentences from the check versions that the catalog runs. */
+function toSentencesById(catalog: Catalog, checks: readonly DiscoveredCheck[]): SentencesById {
+  const byImpl = new Map(checks.map(({ impl, definition }) => [impl, definition.says]));
+  return new Map(
+    catalog.checks.flatMap(({ id, impl }) => {
+      const says = byImpl.get(impl);
+      return says === undefined ? [] : [[id, says]];
+    }),
+  );
 }
 
 /**

@@ -10,8 +10,9 @@ import {
   PATHS,
   type ServiceFacts,
   toServiceFacts,
+  toTermsDocument,
+  writeTerms,
 } from '../documents/service-facts.ts';
-import { toTermsDocument, writeTerms } from '../documents/terms.ts';
 import { errorResponses } from './answer-schema.ts';
 import type { RouteContext } from './route-context.ts';
 

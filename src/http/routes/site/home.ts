@@ -11,11 +11,13 @@ import { readMembers } from '../../../model/json.ts';
 import { type PreflightTarget, readPreflightTarget } from '../../../preflight/result.ts';
 import { toClient } from '../../../turns/client-key.ts';
 import { PATHS } from '../../documents/service-facts.ts';
-import type { AnswerView } from '../../pages/answer-view.ts';
-import { toHomePage } from '../../pages/home-page.ts';
+import type { AnswerView } from '../../pages/home-page.ts';
 import type { RouteContext } from '../route-context.ts';
 
 /** Parameters of an older front page, which listed the directory. */
+/** This module is loaded at the first request, because it imports the parsers of offers. */
+const importHomePage = () => import('../../pages/home-page.ts');
+
 const querystring = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 253 })),
   page: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })),
@@ -61,6 +63,7 @@ function createHomeSender({ config, store }: RouteContext) {
     ]);
     const nowMs = store.now();
     const projects = records.map((record) => toProject(record, config, nowMs));
+    const { toHomePage } = await importHomePage();
     const list = { count, projects, gradeCounts, changes };
     return reply.view('home', toHomePage({ ...list, scanPrice, hasMcp, asked, answer }));
   };
@@ -174,8 +177,7 @@ async function runPreflight(
     path === null
       ? await preflight.judgeHost(origin, client)
       : { path, preflight: await preflight.judgeUrl({ url: `${origin.url}${path}`, ...call }) };
-  // The module is loaded at the first answer, because it imports the parsers of offers.
-  const { toAnswerView } = await import('../../pages/answer-view.ts');
+  const { toAnswerView } = await importHomePage();
   const scanPrice = formatPrice(revision.offers.scan);
   return toAnswerView({ ...answer, origin: origin.url, baseUrl, scanPrice });
 }

@@ -8,7 +8,6 @@ import { findFreshReport, gradeSummary } from '../../../directory/published-repo
 import { type FinishedScan, fromStoredReport } from '../../../scans/finished-scan.ts';
 import type { DirectoryRecord, HistoryRow } from '../../../store/directory.ts';
 import type { Store } from '../../../store/store.ts';
-import { toSentencesById } from '../../pages/report-findings.ts';
 import type { DayScan } from '../../pages/report-page.ts';
 import { findOriginOfHost, type RouteContext } from '../route-context.ts';
 import { sendMessage } from './pages.ts';
@@ -31,7 +30,6 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   // A revision that sells reports shows no findings on this free page.
   const reportIsFree = revision.offers.report?.kind === 'free';
   const scanPrice = formatPrice(revision.offers.scan);
-  const says = toSentencesById(catalog, checks);
 
   app.get(
     '/o/:host',
@@ -69,7 +67,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
         history,
         gradeCounts,
         catalog,
-        says,
+        checks,
         baseUrl,
         siteUrl,
         scanPrice,

@@ -1,28 +1,18 @@
 import type { Catalog } from '../../engine/catalog/catalog.ts';
-import type { DiscoveredCheck } from '../../engine/catalog/discover-checks.ts';
 import type { Sentences } from '../../engine/define-check.ts';
 import { isUnjudged, SCORINGS, type ScoreCost, scoreCosts } from '../../engine/score.ts';
+import type { OfferPayability, OfferVerdict } from '../../model/payability.ts';
 import type { CheckResult, ScanReport } from '../../model/report.ts';
 import { groupByRootCause } from '../../model/verdict.ts';
+import { namePart, STACKS, type Stack } from '../../patches/patch.ts';
+import { readPatchValues } from '../../patches/patch-values.ts';
+import { type CheckPatches, isStack, patchesFor } from '../../patches/patches-for.ts';
+import { formatDollars, toAnswerLine, toOfferPrice } from '../../report/answer-line.ts';
 import { formatUnevaluated, toPhrase } from '../../report/check-phrases.ts';
 import { cutText } from './page-text.ts';
 
 /** For each check id, the sentences for a check that passes, fails, or is not judged. */
 export type SentencesById = ReadonlyMap<string, Sentences>;
-
-/** Takes the sentences from the check versions that the catalog runs. */
-export function toSentencesById(
-  catalog: Catalog,
-  checks: readonly DiscoveredCheck[],
-): SentencesById {
-  const byImpl = new Map(checks.map(({ impl, definition }) => [impl, definition.says]));
-  return new Map(
-    catalog.checks.flatMap(({ id, impl }) => {
-      const says = byImpl.get(impl);
-      return says === undefined ? [] : [[id, says]];
-    }),
-  );
-}
 
 const SEVERITY_RANKS = { critical: 0, major: 1, minor: 2 } as const;
 const MAX_FIRST_FINDINGS = 3;
@@ -32,7 +22,7 @@ const MAX_BRIEF_EVIDENCE_BYTES = 80;
 
 type ReportResults = Pick<ScanReport, 'results' | 'payableBy' | 'payability'>;
 type FindingRow = ReturnType<typeof toRow>;
-export type PageFinding = FindingRow & {
+type PageFinding = FindingRow & {
   /** Checks that could not be judged because of this finding. */
   readonly consequences: readonly FindingRow[];
   /** Points of the score that this finding and its consequences cost together. */
@@ -136,4 +126,125 @@ function toRow(result: CheckResult, { points, cause, says, maxBytes }: RowOption
 /** True for a finding that is neither undetermined nor a consequence of another finding. */
 function isOwnFinding({ basis, cause }: FindingRow): boolean {
   return basis !== 'not_determined' && cause === null;
+}
+
+/** The page leaves out a longer patch. Patches can be long, because they list every route of the seller. */
+const MAX_PATCH_CHARS = 4_500;
+const DEFAULT_STACK: Stack = 'express';
+
+/** Adds to each finding its patch for one stack. `stacks` lists the stacks that the reader can choose. */
+export function toFirstFixes(
+  report: ScanReport,
+  findings: readonly PageFinding[],
+  requestedStack: string | null,
+  isBrief: boolean,
+) {
+  const isValid = requestedStack !== null && isStack(requestedStack);
+  const stack = isValid ? requestedStack : DEFAULT_STACK;
+  const values = readPatchValues(report);
+  const fixes = findings.map((finding) => {
+    const checkPatches = patchesFor(finding.id, stack, values, finding.outcome);
+    return { ...finding, patch: checkPatches && toShownPatch(checkPatches, isBrief) };
+  });
+  return {
+    fixes,
+    stack,
+    stackName: STACK_NAMES[stack],
+    stacks: STACKS.map((name) => ({ name, label: STACK_NAMES[name], isChosen: name === stack })),
+    hasPatch: fixes.some(({ patch }) => patch !== null),
+  };
+}
+
+function toShownPatch(checkPatches: CheckPatches, isBrief: boolean) {
+  const blocks = toPatchBlocks(checkPatches);
+  const chars = blocks.reduce((sum, { code }) => sum + (code?.length ?? 0), 0);
+  return { lead: checkPatches.lead, blocks, isLeftOut: isBrief || chars > MAX_PATCH_CHARS };
+}
+
+type PatchBlock = {
+  readonly heading: string;
+  /** Null if no patch exists for this stack; the heading then says why. */
+  readonly code: string | null;
+};
+
+export function toPatchBlocks({ patches }: CheckPatches): readonly PatchBlock[] {
+  return patches.flatMap(({ topic, patch }): readonly PatchBlock[] =>
+    'whyNot' in patch
+      ? [{ heading: `${topic}: ${patch.whyNot}`, code: null }]
+      : patch.parts.map((part) => ({
+          heading: patches.length === 1 ? part.file : `${namePart(part)} (${topic})`,
+          code: part.code,
+        })),
+  );
+}
+
+export const STACK_NAMES: Readonly<Record<Stack, string>> = {
+  express: 'Express',
+  hono: 'Hono',
+  next: 'Next.js',
+  fastapi: 'FastAPI',
+  flask: 'Flask',
+  go: 'Go',
+  nginx: 'nginx',
+};
+
+type CellText = { readonly mark: string; readonly about: string };
+
+const VERDICT_TEXTS: Readonly<Record<OfferVerdict, CellText>> = {
+  signs: { mark: '✓', about: 'pays with default settings' },
+  limited: { mark: '◐', about: 'pays if its limits are raised' },
+  refuses: { mark: '✗', about: 'refuses' },
+  unsupported: { mark: '–', about: 'does not support the scheme' },
+};
+/** The cell of a client that does not try an offer, because another client pays on its network. */
+const OTHER_CLIENT = { verdict: 'none', mark: '·', about: 'is for other networks' } as const;
+/** This client parses challenges for the other clients, and never pays. */
+const PARSING_CLIENT = '@x402/core';
+/** These limits keep the page small. The API's report has every offer. */
+const MAX_OFFERS = 12;
+const MAX_OFFERS_BRIEF = 3;
+const MAX_CELL_BYTES = 140;
+
+export function toPayableSection(report: ScanReport, isBrief: boolean) {
+  const maxOffers = isBrief ? MAX_OFFERS_BRIEF : MAX_OFFERS;
+  const clients = report.clients.filter(({ name }) => name !== PARSING_CLIENT);
+  const offers = (report.payability ?? []).flatMap(({ method, path, offers }) =>
+    offers.map((offer) => ({ ...offer, resource: cutText(`${method} ${path}`, MAX_CELL_BYTES) })),
+  );
+  return {
+    answer: toAnswerLine(report),
+    payableBy: report.payableBy,
+    clients,
+    parsingClient: report.clients.find(({ name }) => name === PARSING_CLIENT) ?? null,
+    rows: offers.slice(0, maxOffers).map((offer) => ({
+      ...offer,
+      price: writePrice(offer),
+      asset: shorten(offer.asset ?? '?'),
+      network: shorten(offer.network ?? '?'),
+      cells: clients.map(({ name }) => toCell(offer, name)),
+    })),
+    furtherRows: Math.max(0, offers.length - maxOffers),
+  };
+}
+
+function toCell({ client, verdict, words }: OfferPayability, clientName: string) {
+  if (client !== clientName && verdict !== 'unsupported') return { ...OTHER_CLIENT, words: null };
+  return {
+    verdict,
+    ...VERDICT_TEXTS[verdict],
+    words: words === null ? null : cutText(words, MAX_CELL_BYTES),
+  };
+}
+
+/** "$0.01, USDC on Base"; null if the scanner does not know the asset. */
+function writePrice(offer: OfferPayability): string | null {
+  const price = toOfferPrice(offer);
+  return price === null ? null : `$${formatDollars(price.dollars)}, ${price.name}`;
+}
+
+/** "0x833589…2913". The API's report has the whole text. */
+function shorten(text: string): string {
+  return text.length > 24
+    ? `${text.slice(0, 15).toWellFormed()}…${text.slice(-4).toWellFormed()}`
+    : text;
 }
