@@ -4,8 +4,7 @@ import { ExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { formatText } from '../src/cli/formatters/text.ts';
-import { readRepository } from '../src/cli/repository.ts';
-import { NO_SOURCES } from '../src/cli/sources.ts';
+import { NO_SOURCES, readRepository } from '../src/cli/sources.ts';
 import { scoreResults } from '../src/engine/score.ts';
 import type { ScanReport } from '../src/model/report.ts';
 

@@ -11,7 +11,7 @@ import type { Target } from '../pay-test/target.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { formatPayTest } from './formatters/pay-test.ts';
 import { type Streams, write, writeOutput } from './io.ts';
-import { readRepository } from './repository.ts';
+import { readRepository } from './sources.ts';
 import {
   FAIL_ON_VALUES,
   FORMAT_NAMES,

@@ -22,8 +22,7 @@ import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { createProgress, noteProxy, type Streams, write, writeOutput } from './io.ts';
-import { readRepository } from './repository.ts';
-import { readSources, type Sources } from './sources.ts';
+import { readRepository, readSources, type Sources } from './sources.ts';
 import {
   listMissedThresholds,
   refuseUnknownPattern,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { FORMATS } from '../../src/cli/formatters/formats.ts';
-import { readRepository } from '../../src/cli/repository.ts';
+import { readRepository } from '../../src/cli/sources.ts';
 import { FAILED, printable, WARNED } from './printable.ts';
 
 let root: string;

@@ -1,9 +1,7 @@
 /** Findings of a scan or a pay-test, in the shape that all machine-readable formats share. */
-
 import type { CheckResult, NamedPath, ScanTiming, Severity } from '../../model/report.ts';
 import type { NamedReport } from '../ask-url.ts';
-import { README_FILE, type Repository } from '../repository.ts';
-import type { SourceLocation, Sources } from '../sources.ts';
+import { README_FILE, type Repository, type SourceLocation, type Sources } from '../sources.ts';
 
 export type PrintedFinding = {
   readonly id: string;

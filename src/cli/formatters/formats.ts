@@ -11,10 +11,8 @@ import {
   type PrintableScan,
   toFindingText,
 } from './findings.ts';
-import { formatJunit } from './junit.ts';
 import { formatMarkdown } from './markdown.ts';
-import { formatCodeQuality, formatGithub } from './pipelines.ts';
-import { formatSarif } from './sarif.ts';
+import { formatCodeQuality, formatGithub, formatJunit, formatSarif } from './pipelines.ts';
 import { formatText } from './text.ts';
 
 export const FORMATS = {

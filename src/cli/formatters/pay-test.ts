@@ -10,9 +10,7 @@ import {
 import type { FormatName } from '../usage.ts';
 import { breakCommands, toMarkdownCode, toPrintedJson } from './escapes.ts';
 import { type Findings, isProblem, toFindingText } from './findings.ts';
-import { formatJunit } from './junit.ts';
-import { formatCodeQuality, formatGithub } from './pipelines.ts';
-import { formatSarif } from './sarif.ts';
+import { formatCodeQuality, formatGithub, formatJunit, formatSarif } from './pipelines.ts';
 
 const FORMATS: Readonly<
   Record<FormatName, (report: PayTestReport, pipelineFile: string | null) => string>

@@ -1,6 +1,8 @@
 /** Formats that build servers show beside a code change: annotations of GitHub, Code Quality of GitLab. */
 import { createHash } from 'node:crypto';
-import { breakCommands, escapeLinks, toPrintedJson } from './escapes.ts';
+import type { NamedPath } from '../../model/report.ts';
+import type { SourceLocation } from '../sources.ts';
+import { breakCommands, escapeLinks, escapeXmlCommands, toPrintedJson } from './escapes.ts';
 import {
   type Findings,
   findFaultyNamed,
@@ -71,4 +73,140 @@ function namedEntries(findings: Findings): readonly QualityEntry[] {
   const identity = `${named.method} ${named.path}`;
   const description = named.words;
   return [{ id: NAMED_RULE, identity, severity: 'info', location: null, description }];
+}
+
+/**
+ * Writes SARIF 2.1.0 for code scanning: one rule for each check or trial, and one result for each
+ * warning or failure. https://docs.oasis-open.org/sarif/sarif/v2.1.0/
+ */
+export function formatSarif(findings: Findings): string {
+  const { tool, fingerprintName, sarifProperties, rules, items } = findings;
+  const ids = rules.map(({ id }) => id);
+  const named = findFaultyNamed(findings);
+  return toPrintedJson({
+    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
+    version: '2.1.0',
+    runs: [
+      {
+        tool: {
+          driver: {
+            ...tool,
+            rules: [
+              ...rules.map(({ id, name, description, help, properties }) => ({
+                id,
+                name,
+                shortDescription: { text: escapeLinks(description) },
+                help: { text: escapeLinks(help) },
+                properties,
+              })),
+              ...(named === null ? [] : [NAMED_RULE_TEXT]),
+            ],
+          },
+        },
+        properties: sarifProperties,
+        results: [
+          ...items.filter(isProblem).map((item) => ({
+            ruleId: item.id,
+            ruleIndex: ids.indexOf(item.id),
+            level: item.status === 'fail' ? 'error' : 'warning',
+            message: { text: escapeLinks(item.text) },
+            locations: [
+              { physicalLocation: toSarifLocation(item.location ?? toFallbackLocation(findings)) },
+            ],
+            partialFingerprints: { [fingerprintName]: `${item.id}/${item.identity}` },
+            properties: item.properties,
+          })),
+          ...(named === null ? [] : [toNamedResult(named, findings)]),
+        ],
+      },
+    ],
+  });
+}
+
+const NAMED_RULE_TEXT = {
+  id: NAMED_RULE,
+  name: 'named-path',
+  shortDescription: { text: 'What the path answered that the command named. It moves no grade.' },
+  help: { text: 'Guard the path with the payment middleware, or name another path.' },
+};
+
+/** A note: code scanning shows results, and no properties of a run. */
+function toNamedResult({ method, path, words }: NamedPath, findings: Findings): object {
+  return {
+    ruleId: NAMED_RULE,
+    ruleIndex: findings.rules.length,
+    level: 'note',
+    message: { text: escapeLinks(words) },
+    locations: [{ physicalLocation: toSarifLocation(toFallbackLocation(findings)) }],
+    partialFingerprints: { [findings.fingerprintName]: `${NAMED_RULE}/${method} ${path}` },
+  };
+}
+
+/**
+ * SARIF 2.1.0, section 3.29. Code scanning matches only relative URIs with files, and refuses a whole upload for one
+ * address with another scheme than that of the checkout.
+ */
+function toSarifLocation({ file, line }: SourceLocation): object {
+  const uri = file.split('/').map(encodeURIComponent).join('/');
+  return { artifactLocation: { uri }, region: { startLine: line } };
+}
+
+export function formatJunit({
+  title,
+  target,
+  timestamp,
+  junitProperties,
+  items,
+}: Findings): string {
+  const count = (status: PrintedFinding['status']) =>
+    items.filter((item) => item.status === status).length;
+  const countAttributes = `tests="${items.length}" failures="${count('fail')}" skipped="${count('skipped')}"`;
+  const timeAttribute = timestamp === undefined ? '' : ` timestamp="${timestamp}"`;
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="${escapeXml(title)}" ${countAttributes}>`,
+    `  <testsuite name="${escapeXml(target)}"${timeAttribute} ${countAttributes}>`,
+    '    <properties>',
+    ...junitProperties.map(
+      ([key, value]) => `      <property name="${escapeXml(key)}" value="${escapeXml(value)}"/>`,
+    ),
+    '    </properties>',
+    ...items.map(writeCase),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+function writeCase({ name, group, status, kind, text, location }: PrintedFinding): string {
+  const place =
+    location === null ? '' : ` file="${escapeXml(location.file)}" line="${location.line}"`;
+  const openTag = `    <testcase name="${escapeXml(name)}" classname="${escapeXml(group)}"${place}`;
+  const escapedText = escapeXml(text);
+  switch (status) {
+    case 'skipped':
+      return `${openTag}><skipped message="${escapedText}"/></testcase>`;
+    case 'fail':
+      return `${openTag}><failure type="${escapeXml(kind)}" message="${escapedText}"/></testcase>`;
+    case 'warn':
+      return `${openTag}><system-out>${escapedText}</system-out></testcase>`;
+    case 'pass':
+      return `${openTag}/>`;
+  }
+}
+
+/** Characters that XML 1.0 forbids even when escaped: https://www.w3.org/TR/xml/#charsets */
+const FORBIDDEN_IN_XML = /[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu;
+
+function escapeXml(text: string): string {
+  const escaped = text
+    .replace(FORBIDDEN_IN_XML, '')
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&apos;')
+    .replaceAll('\n', '&#10;')
+    .replaceAll('\r', '&#13;');
+  return escapeXmlCommands(escaped);
 }

@@ -1,7 +1,7 @@
 /** A report page shows the findings by their costs, each with the findings that follow from it. */
 import { describe, expect, test } from 'vitest';
 import { scoreCosts, scoreResults } from '../../../src/engine/score.ts';
-import { toReportFindings } from '../../../src/http/pages/report-findings.ts';
+import { toReportFindings } from '../../../src/http/pages/report-sections.ts';
 import type { CheckResult } from '../../../src/model/report.ts';
 import { readCatalog } from '../../fixtures/service/test-catalog.ts';
 
