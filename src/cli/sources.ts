@@ -188,6 +188,7 @@ function toKeyOrIndex(step: string): string | number {
   return /^(?:0|[1-9]\d*)$/.test(step) ? Number(step) : step;
 }
 
+/** The seller's repository. Readers of pipelines match paths that are relative to its root, with forward slashes. */
 export type Repository = {
   /** The shortest path from the root: "docs/openapi.json". Null for a file outside the root. */
   readonly toPath: (file: string) => string | null;

@@ -1,4 +1,4 @@
-/** Formats that build servers show beside a code change: annotations of GitHub, Code Quality of GitLab. */
+/** Formats that build servers read: annotations of GitHub, Code Quality of GitLab, SARIF, JUnit. */
 import { createHash } from 'node:crypto';
 import type { NamedPath } from '../../model/report.ts';
 import type { SourceLocation } from '../sources.ts';

@@ -1,3 +1,4 @@
+/** The library: scans, judges and preflights by the engine of the command line, for your program. */
 import { createOracle } from '../../buyers/create-oracle.ts';
 import { parseOrigin } from '../../guard/origin.ts';
 import type { ScanReport } from '../../model/report.ts';
@@ -12,7 +13,6 @@ import { policyFor } from '../allow-private.ts';
 import { askUrl, askUrlOnce, type UrlCall } from '../ask-url.ts';
 import { judgeRecording, startEngine } from '../engine.ts';
 
-/** The library: scans, judges and preflights by the engine of the command line, for your program. */
 export type { CheckResult, Grade, ScanReport, Severity, SubScores } from '../../model/report.ts';
 export type {
   Preflight,
@@ -22,19 +22,8 @@ export type {
   PreflightVerdict,
   ReasonCode,
 } from '../../preflight/result.ts';
-export {
-  type JudgeOptions,
-  judge,
-  type PaymentCreation,
-  type PreflightHook,
-  type PreflightHookOptions,
-  type PreflightOptions,
-  preflight,
-  type ScanOptions,
-  scan,
-} from './index.ts';
 
-type ScanOptions = {
+export type ScanOptions = {
   /** True: http, private and loopback addresses, and any port, are allowed for this one origin; default false. */
   readonly allowPrivate?: boolean;
   /** True: no index is asked, and the standing checks are `not_determined`; default false. */
@@ -75,7 +64,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
   }
 }
 
-type JudgeOptions = {
+export type JudgeOptions = {
   /** "2026-08-14.2"; default the newest. */
   readonly checksVersion?: string;
   /** Aborts with the signal's reason. */
@@ -97,7 +86,7 @@ export async function judge(recording: unknown, options: JudgeOptions = {}): Pro
   }
 }
 
-type PreflightOptions = {
+export type PreflightOptions = {
   /** The method of your paid request; default GET. A preflight by POST sends the body `{}`. */
   readonly method?: string;
   /** "0.05", in whole units of the asset. A higher price is a no-go. */
@@ -117,12 +106,12 @@ export type PreflightHookOptions = PreflightOptions & {
 };
 
 /** The members that we read of the hook context of the official client. */
-type PaymentCreation = {
+export type PaymentCreation = {
   readonly paymentRequired: { readonly x402Version: number };
   readonly selectedRequirements: object;
 };
 
-type PreflightHook = (
+export type PreflightHook = (
   context: PaymentCreation,
 ) => Promise<undefined | { abort: true; reason: string }>;
 
