@@ -3,15 +3,17 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Registry } from 'prom-client';
 import errors, { answerClientError, answerError } from '../../plugins/errors.ts';
 import headers from '../../plugins/headers.ts';
-import logging from '../../plugins/logging.ts';
-import metrics from '../../plugins/metrics.ts';
+import metrics, { logging } from '../../plugins/metrics.ts';
 import offers from '../../plugins/offers.ts';
 import openapi, { OPENAPI_KEYWORD } from '../../plugins/openapi.ts';
 import payment from '../../plugins/payment.ts';
 import pressure from '../../plugins/pressure.ts';
 import rateLimit from '../../plugins/rate-limit.ts';
-import requestGuard from '../../plugins/request-guard.ts';
-import unknownPaths, { MAX_PATH_CHARS, toRoutableUrl } from '../../plugins/unknown-paths.ts';
+import requestGuard, {
+  MAX_PATH_CHARS,
+  toRoutableUrl,
+  unknownPaths,
+} from '../../plugins/request-guard.ts';
 import views from '../../plugins/views.ts';
 import type { SigningKey } from '../attestation/envelope.ts';
 import type { Config } from '../config/config.ts';

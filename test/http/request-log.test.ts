@@ -2,7 +2,7 @@
 import Fastify, { LogController } from 'fastify';
 import { pino } from 'pino';
 import { expect, test } from 'vitest';
-import logging from '../../plugins/logging.ts';
+import { logging } from '../../plugins/metrics.ts';
 
 test("a handler's line, a child logger's line and the request's own line have the same id", async () => {
   const lines: Record<string, unknown>[] = [];

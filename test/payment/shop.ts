@@ -5,7 +5,7 @@ import Fastify from 'fastify';
 import errors from '../../plugins/errors.ts';
 import offers from '../../plugins/offers.ts';
 import payment from '../../plugins/payment.ts';
-import unknownPaths from '../../plugins/unknown-paths.ts';
+import { unknownPaths } from '../../plugins/request-guard.ts';
 import type { PaidRoute } from '../../src/payment/paid-route.ts';
 import { createPayments, type Payments, type PaymentsOptions } from '../../src/payment/payments.ts';
 import type { Facilitator } from '../../src/payment/settle/facilitator.ts';
