@@ -2,8 +2,13 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
-import { toAgentCard, toPaymentManifest, toServiceDescription } from '../documents/discovery.ts';
-import { writeLlmsFullTxt, writeLlmsTxt } from '../documents/llms-txt.ts';
+import {
+  toAgentCard,
+  toPaymentManifest,
+  toServiceDescription,
+  writeLlmsFullTxt,
+  writeLlmsTxt,
+} from '../documents/agent-documents.ts';
 import {
   DOCUMENTS_TAG,
   ICON_SVG,
