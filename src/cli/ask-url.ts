@@ -62,7 +62,7 @@ export async function askUrlOnce(call: UrlCall): Promise<Preflight> {
   }
 }
 
-export type NamedUrl = {
+type NamedUrl = {
   /** Absolute, with a path, and accepted by the guard. */
   readonly url: string;
   readonly policy: OriginPolicy;

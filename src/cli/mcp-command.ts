@@ -27,7 +27,7 @@ const KEEP_UNREAD_MS = 300_000;
 
 type McpSettings = { readonly allowPrivate: boolean; readonly service: string | null };
 
-export type LocalBackendOptions = McpSettings & {
+type LocalBackendOptions = McpSettings & {
   /** Aborts when the client disconnects from the session. */
   readonly sessionEnd: AbortSignal;
   /** Milliseconds until a call for a scan is answered, default 55,000. */

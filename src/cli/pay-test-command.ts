@@ -22,7 +22,7 @@ import {
   UsageError,
 } from './usage.ts';
 
-export type PayTestCall = ReturnType<typeof parsePayTest>;
+type PayTestCall = ReturnType<typeof parsePayTest>;
 
 const FACILITATOR_VARIABLES = ['FACILITATOR_URL', 'X402_FACILITATOR_URL'];
 const ROUTE_PATTERN = /^(?:([A-Za-z]{3,7})\s+)?(\/\S*)$/;

@@ -76,7 +76,7 @@ type NamedOutcome = ScanOutcome & { readonly report: NamedReport };
 /** An origin to scan, or a recording of an earlier scan. */
 type Subject = OriginSubject | { readonly kind: 'recording'; readonly recording: Recording };
 
-export type ScanCall = {
+type ScanCall = {
   /** May still be booting. */
   readonly pool: Pool;
   readonly options: ScanCommandOptions;

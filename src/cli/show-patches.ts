@@ -89,7 +89,7 @@ export function parsePublicUrl(text: string): string {
 }
 
 /** Returns the origin; null for a local or private address, which buyers cannot reach. */
-export function findPublicOrigin(origin: string): string | null {
+function findPublicOrigin(origin: string): string | null {
   const hostname = URL.parse(origin)?.hostname.replace(/\.$/, '') ?? '';
   const address = hostname.replace(/^\[|\]$/g, '');
   const isLocal = isIP(address) === 0 ? LOCAL_NAME.test(hostname) : isBlockedAddress(address);

@@ -51,7 +51,7 @@ import { reportRoute } from './routes/site/report.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
 import { watchRoutes } from './routes/watch.ts';
 
-export type AppOptions = {
+type AppOptions = {
   readonly log: FastifyBaseLogger;
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
@@ -72,7 +72,7 @@ export type AppOptions = {
 };
 
 /** `sold` lists the paid operations. */
-export type SellingPayments = Payments & {
+type SellingPayments = Payments & {
   readonly sold: readonly SoldOperation[];
   readonly metrics: { readonly registry: Registry };
 };

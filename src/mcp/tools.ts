@@ -12,7 +12,7 @@ import {
 export const PAYMENT_META = 'x402/payment';
 
 /** The payment and the connection of a call. */
-export type ToolCall = {
+type ToolCall = {
   /** `_meta["x402/payment"]`; undefined if the call carries no payment. */
   readonly payment: unknown;
   /** Aborts when the caller disconnects. */
@@ -47,7 +47,7 @@ export type McpBackend = {
   search(query: DirectorySearch): Promise<object>;
 };
 
-export type Tool = {
+type Tool = {
   readonly name: string;
   readonly title: string;
   readonly description: string;

@@ -34,7 +34,7 @@ export function toChecksPage(catalog: Catalog) {
   };
 }
 
-export type CheckPageInput = {
+type CheckPageInput = {
   readonly explanation: Explanation;
   /** "Protocol & payment surface" */
   readonly categoryLabel: string;

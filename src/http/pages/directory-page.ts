@@ -7,7 +7,7 @@ import type { DirectoryQuery } from '../../store/context.ts';
 import { describeDays, drawDaySquares } from './day-strip.ts';
 import { cutText } from './page-text.ts';
 
-export type DirectoryPageInput = {
+type DirectoryPageInput = {
   readonly query: DirectoryQuery;
   /** Number of all hosts that match the query. */
   readonly count: number;

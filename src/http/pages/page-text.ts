@@ -8,7 +8,7 @@ export type RequestValues = {
   readonly scanPrice: string;
 };
 
-export type CopyableRequest = { readonly about: string; readonly command: string };
+type CopyableRequest = { readonly about: string; readonly command: string };
 
 export function toScanRequest({ origin, baseUrl, scanPrice }: RequestValues): CopyableRequest {
   const body = JSON.stringify({ url: origin });

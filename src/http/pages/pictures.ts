@@ -87,7 +87,7 @@ function toTenth(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-export type CountRow = { readonly label: string; readonly count: number };
+type CountRow = { readonly label: string; readonly count: number };
 
 /** Height of the row of one bar. */
 const ROW_HEIGHT = 30;
@@ -134,7 +134,7 @@ export function toPercent(count: number, total: number): number {
 }
 
 /** Dollars. 10 % of the sellers ask at most `p10`, half of them at most `p50`, and 90 % at most `p90`. */
-export type PriceRange = { readonly p10: number; readonly p50: number; readonly p90: number };
+type PriceRange = { readonly p10: number; readonly p50: number; readonly p90: number };
 
 const PRICE_LINE = { left: 50, right: 350, y: 34, pictureWidth: 400 } as const;
 

@@ -32,7 +32,7 @@ import {
 /** A published scan of the last 24 hours. */
 export type DayScan = Pick<ScanReport, 'scannedAt' | 'results'>;
 
-export type ReportPageInput = {
+type ReportPageInput = {
   readonly host: string;
   readonly summary: GradeSummary;
   readonly subScores: SubScores | null;

@@ -3,7 +3,7 @@ import type { CheckResult, Grade } from '../../model/report.ts';
 import type { HistoryRow } from '../../store/directory.ts';
 import { type Markup, markup } from './pictures.ts';
 
-export type Waterfall = {
+type Waterfall = {
   readonly score: number;
   readonly grade: Grade;
   readonly costs: readonly ScoreCost[];
@@ -62,7 +62,7 @@ function toWidth(score: number): number {
   return Math.round((BAR.width * score) / 100);
 }
 
-export type HistoryScan = Pick<HistoryRow, 'grade' | 'score' | 'scannedAtMs' | 'checksVersion'>;
+type HistoryScan = Pick<HistoryRow, 'grade' | 'score' | 'scannedAtMs' | 'checksVersion'>;
 
 const PLOT = { left: 10, width: 600, top: 14, bottom: 154 } as const;
 const HISTORY_SIZE = { width: 640, height: 180 } as const;
@@ -106,15 +106,15 @@ function toY(score: number): number {
   return Math.round(PLOT.bottom - ((PLOT.bottom - PLOT.top) * score) / 100);
 }
 
-export type StripResult = Pick<CheckResult, 'id' | 'category' | 'status' | 'basis'>;
+type StripResult = Pick<CheckResult, 'id' | 'category' | 'status' | 'basis'>;
 
-export type StripScan = {
+type StripScan = {
   /** "12:00" */
   readonly time: string;
   readonly results: readonly StripResult[];
 };
 
-export type StripCategory = Pick<StripResult, 'category'> & { readonly label: string };
+type StripCategory = Pick<StripResult, 'category'> & { readonly label: string };
 
 /** Each state has a mark besides its colour. With the mark, readers do not need the colour. */
 const STATES = {

@@ -86,7 +86,7 @@ const allParameters = Type.Object({
   grade: gradeParameter,
   payable: payableParameter,
 });
-export type DirectoryParameters = Static<typeof allParameters>;
+type DirectoryParameters = Static<typeof allParameters>;
 
 /** The parameters of a revision. They are also those of the page and the feed of the directory. */
 export function toDirectoryParameters({ showsCensus, showsPayers }: Revision) {

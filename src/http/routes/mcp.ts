@@ -20,7 +20,7 @@ import { sellScan } from './sold-scan.ts';
 /** Judges a challenge that the caller passes, without a request to the seller. */
 export type JudgeChallenge = (challenge: object, url: string | null) => Promise<Preflight>;
 
-export type McpRouteOptions = RouteContext & {
+type McpRouteOptions = RouteContext & {
   readonly gate: PaymentGate;
   readonly scanRoute: PaidRoute;
   readonly judgeGivenChallenge: JudgeChallenge;

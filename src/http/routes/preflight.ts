@@ -63,7 +63,7 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
 const nullableText = nullable(text);
 const reasonCodes = Object.keys(REASON_CODES) as ReasonCode[]; // the keys of a closed record
 
-export const preflightSchema = Type.Unsafe<Preflight>(
+const preflightSchema = Type.Unsafe<Preflight>(
   Type.Object(
     {
       verdict: oneOf(VERDICTS, 'Says whether to pay.'),

@@ -11,7 +11,7 @@ import { PaymentRefused } from '../../payment/gate/answers.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidAnswer, PaidCall, PaidRoute } from '../../payment/paid-route.ts';
 
-export type SoldScanOptions = {
+type SoldScanOptions = {
   readonly gate: PaymentGate;
   readonly route: PaidRoute;
   /** The caller's address block, for fair shares; null if the request came from a proxy's address. */

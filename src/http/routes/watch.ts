@@ -12,7 +12,7 @@ import {
   urlParameter,
 } from './route-context.ts';
 
-export type WatchRouteContext = RouteContext & { readonly ownerWatches: OwnerWatches };
+type WatchRouteContext = RouteContext & { readonly ownerWatches: OwnerWatches };
 
 const createBody = Type.Object({
   url: urlParameter,

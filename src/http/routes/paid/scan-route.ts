@@ -133,7 +133,7 @@ async function findUnpaidScan(
   return null;
 }
 
-export type ScanInput = {
+type ScanInput = {
   readonly origin: Origin;
   readonly submittedUrl: string;
   readonly withRecording: boolean;
@@ -145,7 +145,7 @@ const RECORDING_TOO_LARGE =
   'The recording has over 4 MiB. The command x402-scan scan ORIGIN --save FILE makes a recording on your machine.';
 
 /** The answers hold the recording if the input asks for it. */
-export function createScanAnswers(
+function createScanAnswers(
   scanCoordinator: Pick<ScanCoordinator, 'findRecording'>,
   presentation: Omit<ReportPresentation, 'cache'>,
 ) {
