@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import type { Explanation } from '../engine/catalog/explain.ts';
 import { PAYABLE_FILTERS, type PayableFilter } from '../model/payability.ts';
+import { oneOf } from '../model/shapes.ts';
 import { type Preflight, VERDICTS } from '../preflight/result.ts';
 import {
   type ComparedReport,
@@ -91,7 +92,7 @@ const reportOutput = Type.Object({
 });
 const preflightOutput = Type.Object({
   notice,
-  verdict: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: [...VERDICTS] })),
+  verdict: Type.Optional(oneOf<string>(VERDICTS)),
   reasons: Type.Optional(Type.Array(Type.Object({ code: Type.String(), evidence: Type.String() }))),
   terms: Type.Optional(Type.Unsafe<object | null>({ type: ['object', 'null'] })),
   termsDigest: Type.Optional(nullableText),
@@ -200,14 +201,12 @@ export const TOOLS: readonly Tool[] = [
     input: Type.Object({
       q: Type.Optional(Type.String({ maxLength: 253 })),
       category: Type.Optional(Type.String({ maxLength: 40 })),
-      sort: Type.Optional(Type.Unsafe<string>({ type: 'string', enum: ['recent', 'grade'] })),
+      sort: Type.Optional(oneOf<string>(['recent', 'grade'])),
       payable: Type.Optional(
-        Type.Unsafe<string>({
-          type: 'string',
-          enum: [...PAYABLE_FILTERS],
-          description:
-            '"today": origins that are payable today. "week": origins that were payable on at least 6 in 7 checked days of a week.',
-        }),
+        oneOf<string>(
+          PAYABLE_FILTERS,
+          '"today": origins that are payable today. "week": origins that were payable on at least 6 in 7 checked days of a week.',
+        ),
       ),
       page: Type.Optional(Type.Integer({ minimum: 0, maximum: 9_999_999 })),
     }),

@@ -52,7 +52,7 @@ export function errorResponses(...codes: readonly ErrorCode[]): Record<number, T
 function errorSchema(codes: readonly ErrorCode[]): TSchema {
   return Type.Object(
     {
-      error: Type.Unsafe<ErrorCode>({ type: 'string', enum: [...codes] }),
+      error: oneOf(codes),
       message: Type.String({ description: 'What happened and what to do.' }),
       charged: Type.Unsafe<boolean | null>({
         type: ['boolean', 'null'],

@@ -7,8 +7,6 @@ import { toClient } from '../../turns/client-key.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './answer-schema.ts';
 import type { RouteContext } from './route-context.ts';
 
-const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
 const preflightBody = Type.Object({
   url: Type.String({
     maxLength: 2_048,
@@ -17,13 +15,11 @@ const preflightBody = Type.Object({
     documented: { example: 'https://api.example.com/weather' },
   }),
   method: Type.Optional(
-    Type.Unsafe<(typeof METHODS)[number]>({
-      type: 'string',
-      enum: [...METHODS],
-      description:
-        'The default is GET. For other methods the answer comes from stored reports: the service never sends such requests.',
-      documented: { example: 'GET' },
-    }),
+    oneOf(
+      ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      'The default is GET. For other methods the answer comes from stored reports: the service never sends such requests.',
+      { example: 'GET' },
+    ),
   ),
   maxPrice: Type.Optional(
     Type.String({

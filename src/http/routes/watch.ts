@@ -1,6 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type TSchema, Type } from 'typebox';
 import type { ErrorCode } from '../../errors/error-codes.ts';
+import { oneOf } from '../../model/shapes.ts';
 import { toClient } from '../../turns/client-key.ts';
 import type { OwnerWatches } from '../../watch/owner-watches.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './answer-schema.ts';
@@ -35,7 +36,7 @@ const secretBody = Type.Object({
 
 const statusSchema = Type.Object({
   host: Type.String(),
-  state: Type.Unsafe<string>({ type: 'string', enum: ['pending', 'active', 'ended'] }),
+  state: oneOf<string>(['pending', 'active', 'ended']),
   endsAt: Type.String({
     description: 'The time at which the watch ended, or will end if it is not renewed.',
   }),
@@ -51,7 +52,7 @@ const statusSchema = Type.Object({
       type: Type.String(),
       at: Type.String(),
       tries: Type.Integer(),
-      status: Type.Unsafe<string>({ type: 'string', enum: ['waiting', 'delivered', 'failed'] }),
+      status: oneOf<string>(['waiting', 'delivered', 'failed']),
     }),
     { description: 'The newest 20, newest first.' },
   ),

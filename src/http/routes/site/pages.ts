@@ -7,6 +7,7 @@ import { DOCUMENT_OFFER } from '../../../config/revision.ts';
 import { DISCLAIMER, toProject } from '../../../directory/project.ts';
 import { readStatistics, toStatisticsDays } from '../../../directory/statistics.ts';
 import { explainCheck } from '../../../engine/catalog/explain.ts';
+import { oneOf } from '../../../model/shapes.ts';
 import { scannerUserAgent } from '../../../probe/client/user-agent.ts';
 import type { DirectoryRecord } from '../../../store/directory.ts';
 import { describePayableDays } from '../../pages/page-text.ts';
@@ -100,12 +101,10 @@ const UNKNOWN_COLOUR = '#5b6875';
 const badgeParams = Type.Object({ file: Type.String({ maxLength: 300 }) });
 const badgeQuery = Type.Object({
   show: Type.Optional(
-    Type.Unsafe<'days'>({
-      type: 'string',
-      enum: ['days'],
-      description:
-        '"days" shows the number of payable days among the checked days of the last 30 days.',
-    }),
+    oneOf(
+      ['days'],
+      '"days" shows the number of payable days among the checked days of the last 30 days.',
+    ),
   ),
 });
 
