@@ -24,20 +24,12 @@ export async function preflightCommand(args: readonly string[], streams: Streams
   try {
     const preflight = await runPreflight(call);
     isReached = !preflight.reasons.some(({ code }) => NETWORK_CODES.includes(code));
-    return await print(preflight, call, streams);
+    const text = call.format === 'json' ? toPrintedJson(preflight) : toText(preflight);
+    await write(streams.out, text);
+    return toExitCode(preflight.verdict, call.isStrict);
   } finally {
     if (!isReached) await noteProxy(streams.err);
   }
-}
-
-async function print(
-  preflight: Preflight,
-  call: ReturnType<typeof parse>,
-  { out }: Streams,
-): Promise<0 | 1> {
-  const text = call.format === 'json' ? toPrintedJson(preflight) : toText(preflight);
-  await write(out, text);
-  return toExitCode(preflight.verdict, call.isStrict);
 }
 
 async function runPreflight(call: ReturnType<typeof parse>): Promise<Preflight> {

@@ -100,8 +100,7 @@ function findPublicOrigin(origin: string): string | null {
 export async function readPatchReport(file: string): Promise<PatchReport> {
   // Loaded on demand: most explanations read no report.
   const { Type } = await import('typebox');
-  const { routeFacts } = await import('../model/shapes.ts');
-  const { nullable, text } = await import('../model/shapes.ts');
+  const { nullable, routeFacts, text } = await import('../model/shapes.ts');
   const schema = Type.Object({
     origin: text,
     results: Type.Array(Type.Object({ id: text, outcome: text })),
