@@ -51,7 +51,7 @@ import { reportRoute } from './routes/site/report.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
 import { watchRoutes } from './routes/watch.ts';
 
-type AppOptions = {
+export type AppOptions = {
   readonly log: FastifyBaseLogger;
   readonly store: Store;
   readonly scanCoordinator: ScanCoordinator;
