@@ -5,8 +5,8 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { formatText } from '../src/cli/formatters/text.ts';
 import { NO_SOURCES, readRepository } from '../src/cli/sources.ts';
-import { scoreResults } from '../src/engine/score.ts';
-import type { ScanReport } from '../src/model/report.ts';
+import { scoreResults } from '../src/scanner/engine/score.ts';
+import type { ScanReport } from '../src/scanner/model/report.ts';
 
 export type Receipt = {
   /** The report, to be read by people. */

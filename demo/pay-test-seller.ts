@@ -1,7 +1,7 @@
 /** A pay-test of one of the sellers: what it does with money, which no scan can see. */
 import { fileURLToPath } from 'node:url';
 import { formatPayTest } from '../src/cli/formatters/pay-test.ts';
-import { runPayTest } from '../src/pay-test/run-pay-test.ts';
+import { runPayTest } from '../src/cli/pay-test/run-pay-test.ts';
 import { freePort } from '../test/fixtures/service/free-port.ts';
 
 const SELLER = fileURLToPath(new URL('seller.ts', import.meta.url));

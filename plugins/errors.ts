@@ -7,7 +7,9 @@ import type {
   FastifyRequest,
 } from 'fastify';
 import fp from 'fastify-plugin';
-import { PaidCallFailed } from '../src/errors/error-codes.ts';
+import { OriginRefused } from '../src/scanner/guard/errors.ts';
+import { ScannerFailure } from '../src/scanner/scan/scanner.ts';
+import { PaidCallFailed } from '../src/service/errors/error-codes.ts';
 import {
   BodyTooLarge,
   InternalError,
@@ -20,11 +22,9 @@ import {
   ServiceError,
   StoreUnavailable,
   UnsupportedMediaType,
-} from '../src/errors/errors.ts';
-import { OriginRefused } from '../src/guard/errors.ts';
-import { hasPaymentHeader } from '../src/payment/gate/payment-header.ts';
-import { ScannerFailure } from '../src/scan/scanner.ts';
-import { StoreError, type StoreErrorCode } from '../src/store/errors.ts';
+} from '../src/service/errors/errors.ts';
+import { hasPaymentHeader } from '../src/service/payment/gate/payment-header.ts';
+import { StoreError, type StoreErrorCode } from '../src/service/store/errors.ts';
 
 /** Answers every error of the API in one form, and logs those that are not the caller's fault. */
 export default fp(

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
 import ipaddr from 'ipaddr.js';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { Forbidden } from '../src/errors/errors.ts';
+import { Forbidden } from '../src/service/errors/errors.ts';
 import { hasForwardingHeader, isLoopback } from './connection.ts';
 
 declare module 'fastify' {

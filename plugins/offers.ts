@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
 import fp from 'fastify-plugin';
 import { Type } from 'typebox';
-import type { OperationOffer } from '../src/config/revision.ts';
+import type { OperationOffer } from '../src/service/config/revision.ts';
 
 /** One operation of the API, as the discovery documents describe it. */
 export type DocumentedOperation = Readonly<ReturnType<typeof toOperation>>;

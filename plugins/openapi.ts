@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance, FastifySchema } from 'fastify';
 import fp from 'fastify-plugin';
-import { ERROR_CODES } from '../src/errors/error-codes.ts';
+import { ERROR_CODES } from '../src/service/errors/error-codes.ts';
 
 type OpenApiOptions = {
   readonly baseUrl: string;

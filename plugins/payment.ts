@@ -2,16 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import fp from 'fastify-plugin';
-import type { PaidOffer } from '../src/config/revision.ts';
-import type { PaymentGate } from '../src/payment/gate/gate.ts';
-import type { PaymentHeaders } from '../src/payment/gate/payment-header.ts';
+import type { PaidOffer } from '../src/service/config/revision.ts';
+import type { PaymentGate } from '../src/service/payment/gate/gate.ts';
+import type { PaymentHeaders } from '../src/service/payment/gate/payment-header.ts';
 import type {
   PaidAnswer,
   PaidRoute,
   PayingClient,
   SignedPayment,
-} from '../src/payment/paid-route.ts';
-import { addressBlock, toNetwork } from '../src/turns/client-key.ts';
+} from '../src/service/payment/paid-route.ts';
+import { addressBlock, toNetwork } from '../src/service/turns/client-key.ts';
 import { createDisconnectSignal, hasForwardingHeader, isOwnNetwork } from './connection.ts';
 
 declare module 'fastify' {

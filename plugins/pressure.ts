@@ -3,7 +3,7 @@ import { getHeapStatistics } from 'node:v8';
 import underPressure from '@fastify/under-pressure';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
-import { Saturated } from '../src/errors/errors.ts';
+import { Saturated } from '../src/service/errors/errors.ts';
 
 /** Limit of the mean delay over one sample interval. A slow machine that still answers stays under this limit. */
 const MAX_EVENT_LOOP_DELAY_MS = 5_000;

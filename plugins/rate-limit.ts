@@ -8,11 +8,11 @@ import {
   type OperationOffer,
   PAID_REQUESTS_PER_MINUTE,
   UNPAID_ANSWERS_PER_MINUTE,
-} from '../src/config/revision.ts';
-import { RateLimited } from '../src/errors/errors.ts';
-import { hasPaymentHeader } from '../src/payment/gate/payment-header.ts';
-import type { Store } from '../src/store/store.ts';
-import { clientKey } from '../src/turns/client-key.ts';
+} from '../src/service/config/revision.ts';
+import { RateLimited } from '../src/service/errors/errors.ts';
+import { hasPaymentHeader } from '../src/service/payment/gate/payment-header.ts';
+import type { Store } from '../src/service/store/store.ts';
+import { clientKey } from '../src/service/turns/client-key.ts';
 
 /** Returns true for a request that carries a payment. Such requests have a limit of their own. */
 type IsPaying = (request: FastifyRequest) => boolean;

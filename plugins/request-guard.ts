@@ -8,7 +8,7 @@ import {
   MethodNotAllowed,
   NotFound,
   UnsupportedMediaType,
-} from '../src/errors/errors.ts';
+} from '../src/service/errors/errors.ts';
 
 const PROTOTYPE_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 

@@ -8,7 +8,9 @@ import fp from 'fastify-plugin';
 
 /** Removes the indentation of the templates. */
 const INDENT_REMOVER = { processTemplate: (text: string) => text.replace(/^\s+/gm, '') };
-const TEMPLATE_FOLDER = fileURLToPath(new URL('../src/http/pages/templates', import.meta.url));
+const TEMPLATE_FOLDER = fileURLToPath(
+  new URL('../src/service/http/pages/templates', import.meta.url),
+);
 
 /** The styles and the script of every page. Each page contains them, because a page should need only one request. */
 export const STYLES = readAsset('site.css', (css) => css.replace(/\/\*.*?\*\/|\n\s*/g, ''));
@@ -40,7 +42,7 @@ export default fp(
 /** `source` is the hash that the Content-Security-Policy header lists. */
 function readAsset(name: string, minify = (text: string) => text) {
   const text = minify(
-    readFileSync(new URL(`../src/http/pages/assets/${name}`, import.meta.url), 'utf8'),
+    readFileSync(new URL(`../src/service/http/pages/assets/${name}`, import.meta.url), 'utf8'),
   );
   const digest = createHash('sha256').update(text).digest('base64');
   return { text, source: `'sha256-${digest}'` } as const;

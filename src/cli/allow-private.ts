@@ -1,5 +1,10 @@
-import { OriginRefused, type RefusalReason } from '../guard/errors.ts';
-import { allowOrigin, DEFAULT_POLICY, type OriginPolicy, parseOrigin } from '../guard/origin.ts';
+import { OriginRefused, type RefusalReason } from '../scanner/guard/errors.ts';
+import {
+  allowOrigin,
+  DEFAULT_POLICY,
+  type OriginPolicy,
+  parseOrigin,
+} from '../scanner/guard/origin.ts';
 
 const HINT = 'Add --allow-private to allow http, private and loopback addresses, on any port.';
 

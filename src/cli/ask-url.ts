@@ -1,20 +1,20 @@
-import { createOracle, type Oracle } from '../buyers/create-oracle.ts';
-import { OriginRefused } from '../guard/errors.ts';
-import type { Origin, OriginPolicy } from '../guard/origin.ts';
-import type { PayableBy } from '../model/payability.ts';
-import type { NamedPath, ReportRoute, ScanReport } from '../model/report.ts';
-import { formatOtherWay } from '../parse/x402/other-protocol.ts';
-import type { PreflightEngine } from '../preflight/judge-challenge.ts';
-import { preflightUrl } from '../preflight/preflight.ts';
+import { createOracle, type Oracle } from '../scanner/clients/create-oracle.ts';
+import { OriginRefused } from '../scanner/guard/errors.ts';
+import type { Origin, OriginPolicy } from '../scanner/guard/origin.ts';
+import type { PayableBy } from '../scanner/model/payability.ts';
+import type { NamedPath, ReportRoute, ScanReport } from '../scanner/model/report.ts';
+import { formatOtherWay } from '../scanner/parse/x402/other-protocol.ts';
+import type { PreflightEngine } from '../scanner/preflight/judge-challenge.ts';
+import { preflightUrl } from '../scanner/preflight/preflight.ts';
 import {
   type Preflight,
   type PreflightTerms,
   parsePreflightUrl,
   type ReasonCode,
   refusedPreflight,
-} from '../preflight/result.ts';
-import { createProbeClient, type ProbeClient } from '../probe/client/client.ts';
-import { scannerUserAgent } from '../probe/client/user-agent.ts';
+} from '../scanner/preflight/result.ts';
+import { createProbeClient, type ProbeClient } from '../scanner/probe/client/client.ts';
+import { scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
 import { policyFor } from './allow-private.ts';
 import { type Engine, startEngine } from './engine.ts';
 

@@ -2,13 +2,13 @@
  * `capture <origin> --output FILE`: records a scan and trims the recording, for a bug report or the
  * recorded origins of the tests. If a check judges the trimmed recording differently, a milder trim is tried.
  */
-import { readRecording } from '../probe/read-recording.ts';
+import { readRecording } from '../scanner/probe/read-recording.ts';
 import {
   type Recording,
   type TrimOptions,
   toRecording,
   trimObservations,
-} from '../probe/recording.ts';
+} from '../scanner/probe/recording.ts';
 import { bootPool, type Engine, judgeRecording, startEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { type Streams, write, writeOutput } from './io.ts';

@@ -4,7 +4,7 @@ import {
   comparedReportSchema,
   findRegressions,
   listDifferences,
-} from '../report/compare-reports.ts';
+} from '../scanner/report/compare-reports.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { readReport, type Streams, write } from './io.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';

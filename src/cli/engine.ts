@@ -1,8 +1,8 @@
-import type { Catalog } from '../engine/catalog/catalog.ts';
-import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import type { Pool } from '../engine/judging-pool.ts';
-import { SERVICE_CHECKS_VERSION } from '../model/report.ts';
-import type { Recording } from '../probe/recording.ts';
+import type { Catalog } from '../scanner/engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../scanner/engine/catalog/discover-checks.ts';
+import type { Pool } from '../scanner/engine/judging-pool.ts';
+import { SERVICE_CHECKS_VERSION } from '../scanner/model/report.ts';
+import type { Recording } from '../scanner/probe/recording.ts';
 import { UsageError } from './usage.ts';
 
 export type Engine = {
@@ -41,7 +41,7 @@ export async function startEngine(
 
 /** The threads boot while the caller loads its other modules. */
 export async function bootPool(): Promise<Pool> {
-  const { createPool } = await import('../engine/judging-pool.ts');
+  const { createPool } = await import('../scanner/engine/judging-pool.ts');
   const pool = createPool({ threads: THREADS });
   void pool.start();
   return pool;
@@ -53,8 +53,8 @@ export async function openEngine(
   checksVersion: string | null,
   optionName = '--checks-version',
 ): Promise<Engine> {
-  const { listCatalogs, loadCatalog } = await import('../engine/catalog/catalog.ts');
-  const { discoverChecks } = await import('../engine/catalog/discover-checks.ts');
+  const { listCatalogs, loadCatalog } = await import('../scanner/engine/catalog/catalog.ts');
+  const { discoverChecks } = await import('../scanner/engine/catalog/discover-checks.ts');
   const versions = await listCatalogs();
   const { version, newestVersion } = chooseVersion(versions, checksVersion, optionName);
   const checks = await discoverChecks();
@@ -84,8 +84,8 @@ export async function judgeRecording(
   engine: Engine,
   signal?: AbortSignal,
 ) {
-  const { limitToCatalog } = await import('../probe/recording.ts');
-  const { gradeObservations } = await import('../scan/grade-observations.ts');
+  const { limitToCatalog } = await import('../scanner/probe/recording.ts');
+  const { gradeObservations } = await import('../scanner/scan/grade-observations.ts');
   const judgedObservations = limitToCatalog(observations, engine.catalog.probing);
   const judgement = await gradeObservations(judgedObservations, scannedAt, engine, {
     exhausted,

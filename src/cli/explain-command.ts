@@ -3,17 +3,17 @@
  * stack, with the values of `--report` and the address of `--public-url`. `--offer` prints how offers of one
  * scheme and network are judged.
  */
-import { CatalogError, listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
-import { type Explanation, explainOneCheck } from '../engine/catalog/explain.ts';
-import { INDEXED_REASONS } from '../model/indexed.ts';
-import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../model/report.ts';
-import { STACKS } from '../patches/patch.ts';
-import { EXPLANATIONS } from '../pay-test/explanations.ts';
-import { isTrialId, TRIALS, type TrialId } from '../pay-test/result.ts';
-import { toPhrase } from '../report/check-phrases.ts';
-import { INDEXED_STEPS } from '../report/indexed-words.ts';
+import { CatalogError, listCatalogs, readCatalog } from '../scanner/engine/catalog/catalog.ts';
+import { type Explanation, explainOneCheck } from '../scanner/engine/catalog/explain.ts';
+import { INDEXED_REASONS } from '../scanner/model/indexed.ts';
+import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../scanner/model/report.ts';
+import { STACKS } from '../scanner/patches/patch.ts';
+import { toPhrase } from '../scanner/report/check-phrases.ts';
+import { INDEXED_STEPS } from '../scanner/report/indexed-words.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { type Streams, write } from './io.ts';
+import { EXPLANATIONS } from './pay-test/explanations.ts';
+import { isTrialId, TRIALS, type TrialId } from './pay-test/result.ts';
 import {
   type PatchedSeller,
   parsePublicUrl,

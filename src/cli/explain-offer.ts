@@ -1,14 +1,14 @@
 /** `explain P3 --offer SCHEME,NETWORK`: prints how offers of one scheme and network are judged. */
-import { NAMESPACES } from '../parse/x402/namespaces.ts';
-import { classifyNetwork, toNetworkName } from '../parse/x402/networks.ts';
+import { NAMESPACES } from '../scanner/parse/x402/namespaces.ts';
+import { classifyNetwork, toNetworkName } from '../scanner/parse/x402/networks.ts';
 import type {
   ExtraForm,
   ExtraMember,
   JudgedBy,
   SchemeRow,
   Specification,
-} from '../parse/x402/scheme-row.ts';
-import { findSchemeRow } from '../parse/x402/schemes.ts';
+} from '../scanner/parse/x402/scheme-row.ts';
+import { findSchemeRow } from '../scanner/parse/x402/schemes.ts';
 import { UsageError } from './usage.ts';
 
 const PAIR_PATTERN = /^([a-z0-9][-a-z0-9]{0,63}),([^,\s]{1,80})$/;

@@ -1,6 +1,6 @@
 import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { TSchema } from 'typebox';
-import type { JsonValue } from '../model/json.ts';
+import type { JsonValue } from '../scanner/model/json.ts';
 import { messageOf, UsageError } from './usage.ts';
 
 export type Streams = {

@@ -1,9 +1,9 @@
 /** The command line. Every failure prints one line on standard error and exits with 2. */
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
-import { loadEnvFile } from '../environment/env-file.ts';
-import { cleanText } from '../parse/text/text.ts';
-import { packageVersion } from '../probe/client/user-agent.ts';
+import { loadEnvFile } from '../scanner/environment/env-file.ts';
+import { cleanText } from '../scanner/parse/text/text.ts';
+import { packageVersion } from '../scanner/probe/client/user-agent.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import type { Streams } from './io.ts';
 import { COMMAND_NAMES, type CommandName, messageOf, USAGES, usageLine } from './usage.ts';

@@ -2,11 +2,11 @@
  * `openapi FILE…`: judges OpenAPI documents before they are served, by the checks that need no other
  * document (S1 to S4). Prints one line for each finding, with file and line, for hooks and editors.
  */
-import type { HttpObservation, Observations, YamlReading } from '../model/observations.ts';
-import type { CheckResult } from '../model/report.ts';
-import { MAX_OPENAPI_NODES } from '../parse/json/json.ts';
-import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
-import { gradeObservations } from '../scan/grade-observations.ts';
+import type { HttpObservation, Observations, YamlReading } from '../scanner/model/observations.ts';
+import type { CheckResult } from '../scanner/model/report.ts';
+import { MAX_OPENAPI_NODES } from '../scanner/parse/json/json.ts';
+import { EMPTY_OBSERVATIONS } from '../scanner/scan/empty-observations.ts';
+import { gradeObservations } from '../scanner/scan/grade-observations.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { toFindingText } from './formatters/findings.ts';
@@ -71,12 +71,12 @@ type FileDocument = {
 async function readDocument(file: string): Promise<FileDocument> {
   const text = await readText(file);
   if (isYamlFile(file)) {
-    const { convertYaml } = await import('../parse/openapi/yaml.ts');
+    const { convertYaml } = await import('../scanner/parse/openapi/yaml.ts');
     const yaml = convertYaml(text);
     if ('fault' in yaml && !yaml.isOverLimit) throw new UsageError(`${file}: ${yaml.fault}`);
     return { file, path: YAML_PATH, text, yaml };
   }
-  const { isJsonObject, parseJson } = await import('../parse/json/json.ts');
+  const { isJsonObject, parseJson } = await import('../scanner/parse/json/json.ts');
   const json = parseJson(text, MAX_OPENAPI_NODES);
   if (!json.ok && !json.isOverLimit) {
     throw new UsageError(`${file}: ${json.detail}; the name of a YAML file ends in .yaml or .yml`);

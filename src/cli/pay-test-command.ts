@@ -1,3 +1,6 @@
+import { breakCommands } from './formatters/escapes.ts';
+import { formatPayTest } from './formatters/pay-test.ts';
+import { type Streams, write, writeOutput } from './io.ts';
 import {
   hasJudgedTrial,
   isTrialId,
@@ -5,12 +8,9 @@ import {
   TRIAL_IDS,
   type TrialId,
   type TrialResult,
-} from '../pay-test/result.ts';
-import type { SellerRoute } from '../pay-test/route-tester.ts';
-import type { Target } from '../pay-test/target.ts';
-import { breakCommands } from './formatters/escapes.ts';
-import { formatPayTest } from './formatters/pay-test.ts';
-import { type Streams, write, writeOutput } from './io.ts';
+} from './pay-test/result.ts';
+import type { SellerRoute } from './pay-test/route-tester.ts';
+import type { Target } from './pay-test/target.ts';
 import { readRepository } from './sources.ts';
 import {
   FAIL_ON_VALUES,
@@ -120,7 +120,7 @@ export async function payTestCommand(
   namesFromFile: readonly string[] = [],
 ): Promise<number> {
   const call = parsePayTest(args);
-  const { runPayTest } = await import('../pay-test/run-pay-test.ts');
+  const { runPayTest } = await import('./pay-test/run-pay-test.ts');
   const interruption = new AbortController();
   const interrupt = () => interruption.abort(new Error('interrupted'));
   for (const name of SIGNALS) process.once(name, interrupt);
@@ -173,10 +173,10 @@ function judgeExit(
 /** Scans the seller and returns the routes that answer 402. */
 async function findRoutes(target: Target, { body }: PayTestCall): Promise<readonly SellerRoute[]> {
   const { startEngine } = await import('./engine.ts');
-  const { createScanner } = await import('../scan/run-scan.ts');
-  const { OFFLINE_STANDING } = await import('../model/standing.ts');
-  const { allowOrigin, parseOrigin } = await import('../guard/origin.ts');
-  const { scannerUserAgent } = await import('../probe/client/user-agent.ts');
+  const { createScanner } = await import('../scanner/scan/run-scan.ts');
+  const { OFFLINE_STANDING } = await import('../scanner/model/standing.ts');
+  const { allowOrigin, parseOrigin } = await import('../scanner/guard/origin.ts');
+  const { scannerUserAgent } = await import('../scanner/probe/client/user-agent.ts');
   // The policy allows only the seller's port, so no redirect can lead to a public address.
   const policy = allowOrigin(target.origin, { allowedPorts: [], allowHosts: new Set() });
   const engine = await startEngine(null);

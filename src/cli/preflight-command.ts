@@ -1,12 +1,12 @@
 /** `preflight URL`: says whether to pay a URL, before anything is signed. */
-import { formatProtocol } from '../parse/x402/other-protocol.ts';
+import { formatProtocol } from '../scanner/parse/x402/other-protocol.ts';
 import {
   isPrice,
   type Preflight,
   type PreflightOffer,
   type PreflightVerdict,
   type ReasonCode,
-} from '../preflight/result.ts';
+} from '../scanner/preflight/result.ts';
 import { addFlagHint, policyFor } from './allow-private.ts';
 import { askUrlOnce } from './ask-url.ts';
 import { breakCommands, toPrintedJson } from './formatters/escapes.ts';

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import { toCanonicalJson } from '../attestation/envelope.ts';
-import type { EnvelopeProof, SignedReport } from '../attestation/prove-envelope.ts';
-import { listCatalogs, readCatalog } from '../engine/catalog/catalog.ts';
-import type { JsonValue } from '../model/json.ts';
-import type { ScanReport } from '../model/report.ts';
-import { parseRecording, RecordingError } from '../probe/read-recording.ts';
-import type { Recording } from '../probe/recording.ts';
+import { toCanonicalJson } from '../scanner/attestation/envelope.ts';
+import type { EnvelopeProof, SignedReport } from '../scanner/attestation/prove-envelope.ts';
+import { listCatalogs, readCatalog } from '../scanner/engine/catalog/catalog.ts';
+import type { JsonValue } from '../scanner/model/json.ts';
+import type { ScanReport } from '../scanner/model/report.ts';
+import { parseRecording, RecordingError } from '../scanner/probe/read-recording.ts';
+import type { Recording } from '../scanner/probe/recording.ts';
 import { judgeRecording, startEngine } from './engine.ts';
 import { readJson } from './io.ts';
 

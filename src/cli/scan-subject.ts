@@ -1,21 +1,21 @@
-import { createOracle, type Oracle } from '../buyers/create-oracle.ts';
-import type { Pool } from '../engine/judging-pool.ts';
-import { OriginRefused } from '../guard/errors.ts';
+import { createOracle, type Oracle } from '../scanner/clients/create-oracle.ts';
+import type { Pool } from '../scanner/engine/judging-pool.ts';
+import { OriginRefused } from '../scanner/guard/errors.ts';
 import {
   allowOrigin,
   DEFAULT_POLICY,
   type Origin,
   type OriginPolicy,
   parseOrigin,
-} from '../guard/origin.ts';
-import type { FailureReason } from '../model/observation.ts';
-import { SERVICE_CHECKS_VERSION } from '../model/report.ts';
-import { OFFLINE_STANDING } from '../model/standing.ts';
-import { scannerUserAgent } from '../probe/client/user-agent.ts';
-import { type Recording, toRecording } from '../probe/recording.ts';
-import type { McpOptions } from '../scan/observe-tools.ts';
-import { createScanner } from '../scan/run-scan.ts';
-import type { ScanOutcome } from '../scan/scanner.ts';
+} from '../scanner/guard/origin.ts';
+import type { FailureReason } from '../scanner/model/observation.ts';
+import { SERVICE_CHECKS_VERSION } from '../scanner/model/report.ts';
+import { OFFLINE_STANDING } from '../scanner/model/standing.ts';
+import { scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
+import { type Recording, toRecording } from '../scanner/probe/recording.ts';
+import type { McpOptions } from '../scanner/scan/observe-tools.ts';
+import { createScanner } from '../scanner/scan/run-scan.ts';
+import type { ScanOutcome } from '../scanner/scan/scanner.ts';
 import { addFlagHint, policyFor } from './allow-private.ts';
 import type { NamedReport } from './ask-url.ts';
 import { type Engine, judgeRecording, openEngine } from './engine.ts';
@@ -131,7 +131,7 @@ async function readSubject({
   mcp,
 }: ScanCommandOptions): Promise<Subject> {
   if (from !== null) {
-    const { readRecording } = await import('../probe/read-recording.ts');
+    const { readRecording } = await import('../scanner/probe/read-recording.ts');
     const recording = await readRecording(from);
     const recordedUrl = recording.observations.origin.url;
     if (origin !== null && !isOriginOf(origin, recordedUrl)) {

@@ -1,17 +1,17 @@
 import { isIP } from 'node:net';
-import { isBlockedAddress } from '../guard/address.ts';
-import { namePart, type Patch, STACKS, type Stack } from '../patches/patch.ts';
+import { isBlockedAddress } from '../scanner/guard/address.ts';
+import { namePart, type Patch, STACKS, type Stack } from '../scanner/patches/patch.ts';
 import {
   addressValues,
   type PatchReport,
   type PatchValues,
   placeholderValues,
   readPatchValues,
-} from '../patches/patch-values.ts';
-import { patchesFor, writeTrialPatch } from '../patches/patches-for.ts';
-import { describeFix } from '../pay-test/explanations.ts';
-import type { TrialId } from '../pay-test/result.ts';
+} from '../scanner/patches/patch-values.ts';
+import { patchesFor, writeTrialPatch } from '../scanner/patches/patches-for.ts';
 import { readReport } from './io.ts';
+import { describeFix } from './pay-test/explanations.ts';
+import type { TrialId } from './pay-test/result.ts';
 import { UsageError } from './usage.ts';
 
 export type PatchedSeller = {
@@ -100,7 +100,7 @@ function findPublicOrigin(origin: string): string | null {
 export async function readPatchReport(file: string): Promise<PatchReport> {
   // Loaded on demand: most explanations read no report.
   const { Type } = await import('typebox');
-  const { nullable, routeFacts, text } = await import('../model/shapes.ts');
+  const { nullable, routeFacts, text } = await import('../scanner/model/shapes.ts');
   const schema = Type.Object({
     origin: text,
     results: Type.Array(Type.Object({ id: text, outcome: text })),

@@ -7,8 +7,8 @@ import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Node } from 'jsonc-parser';
-import type { CheckResult } from '../model/report.ts';
-import type { YamlLines } from '../parse/openapi/yaml.ts';
+import type { CheckResult } from '../scanner/model/report.ts';
+import type { YamlLines } from '../scanner/parse/openapi/yaml.ts';
 import { messageOf, UsageError } from './usage.ts';
 
 export type SourceLocation = {
@@ -113,7 +113,7 @@ export function isYamlFile(file: string): boolean {
 
 /** The package that reads YAML is loaded only if a source is YAML. */
 async function readLinesOfYaml(text: string): Promise<YamlLines> {
-  const { readYamlLines } = await import('../parse/openapi/yaml.ts');
+  const { readYamlLines } = await import('../scanner/parse/openapi/yaml.ts');
   return readYamlLines(text);
 }
 

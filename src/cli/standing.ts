@@ -1,9 +1,9 @@
 import { fileURLToPath } from 'node:url';
-import { type Environment, readSources } from '../environment/read-sources.ts';
-import { createStanding } from '../indexes/create-standing.ts';
-import { createFileCache } from '../indexes/response-cache.ts';
-import type { Standing } from '../model/standing.ts';
-import { scannerUserAgent } from '../probe/client/user-agent.ts';
+import { type Environment, readSources } from '../scanner/environment/read-sources.ts';
+import { createStanding } from '../scanner/indexes/create-standing.ts';
+import { createFileCache } from '../scanner/indexes/response-cache.ts';
+import type { Standing } from '../scanner/model/standing.ts';
+import { scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
 
 /** Users may delete this folder at any time. */
 const CACHE_FOLDER = fileURLToPath(new URL('../../.cache/standing/', import.meta.url));

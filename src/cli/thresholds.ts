@@ -1,4 +1,9 @@
-import { ALL_GRADES, type CheckResult, type Grade, type ScanReport } from '../model/report.ts';
+import {
+  ALL_GRADES,
+  type CheckResult,
+  type Grade,
+  type ScanReport,
+} from '../scanner/model/report.ts';
 import { UsageError } from './usage.ts';
 
 /** A null member sets no threshold. */

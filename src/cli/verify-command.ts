@@ -6,18 +6,18 @@ import {
   readEnvelope,
   readKeySet,
   type VerificationKey,
-} from '../attestation/envelope.ts';
+} from '../scanner/attestation/envelope.ts';
 import {
   type EnvelopeProof,
   proveSignature,
   proveTime,
   readStatement,
-} from '../attestation/prove-envelope.ts';
-import { OriginRefused } from '../guard/errors.ts';
-import { cleanText } from '../parse/text/text.ts';
-import { parsePreflightUrl } from '../preflight/result.ts';
-import { createProbeClient } from '../probe/client/client.ts';
-import { scannerUserAgent } from '../probe/client/user-agent.ts';
+} from '../scanner/attestation/prove-envelope.ts';
+import { OriginRefused } from '../scanner/guard/errors.ts';
+import { cleanText } from '../scanner/parse/text/text.ts';
+import { parsePreflightUrl } from '../scanner/preflight/result.ts';
+import { createProbeClient } from '../scanner/probe/client/client.ts';
+import { scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
 import { policyFor } from './allow-private.ts';
 import { breakCommands } from './formatters/escapes.ts';
 import { readJson, readText, type Streams, write } from './io.ts';

@@ -1,7 +1,7 @@
 /** Counts the matching hosts of a seeded directory by reading each of them. */
 
-import type { DirectoryQuery } from '../../src/store/context.ts';
-import { toVerifiedSinceMs } from '../../src/store/owners.ts';
+import type { DirectoryQuery } from '../../src/service/store/context.ts';
+import { toVerifiedSinceMs } from '../../src/service/store/owners.ts';
 import { type DirectorySeed, hiddenBy, ownersOf, seededHosts } from './seeded-hosts.ts';
 
 export class CountsByHand {

@@ -1,18 +1,18 @@
 /** The engine as benches run it: no service around it. */
 
-import { REVISIONS } from '../../src/config/revision.ts';
-import { loadCatalog } from '../../src/engine/catalog/catalog.ts';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool } from '../../src/engine/judging-pool.ts';
+import { loadCatalog } from '../../src/scanner/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
+import { createPool } from '../../src/scanner/engine/judging-pool.ts';
 import {
   DEFAULT_POLICY,
   type OriginPolicy,
   parseAllowHosts,
   parseOrigin,
-} from '../../src/guard/origin.ts';
-import { OFFLINE_STANDING } from '../../src/model/standing.ts';
-import { createScanner, type ScannerOptions } from '../../src/scan/run-scan.ts';
-import type { ScanOutcome } from '../../src/scan/scanner.ts';
+} from '../../src/scanner/guard/origin.ts';
+import { OFFLINE_STANDING } from '../../src/scanner/model/standing.ts';
+import { createScanner, type ScannerOptions } from '../../src/scanner/scan/run-scan.ts';
+import type { ScanOutcome } from '../../src/scanner/scan/scanner.ts';
+import { REVISIONS } from '../../src/service/config/revision.ts';
 
 /** The engine without a service around it. */
 export type Engine = AsyncDisposable & {

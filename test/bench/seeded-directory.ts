@@ -1,8 +1,8 @@
 /** A directory of any size in an embedded store, written at once and the same each time. */
 
-import { Connection } from '../../src/store/sqlite/connection.ts';
-import { openSqlite, sqliteTables } from '../../src/store/sqlite/store.ts';
-import type { Store } from '../../src/store/store.ts';
+import { Connection } from '../../src/service/store/sqlite/connection.ts';
+import { openSqlite, sqliteTables } from '../../src/service/store/sqlite/store.ts';
+import type { Store } from '../../src/service/store/store.ts';
 
 import { type DirectorySeed, seededHosts } from './seeded-hosts.ts';
 import { rowsOf } from './seeded-rows.ts';

@@ -1,6 +1,6 @@
 /** Hosts of a seeded directory: the same for the same number, and spread as real ones are. */
-import { ALL_GRADES, CATEGORIES } from '../../src/model/report.ts';
-import type { PublishedScan } from '../../src/store/published-scan.ts';
+import { ALL_GRADES, CATEGORIES } from '../../src/scanner/model/report.ts';
+import type { PublishedScan } from '../../src/service/store/published-scan.ts';
 
 export type DirectorySeed = {
   readonly hosts: number;

@@ -1,6 +1,6 @@
 /** The rows of a seeded directory, as if each host had been scanned once. */
-import { publishedScanToJson } from '../../src/store/published-scan.ts';
-import type { Row } from '../../src/store/tables.ts';
+import { publishedScanToJson } from '../../src/service/store/published-scan.ts';
+import type { Row } from '../../src/service/store/tables.ts';
 import { hiddenBy, ownersOf, type SeededHost } from './seeded-hosts.ts';
 
 type SeededRows = {

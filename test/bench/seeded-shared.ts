@@ -1,8 +1,8 @@
 /** The same seeded directory in a shared store. */
 import { type Db, MongoClient } from 'mongodb';
-import { type StoredDocument, toDocument } from '../../src/store/mongo/table.ts';
-import { openStore } from '../../src/store/open-store.ts';
-import { TABLES } from '../../src/store/tables.ts';
+import { type StoredDocument, toDocument } from '../../src/service/store/mongo/table.ts';
+import { openStore } from '../../src/service/store/open-store.ts';
+import { TABLES } from '../../src/service/store/tables.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import type { SeededStore } from './seeded-directory.ts';
 import { type DirectorySeed, type SeededHost, seededHosts } from './seeded-hosts.ts';

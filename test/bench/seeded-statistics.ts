@@ -1,9 +1,9 @@
 /** Statistics of an embedded store: the rows of this day, and thirty folded ones. */
-import type { ScanReport } from '../../src/model/report.ts';
-import { toTally } from '../../src/scans/tally.ts';
-import { Connection } from '../../src/store/sqlite/connection.ts';
-import { sqliteTables } from '../../src/store/sqlite/store.ts';
-import { utcDay } from '../../src/store/statistics.ts';
+import type { ScanReport } from '../../src/scanner/model/report.ts';
+import { toTally } from '../../src/service/scans/tally.ts';
+import { Connection } from '../../src/service/store/sqlite/connection.ts';
+import { sqliteTables } from '../../src/service/store/sqlite/store.ts';
+import { utcDay } from '../../src/service/store/statistics.ts';
 import { hostOf } from './seeded-store.ts';
 
 const FOLDED_DAYS = 30;

@@ -5,13 +5,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { gradeObservations } from '../../src/scan/grade-observations.ts';
+import { gradeObservations } from '../../src/scanner/scan/grade-observations.ts';
 import {
   type FinishedScan,
   toPublishedScan,
   toStoredReport,
-} from '../../src/scans/finished-scan.ts';
-import type { Store } from '../../src/store/store.ts';
+} from '../../src/service/scans/finished-scan.ts';
+import type { Store } from '../../src/service/store/store.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { openEngine } from './engine.ts';
 

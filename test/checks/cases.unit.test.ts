@@ -1,11 +1,11 @@
 /** Runs every case of every check with the real kit. */
 import { describe, expect, test } from 'vitest';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import type { CheckCase, CheckDefinition } from '../../src/engine/define-check.ts';
-import { MAX_EVIDENCE_CHARS } from '../../src/engine/on-thread.ts';
-import type { Verdict } from '../../src/model/verdict.ts';
-import { deepFreeze } from '../../src/parse/json/json.ts';
-import { createKit } from '../../src/parse/kit/kit.ts';
+import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
+import type { CheckCase, CheckDefinition } from '../../src/scanner/engine/define-check.ts';
+import { MAX_EVIDENCE_CHARS } from '../../src/scanner/engine/on-thread.ts';
+import type { Verdict } from '../../src/scanner/model/verdict.ts';
+import { deepFreeze } from '../../src/scanner/parse/json/json.ts';
+import { createKit } from '../../src/scanner/parse/kit/kit.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { readVerdict } from './read-verdict.ts';
 

@@ -9,8 +9,8 @@ import S7 from '../../checks/S7-llms-txt/v1.ts';
 import S8 from '../../checks/S8-agent-card/v1.ts';
 import S10 from '../../checks/S10-robots-ai-allow/v1.ts';
 import S12 from '../../checks/S12-favicon/v1.ts';
-import type { ResourceSet } from '../../src/model/observations.ts';
-import { createKit } from '../../src/parse/kit/kit.ts';
+import type { ResourceSet } from '../../src/scanner/model/observations.ts';
+import { createKit } from '../../src/scanner/parse/kit/kit.ts';
 import {
   answer,
   at,

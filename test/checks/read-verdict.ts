@@ -1,6 +1,11 @@
 /** Reads the verdict of a case, and refuses one that breaks the common rules of checks. */
-import { cleanVerdict } from '../../src/engine/on-thread.ts';
-import { type Basis, ENGINE_OUTCOMES, type Status, type Verdict } from '../../src/model/verdict.ts';
+import { cleanVerdict } from '../../src/scanner/engine/on-thread.ts';
+import {
+  type Basis,
+  ENGINE_OUTCOMES,
+  type Status,
+  type Verdict,
+} from '../../src/scanner/model/verdict.ts';
 
 /** Statuses allowed for each basis (checks.md, "Common rules"). */
 const ALLOWED_STATUSES: Readonly<Record<Basis, readonly Status[]>> = {

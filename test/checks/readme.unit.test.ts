@@ -1,8 +1,8 @@
 /** checks/README.md must match the checks. `npm run checks:readme` writes it. */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
-import { CHECKS_FOLDER, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { listCatalogs, loadCatalog } from '../../src/scanner/engine/catalog/catalog.ts';
+import { CHECKS_FOLDER, discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { toChecksReadme } from '../../tools/checks/checks-readme.ts';
 
 const HOW_TO_UPDATE = 'run npm run checks:readme';

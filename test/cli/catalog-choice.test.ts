@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { chooseVersion } from '../../src/cli/engine.ts';
 import { formatMarkdown } from '../../src/cli/formatters/markdown.ts';
 import { formatText } from '../../src/cli/formatters/text.ts';
-import { listCatalogs } from '../../src/engine/catalog/catalog.ts';
-import { SERVICE_CHECKS_VERSION } from '../../src/model/report.ts';
+import { listCatalogs } from '../../src/scanner/engine/catalog/catalog.ts';
+import { SERVICE_CHECKS_VERSION } from '../../src/scanner/model/report.ts';
 import { printable } from './printable.ts';
 
 const NEWER = '2099-01-01.1';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { explainCommand } from '../../src/cli/explain-command.ts';
 import { UsageError } from '../../src/cli/usage.ts';
-import { report } from '../patches/reports.ts';
+import { report } from '../scanner/patches/reports.ts';
 import { collector } from './collector.ts';
 
 async function explain(...args: readonly string[]): Promise<string> {

@@ -76,7 +76,7 @@ test('--help loads no package and at most seven modules', async () => {
   const { packages, ownPaths } = await runCommand('--help');
   expect(packages).toEqual([]);
   expect(ownPaths.length).toBeLessThanOrEqual(7);
-  expect(ownPaths.filter((path) => path.startsWith('src/parse/x402/'))).toEqual([]);
+  expect(ownPaths.filter((path) => path.startsWith('src/scanner/parse/x402/'))).toEqual([]);
 });
 
 test('a replay of a recording loads no probing module, chain library or server', async () => {
@@ -85,8 +85,8 @@ test('a replay of a recording loads no probing module, chain library or server',
   const servicePackages = packages.filter((name) => name === 'mongodb' || name === 'fastify');
   const clientPackages = packages.filter((name) => name === 'undici');
   expect([chainPackages, servicePackages, clientPackages]).toEqual([[], [], []]);
-  expect(ownPaths).not.toContain('src/probe/client/client.ts');
-  expect(ownPaths.filter((path) => path.startsWith('src/parse/kit/'))).toEqual([]);
+  expect(ownPaths).not.toContain('src/scanner/probe/client/client.ts');
+  expect(ownPaths.filter((path) => path.startsWith('src/scanner/parse/kit/'))).toEqual([]);
 });
 
 test('only a YAML file makes openapi load the package that reads YAML', async () => {
@@ -104,7 +104,7 @@ test('explain loads only the check that it explains, and no probing module', asy
   expect(ownPaths.filter((path) => path.startsWith('checks/') && !path.includes('/P6-'))).toEqual(
     [],
   );
-  expect(ownPaths.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
+  expect(ownPaths.filter((path) => path.startsWith('src/scanner/workers/threads'))).toEqual([]);
 });
 
 /** Packages that request chains, indexes and stores, run official clients, or recover signatures. */
@@ -124,7 +124,7 @@ test('diff compares two reports without an engine', async () => {
   );
   const { packages, ownPaths, threads } = await runCommand('diff', report, report);
   expect([selectNetworkPackages(packages), threads]).toEqual([[], 0]);
-  expect(ownPaths.filter((path) => path.startsWith('src/workers/threads'))).toEqual([]);
+  expect(ownPaths.filter((path) => path.startsWith('src/scanner/workers/threads'))).toEqual([]);
 });
 
 test('a preflight that the guard refuses loads no chain library and sends nothing', async () => {
@@ -168,7 +168,11 @@ test('a service that answers only free calls starts no worker thread, and loads 
       expect((await instance.get(path)).status).toBe(200);
     }
   });
-  const scanningModules = ['src/engine/judging-pool', 'src/scan/observe', 'src/scan/run-scan'];
+  const scanningModules = [
+    'src/scanner/engine/judging-pool',
+    'src/scanner/scan/observe',
+    'src/scanner/scan/run-scan',
+  ];
   expect(
     ownPaths.filter((path) => scanningModules.some((start) => path.startsWith(start))),
   ).toEqual([]);

@@ -1,7 +1,7 @@
 /** Finished scans for the tests of formats. */
 import type { PrintableScan } from '../../src/cli/formatters/findings.ts';
 import { NO_SOURCES } from '../../src/cli/sources.ts';
-import type { CheckResult } from '../../src/model/report.ts';
+import type { CheckResult } from '../../src/scanner/model/report.ts';
 
 export function result(id: string, overrides: Partial<CheckResult> = {}): CheckResult {
   return {

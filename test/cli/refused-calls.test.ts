@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { preflightCommand } from '../../src/cli/preflight-command.ts';
 import { scanCommand } from '../../src/cli/scan-command.ts';
-import { OriginRefused } from '../../src/guard/errors.ts';
+import { OriginRefused } from '../../src/scanner/guard/errors.ts';
 import { collector } from './collector.ts';
 import { runCli } from './run-cli.ts';
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
-import { NEWER_VERSION } from '../scan/engine-under-test.ts';
+import { NEWER_VERSION } from '../scanner/scan/engine-under-test.ts';
 import { collector } from './collector.ts';
 import { type CliRun, runCli } from './run-cli.ts';
 

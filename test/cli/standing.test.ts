@@ -7,9 +7,9 @@ import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { needs } from '../fixtures/needs.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SELLER_PAY_TO } from '../fixtures/sellers/seller.ts';
-import { startSourcesKnowing } from '../indexes/known-seller.ts';
-import { settle, transfer } from '../indexes/pay.ts';
-import type { StandIn } from '../indexes/stand-in.ts';
+import { startSourcesKnowing } from '../scanner/indexes/known-seller.ts';
+import { settle, transfer } from '../scanner/indexes/pay.ts';
+import type { StandIn } from '../scanner/indexes/stand-in.ts';
 import { runCli } from './run-cli.ts';
 
 const TIMEOUT_MS = 120_000;

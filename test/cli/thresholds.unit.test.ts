@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { listMissedThresholds } from '../../src/cli/thresholds.ts';
-import type { Grade } from '../../src/model/report.ts';
+import type { Grade } from '../../src/scanner/model/report.ts';
 import { FAILED, OPEN, PASSED, printable, UNEVALUATED, WARNED } from './printable.ts';
 
 function listMissed(

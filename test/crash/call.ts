@@ -1,5 +1,5 @@
 /** One paid request, as a rig sends it and remembers it. */
-import type { Payer, SignedHeader } from '../payment/payer.ts';
+import type { Payer, SignedHeader } from '../service/payment/payer.ts';
 
 /** One request and what came of it. */
 export type Call = {

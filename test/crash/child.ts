@@ -1,9 +1,9 @@
 /** The service, in a process that may be killed at any moment. Settings come by the environment. */
-import { loadConfig } from '../../src/config/config.ts';
-import type { PaymentStep } from '../../src/payment/gate/purchase.ts';
-import { openService } from '../../src/service/service.ts';
+import { loadConfig } from '../../src/service/config/config.ts';
+import type { PaymentStep } from '../../src/service/payment/gate/purchase.ts';
+import { openService } from '../../src/service/start/service.ts';
 import { subscribeToSteps } from '../fixtures/failpoints.ts';
-import { createFakeScanner } from '../scan/fake-scanner.ts';
+import { createFakeScanner } from '../scanner/scan/fake-scanner.ts';
 
 /** From the parent: dies at the nth passing of this failpoint, or of any. */
 export type Arm = { readonly name: PaymentStep | 'any'; readonly n: number };

@@ -1,7 +1,7 @@
 /** Every failpoint crossed with every way of coming back. */
 import assert from 'node:assert/strict';
-import { PAYMENT_STEPS, type PaymentStep } from '../../src/payment/gate/purchase.ts';
-import { newPayer } from '../payment/payer.ts';
+import { PAYMENT_STEPS, type PaymentStep } from '../../src/service/payment/gate/purchase.ts';
+import { newPayer } from '../service/payment/payer.ts';
 import type { Payment } from './call.ts';
 import { checkChargedOnce, checkPromises, redeliver } from './promises.ts';
 import { PRICE, type Rig, type Way } from './rig.ts';

@@ -1,6 +1,6 @@
 /** A service that is killed at random points, life after life. */
 import { type Dice, diceOf } from '../fixtures/dice.ts';
-import { newPayer, type Payer } from '../payment/payer.ts';
+import { newPayer, type Payer } from '../service/payment/payer.ts';
 import type { Payment } from './call.ts';
 import { checkNothingElseSettled, checkPromises } from './promises.ts';
 import { PRICE, type Rig } from './rig.ts';

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { TERMS } from '../payment/payer.ts';
+import { TERMS } from '../service/payment/payer.ts';
 import { askTool } from './ask-tool.ts';
 import type { Call, Payment } from './call.ts';
 import type { Arm, Ask, ChildMessage } from './child.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { loadConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/service/config/config.ts';
 import { needs } from '../fixtures/needs.ts';
 
 const NGINX = '/usr/sbin/nginx';

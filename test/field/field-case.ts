@@ -1,8 +1,8 @@
 /** A case from the field: what somebody reported, the seller rebuilt, and what a user should be told. */
 import { readdir, readFile } from 'node:fs/promises';
-import type { JsonValue } from '../../src/model/json.ts';
-import { parseRecording } from '../../src/probe/read-recording.ts';
-import type { Recording } from '../../src/probe/recording.ts';
+import type { JsonValue } from '../../src/scanner/model/json.ts';
+import { parseRecording } from '../../src/scanner/probe/read-recording.ts';
+import type { Recording } from '../../src/scanner/probe/recording.ts';
 import type { Row, Rows } from './field-seller.ts';
 
 export type Expectation = {

@@ -1,7 +1,7 @@
 /** A seller of a case: a table of answers, served on a real socket. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
-import type { JsonValue } from '../../src/model/json.ts';
+import type { JsonValue } from '../../src/scanner/model/json.ts';
 import { type Seller, serve } from '../fixtures/sellers/seller.ts';
 
 /** Encodes as base64: a text, a value as JSON, or "$body" for this row's body. */

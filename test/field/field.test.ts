@@ -3,9 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { JsonObject, JsonValue } from '../../src/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/scanner/model/json.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { type EngineUnderTest, NEWER_VERSION, startEngine } from '../scan/engine-under-test.ts';
+import {
+  type EngineUnderTest,
+  NEWER_VERSION,
+  startEngine,
+} from '../scanner/scan/engine-under-test.ts';
 import { type Expectation, type FieldCase, readFieldCases } from './field-case.ts';
 import { type FieldSeller, fillIn, startFieldSeller } from './field-seller.ts';
 

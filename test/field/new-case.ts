@@ -8,10 +8,10 @@ import { join, relative } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import type { JsonValue } from '../../src/model/json.ts';
-import { parseRecording } from '../../src/probe/read-recording.ts';
+import type { JsonValue } from '../../src/scanner/model/json.ts';
+import { parseRecording } from '../../src/scanner/probe/read-recording.ts';
 import { runCli } from '../cli/run-cli.ts';
-import { NEWER_VERSION, startEngine } from '../scan/engine-under-test.ts';
+import { NEWER_VERSION, startEngine } from '../scanner/scan/engine-under-test.ts';
 import { CASES_FOLDER, type Expectation } from './field-case.ts';
 
 const USAGE =

@@ -1,7 +1,7 @@
 /** The result of each check on each recorded origin, per catalog. A change of a rule or parser shows here. */
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import type { CheckResult } from '../../src/model/report.ts';
+import type { CheckResult } from '../../src/scanner/model/report.ts';
 
 const texts = Type.Record(Type.String(), Type.String());
 const Table = Type.Object({

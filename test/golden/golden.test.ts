@@ -7,13 +7,16 @@ import {
   loadCatalog,
   type Published,
   readPublished,
-} from '../../src/engine/catalog/catalog.ts';
-import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
-import { type JsonValue, readMembers } from '../../src/model/json.ts';
-import type { ScanReport } from '../../src/model/report.ts';
-import { limitToCatalog } from '../../src/probe/recording.ts';
-import { gradeObservations } from '../../src/scan/grade-observations.ts';
+} from '../../src/scanner/engine/catalog/catalog.ts';
+import {
+  type DiscoveredCheck,
+  discoverChecks,
+} from '../../src/scanner/engine/catalog/discover-checks.ts';
+import { createPool, type Pool } from '../../src/scanner/engine/judging-pool.ts';
+import { type JsonValue, readMembers } from '../../src/scanner/model/json.ts';
+import type { ScanReport } from '../../src/scanner/model/report.ts';
+import { limitToCatalog } from '../../src/scanner/probe/recording.ts';
+import { gradeObservations } from '../../src/scanner/scan/grade-observations.ts';
 import {
   cellOf,
   explainChanges,

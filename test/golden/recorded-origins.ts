@@ -1,9 +1,9 @@
 /** Recordings of real and simulated sellers, written by `scan --save`. */
 import { readdir, readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { fileDigest } from '../../src/engine/catalog/discover-checks.ts';
-import { readRecording } from '../../src/probe/read-recording.ts';
-import type { Recording } from '../../src/probe/recording.ts';
+import { fileDigest } from '../../src/scanner/engine/catalog/discover-checks.ts';
+import { readRecording } from '../../src/scanner/probe/read-recording.ts';
+import type { Recording } from '../../src/scanner/probe/recording.ts';
 
 export type RecordedOrigin = {
   /** The file's name without ".json". */

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { OPENAPI_ALTERNATES } from '../../src/probe/first-wave.ts';
+import { OPENAPI_ALTERNATES } from '../../src/scanner/probe/first-wave.ts';
 import type { CraftedAnswer } from '../fixtures/origins/crafted-answer.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { type InstanceProcess, startInstance } from '../hosts/instance-process.ts';

@@ -1,8 +1,8 @@
 /** The farm has origins with one fault each. A report has 25 results, and one of them names the fault. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openProbeThread, type ProbeThread } from '../../src/probe/client/probe-thread.ts';
-import { type EngineUnderTest, listCells, startEngine } from '../scan/engine-under-test.ts';
+import { openProbeThread, type ProbeThread } from '../../src/scanner/probe/client/probe-thread.ts';
+import { type EngineUnderTest, listCells, startEngine } from '../scanner/scan/engine-under-test.ts';
 import { FARM, type RunningFarm, startFarm } from './farm.ts';
 import { WAITING_KINDS } from './farm-origin.ts';
 import { SHORT_CLOCKS } from './short-clocks.ts';

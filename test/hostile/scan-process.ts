@@ -8,9 +8,9 @@ import { SHORT_CLOCKS } from './short-clocks.ts';
 
 // `npm start` does this too. Otherwise each thread's compiler would count as memory of hostile origins.
 enableCompileCache(fileURLToPath(new URL('../../.cache/compiled/', import.meta.url)));
-const { threadEnvironment } = await import('../../src/workers/threads.ts');
-const { openProbeThread } = await import('../../src/probe/client/probe-thread.ts');
-const { listCells, startEngine } = await import('../scan/engine-under-test.ts');
+const { threadEnvironment } = await import('../../src/scanner/workers/threads.ts');
+const { openProbeThread } = await import('../../src/scanner/probe/client/probe-thread.ts');
+const { listCells, startEngine } = await import('../scanner/scan/engine-under-test.ts');
 
 export type RoundAsked = {
   readonly urls: readonly string[];

@@ -1,9 +1,9 @@
 /** Sellers, a database and the instances that a test starts on it. */
 
-import { openStore } from '../../src/store/open-store.ts';
-import type { LedgerState } from '../../src/store/payment-tables.ts';
-import type { Store } from '../../src/store/store.ts';
-import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
+import { openStore } from '../../src/service/store/open-store.ts';
+import type { LedgerState } from '../../src/service/store/payment-tables.ts';
+import type { Store } from '../../src/service/store/store.ts';
+import { dropDatabase, freshDatabase } from '../service/store/mongo-subject.ts';
 import { type HeldSeller, startHeldSeller } from './held-seller.ts';
 import { type InstanceProcess, type Settings, startInstance } from './instance-process.ts';
 import type { Purchase } from './purchase.ts';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../fixtures/service/free-port.ts';
-import { TERMS } from '../payment/payer.ts';
+import { TERMS } from '../service/payment/payer.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const FAILPOINTS = new URL('../fixtures/failpoints.ts', import.meta.url).href;

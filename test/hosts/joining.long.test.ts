@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
-import { TERMS } from '../payment/payer.ts';
+import { TERMS } from '../service/payment/payer.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type InstanceProcess, launchInstance, type Settings } from './instance-process.ts';
 

@@ -7,8 +7,8 @@ import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
-import { startTokenOrigin, type TokenOrigin } from '../ownership/token-origin.ts';
-import { TERMS } from '../payment/payer.ts';
+import { startTokenOrigin, type TokenOrigin } from '../service/ownership/token-origin.ts';
+import { TERMS } from '../service/payment/payer.ts';
 import { sellerOf, startFleet } from './fleet.ts';
 import { type InstanceProcess, untilSelling } from './instance-process.ts';
 import { newPurchase, priceOf } from './purchase.ts';
@@ -199,7 +199,7 @@ async function readChanges(
     const query = `since=${encodeURIComponent(since)}&limit=2`;
     const answer = await instance.get(`/v1/changes?${query}`, { ...client, ...headers });
     expect(answer.status).toBe(200);
-    changes.push(...(answer.json['changes'] as ListedChange[])); // as `src/directory/changes.ts` types them
+    changes.push(...(answer.json['changes'] as ListedChange[])); // as `src/service/directory/changes.ts` types them
     since = String(answer.json['nextSince']);
     if (!wasPublishing && answer.json['hasMore'] === false) return changes;
   }

@@ -1,8 +1,8 @@
 /** Signed payments for any instance. */
 import type { Hex } from 'viem';
-import { REVISIONS } from '../../src/config/revision.ts';
-import { toPaymentKey } from '../../src/payment/terms.ts';
-import { newPayer, TERMS } from '../payment/payer.ts';
+import { REVISIONS } from '../../src/service/config/revision.ts';
+import { toPaymentKey } from '../../src/service/payment/terms.ts';
+import { newPayer, TERMS } from '../service/payment/payer.ts';
 
 export type PaidOperation = 'scan' | 'changes';
 

@@ -1,8 +1,8 @@
 /** The five invariants of payments, checked against the chain after each sale and after all. */
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { isTerminal } from '../../src/store/ledger.ts';
-import { TERMS } from '../payment/payer.ts';
+import { isTerminal } from '../../src/service/store/ledger.ts';
+import { TERMS } from '../service/payment/payer.ts';
 import { countSteps } from './fleet.ts';
 import { type Purchase, priceOf } from './purchase.ts';
 import type { StopRig } from './stop-rig.ts';

@@ -2,10 +2,13 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PaymentStep } from '../../src/payment/gate/purchase.ts';
+import type { PaymentStep } from '../../src/service/payment/gate/purchase.ts';
 import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
-import { type ChaosFacilitator, startChaosFacilitator } from '../payment/chaos-facilitator.ts';
+import {
+  type ChaosFacilitator,
+  startChaosFacilitator,
+} from '../service/payment/chaos-facilitator.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type InstanceProcess, untilSelling } from './instance-process.ts';
 

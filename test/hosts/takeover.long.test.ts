@@ -1,11 +1,11 @@
 /** Its own case of a lost owner: it is killed at each step of a sale, and an instance that runs beside it ends the sale. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { PAYMENT_STEPS, type PaymentStep } from '../../src/payment/gate/purchase.ts';
+import { PAYMENT_STEPS, type PaymentStep } from '../../src/service/payment/gate/purchase.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
-import { TERMS } from '../payment/payer.ts';
+import { TERMS } from '../service/payment/payer.ts';
 import { countSteps, type Fleet, sellerOf, startFleet } from './fleet.ts';
 import type { HeldSeller } from './held-seller.ts';
 import { type InstanceAnswer, type InstanceProcess, untilSelling } from './instance-process.ts';

@@ -9,7 +9,7 @@ import {
   listCells,
   resultOf,
   startEngine,
-} from '../scan/engine-under-test.ts';
+} from '../scanner/scan/engine-under-test.ts';
 
 type StartedSeller = Seller | { readonly unavailable: string };
 

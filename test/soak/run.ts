@@ -6,12 +6,12 @@ import { parseArgs } from 'node:util';
 import { type Flag, type Soak, SoakImpossible } from './soak.ts';
 
 const SOAKS: Readonly<Record<string, () => Promise<{ readonly default: Soak }>>> = {
-  census: () => import('../census/soak.ts'),
+  census: () => import('../service/census/soak.ts'),
   crash: () => import('../crash/soak.ts'),
   hostile: () => import('../hostile/soak.ts'),
   hosts: () => import('../hosts/soak.ts'),
-  tries: () => import('../payment/tries-soak.ts'),
-  watch: () => import('../watch/soak.ts'),
+  tries: () => import('../service/payment/tries-soak.ts'),
+  watch: () => import('../service/watch/soak.ts'),
 };
 
 const [name = '', ...args] = process.argv.slice(2);

@@ -41,29 +41,29 @@ const IMPURE_CHECKS: readonly Row[] = [
     ['checks/P1-a/v11.ts', 'const loose = FIX as any;', 'any'],
     [
       'checks/P1-a/v12.ts',
-      "import type { Kit } from '../../src/parse/kit/kit.ts';",
+      "import type { Kit } from '../../src/scanner/parse/kit/kit.ts';",
       'only names of package.json',
     ],
     [
       'checks/P1-a/v13.ts',
-      "import { a } from '../../src/engine/define-check.ts';",
+      "import { a } from '../../src/scanner/engine/define-check.ts';",
       'only names of package.json',
     ],
     ['checks/P1-a/v14.ts', "export type { Kit } from '#kit';", 'only names of package.json'],
   ]);
 
 const BAD_SHAPES: readonly Row[] = [
-  ['src/scan/kind.ts', 'export interface A { a: 1 }', 'interface'],
-  ['src/scan/long.ts', `export function a() {${'\n  a();'.repeat(61)}\n}`, 'lines (61)'],
+  ['src/scanner/scan/kind.ts', 'export interface A { a: 1 }', 'interface'],
+  ['src/scanner/scan/long.ts', `export function a() {${'\n  a();'.repeat(61)}\n}`, 'lines (61)'],
   ['tools/long.ts', `${'\n'.repeat(300)}export {};`, 'too many lines (301)'],
   ['test/long.test.ts', `${'\n'.repeat(500)}export {};`, 'too many lines (501)'],
 ];
 
 /** Code at a limit, or code that only looks like a breach. */
 const CLEAN_FILES: readonly (readonly [file: string, code: string])[] = [
-  ['src/scan/a-type.ts', "export type { Store } from '../store/contract/store.ts';"],
-  ['src/engine/catalog/a.ts', "export { parseJson } from '../../parse/json/json.ts';"],
-  ['src/store/mongo/a.ts', "export type { Grade } from '../../model/report.ts';"],
+  ['src/scanner/scan/a-type.ts', "export type { Store } from '../store/contract/store.ts';"],
+  ['src/scanner/engine/catalog/a.ts', "export { parseJson } from '../../parse/json/json.ts';"],
+  ['src/service/store/mongo/a.ts', "export type { Grade } from '../../model/report.ts';"],
   ['checks/P1-b/v1.ts', '// Words in comments are no code: Date, fetch, process.'],
   ['checks/P1-b/v2.ts', "export const FIX = 'Send a Date header, then fetch the process list.';"],
   [
@@ -74,7 +74,7 @@ const CLEAN_FILES: readonly (readonly [file: string, code: string])[] = [
   ['checks/P1-b/v5.ts', "export { a };\nimport { a } from '#check';"],
   ['checks/P1-b/v6.ts', "import type { Json } from '#parse/json';\nexport type A = Json;"],
   ['checks/P1-b/cases.ts', 'export const a = Date.parse(new Date().toISOString());'],
-  ['src/scan/at-limit.ts', `export function a() {${'\n  a();'.repeat(60)}\n}`],
+  ['src/scanner/scan/at-limit.ts', `export function a() {${'\n  a();'.repeat(60)}\n}`],
   ['tools/at-limit.ts', `${'\n'.repeat(299)}export {};`],
   ['test/at-limit.test.ts', `${'\n'.repeat(499)}export {};`],
 ];

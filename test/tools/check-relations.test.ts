@@ -1,7 +1,14 @@
 /** Lint refuses checks and catalogs whose members contradict each other. */
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Catalog, type CatalogCheck, loadCatalog } from '../../src/engine/catalog/catalog.ts';
-import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import {
+  type Catalog,
+  type CatalogCheck,
+  loadCatalog,
+} from '../../src/scanner/engine/catalog/catalog.ts';
+import {
+  type DiscoveredCheck,
+  discoverChecks,
+} from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { findCatalogBreaches } from '../../tools/lint/catalogs.ts';
 import { findRelationBreaches } from '../../tools/lint/check-relations.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { defineCheck, pass } from '../../src/engine/define-check.ts';
+import { defineCheck, pass } from '../../src/scanner/engine/define-check.ts';
 import { shapeBreaches } from '../../tools/lint/check-outcomes.ts';
 
 const WELL_FORMED_CHECK = defineCheck({

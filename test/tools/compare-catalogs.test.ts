@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Catalog } from '../../src/engine/catalog/catalog.ts';
-import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool, type Pool } from '../../src/engine/judging-pool.ts';
-import { toRecording } from '../../src/probe/recording.ts';
+import type { Catalog } from '../../src/scanner/engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../../src/scanner/engine/catalog/discover-checks.ts';
+import { createPool, type Pool } from '../../src/scanner/engine/judging-pool.ts';
+import { toRecording } from '../../src/scanner/probe/recording.ts';
 import { compareCatalogs, renderComparison } from '../../tools/checks/compare-catalogs.ts';
-import { entriesOf, fixtureChecks, getFixture } from '../engine/fixtures/fixture-checks.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+import { entriesOf, fixtureChecks, getFixture } from '../scanner/engine/fixtures/fixture-checks.ts';
 
 let pool: Pool;
 let folder: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { fileDigest } from '../../src/engine/catalog/discover-checks.ts';
+import { fileDigest } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { findHouseBreaches } from '../../tools/lint/house-rules.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -77,14 +77,15 @@ let root: string;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'lint-'));
   for (const file of [
-    'engine/define-check.ts',
-    'engine/findings.ts',
-    'engine/missing-challenge.ts',
-    'engine/README.md',
-    'model/verdict.ts',
-    'model/README.md',
-    'parse/text/text.ts',
-    'parse/README.md',
+    'scanner/engine/define-check.ts',
+    'scanner/engine/findings.ts',
+    'scanner/engine/missing-challenge.ts',
+    'scanner/engine/README.md',
+    'scanner/model/verdict.ts',
+    'scanner/model/README.md',
+    'scanner/parse/text/text.ts',
+    'scanner/parse/README.md',
+    'scanner/README.md',
   ]) {
     await cp(join(ROOT, 'src', file), join(root, 'src', file), { recursive: true });
   }
@@ -104,7 +105,7 @@ afterEach(() => rm(root, { recursive: true, force: true }));
 
 /** The small checkout's package.json, which maps the names that checks import. */
 function toManifest(members: Readonly<Record<string, string>>): string {
-  const imports = { '#check': './src/engine/define-check.ts' };
+  const imports = { '#check': './src/scanner/engine/define-check.ts' };
   return JSON.stringify({ ...members, imports }, null, 2);
 }
 
@@ -275,8 +276,8 @@ describe('in code that uses private or global members', () => {
     ],
     ['a write to a prototype', 'Array.prototype.first = first;'],
   ])('%s is refused', async (_case, code) => {
-    expect(await listFindings('src/engine/a.ts', `${code}\n`)).toEqual([
-      expect.stringContaining('src/engine/a.ts:1:'),
+    expect(await listFindings('src/scanner/engine/a.ts', `${code}\n`)).toEqual([
+      expect.stringContaining('src/scanner/engine/a.ts:1:'),
     ]);
   });
 
@@ -286,13 +287,13 @@ describe('in code that uses private or global members', () => {
     ['a private field of our own', 'class A { readonly #head = 1; head = () => this.#head; }'],
     ['a comparison with a global', 'export const isOffline = globalThis.fetch === offline;'],
   ])('%s is allowed', async (_case, code) => {
-    expect(await listFindings('src/engine/a.ts', `${code}\n`)).toEqual([]);
+    expect(await listFindings('src/scanner/engine/a.ts', `${code}\n`)).toEqual([]);
   });
 });
 
 describe('a checkout', () => {
   test.each([
-    ['src/engine/utils.ts', '/** A. */', ':1: "utils" says nothing'],
+    ['src/scanner/engine/utils.ts', '/** A. */', ':1: "utils" says nothing'],
     ['test/helpers/chain.ts', '/** A. */', ':1: "helpers" says nothing'],
     ['catalog/CHANGELOG.md', '| P6 | `P6@1`: … | `P6@2`: two |', ':1: "`P6@1`: …" says nothing'],
     ['docs/a.md', `One\n${TODO_MARK}: two\n`, `:2: ${TODO_MARK}`],
@@ -337,9 +338,10 @@ describe('a checkout', () => {
     },
   );
 
-  test('without a README in a folder of src is refused', async () => {
-    expect(await listFindings('src/orders/a.ts', '/** A. */')).toEqual([
-      expect.stringContaining('src/orders/README.md:1: missing'),
+  test('without a README in a wing or a room is refused', async () => {
+    expect(await listFindings('src/shop/orders/cards/a.ts', '/** A. */')).toEqual([
+      expect.stringContaining('src/shop/orders/README.md:1: missing'),
+      expect.stringContaining('src/shop/README.md:1: missing'),
     ]);
   });
 
@@ -349,9 +351,9 @@ describe('a checkout', () => {
     ['class', 'export class Reading {}'],
     ['abstract class with a parameter', 'export abstract class Reading<T> {}'],
   ])('with two exported types of the same name is refused: %s', async (_case, code) => {
-    await write('src/engine/a.ts', 'export type Reading<T> = readonly T[];\n');
+    await write('src/scanner/engine/a.ts', 'export type Reading<T> = readonly T[];\n');
     expect(await listFindings('plugins/b.ts', `/** B. */\n${code}\n`)).toEqual([
-      "src/engine/a.ts:1: plugins/b.ts exports a type Reading too: give it its room's word",
+      "src/scanner/engine/a.ts:1: plugins/b.ts exports a type Reading too: give it its room's word",
     ]);
   });
 
@@ -361,12 +363,14 @@ describe('a checkout', () => {
     ['an exported type with a longer name', 'export type ReadingOptions = { at: number };'],
     ['a function of that name', 'export function Reading() {}'],
   ])('beside an exported type Reading, may have %s', async (_case, code) => {
-    await write('src/engine/a.ts', 'export type Reading<T> = readonly T[];\n');
-    expect(await listFindings('src/engine/b.ts', `${code}\n`)).toEqual([]);
+    await write('src/scanner/engine/a.ts', 'export type Reading<T> = readonly T[];\n');
+    expect(await listFindings('src/scanner/engine/b.ts', `${code}\n`)).toEqual([]);
   });
 
   test('may have a test that exports a type of that name', async () => {
-    await write('src/engine/a.ts', 'export type Reading = number;\n');
-    expect(await listFindings('test/engine/b.ts', 'export type Reading = string;\n')).toEqual([]);
+    await write('src/scanner/engine/a.ts', 'export type Reading = number;\n');
+    expect(
+      await listFindings('test/scanner/engine/b.ts', 'export type Reading = string;\n'),
+    ).toEqual([]);
   });
 });

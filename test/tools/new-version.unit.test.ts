@@ -1,7 +1,7 @@
 import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { readPublished } from '../../src/engine/catalog/catalog.ts';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { readPublished } from '../../src/scanner/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { copyCheckVersion } from '../../tools/checks/copy-check-version.ts';
 import { publishLinted } from '../../tools/checks/publish-linted.ts';
 import { scaffoldCheck } from '../../tools/checks/scaffold-check.ts';
@@ -30,8 +30,8 @@ describe('a new check', () => {
   });
 
   test('fails lint until its README, code and cases are written', async () => {
-    const sources = new URL('../../src/', import.meta.url);
-    const copiedSources = new URL('../src/', temp.checksFolder);
+    const sources = new URL('../../src/scanner/', import.meta.url);
+    const copiedSources = new URL('../src/scanner/', temp.checksFolder);
     const modules = ['define-check', 'findings', 'missing-challenge'];
     for (const name of [
       ...modules.map((module) => `engine/${module}.ts`),

@@ -29,7 +29,7 @@ function listUrlPaths(): readonly string[] {
 
 test('each file that the sources name by a path exists', () => {
   const paths = listUrlPaths();
-  expect(paths).toContain('src/workers/worker.ts');
+  expect(paths).toContain('src/scanner/workers/worker.ts');
   // Files in .cache are written at run time.
   const runTimePaths = paths.filter((path) => path.startsWith('.cache/'));
   expect(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadCatalog, readPublished } from '../../src/engine/catalog/catalog.ts';
+import { loadCatalog, readPublished } from '../../src/scanner/engine/catalog/catalog.ts';
 import { repinCatalogs } from '../../tools/checks/repin-catalogs.ts';
 import { publishCatalog } from '../../tools/checks/write-catalog.ts';
 import { listReleases, publishedBreaches } from '../../tools/lint/published-unchanged.ts';

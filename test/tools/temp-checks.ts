@@ -3,9 +3,12 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { CATALOG_FOLDER, type Catalog } from '../../src/engine/catalog/catalog.ts';
-import { type DiscoveredCheck, discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import type { CategoryKey } from '../../src/model/report.ts';
+import { CATALOG_FOLDER, type Catalog } from '../../src/scanner/engine/catalog/catalog.ts';
+import {
+  type DiscoveredCheck,
+  discoverChecks,
+} from '../../src/scanner/engine/catalog/discover-checks.ts';
+import type { CategoryKey } from '../../src/scanner/model/report.ts';
 
 const COUNTS: readonly (readonly [string, CategoryKey, number])[] = [
   ['P', 'protocol', 8],

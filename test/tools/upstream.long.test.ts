@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCHEMES } from '../../src/parse/x402/schemes.ts';
+import { SCHEMES } from '../../src/scanner/parse/x402/schemes.ts';
 import { knownAssetsModule } from '../../tools/upstream/known-assets.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -65,7 +65,7 @@ describe('npm run upstream on the official packages', () => {
 
   test('names each row that is missing in our tables', async () => {
     const tree = await copyTree('fewer-rows');
-    const table = join(tree, 'src/parse/x402');
+    const table = join(tree, 'src/scanner/parse/x402');
     await editFile(join(table, 'known-assets.ts'), (source) =>
       source.replace(/^ {2}\['eip155:8453', .*\n/m, ''),
     );
@@ -136,7 +136,7 @@ describe('npm run upstream on the official packages', () => {
 
   test('writes the same page and table as in this checkout, with --write', async () => {
     const tree = await copyTree('written');
-    const files = ['docs/networks-and-schemes.md', 'src/parse/x402/known-assets.ts'];
+    const files = ['docs/networks-and-schemes.md', 'src/scanner/parse/x402/known-assets.ts'];
     for (const file of files) await writeFile(join(tree, file), 'export const KNOWN_ASSETS = [];');
     expect(await runUpstream(['--write'], tree)).toEqual({ code: 0, lines: [], err: '' });
     for (const file of files) {
@@ -222,7 +222,7 @@ describe('npm run upstream on a checkout of the specifications', () => {
     const [row] = SCHEMES.flatMap(({ specification }) => specification?.blob ?? []);
     const content = '# The version that was read\n';
     const blob = hash('sha1', `blob ${content.length}\0${content}`);
-    await editFile(join(tree, 'src/parse/x402/schemes.ts'), (source) =>
+    await editFile(join(tree, 'src/scanner/parse/x402/schemes.ts'), (source) =>
       source.replaceAll(row ?? '', blob),
     );
     const file = SCHEMES.find(({ specification }) => specification?.blob === row)?.specification

@@ -5,8 +5,8 @@ import {
   loadCatalog,
   readCatalog,
   readPublished,
-} from '../../src/engine/catalog/catalog.ts';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+} from '../../src/scanner/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { nextChecksVersion } from '../../tools/checks/next-checks-version.ts';
 import {
   addCatalog,

@@ -1,6 +1,9 @@
 import { writeFile } from 'node:fs/promises';
-import type { Catalog } from '../../src/engine/catalog/catalog.ts';
-import { CHECKS_FOLDER, type DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
+import type { Catalog } from '../../src/scanner/engine/catalog/catalog.ts';
+import {
+  CHECKS_FOLDER,
+  type DiscoveredCheck,
+} from '../../src/scanner/engine/catalog/discover-checks.ts';
 
 const README_HEAD = `Lives here: one folder for each check, with its versions (\`v1.ts\`, …), its cases and its README.
 Nothing imports a check by name: the catalog says which versions run. A check uses only \`#check\` (package.json, \`imports\`) and its kit.

@@ -1,13 +1,13 @@
 /** Compares the grades of recorded origins under two catalogs. */
 import { readdir } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import type { Catalog } from '../../src/engine/catalog/catalog.ts';
-import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import type { Pool } from '../../src/engine/judging-pool.ts';
-import type { CheckResult, ScanReport } from '../../src/model/report.ts';
-import { readRecording } from '../../src/probe/read-recording.ts';
-import { limitToCatalog } from '../../src/probe/recording.ts';
-import { gradeObservations } from '../../src/scan/grade-observations.ts';
+import type { Catalog } from '../../src/scanner/engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../../src/scanner/engine/catalog/discover-checks.ts';
+import type { Pool } from '../../src/scanner/engine/judging-pool.ts';
+import type { CheckResult, ScanReport } from '../../src/scanner/model/report.ts';
+import { readRecording } from '../../src/scanner/probe/read-recording.ts';
+import { limitToCatalog } from '../../src/scanner/probe/recording.ts';
+import { gradeObservations } from '../../src/scanner/scan/grade-observations.ts';
 
 export type CompareOptions = {
   readonly from: Catalog;

@@ -1,6 +1,6 @@
 /** Copies the newest version of a check to the next version, because published files never change. */
 import { readFile, writeFile } from 'node:fs/promises';
-import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
+import type { DiscoveredCheck } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 
 export type CopiedVersion = { readonly from: DiscoveredCheck; readonly version: number };

@@ -5,9 +5,9 @@ import {
   type Catalog,
   listCatalogs,
   loadCatalog,
-} from '../../src/engine/catalog/catalog.ts';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
-import { createPool } from '../../src/engine/judging-pool.ts';
+} from '../../src/scanner/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
+import { createPool } from '../../src/scanner/engine/judging-pool.ts';
 import { writeChecksReadme } from './checks-readme.ts';
 import { compareCatalogs, renderComparison } from './compare-catalogs.ts';
 import { nextChecksVersion } from './next-checks-version.ts';
@@ -103,7 +103,7 @@ async function create(
     ...(await renderRecordings(base, catalog, files)),
     'Next: say before and after in catalog/CHANGELOG.md; after each change of a check,',
     `--refresh; when it is final, --publish ${version}, then UPDATE_GOLDEN=1 npx vitest run test/golden,`,
-    'and SERVICE_CHECKS_VERSION in src/model/report.ts, by which the service judges.',
+    'and SERVICE_CHECKS_VERSION in src/scanner/model/report.ts, by which the service judges.',
   ];
 }
 

@@ -5,7 +5,7 @@ import {
   loadCatalog,
   readCatalog,
   readPublished,
-} from '../../src/engine/catalog/catalog.ts';
+} from '../../src/scanner/engine/catalog/catalog.ts';
 import { listReleases, publishedChecks } from '../lint/published-unchanged.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 import { type CatalogFiles, pinCatalogs, writeCatalog } from './write-catalog.ts';

@@ -1,6 +1,6 @@
 /** `npm run check:revise -- <ID>` */
-import { CATALOG_FOLDER } from '../../src/engine/catalog/catalog.ts';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { CATALOG_FOLDER } from '../../src/scanner/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { publishedChecks } from '../lint/published-unchanged.ts';
 import { copyCheckVersion } from './copy-check-version.ts';
 import { runTool } from './run-tool.ts';

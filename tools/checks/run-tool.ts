@@ -1,5 +1,5 @@
-import { CatalogError } from '../../src/engine/catalog/catalog.ts';
-import { CheckModuleError } from '../../src/engine/catalog/discover-checks.ts';
+import { CatalogError } from '../../src/scanner/engine/catalog/catalog.ts';
+import { CheckModuleError } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 
 const EXPECTED_ERRORS = [ToolUsageError, CatalogError, CheckModuleError];

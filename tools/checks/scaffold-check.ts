@@ -1,6 +1,6 @@
 /** Writes the files of a new check. They compile, but fail lint until source, rule and cases are real. */
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { CHECKS_FOLDER } from '../../src/engine/catalog/discover-checks.ts';
+import { CHECKS_FOLDER } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 
 const TEMPLATES = new URL('./check-template/', import.meta.url);

@@ -8,8 +8,8 @@ import {
   type Published,
   readCatalog,
   readPublished,
-} from '../../src/engine/catalog/catalog.ts';
-import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
+} from '../../src/scanner/engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { publishedChecks } from '../lint/published-unchanged.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 

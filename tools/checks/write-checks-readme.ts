@@ -1,6 +1,6 @@
 /** `npm run checks:readme` */
-import { listCatalogs, loadCatalog } from '../../src/engine/catalog/catalog.ts';
-import { discoverChecks } from '../../src/engine/catalog/discover-checks.ts';
+import { listCatalogs, loadCatalog } from '../../src/scanner/engine/catalog/catalog.ts';
+import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { writeChecksReadme } from './checks-readme.ts';
 import { runTool } from './run-tool.ts';
 import { ToolUsageError } from './tool-usage-error.ts';

@@ -1,13 +1,17 @@
 /** Requires of each catalog what its schema cannot say. Digests are checked whenever a catalog is loaded. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { type Catalog, CatalogError, readCatalog } from '../../src/engine/catalog/catalog.ts';
+import {
+  type Catalog,
+  CatalogError,
+  readCatalog,
+} from '../../src/scanner/engine/catalog/catalog.ts';
 import {
   CheckModuleError,
   type DiscoveredCheck,
   discoverChecks,
-} from '../../src/engine/catalog/discover-checks.ts';
-import { SCORINGS } from '../../src/engine/score.ts';
+} from '../../src/scanner/engine/catalog/discover-checks.ts';
+import { SCORINGS } from '../../src/scanner/engine/score.ts';
 import type { Finding, HouseRule } from './finding.ts';
 
 const CATALOG_FILE = /^catalog\/(\d{4}-\d{2}-\d{2}\.\d+)\.json$/;

@@ -7,10 +7,10 @@ import {
   CheckModuleError,
   type DiscoveredCheck,
   discoverChecks,
-} from '../../src/engine/catalog/discover-checks.ts';
-import type { CheckDefinition } from '../../src/engine/define-check.ts';
-import type { ObservationName } from '../../src/model/observations.ts';
-import { ENGINE_OUTCOMES } from '../../src/model/verdict.ts';
+} from '../../src/scanner/engine/catalog/discover-checks.ts';
+import type { CheckDefinition } from '../../src/scanner/engine/define-check.ts';
+import type { ObservationName } from '../../src/scanner/model/observations.ts';
+import { ENGINE_OUTCOMES } from '../../src/scanner/model/verdict.ts';
 import { findRelationBreaches } from './check-relations.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';

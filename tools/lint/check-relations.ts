@@ -1,6 +1,6 @@
 /** Requires that each check has the id and version of its path, and that the checks it requires are there. */
-import type { DiscoveredCheck } from '../../src/engine/catalog/discover-checks.ts';
-import type { CheckDefinition } from '../../src/engine/define-check.ts';
+import type { DiscoveredCheck } from '../../src/scanner/engine/catalog/discover-checks.ts';
+import type { CheckDefinition } from '../../src/scanner/engine/define-check.ts';
 import type { Finding } from './finding.ts';
 
 type Relations = Pick<DiscoveredCheck, 'id' | 'title' | 'version'> & {

@@ -2,114 +2,144 @@ import { cruise, format, type ICruiseResult, type IForbiddenRuleType } from 'dep
 
 /** Names of rooms by the name of the room that may import them. */
 type Floors = Readonly<Record<string, readonly string[]>>;
+type Wings = Readonly<Record<'scanner' | 'cli' | 'service', Floors>>;
 
 /**
- * The rooms that each room may import. A row names only rooms that it imports, and only rooms of earlier rows, so there
- * are no import cycles between rooms.
+ * The wings of `src`, and the rooms that each of their rooms may import. A row names only rooms that it imports, and only
+ * rooms of earlier rows, so there are no import cycles between rooms. The scanner knows no other wing; the command line
+ * and the service know the scanner, and not each other.
  */
-const FLOORS: Floors = {
-  model: [],
-  errors: [],
-  guard: ['model'],
-  parse: ['model', 'guard'],
-  environment: ['model', 'parse'],
-  config: ['guard', 'parse', 'model', 'environment'],
-  report: ['model', 'parse'],
-  workers: ['model', 'parse'],
-  answers: ['model', 'parse', 'workers'],
-  store: ['model'],
-  attestation: ['model'],
-  keys: ['attestation', 'store'],
-  engine: ['model', 'parse', 'workers'],
-  patches: ['model', 'parse'],
-  probe: ['model', 'guard', 'parse'],
-  indexes: ['model', 'guard', 'parse', 'answers'],
-  buyers: ['model', 'parse', 'workers', 'engine'],
-  scan: [
-    'model',
-    'guard',
-    'parse',
-    'workers',
-    'attestation',
-    'engine',
-    'probe',
-    'indexes',
-    'buyers',
-  ],
-  scans: ['model', 'errors', 'guard', 'parse', 'store', 'engine', 'probe', 'report', 'scan'],
-  'pay-test': ['guard', 'parse'],
-  preflight: ['model', 'guard', 'parse', 'engine', 'probe', 'buyers', 'scan'],
-  payment: ['model', 'errors', 'parse', 'config', 'answers', 'store'],
-  directory: ['model', 'errors', 'guard', 'store', 'scans'],
-  turns: 'model errors guard store probe scans preflight directory'.split(' '),
-  ownership: ['errors', 'guard', 'store', 'turns'],
-  watch: 'model errors guard parse store probe scans directory turns ownership'.split(' '),
-  census:
-    'model errors guard config parse answers store probe indexes scan scans preflight turns'.split(
+const WINGS: Wings = {
+  scanner: {
+    model: [],
+    attestation: ['model'],
+    guard: ['model'],
+    parse: ['guard', 'model'],
+    environment: ['model', 'parse'],
+    patches: ['model', 'parse'],
+    probe: ['guard', 'model', 'parse'],
+    report: ['model', 'parse'],
+    workers: ['model', 'parse'],
+    engine: ['model', 'parse', 'workers'],
+    'third-parties': ['model', 'parse', 'workers'],
+    clients: ['engine', 'model', 'parse', 'workers'],
+    indexes: ['guard', 'model', 'parse', 'third-parties'],
+    scan: 'attestation clients engine guard indexes model parse probe workers'.split(' '),
+    preflight: ['clients', 'engine', 'guard', 'model', 'parse', 'probe', 'scan'],
+    mcp: ['engine', 'model', 'parse', 'preflight', 'report'],
+  },
+  cli: {
+    'pay-test': ['guard', 'parse'],
+    commands:
+      'attestation clients engine environment guard indexes mcp model parse patches pay-test preflight probe report scan'.split(
+        ' ',
+      ),
+  },
+  service: {
+    errors: [],
+    store: ['model'],
+    keys: ['attestation', 'store'],
+    config: ['environment', 'guard', 'model', 'parse'],
+    payment: ['config', 'errors', 'model', 'parse', 'store', 'third-parties'],
+    scans: ['engine', 'errors', 'guard', 'model', 'parse', 'probe', 'report', 'scan', 'store'],
+    directory: ['errors', 'guard', 'model', 'scans', 'store'],
+    turns: ['directory', 'errors', 'guard', 'model', 'preflight', 'probe', 'scans', 'store'],
+    census:
+      'config errors guard indexes model parse preflight probe scan scans store third-parties turns'.split(
+        ' ',
+      ),
+    ownership: ['errors', 'guard', 'store', 'turns'],
+    plugins: ['config', 'errors', 'guard', 'payment', 'scan', 'store', 'turns'],
+    watch: 'directory errors guard model ownership parse probe scans store turns'.split(' '),
+    http: 'attestation config directory engine errors guard keys mcp model ownership parse patches payment plugins preflight probe report scans store turns watch'.split(
       ' ',
     ),
-  mcp: ['model', 'report', 'parse', 'engine', 'preflight'],
-  cli: 'model guard environment parse report attestation engine patches probe indexes buyers scan pay-test preflight mcp'.split(
-    ' ',
-  ),
-  plugins: ['errors', 'guard', 'config', 'store', 'scan', 'payment', 'turns'],
-  http: 'model errors keys guard config parse report store attestation engine patches probe scans preflight payment directory turns ownership watch mcp plugins'.split(
-    ' ',
-  ),
-  service:
-    'model keys guard environment config workers answers store engine probe indexes buyers scan scans preflight payment turns watch census http'.split(
-      ' ',
-    ),
+    start:
+      'census clients config engine environment guard http indexes keys model payment preflight probe scan scans store third-parties turns watch workers'.split(
+        ' ',
+      ),
+  },
 };
 
-/** Pattern of the folder of a room. The folder `plugins` is beside `src`. */
-function toPathPattern(room: string): string {
-  return room === 'plugins' ? '^plugins/' : `^src/${room}/`;
+/** Wings whose rooms a wing may name. */
+const WINGS_BELOW: Readonly<Record<string, readonly string[]>> = {
+  scanner: ['scanner'],
+  cli: ['scanner', 'cli'],
+  service: ['scanner', 'service'],
+};
+
+type Room = {
+  readonly name: string;
+  readonly wing: string;
+  readonly below: readonly string[];
+  /** Pattern of the paths of its files. */
+  readonly path: string;
+};
+
+function listRooms(wings: Wings): readonly Room[] {
+  return Object.entries(wings).flatMap(([wing, floors]) =>
+    Object.entries(floors).map(([name, below]) => ({
+      ...{ name, wing, below },
+      path: toPathPattern(wing, name),
+    })),
+  );
 }
 
-/** Rows that name their own room or one of a later row. */
-function findUpwardRows(floors: Floors): string[] {
-  const rooms = Object.keys(floors);
-  return rooms.flatMap((room, index) =>
-    (floors[room] ?? [])
-      .filter((below) => !rooms.slice(0, index).includes(below))
-      .map((below) => `FLOORS: ${room} names ${below}, which is not above it`),
+function toPathPattern(wing: string, room: string): string {
+  if (room === 'plugins') return '^plugins/';
+  // The files of the command line stand in the wing's own folder.
+  return room === 'commands' ? '^src/cli/(?!pay-test/)' : `^src/${wing}/${room}/`;
+}
+
+/** Rows that name a room of a wing that they may not know, their own room, or one of a later row. */
+function findUpwardRows(rooms: readonly Room[]): string[] {
+  return rooms.flatMap(({ name, wing, below }, index) =>
+    below.flatMap((other) => {
+      const found = rooms.slice(0, index).find((room) => room.name === other);
+      if (found === undefined) return [`WINGS: ${name} names ${other}, which is not above it`];
+      if (WINGS_BELOW[wing]?.includes(found.wing)) return [];
+      return [`WINGS: ${name} names ${other}, and ${wing} may not know ${found.wing}`];
+    }),
   );
 }
 
 /** Rows that name a room of which their own room imports nothing. */
-function findUnusedNames(floors: Floors, { modules }: ICruiseResult): string[] {
-  return Object.entries(floors).flatMap(([room, names]) => {
-    const own = modules.filter(({ source }) => new RegExp(toPathPattern(room)).test(source));
+function findUnusedNames(rooms: readonly Room[], { modules }: ICruiseResult): string[] {
+  return rooms.flatMap(({ name, below, path }) => {
+    const own = modules.filter(({ source }) => new RegExp(path).test(source));
     const imported = own.flatMap(({ dependencies }) => dependencies.map((one) => one.resolved));
-    return names
-      .filter((below) => !imported.some((path) => new RegExp(toPathPattern(below)).test(path)))
-      .map((below) => `FLOORS: ${room} names ${below}, and imports nothing of it: delete the name`);
+    const isImported = (other: string) => {
+      const pattern = new RegExp(rooms.find((room) => room.name === other)?.path ?? '$^');
+      return imported.some((target) => pattern.test(target));
+    };
+    return below
+      .filter((other) => !isImported(other))
+      .map((other) => `WINGS: ${name} names ${other}, and imports nothing of it: delete the name`);
   });
 }
 
-function listRoomRules(floors: Floors): IForbiddenRuleType[] {
-  const rooms = Object.keys(floors);
-  const rules = rooms.map((room): IForbiddenRuleType => {
-    const below = floors[room] ?? [];
-    return {
-      name: `floor-${room}`,
+function listRoomRules(rooms: readonly Room[]): IForbiddenRuleType[] {
+  const rules = rooms.map(
+    ({ name, below, path }): IForbiddenRuleType => ({
+      name: `floor-${name}`,
       severity: 'error',
-      comment: `src/${room} may import ${below.join(', ') || 'no other room'}: pass in what it needs.`,
-      from: { path: toPathPattern(room) },
+      comment: `${name} may import ${below.join(', ') || 'no other room'}: pass in what it needs.`,
+      from: { path },
       to: {
         path: '^(src|plugins)/',
-        pathNot: [room, ...below].map(toPathPattern),
+        pathNot: rooms
+          .filter((room) => [name, ...below].includes(room.name))
+          .map((room) => room.path),
       },
-    };
-  });
+    }),
+  );
   return [
     ...rules,
     {
       name: 'room-without-a-floor',
       severity: 'error',
-      comment: 'Give the new room a row in FLOORS (tools/lint/floors.ts).',
-      from: { path: '^(src/[^/]+|plugins)/', pathNot: rooms.map(toPathPattern) },
+      comment: 'Give the new room a row in WINGS (tools/lint/floors.ts).',
+      from: { path: '^(src/[^/]+|plugins)/', pathNot: rooms.map(({ path }) => path) },
       to: {},
     },
   ];
@@ -119,16 +149,16 @@ const RULES: readonly IForbiddenRuleType[] = [
   {
     name: 'main-starts-the-service',
     severity: 'error',
-    comment: 'src/main.ts imports src/service and nothing else.',
+    comment: 'src/main.ts imports src/service/start, and nothing else.',
     from: { path: '^src/main\\.ts$' },
-    to: { path: '^(src|plugins)/', pathNot: '^src/service/' },
+    to: { path: '^(src|plugins)/', pathNot: '^src/service/start/' },
   },
   {
     name: 'checks-are-pure',
     severity: 'error',
     comment: 'A check imports #check and types: what it judges is in its arguments.',
     from: { path: '^checks/', pathNot: '/cases\\.ts$' },
-    to: { path: '^(src|plugins)/', pathNot: '^src/(engine|model|parse)/' },
+    to: { path: '^(src|plugins)/', pathNot: '^src/scanner/(engine|model|parse)/' },
   },
   {
     name: 'checks-by-name',
@@ -148,8 +178,8 @@ const RULES: readonly IForbiddenRuleType[] = [
     name: 'fastify-in-its-rooms',
     severity: 'error',
     comment:
-      'Rules stand under any web server: only src/http, plugins and src/service know Fastify.',
-    from: { path: '^src/', pathNot: '^src/(http|service)/' },
+      'Rules stand under any web server: only src/service/http, plugins and src/service/start know Fastify.',
+    from: { path: '^src/', pathNot: '^src/service/(http|start)/' },
     to: { path: '(^|/)node_modules/(@fastify/|fastify)' },
   },
   {
@@ -162,12 +192,13 @@ const RULES: readonly IForbiddenRuleType[] = [
 ];
 
 /** Returns the refused imports and rows of the checkout at `root` as text; empty if there are none. */
-export async function findFloorBreaches(root: string, floors: Floors = FLOORS): Promise<string> {
-  const upward = findUpwardRows(floors);
+export async function findFloorBreaches(root: string, wings: Wings = WINGS): Promise<string> {
+  const rooms = listRooms(wings);
+  const upward = findUpwardRows(rooms);
   if (upward.length > 0) return upward.join('\n');
   const { output } = await cruise(['src', 'plugins', 'checks'], {
     baseDir: root,
-    ruleSet: { forbidden: [...listRoomRules(floors), ...RULES] },
+    ruleSet: { forbidden: [...listRoomRules(rooms), ...RULES] },
     validate: true,
     doNotFollow: { path: 'node_modules' },
     exclude: { path: '\\.d\\.ts$' },
@@ -179,6 +210,6 @@ export async function findFloorBreaches(root: string, floors: Floors = FLOORS): 
   const refused = await format(output, { outputType: 'err-long' });
   return [
     ...(refused.exitCode === 0 ? [] : [refused.output]),
-    ...findUnusedNames(floors, output),
+    ...findUnusedNames(rooms, output),
   ].join('\n');
 }

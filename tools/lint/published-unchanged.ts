@@ -11,13 +11,13 @@ import {
   CatalogError,
   type Published,
   readPublished,
-} from '../../src/engine/catalog/catalog.ts';
+} from '../../src/scanner/engine/catalog/catalog.ts';
 import {
   CheckModuleError,
   type DiscoveredCheck,
   discoverChecks,
   fileDigest,
-} from '../../src/engine/catalog/discover-checks.ts';
+} from '../../src/scanner/engine/catalog/discover-checks.ts';
 import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
 

@@ -79,7 +79,12 @@ export const catalogChangelog: HouseRule = (tree) => {
 };
 
 export const folderReadmes: HouseRule = (tree) => {
-  const folders = tree.files.flatMap((file) => /^(src\/[^/]+)\//.exec(file)?.[1] ?? []);
+  const folders = tree.files.flatMap((file) => {
+    const [wing, room] = [/^src\/[^/]+(?=\/)/, /^src\/[^/]+\/[^/]+(?=\/)/].map(
+      (folder) => folder.exec(file)?.[0],
+    );
+    return [wing ?? [], room ?? []].flat();
+  });
   return [...new Set(folders)]
     .filter((folder) => !tree.has(`${folder}/README.md`))
     .map((folder) => ({

@@ -10,7 +10,7 @@ import {
   DIGESTS_FILE,
   type DiscoveredCheck,
   discoverChecks,
-} from '../../src/engine/catalog/discover-checks.ts';
+} from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { SHIPPED_DEPENDENCIES } from './manifest.ts';
 import { pathModules } from './path-modules.ts';
 import { writeTypes } from './write-types.ts';
@@ -35,8 +35,8 @@ export async function build(): Promise<void> {
   console.error(`dist: ${((await measureFolder(DIST)) / 1e6).toFixed(1)} MB`);
 }
 
-async function bundle(checks: readonly DiscoveredCheck[]): Promise<void> {
-  const bundled = await rolldown({
+function openBundle(checks: readonly DiscoveredCheck[]) {
+  return rolldown({
     cwd: ROOT,
     input: {
       main: 'src/cli/main.ts',
@@ -57,6 +57,10 @@ async function bundle(checks: readonly DiscoveredCheck[]): Promise<void> {
       handler(level, log);
     },
   });
+}
+
+async function bundle(checks: readonly DiscoveredCheck[]): Promise<void> {
+  const bundled = await openBundle(checks);
   await bundled.write({
     dir: DIST,
     format: 'esm',
@@ -66,6 +70,18 @@ async function bundle(checks: readonly DiscoveredCheck[]): Promise<void> {
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
   });
   await bundled.close();
+}
+
+/** The source files of this repository that the package holds, as paths from its root. */
+export async function listPackedSources(): Promise<readonly string[]> {
+  const bundled = await openBundle(await discoverChecks());
+  const { output } = await bundled.generate({ format: 'esm' });
+  await bundled.close();
+  const modules = output.flatMap((part) => (part.type === 'chunk' ? part.moduleIds : []));
+  const paths = modules.map((id) => relative(ROOT, id).replaceAll('\\', '/'));
+  return [...new Set(paths)]
+    .filter((path) => /^(?:src|plugins|checks|test|tools)\//.test(path))
+    .sort();
 }
 
 /** "checks/P6-price-integrity/v2" */

@@ -1,12 +1,12 @@
 /** Writes docs/networks-and-schemes.md from the tables that checks judge by. */
 
-import { CLIENTS, TEST_CLIENTS } from '../../src/buyers/create-oracle.ts';
-import { KNOWN_ASSETS } from '../../src/parse/x402/known-assets.ts';
-import { NAMESPACES, type Namespace } from '../../src/parse/x402/namespaces.ts';
-import { TESTNETS } from '../../src/parse/x402/network-names.ts';
-import { toNetworkName, V1_NETWORKS } from '../../src/parse/x402/networks.ts';
-import type { ExtraMember, SchemeRow } from '../../src/parse/x402/scheme-row.ts';
-import { SCHEMES } from '../../src/parse/x402/schemes.ts';
+import { CLIENTS, TEST_CLIENTS } from '../../src/scanner/clients/create-oracle.ts';
+import { KNOWN_ASSETS } from '../../src/scanner/parse/x402/known-assets.ts';
+import { NAMESPACES, type Namespace } from '../../src/scanner/parse/x402/namespaces.ts';
+import { TESTNETS } from '../../src/scanner/parse/x402/network-names.ts';
+import { toNetworkName, V1_NETWORKS } from '../../src/scanner/parse/x402/networks.ts';
+import type { ExtraMember, SchemeRow } from '../../src/scanner/parse/x402/scheme-row.ts';
+import { SCHEMES } from '../../src/scanner/parse/x402/schemes.ts';
 
 export function networksDocument(): string {
   const [versions, tested] = [CLIENTS, TEST_CLIENTS].map((clients) =>
@@ -14,7 +14,7 @@ export function networksDocument(): string {
   );
   return `# Networks and schemes
 
-\`npm run upstream -- --write\` writes this page from the tables in \`src/parse/x402/\`: change the tables, not this page.
+\`npm run upstream -- --write\` writes this page from the tables in \`src/scanner/parse/x402/\`: change the tables, not this page.
 \`npm run upstream\` compares the tables with the official packages (${versions})
 and, with \`--specs DIR\`, with the specifications in a checkout of x402.
 

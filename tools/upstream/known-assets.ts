@@ -1,4 +1,4 @@
-/** Reads the default assets of the official packages, and writes src/parse/x402/known-assets.ts. */
+/** Reads the default assets of the official packages, and writes src/scanner/parse/x402/known-assets.ts. */
 import type { Packages } from './open-packages.ts';
 
 type Row = {

@@ -7,7 +7,7 @@ import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { breakCommands } from '../../src/cli/formatters/escapes.ts';
-import { cleanText } from '../../src/parse/text/text.ts';
+import { cleanText } from '../../src/scanner/parse/text/text.ts';
 import { knownAssetsModule } from './known-assets.ts';
 import { BadUsage, openPackages, type Packages } from './open-packages.ts';
 import { findCheckout, specDifferences } from './spec-differences.ts';
@@ -34,7 +34,10 @@ async function main(args: readonly string[]): Promise<0 | 1> {
 }
 
 async function writePages(packages: Packages): Promise<void> {
-  await writeFile(new URL('src/parse/x402/known-assets.ts', ROOT), knownAssetsModule(packages));
+  await writeFile(
+    new URL('src/scanner/parse/x402/known-assets.ts', ROOT),
+    knownAssetsModule(packages),
+  );
   const { networksDocument } = await import('./document.ts');
   await writeFile(new URL('docs/networks-and-schemes.md', ROOT), networksDocument());
 }

@@ -2,7 +2,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { isJsonObject, type JsonValue } from '../../src/parse/json/json.ts';
+import { isJsonObject, type JsonValue } from '../../src/scanner/parse/json/json.ts';
 
 /** Names the folder or flag that cannot be used, on one line. */
 export class BadUsage extends Error {

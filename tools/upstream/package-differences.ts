@@ -1,9 +1,9 @@
-import { KNOWN_ASSETS } from '../../src/parse/x402/known-assets.ts';
-import { NAMESPACES } from '../../src/parse/x402/namespaces.ts';
-import { MAINNETS, TESTNETS } from '../../src/parse/x402/network-names.ts';
-import { classifyNetwork, V1_NETWORKS } from '../../src/parse/x402/networks.ts';
-import type { SchemeRow } from '../../src/parse/x402/scheme-row.ts';
-import { SCHEMES } from '../../src/parse/x402/schemes.ts';
+import { KNOWN_ASSETS } from '../../src/scanner/parse/x402/known-assets.ts';
+import { NAMESPACES } from '../../src/scanner/parse/x402/namespaces.ts';
+import { MAINNETS, TESTNETS } from '../../src/scanner/parse/x402/network-names.ts';
+import { classifyNetwork, V1_NETWORKS } from '../../src/scanner/parse/x402/networks.ts';
+import type { SchemeRow } from '../../src/scanner/parse/x402/scheme-row.ts';
+import { SCHEMES } from '../../src/scanner/parse/x402/schemes.ts';
 import { listDefaultAssets } from './known-assets.ts';
 import type { OfficialPackage, Packages } from './open-packages.ts';
 

@@ -2,8 +2,11 @@
 import { hash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { SCHEMES } from '../../src/parse/x402/schemes.ts';
-import { UNCLEAR_REASONS, UNSENT_REASONS } from '../../src/payment/settle/facilitator-answers.ts';
+import { SCHEMES } from '../../src/scanner/parse/x402/schemes.ts';
+import {
+  UNCLEAR_REASONS,
+  UNSENT_REASONS,
+} from '../../src/service/payment/settle/facilitator-answers.ts';
 import { BadUsage } from './open-packages.ts';
 
 const OVERVIEW = 'rules of every network, which its rows have';

@@ -1,5 +1,5 @@
 /** Findings of a scan or a pay-test, in the shape that all machine-readable formats share. */
-import type { CheckResult, NamedPath, ScanTiming, Severity } from '../../model/report.ts';
+import type { CheckResult, NamedPath, ScanTiming, Severity } from '../../scanner/model/report.ts';
 import type { NamedReport } from '../ask-url.ts';
 import { README_FILE, type Repository, type SourceLocation, type Sources } from '../sources.ts';
 

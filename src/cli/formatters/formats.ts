@@ -1,6 +1,6 @@
 /** Output formats by name. Each turns a finished scan into the text of one file. */
-import type { CheckResult } from '../../model/report.ts';
-import { toAnswerLine } from '../../report/answer-line.ts';
+import type { CheckResult } from '../../scanner/model/report.ts';
+import { toAnswerLine } from '../../scanner/report/answer-line.ts';
 import type { SourceLocation } from '../sources.ts';
 import type { FormatName } from '../usage.ts';
 import { toPrintedJson } from './escapes.ts';

@@ -1,11 +1,15 @@
 /** Markdown for a pull request or an issue: who can pay, the grade, and a table of problems. */
-import type { IndexedRow } from '../../model/indexed.ts';
-import type { OtherWay, ResourcePayability } from '../../model/payability.ts';
-import type { Advice, CheckResult } from '../../model/report.ts';
-import { groupByRootCause } from '../../model/verdict.ts';
-import { toAnswerLine } from '../../report/answer-line.ts';
-import { formatUnevaluated, toCheckLabel, toIdRanges } from '../../report/check-phrases.ts';
-import { formatIndexedRow, INDEX_NAMES, isWorthShowing } from '../../report/indexed-words.ts';
+import type { IndexedRow } from '../../scanner/model/indexed.ts';
+import type { OtherWay, ResourcePayability } from '../../scanner/model/payability.ts';
+import type { Advice, CheckResult } from '../../scanner/model/report.ts';
+import { groupByRootCause } from '../../scanner/model/verdict.ts';
+import { toAnswerLine } from '../../scanner/report/answer-line.ts';
+import { formatUnevaluated, toCheckLabel, toIdRanges } from '../../scanner/report/check-phrases.ts';
+import {
+  formatIndexedRow,
+  INDEX_NAMES,
+  isWorthShowing,
+} from '../../scanner/report/indexed-words.ts';
 import { escapeMarkdown, toMarkdownCode } from './escapes.ts';
 import { isProblem, isUndetermined, type PrintableScan } from './findings.ts';
 import { catalogLines, exhaustedLines, groupUndetermined, offlineLine } from './text.ts';

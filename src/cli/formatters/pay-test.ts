@@ -1,4 +1,4 @@
-import { EXPLANATIONS } from '../../pay-test/explanations.ts';
+import { EXPLANATIONS } from '../pay-test/explanations.ts';
 import {
   hasJudgedTrial,
   isNotPaid,
@@ -6,7 +6,7 @@ import {
   TRIAL_STATUSES,
   TRIALS,
   type TrialResult,
-} from '../../pay-test/result.ts';
+} from '../pay-test/result.ts';
 import type { FormatName } from '../usage.ts';
 import { breakCommands, toMarkdownCode, toPrintedJson } from './escapes.ts';
 import { type Findings, isProblem, toFindingText } from './findings.ts';

@@ -1,6 +1,6 @@
 /** Formats that build servers read: annotations of GitHub, Code Quality of GitLab, SARIF, JUnit. */
 import { createHash } from 'node:crypto';
-import type { NamedPath } from '../../model/report.ts';
+import type { NamedPath } from '../../scanner/model/report.ts';
 import type { SourceLocation } from '../sources.ts';
 import { breakCommands, escapeLinks, escapeXmlCommands, toPrintedJson } from './escapes.ts';
 import {

@@ -1,18 +1,28 @@
 /** The report for people: the grade, then failures, then warnings, each with evidence and fix. */
 import { styleText } from 'node:util';
-import type { IndexedRow } from '../../model/indexed.ts';
-import type { OtherWay } from '../../model/payability.ts';
-import type { BudgetName, CheckResult, Grade, ScanReport, SubScores } from '../../model/report.ts';
-import { groupByRootCause } from '../../model/verdict.ts';
-import { formatOtherWay } from '../../parse/x402/other-protocol.ts';
-import { toAnswerLine } from '../../report/answer-line.ts';
+import type { IndexedRow } from '../../scanner/model/indexed.ts';
+import type { OtherWay } from '../../scanner/model/payability.ts';
+import type {
+  BudgetName,
+  CheckResult,
+  Grade,
+  ScanReport,
+  SubScores,
+} from '../../scanner/model/report.ts';
+import { groupByRootCause } from '../../scanner/model/verdict.ts';
+import { formatOtherWay } from '../../scanner/parse/x402/other-protocol.ts';
+import { toAnswerLine } from '../../scanner/report/answer-line.ts';
 import {
   formatUnevaluated,
   toCheckLabel,
   toIdRanges,
   toPhrase,
-} from '../../report/check-phrases.ts';
-import { formatIndexedRow, INDEX_NAMES, isWorthShowing } from '../../report/indexed-words.ts';
+} from '../../scanner/report/check-phrases.ts';
+import {
+  formatIndexedRow,
+  INDEX_NAMES,
+  isWorthShowing,
+} from '../../scanner/report/indexed-words.ts';
 import { breakCommands } from './escapes.ts';
 import { isUndetermined, type PrintableScan } from './findings.ts';
 

@@ -1,19 +1,25 @@
 /** The library: scans, judges and preflights by the engine of the command line, for your program. */
-import { createOracle } from '../../buyers/create-oracle.ts';
-import { parseOrigin } from '../../guard/origin.ts';
-import type { ScanReport } from '../../model/report.ts';
-import { OFFLINE_STANDING } from '../../model/standing.ts';
-import type { PreflightEngine } from '../../preflight/judge-challenge.ts';
-import { preflightInHand } from '../../preflight/preflight.ts';
-import { isPrice, type Preflight, toPreflight } from '../../preflight/result.ts';
-import { scannerUserAgent } from '../../probe/client/user-agent.ts';
-import { parseRecording } from '../../probe/read-recording.ts';
-import { createScanner } from '../../scan/run-scan.ts';
+import { createOracle } from '../../scanner/clients/create-oracle.ts';
+import { parseOrigin } from '../../scanner/guard/origin.ts';
+import type { ScanReport } from '../../scanner/model/report.ts';
+import { OFFLINE_STANDING } from '../../scanner/model/standing.ts';
+import type { PreflightEngine } from '../../scanner/preflight/judge-challenge.ts';
+import { preflightInHand } from '../../scanner/preflight/preflight.ts';
+import { isPrice, type Preflight, toPreflight } from '../../scanner/preflight/result.ts';
+import { scannerUserAgent } from '../../scanner/probe/client/user-agent.ts';
+import { parseRecording } from '../../scanner/probe/read-recording.ts';
+import { createScanner } from '../../scanner/scan/run-scan.ts';
 import { policyFor } from '../allow-private.ts';
 import { askUrl, askUrlOnce, type UrlCall } from '../ask-url.ts';
 import { judgeRecording, startEngine } from '../engine.ts';
 
-export type { CheckResult, Grade, ScanReport, Severity, SubScores } from '../../model/report.ts';
+export type {
+  CheckResult,
+  Grade,
+  ScanReport,
+  Severity,
+  SubScores,
+} from '../../scanner/model/report.ts';
 export type {
   Preflight,
   PreflightOffer,
@@ -21,7 +27,7 @@ export type {
   PreflightTerms,
   PreflightVerdict,
   ReasonCode,
-} from '../../preflight/result.ts';
+} from '../../scanner/preflight/result.ts';
 
 export type ScanOptions = {
   /** True: http, private and loopback addresses, and any port, are allowed for this one origin; default false. */

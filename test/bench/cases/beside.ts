@@ -6,9 +6,9 @@ import {
   type OperationId,
   REVISIONS,
   UNPAID_ANSWERS_PER_MINUTE,
-} from '../../../src/config/revision.ts';
-import { toPublishedScan } from '../../../src/scans/finished-scan.ts';
-import { openSqlite } from '../../../src/store/sqlite/store.ts';
+} from '../../../src/service/config/revision.ts';
+import { toPublishedScan } from '../../../src/service/scans/finished-scan.ts';
+import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { type InstanceProcess, startInstance } from '../../hosts/instance-process.ts';
 import { newPurchase } from '../../hosts/purchase.ts';
 import { startFarm } from '../farm/seller-farm.ts';

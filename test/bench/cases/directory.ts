@@ -1,9 +1,9 @@
 /** Lists of the directory as its size grows: every count is compared with counting by hand. */
 
-import { featuredQuery } from '../../../src/directory/project.ts';
-import type { DirectoryQuery } from '../../../src/store/context.ts';
-import type { Store } from '../../../src/store/store.ts';
-import { publishedScan } from '../../store/contract/samples.ts';
+import { featuredQuery } from '../../../src/service/directory/project.ts';
+import type { DirectoryQuery } from '../../../src/service/store/context.ts';
+import type { Store } from '../../../src/service/store/store.ts';
+import { publishedScan } from '../../service/store/contract/samples.ts';
 import { CountsByHand } from '../counts-by-hand.ts';
 import { type BenchCase, type Measurement, median } from '../measurement.ts';
 import { openSeeded } from '../seeded-directory.ts';

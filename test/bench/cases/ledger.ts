@@ -1,6 +1,6 @@
 /** The embedded ledger: synced steps a second. */
-import { openSqlite } from '../../../src/store/sqlite/store.ts';
-import { ledgerStep } from '../../store/contract/samples.ts';
+import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
+import { ledgerStep } from '../../service/store/contract/samples.ts';
 import type { BenchCase } from '../measurement.ts';
 import { newDataFolder } from '../seeded-store.ts';
 

@@ -2,10 +2,10 @@
 import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toPublishedScan } from '../../../src/scans/finished-scan.ts';
-import { openSqlite } from '../../../src/store/sqlite/store.ts';
+import { toPublishedScan } from '../../../src/service/scans/finished-scan.ts';
+import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { freePort } from '../../fixtures/service/free-port.ts';
-import { TERMS } from '../../payment/payer.ts';
+import { TERMS } from '../../service/payment/payer.ts';
 import {
   BROWSERS,
   type Clients,

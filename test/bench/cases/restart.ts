@@ -1,8 +1,8 @@
 /** Starting again on a ledger that was left open. */
 import { copyFile } from 'node:fs/promises';
-import { openSqlite } from '../../../src/store/sqlite/store.ts';
+import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { startInstance } from '../../hosts/instance-process.ts';
-import { ledgerStep } from '../../store/contract/samples.ts';
+import { ledgerStep } from '../../service/store/contract/samples.ts';
 import { type BenchCase, median } from '../measurement.ts';
 import { newDataFolder } from '../seeded-store.ts';
 

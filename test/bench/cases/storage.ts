@@ -1,13 +1,13 @@
 /** Bytes that an origin leaves in the store. */
 import { randomUUID } from 'node:crypto';
-import { toReportBody } from '../../../src/directory/published-report.ts';
-import type { JsonObject } from '../../../src/model/json.ts';
-import { type FinishedScan, toStoredReport } from '../../../src/scans/finished-scan.ts';
-import { openSqlite } from '../../../src/store/sqlite/store.ts';
-import type { Store } from '../../../src/store/store.ts';
+import type { JsonObject } from '../../../src/scanner/model/json.ts';
+import { toReportBody } from '../../../src/service/directory/published-report.ts';
+import { type FinishedScan, toStoredReport } from '../../../src/service/scans/finished-scan.ts';
+import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
+import type { Store } from '../../../src/service/store/store.ts';
 import { priceOf } from '../../hosts/purchase.ts';
-import { newPayer } from '../../payment/payer.ts';
-import { ledgerStep } from '../../store/contract/samples.ts';
+import { newPayer } from '../../service/payment/payer.ts';
+import { ledgerStep } from '../../service/store/contract/samples.ts';
 import type { BenchCase } from '../measurement.ts';
 import { hostOf, newDataFolder, publishScans, sampleScan, usedBytes } from '../seeded-store.ts';
 

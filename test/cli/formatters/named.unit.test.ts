@@ -7,7 +7,7 @@ import { captureCommand } from '../../../src/cli/capture-command.ts';
 import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { scanCommand } from '../../../src/cli/scan-command.ts';
 import { FORMAT_NAMES } from '../../../src/cli/usage.ts';
-import type { NamedPath } from '../../../src/model/report.ts';
+import type { NamedPath } from '../../../src/scanner/model/report.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { collector } from '../collector.ts';
 import { HOSTILE, PASSED, printable } from '../printable.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { formatPayTest } from '../../../src/cli/formatters/pay-test.ts';
-import type { PayTestReport, TrialResult } from '../../../src/pay-test/result.ts';
+import type { PayTestReport, TrialResult } from '../../../src/cli/pay-test/result.ts';
 import { readXml } from './read-xml.ts';
 
 const HOSTILE = '200 "<b>" | [x](http://evil.example) ##vso[task.complete]\n::error::forged';

@@ -7,7 +7,7 @@ import type { FarmOrigin, FarmTools } from '../farm-origin.ts';
 const KIB = 1_024;
 const OPENAPI_BYTES = 2 * KIB * KIB - KIB;
 
-/** The finding that each document must get. test/scan has the whole reports. */
+/** The finding that each document must get. test/scanner/scan has the whole reports. */
 const FINDS: Readonly<Record<keyof typeof BOMBS, string>> = {
   'OpenAPI packed to a thousandth': 'S1 warn over-limit',
   'OpenAPI packed twice': 'S1 fail unreadable',

@@ -1,0 +1,166 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import type { ProbingOptions } from '../../model/observations.ts';
+import type { CategoryKey, CheckResult } from '../../model/report.ts';
+import type { ScoringName } from '../score.ts';
+import { type DiscoveredCheck, discoverChecks, fileDigest } from './discover-checks.ts';
+
+/** A catalog is invalid. The message names the file and the mistake. */
+export class CatalogError extends Error {
+  override readonly name = 'CatalogError';
+}
+
+export type CatalogCategory = {
+  readonly key: CategoryKey;
+  readonly label: string;
+  readonly count: number;
+  readonly description: string;
+};
+
+export type CatalogCheck = Pick<CheckResult, 'id' | 'title' | 'severity' | 'category'> & {
+  /** "P6@2": version 2 of P6 runs. */
+  readonly impl: string;
+  /** Digest of the implementation's file. */
+  readonly digest: string;
+};
+
+export type Catalog = {
+  /** "2026-08-14.2" */
+  readonly checksVersion: string;
+  /** "scoring@1" */
+  readonly scoring: ScoringName;
+  readonly probing: ProbingOptions;
+  readonly categories: readonly CatalogCategory[];
+  readonly checks: readonly CatalogCheck[];
+};
+
+export type CatalogSource = {
+  /** Folder of the catalogs, ending in a slash. */
+  readonly folder?: URL;
+  /** Discovered checks; by default `discoverChecks` finds them. */
+  readonly checks?: readonly DiscoveredCheck[];
+};
+
+export const CATALOG_FOLDER = new URL('../../../../catalog/', import.meta.url);
+
+/** Interface spec 2.4: every report has this many results. */
+export const TOTAL_CHECKS = 25;
+
+const CATALOG_FILE_NAME = /^(\d{4}-\d{2}-\d{2})\.([1-9]\d*)\.json$/;
+
+/** Lists every catalog version, newest last. */
+export async function listCatalogs(folder = CATALOG_FOLDER): Promise<readonly string[]> {
+  // The read is synchronous, because the folder is small, and awaiting the read would delay the start.
+  return readdirSync(folder)
+    .flatMap((name) => {
+      const [, date, number] = CATALOG_FILE_NAME.exec(name) ?? [];
+      return date && number ? [{ date, number: Number(number) }] : [];
+    })
+    .sort((one, other) => compareDates(one.date, other.date) || one.number - other.number)
+    .map(({ date, number }) => `${date}.${number}`);
+}
+
+/** Compares by code units, which sorts dates. Intl.Collator would take 6 ms to load. */
+function compareDates(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+/** Loads a catalog and compares all digests. Throws CatalogError, which names the file and every breach. */
+export async function loadCatalog(version: string, source: CatalogSource = {}): Promise<Catalog> {
+  const folder = source.folder ?? CATALOG_FOLDER;
+  const { catalog, isChanged } = await readCatalog(version, folder);
+  const checks = source.checks ?? (await discoverChecks());
+  const breaches = [
+    ...(isChanged ? ['it is published and was changed'] : []),
+    ...catalog.checks.flatMap((entry) => findDigestBreaches(entry, checks)),
+  ];
+  if (breaches.length > 0) {
+    throw new CatalogError(`catalog/${version}.json is refused: ${breaches.join('; ')}.`);
+  }
+  return catalog;
+}
+
+export type CatalogFile = {
+  readonly catalog: Catalog;
+  readonly digest: string;
+  /** True if the version is published and this text differs from the published text. */
+  readonly isChanged: boolean;
+};
+
+/**
+ * Reads a catalog and checks only its schema, for tools that repair other breaches. A published text was
+ * checked at publication. It is not checked again, because the schema library is slow to load. Throws
+ * CatalogError.
+ */
+export async function readCatalog(version: string, folder = CATALOG_FOLDER): Promise<CatalogFile> {
+  const versions = await listCatalogs(folder);
+  if (!versions.includes(version)) {
+    throw new CatalogError(`Catalog ${version} does not exist. There are: ${versions.join(', ')}.`);
+  }
+  const text = readFileSync(new URL(`${version}.json`, folder), 'utf8');
+  const digest = fileDigest(text);
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CatalogError(`catalog/${version}.json is not JSON: ${why}`);
+  }
+  const pinnedDigest = (await readPublished(folder)).catalogs[version];
+  if (pinnedDigest !== digest) await validateSchema(parsed, version, folder);
+  // Other members are dropped, such as `$schema`, which is for editors.
+  const { checksVersion, scoring, probing, categories, checks } = parsed as Catalog;
+  const catalog = { checksVersion, scoring, probing, categories, checks };
+  return { catalog, digest, isChanged: pinnedDigest !== undefined && pinnedDigest !== digest };
+}
+
+/** Finds the reasons why a catalog cannot run the check of this entry. */
+export function findDigestBreaches(
+  { impl, digest }: CatalogCheck,
+  checks: readonly DiscoveredCheck[],
+): readonly string[] {
+  const check = checks.find((each) => each.impl === impl);
+  if (!check) return [`${impl} is not in checks/`];
+  if (check.digest === digest) return [];
+  return [`the file of ${impl} has another digest than the catalog states`];
+}
+
+/** Validates with the schema file in `folder`. Throws CatalogError with every breach. */
+async function validateSchema(value: unknown, version: string, folder: URL): Promise<void> {
+  const { Ajv2020 } = await import('ajv/dist/2020.js');
+  const schema: object = JSON.parse(readFileSync(new URL('schema.json', folder), 'utf8'));
+  const validate = new Ajv2020({ allErrors: true }).compile(schema);
+  if (validate(value)) return;
+  const errors = (validate.errors ?? []).map((error) => `${error.instancePath} ${error.message}`);
+  throw new CatalogError(`catalog/${version}.json breaks its schema: ${errors.join('; ')}.`);
+}
+
+/** Digests of the published catalogs by checksVersion. A catalog pins the digests of its checks. */
+export type Published = { readonly catalogs: Readonly<Record<string, string>> };
+
+const DIGEST_FORMAT = /^sha256:[0-9a-f]{64}$/;
+
+/** Throws CatalogError when published.json is missing or malformed. */
+export async function readPublished(folder: URL): Promise<Published> {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(readFileSync(new URL('published.json', folder), 'utf8'));
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new CatalogError(`catalog/published.json cannot be read: ${why}`);
+  }
+  if (isPublished(parsed)) return parsed;
+  throw new CatalogError('catalog/published.json must be {"catalogs": {version: digest}}.');
+}
+
+function isPublished(value: unknown): value is Published {
+  if (typeof value !== 'object' || value === null || !('catalogs' in value)) return false;
+  const { catalogs } = value;
+  return (
+    typeof catalogs === 'object' &&
+    catalogs !== null &&
+    Object.values(catalogs).every(
+      (digest) => typeof digest === 'string' && DIGEST_FORMAT.test(digest),
+    )
+  );
+}

@@ -1,0 +1,193 @@
+/** Sends requests to indexes and nodes. Redirects are not followed: the operator has to correct the URL in the settings. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Dispatcher, request } from 'undici';
+import type { Serialized } from '../parse/json/transfer.ts';
+import { retryAfterMs } from '../parse/text/http-header.ts';
+import {
+  type AnswerParser,
+  type AnswerReader,
+  AnswerTooLong,
+  DEFAULT_CAP_BYTES,
+} from '../third-parties/answer-reader.ts';
+import { findCapBytes, NODE_ANSWER_PARSER } from '../third-parties/node-answers.ts';
+import {
+  readMerchantPage,
+  readOriginRows,
+  readPartners,
+  readSellerRows,
+  readVerification,
+} from './index-answers.ts';
+
+/** The time limit of several dependent requests. */
+type Deadline = ReturnType<typeof startDeadline>;
+
+/** A scan waits at most this long for third parties. */
+export const LOOKUP_TIMEOUT_MS = 3_000;
+
+export function startDeadline(timeoutMs: number, stop?: AbortSignal) {
+  const end = performance.now() + timeoutMs;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return {
+    /** The full limit, for messages. */
+    timeoutMs,
+    /** Aborts when the time is up, or when `stop` aborts. */
+    signal: stop === undefined ? timeout : AbortSignal.any([timeout, stop]),
+    leftMs: () => Math.max(0, end - performance.now()),
+  };
+}
+
+type IndexFailure = {
+  readonly ok: false;
+  /** One line for evidence: the source and its failure. */
+  readonly detail: string;
+  /** Milliseconds before the source may be asked again; 0 means no pause. */
+  readonly quietMs: number;
+  /** The answer exceeds its size cap. */
+  readonly isTooLong?: true;
+  /** The source answered 429 or 503. */
+  readonly isBusy?: true;
+};
+
+export type IndexAnswer<T> = { readonly ok: true; readonly value: T } | IndexFailure;
+
+export type RequestContext = {
+  readonly deadline: Deadline;
+  readonly userAgent: string;
+  readonly answers: AnswerReader;
+  /** Returns the reason not to send the next request, or null. If given, `ask` does not repeat a request. */
+  readonly findReasonNotToAsk?: (() => string | null) | undefined;
+};
+
+type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
+  readonly parser: AnswerParser<Value, Detail>;
+  readonly detail: Detail;
+  /** Default 1 MiB. */
+  readonly capBytes?: number;
+  /** JSON to POST. Without it the request is a GET. */
+  readonly body?: string;
+};
+
+const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503]);
+const DEFAULT_RETRY_MS = 1_000;
+const MAX_QUIET_MS = 10 * 60_000;
+/** A source that hangs uses up the whole time limit of a scan. The next scans skip it for this long. */
+const SILENT_QUIET_MS = 30_000;
+
+/** Sends one request, and repeats it once after a 429 or 503. Every other status is a success. Never rejects. */
+export async function ask<Value, Detail extends Serialized>(
+  url: string,
+  options: AskOptions<Value, Detail>,
+): Promise<IndexAnswer<{ readonly status: number; readonly value: Value }>> {
+  const {
+    deadline,
+    findReasonNotToAsk,
+    answers,
+    parser,
+    detail,
+    capBytes = DEFAULT_CAP_BYTES,
+  } = options;
+  const name = new URL(url).host;
+  try {
+    const reason = findReasonNotToAsk?.() ?? null;
+    if (reason !== null) return toFailure(`${name} was not asked: ${reason}`);
+    for (let isRepeated = false; ; isRepeated = true) {
+      const { statusCode: status, headers, body } = await send(url, options);
+      if (!BUSY_STATUSES.has(status)) {
+        const value = await answers.read(body, capBytes, parser, detail);
+        return { ok: true, value: { status, value } };
+      }
+      const waitMs = readRetryAfter(headers);
+      await body.dump();
+      const isLast = isRepeated || findReasonNotToAsk || waitMs >= deadline.leftMs();
+      if (isLast) return toBusyFailure(name, status, waitMs);
+      await delay(waitMs, undefined, { signal: deadline.signal });
+    }
+  } catch (error) {
+    if (error instanceof AnswerTooLong)
+      return { ...toFailure(`${name} ${error.message}`), isTooLong: true };
+    if (deadline.signal.aborted)
+      return toFailure(`${name} did not answer within ${deadline.timeoutMs} ms`, SILENT_QUIET_MS);
+    return toFailure(`${name} could not be asked (${readCode(error)})`);
+  }
+}
+
+/** Sends a request like `ask`, but every status except 200 is a failure. */
+export async function askOk<Value, Detail extends Serialized = null>(
+  url: string,
+  options: AskOptions<Value, Detail>,
+): Promise<IndexAnswer<Value>> {
+  const reply = await ask(url, options);
+  if (!reply.ok) return reply;
+  const { status, value } = reply.value;
+  if (status !== 200) return toFailure(`${new URL(url).host} answered ${status}`);
+  return { ok: true, value };
+}
+
+/** Calls a method of a chain's node by JSON-RPC. */
+export function askNode(rpcUrl: string, method: string, params: unknown, context: RequestContext) {
+  return ask(rpcUrl, {
+    ...context,
+    capBytes: findCapBytes(method),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+    parser: NODE_ANSWER_PARSER,
+    detail: { method, contract: null },
+  });
+}
+
+export function toNodeFault(rpcUrl: string): IndexFailure {
+  return toFailure(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
+}
+
+export function toFailure(detail: string, quietMs = 0): IndexFailure {
+  return { ok: false, detail, quietMs };
+}
+
+function toBusyFailure(name: string, status: number, waitMs: number): IndexFailure {
+  const quietMs = Math.min(waitMs, MAX_QUIET_MS);
+  return { ...toFailure(`${name} answered ${status}`, quietMs), isBusy: true };
+}
+
+function send(
+  url: string,
+  { deadline, userAgent, body }: Pick<AskOptions<unknown>, 'deadline' | 'userAgent' | 'body'>,
+): Promise<Dispatcher.ResponseData> {
+  return request(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    signal: deadline.signal,
+    headers: {
+      accept: 'application/json, text/html;q=0.5',
+      'accept-encoding': 'identity',
+      'user-agent': userAgent,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+function readRetryAfter(headers: Dispatcher.ResponseData['headers']): number {
+  const value = String(headers['retry-after'] ?? '');
+  return retryAfterMs({ headers: [['retry-after', value]] }, Date.now()) ?? DEFAULT_RETRY_MS;
+}
+
+function readCode(error: unknown): string {
+  if (error instanceof Error && 'code' in error) return String(error.code);
+  return error instanceof Error ? error.name : 'unknown error';
+}
+
+/** The checks count only the settlements of this many days. */
+export const WINDOW_DAYS = 30;
+
+const MODULE = new URL('./index-answers.ts', import.meta.url).href;
+
+const PARSERS = {
+  readMerchantPage,
+  readOriginRows,
+  readPartners,
+  readSellerRows,
+  readVerification,
+} as const;
+
+/** Returns a parser of `index-answers.ts`, which a worker can import. */
+export function toIndexParser<Name extends keyof typeof PARSERS>(exportName: Name) {
+  return { module: MODULE, exportName, parse: PARSERS[exportName] };
+}

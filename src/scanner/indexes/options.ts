@@ -1,0 +1,44 @@
+import PQueue from 'p-queue';
+import type { AnswerReader } from '../third-parties/answer-reader.ts';
+
+export type EcosystemOptions = {
+  /** Null disables a source. */
+  readonly x402scanUrl: string | null;
+  readonly bazaarUrl: string | null;
+  readonly ecosystemUrl: string | null;
+  readonly rpcUrl: string | null;
+  readonly solanaRpcUrl?: string | null | undefined;
+  /** Address and network (CAIP-2) of the asset whose settlement logs are read. */
+  readonly asset: string;
+  readonly network: string;
+  readonly userAgent: string;
+  /** Limits the rate of calls to the node. Absent if nothing else uses the node. */
+  readonly chainTurn?: LookupTurn | undefined;
+  /** By default, the lookups create their own reader. */
+  readonly answers?: AnswerReader | undefined;
+};
+
+type LookupRateOptions = {
+  /** Limit of calls per `intervalMs`. One lookup of a busy address uses all these calls. */
+  readonly calls?: number | undefined;
+  readonly intervalMs?: number | undefined;
+};
+
+/** Resolves when the next call may be sent. Rejects if the signal aborts first. */
+export type LookupTurn = (signal: AbortSignal) => Promise<void>;
+
+const CALLS_PER_INTERVAL = 30;
+const INTERVAL_MS = 3_000;
+
+export function createLookupLimiter({
+  calls = CALLS_PER_INTERVAL,
+  intervalMs = INTERVAL_MS,
+}: LookupRateOptions = {}): LookupTurn {
+  const queue = new PQueue({
+    concurrency: 1,
+    intervalCap: calls,
+    interval: intervalMs,
+    strict: true,
+  });
+  return (signal) => queue.add(async () => {}, { signal });
+}

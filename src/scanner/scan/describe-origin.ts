@@ -1,0 +1,126 @@
+/** Reads the ungraded parts of a report: branding, advice to the seller, routes. Pure; runs on a worker. */
+
+import { type AdviceObservations, type Remarks, remark } from '../clients/advise.ts';
+import type { HttpObservation, Observations } from '../model/observations.ts';
+import {
+  type Branding,
+  CATEGORIES,
+  type DirectoryCategory,
+  OTHER_CATEGORY,
+  type RouteFacts,
+} from '../model/report.ts';
+import { type JsonObject, jsonObject } from '../parse/json/json.ts';
+import type { Kit } from '../parse/kit/kit.ts';
+import { cleanText } from '../parse/text/text.ts';
+import { isImage } from '../probe/second-wave.ts';
+import { findRoutes, type RouteSources } from './find-routes.ts';
+
+const MAX_NAME_CHARS = 80;
+const MAX_DESCRIPTION_CHARS = 500;
+const MAX_ICON_URL_CHARS = 2_048;
+
+type BrandingSources = Pick<
+  Observations,
+  | 'origin'
+  | 'root'
+  | 'soft404'
+  | 'openapi'
+  | 'openapiAlternates'
+  | 'manifest'
+  | 'manifestJson'
+  | 'agentCard'
+  | 'icons'
+>;
+
+export type OriginDescription = Remarks & {
+  readonly branding: Branding;
+  /** Null if the routes could not be read within limits. */
+  readonly routes: RouteFacts | null;
+};
+
+export function describeOrigin(
+  sources: BrandingSources & RouteSources & AdviceObservations,
+  kit: Kit,
+): OriginDescription {
+  return {
+    branding: extractBranding(sources, kit),
+    ...remark(sources, kit),
+    routes: findRoutes(sources, kit),
+  };
+}
+
+/** Reads name, description, category and icons. Texts are cleaned and cut. Nothing is verified. */
+export function extractBranding(sources: BrandingSources, kit: Kit): Branding {
+  const page = isPage(sources.root, kit) ? kit.html(sources.root.data.body) : null;
+  const card = readJsonObject('/.well-known/agent-card.json', sources.agentCard, sources, kit);
+  const manifest = readJsonObject('/.well-known/x402', sources.manifest, sources, kit);
+  const openapi = kit.openapi(sources);
+  const info =
+    openapi.state === 'found' ? jsonObject(jsonObject(openapi.facts.document)['info']) : {};
+  return {
+    displayName: findText(MAX_NAME_CHARS, [
+      card['name'],
+      info['title'],
+      page?.meta.get('og:site_name'),
+      page?.title,
+      sources.origin.host,
+    ]),
+    description: findText(MAX_DESCRIPTION_CHARS, [
+      card['description'],
+      info['description'],
+      page?.meta.get('description'),
+      page?.meta.get('og:description'),
+    ]),
+    category: findCategory([
+      manifest['category'],
+      card['category'],
+      info['x-category'],
+      info['category'],
+    ]),
+    iconUrl: findIcon(sources),
+    ogImageUrl: toHttpsUrl(page?.meta.get('og:image'), sources.origin.url),
+  };
+}
+
+/** False for an error page, because its text is not the origin's name. */
+function isPage(root: HttpObservation, kit: Kit): root is HttpObservation & { readonly ok: true } {
+  return root.ok && root.data.status >= 200 && root.data.status < 300 && kit.isHtml(root);
+}
+
+function readJsonObject(
+  path: string,
+  answer: Observations['agentCard'],
+  { soft404 }: BrandingSources,
+  kit: Kit,
+): JsonObject {
+  const reading = kit.document(path, answer, soft404);
+  if (reading.state !== 'present') return {};
+  const json = kit.json(reading.body);
+  return json.ok ? jsonObject(json.value) : {};
+}
+
+function findText(maxChars: number, candidates: readonly unknown[]): string {
+  for (const candidate of candidates) {
+    const text = typeof candidate === 'string' ? cleanText(candidate, maxChars).trim() : '';
+    if (text !== '') return text;
+  }
+  return '';
+}
+
+function findCategory(candidates: readonly unknown[]): DirectoryCategory {
+  const declared = candidates.find((candidate) => typeof candidate === 'string');
+  return CATEGORIES.find((category) => category === declared) ?? OTHER_CATEGORY;
+}
+
+/** Takes the first icon that is an image. Icons on other hosts are never requested. */
+function findIcon({ icons, origin }: BrandingSources): string | null {
+  const icon = icons.checked.find(({ answer }) => answer.ok && isImage(answer));
+  return icon === undefined ? null : toHttpsUrl(icon.path, origin.url);
+}
+
+/** Returns an absolute `https:` URL. Returns null for every other scheme, and for a URL with credentials. */
+function toHttpsUrl(reference: string | undefined, base: string): string | null {
+  const url = reference ? URL.parse(reference, base) : null;
+  if (url?.protocol !== 'https:' || url.username !== '' || url.password !== '') return null;
+  return url.href.length <= MAX_ICON_URL_CHARS ? url.href : null;
+}

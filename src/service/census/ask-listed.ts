@@ -1,0 +1,138 @@
+/** Sends the requests of one day to one origin: to robots.txt, and to the resources that indexes list. */
+import { NetworkDown } from '../../scanner/guard/failures.ts';
+import type { Origin } from '../../scanner/guard/origin.ts';
+import type { HttpObservation } from '../../scanner/model/observations.ts';
+import { retryAfterMs } from '../../scanner/parse/text/http-header.ts';
+import type { PreflightEngine } from '../../scanner/preflight/judge-challenge.ts';
+import { readAllowed } from '../../scanner/scan/census-plan.ts';
+import type { CensusResource } from '../../scanner/scan/scanner.ts';
+import { toSign } from '../scans/day-word.ts';
+import { askResource, TOO_MANY_REQUESTS } from '../turns/ask-resources.ts';
+import { unlessLimited } from '../turns/in-turn.ts';
+import type { TurnClient } from '../turns/origin-turns.ts';
+import type { ListedSign } from './resources.ts';
+
+/** The name by which robots.txt addresses the census. */
+export const ROBOTS_AGENT = 'x402-conformance-scanner';
+
+/** By path: true if robots.txt allows it. */
+export type AllowedPaths = Readonly<Record<string, boolean>>;
+
+export type AskListedRequest = {
+  readonly resources: readonly CensusResource[];
+  /** The permissions of the robots.txt that was read last; null if none was read in the last 30 days. */
+  readonly allowed: AllowedPaths | null;
+  /** Paths that are looked up in robots.txt before any resource is asked. If the list is empty, robots.txt is not read. */
+  readonly robotsPaths: readonly string[];
+};
+
+export type AskListedResult = {
+  /** One sign for each answer of a resource. The signs decide the word of the day. */
+  readonly signs: readonly ListedSign[];
+  /** Null if robots.txt was not requested, gave no answer, or answered 5xx. */
+  readonly allowed: AllowedPaths | null;
+  /** True if robots.txt gave no answer. */
+  readonly isRobotsSilent: boolean;
+  /** The longest wait that the origin asked for by Retry-After; null if it asked for none. */
+  readonly restMs: number | null;
+};
+
+/**
+ * Asks each resource once, until a resource answers 429 or a limit forbids a further request. Throws LimitReached if a
+ * limit forbids the first request, and NetworkDown or another error if the fault is ours.
+ */
+export type AskListed = (
+  origin: Origin,
+  request: AskListedRequest,
+  client: TurnClient,
+) => Promise<AskListedResult>;
+
+const ROBOTS_REQUEST = {
+  method: 'GET',
+  path: '/robots.txt',
+  accept: 'text/plain',
+  redirects: 'same-origin',
+  capBytes: 512 * 1_024,
+  timeoutMs: 10_000,
+} as const;
+const BUSY_STATUSES: ReadonlySet<number> = new Set([TOO_MANY_REQUESTS, 503]);
+const MIN_SERVER_ERROR = 500;
+const NO_ADDRESS: AskListedResult = {
+  signs: [{ status: null, reason: 'dns', payableBy: null }],
+  ...{ allowed: null, isRobotsSilent: false, restMs: null },
+};
+
+export function createAskListed(engine: PreflightEngine): AskListed {
+  return async (origin, request, client) => {
+    const resolved = await client.resolveOrigin(origin);
+    if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
+    return resolved.kind === 'addresses' ? ask(origin, request, { client, engine }) : NO_ADDRESS;
+  };
+}
+
+async function ask(
+  origin: Origin,
+  { resources, allowed: allowedBefore, robotsPaths }: AskListedRequest,
+  { client, engine }: { readonly client: TurnClient; readonly engine: PreflightEngine },
+): Promise<AskListedResult> {
+  const signs: ListedSign[] = [];
+  const waitsMs: number[] = [];
+  let allowed: AllowedPaths | null = null;
+  let isRobotsSilent = false;
+  const options = { redirects: 'same-origin' } as const;
+  if (robotsPaths.length > 0) {
+    const robots = await client.request({ ...ROBOTS_REQUEST, origin });
+    waitsMs.push(...readWait(robots));
+    // A rate-limited origin gets no further request today.
+    isRobotsSilent = isSilent(robots);
+    const restMs = findLongest([0, ...waitsMs]);
+    if (isRateLimited(robots)) return { signs, allowed, isRobotsSilent, restMs };
+    allowed = await readRobots(robots, robotsPaths, engine);
+  }
+  // Without any answer of robots.txt, complete disallow is assumed (RFC 9309, 2.3.1.4).
+  const rules = allowed ?? allowedBefore ?? {};
+  for (const resource of resources.filter(({ path }) => rules[path] ?? false)) {
+    const asking = askResource(client, origin, resource, engine, options);
+    const isFirst = signs.length === 0 && robotsPaths.length === 0;
+    const asked = await (isFirst ? asking : unlessLimited(asking));
+    if (asked === null) break;
+    const { observation, preflight } = asked;
+    if (observation === null) continue;
+    waitsMs.push(...readWait(observation));
+    signs.push({ ...toSign(observation, preflight.terms?.payableBy ?? null), resource });
+    if (isRateLimited(observation)) break;
+  }
+  return { signs, allowed, isRobotsSilent, restMs: findLongest(waitsMs) };
+}
+
+/** A redirect that is not followed is an answer. */
+function isSilent(robots: HttpObservation): boolean {
+  return !robots.ok && robots.reason !== 'redirect-loop' && robots.reason !== 'redirect-refused';
+}
+
+/** Null after a 5xx or no answer. If there is no file, every path is allowed (RFC 9309, 2.3.1.3). */
+async function readRobots(
+  robots: HttpObservation,
+  paths: readonly string[],
+  { pool }: PreflightEngine,
+): Promise<AllowedPaths | null> {
+  if (isSilent(robots) || (robots.ok && robots.data.status >= MIN_SERVER_ERROR)) return null;
+  const work = { pool, account: pool.openScan() };
+  const allowed = await readAllowed(robots, { agent: ROBOTS_AGENT, paths }, work);
+  return Object.fromEntries(paths.map((path, index) => [path, allowed?.[index] ?? true]));
+}
+
+function isRateLimited(observation: HttpObservation): boolean {
+  return observation.ok && observation.data.status === TOO_MANY_REQUESTS;
+}
+
+function findLongest(waitsMs: readonly number[]): number | null {
+  return waitsMs.length > 0 ? Math.max(...waitsMs) : null;
+}
+
+/** Returns the Retry-After of a busy server, in a list of at most one element. */
+function readWait(observation: HttpObservation): readonly number[] {
+  if (!observation.ok || !BUSY_STATUSES.has(observation.data.status)) return [];
+  const restMs = retryAfterMs(observation.data, Date.now());
+  return restMs === null ? [] : [restMs];
+}

@@ -1,0 +1,231 @@
+import type { DayWord } from '../../scanner/model/payability.ts';
+import type { CensusOrigin, DueOrigin } from '../store/census.ts';
+import { utcDay } from '../store/statistics.ts';
+import type { DueOptions } from '../store/watches.ts';
+import { HostLeft, Rounds, withLease } from '../turns/in-turn.ts';
+import { LimitReached } from '../turns/origin-turns.ts';
+import { CensusLook, type CensusLookOptions, type CensusLookResult, LOOK_LEASES } from './look.ts';
+import { canScanEndToday, DAY_MS, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
+import { type EndedLook, LookQueue, LookRest, OutageWindow } from './queue.ts';
+import type { Wishes } from './wishes.ts';
+import { CensusWords } from './words.ts';
+
+type LookDay = { readonly day: number; readonly isMadeUpFor: boolean };
+
+type CensusOptions = Omit<CensusLookOptions, 'wishes'> & {
+  readonly wishes: Wishes;
+  /** Asks what is known to answer. False if our own network may have failed. */
+  readonly isNetworkUp: () => Promise<boolean>;
+  /** Called when the word of a host's day is stored. */
+  readonly onWord?: ((word: DayWord) => void) | undefined;
+};
+
+const SECOND_MS = 1_000;
+/** Looks that run or wait at the same time. A crash interrupts no more than these. */
+export const MAX_LOOKS = 8;
+/** Many looks are due after a long stop of the service. */
+export const MAX_LOOKS_PER_SECOND = 4;
+const LOOK_LEASE_MS = 300_000;
+
+/** Stores one word a day for each origin. Instances that share a store share the work. */
+export class Census {
+  readonly #options: CensusOptions;
+  readonly #rounds: Rounds;
+  readonly #words: CensusWords;
+  readonly #outages = new OutageWindow();
+  readonly #rest = new LookRest();
+  readonly #queue = new LookQueue();
+  /** Hosts whose look met a limit after its start. The look is tried again. */
+  readonly #postponed = new Set<string>();
+  /** Start times of the looks of the last second. */
+  #recentStartsMs: readonly number[] = [];
+
+  constructor(options: CensusOptions) {
+    this.#options = options;
+    const { store, onError } = options;
+    const onDecided = (host: string) => this.#outages.remove(host);
+    this.#words = new CensusWords({ ...options, onDecided });
+    this.#rounds = new Rounds({
+      maxRunning: MAX_LOOKS,
+      now: () => store.now(),
+      findFirstDueMs: () => store.census.findFirstDueMs(),
+      readDue: (due) => this.#readDue(due),
+      runTask: (host) => this.#withLease(host, (row) => this.#lookIfDue(row)),
+      messages: {
+        dueTasksUnread: 'the due hosts were not read',
+        taskFailed: 'the look at a host failed',
+      },
+      onError: (message, error) => onError(`census: ${message}`, error),
+    });
+  }
+
+  start(): void {
+    this.#rounds.start();
+  }
+
+  /** Begins all due looks. Resolves when they have begun. */
+  tick(): Promise<void> {
+    return this.#rounds.tick();
+  }
+
+  /** Uses a scan that was just published as the look of its day. */
+  onPublished(host: string): void {
+    this.#rounds.begin(host, () =>
+      this.#withLease(host, async (row) => {
+        if (row.isChosen && (await this.#words.useScanOfToday(row)))
+          await this.#words.planLook(row.host);
+      }),
+    );
+  }
+
+  /** Looks without waiting for the host's second of the day. */
+  lookNow(host: string): Promise<void> {
+    return this.#withLease(host, (row) => this.#look(row));
+  }
+
+  /** Stores `down` for all silent hosts that still have no word. Call it after the last look of a run. */
+  async decideSilentHosts(): Promise<void> {
+    for (const host of this.#outages.takeSilent()) await this.#words.decideSilence(host, 'down');
+  }
+
+  idle(): Promise<void> {
+    return this.#rounds.idle();
+  }
+
+  get latenessMs(): number {
+    return this.#rounds.latenessMs;
+  }
+
+  stop(graceMs = 0): Promise<void> {
+    return this.#rounds.stop(graceMs);
+  }
+
+  async #readDue({ limit, ...due }: DueOptions): Promise<readonly string[]> {
+    const { store, scanCoordinator, wishes } = this.#options;
+    const nowMs = store.now();
+    await wishes.storeExclusions();
+    await this.#rest.endIfOver(nowMs, this.#options.isNetworkUp);
+    if (this.#rest.isResting(nowMs)) return [];
+    const keyedHash = await this.#words.readKeyedHash();
+    this.#recentStartsMs = this.#recentStartsMs.filter((atMs) => atMs > nowMs - SECOND_MS);
+    const allowed = Math.max(0, MAX_LOOKS_PER_SECOND - this.#recentStartsMs.length);
+    if (allowed === 0) return [];
+    const origins: DueOrigin[] = [];
+    for await (const batch of store.census.readDue(due)) origins.push(...batch);
+    const leases = await store.slots.findLive({ group: LOOK_LEASES });
+    const hosts = this.#queue.choose(origins, {
+      leased: new Set(leases.map(({ data }) => data ?? '')),
+      isPaidScanRunning: scanCoordinator.running() > 0,
+      isScanDue: (origin) =>
+        canScanEndToday(nowMs) && isWeekPassed(keyedHash, origin, utcDay(nowMs)),
+      limit: Math.min(limit, allowed),
+    });
+    this.#recentStartsMs = [...this.#recentStartsMs, ...hosts.map(() => nowMs)];
+    return hosts;
+  }
+
+  #withLease(host: string, work: (row: CensusOrigin) => Promise<void>): Promise<void> {
+    const { store } = this.#options;
+    return withLease(store, ['census', host], LOOK_LEASE_MS, async () => {
+      const row = await store.census.get(host);
+      if (row !== null) await work(row);
+    });
+  }
+
+  async #lookIfDue(row: CensusOrigin): Promise<void> {
+    const nowMs = this.#options.store.now();
+    const today = utcDay(nowMs);
+    const plannedDay = utcDay(row.lookAtMs);
+    if (row.lookAtMs > nowMs) return;
+    if (row.silence !== null) return this.#words.decideSilence(row.host, 'down');
+    if (plannedDay >= today) return this.#look(row);
+    if (this.#rest.hasMoved(row.lookAtMs, nowMs, DAY_MS) && row.begunDay !== plannedDay)
+      return this.#askOrigin(row, { day: plannedDay, isMadeUpFor: true });
+    await this.#words.store(row.host, plannedDay, 'not_checked');
+    // The host's second of the day is still to come.
+    const lookAtMs = lookTimeMs(await this.#words.readKeyedHash(), row.host, today);
+    if (lookAtMs > nowMs) return this.#words.planLook(row.host, today);
+    await this.#look(row);
+  }
+
+  /** Stores today's word, from a scan that was published today, or else from a look. */
+  async #look(row: CensusOrigin): Promise<void> {
+    const { store, wishes } = this.#options;
+    const { host, begunDay, restUntilMs } = row;
+    const day = utcDay(store.now());
+    if (row.silence !== null && begunDay === day) return;
+    if (row.silence !== null) await this.#words.decideSilence(host, 'down');
+    if (!(await wishes.mayAsk(host))) return this.#words.skipDay(row);
+    const word = await store.census.findWord(host, day);
+    if (word !== null || (await this.#words.useScanOfToday(row)))
+      return this.#words.planLook(row.host);
+    // A crash interrupted the look, which may have asked the origin already.
+    const wasInterrupted = begunDay === day && !this.#postponed.has(host);
+    // `restUntilMs` is the end of the origin's Retry-After.
+    if (!wasInterrupted && (restUntilMs ?? 0) <= store.now())
+      return this.#askOrigin(row, { day, isMadeUpFor: false });
+    await this.#words.store(host, day, 'not_checked');
+    await this.#words.planLook(row.host);
+  }
+
+  async #askOrigin(row: CensusOrigin, lookDay: LookDay): Promise<void> {
+    const { host, domain } = row;
+    // Midnight may pass before the look ends.
+    const { day } = lookDay;
+    const look = new CensusLook(this.#options, row, lookDay);
+    const mayScan = !lookDay.isMadeUpFor && canScanEndToday(this.#options.store.now());
+    const isScan = mayScan && isScanDue(await this.#words.readKeyedHash(), row, day);
+    const result = await this.#runLook(look, row, { isScan, day });
+    if (result === null) return this.#words.skipDay(row);
+    await this.#words.storeFindings(row, result, { day, isScan });
+    const isUndecided = result.isSilent && result.word === 'down';
+    if (isUndecided) await this.#words.postpone(host, result.scan, day);
+    else {
+      await this.#words.publish(result.scan);
+      await this.#words.store(host, day, result.word);
+      await this.#words.planLook(host, day + 1);
+    }
+    const { network } = look;
+    await this.#judgeNetwork({ host, domain, network, isSilent: result.isSilent });
+  }
+
+  /** Decides silent hosts once later looks show whether the origins or our own network was down. */
+  async #judgeNetwork(look: EndedLook): Promise<void> {
+    const { store, isNetworkUp } = this.#options;
+    const leaving = this.#outages.add(look);
+    for (const host of leaving) await this.#words.decideSilence(host, 'down');
+    // The look began before the rest, and met the same outage.
+    if (look.isSilent && this.#rest.isResting(store.now()))
+      return this.#words.decideSilence(look.host, 'not_checked');
+    if (!look.isSilent || !this.#outages.mayBeOutage()) return;
+    const isUp = await isNetworkUp();
+    if (!isUp) this.#rest.begin(store.now());
+    for (const host of this.#outages.takeSilent())
+      await this.#words.decideSilence(host, isUp ? 'down' : 'not_checked');
+  }
+
+  /** Returns null if the host left while the look ran. */
+  async #runLook(
+    look: CensusLook,
+    { host }: CensusOrigin,
+    { isScan, day }: { readonly isScan: boolean; readonly day: number },
+  ): Promise<CensusLookResult | null> {
+    const { store } = this.#options;
+    const beganMs = store.now();
+    try {
+      const result = await look.run(isScan);
+      this.#postponed.delete(host);
+      this.#queue.end(host);
+      return result;
+    } catch (error) {
+      if (error instanceof HostLeft) return null;
+      if (error instanceof LimitReached) {
+        this.#postponed.add(host);
+        this.#queue.reject(host, store.now());
+      }
+      throw error;
+    } finally {
+      this.#queue.use(look.targets, store.now() - beganMs, day);
+    }
+  }
+}

@@ -1,0 +1,251 @@
+/** Reads the listings of indexes once a UTC day, and chooses which origins the census asks. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { OriginPolicy } from '../../scanner/guard/origin.ts';
+import { type ImportOptions, importListings } from '../../scanner/indexes/import-listings.ts';
+import type { AnswerReader } from '../../scanner/third-parties/answer-reader.ts';
+import { type CensusConfig, readLines } from '../config/census.ts';
+import { utcDay } from '../store/statistics.ts';
+import type { Store } from '../store/store.ts';
+import { secondOfDay, withLease } from '../turns/in-turn.ts';
+import { LimitReached } from '../turns/origin-turns.ts';
+import {
+  type FoundOrigin,
+  FoundOrigins,
+  type FoundOriginsOptions,
+  type RankRow,
+} from './found-origins.ts';
+import { type ImportFacts, mergeListing } from './listing.ts';
+import {
+  type Candidate,
+  chooseOrigins,
+  createKeyedHash,
+  DAY_MS,
+  isExcluded,
+  type KeyedHash,
+  LISTED_FOR_DAYS,
+  lookTimeMs,
+} from './plan.ts';
+import { type CensusSource, isSame, isSold, toListing } from './resources.ts';
+import type { Wishes } from './wishes.ts';
+
+type ListingReaderOptions = {
+  readonly config: CensusConfig;
+  readonly policy: OriginPolicy;
+  readonly userAgent: string;
+  readonly answers: AnswerReader;
+  readonly onRequest?: (source: CensusSource, result: RequestResult) => void;
+  readonly wait?: (ms: number) => Promise<unknown>;
+  readonly signal?: AbortSignal;
+} & Pick<FoundOriginsOptions, 'keyedHash' | 'readRanks'>;
+
+type RequestResult = Parameters<NonNullable<ImportOptions['onRequest']>>[0];
+
+type ListingsOfSource = {
+  readonly found: FoundOrigins;
+  readonly isComplete: boolean;
+  /** Reason why the import is incomplete. */
+  readonly detail: string | null;
+};
+
+export function listSources({ indexes, file }: CensusConfig): readonly CensusSource[] {
+  return [...indexes.map(({ name }) => name), ...(file === null ? [] : (['file'] as const))];
+}
+
+/** Reads one source to its end, or until it fails. */
+export async function readListings(
+  source: CensusSource,
+  { config, policy, onRequest, keyedHash, readRanks, ...options }: ListingReaderOptions,
+): Promise<ListingsOfSource> {
+  const found = new FoundOrigins({
+    policy,
+    ...(keyedHash && { keyedHash }),
+    ...(readRanks && { readRanks }),
+  });
+  const index = config.indexes.find(({ name }) => name === source);
+  if (index !== undefined) {
+    const reportRequest = (result: RequestResult) => onRequest?.(source, result);
+    const base = index.url;
+    const importOptions = { ...options, base, policy, onRequest: reportRequest };
+    const end = await importListings(index.name, importOptions, (page) => found.add(page));
+    return { found, ...end };
+  }
+  const lines = config.file === null ? [] : await readLines(config.file);
+  for (const line of lines) await found.addLine(line);
+  return { found, isComplete: true, detail: null };
+}
+
+type CensusImportsOptions = Omit<ListingReaderOptions, 'keyedHash' | 'readRanks'> & {
+  readonly store: Store;
+  readonly wishes: Pick<Wishes, 'readExclusions' | 'storeExclusions'>;
+  /** Part of the hash that spreads the imports of different services over the day. */
+  readonly siteUrl: string;
+  readonly onError: (message: string, error: unknown) => void;
+};
+
+const SECOND_MS = 1_000;
+/** An import reads up to a hundred pages, and waits when the index asks for it. */
+const IMPORT_LEASE_MS = 60 * 60 * SECOND_MS;
+
+export class CensusImports {
+  readonly #options: CensusImportsOptions;
+  #running: Promise<void> | null = null;
+  /** Number of chosen origins; 0 before it is known. */
+  originCount = 0;
+  /** By source: number of consecutive days on which the import failed. */
+  readonly failedDays = new Map<CensusSource, number>();
+
+  constructor(options: CensusImportsOptions) {
+    this.#options = options;
+  }
+
+  /** Runs each import that is due today, one after the other. Never rejects. */
+  runDue(): Promise<void> {
+    this.#running ??= this.#runAll().finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #runAll(): Promise<void> {
+    const { config, store, onError } = this.#options;
+    for (const source of listSources(config)) {
+      try {
+        if (this.originCount === 0) this.originCount = await countChosen(store);
+        if (await this.#isDue(source)) {
+          // All sources share one lease, because each import chooses among the origins that earlier imports stored.
+          await withLease(store, ['census-import'], IMPORT_LEASE_MS, () => this.#run(source));
+        }
+        this.failedDays.set(source, await countFailedDays(store, source));
+      } catch (error) {
+        if (error instanceof LimitReached) continue;
+        onError(`census: ${source} was not imported`, error);
+      }
+    }
+  }
+
+  async #isDue(source: CensusSource): Promise<boolean> {
+    const { store, siteUrl } = this.#options;
+    const [last] = await store.census.findImports(source);
+    if (last === undefined) return true;
+    const nowMs = store.now();
+    const dueMs = secondOfDay(`import ${source} ${siteUrl}`) * SECOND_MS;
+    return last.day < utcDay(nowMs) && nowMs % DAY_MS >= dueMs;
+  }
+
+  async #run(source: CensusSource): Promise<void> {
+    const { store, onError } = this.#options;
+    if (!(await this.#isDue(source))) return;
+    const day = utcDay(store.now());
+    const keyedHash = createKeyedHash(await store.census.readSecret());
+    const readRanks = (host: string) => this.#readRanks(host);
+    const options = { ...this.#options, keyedHash, readRanks };
+    const { found, isComplete, detail } = await readListings(source, options);
+    // This process stops. The next process repeats the import.
+    if (this.#options.signal?.aborted === true) return;
+    if (!isComplete) onError(`census: the import of ${source} broke off: ${detail}`, null);
+    await this.#store(found, { source, day, isComplete }, keyedHash);
+    await store.census.endImport(source, day, isComplete);
+  }
+
+  /** Resources that the seller sells, or that answered a challenge, go before those that are known, and these before others. */
+  async #readRanks(host: string): Promise<RankRow> {
+    const row = await this.#options.store.census.get(host);
+    const { resources, candidates, sold } = toListing(row?.listing ?? null);
+    const known = [...resources, ...candidates];
+    return (resource) => {
+      const same = known.find((one) => isSame(one, resource));
+      if (same?.isChallenged || isSold(resource, sold)) return 0;
+      return same === undefined ? 2 : 1;
+    };
+  }
+
+  /** Chooses among the found and the stored origins, and stores the choice. */
+  async #store(found: FoundOrigins, facts: ImportFacts, keyedHash: KeyedHash): Promise<void> {
+    const { store, config, wishes, onError } = this.#options;
+    await wishes.storeExclusions();
+    const { names: excluded, faults } = await wishes.readExclusions();
+    for (const fault of faults) onError(`census: CENSUS_EXCLUDE: ${fault}`, null);
+    const optedOut = new Set(await store.listing.findOptedOutHosts());
+    const candidates = new Map<string, Candidate>();
+    const wasChosen = new Map<string, boolean>();
+    for await (const places of store.census.readPlaces()) {
+      for (const { host, domain, isChosen, lastDay } of places) {
+        wasChosen.set(host, isChosen);
+        if (lastDay >= facts.day - LISTED_FOR_DAYS)
+          candidates.set(host, { host, domain, isAsked: isChosen });
+      }
+    }
+    for (const [host, { domain }] of found.byHost)
+      candidates.set(host, { host, domain, isAsked: wasChosen.get(host) ?? false });
+    const limits = { maxOrigins: config.maxOrigins, excluded, optedOut, keyedHash };
+    const { hosts } = await chooseOrigins([...candidates.values()], limits);
+    // Owners who have opted out take no place, but keep the flag for the time after their wish.
+    const kept = [...optedOut].filter(
+      (host) => wasChosen.get(host) && !isOut(host, candidates, excluded),
+    );
+    for (const host of kept) hosts.add(host);
+    await this.#storeFlags(wasChosen, { hosts, found });
+    for (const [host, origin] of found.byHost) {
+      const isChosen = hosts.has(host);
+      if (isChosen || wasChosen.has(host))
+        await this.#storeListing({ origin, isChosen, facts, keyedHash });
+      // A store may be synchronous, and this process has to serve other requests.
+      await nextTurn();
+    }
+    this.originCount = hosts.size;
+  }
+
+  /** Stores the choice of the hosts that this import did not find. */
+  async #storeFlags(
+    wasChosen: ReadonlyMap<string, boolean>,
+    { hosts, found }: { readonly hosts: ReadonlySet<string>; readonly found: FoundOrigins },
+  ): Promise<void> {
+    for (const [host, isChosen] of wasChosen) {
+      if (isChosen === hosts.has(host) || found.byHost.has(host)) continue;
+      await this.#options.store.census.change(host, { isChosen: hosts.has(host) });
+      await nextTurn();
+    }
+  }
+
+  async #storeListing({ origin: found, isChosen, facts, keyedHash }: ListingChange): Promise<void> {
+    const { store, config } = this.#options;
+    const { census, now } = store;
+    const { domain, origin } = found;
+    const { host, url: originUrl } = origin;
+    const row = await census.get(host);
+    const listing = mergeListing(toListing(row?.listing ?? null), found, facts, config.post);
+    const todayMs = lookTimeMs(keyedHash, host, facts.day);
+    const lookAtMs = todayMs > now() ? todayMs : lookTimeMs(keyedHash, host, facts.day + 1);
+    const days = { firstDay: facts.day, lastDay: facts.day };
+    await census.saveImported({ host, originUrl, domain, listing, isChosen, lookAtMs, ...days });
+  }
+}
+
+type ListingChange = {
+  readonly origin: FoundOrigin;
+  readonly isChosen: boolean;
+  readonly facts: ImportFacts;
+  readonly keyedHash: KeyedHash;
+};
+
+function isOut(
+  host: string,
+  candidates: ReadonlyMap<string, Candidate>,
+  excluded: ReadonlySet<string>,
+): boolean {
+  const candidate = candidates.get(host);
+  return candidate === undefined || isExcluded(candidate, excluded);
+}
+
+async function countChosen({ census }: Store): Promise<number> {
+  let count = 0;
+  for await (const places of census.readPlaces())
+    count += places.filter(({ isChosen }) => isChosen).length;
+  return count;
+}
+
+async function countFailedDays({ census }: Store, source: CensusSource): Promise<number> {
+  const imports = await census.findImports(source);
+  const completeAt = imports.findIndex(({ isComplete }) => isComplete);
+  return completeAt === -1 ? imports.length : completeAt;
+}

@@ -1,0 +1,72 @@
+/** Answers whether the census may ask a host now, and keeps the exclusions of the operator in the store. */
+
+import type { OriginPolicy } from '../../scanner/guard/origin.ts';
+import { type Exclusions, readExclusions } from '../config/census.ts';
+import { utcDay } from '../store/statistics.ts';
+import type { Store } from '../store/store.ts';
+import { isExcluded, LISTED_FOR_DAYS } from './plan.ts';
+
+type WishesOptions = {
+  readonly store: Store;
+  readonly policy: OriginPolicy;
+  /** Path of the file of CENSUS_EXCLUDE; null if there is none. */
+  readonly excludePath: string | null;
+  readonly onError: (message: string, error: unknown) => void;
+};
+
+const NOBODY: Exclusions = { names: new Set(), faults: [] };
+
+export class Wishes {
+  readonly #options: WishesOptions;
+  #exclusions = NOBODY;
+  /** The names that the store has already. */
+  #storedNames = '';
+
+  constructor(options: WishesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * True if the host is chosen and listed, its owner has not opted out, and the operator has not excluded it. Nothing is
+   * cached. Ask right before each request, each word and each publication.
+   */
+  async mayAsk(host: string): Promise<boolean> {
+    const { store } = this.#options;
+    const place = await store.census.findPlace(host);
+    if (place === null || !place.isChosen) return false;
+    if (place.lastDay < utcDay(store.now()) - LISTED_FOR_DAYS) return false;
+    if (isExcluded(place, (await this.readExclusions()).names)) {
+      await store.exclusions.set(host, true);
+      return false;
+    }
+    return (await store.listing.get(host)).settings.listed;
+  }
+
+  /** Reads the file. If it cannot be read, the last exclusions stay. */
+  async readExclusions(): Promise<Exclusions> {
+    const { excludePath, policy, onError } = this.#options;
+    if (excludePath === null) return NOBODY;
+    try {
+      this.#exclusions = await readExclusions(excludePath, policy);
+    } catch (error) {
+      onError('census: the file of CENSUS_EXCLUDE was not read', error);
+    }
+    return this.#exclusions;
+  }
+
+  /** Marks the excluded hosts in the store, so that no reader sees them. Costs little if the file has not changed. */
+  async storeExclusions(): Promise<void> {
+    const { store } = this.#options;
+    const { names } = await this.readExclusions();
+    const text = [...names].sort().join(' ');
+    if (text === this.#storedNames) return;
+    for await (const places of store.census.readPlaces()) {
+      for (const place of places) {
+        const isNowExcluded = isExcluded(place, names);
+        if (isNowExcluded !== (place.excludedAtMs !== null))
+          await store.exclusions.set(place.host, isNowExcluded);
+      }
+    }
+    this.#storedNames = text;
+  }
+}

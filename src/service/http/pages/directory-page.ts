@@ -1,0 +1,176 @@
+import type { PayableBy, PriceFrom } from '../../../scanner/model/payability.ts';
+import { ALL_GRADES, CATEGORIES } from '../../../scanner/model/report.ts';
+import { formatDollars, toOfferPrice } from '../../../scanner/report/answer-line.ts';
+import { toFilterText } from '../../directory/host-feed.ts';
+import type { Project } from '../../directory/project.ts';
+import type { DirectoryQuery } from '../../store/context.ts';
+import { describeDays, drawDaySquares } from './day-strip.ts';
+import { cutText } from './page-text.ts';
+
+type DirectoryPageInput = {
+  readonly query: DirectoryQuery;
+  /** Number of all hosts that match the query. */
+  readonly count: number;
+  readonly projects: readonly Project[];
+  /** False: this revision does not filter by grade, and its records do not say who can pay. */
+  readonly showsPayers: boolean;
+  /** False: this revision shows no census. */
+  readonly showsCensus: boolean;
+  /** URL of the directory's feed without filters; null if this revision has none. */
+  readonly feedUrl: string | null;
+};
+
+const MAX_NAME_BYTES = 120;
+const PAYERS: Readonly<Record<PayableBy, string>> = {
+  default: 'default clients',
+  settings: 'with settings',
+  unknown: 'not known',
+  nobody: 'nobody',
+};
+
+/** A choice of a filter. `value` is undefined for the choice that leaves the filter out. */
+type Choice = { readonly label: string; readonly value: string | boolean | undefined };
+type FilterName = 'sort' | 'grade' | 'category' | 'verified' | 'payable';
+type Filter = {
+  readonly name: FilterName;
+  readonly label: string;
+  readonly choices: readonly Choice[];
+};
+
+const SORT: Filter = {
+  name: 'sort',
+  label: 'Order',
+  choices: [
+    { label: 'Newest scan', value: 'recent' },
+    { label: 'Best grade', value: 'grade' },
+  ],
+};
+const GRADE: Filter = {
+  name: 'grade',
+  label: 'Grade',
+  choices: [{ label: 'Any', value: undefined }, ...ALL_GRADES.map(toChoice)],
+};
+const CATEGORY: Filter = {
+  name: 'category',
+  label: 'Category',
+  choices: [{ label: 'Any', value: undefined }, ...CATEGORIES.map(toChoice)],
+};
+const OWNER: Filter = {
+  name: 'verified',
+  label: 'Owner',
+  choices: [
+    { label: 'Any', value: undefined },
+    { label: 'Verified', value: true },
+  ],
+};
+const PAYABLE: Filter = {
+  name: 'payable',
+  label: 'Payable',
+  choices: [
+    { label: 'Any', value: undefined },
+    { label: 'Today', value: 'today' },
+    { label: 'This week', value: 'week' },
+  ],
+};
+
+/** The page with all listed hosts. It works without a script: each filter is a link that keeps the other filters. */
+export function toDirectoryPage(input: DirectoryPageInput) {
+  const { query, count, projects, showsPayers, showsCensus, feedUrl } = input;
+  const { page, pageSize } = query;
+  const filters = [
+    SORT,
+    ...(showsPayers ? [GRADE] : []),
+    CATEGORY,
+    OWNER,
+    ...(showsCensus ? [PAYABLE] : []),
+  ];
+  const lastPage = Math.max(0, Math.ceil(count / pageSize) - 1);
+  return {
+    ...input,
+    title: 'Directory of x402 sellers',
+    summary: 'Every listed x402 seller with its grade, who can pay it, and from which price',
+    q: query.q ?? '',
+    filters: filters.map((filter) => toFilterView(filter, query)),
+    widen: listWiderSearches(filters, query),
+    hiddenFields: listHiddenFields(query),
+    rows: projects.map((project) => toRow(project)),
+    range: toRange(page * pageSize, projects.length, count),
+    previous: page > 0 ? toLink({ ...query, page: Math.min(page - 1, lastPage) }) : null,
+    next: page < lastPage ? toLink({ ...query, page: page + 1 }) : null,
+    feed: feedUrl === null ? null : `${feedUrl}${toFilterText(query)}`,
+  };
+}
+
+function toChoice(value: string): Choice {
+  return { label: value, value };
+}
+
+function toFilterView({ name, label, choices }: Filter, query: DirectoryQuery) {
+  return {
+    label,
+    choices: choices.map((choice) => ({
+      label: choice.label,
+      isCurrent: query[name] === choice.value,
+      // Another filter has other pages.
+      href: toLink({ ...query, [name]: choice.value, page: 0 }),
+    })),
+  };
+}
+
+/** Links that each leave one filter out, and at last all of them. */
+function listWiderSearches(filters: readonly Filter[], query: DirectoryQuery) {
+  const active = filters
+    .filter(({ name }) => name !== 'sort' && query[name] !== undefined)
+    .map(({ name, label, choices }) => {
+      const choice = choices.find(({ value }) => value === query[name]);
+      const href = toLink({ ...query, [name]: undefined, page: 0 });
+      return { label: `without ${label}: ${choice?.label ?? ''}`, href };
+    });
+  const q = query.q ?? '';
+  if (q !== '') {
+    active.push({ label: `without “${q}”`, href: toLink({ ...query, q: '', page: 0 }) });
+  }
+  return active.length < 2 ? active : [...active, { label: 'all origins', href: '/directory' }];
+}
+
+/** The filters that the search form sends along. */
+function listHiddenFields({ sort, grade, category, verified, payable }: DirectoryQuery) {
+  const order = sort === 'grade' ? sort : undefined;
+  return Object.entries({ sort: order, grade, category, verified, payable }).flatMap(
+    ([name, value]) => (value === undefined ? [] : [{ name, value: String(value) }]),
+  );
+}
+
+function toLink(query: DirectoryQuery): string {
+  const parameters = new URLSearchParams(toFilterText(query));
+  if (query.sort === 'grade') parameters.set('sort', 'grade');
+  if (query.page > 0) parameters.set('page', String(query.page));
+  return parameters.size === 0 ? '/directory' : `/directory?${parameters}`;
+}
+
+/** "31 to 60 of 212 origins"; "1 origin". */
+function toRange(start: number, shown: number, count: number): string {
+  const noun = count === 1 ? 'origin' : 'origins';
+  if (shown === 0 || shown === count) return `${count} ${noun}`;
+  return `${start + 1} to ${start + shown} of ${count} ${noun}`;
+}
+
+function toRow(project: Project) {
+  const { availability = null, payableBy = null, priceFrom = null } = project;
+  const isChecked = availability !== null && availability.checkedDays > 0;
+  return {
+    ...project,
+    displayName:
+      project.displayName === project.host ? '' : cutText(project.displayName, MAX_NAME_BYTES),
+    day: project.lastScannedAt.slice(0, 10),
+    payers: payableBy === null ? 'no challenge seen' : PAYERS[payableBy],
+    price: formatPriceFrom(priceFrom),
+    squares: isChecked ? drawDaySquares(availability.days, describeDays(availability)) : null,
+  };
+}
+
+/** "$0.01, USDC on Base"; an empty text if no price is known. */
+function formatPriceFrom(priceFrom: PriceFrom | null): string {
+  const price = priceFrom === null ? null : toOfferPrice(priceFrom);
+  return price === null ? '' : `$${formatDollars(price.dollars)}, ${price.name}`;
+}

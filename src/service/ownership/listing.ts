@@ -1,0 +1,139 @@
+import type { Origin } from '../../scanner/guard/origin.ts';
+import { NotVerified, NotYourProof } from '../errors/errors.ts';
+import type { ListingChange, ListingSettings, StoredListing } from '../store/listing.ts';
+import { type Confirm, TOKEN_LIFETIME_MS } from '../store/ownership.ts';
+import type { Store } from '../store/store.ts';
+import type { Client } from '../turns/client-key.ts';
+import { isKeyOfHash, type Verification } from './verification.ts';
+
+export type ListingRequest = {
+  readonly listed?: boolean | undefined;
+  readonly suppressEnrichment?: boolean | undefined;
+  readonly listingKey?: string | undefined;
+};
+
+/**
+ * Changes how a host is listed. For an hour after the host's last confirm, the client that started the token and
+ * callers with its listing key may change anything. Any other caller may only hide the host, while the token is still
+ * served. Throws NotVerified, NotYourProof, ConfirmLimit, ScannerFailed.
+ */
+export async function changeListing(
+  options: { readonly store: Store; readonly verification: Verification },
+  origin: Origin,
+  client: Client,
+  request: ListingRequest,
+): Promise<ListingSettings & { readonly host: string }> {
+  const { store, verification } = options;
+  const { listingKey, listed, suppressEnrichment } = request;
+  const { host } = origin;
+  const change = { listed, enrichmentSuppressed: suppressEnrichment };
+  const proof = await findProof(store, host, client, listingKey);
+  const { confirm, hasKey, isOwner, provedWhen, Refusal } = proof;
+  if (hasKey) return { host, ...(await store.listing.set(host, change, confirm.tokenHash)) };
+  if (!isOwner && makesVisible(change)) {
+    throw new Refusal(`Control of ${host} was proved ${provedWhen}. ${HOW_TO_PROVE}`);
+  }
+  const isAllowed = isOwner || (await verification.stillServes(origin, client, confirm.tokenHash));
+  const settings = isAllowed
+    ? await setWhileProved(store, host, confirm, change)
+    : 'proof outdated';
+  // Another proof was confirmed during this call, and the new proof decides who the owner is.
+  if (settings === 'proof outdated' && isOwner)
+    return changeListing(options, origin, client, request);
+  if (settings === 'proof outdated') {
+    throw new Refusal(
+      `Control of ${host} was proved ${provedWhen}, and the file is no longer served. ${HOW_TO_PROVE}`,
+    );
+  }
+  if (settings === 'set by key') {
+    throw new Refusal(
+      `This was set with the listingKey of ${host}: send it. Without it: ${HOW_TO_PROVE}`,
+    );
+  }
+  return { host, ...settings };
+}
+
+/**
+ * Returns the host's proof if the caller may change everything about the host. For an hour after the last confirm,
+ * this is the client that started the token, and any caller with its listing key. Throws NotVerified, NotYourProof.
+ */
+export async function requireOwner(
+  store: Pick<Store, 'ownership' | 'now'>,
+  host: string,
+  client: Client,
+  listingKey: string | undefined,
+): Promise<Confirm> {
+  const proof = await findProof(store, host, client, listingKey);
+  const { confirm, hasKey, isOwner, provedWhen, Refusal } = proof;
+  if (hasKey || isOwner) return confirm;
+  throw new Refusal(`Control of ${host} was proved ${provedWhen}. ${HOW_TO_PROVE}`);
+}
+
+/**
+ * Finds the host's last proof, and decides whether the caller made it or has its key. Throws if there is no proof, or
+ * if the listing key is wrong.
+ */
+async function findProof(
+  store: Pick<Store, 'ownership' | 'now'>,
+  host: string,
+  client: Client,
+  listingKey: string | undefined,
+) {
+  const confirm = await store.ownership.findLastConfirm(host);
+  if (confirm === null)
+    throw new NotVerified(`Nobody has proved control of ${host}. ${HOW_TO_PROVE}`);
+
+  const isRecent = store.now() - confirm.atMs < TOKEN_LIFETIME_MS;
+  const Refusal = isRecent ? NotYourProof : NotVerified;
+  const hasKey = isRecent && isKeyOfHash(listingKey, confirm.keyHash);
+  if (isRecent && listingKey !== undefined && !hasKey) {
+    throw new Refusal(
+      `listingKey did not come with the token that proved ${host}. ${HOW_TO_PROVE}`,
+    );
+  }
+  const provedWhen = isRecent ? 'by another client' : 'over an hour ago';
+  const isOwner = isRecent && client.key === confirm.client;
+  return { confirm, hasKey, isOwner, provedWhen, Refusal };
+}
+
+/** Makes the change if nobody wrote after the check. Otherwise checks again, because the proof may have changed. */
+async function setWhileProved(
+  store: Store,
+  host: string,
+  confirm: Confirm,
+  change: ListingChange,
+): Promise<ListingSettings | 'proof outdated' | 'set by key'> {
+  for (;;) {
+    const stored = await store.listing.get(host);
+    const lastConfirm = await store.ownership.findLastConfirm(host);
+    if (lastConfirm?.tokenHash !== confirm.tokenHash) return 'proof outdated';
+    const allowed = omitMembersSetByKey(stored, confirm, change);
+    if (allowed === null) return 'set by key';
+    const settings = await store.listing.setIf(host, stored.version, allowed);
+    if (settings !== null) return settings;
+  }
+}
+
+const HOW_TO_PROVE =
+  'POST /v1/verify/start, serve the token at the path it names, POST /v1/verify/confirm, then repeat this request from the same address or with the listingKey that came with the token.';
+
+function makesVisible({ listed, enrichmentSuppressed }: ListingChange): boolean {
+  return listed === true || enrichmentSuppressed === false;
+}
+
+/** Removes members that were set with the key of this proof. Returns null if the change would alter such a member. */
+function omitMembersSetByKey(
+  { settings, tokenHashes }: StoredListing,
+  { tokenHash }: Confirm,
+  change: ListingChange,
+): ListingChange | null {
+  const isSetByKey = (name: keyof ListingSettings) =>
+    tokenHashes[name] === tokenHash && change[name] !== undefined;
+  const names = ['listed', 'enrichmentSuppressed'] as const;
+  if (names.some((name) => isSetByKey(name) && change[name] !== settings[name])) return null;
+  const { listed, enrichmentSuppressed } = change;
+  return {
+    listed: isSetByKey('listed') ? undefined : listed,
+    enrichmentSuppressed: isSetByKey('enrichmentSuppressed') ? undefined : enrichmentSuppressed,
+  };
+}

@@ -1,0 +1,198 @@
+/** Checks the terms, the validity and the signature of a new payment, and the debts of its payer. */
+
+import { isSameAddress } from '../../../scanner/parse/x402/namespaces.ts';
+import { PaymentsUnavailable, Saturated, UnpaidScans } from '../../errors/errors.ts';
+import type { LedgerEntry } from '../../store/ledger.ts';
+import type { Store } from '../../store/store.ts';
+import { readPayment, toProgress } from '../ledger/ledger.ts';
+import type { PaidRoute, SignedPayment } from '../paid-route.ts';
+import {
+  createSignerCheck,
+  findDifferingField,
+  isPlainSignature,
+  type Requirements,
+  type SignerCheck,
+} from '../terms.ts';
+import { PaymentRefused, toReasonWord } from './answers.ts';
+import { type GateDeps, type Purchase, withDeadline } from './purchase.ts';
+
+/** The ledger must keep a nonce while its authorization is valid. Official clients sign for five minutes. */
+const MAX_VALIDITY_MS = 24 * 3_600_000;
+
+/**
+ * Throws if a new payment does not meet the current terms of the route, or has expired. Compares only the terms in
+ * `accepted`, because official clients drop or add other members.
+ */
+export function checkTerms(
+  { accepted, authorization }: SignedPayment,
+  requirements: Requirements,
+  nowMs: number,
+): void {
+  const { amount, payTo } = requirements;
+  if (
+    !isSameAddress(authorization.to, payTo) ||
+    (accepted.payTo !== null && !isSameAddress(accepted.payTo, payTo))
+  ) {
+    throw new PaymentRefused('wrong_recipient', `sign a transfer to ${payTo}`);
+  }
+  const isExactPrice = authorization.value === BigInt(amount);
+  if (!isExactPrice || (accepted.amount !== null && accepted.amount !== amount)) {
+    throw new PaymentRefused('wrong_amount', `sign for exactly ${amount} base units`);
+  }
+  if (authorization.validBefore * 1000n <= BigInt(Math.ceil(nowMs))) {
+    throw new PaymentRefused('authorization_expired', `sign a new one; ${describeNow(nowMs)}`);
+  }
+}
+
+/** Throws if the payment is not valid yet, expires before we could settle it, or is valid for too long. */
+export function checkValidity(
+  { authorization }: Pick<SignedPayment, 'authorization'>,
+  { minValidityMs }: Pick<PaidRoute, 'minValidityMs'>,
+  nowMs: number,
+): void {
+  const nowText = describeNow(nowMs);
+  if (authorization.validAfter * 1000n >= BigInt(Math.ceil(nowMs))) {
+    throw new PaymentRefused('not_yet_valid', `set validAfter into the past, or to 0; ${nowText}`);
+  }
+  const minValidBeforeMs = BigInt(Math.ceil(nowMs) + minValidityMs);
+  if (authorization.validBefore * 1000n < minValidBeforeMs) {
+    throw new PaymentRefused(
+      'authorization_expired',
+      `set validBefore at least ${minValidityMs / 1000} s ahead; ${nowText}`,
+    );
+  }
+  if (authorization.validBefore * 1000n > BigInt(Math.floor(nowMs) + MAX_VALIDITY_MS)) {
+    throw new PaymentRefused(
+      'validity_too_long',
+      `set validBefore at most ${MAX_VALIDITY_MS / 3_600_000} h ahead; ${nowText}`,
+    );
+  }
+}
+
+function describeNow(nowMs: number): string {
+  return `our clock says ${new Date(nowMs).toISOString()}`;
+}
+
+/**
+ * Facilitator calls of this process for signatures from which no payer can be recovered. All callers share the limit:
+ * anybody can invent signatures of contract wallets from any number of addresses, and each signature costs a call.
+ * `RATE_LIMIT=off` does not lift the limit.
+ */
+const MAX_VERIFICATIONS_PER_MINUTE = 60;
+/** Node calls of this process that ask if a payer's address has a contract. */
+const MAX_CODE_LOOKUPS_PER_MINUTE = 600;
+const MINUTE_MS = 60_000;
+
+/** Refuses bad signatures before they can claim a key, join a call or fetch an answer. */
+export class SignatureProofs {
+  readonly #deps: GateDeps;
+  readonly #stopping: AbortSignal;
+  readonly #isSignedByPayer: SignerCheck;
+
+  constructor(deps: GateDeps, stopping: AbortSignal) {
+    this.#deps = deps;
+    this.#stopping = stopping;
+    this.#isSignedByPayer = createSignerCheck(deps.terms);
+  }
+
+  /**
+   * Throws if neither recovery nor the facilitator confirms the signature. Returns true if the facilitator has
+   * confirmed it. `entry` is the ledger's entry of the key. `refuseBeforeAsking` throws if the facilitator must not be
+   * asked for this purchase.
+   */
+  async prove(
+    purchase: Purchase,
+    entry: LedgerEntry | null,
+    refuseBeforeAsking: () => Promise<void>,
+  ): Promise<boolean> {
+    const { store } = this.#deps;
+    const { payment, call, route } = purchase;
+    if (await this.#isSignedByPayer(payment)) return false;
+    if (isConfirmedBefore(purchase, entry)) return true;
+    checkTerms(call.payment, payment.requirements, store.now());
+    checkValidity(payment, route, store.now());
+    await refuseBeforeAsking();
+    if (await this.#isForged(purchase)) {
+      throw new PaymentRefused(
+        'invalid_signature',
+        'the signature is not that of payload.authorization.from. Nothing was charged: sign with its key',
+      );
+    }
+    const waitSec = await this.#countCall('verifications', MAX_VERIFICATIONS_PER_MINUTE);
+    if (waitSec > 0) throw new Saturated(waitSec);
+    await askFacilitator(this.#deps, purchase, false, this.#stopping);
+    return true;
+  }
+
+  /** True if no contract is at the payer's address. A plain account has one key, and another key signed. */
+  async #isForged({ payment, call }: Purchase): Promise<boolean> {
+    if (!isPlainSignature(payment)) return false;
+    if ((await this.#countCall('code lookups', MAX_CODE_LOOKUPS_PER_MINUTE)) > 0) return false;
+    const lookup = this.#deps.isContract(payment.authorization.from);
+    const ends = { stopping: this.#stopping, toLateError: () => new PaymentsUnavailable() };
+    return (await withDeadline(lookup, call, ends)) === false;
+  }
+
+  /** Counts one call of this process. Returns 0 within the limit, else the seconds until the count is reset. */
+  async #countCall(kind: string, maxPerMinute: number): Promise<number> {
+    const { store } = this.#deps;
+    const key = `${kind} of ${store.info.owner.boot}`;
+    const { count, resetAtMs } = await store.limits.hit(key, MINUTE_MS);
+    return count <= maxPerMinute ? 0 : Math.max(1, Math.ceil((resetAtMs - store.now()) / 1000));
+  }
+}
+
+/** Throws the error for the caller if the facilitator does not find the payment valid. */
+export async function askFacilitator(
+  { facilitator }: Pick<GateDeps, 'facilitator'>,
+  { payment, offer, call }: Purchase,
+  isSignatureChecked: boolean,
+  stopping: AbortSignal,
+): Promise<void> {
+  const verifying = facilitator.verify({ payment, offer, isSignatureChecked });
+  // `CallEnded` would say of a late call that its work continues, but no work has begun.
+  const ends = { stopping, toLateError: () => new PaymentsUnavailable() };
+  const verdict = await withDeadline(verifying, call, ends);
+  if (verdict.kind === 'valid') return;
+  if (verdict.kind === 'unavailable') throw new PaymentsUnavailable(new Error(verdict.reason));
+  const word = toReasonWord(verdict.reason);
+  const code = word.includes('signature') ? 'invalid_signature' : 'verification_failed';
+  throw new PaymentRefused(code, `${word}. Nothing was charged: set that right and pay again`);
+}
+
+/**
+ * True if the ledger's claim has this signature, because it was confirmed before the claim. The facilitator is not
+ * asked again: once the nonce is spent, it would refuse the signature.
+ */
+function isConfirmedBefore({ payment }: Purchase, entry: LedgerEntry | null): boolean {
+  if (entry === null || toProgress(entry.last.state) === 'free') return false;
+  const { signature, authorization } = readPayment(entry);
+  if (signature !== payment.signature) return false;
+  return findDifferingField(authorization, payment.authorization) === null;
+}
+
+/** A debt is finished work that its payer left unpaid. It counts against the payer for an hour. */
+export const MAX_DEBTS_PER_HOUR = 5;
+const HOUR_MS = 3_600_000;
+
+/** Returns the times of this payer's debts of the last hour, newest first. */
+export async function findDebtTimes(
+  stores: Pick<Store, 'results' | 'now'>,
+  payer: string,
+): Promise<readonly number[]> {
+  const marks = await stores.results.findUnpaid(payer, stores.now() - HOUR_MS);
+  return marks.filter(({ isDebt }) => isDebt).map(({ atMs }) => atMs);
+}
+
+/** Refuses a payer with too many debts, unless this request would pay for finished work. */
+export async function refuseDebtor<Input>(
+  stores: Pick<Store, 'results' | 'now'>,
+  { route, input, payer }: Purchase<Input>,
+): Promise<void> {
+  const debtTimesMs = await findDebtTimes(stores, payer);
+  // When this debt is an hour old, the payer is within the limit again.
+  const firstOverLimitMs = debtTimesMs[MAX_DEBTS_PER_HOUR];
+  if (firstOverLimitMs === undefined || (await route.workLimit?.isFinished(input, payer))) return;
+  const retryAfterSec = Math.ceil((firstOverLimitMs + HOUR_MS - stores.now()) / 1000);
+  throw new UnpaidScans(MAX_DEBTS_PER_HOUR, Math.max(1, retryAfterSec));
+}

@@ -1,0 +1,264 @@
+import { randomUUID } from 'node:crypto';
+import type { Hex } from 'viem';
+import type { JsonObject } from '../../../scanner/model/json.ts';
+import { toChecksummed } from '../../../scanner/parse/x402/evm-address.ts';
+import { StoreError } from '../../store/errors.ts';
+import type { LedgerEntry, LedgerRow, LedgerStore, NewLedgerRow } from '../../store/ledger.ts';
+import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';
+import { type Authorization, parseRouteName } from '../paid-route.ts';
+import type { Requirements } from '../terms.ts';
+
+/** After a block this much later than `validBefore`, no reorganisation can add an earlier use of the nonce. */
+export const FINAL_AFTER_MS = 10 * 60_000;
+
+export function mayFollow(from: LedgerState | 'none', to: LedgerState): boolean {
+  return from === 'none' ? to === 'claimed' : STATE_RULES[from].next.includes(to);
+}
+
+/** Other code decides by this progress and not by the state, so a new state needs only a rule in `STATE_RULES`. */
+export function toProgress(state: LedgerState): Progress {
+  return STATE_RULES[state].meaning;
+}
+
+const CHARGED_BY_PROGRESS = {
+  free: false,
+  working: false,
+  in_doubt: null,
+  paid: true,
+  failed: false,
+} as const;
+
+/** Value of `charged` in an error about this payment; null while it is in doubt. */
+export function toCharged(progress: Progress): boolean | null {
+  return CHARGED_BY_PROGRESS[progress];
+}
+
+export function isPaid(state: LedgerState): boolean {
+  return toProgress(state) === 'paid';
+}
+
+export function isInDoubt(state: LedgerState): boolean {
+  return toProgress(state) === 'in_doubt';
+}
+
+/** Another writer has written the next step. The caller must stop, and may read the key again. */
+export class StepLost extends Error {
+  override readonly name = 'StepLost';
+}
+
+/** Facts of a claim, which every step repeats. A fact that a step has added never changes. */
+type ClaimFacts = {
+  readonly key: string;
+  readonly payer: string;
+  readonly request: string;
+  readonly validBeforeMs: number;
+  readonly scanId?: string | undefined;
+  readonly answerId?: string | undefined;
+};
+
+/** If the store's reply to the first attempt was lost, a second attempt shows if the step was written. */
+const MAX_ATTEMPTS = 2;
+/**
+ * Writes the steps of one claim. Each step has the number after this writer's last step. Once another writer has
+ * written a step with that number, this writer writes nothing more. Rejects with `StoreError` or `StepLost`.
+ */
+export class LedgerWriter {
+  readonly #store: LedgerStore;
+  #facts: ClaimFacts;
+  #step: number;
+  #state: LedgerState | 'none';
+  #isLost = false;
+
+  constructor(store: LedgerStore, facts: ClaimFacts, last: LedgerRow | null) {
+    this.#store = store;
+    this.#facts = facts;
+    this.#step = last?.step ?? 0;
+    this.#state = last?.state ?? 'none';
+  }
+
+  /** Continues after the last step of a key, for an instance that takes the key over. */
+  static continueAfter(store: LedgerStore, { last }: LedgerEntry): LedgerWriter {
+    const { key, payer, request, validBeforeMs, scanId, answerId } = last;
+    return new LedgerWriter(store, { key, payer, request, validBeforeMs, scanId, answerId }, last);
+  }
+
+  get facts(): ClaimFacts {
+    return this.#facts;
+  }
+
+  get state(): LedgerState | 'none' {
+    return this.#state;
+  }
+
+  /** Number of the last step. */
+  get step(): number {
+    return this.#step;
+  }
+
+  async write(
+    state: LedgerState,
+    data: JsonObject,
+    newFacts: Pick<ClaimFacts, 'scanId' | 'answerId'> = {},
+  ): Promise<void> {
+    if (this.#isLost) throw new StepLost(`Another writer holds ${this.#facts.key}.`);
+    if (!mayFollow(this.#state, state)) {
+      throw new Error(`A ledger step ${state} may not follow ${this.#state}.`);
+    }
+    const facts = { ...this.#facts, ...newFacts };
+    const step = this.#step + 1;
+    const row: NewLedgerRow = { ...facts, step, state, attempt: randomUUID(), data };
+    if ((await this.#append(row)) === 'lost') {
+      this.#isLost = true;
+      throw new StepLost(`Another writer made step ${step} of ${facts.key}.`);
+    }
+    this.#facts = facts;
+    this.#step = step;
+    this.#state = state;
+  }
+
+  async #append(row: NewLedgerRow) {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#store.append(row);
+      } catch (error) {
+        const isReplyLost = error instanceof StoreError && error.code === 'unavailable';
+        if (!isReplyLost || attempt === MAX_ATTEMPTS) throw error;
+      }
+    }
+  }
+}
+
+/** A payment as a claim stores it, so that any instance can settle it later at the same terms. */
+export type StoredPayment = {
+  readonly authorization: Authorization;
+  readonly signature: Hex;
+  readonly requirements: Requirements;
+};
+
+type StoredPaymentJson = Omit<StoredPayment, 'authorization'> & {
+  readonly authorization: ReturnType<typeof toAuthorizationTexts>;
+};
+
+/** Turns the numbers of an authorization into texts, because JSON has no bigint and its numbers lose digits. */
+export function toAuthorizationTexts(authorization: Authorization) {
+  const { value, validAfter, validBefore } = authorization;
+  const texts = { value: `${value}`, validAfter: `${validAfter}`, validBefore: `${validBefore}` };
+  return { ...authorization, ...texts };
+}
+
+export function toPaymentData(payment: StoredPayment): JsonObject {
+  const { authorization, signature, requirements } = payment;
+  return {
+    payment: {
+      authorization: toAuthorizationTexts(authorization),
+      signature,
+      requirements: { ...requirements, extra: { ...requirements.extra } },
+    },
+  };
+}
+
+/** Finds the last claim of a key, to which its last steps belong. A released key may be claimed again. */
+export function findCurrentClaim(entry: LedgerEntry): LedgerRow {
+  const claim = entry.rows.findLast((row) => row.state === 'claimed');
+  if (claim === undefined) throw new Error(`Ledger key ${entry.key} was never claimed.`);
+  return claim;
+}
+
+/** Data of a new claim. It carries the count of earlier claims, because only the last claim is read. */
+export function newClaimData(entry: LedgerEntry | null, payment: StoredPayment): JsonObject {
+  return {
+    ...toPaymentData(payment),
+    countedBefore: entry === null ? 0 : countClaims(entry),
+  };
+}
+
+/** Counts the claims of a key that the payer ended. Claims that failed by our fault do not count. */
+export function countClaims(entry: LedgerEntry): number {
+  const { countedBefore } = findCurrentClaim(entry).data;
+  const { state, data } = entry.last;
+  const isCounted = state === 'released' && data['isCounted'] === true;
+  return (typeof countedBefore === 'number' ? countedBefore : 0) + (isCounted ? 1 : 0);
+}
+
+/** Reads the payment of the last claim. */
+export function readPayment(entry: LedgerEntry): StoredPayment {
+  // Only `toPaymentData` writes this document, and the store keeps it unchanged.
+  const { payment } = findCurrentClaim(entry).data as unknown as { payment: StoredPaymentJson };
+  const { authorization, signature, requirements } = payment;
+  return {
+    authorization: {
+      from: toChecksummed(authorization.from),
+      to: toChecksummed(authorization.to),
+      value: BigInt(authorization.value),
+      validAfter: BigInt(authorization.validAfter),
+      validBefore: BigInt(authorization.validBefore),
+      nonce: authorization.nonce,
+    },
+    signature,
+    requirements,
+  };
+}
+
+/** Finds the transaction that moved, or may have moved, the money; null if none is known. */
+export function findTransaction(entry: LedgerEntry): Hex | null {
+  const row = entry.rows.findLast((candidate) => typeof candidate.data['transaction'] === 'string');
+  const transaction = row?.data['transaction'];
+  return typeof transaction === 'string' ? (transaction as Hex) : null; // written as Hex
+}
+
+/** Finds the database time at which we knew that the money had moved; null if we do not know it. */
+export function findSettledAtMs(entry: LedgerEntry): number | null {
+  return entry.rows.find((row) => isPaid(row.state))?.atMs ?? null;
+}
+
+/**
+ * Counts the sends of a payment by all processes. The step `settling` announces the first send, and a step `unknown`
+ * announces each later send. Times are database times. `isReverted`: a transaction of the payment was mined and
+ * reverted, so another transaction would revert too, at our cost.
+ */
+export function countSends(entry: LedgerEntry) {
+  const { rows } = entry;
+  const firstSend = rows.find(({ state }) => state === 'settling') ?? findCurrentClaim(entry);
+  const resends = rows.filter(({ data }) => data['isSend'] === true);
+  return {
+    count: 1 + resends.length,
+    firstMs: firstSend.atMs,
+    lastMs: resends.at(-1)?.atMs ?? firstSend.atMs,
+    isReverted: rows.some(isReverted),
+  };
+}
+
+export function isReverted({ data }: LedgerRow): boolean {
+  return data['isReverted'] === true;
+}
+
+/** Value of `how` in a step `settled` that has no proof. The payer then gets the answer. */
+export const UNPROVED = 'unproved';
+
+/** Functions that publish a paid scan, by the name of its route. */
+export type PublishByRoute = ReadonlyMap<string, (scanId: string) => Promise<void>>;
+
+/** True if the payment ended without proof. Its answer belongs to the payer and is not published. */
+export function isUnproved(entry: LedgerEntry): boolean {
+  return entry.rows.some(({ state, data }) => state === 'settled' && data['how'] === UNPROVED);
+}
+
+/**
+ * Publishes a paid scan, then writes the step `published`. Without proof of payment it only writes the step. It may
+ * run again after a crash, and on several instances at once. Rejects if publishing fails; the caller must retry.
+ */
+export async function publishSettled(
+  publishByRoute: PublishByRoute,
+  writer: LedgerWriter,
+  isWithoutProof = false,
+): Promise<void> {
+  const { request, scanId } = writer.facts;
+  const publish = publishByRoute.get(parseRouteName(request));
+  if (!isWithoutProof && publish !== undefined && scanId !== undefined) await publish(scanId);
+  try {
+    await writer.write('published', {});
+  } catch (error) {
+    // Another instance has published the same scan.
+    if (!(error instanceof StepLost)) throw error;
+  }
+}

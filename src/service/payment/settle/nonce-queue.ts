@@ -1,0 +1,259 @@
+/** Sends the transactions of the account that settles, and broadcasts them until they are mined. */
+import { type Hex, keccak256, type LocalAccount, type PublicClient } from 'viem';
+import { findNodeError } from '../../../scanner/third-parties/node-error.ts';
+import type { NodeRequests } from '../chain/node-requests.ts';
+import { type ChainReceipt, createChainClient, readReceipt } from '../chain/payment-proof.ts';
+import type { PaymentTiming } from '../timing.ts';
+
+type NonceQueueOptions = {
+  readonly node: NodeRequests;
+  readonly account: LocalAccount;
+  readonly chainId: number;
+  readonly timing: PaymentTiming;
+};
+
+/** Wei for one unit of gas (EIP-1559). */
+type GasFee = {
+  readonly maxFeePerGas: bigint;
+  readonly maxPriorityFeePerGas: bigint;
+};
+
+type ContractCall = {
+  /** Names the payment that the call settles. */
+  readonly key: string;
+  readonly to: Hex;
+  readonly data: Hex;
+  readonly gas: bigint;
+};
+
+export type SentTransaction = {
+  readonly nonce: number;
+  readonly call: ContractCall;
+  readonly hash: Hex;
+  /** The signed bytes. Each broadcast sends the same bytes. */
+  readonly raw: Hex;
+  readonly firstSentMs: number;
+  lastSentMs: number;
+  /** Number of looks that found the nonce used, but no receipt. */
+  looksWithoutReceipt: number;
+  /** Resolves to the receipt, or to null if another transaction has used the nonce. */
+  readonly receipt: PromiseWithResolvers<ChainReceipt | null>;
+};
+
+/** The transaction was not sent, because the account or its node is not ready. */
+export class NotSent extends Error {
+  override readonly name = 'NotSent';
+}
+
+const FEE_LIFETIME_MS = 2_000;
+/** The fee cap is this many base fees. The chain charges the real base fee, and a high cap survives its rise. */
+const BASE_FEES_IN_CAP = 10n;
+/** A node may count a nonce as used before it has the receipt. */
+const MAX_LOOKS_WITHOUT_RECEIPT = 20;
+const MAX_SEND_ATTEMPTS = 4;
+
+/**
+ * Sends calls one after another, with ascending nonces. It never replaces a transaction, but broadcasts the same bytes
+ * until the chain decides, so a payment has one hash.
+ */
+export class NonceQueue {
+  readonly #options: NonceQueueOptions;
+  readonly #client: PublicClient;
+  readonly #sent: SentTransaction[] = [];
+  /** Ends when the last call was sent. */
+  #lastSend: Promise<unknown> = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+  #isStopped = false;
+  #fee: { readonly fee: GasFee; readonly atMs: number } | null = null;
+  #nonceGap = 0;
+  #inheritedCount = 0;
+
+  constructor(options: NonceQueueOptions) {
+    this.#options = options;
+    this.#client = createChainClient(options.node);
+  }
+
+  /** Number of transactions that have not ended. */
+  get unconfirmedCount(): number {
+    return this.#sent.length;
+  }
+
+  /** Number of nonces that the node counts as pending and that this queue did not use. */
+  get nonceGap(): number {
+    return this.#nonceGap;
+  }
+
+  /** Number of unmined transactions of an earlier process. We do not know whose payments they settle. */
+  get inheritedCount(): number {
+    return this.#inheritedCount;
+  }
+
+  /** Age of the oldest unconfirmed transaction; 0 if there is none. */
+  get oldestAgeMs(): number {
+    const [oldest] = this.#sent;
+    return oldest === undefined ? 0 : performance.now() - oldest.firstSentMs;
+  }
+
+  /** Finds the unconfirmed transaction of a payment. */
+  findUnconfirmed(key: string): SentTransaction | null {
+    return this.#sent.find(({ call }) => call.key === key) ?? null;
+  }
+
+  /** Reads the current fee, which is cached for a moment. Rejects like a viem client. */
+  async readFee(): Promise<GasFee> {
+    const cached = this.#fee;
+    if (cached !== null && performance.now() - cached.atMs < FEE_LIFETIME_MS) return cached.fee;
+    const [{ baseFeePerGas }, tip] = await Promise.all([
+      this.#client.getBlock(),
+      this.#client.estimateMaxPriorityFeePerGas({ chain: null }),
+    ]);
+    const maxFeePerGas = (baseFeePerGas ?? 0n) * BASE_FEES_IN_CAP + tip;
+    const fee = { maxFeePerGas, maxPriorityFeePerGas: tip };
+    this.#fee = { fee, atMs: performance.now() };
+    return fee;
+  }
+
+  /**
+   * Sends the call with the next nonce. If a transaction of this key is unconfirmed, returns that transaction instead.
+   * Rejects only with `NotSent`; then the node has no transaction of the call.
+   */
+  send(call: ContractCall): Promise<SentTransaction> {
+    const sending = this.#lastSend.then(() => this.#sendNow(call));
+    this.#lastSend = sending.catch(() => undefined);
+    return sending;
+  }
+
+  /** Counts the unmined transactions of an earlier process. Rejects like a viem client. */
+  async open(): Promise<void> {
+    await this.#readCounts();
+    if (this.#sent.length === 0) this.#inheritedCount = this.#nonceGap;
+    this.#scheduleLook();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  async #sendNow(call: ContractCall): Promise<SentTransaction> {
+    const { node, account, chainId } = this.#options;
+    const unconfirmed = this.findUnconfirmed(call.key);
+    if (unconfirmed !== null) return unconfirmed;
+    const { to, data, gas } = call;
+    try {
+      const fee = await this.readFee();
+      let nonce = await this.#findNextNonce();
+      for (let attempt = 1; attempt <= MAX_SEND_ATTEMPTS; attempt++) {
+        const transaction = { type: 'eip1559', chainId, nonce, to, data, gas, ...fee } as const;
+        const raw = await account.signTransaction(transaction);
+        const result = await broadcast(node, raw);
+        if (result.kind === 'refused') throw new NotSent(result.reason);
+        if (result.kind === 'sent') return this.#add(nonce, call, raw);
+        nonce = Math.max(nonce + 1, await this.#findNextNonce());
+      }
+      throw new NotSent('another sender uses the nonces of this account');
+    } catch (error) {
+      throw error instanceof NotSent ? error : new NotSent('RPC_URL does not answer');
+    }
+  }
+
+  async #findNextNonce(): Promise<number> {
+    const { latest, pending } = await this.#readCounts();
+    const last = this.#sent.at(-1);
+    return last === undefined ? Math.max(latest, pending) : Math.max(last.nonce + 1, latest);
+  }
+
+  async #readCounts(): Promise<{ readonly latest: number; readonly pending: number }> {
+    const [latest, pending] = await Promise.all([
+      this.#readCount('latest'),
+      this.#readCount('pending'),
+    ]);
+    const next = Math.max((this.#sent.at(-1)?.nonce ?? -1) + 1, latest);
+    this.#nonceGap = Math.max(0, pending - next);
+    // The node may have dropped some of the inherited transactions.
+    this.#inheritedCount = Math.min(this.#inheritedCount, Math.max(0, pending - latest));
+    return { latest, pending };
+  }
+
+  #readCount(blockTag: 'latest' | 'pending'): Promise<number> {
+    return this.#client.getTransactionCount({ address: this.#options.account.address, blockTag });
+  }
+
+  #add(nonce: number, call: ContractCall, raw: Hex): SentTransaction {
+    const nowMs = performance.now();
+    const sent: SentTransaction = {
+      nonce,
+      call,
+      hash: keccak256(raw),
+      raw,
+      firstSentMs: nowMs,
+      lastSentMs: nowMs,
+      looksWithoutReceipt: 0,
+      receipt: Promise.withResolvers<ChainReceipt | null>(),
+    };
+    this.#sent.push(sent);
+    this.#scheduleLook();
+    return sent;
+  }
+
+  #scheduleLook(): void {
+    const isIdle = this.#sent.length === 0 && this.#inheritedCount === 0;
+    if (this.#timer !== null || this.#isStopped || isIdle) return;
+    this.#timer = setTimeout(async () => {
+      // If the node does not answer, the next look asks it again.
+      await this.#look().catch(() => undefined);
+      this.#timer = null;
+      this.#scheduleLook();
+    }, this.#options.timing.pollIntervalMs);
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    const latest =
+      this.#inheritedCount > 0
+        ? (await this.#readCounts()).latest
+        : await this.#readCount('latest');
+    for (const sent of [...this.#sent]) {
+      if (sent.nonce < latest) await this.#endIfMined(sent);
+    }
+    const [oldest] = this.#sent;
+    if (oldest === undefined || oldest.nonce < latest) return;
+    // Only the oldest is broadcast again, because all later nonces wait for it.
+    const { node, timing } = this.#options;
+    if (performance.now() - oldest.lastSentMs < timing.repeatAfterMs) return;
+    oldest.lastSentMs = performance.now();
+    await broadcast(node, oldest.raw);
+  }
+
+  async #endIfMined(sent: SentTransaction): Promise<void> {
+    const receipt = await readReceipt(this.#options.node, sent.hash, sent.call.to);
+    if (receipt === null) {
+      sent.looksWithoutReceipt += 1;
+      if (sent.looksWithoutReceipt < MAX_LOOKS_WITHOUT_RECEIPT) return;
+    }
+    this.#sent.splice(this.#sent.indexOf(sent), 1);
+    sent.receipt.resolve(receipt);
+  }
+}
+
+/**
+ * - `sent`: the node has the transaction, or its answer does not exclude that.
+ * - `stale`: the nonce was already used on the chain.
+ * - `refused`: the node has refused the transaction and gives a reason.
+ */
+type BroadcastResult =
+  | { readonly kind: 'sent' | 'stale' }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+async function broadcast(node: NodeRequests, raw: Hex): Promise<BroadcastResult> {
+  try {
+    await node.request({ method: 'eth_sendRawTransaction', params: [raw] });
+    return { kind: 'sent' };
+  } catch (error) {
+    const answer = findNodeError(error)?.message ?? '';
+    if (/nonce too low|nonce is too low|OldNonce/i.test(answer)) return { kind: 'stale' };
+    // "underpriced": the fee is below the node's minimum, or another transaction has the same nonce.
+    const isRefused = /insufficient funds|underpriced|replacement/i.test(answer);
+    return isRefused ? { kind: 'refused', reason: answer } : { kind: 'sent' };
+  }
+}

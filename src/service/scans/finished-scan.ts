@@ -1,0 +1,178 @@
+/** What callers ask of a scan, and what they get. */
+
+import type { JsonObject } from '../../scanner/model/json.ts';
+import { TLS_FAILURES } from '../../scanner/model/observation.ts';
+import type { HttpObservation, Observations } from '../../scanner/model/observations.ts';
+import type { DayWord, PaidBy, PayableState, PriceFrom } from '../../scanner/model/payability.ts';
+import type { Branding, CheckResult, ScanReport, Signals } from '../../scanner/model/report.ts';
+import type { DeclaredSale } from '../../scanner/probe/plan/plan.ts';
+import { findCheapest } from '../../scanner/report/answer-line.ts';
+import type { Scanner } from '../../scanner/scan/scanner.ts';
+import type { PublishedScan } from '../store/published-scan.ts';
+import type { ScanResult, StoredRecording } from '../store/results.ts';
+import type { Store } from '../store/store.ts';
+
+/** A finished scan, stored privately for its payer; publishing needs a payment. */
+export type FinishedScan = {
+  /** Random, new for every scan. */
+  readonly scanId: string;
+  /** Canonical host. */
+  readonly host: string;
+  /** `https://example.com`, no trailing slash. */
+  readonly origin: string;
+  /** ISO 8601, UTC, database time; equal to the report's. */
+  readonly scannedAt: string;
+  readonly report: ScanReport;
+  readonly branding: Branding;
+  readonly signals: Signals;
+  /** False if the origin answered no request. */
+  readonly reached: boolean;
+  /** True if nobody could be judged: the origin answered only with 429, or `isUnjudged`. Census and watches set it aside. */
+  readonly rateLimited: boolean;
+  /** The word that the scan gives its day, such as `payable`. */
+  readonly dayWord: DayWord;
+  /** The operations that the origin's documents sell; absent in scans of older releases. */
+  readonly sold?: readonly DeclaredSale[] | undefined;
+  /** The version of the program that scanned; absent in scans of older releases. */
+  readonly scannerVersion?: string | undefined;
+  /** Digest of the canonical observations; null if they could not be digested. */
+  readonly observationsSha256: string | null;
+  /** Stores the recording and returns it. Absent in scans that were read from the store. */
+  readonly keepRecording?: () => Promise<StoredRecording>;
+};
+
+export type JoinOptions = {
+  /** Called with the scan's id once it is known. */
+  readonly onScan?: ((scanId: string) => void) | undefined;
+  /** True to keep the scan's recording, for `findRecording`. */
+  readonly withRecording?: boolean | undefined;
+  /**
+   * True if nobody pays. Free scans have a limit of their own. They are refused as Saturated while paid
+   * scans use half of the paid limit. A paying caller may join a free scan.
+   */
+  readonly isFree?: boolean | undefined;
+};
+
+export type ScanRunOptions = JoinOptions & {
+  /** The URL as the caller wrote it; stored and purged with the result. */
+  readonly submittedUrl?: string | undefined;
+  /**
+   * Finds a scan that already finished for this caller, perhaps on another instance. It is called under the
+   * lease, so that no instance repeats a scan.
+   */
+  readonly findEarlierScan?: (() => Promise<FinishedScan | null>) | undefined;
+  /**
+   * Replaces the service's own scanner. Such a scan is separate: it uses no other caller's result, and no
+   * other caller gets its result. It ends as Saturated as soon as somebody pays for a scan of the same host.
+   */
+  readonly scanner?: Pick<Scanner, 'scan'> | undefined;
+};
+
+export type ScanCoordinatorOptions = {
+  readonly scanner: Scanner;
+  readonly store: Store;
+  /** Facts that are stored with every published scan, such as the name of the scoring. */
+  readonly catalogFacts: JsonObject;
+  readonly maxScans?: number | undefined;
+  /** Called once a scan is published. */
+  readonly onPublished?: ((host: string) => void) | undefined;
+  /** Called with errors of scans, because every caller may have left by then. */
+  readonly onError?: ((error: unknown) => void) | undefined;
+};
+
+type StoredReport = Omit<
+  FinishedScan,
+  'scanId' | 'host' | 'origin' | 'scannedAt' | 'keepRecording'
+>;
+
+export function toStoredReport(scan: FinishedScan): JsonObject {
+  const { report, branding, signals, reached, rateLimited, dayWord, sold } = scan;
+  const { observationsSha256, scannerVersion } = scan;
+  const facts = { reached, rateLimited, dayWord, observationsSha256 };
+  const newFacts = { ...(sold && { sold }), ...(scannerVersion && { scannerVersion }) };
+  return { report, branding, signals, ...facts, ...newFacts };
+}
+
+export function fromStoredReport({ scanId, host, report }: ScanResult): FinishedScan {
+  // `toStoredReport` is the only writer of this document, and the store keeps it unchanged.
+  const stored = report as unknown as StoredReport;
+  const { origin, scannedAt } = stored.report;
+  return { scanId, host, origin, scannedAt, ...stored };
+}
+
+/** Selects the public part. `catalogFacts` are further facts of the catalog. */
+export function toPublishedScan(
+  scan: FinishedScan,
+  catalogFacts: JsonObject,
+  paidBy: PaidBy = 'payer',
+): PublishedScan {
+  const { report } = scan;
+  const count = (status: CheckResult['status']) =>
+    report.results.filter((result) => result.status === status).length;
+  return {
+    scanId: scan.scanId,
+    host: scan.host,
+    scannedAtMs: Date.parse(scan.scannedAt),
+    grade: report.grade,
+    score: report.score,
+    counts: { pass: count('pass'), warn: count('warn'), fail: count('fail') },
+    subScores: report.subScores,
+    checksVersion: report.checksVersion,
+    catalog: catalogFacts,
+    branding: scan.branding,
+    signals: scan.signals,
+    reached: scan.reached,
+    paidBy,
+    payableBy: toPayableState(report),
+    scannerVersion: scan.scannerVersion,
+    priceFrom: findPriceFrom(report),
+  };
+}
+
+export function toPayableState({ payableBy }: Pick<ScanReport, 'payableBy'>): PayableState {
+  return payableBy ?? 'noChallenge';
+}
+
+/** The lowest price that a client can pay, if need be with its limits raised; null if no known asset is asked for. */
+function findPriceFrom({ payability }: Pick<ScanReport, 'payability'>): PriceFrom | null {
+  const { offer } = findCheapest(payability ?? [], ['signs', 'limited']) ?? {};
+  const { amount = null, asset = null, network = null } = offer ?? {};
+  return amount === null || asset === null || network === null ? null : { amount, asset, network };
+}
+
+/** Failures of a peer that accepted a connection and sent something, but no valid answer. */
+const ANSWERED_REASONS: ReadonlySet<string> = new Set([
+  ...TLS_FAILURES,
+  'malformed',
+  'redirect-loop',
+  'redirect-refused',
+]);
+
+/** False if the origin answered no request. Its host may then be a typing error, which no list should show. */
+export function hasAnswered(observations: Observations): boolean {
+  return listAnswers(observations).some(
+    (answer) => answer.ok || ANSWERED_REASONS.has(answer.reason),
+  );
+}
+
+/** True if the origin answered only with 429, so that the scan learned nothing about it. */
+export function hasOnly429(observations: Observations): boolean {
+  const answers = listAnswers(observations).filter((answer) => answer.ok);
+  return answers.length > 0 && answers.every(({ data }) => data.status === 429);
+}
+
+function listAnswers(observations: Observations): readonly HttpObservation[] {
+  return [
+    observations.root,
+    observations.soft404,
+    observations.openapi,
+    ...observations.openapiAlternates.map(({ answer }) => answer),
+    observations.manifest,
+    observations.manifestJson,
+    observations.llmsTxt,
+    observations.agentCard,
+    observations.agentJson,
+    observations.robots,
+    ...observations.resources.probed.flatMap(({ probes }) => probes.map(({ answer }) => answer)),
+  ];
+}

@@ -1,0 +1,274 @@
+/**
+ * `npm run census -- --dry-run` reads the indexes and prints the work that a day of the census would do.
+ * `npm run census -- --once --limit N` does the work of one day for N origins, and ends.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { inspect, parseArgs } from 'node:util';
+import PQueue from 'p-queue';
+import { CatalogError } from '../../scanner/engine/catalog/catalog.ts';
+import { EnvFileUnreadable, loadEnvFile } from '../../scanner/environment/env-file.ts';
+import { SettingError } from '../../scanner/environment/setting-error.ts';
+import { scannerUserAgent } from '../../scanner/probe/client/user-agent.ts';
+import { createAnswerReader } from '../../scanner/third-parties/answer-reader.ts';
+import { MAX_LOOKS, MAX_LOOKS_PER_SECOND } from '../census/census.ts';
+import { listSources, readListings } from '../census/import.ts';
+import { chooseOrigins, createKeyedHash } from '../census/plan.ts';
+import { MAX_RESOURCES } from '../census/resources.ts';
+import { type CensusConfig, readExclusions } from '../config/census.ts';
+import { type Config, loadConfig } from '../config/config.ts';
+import { StoreError } from '../store/errors.ts';
+import { utcDay } from '../store/statistics.ts';
+import type { Store } from '../store/store.ts';
+import { LimitReached } from '../turns/origin-turns.ts';
+import { createLogger } from './logger.ts';
+import { type OpenCensus, openCensus } from './open-census.ts';
+import { openScans } from './open-scans.ts';
+
+const USAGE =
+  'npm run census -- --dry-run [--json] prints what a day would do; -- --once --limit N does the work of one day for N origins.';
+const FAILED_EXIT_CODE = 2;
+/** Requests that a scan sends to a typical seller. */
+const REQUESTS_PER_SCAN = 22;
+const WEEK_DAYS = 7;
+const SECOND_MS = 1_000;
+/** There is one attempt a second. After the last attempt, the host is left to the running service. */
+const MAX_LOOK_ATTEMPTS = 180;
+
+/** The arguments or settings of the command are wrong. The message is one line. */
+class UsageError extends Error {
+  override readonly name = 'UsageError';
+}
+
+async function runCensusCommand(args: readonly string[]): Promise<void> {
+  try {
+    const { limit, isJson } = readArguments(args);
+    loadEnvFile();
+    const config = loadConfig(process.env);
+    const { census } = config;
+    if (census === null) {
+      throw new UsageError('No index to ask: set CENSUS=bazaar,x402scan, or CENSUS_FILE.');
+    }
+    if (limit === null) await runDry(config, census, isJson);
+    else await runOnce(config, census, limit);
+  } catch (error) {
+    const isForOperators =
+      error instanceof UsageError ||
+      error instanceof SettingError ||
+      error instanceof EnvFileUnreadable ||
+      error instanceof CatalogError ||
+      error instanceof StoreError;
+    console.error(isForOperators ? error.message : inspect(error));
+    process.exitCode = FAILED_EXIT_CODE;
+  }
+}
+
+/** `limit` is null for a dry run. */
+function readArguments(args: readonly string[]): { limit: number | null; isJson: boolean } {
+  const flag = { type: 'boolean', default: false } as const;
+  const options = { 'dry-run': flag, once: flag, json: flag, limit: { type: 'string' } } as const;
+  let values: ReturnType<typeof parseArgs<{ options: typeof options }>>['values'];
+  try {
+    values = parseArgs({ args: args.filter((arg) => arg !== '--'), options }).values;
+  } catch {
+    throw new UsageError(USAGE);
+  }
+  const { 'dry-run': isDry, once, json: isJson = false, limit } = values;
+  if (isDry === once || (isDry && limit !== undefined) || (once && isJson)) {
+    throw new UsageError(USAGE);
+  }
+  if (isDry) return { limit: null, isJson };
+  if (limit === undefined || !/^[1-9]\d{0,5}$/.test(limit)) {
+    throw new UsageError('--once needs --limit N, the number of origins: from 1 to 999999.');
+  }
+  return { limit: Number(limit), isJson };
+}
+
+/** Sends requests only to the indexes, and prints the work of one day. */
+async function runDry(config: Config, census: CensusConfig, isJson: boolean): Promise<void> {
+  const answers = createAnswerReader();
+  const userAgent = scannerUserAgent(`${config.siteUrl}/about-census`);
+  const options = { config: census, policy: config.originPolicy, userAgent, answers };
+  const plan = new DayPlan();
+  try {
+    for (const source of listSources(census)) {
+      let pages = 0;
+      const onRequest = () => {
+        pages += 1;
+        showProgress(`${source}: ${pages} pages`);
+      };
+      plan.add(source, await readListings(source, { ...options, onRequest }));
+    }
+  } finally {
+    clearProgress();
+    await answers.close();
+  }
+  const { names } = await readExclusions(census.exclude, config.originPolicy);
+  const summary = await plan.summarize(census, names);
+  console.log(isJson ? JSON.stringify(summary, null, 2) : toText(summary));
+  if (summary.sources.every(({ origins, detail }) => origins === 0 && detail !== null)) {
+    throw new UsageError('No index answered: see above.');
+  }
+}
+
+type DayPlanSummary = Awaited<ReturnType<DayPlan['summarize']>>;
+
+/** Counts the requests of one day, from the listings of all sources. */
+class DayPlan {
+  readonly #sources: {
+    readonly source: string;
+    readonly origins: number;
+    readonly detail: string | null;
+  }[] = [];
+  readonly #origins = new Map<
+    string,
+    { readonly domain: string; readonly resources: Set<string> }
+  >();
+  #refused = 0;
+
+  add(source: string, { found, detail }: Awaited<ReturnType<typeof readListings>>): void {
+    this.#sources.push({ source, origins: found.byHost.size, detail });
+    this.#refused += found.refusedCount;
+    for (const [host, { domain, resources }] of found.byHost) {
+      const origin = this.#origins.get(host) ?? { domain, resources: new Set<string>() };
+      for (const key of resources.keys()) origin.resources.add(key);
+      this.#origins.set(host, origin);
+    }
+  }
+
+  async summarize({ maxOrigins, post }: CensusConfig, excluded: ReadonlySet<string>) {
+    // A dry run opens no store, so it does not know the secret that decides the places beyond CENSUS_MAX.
+    const keyedHash = createKeyedHash('');
+    const candidates = [...this.#origins].map(([host, { domain }]) => ({ host, domain }));
+    const limits = { maxOrigins, excluded, keyedHash };
+    const { hosts, leftOut } = await chooseOrigins(candidates, limits);
+    let resourceCount = 0;
+    let postUndeclared = 0;
+    for (const host of hosts) {
+      const keys = [...(this.#origins.get(host)?.resources ?? [])];
+      const asked = keys.filter((key) => post === 'listed' || key.startsWith('GET '));
+      resourceCount += Math.min(asked.length, MAX_RESOURCES);
+      if (asked.length === 0 && keys.length > 0) postUndeclared += 1;
+    }
+    const scans = hosts.size / WEEK_DAYS;
+    const requests =
+      (resourceCount * (WEEK_DAYS - 1)) / WEEK_DAYS + scans * (REQUESTS_PER_SCAN + 1);
+    return {
+      sources: this.#sources,
+      origins: candidates.length,
+      leftOut: { refusedListings: this.#refused, ...leftOut },
+      asked: {
+        origins: hosts.size,
+        resources: resourceCount,
+        postUndeclared,
+        scansADay: Math.round(scans),
+        requestsADay: Math.round(requests),
+      },
+    };
+  }
+}
+
+function toText({ sources, origins, leftOut, asked }: DayPlanSummary): string {
+  const lines = [
+    ...sources.map(({ source, origins: listed, detail }) => {
+      const end = detail === null ? '' : ` (broke off: ${detail})`;
+      return `${source} lists ${listed} origins${end}`;
+    }),
+    `${origins} different origins`,
+    `left out: ${leftOut.excluded} by CENSUS_EXCLUDE, ${leftOut.domain} of domains with more than 20 origins, ${leftOut.max} beyond CENSUS_MAX`,
+    `left out: ${leftOut.refusedListings} listings that no scan may ask, such as http or private addresses`,
+    `left out of looks until a scan finds that they sell by POST: ${asked.postUndeclared} origins that are listed only by POST`,
+    `asked each day: ${asked.origins} origins with ${asked.resources} resources, and ${asked.scansADay} full scans`,
+    `about ${asked.requestsADay} requests a day; owners who opted out are left out as well`,
+  ];
+  return lines.join('\n');
+}
+
+async function runOnce(config: Config, census: CensusConfig, limit: number): Promise<void> {
+  const disposables = new AsyncDisposableStack();
+  try {
+    const log = createLogger({ ...config, logLevel: 'fatal' });
+    const options = { log, signer: null, onPublished: () => {} };
+    const scans = await openScans(config, disposables, options);
+    const openedCensus = openCensus(config, census, scans);
+    disposables.defer(() => openedCensus.stop());
+    const { store } = scans;
+    showProgress('reading the indexes');
+    await openedCensus.imports.runDue();
+    const hosts = (await findHostsWithoutWord(store)).slice(0, limit);
+    const missedCount = await lookAtAll(openedCensus, hosts);
+    clearProgress();
+    const words = await Promise.all(
+      hosts.map((host) => store.census.findWord(host, utcDay(store.now()))),
+    );
+    const counts = [...Map.groupBy(words, (word) => word ?? 'without a word')];
+    const texts = counts.map(([word, all]) => `${all.length} ${word}`).sort();
+    console.log(`${hosts.length} origins: ${texts.join(', ') || 'each has its word of today'}`);
+    if (missedCount > 0) console.log(`${missedCount} met a limit and are left to the service`);
+    await store.instances.leave();
+  } finally {
+    clearProgress();
+    await disposables.disposeAsync();
+  }
+}
+
+/** Finds the hosts that have no word today, in the order in which the service would ask them. */
+async function findHostsWithoutWord({ census, now }: Store): Promise<readonly string[]> {
+  const dueHosts: { readonly host: string; readonly lookAtMs: number }[] = [];
+  for await (const places of census.readPlaces()) {
+    for (const { host, lookAtMs, isChosen, wordAtMs } of places) {
+      const isDone = wordAtMs !== null && utcDay(wordAtMs) === utcDay(now());
+      if (isChosen && !isDone) dueHosts.push({ host, lookAtMs });
+    }
+  }
+  return dueHosts.toSorted((a, b) => a.lookAtMs - b.lookAtMs).map(({ host }) => host);
+}
+
+/** Resolves to the number of hosts at which a limit prevented every look. */
+async function lookAtAll({ census }: OpenCensus, hosts: readonly string[]): Promise<number> {
+  const queue = new PQueue({
+    concurrency: MAX_LOOKS,
+    intervalCap: MAX_LOOKS_PER_SECOND,
+    interval: SECOND_MS,
+  });
+  let doneCount = 0;
+  let missedCount = 0;
+  const lookAt = async (host: string) => {
+    if (!(await lookWithRetries(census, host))) missedCount += 1;
+    doneCount += 1;
+    showProgress(toProgressBar(doneCount, hosts.length));
+  };
+  await queue.addAll(hosts.map((host) => () => lookAt(host)));
+  await census.decideSilentHosts();
+  return missedCount;
+}
+
+async function lookWithRetries(census: OpenCensus['census'], host: string): Promise<boolean> {
+  for (let attempts = 0; attempts < MAX_LOOK_ATTEMPTS; attempts += 1) {
+    try {
+      await census.lookNow(host);
+      return true;
+    } catch (error) {
+      if (!(error instanceof LimitReached)) throw error;
+      await pause(SECOND_MS);
+    }
+  }
+  return false;
+}
+
+const BAR_WIDTH = 30;
+
+function toProgressBar(doneCount: number, total: number): string {
+  const filled = Math.round((doneCount / Math.max(total, 1)) * BAR_WIDTH);
+  return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${doneCount} of ${total} origins`;
+}
+
+/** Shows progress only on a terminal. */
+function showProgress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
+}
+
+function clearProgress(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
+}
+
+await runCensusCommand(process.argv.slice(2));

@@ -1,0 +1,118 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { createOracle } from '../../scanner/clients/create-oracle.ts';
+import type { Catalog } from '../../scanner/engine/catalog/catalog.ts';
+import type { DiscoveredCheck } from '../../scanner/engine/catalog/discover-checks.ts';
+import { createPool } from '../../scanner/engine/judging-pool.ts';
+import type { OriginPolicy } from '../../scanner/guard/origin.ts';
+import type { Standing } from '../../scanner/model/standing.ts';
+import type { PreflightEngine } from '../../scanner/preflight/judge-challenge.ts';
+import { preflightForStranger, preflightInHand } from '../../scanner/preflight/preflight.ts';
+import { openProbeThread } from '../../scanner/probe/client/probe-thread.ts';
+import { createScanner } from '../../scanner/scan/run-scan.ts';
+import type { Scanner } from '../../scanner/scan/scanner.ts';
+import { threadEnvironment } from '../../scanner/workers/threads.ts';
+import { type AskListed, createAskListed } from '../census/ask-listed.ts';
+import type { JudgeChallenge } from '../http/routes/mcp.ts';
+import { type AskResources, createAskResources } from '../turns/ask-resources.ts';
+import type { OpenTurnClient } from '../turns/origin-turns.ts';
+import type { AskHost, AskSeller } from '../turns/run-preflight.ts';
+
+export type ScanningOptions = {
+  readonly policy: OriginPolicy;
+  readonly userAgent: string;
+  /** The User-Agent of the census. */
+  readonly censusAgent: string;
+  readonly catalog: Catalog;
+  readonly checks: readonly DiscoveredCheck[];
+  readonly standing: Standing;
+  readonly log: Pick<FastifyBaseLogger, 'error'>;
+};
+
+export type Scanning = {
+  /** `scanner.close` ends the threads of all members. */
+  readonly scanner: Scanner;
+  /** Opens the client of a turn. */
+  readonly openClient: OpenTurnClient;
+  readonly judgeGivenChallenge: JudgeChallenge;
+  readonly askSeller: AskSeller;
+  readonly askHost: AskHost;
+  readonly askResources: AskResources;
+  readonly askListed: AskListed;
+  /** Returns the scanner of the census, which has its own User-Agent and its own limits for indexes. */
+  readonly openCensusScanner: (standing: Standing) => Pick<Scanner, 'scan'>;
+};
+
+/** Starts one thread, which measures this machine. The first scan or request starts the other threads. */
+export function createScanning(options: ScanningOptions): Scanning {
+  const { policy, userAgent, censusAgent, catalog, checks, standing, log } = options;
+  const pool = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
+  // If it fails, the first task that runs out of time measures again.
+  pool.calibrate().catch(() => undefined);
+  const probe = openProbeThread({
+    onError: (message, err) => log.error({ err }, message),
+    environment: threadEnvironment(),
+  });
+  const { createClient, isSaturated } = probe;
+  const oracle = createOracle({
+    scale: pool.getScale,
+    onError: (message) => log.error(message),
+  });
+  const engine = { catalog, checks, pool, oracle };
+  const outbound = { policy, userAgent, createClient };
+  const askOptions = { engine, ready: () => probe.ready() };
+  const scanner = createScanner({ ...engine, ...outbound, standing, isSaturated });
+  return {
+    scanner: {
+      ...scanner,
+      async close() {
+        await scanner.close();
+        await probe.close();
+      },
+    },
+    openClient: async (kind, limits) =>
+      createClient({ policy, limits, userAgent: kind === 'census' ? censusAgent : userAgent }),
+    judgeGivenChallenge: (challenge, url) =>
+      preflightInHand(challenge, url, { maxPrice: null }, engine),
+    askSeller: createAskSeller(askOptions),
+    askHost: createAskHost(askOptions),
+    askResources: createAskResources(engine),
+    askListed: createAskListed(engine),
+    openCensusScanner: (censusStanding) =>
+      createScanner({
+        ...engine,
+        policy,
+        userAgent: censusAgent,
+        createClient,
+        standing: censusStanding,
+      }),
+  };
+}
+
+export type AskSellerOptions = {
+  readonly engine: PreflightEngine;
+  /** Starts the prober's thread, so that its start does not count as the seller's time. */
+  readonly ready?: () => Promise<void>;
+  /** Time limit in ms of the answer; default 1,000. */
+  readonly answerWithinMs?: number;
+};
+
+/** Sends a request to the URL that the caller names. */
+export function createAskSeller(options: AskSellerOptions): AskSeller {
+  return async (request, client) =>
+    preflightForStranger(request, { ...(await startEngine(options)), client });
+}
+
+/** Reads the documents of a host, and sends a request to the first URL in them that sells by GET. */
+export function createAskHost(options: AskSellerOptions): AskHost {
+  return async (origin, client) => {
+    // Loaded at the first call, because most callers name a URL and not a host.
+    const { preflightHost } = await import('../../scanner/preflight/preflight.ts');
+    return preflightHost(origin, { ...(await startEngine(options)), client });
+  };
+}
+
+async function startEngine({ engine, ready, answerWithinMs = 1_000 }: AskSellerOptions) {
+  engine.pool.start();
+  await ready?.();
+  return { ...engine, answerWithinMs };
+}

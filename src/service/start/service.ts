@@ -1,0 +1,190 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from 'pino';
+import type { Catalog } from '../../scanner/engine/catalog/catalog.ts';
+import type { RefreshingStanding } from '../../scanner/indexes/create-standing.ts';
+import type { Config } from '../config/config.ts';
+import type { AppOptions } from '../http/app.ts';
+import { openSigningKey } from '../keys/open-signing-key.ts';
+import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
+import type { Store } from '../store/store.ts';
+import type { OriginTurns } from '../turns/origin-turns.ts';
+import type { Watching, WatchingOptions } from '../watch/watching.ts';
+import { PurgeTimer, refreshListing } from './background-work.ts';
+import { createLogger } from './logger.ts';
+import { watchReadiness } from './money-metrics.ts';
+import type { OpenCensus } from './open-census.ts';
+import { type OpenScans, openScans, type ScanParts } from './open-scans.ts';
+import { openWatching } from './open-watching.ts';
+import type { OpenPayments } from './payments.ts';
+
+export type Service = {
+  readonly app: FastifyInstance;
+  readonly store: Store;
+  readonly catalog: Catalog;
+  readonly scanCoordinator: ScanCoordinator;
+  readonly turns: OriginTurns;
+  readonly watching: Watching;
+  /** Waits `graceMs` for running work, then aborts it. May be called twice. */
+  close(graceMs?: number): Promise<void>;
+};
+
+/** What the caller opens, instead of what the settings name. */
+export type GivenParts = ScanParts & {
+  readonly log?: Logger | undefined;
+  readonly limits?: AppOptions['limits'] | undefined;
+  readonly onWatchingEvent?: WatchingOptions['onEvent'];
+  /** If true, the service begins no look, purge or refresh by itself: its caller moves the time. */
+  readonly hasNoTimers?: boolean | undefined;
+};
+
+const MAX_SETTLE_GRACE_MS = 5_000;
+const IDLE_SWEEP_INTERVAL_MS = 100;
+const REFRESH_INTERVAL_MS = 60 * 60_000;
+/** Delay of the first refresh of the listing of x402 partners, so that the refresh does not slow down the start. */
+const FIRST_REFRESH_MS = 5_000;
+
+/** Throws SettingError, CatalogError and StoreError. */
+export async function openService(config: Config, given: GivenParts = {}): Promise<Service> {
+  const disposables = new AsyncDisposableStack();
+  try {
+    return await openParts(config, disposables, given);
+  } catch (error) {
+    await disposables.disposeAsync();
+    throw error;
+  }
+}
+
+/** Adds each opened part to `disposables`, which closes the parts in reverse order. */
+async function openParts(
+  config: Config,
+  disposables: AsyncDisposableStack,
+  given: GivenParts,
+): Promise<Service> {
+  const { log = createLogger(config), limits, wait, onWatchingEvent, hasNoTimers = false } = given;
+  const publishedListeners: ((host: string) => void)[] = [];
+  const loading = [import('../http/app.ts'), import('./payments.ts')] as const;
+  const scans = await openScans(config, disposables, {
+    ...given,
+    log,
+    signer: config.payment.signer,
+    onPublished: (host) => {
+      for (const listener of publishedListeners) listener(host);
+    },
+  });
+  const { store, catalog, checks, answers, scanning, scanCoordinator, turns, onError } = scans;
+  const [{ buildApp }, { openPayments }] = await Promise.all(loading);
+  const signingKey = await openSigningKey(store.signingKeys, config.signingKey);
+  const payments = await openPayments({
+    ...{ config, store, scanCoordinator, answers },
+    onError: (message, err) => onError(`payments: ${message}`, err),
+    onAlarm: (message, facts) => log.error(facts, message),
+  });
+  disposables.defer(() => payments.stop());
+  const { judgeGivenChallenge, askSeller, askHost, askResources } = scanning;
+  const { watching, metrics } = openWatching(config, {
+    ...{ store, scanCoordinator, turns, onError, askResources, wait },
+    onEvent: onWatchingEvent,
+  });
+  disposables.defer(() => watching.stop());
+  const isWatching = config.revision.offers.watch !== undefined;
+  if (isWatching) publishedListeners.push((host) => watching.onPublished(host));
+  const openedCensus = await openCensusIfOn(config, scans);
+  disposables.defer(() => openedCensus?.stop());
+  if (openedCensus !== null)
+    publishedListeners.push((host) => openedCensus.census.onPublished(host));
+  const app = await buildApp(config, {
+    log,
+    store,
+    scanCoordinator,
+    catalog,
+    checks,
+    ...{ judgeGivenChallenge, askSeller, askHost },
+    ...{ turns, limits, wait, payments, signingKey },
+    registries: [metrics.registry, ...(openedCensus === null ? [] : [openedCensus.registry])],
+  });
+  disposables.defer(() => app.close());
+  await payments.start();
+  if (isWatching && !hasNoTimers) watching.start();
+  if (!hasNoTimers) openedCensus?.start();
+
+  const lookers = [watching, ...(openedCensus === null ? [] : [openedCensus])];
+  const parts = { app, store, scanCoordinator, payments, lookers };
+  const stopTimers = hasNoTimers ? () => {} : startTimers({ ...parts, standing: scans.standing });
+  const runningService = { ...parts, stopTimers, disposables };
+  let closing: Promise<void> | null = null;
+  const close = (graceMs = 0) => (closing ??= closeInOrder(runningService, graceMs));
+  return { app, store, catalog, scanCoordinator, turns, watching, close };
+}
+
+type RunningService = {
+  readonly app: FastifyInstance;
+  readonly store: Store;
+  readonly scanCoordinator: ScanCoordinator;
+  readonly payments: OpenPayments;
+  /** The watches and the census, which look at origins without a caller. */
+  readonly lookers: readonly Pick<Watching, 'stop'>[];
+  stopTimers(): void;
+  /** Disposes the opened parts in reverse order. */
+  readonly disposables: AsyncDisposableStack;
+};
+
+/** Lets running calls end and settle within `graceMs`, then closes the parts. */
+async function closeInOrder(service: RunningService, graceMs: number): Promise<void> {
+  const { app, store, scanCoordinator, payments, lookers, stopTimers, disposables } = service;
+  stopTimers();
+  // `app.close` waits for requests, and requests wait for scans. So the app and the scans are closed at the same time.
+  const appClosing = app.close();
+  // `close` leaves busy connections open. The sweep closes them when they are idle.
+  const sweeping = setInterval(() => app.server.closeIdleConnections(), IDLE_SWEEP_INTERVAL_MS);
+  const lookersStopping = Promise.all(lookers.map((looker) => looker.stop(graceMs)));
+  const scansClosing = scanCoordinator.close(graceMs).then(async () => {
+    // Calls whose scan has just ended still have to settle and be answered.
+    const timeUp = pause(Math.min(graceMs, MAX_SETTLE_GRACE_MS), undefined, { ref: false });
+    await Promise.race([appClosing, timeUp]);
+    await payments.stop();
+  });
+  await Promise.all([appClosing, scansClosing, lookersStopping]).finally(() =>
+    clearInterval(sweeping),
+  );
+  await store.instances.leave();
+  await disposables.disposeAsync();
+}
+
+/** The census is off by default. Its modules are loaded only if it is on. */
+async function openCensusIfOn(config: Config, scans: OpenScans): Promise<OpenCensus | null> {
+  if (config.census === null) return null;
+  const { openCensus } = await import('./open-census.ts');
+  return openCensus(config, config.census, scans);
+}
+
+type TimerOptions = Pick<RunningService, 'app' | 'store' | 'payments'> & {
+  readonly standing: RefreshingStanding;
+};
+
+function startTimers({ app, store, standing, payments }: TimerOptions): () => void {
+  const { log } = app;
+  const { metrics, unreadyReason } = payments;
+  const purgeTimer = new PurgeTimer({
+    store,
+    onPurged(removed, atMs) {
+      metrics.setPurged(atMs);
+      log.info(removed, 'purged');
+    },
+    onError: (message, err) => log.error({ err }, message),
+  });
+  purgeTimer.start();
+  const stopReadinessLog = watchReadiness(unreadyReason, {
+    closed: (message, facts) => log.error(facts, message),
+    opened: (message) => log.info(message),
+  });
+  const onError = (message: string, err: unknown) => log.warn({ err }, message);
+  const refresh = () => refreshListing({ store, standing, onError });
+  const timers = [setTimeout(refresh, FIRST_REFRESH_MS), setInterval(refresh, REFRESH_INTERVAL_MS)];
+  for (const timer of timers) timer.unref();
+  return () => {
+    purgeTimer.stop();
+    stopReadinessLog();
+    timers.forEach(clearInterval);
+  };
+}

@@ -1,0 +1,259 @@
+import { randomUUID } from 'node:crypto';
+import type { Grade } from '../../scanner/model/report.ts';
+import type { StoreContext } from './context.ts';
+import { StoreError } from './errors.ts';
+import { findHiddenChanges } from './exclusions.ts';
+import { findOwnerState } from './owners.ts';
+import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
+import { waitJitter } from './table.ts';
+import type { ChangeType, Row } from './tables.ts';
+
+/**
+ * The history of one host up to the last row that this reader has read. Rows are numbered without gaps and never
+ * change. A reader therefore asks for the next number until no row has it.
+ */
+export class HostHistory {
+  readonly host: string;
+  readonly #history: StoreContext['tables']['history'];
+  /** The number of the last row that was read; 0 before the first. */
+  seq = 0;
+  /** The smallest scan time of all rows up to `seq`. */
+  firstSeenAtMs = Number.POSITIVE_INFINITY;
+  /** The scan with the greatest time of all rows up to `seq`. */
+  newestScan: PublishedScan | null = null;
+  /** Like `newestScan`, among the scans that a payer ordered. */
+  newestPaidScan: PublishedScan | null = null;
+  /** True if the origin answered in at least one scan up to `seq`. */
+  reached = false;
+
+  private constructor(host: string, history: StoreContext['tables']['history']) {
+    this.host = host;
+    this.#history = history;
+  }
+
+  /** Starts at the host's record, which sums up the rows up to its scan count, and reads all later rows. */
+  static async read(
+    { tables: { history, records } }: Pick<StoreContext, 'tables'>,
+    host: string,
+  ): Promise<HostHistory> {
+    const reader = new HostHistory(host, history);
+    const record = await records.get(host);
+    if (record) {
+      reader.seq = record.scanCount;
+      reader.firstSeenAtMs = record.firstSeenAtMs;
+      reader.newestScan = publishedScanFromJson(record.scan);
+      const paidScan = record.paidBy === 'census' ? record.paidScan : record.scan;
+      reader.newestPaidScan = paidScan === null ? null : publishedScanFromJson(paidScan);
+      reader.reached = record.reached;
+    }
+    await reader.readNewRows();
+    return reader;
+  }
+
+  /** Returns true if there were new rows. */
+  async readNewRows(): Promise<boolean> {
+    const before = this.seq;
+    for (;;) {
+      const next = await this.#history.get(this.host, this.seq + 1);
+      if (!next) return this.seq > before;
+      this.#add(next);
+    }
+  }
+
+  #add({ seq, scannedAtMs, scan }: Row<'history'>): void {
+    this.seq = seq;
+    this.firstSeenAtMs = Math.min(this.firstSeenAtMs, scannedAtMs);
+    // A row loses its scan after an hour, because the host's record includes that scan.
+    if (scan === null) return;
+    const added = publishedScanFromJson(scan);
+    this.reached ||= added.reached !== false;
+    if (!this.newestScan || isNewer(added, this.newestScan)) this.newestScan = added;
+    if (added.paidBy === 'census') return;
+    if (!this.newestPaidScan || isNewer(added, this.newestPaidScan)) this.newestPaidScan = added;
+  }
+}
+
+/** Compares times, then ids, so that all instances agree on two scans of the same millisecond. */
+function isNewer(a: PublishedScan, b: PublishedScan): boolean {
+  if (a.scannedAtMs !== b.scannedAtMs) return a.scannedAtMs > b.scannedAtMs;
+  return a.scanId > b.scanId;
+}
+
+export type DirectoryChange = {
+  /** 1, 2, 3 … without gaps. Readers of the feed do not get this number. */
+  readonly n: number;
+  /** The scan whose publication made the change. Unique, so a repeated publication adds no second change. */
+  readonly scanId: string;
+  readonly changeType: ChangeType;
+  /** Database time, ms; strictly increasing with `n`. */
+  readonly changedAtMs: number;
+  readonly host: string;
+  /** The grade of the host's current record after this change. */
+  readonly grade: Grade;
+  readonly score: number;
+  readonly checksVersion: string;
+  /** Set with `grade_changed` and `rules_changed`: the grade in the host's last change before this one. */
+  readonly previousGrade?: Grade | undefined;
+  readonly previousScore?: number | undefined;
+};
+
+export type ChangesQuery = {
+  /** Exclusive; ms since the epoch. */
+  readonly sinceMs: number;
+  readonly limit: number;
+};
+type FoundChanges = { readonly changes: readonly DirectoryChange[]; readonly hasMore: boolean };
+
+/** More rows than wanted are read at a time, because some may belong to hosts that opted out. */
+const MIN_BATCH_ROWS = 50;
+
+/**
+ * The feed of published changes, in order. A writer inserts number n+1 only after it has read number n. A reader that
+ * pages by `changedAtMs` therefore misses no change and gets none twice. Changes are never purged.
+ */
+export function changesOn(context: StoreContext) {
+  return {
+    /**
+     * Lists at most `limit` changes after `sinceMs` (exclusive), oldest first. Leaves out hosts that are opted out now.
+     */
+    async list({ sinceMs, limit }: ChangesQuery): Promise<FoundChanges> {
+      const listedRows: Row<'changes'>[] = [];
+      // Opt-outs are read again after the rows, because an owner may have opted out meanwhile.
+      for (let after = sinceMs; ; ) {
+        const batchRows = Math.max(MIN_BATCH_ROWS, limit + 1 - listedRows.length);
+        const rows = await context.tables.changes.all(
+          { changedAtMs: { after }, hidden: false },
+          { order: [['changedAtMs', 'asc']], limit: batchRows },
+        );
+        const isHidden = await findHiddenChanges(context, [...listedRows, ...rows]);
+        listedRows.push(...rows.filter((row) => !isHidden(row)));
+        after = rows.at(-1)?.changedAtMs ?? after;
+        // A row beyond the limit shows that there are more.
+        if (rows.length < batchRows || listedRows.length > limit) {
+          const changes = listedRows.filter((row) => !isHidden(row)).slice(0, limit);
+          return { changes: changes.map(toChange), hasMore: listedRows.length > limit };
+        }
+      }
+    },
+
+    /** Takes the newest `limit` changes, newest first, and leaves out those of hosts that are opted out now. */
+    async findNewest(limit: number): Promise<readonly DirectoryChange[]> {
+      const rows = await context.tables.changes.all(
+        { hidden: false },
+        { order: [['changedAtMs', 'desc']], limit },
+      );
+      // Opt-outs are read after the rows, because an owner may have opted out meanwhile.
+      const isHidden = await findHiddenChanges(context, rows);
+      return rows.filter((row) => !isHidden(row)).map(toChange);
+    },
+  };
+}
+
+function toChange(row: Row<'changes'>): DirectoryChange {
+  const { attempt, hidden, scannerVersion, previousGrade, previousScore, ...change } = row;
+  if (previousGrade === null || previousScore === null) return change;
+  return { ...change, previousGrade, previousScore };
+}
+
+const NEWEST_FIRST = { order: [['n', 'desc']] } as const;
+
+type Announcement = {
+  /** Unique: a second announcement with the same id adds nothing. */
+  readonly scanId: string;
+  /** True if the feed's readers do not know the host, or may have removed it from their lists. */
+  readonly isListing: boolean;
+  /** If true, the change is hidden unless the host is new or its grade changed; default false. */
+  readonly isQuiet?: boolean;
+};
+
+/** Finds the last change of the feed; null while it is empty. */
+export function findLastChange({ tables }: StoreContext): Promise<Row<'changes'> | null> {
+  return tables.changes.first({}, NEWEST_FIRST);
+}
+
+/**
+ * Adds a host to the feed after its owner has listed it again.
+ * @param n number of the row in `owners` that lists the host again
+ */
+export async function announceListing(
+  context: StoreContext,
+  host: string,
+  n: number,
+): Promise<void> {
+  const history = await HostHistory.read(context, host);
+  if (history.newestScan === null || !history.reached) return;
+  await announce(context, history, { scanId: `listing ${n}`, isListing: true });
+}
+
+/** Queues the writers of one process, because writers that race for a number would only delay each other. */
+export async function announce(
+  context: StoreContext,
+  history: HostHistory,
+  announcement: Announcement,
+): Promise<void> {
+  await context.changeWriters.add(() => appendChange(context, history, announcement));
+}
+
+/**
+ * Compares the grade with the host's last change in the feed, not with the host's history. Instances may publish scans
+ * in any order, and the feed still never contradicts itself. A scan that is published late announces the current grade.
+ */
+async function appendChange(
+  context: StoreContext,
+  history: HostHistory,
+  { scanId, isListing, isQuiet = false }: Announcement,
+): Promise<void> {
+  const { changes } = context.tables;
+  const attempt = randomUUID();
+  for (;;) {
+    const lastOfFeed = await findLastChange(context);
+    const shownChanges = { host: history.host, hidden: false };
+    const lastChange = isListing ? null : await changes.first(shownChanges, NEWEST_FIRST);
+    const newestRow = await changes.first({ host: history.host }, NEWEST_FIRST);
+    const { state } = await findOwnerState(context, history.host);
+    // The history is read after `lastOfFeed`, so it holds every scan that the feed has announced. If this writer then
+    // wins the next number, no other writer has announced a scan since `lastOfFeed` was read.
+    await history.readNewRows();
+    const newestScan = requireNewestScan(history);
+    const { host, grade, score, checksVersion, scannerVersion = null } = newestScan;
+    const rules = { checksVersion, scannerVersion };
+    const hasNewRules = isQuiet && newestRow !== null && !hasSameRules(newestRow, rules);
+    const row: Row<'changes'> = {
+      n: (lastOfFeed?.n ?? 0) + 1,
+      attempt,
+      scanId,
+      ...toChangeMembers(lastChange, grade, hasNewRules),
+      changedAtMs: Math.max(context.now(), (lastOfFeed?.changedAtMs ?? 0) + 1),
+      host,
+      grade,
+      score,
+      ...rules,
+      hidden: !history.reached || !state.listed || (isQuiet && lastChange?.grade === grade),
+    };
+    if ((await changes.insertContended(row)) === 'won') return;
+    if (await changes.first({ scanId })) return;
+    await waitJitter();
+  }
+}
+
+/** @param last the host's last change in the feed; null if readers do not know the host or may have removed it */
+function toChangeMembers(last: Row<'changes'> | null, grade: Grade, hasNewRules: boolean) {
+  const noPrevious = { previousGrade: null, previousScore: null };
+  if (last === null) return { changeType: 'new', ...noPrevious } as const;
+  if (last.grade === grade) return { changeType: 'rescanned', ...noPrevious } as const;
+  const { grade: previousGrade, score: previousScore } = last;
+  const changeType = hasNewRules ? 'rules_changed' : 'grade_changed';
+  return { changeType, previousGrade, previousScore } as const;
+}
+
+type Rules = Pick<Row<'changes'>, 'checksVersion' | 'scannerVersion'>;
+
+/** Another catalog or program judges by other rules, so the grade says nothing new about the origin. */
+function hasSameRules(one: Rules, other: Rules): boolean {
+  return one.checksVersion === other.checksVersion && one.scannerVersion === other.scannerVersion;
+}
+
+export function requireNewestScan({ newestScan }: HostHistory): PublishedScan {
+  if (newestScan) return newestScan;
+  throw new StoreError('corrupt', 'a history lost its rows; restore the store from a backup');
+}

@@ -1,0 +1,232 @@
+import type { PaidBy, PayableState } from '../../scanner/model/payability.ts';
+import type { Grade } from '../../scanner/model/report.ts';
+import { CENSUS_TABLES } from './census-tables.ts';
+import { PAYMENT_TABLES } from './payment-tables.ts';
+import {
+  boolean,
+  bytes,
+  defineTable,
+  integer,
+  orNull,
+  type RowOf,
+  type TablesOf,
+  text,
+  textOf,
+} from './table.ts';
+
+/** `rules_changed`: the census found another grade by another catalog or program than before. */
+export type ChangeType = 'new' | 'grade_changed' | 'rules_changed' | 'rescanned';
+
+/**
+ * All tables of a store. Free-form JSON is stored as text, because a database may reserve characters of its member
+ * names ("$", ".") or change its numbers. By the random `attempt` a writer recognises its own row if it inserts again.
+ */
+export const TABLES = {
+  ...PAYMENT_TABLES,
+  ...CENSUS_TABLES,
+  results: defineTable({
+    name: 'results',
+    columns: { scanId: text, host: text, scannedAtMs: integer, submittedUrl: text },
+    key: ['scanId'],
+    // A synced row follows: the step `settling` of a payment, or the change of a publication.
+    syncsLater: () => true,
+    indexes: [['host', 'scannedAtMs'], ['scannedAtMs']],
+  }),
+  /** Reports as compressed JSON. They are not in `results`, because answers refer to them for longer. */
+  reports: defineTable({
+    name: 'reports',
+    columns: { scanId: text, scannedAtMs: integer, report: bytes },
+    key: ['scanId'],
+    // The result is inserted next, and becomes durable together with this row.
+    syncsLater: () => true,
+    indexes: [['scannedAtMs']],
+  }),
+  recordings: defineTable({
+    name: 'recordings',
+    /** `recording` is null when it is too large to be kept. */
+    columns: { scanId: text, keptAtMs: integer, recording: orNull(bytes) },
+    key: ['scanId'],
+    // The result, or the answer with the recording, becomes durable together with this row.
+    syncsLater: () => true,
+    indexes: [['keptAtMs']],
+  }),
+  history: defineTable({
+    name: 'history',
+    columns: {
+      host: text,
+      seq: integer,
+      attempt: text,
+      scanId: text,
+      scannedAtMs: integer,
+      grade: textOf<Grade>(),
+      score: integer,
+      checksVersion: text,
+      /** Null after the record has included the scan for an hour. */
+      scan: orNull(text),
+      payableBy: textOf<PayableState>(),
+      /** Null if a payer ordered the scan. */
+      paidBy: orNull(textOf<PaidBy>()),
+      scannerVersion: orNull(text),
+    },
+    key: ['host', 'seq'],
+    // A synced row of `changes` follows.
+    syncsLater: () => true,
+    unique: [['scanId']],
+    indexes: [['host', 'scannedAtMs', 'scanId']],
+  }),
+  /** The newest scan of each host. The row can be rebuilt from the host's history. */
+  records: defineTable({
+    name: 'records',
+    columns: {
+      host: text,
+      scanId: text,
+      scannedAtMs: integer,
+      grade: textOf<Grade>(),
+      score: integer,
+      category: text,
+      firstSeenAtMs: integer,
+      scanCount: integer,
+      /** True if the origin answered in at least one scan. */
+      reached: boolean,
+      scan: text,
+      /** `census` if the census ordered `scan`; null if a payer did. */
+      paidBy: orNull(textOf<PaidBy>()),
+      /** The newest scan that a payer ordered, while `scan` is of the census; null if there is none. */
+      paidScan: orNull(text),
+      /** JSON of `DayWords`, copied from the census because the census has long rows. Null if there is no word. */
+      dayWords: orNull(text),
+      /** The host counts as payable today until this time; null if the newest word of the census is not `payable`. */
+      payableUntilMs: orNull(integer),
+      /** The UTC days whose week counts as payable by the present words, such as " 20513 20514 ". */
+      payableWeekDays: orNull(text),
+    },
+    key: ['host'],
+    // A synced row of `changes` follows.
+    syncsLater: () => true,
+  }),
+  changes: defineTable({
+    name: 'changes',
+    columns: {
+      n: integer,
+      attempt: text,
+      scanId: text,
+      changeType: textOf<ChangeType>(),
+      changedAtMs: integer,
+      host: text,
+      grade: textOf<Grade>(),
+      score: integer,
+      checksVersion: text,
+      previousGrade: orNull(textOf<Grade>()),
+      previousScore: orNull(integer),
+      /** Null in rows of older releases. */
+      scannerVersion: orNull(text),
+      /** True if no reader may see the change: the host was not listed, or a census scan found the same grade again. */
+      hidden: boolean,
+    },
+    key: ['n'],
+    unique: [['scanId']],
+    indexes: [['changedAtMs'], ['hidden', 'changedAtMs'], ['host', 'n']],
+  }),
+  /** Each row is one version of the settings and the proof of a host's owner. `n` counts the rows of all hosts. */
+  owners: defineTable({
+    name: 'owners',
+    columns: {
+      n: integer,
+      attempt: text,
+      host: text,
+      atMs: integer,
+      listed: boolean,
+      /** Hash of the token whose listing key set `listed`; null if no key was used. `suppressedBy` is the same. */
+      listedBy: orNull(text),
+      enrichmentSuppressed: boolean,
+      suppressedBy: orNull(text),
+      confirmedAtMs: orNull(integer),
+      tokenHash: orNull(text),
+      keyHash: orNull(text),
+      client: orNull(text),
+    },
+    key: ['n'],
+    indexes: [['host', 'n'], ['listed'], ['confirmedAtMs'], ['atMs']],
+  }),
+  /** The last valid answers of indexes and other third parties. */
+  snapshots: defineTable({
+    name: 'snapshots',
+    columns: { source: text, key: text, takenAtMs: integer, data: text },
+    key: ['source', 'key'],
+    indexes: [['takenAtMs']],
+  }),
+  /** The counters that each host raises in the statistics of a UTC day. They are removed when the day is folded. */
+  hostDays: defineTable({
+    name: 'host_days',
+    columns: {
+      /** Days since the epoch. */
+      day: integer,
+      host: text,
+      /** The scan whose publication inserted the row. */
+      scanId: text,
+      tally: text,
+    },
+    key: ['day', 'host'],
+    // A synced row of `changes` follows.
+    syncsLater: () => true,
+    unique: [['scanId']],
+  }),
+  /** Counters summed over all hosts of a folded day, and of the days before it that are in no earlier block. */
+  daySums: defineTable({
+    name: 'day_sums',
+    columns: { day: integer, attempt: text, sums: text },
+    key: ['day'],
+  }),
+  /** The keys that sign reports (`StoredSigningKey`). */
+  signingKeys: defineTable({
+    name: 'signing_keys',
+    columns: { n: integer, kid: text, publicKey: text, privateKey: orNull(text), sinceMs: integer },
+    key: ['n'],
+  }),
+  /** Each row is one version of a host's watch. */
+  watches: defineTable({
+    name: 'watches',
+    columns: {
+      host: text,
+      n: integer,
+      attempt: text,
+      atMs: integer,
+      /** False after a later version has replaced this one. */
+      isCurrent: boolean,
+      lookAtMs: orNull(integer),
+      isConfirming: boolean,
+      sendAtMs: orNull(integer),
+      endedAtMs: orNull(integer),
+      receiver: text,
+      domain: text,
+      client: text,
+      holdsPlace: boolean,
+      state: text,
+    },
+    key: ['host', 'n'],
+    indexes: [
+      ['lookAtMs'],
+      ['isConfirming', 'lookAtMs'],
+      ['sendAtMs'],
+      ['receiver', 'sendAtMs'],
+      ['receiver', 'isCurrent', 'holdsPlace'],
+      ['domain', 'isCurrent'],
+      ['endedAtMs'],
+      ['isCurrent', 'atMs'],
+    ],
+  }),
+  /** Long texts to which versions of a watch refer. Version `n` added the text. */
+  watchTexts: defineTable({
+    name: 'watch_texts',
+    columns: { id: text, host: text, n: integer, attempt: text, text },
+    key: ['id'],
+    // A synced row of `watches` follows.
+    syncsLater: () => true,
+    indexes: [['host', 'n']],
+  }),
+};
+
+export type Tables = TablesOf<typeof TABLES>;
+
+/** The type of a row of the named table. */
+export type Row<Name extends keyof typeof TABLES> = RowOf<(typeof TABLES)[Name]>;

@@ -1,0 +1,112 @@
+import { OriginRefused } from '../../scanner/guard/errors.ts';
+import type { Origin, OriginPolicy } from '../../scanner/guard/origin.ts';
+import type { HostPreflight } from '../../scanner/preflight/preflight.ts';
+import {
+  notAsked,
+  type Preflight,
+  type PreflightRequest,
+  parsePreflightUrl,
+  refusedPreflight,
+} from '../../scanner/preflight/result.ts';
+import { findFreshReport } from '../directory/published-report.ts';
+import type { Store } from '../store/store.ts';
+import type { Client } from './client-key.ts';
+import { NoTurn, type OriginTurns, type TurnClient } from './origin-turns.ts';
+
+/** Sends one GET, and judges the answer. */
+export type AskSeller = (request: GetPreflightRequest, client: TurnClient) => Promise<Preflight>;
+
+type GetPreflightRequest = PreflightRequest & { readonly method: 'GET' };
+
+type PreflightCall = {
+  readonly url: string;
+  readonly method: string;
+  readonly maxPrice: string | null;
+  readonly client: Client;
+};
+
+/** Reads a host's documents, and sends a GET to a URL that they sell. */
+export type AskHost = (origin: Origin, client: TurnClient) => Promise<HostPreflight>;
+
+export type PreflightRunner = ReturnType<typeof createPreflightRunner>;
+
+type PreflightRunnerOptions = {
+  readonly store: Store;
+  readonly policy: OriginPolicy;
+  readonly askSeller: AskSeller;
+  readonly askHost: AskHost;
+  readonly turns: OriginTurns;
+};
+
+/** Shortest time between two preflights of a host. It is limited because calls are free and anonymous. */
+const COOL_DOWN_MS = 5_000;
+/** A call that would wait longer gets an answer from the stored report. */
+const MAX_WAIT_MS = 1_000;
+
+const BUSY_REASON = 'too many sellers are asked at once: ask again in a few seconds';
+
+export function createPreflightRunner(options: PreflightRunnerOptions) {
+  const { store, policy, askSeller, askHost, turns } = options;
+
+  async function answerFromStore(request: PreflightRequest, reason: string): Promise<Preflight> {
+    const { host, url } = request.origin;
+    const report = await findFreshReport(store, host);
+    if (report?.origin !== url) return notAsked(reason);
+    // This module imports the parsers of offers, so it is loaded with the first preflight.
+    const { storedPreflight } = await import('../../scanner/preflight/verdict.ts');
+    return storedPreflight(request, report.report) ?? notAsked(reason);
+  }
+
+  /** Resolves to null if the wait for a turn is too long. */
+  async function askInTurn<Answer>(
+    origin: Origin,
+    { block }: Client,
+    ask: (client: TurnClient) => Promise<Answer>,
+  ): Promise<Answer | null> {
+    try {
+      return await turns.ask({ origin, blocks: new Set([block]), withinMs: MAX_WAIT_MS }, ask);
+    } catch (error) {
+      if (error instanceof NoTurn) return null;
+      throw error;
+    }
+  }
+
+  /** Resolves to null if this call may ask the host now; otherwise to the reason why it may not. */
+  async function findCoolDownReason({ host }: Origin): Promise<string | null> {
+    const { count } = await store.limits.hit(`preflight of ${host}`, COOL_DOWN_MS);
+    if (count === 1) return null;
+    return `${host} was asked seconds ago: ask again in ${COOL_DOWN_MS / 1_000} s`;
+  }
+
+  return {
+    /** Judges one URL. */
+    async judgeUrl({ url, method, maxPrice, client }: PreflightCall): Promise<Preflight> {
+      let request: PreflightRequest;
+      try {
+        request = { ...parsePreflightUrl(url, policy), method, maxPrice };
+      } catch (error) {
+        if (error instanceof OriginRefused) return refusedPreflight(error);
+        throw error;
+      }
+      const { origin } = request;
+      if (method !== 'GET') {
+        const reason = `${method} is not sent, and no report of ${origin.host} covers it`;
+        return answerFromStore(request, reason);
+      }
+      const coolDownReason = await findCoolDownReason(origin);
+      if (coolDownReason !== null) return answerFromStore(request, coolDownReason);
+      const preflight = await askInTurn(origin, client, (turnClient) =>
+        askSeller({ ...request, method }, turnClient),
+      );
+      return preflight ?? answerFromStore(request, BUSY_REASON);
+    },
+
+    /** Judges the first URL that the origin's documents sell by GET. */
+    async judgeHost(origin: Origin, client: Client): Promise<HostPreflight> {
+      const coolDownReason = await findCoolDownReason(origin);
+      if (coolDownReason !== null) return { path: null, preflight: notAsked(coolDownReason) };
+      const answer = await askInTurn(origin, client, (turnClient) => askHost(origin, turnClient));
+      return answer ?? { path: null, preflight: notAsked(BUSY_REASON) };
+    },
+  };
+}

@@ -1,0 +1,229 @@
+import { randomBytes } from 'node:crypto';
+import { OriginRefused } from '../../scanner/guard/errors.ts';
+import { NetworkDown } from '../../scanner/guard/failures.ts';
+import { type Resolver, systemResolver } from '../../scanner/guard/name-servers.ts';
+import {
+  type Origin,
+  type OriginPolicy,
+  toOrigin,
+  validateUrl,
+} from '../../scanner/guard/origin.ts';
+import { resolveHost } from '../../scanner/guard/resolve.ts';
+import { feedUrl } from '../directory/host-feed.ts';
+import { ScannerFailed } from '../errors/errors.ts';
+import { requireOwner } from '../ownership/listing.ts';
+import { hashSecret, isSameHash, newSecret } from '../ownership/token-reader.ts';
+import type { Store } from '../store/store.ts';
+import type { Client } from '../turns/client-key.ts';
+import { registrableDomain } from '../turns/origin-turns.ts';
+import { addEvents, changeLive, changeWatch, endLive, findWatch, toDay } from './change-watch.ts';
+import { NotAgreed, NotYourWatch, refuseTooMany, WatchJustChanged } from './places.ts';
+import {
+  SHOWN_DELIVERIES,
+  toPhase,
+  type WatchChange,
+  type WatchState,
+  type WatchTiming,
+  type WebhookDelivery,
+} from './state.ts';
+
+type WatchRequest = { readonly webhook: string; readonly listingKey?: string | undefined };
+
+type NewWatch = {
+  readonly host: string;
+  /** Shown only in the answer that creates the watch. */
+  readonly secret: string;
+  readonly endsAt: string;
+  readonly feedUrl: string;
+};
+
+type WatchStatus = ReturnType<typeof toWatchStatus>;
+
+/** The operations of owners on their watches. All methods except `create` throw NotYourWatch. */
+export type OwnerWatches = {
+  /** Throws NotVerified, NotYourProof, OriginRefused, WatchJustChanged, TooManyWatches. */
+  create(origin: Origin, client: Client, request: WatchRequest): Promise<NewWatch>;
+  status(origin: Origin, secret: string): Promise<WatchStatus>;
+  /** Sends an event of type `watch.test`. Throws NotAgreed. */
+  test(origin: Origin, secret: string): Promise<WatchStatus>;
+  stop(origin: Origin, secret: string): Promise<WatchStatus>;
+};
+
+type OwnerWatchesOptions = {
+  readonly store: Store;
+  readonly policy: OriginPolicy;
+  readonly siteUrl: string;
+  /** If false, a watch may be replaced at any time. */
+  readonly isRateLimited: boolean;
+  readonly timing: WatchTiming;
+  readonly resolver?: Resolver;
+};
+
+const SECRET_BYTES = 32;
+/** Limits of replacements of one watch within `changeAgainAfterMs`. */
+const MAX_AGREED_CHANGES = 1;
+const MAX_PENDING_CHANGES = 3;
+/** These events concern only the replaced watch or its receiver. */
+const NOT_COPIED_EVENTS: ReadonlySet<string> = new Set(['watch.started', 'watch.ending']);
+
+export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
+  const { store, policy, siteUrl, timing, resolver = systemResolver() } = options;
+
+  /** A missing watch takes the same time as a wrong secret: one look-up and one comparison. */
+  async function requireWatch({ host }: Origin, secret: string): Promise<WatchState> {
+    const watch = await findWatch(store, host);
+    const isOwn = isSameHash(hashSecret(secret), hashSecret(watch?.secret ?? ''));
+    if (watch === null || !isOwn) throw new NotYourWatch(host);
+    return watch;
+  }
+
+  return {
+    async create(origin, client, { webhook: webhookText, listingKey }) {
+      const { webhook, receiver } = readWebhook(webhookText, policy);
+      const { host, url: originUrl } = origin;
+      const { tokenHash } = await requireOwner(store, host, client, listingKey);
+      const oldWatch = await findWatch(store, host);
+      addChange(options, oldWatch); // throws before the slower steps
+      await requireAddress(receiver, { policy, resolver });
+      const domain = await registrableDomain(origin);
+      const place = { host, receiver: receiver.host, domain, client: client.key };
+      await refuseTooMany(store, { ...place, holdsPlace: canKeepPlace(oldWatch, receiver.host) });
+      const nowMs = store.now();
+      const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+      const agreement = newSecret();
+      const endsAtMs = nowMs + timing.lifetimeMs;
+      const newWatch = {
+        ...NEW_WATCH,
+        ...place,
+        ...{ originUrl, webhook, secret, challenge: agreement, tokenHash, block: client.block },
+        ...{ createdAtMs: nowMs, endsAtMs },
+      };
+      const endsAt = toIso(endsAtMs);
+      const event = { type: 'watch.started', more: { challenge: agreement, endsAt } } as const;
+      await changeWatch(options, host, (before) => {
+        const changes = addChange(options, before);
+        const holdsPlace = canKeepPlace(before, receiver.host);
+        const state = { ...newWatch, changes, holdsPlace, ...copyFindings(before, nowMs, timing) };
+        const queued = addEvents(state, [event], { nowMs, siteUrl });
+        const deliveries = [...queued.state.deliveries, ...copyWaitingEvents(before, nowMs)];
+        return { ...queued, state: { ...queued.state, deliveries } };
+      });
+      return { host, secret, endsAt, feedUrl: feedUrl(siteUrl, host) };
+    },
+
+    async status(origin, secret) {
+      return toWatchStatus(await requireWatch(origin, secret));
+    },
+
+    async test(origin, secret) {
+      const watch = await requireWatch(origin, secret);
+      if (toPhase(watch) !== 'active') throw new NotAgreed(toPhase(watch) === 'ended');
+      const nowMs = store.now();
+      const changed = await changeLive(options, watch, (state) =>
+        addEvents(state, [{ type: 'watch.test' }], { nowMs, siteUrl }),
+      );
+      if (changed === null) throw new NotAgreed(true);
+      return toWatchStatus(changed);
+    },
+
+    async stop(origin, secret) {
+      const watch = await requireWatch(origin, secret);
+      return toWatchStatus((await endLive(options, watch)) ?? (await requireWatch(origin, secret)));
+    },
+  };
+}
+
+const NEW_WATCH = {
+  agreedAtMs: null,
+  endedAtMs: null,
+  isEndTold: false,
+  nextLookAtMs: null,
+  scannedDay: null,
+  readDay: null,
+  scanId: null,
+  scannedAtMs: 0,
+  baseline: null,
+  suspicions: {},
+  deliveries: [],
+  failedForMs: 0,
+} as const;
+
+/** Returns the latest changes of a host's watch, and this change. Throws WatchJustChanged. */
+function addChange(
+  { store, isRateLimited, timing: { changeAgainAfterMs } }: OwnerWatchesOptions,
+  before: WatchState | null,
+): readonly WatchChange[] {
+  if (before === null) return [];
+  const nowMs = store.now();
+  const wasAgreed = before.agreedAtMs !== null;
+  const recent = before.changes.filter(({ atMs }) => atMs > nowMs - changeAgainAfterMs);
+  const sameKind = recent.filter((change) => change.wasAgreed === wasAgreed);
+  const limit = wasAgreed ? MAX_AGREED_CHANGES : MAX_PENDING_CHANGES;
+  const [oldest] = sameKind.slice(-limit);
+  if (isRateLimited && oldest !== undefined && sameKind.length >= limit) {
+    throw new WatchJustChanged(before.host, limit, oldest.atMs + changeAgainAfterMs - nowMs);
+  }
+  return [...recent, { atMs: nowMs, wasAgreed }].slice(-MAX_AGREED_CHANGES - MAX_PENDING_CHANGES);
+}
+
+/** True if the same receiver has agreed to the replaced watch. The new watch then keeps that place. */
+function canKeepPlace(before: WatchState | null, receiver: string): boolean {
+  return before?.endedAtMs === null && before.holdsPlace && before.receiver === receiver;
+}
+
+/**
+ * Copies the findings of the replaced watch, so that the new watch misses no change. If the old watch has ended, its
+ * findings are copied only if it scanned today: a host is scanned once a day, however often its watch is replaced.
+ */
+function copyFindings(before: WatchState | null, nowMs: number, timing: WatchTiming) {
+  if (before === null) return {};
+  if (before.endedAtMs !== null && before.scannedDay !== toDay(nowMs, timing)) return {};
+  const { scannedDay, readDay, scanId, scannedAtMs, baseline, suspicions } = before;
+  return { scannedDay, readDay, scanId, scannedAtMs, baseline, suspicions };
+}
+
+/** Copies the undelivered events of the replaced watch. They are sent when the new receiver agrees. */
+function copyWaitingEvents(before: WatchState | null, nowMs: number): readonly WebhookDelivery[] {
+  return (before?.deliveries ?? [])
+    .filter(({ status, type }) => status === 'waiting' && !NOT_COPIED_EVENTS.has(type))
+    .map((delivery) => ({ ...delivery, tries: 0, nextTryAtMs: nowMs, lastTryAtMs: null }));
+}
+
+/** Throws OriginRefused. */
+function readWebhook(text: string, policy: OriginPolicy) {
+  const url = validateUrl(text, policy);
+  url.hash = '';
+  return { webhook: url.href, receiver: toOrigin(url) };
+}
+
+/** Gives the same reason for every name without a public address. Otherwise callers could query our DNS. */
+async function requireAddress(
+  receiver: Origin,
+  { policy, resolver }: Required<Pick<OwnerWatchesOptions, 'policy' | 'resolver'>>,
+): Promise<void> {
+  const resolved = await resolveHost(receiver, policy, resolver, 1);
+  if (resolved.kind === 'addresses') return;
+  if (resolved.kind === 'our-fault') throw new ScannerFailed(new NetworkDown(resolved.detail));
+  throw new OriginRefused(
+    'blocked_ip',
+    'The host of the webhook gave no address of the public internet: give a public https URL.',
+  );
+}
+
+function toWatchStatus(watch: WatchState) {
+  const { host, endsAtMs, endedAtMs, nextLookAtMs, deliveries } = watch;
+  return {
+    host,
+    state: toPhase(watch),
+    endsAt: toIso(endedAtMs ?? endsAtMs),
+    nextLookAt: nextLookAtMs === null ? null : toIso(nextLookAtMs),
+    deliveries: deliveries
+      .slice(-SHOWN_DELIVERIES)
+      .toReversed()
+      .map(({ id, type, atMs, tries, status }) => ({ id, type, at: toIso(atMs), tries, status })),
+  };
+}
+
+function toIso(atMs: number): string {
+  return new Date(atMs).toISOString();
+}

@@ -1,0 +1,100 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { freePort } from '../../fixtures/service/free-port.ts';
+import { runCli } from '../run-cli.ts';
+
+const TIMEOUT_MS = 120_000;
+
+/** A seller that serves documents with URLs on OTHER, and redirects every other request to OTHER. */
+const SELLER = `
+  import { createServer } from 'node:http';
+  const { PORT, OTHER } = process.env;
+  const paths = { '/paid': { get: { responses: { 402: { description: 'Payment' } } } } };
+  const info = { title: 'A', version: '1' };
+  const documents = {
+    '/openapi.json': JSON.stringify({ openapi: '3.1.0', info, servers: [{ url: OTHER }], paths }),
+    '/llms.txt': '# A\\n\\n> b\\n\\n## C\\n\\n- [d](' + OTHER + '/paid)\\n',
+    '/.well-known/x402': JSON.stringify({ version: 1, resources: [OTHER + '/paid'] }),
+  };
+  createServer((request, response) => {
+    const document = documents[request.url];
+    if (document === undefined) response.writeHead(307, { location: OTHER + request.url }).end();
+    else response.end(document);
+  }).listen(Number(PORT), '127.0.0.1');
+`;
+
+test('the run sends no request to another origin, although documents and redirects of the seller lead there', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'own-origin-'));
+  const seller = join(folder, 'seller.mjs');
+  await writeFile(seller, SELLER);
+  const requestedPaths: string[] = [];
+  const otherServer = createServer((request, response) => {
+    requestedPaths.push(request.url ?? '');
+    response.writeHead(402).end('{}');
+  });
+  await new Promise<void>((resolve) => otherServer.listen(0, '127.0.0.1', resolve));
+  const otherUrl = `http://127.0.0.1:${(otherServer.address() as AddressInfo).port}`; // The server listens on TCP.
+  const run = async (...flags: readonly string[]) => {
+    const port = await freePort();
+    const start = `PORT=${port} OTHER=${otherUrl} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(seller)}`;
+    return runCli(['pay-test', `http://127.0.0.1:${port}`, '--start', start, ...flags]);
+  };
+  try {
+    const withoutRoute = await run('--only', 'T1');
+    expect(withoutRoute).toMatchObject({ code: 2, stdout: '' });
+    expect(withoutRoute.stderr).toContain('no route asks for a payment');
+    const withRoute = await run('--only', 'T1', '--route', 'GET /paid');
+    expect(withRoute.stdout).toContain('GET /paid: answers 307 instead of 402');
+    expect(requestedPaths).toEqual([]);
+  } finally {
+    otherServer.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+});
+
+/** Refuses each connection to another machine, and writes its address to the file DIALLED. */
+const WATCHING_SCRIPT = `
+  import { appendFileSync } from 'node:fs';
+  import { Socket } from 'node:net';
+  const connect = Socket.prototype.connect;
+  Socket.prototype.connect = function (...args) {
+    const [target] = [args[0]].flat();
+    const host = String((typeof target === 'object' ? target.host : args[1]) ?? 'localhost');
+    if (/^(?:127\\.|localhost$|::1$)/.test(host)) return connect.apply(this, args);
+    appendFileSync(process.env.DIALLED, host + ' ');
+    return this.destroy(new Error('not dialled'));
+  };
+`;
+
+test('the run does not follow a redirect to a public address', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'own-origin-'));
+  const [seller, watchingScript, dialledFile] = ['seller.mjs', 'watched.mjs', 'dialled'].map(
+    (name) => join(folder, name),
+  ) as [string, string, string]; // There is one path for each name.
+  await Promise.all([
+    writeFile(seller, SELLER),
+    writeFile(watchingScript, WATCHING_SCRIPT),
+    writeFile(dialledFile, ''),
+  ]);
+  const port = await freePort();
+  const start = `PORT=${port} OTHER=https://93.184.216.34 exec ${JSON.stringify(process.execPath)} ${JSON.stringify(seller)}`;
+  try {
+    const { code, stderr } = await runCli(
+      ['pay-test', `http://127.0.0.1:${port}`, '--start', start],
+      { NODE_OPTIONS: `--import=${watchingScript}`, DIALLED: dialledFile },
+    );
+    expect(code).toBe(2);
+    expect(stderr).toContain('no route asks for a payment');
+    expect(await readFile(dialledFile, 'utf8')).toBe('');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+});

@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import { lookUpHedged, type SourceLookup } from '../../../src/scanner/indexes/settlements.ts';
+import type { Lookup } from '../../../src/scanner/model/observations.ts';
+
+const LONG_WAIT_MS = 3_600_000;
+const SHORT_WAIT_MS = 1;
+
+function createSeenLookup(data: number): Lookup<number> {
+  return { state: 'seen', source: 's', asOf: '2026-08-20T12:00:00.000Z', ageSec: 0, data };
+}
+const FAILED_LOOKUP: Lookup<number> = { state: 'failed', source: 's', detail: 'down' };
+const isEnough = (lookup: Lookup<number>) => lookup.state === 'seen' && lookup.data > 0;
+
+/** Creates one source for each lookup. `askedIndexes` holds the indexes of the sources that were asked, in order. */
+function createSources(lookups: readonly (Lookup<number> | 'never')[]) {
+  const askedIndexes: number[] = [];
+  const sources = lookups.map(
+    (lookup, index): SourceLookup<number> =>
+      () => {
+        askedIndexes.push(index);
+        return lookup === 'never' ? new Promise(() => {}) : Promise.resolve(lookup);
+      },
+  );
+  return { askedIndexes, sources };
+}
+
+test('no source is asked after a source whose answer is enough', async () => {
+  const { sources, askedIndexes } = createSources([
+    FAILED_LOOKUP,
+    createSeenLookup(0),
+    createSeenLookup(5),
+    createSeenLookup(9),
+  ]);
+  expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([
+    FAILED_LOOKUP,
+    createSeenLookup(0),
+    createSeenLookup(5),
+  ]);
+  expect(askedIndexes).toEqual([0, 1, 2]);
+});
+
+test('all sources are asked if no answer is enough', async () => {
+  const { sources } = createSources([createSeenLookup(0), FAILED_LOOKUP]);
+  expect(await lookUpHedged(sources, isEnough, LONG_WAIT_MS)).toEqual([
+    createSeenLookup(0),
+    FAILED_LOOKUP,
+  ]);
+  expect(await lookUpHedged([], isEnough)).toEqual([]);
+});
+
+test('the next source is asked while a slow source is silent, but a late answer of the slow source still comes first', async () => {
+  let answerSlowSource = (_: Lookup<number>) => {};
+  const slowSource: SourceLookup<number> = () =>
+    new Promise((resolve) => {
+      answerSlowSource = resolve;
+    });
+  const { sources, askedIndexes } = createSources([createSeenLookup(9)]);
+  const lookups = lookUpHedged([slowSource, ...sources], isEnough, SHORT_WAIT_MS);
+  await expect.poll(() => askedIndexes).toEqual([0]);
+  answerSlowSource(createSeenLookup(5));
+  expect(await lookups).toEqual([createSeenLookup(5)]);
+});
+
+test('the answer of the next source counts if the slow source fails', async () => {
+  let answerSlowSource = (_: Lookup<number>) => {};
+  const slowSource: SourceLookup<number> = () =>
+    new Promise((resolve) => {
+      answerSlowSource = resolve;
+    });
+  const { sources, askedIndexes } = createSources([createSeenLookup(9), 'never']);
+  const lookups = lookUpHedged([slowSource, ...sources], isEnough, SHORT_WAIT_MS);
+  await expect.poll(() => askedIndexes).toEqual([0]);
+  answerSlowSource(FAILED_LOOKUP);
+  expect(await lookups).toEqual([FAILED_LOOKUP, createSeenLookup(9)]);
+});

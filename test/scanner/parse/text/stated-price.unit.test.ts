@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject } from '../../../../src/scanner/parse/json/json.ts';
+import {
+  readStatedPrice,
+  type StatedPrice,
+} from '../../../../src/scanner/parse/text/stated-price.ts';
+
+const USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+
+function inUnits(amount: string, asset: string | null = null): StatedPrice {
+  return { dollars: null, units: { amount, asset, mayBeDollars: false } };
+}
+
+function inDollars(dollars: string): StatedPrice {
+  return { dollars, units: null };
+}
+
+describe('readStatedPrice', () => {
+  test.each<[JsonObject, StatedPrice | null]>([
+    [
+      { amount: '10000', currency: 'USDC', decimals: 6 },
+      { dollars: '0.01', units: { amount: '10000', asset: null, mayBeDollars: false } },
+    ],
+    [
+      { amount: 25_000, decimals: 6 },
+      { dollars: '0.025', units: { amount: '25000', asset: null, mayBeDollars: false } },
+    ],
+    [
+      { amount: '7', decimals: 0 },
+      { dollars: '7', units: { amount: '7', asset: null, mayBeDollars: false } },
+    ],
+    [{ amount: '0.01', decimals: 6 }, inDollars('0.01')],
+    [{ amount: '10000', asset: USDC }, inUnits('10000', USDC)],
+    [{ amount: '0.01', asset: 'USDC' }, inDollars('0.01')],
+    [
+      { amount: '10000' },
+      { dollars: '10000', units: { amount: '10000', asset: null, mayBeDollars: true } },
+    ],
+    [
+      { amount: '5', currency: 'USDC' },
+      { dollars: '5', units: { amount: '5', asset: null, mayBeDollars: true } },
+    ],
+    [{ amount: '10000', currency: 'USD' }, inDollars('10000')],
+    [{ amount: '$10000' }, inDollars('10000')],
+    [{ priceAtomic: 10_000 }, inUnits('10000')],
+    [{ amount_atomic: '10000', asset: 'USDC' }, inUnits('10000', 'USDC')],
+    [{ amount: '10000', currency: 'EURC', decimals: 6 }, null],
+    [{ amount: '1e4', decimals: 6 }, null],
+    [{ amount: '-1' }, null],
+    [{ currency: 'USD' }, null],
+  ])('reads %j', (price, expected) => {
+    expect(readStatedPrice(price)).toEqual(expected);
+  });
+
+  test.each([-1, 37, 1.5, '6', null])('takes the decimals %j for nothing', (decimals) => {
+    expect(readStatedPrice({ amount: '10000', decimals })?.units?.mayBeDollars).toBe(true);
+  });
+});

@@ -1,0 +1,143 @@
+import { describe, expect, test } from 'vitest';
+import type { JsonObject, JsonValue } from '../../../../src/scanner/parse/json/json.ts';
+import { type ManifestEntry, parseManifest } from '../../../../src/scanner/parse/x402/manifest.ts';
+
+const RESOURCE_URL = 'https://seller.example/x';
+
+function parseEntries(value: JsonValue): readonly ManifestEntry[] {
+  const facts = parseManifest(value);
+  return facts.shape === 'unknown' ? [] : facts.entries;
+}
+
+function parseEntry(details: JsonObject): ManifestEntry | undefined {
+  return parseEntries({ resources: [{ resource: RESOURCE_URL, ...details }] })[0];
+}
+
+describe('parseManifest', () => {
+  test.each([
+    ['resources', ['https://seller.example/x'], { target: RESOURCE_URL, method: null }],
+    ['endpoints', ['POST /x'], { target: '/x', method: 'POST' }],
+    ['items', ['get  /x '], { target: '/x', method: 'GET' }],
+    ['resources', [{ resource: RESOURCE_URL }], { target: RESOURCE_URL }],
+    ['resources', [{ url: RESOURCE_URL }], { target: RESOURCE_URL }],
+    ['resources', [{ resource: { url: RESOURCE_URL } }], { target: RESOURCE_URL }],
+    ['endpoints', [{ resource: 'POST /x', method: 'GET' }], { target: '/x', method: 'POST' }],
+  ])('reads a list in "%s": %j', (name, list, expected) => {
+    expect(parseEntries({ [name]: list, version: 1, note: 'beside it' })).toEqual([
+      expect.objectContaining({ pointer: `/${name}/0`, ...expected }),
+    ]);
+  });
+
+  test('reads all lists that exist, and skips entries without an address', () => {
+    const listed = parseEntries({
+      resources: ['/a', 1, null, {}, { path: 'no' }, ''],
+      endpoints: ['/b'],
+    });
+    expect(listed.map(({ target, pointer }) => [target, pointer])).toEqual([
+      ['/a', '/resources/0'],
+      ['/b', '/endpoints/0'],
+    ]);
+  });
+
+  test('reads a discovery document, whatever the type of its version', () => {
+    const accepts = [{ amount: '10000', network: 'eip155:8453', asset: '0xa', payTo: '0xb' }];
+    const discoveryDocument = { x402Version: '2', resources: { '/a/b': { accepts }, '/c': {} } };
+    const facts = parseManifest({ discoveryDocument, payTo: '0xp' });
+    expect(facts).toMatchObject({ shape: 'discovery-document', payTo: '0xp' });
+    expect(parseEntries({ discoveryDocument })).toEqual([
+      {
+        target: '/a/b',
+        pointer: '/discoveryDocument/resources/~1a~1b',
+        method: null,
+        price: null,
+        amount: '10000',
+        asset: '0xa',
+        network: 'eip155:8453',
+        payTo: '0xb',
+        sale: 'priced',
+      },
+      expect.objectContaining({ target: '/c', amount: null }),
+    ]);
+  });
+
+  test.each([
+    [null],
+    ['text'],
+    [[]],
+    [['https://seller.example/x']],
+    [{}],
+    [{ resources: { '/x': {} } }],
+    [{ resources: 'https://seller.example/x' }],
+    [{ discoveryDocument: {} }],
+    [{ services: [RESOURCE_URL] }],
+  ])('reports an unknown shape for %j', (value) => {
+    expect(parseManifest(value)).toEqual({ shape: 'unknown' });
+  });
+
+  test('distinguishes an empty list from no list', () => {
+    expect(parseManifest({ resources: [] })).toEqual({ shape: 'list', entries: [], payTo: null });
+  });
+
+  test.each([
+    [{ price: '0.010000' }, '0.01'],
+    [{ price: '$0.01' }, '0.01'],
+    [{ price: 0.01 }, '0.01'],
+    [{ price_usd: '0.01' }, '0.01'],
+    [{ priceUsd: 0.01 }, '0.01'],
+    [{ price: 'on request', priceUsd: '0.01' }, '0.01'],
+    [{ price: { amount: '0.01', currency: 'USD' } }, '0.01'],
+    [{ price: { amount: '0.01' } }, '0.01'],
+    [{ price: { amount: '0.01', currency: 'EUR' } }, null],
+    [{ price: 'free' }, null],
+    [{}, null],
+  ])('reads the price of %j as %j', (details, price) => {
+    expect(parseEntry(details)?.price).toBe(price);
+  });
+
+  test('reads the terms of an accepts list, also with the names of v1', () => {
+    const accepts = [
+      {
+        maxAmountRequired: '500',
+        network: 'base',
+        asset: '0xa',
+        payTo: '0xb',
+        outputSchema: { input: { type: 'http', method: 'post' } },
+      },
+    ];
+    expect(parseEntry({ accepts })).toMatchObject({
+      amount: '500',
+      network: 'base',
+      asset: '0xa',
+      payTo: '0xb',
+      method: 'POST',
+    });
+  });
+
+  test('prefers the terms of the entry itself to those of its accepts list', () => {
+    const accepts = [{ amount: '1', network: 'base', asset: '0xa', payTo: '0xb' }];
+    const details = { method: 'PUT', networks: ['eip155:1'], asset: '0xc', payTo: '0xd', accepts };
+    expect(parseEntry(details)).toMatchObject({
+      method: 'PUT',
+      network: 'eip155:1',
+      asset: '0xc',
+      payTo: '0xd',
+    });
+  });
+
+  test('does not take a malformed value for a term', () => {
+    const malformed = {
+      method: 'TEAPOT',
+      networks: ['a', 'b'],
+      payTo: { a: 1 },
+      accepts: [{ amount: 5 }],
+    };
+    expect(parseEntry(malformed)).toMatchObject({
+      method: null,
+      network: null,
+      payTo: null,
+      amount: null,
+    });
+    expect(parseEntry({ accepts: [{ amount: '$5' }] })?.amount).toBeNull();
+    expect(parseEntry({ accepts: { amount: '5' } })?.amount).toBeNull();
+  });
+});

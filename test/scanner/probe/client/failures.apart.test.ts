@@ -1,0 +1,231 @@
+import { createServer } from 'node:net';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { OriginRefused } from '../../../../src/scanner/guard/errors.ts';
+import { NetworkDown } from '../../../../src/scanner/guard/failures.ts';
+import type { Resolver } from '../../../../src/scanner/guard/name-servers.ts';
+import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../../src/scanner/guard/origin.ts';
+import { createTestCa, selfSigned, type TestCa } from '../../../fixtures/tls/test-ca.ts';
+import { ask, clientFor, dataOf, startOrigin, startRawOrigin } from './harness.ts';
+
+const TEST_TIMEOUT_MS = 60_000;
+const seller = parseOrigin('https://seller.example.com');
+let ca: TestCa;
+
+beforeAll(async () => {
+  ca = await createTestCa();
+});
+
+describe('before the connection', () => {
+  test('refused: the port is closed', async () => {
+    const target = await findClosedPort();
+    const client = clientFor(target);
+    expect(await ask(client, target)).toMatchObject({ ok: false, reason: 'refused' });
+  });
+
+  test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EPERM'])(
+    '%s is a fault of this machine: the request rejects',
+    async (code) => {
+      const target = await findClosedPort();
+      const connect = () => Promise.reject(Object.assign(new Error(code), { code }));
+      const client = clientFor(target, { connect });
+      await expect(ask(client, target)).rejects.toThrow(NetworkDown);
+    },
+  );
+
+  test.each(['EHOSTUNREACH', 'EACCES', 'ENETUNREACH'])(
+    '%s, which a router in front of a seller can send, is a finding',
+    async (code) => {
+      const target = await findClosedPort();
+      const connect = () => Promise.reject(Object.assign(new Error(code), { code }));
+      const answer = await ask(clientFor(target, { connect }), target);
+      expect(answer).toMatchObject({ ok: false });
+    },
+  );
+
+  test('an address to which this machine has no route is our fault', async () => {
+    // The zone of the address does not exist, so the system has no route.
+    const lookup = async () => [{ address: 'fe80::1%999999', family: 6 as const }];
+    const connect = () => Promise.reject(Object.assign(new Error(), { code: 'ENETUNREACH' }));
+    const url = 'http://localhost:4021';
+    const policy = allowOrigin(url, DEFAULT_POLICY);
+    const resolver = { ...createFailingResolver('ENODATA'), lookup };
+    const client = clientFor({ policy }, { connect, resolver });
+    await expect(ask(client, { origin: parseOrigin(url, policy) })).rejects.toThrow(NetworkDown);
+  });
+
+  test('an origin that cannot be connected to is not tried for each request', async () => {
+    const target = await findClosedPort();
+    const client = clientFor(target);
+    const paths = Array.from({ length: 12 }, (_, index) => `/${index}`);
+    const answers = await Promise.all(paths.map((path) => ask(client, target, path)));
+    expect(answers.every((answer) => !answer.ok && answer.reason === 'refused')).toBe(true);
+    expect(client.stats().requests).toBeLessThanOrEqual(6);
+  });
+
+  test('dns: the name does not exist', async () => {
+    const client = clientFor(
+      { policy: DEFAULT_POLICY },
+      { resolver: createFailingResolver('ENOTFOUND') },
+    );
+    expect(await ask(client, { origin: seller })).toMatchObject({
+      ok: false,
+      reason: 'dns',
+      detail: 'the name does not exist (ENOTFOUND)',
+    });
+  });
+
+  test('a resolver that refuses connections is our fault: the request rejects', async () => {
+    const client = clientFor(
+      { policy: DEFAULT_POLICY },
+      { resolver: createFailingResolver('ECONNREFUSED') },
+    );
+    await expect(ask(client, { origin: seller })).rejects.toThrow(NetworkDown);
+    expect(await client.resolveOrigin(seller)).toMatchObject({ kind: 'our-fault' });
+  });
+
+  test('a host that the guard refuses gives no observation: the request rejects', async () => {
+    const resolver = { ...createFailingResolver('ENODATA'), resolve4: async () => ['127.0.0.1'] };
+    const client = clientFor({ policy: DEFAULT_POLICY }, { resolver });
+    await expect(ask(client, { origin: seller })).rejects.toThrow(OriginRefused);
+  });
+
+  test('a name server that never answers does not outlast the scan', async () => {
+    const deadline = new AbortController();
+    const never = () => new Promise<never>(() => {});
+    const client = clientFor(
+      { policy: DEFAULT_POLICY },
+      { resolver: { resolve4: never, resolve6: never, lookup: never }, signal: deadline.signal },
+    );
+    const pending = ask(client, { origin: seller });
+    deadline.abort();
+    expect(await pending).toMatchObject({ ok: false, reason: 'timeout' });
+  });
+});
+
+describe('TLS', () => {
+  const cases = [
+    ['tls-expired', () => ca.issue({ hosts: ['localhost'], notAfter: new Date(Date.now() - 1e6) })],
+    ['tls-self-signed', () => selfSigned(['localhost'])],
+    ['tls-wrong-host', () => ca.issue({ hosts: ['other.example.com'] })],
+    [
+      'tls-unknown-issuer',
+      async () => (await createTestCa('Stranger')).issue({ hosts: ['localhost'] }),
+    ],
+  ] as const;
+  test.each(cases)(
+    'a certificate fails with %s before any request',
+    async (reason, certificate) => {
+      const target = await startOrigin((_, response) => response.end(), {
+        tls: await certificate(),
+      });
+      const client = clientFor(target, { extraCa: [ca.pem] });
+      const answer = await ask(client, target);
+      expect(answer).toMatchObject({ ok: false, reason });
+      expect(target.requests).toEqual([]);
+      expect(JSON.stringify(answer)).not.toContain('example.com');
+    },
+  );
+
+  test('tls-other: the port does not use TLS', async () => {
+    const plainOrigin = await startRawOrigin((socket) =>
+      socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'),
+    );
+    const httpsTarget = toHttpsTarget(plainOrigin.port);
+    expect(await ask(clientFor(httpsTarget), httpsTarget)).toMatchObject({
+      ok: false,
+      reason: 'tls-other',
+    });
+  });
+
+  test('timeout: a handshake never ends', async () => {
+    const silentOrigin = await startRawOrigin((socket) => socket.resume());
+    const httpsTarget = toHttpsTarget(silentOrigin.port);
+    const answer = await ask(clientFor(httpsTarget), httpsTarget, '/', { timeoutMs: 300 });
+    expect(answer).toMatchObject({ ok: false, reason: 'timeout' });
+  });
+
+  test('a valid certificate of the test root is accepted', async () => {
+    const tls = await ca.issue({ hosts: ['localhost'] });
+    const target = await startOrigin((_, response) => response.end('hello'), { tls });
+    const answer = await ask(clientFor(target, { extraCa: [ca.pem] }), target);
+    expect(dataOf(answer)).toMatchObject({
+      status: 200,
+      body: 'hello',
+      url: `${target.origin.url}/`,
+    });
+  });
+
+  test('a certificate for an IP address is accepted if the host of the origin is this address', async () => {
+    const tls = await ca.issue({ hosts: ['127.0.0.1'] });
+    const target = await startOrigin((_, response) => response.end('ip'), {
+      tls,
+      host: '127.0.0.1',
+    });
+    expect(dataOf(await ask(clientFor(target, { extraCa: [ca.pem] }), target)).body).toBe('ip');
+  });
+});
+
+describe('after the connection', () => {
+  test('reset: the server resets the connection', async () => {
+    const target = await startRawOrigin((socket) => {
+      socket.once('data', () => socket.resetAndDestroy());
+    });
+    expect(await ask(clientFor(target), target)).toMatchObject({ ok: false, reason: 'reset' });
+    expect(target.connections()).toBe(1);
+  });
+
+  test('timeout: the server does not answer', async () => {
+    const target = await startRawOrigin((socket) => socket.resume());
+    const answer = await ask(clientFor(target), target, '/', { timeoutMs: 300 });
+    expect(answer).toMatchObject({ ok: false, reason: 'timeout' });
+  });
+
+  test('malformed: the server uses another protocol', async () => {
+    const target = await startRawOrigin((socket) => socket.write('SSH-2.0-OpenSSH_9.9\r\n'));
+    expect(await ask(clientFor(target), target)).toMatchObject({ ok: false, reason: 'malformed' });
+  });
+
+  test('malformed: the server upgrades without a request', async () => {
+    const upgrade = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
+    const target = await startRawOrigin((socket) =>
+      socket.once('data', () => socket.write(upgrade)),
+    );
+    expect(await ask(clientFor(target), target)).toMatchObject({ ok: false, reason: 'malformed' });
+  });
+
+  test(
+    'if the scan runs out of time, open requests end and later requests are not sent',
+    async () => {
+      const deadline = new AbortController();
+      const target = await startOrigin(() => deadline.abort());
+      const client = clientFor(target, { signal: deadline.signal });
+      const answers = await Promise.all([ask(client, target, '/a'), ask(client, target, '/b')]);
+      for (const answer of [...answers, await ask(client, target, '/c')]) {
+        expect(answer).toMatchObject({ ok: false, reason: 'timeout', detail: /scan/ });
+      }
+      expect(target.requests).not.toContain('GET /c');
+    },
+    TEST_TIMEOUT_MS,
+  );
+});
+
+function toHttpsTarget(port: number) {
+  const url = `https://localhost:${port}`;
+  const policy = allowOrigin(url, DEFAULT_POLICY);
+  return { policy, origin: parseOrigin(url, policy) };
+}
+
+async function findClosedPort() {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const policy = allowOrigin(url, DEFAULT_POLICY);
+  return { policy, origin: parseOrigin(url, policy) };
+}
+
+function createFailingResolver(code: string): Resolver {
+  const fail = () => Promise.reject(Object.assign(new Error(code), { code }));
+  return { resolve4: fail, resolve6: fail, lookup: fail };
+}

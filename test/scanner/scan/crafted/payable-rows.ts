@@ -1,0 +1,187 @@
+/** Offers that look right, and that the official client refuses, or pays in spite of what stands beside. */
+import {
+  challengeAnswer,
+  challengeOf,
+  offerOf,
+} from '../../../fixtures/origins/crafted-challenge.ts';
+import type { Answering } from '../../../fixtures/origins/crafted-seller.ts';
+import { WEATHER } from '../../../fixtures/sellers/seller-documents.ts';
+import { editChallenge, editOffer, type Row } from './row.ts';
+
+const DOMAIN = { name: 'USD Coin', version: '2' };
+const SOLANA = {
+  network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  payTo: '9aE476sH92Vz7DMPyq5WLPkrKWivxeuTKEFKd2sZZcde',
+};
+const STELLAR = {
+  network: 'stellar:pubnet',
+  asset: 'CCW67TSZV3SSS2HXMBQ5JFGCKJNXKZM7UQUWUZPUTHXSTZLEO7SJMI75',
+  payTo: 'GBHEGW3KWOY2OFH767EDALFGCUTBOEVBDQMCKU4APMDLQNBW5QV3W3KO',
+  extra: { areFeesSponsored: true },
+};
+const SEPOLIA_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
+const LONG_ALGORAND = {
+  network: 'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=',
+  asset: '31566704',
+  payTo: 'RESOURCESERVERADDRESSAAAAAAAAAAAAAAAAAAAAAAAAAAAAAALTSRPAE',
+  extra: {},
+};
+
+function refused(
+  name: string,
+  change: object,
+  outcome: string,
+  words: string,
+  ...further: readonly string[]
+): Row {
+  const answers = { '/weather': editOffer(WEATHER, { ...change }) };
+  return { name, answers, moved: [`P3 fail ${outcome}`, ...further], says: { P3: words } };
+}
+
+/** P6's outcome for a scheme whose amount is the most that the seller may take. */
+const CEILING = 'P6 pass ceiling';
+
+/** The good offer, and others around it. */
+function among(before: readonly unknown[], after: readonly unknown[]): Answering {
+  return ({ method, origin }, usual) =>
+    usual.status === 402 || method === 'GET'
+      ? challengeAnswer({
+          ...challengeOf(WEATHER, origin),
+          accepts: [...before, offerOf(WEATHER), ...after],
+        })
+      : usual;
+}
+
+export const PAYABLE_ROWS: readonly Row[] = [
+  refused(
+    'upto without its facilitator',
+    { scheme: 'upto' },
+    'missing-member',
+    'upto scheme',
+    CEILING,
+  ),
+  refused(
+    'batch-settlement without its authorizer',
+    { scheme: 'batch-settlement' },
+    'missing-member',
+    'non-zero extra.receiverAuthorizer',
+    CEILING,
+  ),
+  refused(
+    'auth-capture, bare',
+    { scheme: 'auth-capture' },
+    'missing-member',
+    "'captureAuthorizer' is required",
+    CEILING,
+  ),
+  refused(
+    'a flow by chance',
+    { extra: { ...DOMAIN, paymentFlow: 'lottery' } },
+    'bad-field',
+    'recognized paymentFlow',
+  ),
+  refused(
+    'Solana without a fee payer',
+    { ...SOLANA, extra: {} },
+    'missing-member',
+    'feePayer is required',
+  ),
+  refused(
+    'a chain by its name',
+    { network: 'eip155:base-mainnet' },
+    'bad-field',
+    'Invalid CAIP-2 chain ID',
+  ),
+  {
+    name: 'USDC of Sepolia on Base',
+    answers: { '/weather': editOffer(WEATHER, { asset: SEPOLIA_USDC }) },
+    moved: ['P3 fail wrong-chain'],
+    says: { P3: 'eip155:84532' },
+  },
+  {
+    name: 'only ERC-7710',
+    answers: { '/weather': editOffer(WEATHER, { extra: { assetTransferMethod: 'erc7710' } }) },
+    moved: ['P3 warn client-refuses'],
+    says: { P3: 'scheme_exact_evm.md' },
+  },
+  {
+    name: 'a transfer method that nobody knows',
+    answers: {
+      '/weather': editOffer(WEATHER, { extra: { ...DOMAIN, assetTransferMethod: 'barter' } }),
+    },
+    moved: ['P3 warn client-refuses'],
+    says: { P3: '"barter" is unknown to this catalog' },
+  },
+  {
+    name: 'one second to pay in',
+    answers: { '/weather': editOffer(WEATHER, { maxTimeoutSeconds: 1 }) },
+    moved: ['P3 warn timeout'],
+  },
+  {
+    name: 'another host in resource.url',
+    answers: {
+      '/weather': editChallenge(WEATHER, (usual) => ({
+        ...usual,
+        resource: { ...usual.resource, url: 'https://shop.example/weather' },
+      })),
+    },
+    moved: ['P3 warn other-host'],
+  },
+  {
+    name: 'a long id of Algorand behind a good offer',
+    answers: { '/weather': among([], [{ ...offerOf(WEATHER), ...LONG_ALGORAND }]) },
+    moved: [],
+    says: { P3: 'outdated-network' },
+  },
+  {
+    name: 'an offer that no client can sign before a good one',
+    answers: { '/weather': among([{ ...offerOf(WEATHER), extra: {} }], []) },
+    moved: ['P3 warn unsound-offer'],
+    says: { P3: 'EIP-712 domain parameters' },
+  },
+  {
+    name: 'nothing to pay in front of a good offer: clients sign it, and it is worth nothing',
+    answers: { '/weather': among([{ ...offerOf(WEATHER), amount: '0' }], []) },
+    moved: ['P3 warn unsound-offer'],
+    says: { P3: '/accepts/0/amount: "0"' },
+  },
+  {
+    name: 'another domain than the token has, in front of a good offer',
+    answers: {
+      '/weather': among([{ ...offerOf(WEATHER), extra: { name: 'USDC', version: '2' } }], []),
+    },
+    moved: ['P3 warn unsound-offer'],
+  },
+  {
+    name: 'another domain than the token has, behind a good offer',
+    answers: {
+      '/weather': among([], [{ ...offerOf(WEATHER), extra: { name: 'USDC', version: '2' } }]),
+    },
+    moved: [],
+    says: { P3: '(wrong-domain)' },
+  },
+  {
+    name: 'a network without a client here beside a good offer',
+    answers: { '/weather': among([{ ...offerOf(WEATHER), ...STELLAR }], []) },
+    moved: [],
+    says: { P3: '"exact" on "stellar:pubnet" is judged by' },
+  },
+  {
+    name: 'a number for a text behind a good offer',
+    answers: { '/weather': among([], [{ ...offerOf(WEATHER), amount: 10_000 }]) },
+    moved: ['P3 warn clients-differ'],
+    says: { P3: '/accepts/1/amount: 10000' },
+  },
+  {
+    name: 'an extra that is null, which no client reads',
+    answers: { '/weather': editOffer(WEATHER, { extra: null }) },
+    moved: ['P3 fail no-domain'],
+  },
+  {
+    name: 'no offer at all behind a good one',
+    answers: { '/weather': among([], [null]) },
+    moved: ['P3 warn unsound-offer'],
+    says: { P3: 'Cannot read properties of null' },
+  },
+];

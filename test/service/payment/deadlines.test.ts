@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest';
+import type {
+  SettleOutcome,
+  VerifyOutcome,
+} from '../../../src/service/payment/settle/facilitator.ts';
+import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
+import { newPayer, type SignedHeader, signAsContract } from './payer.ts';
+import { listStates } from './settling.ts';
+import { newLatch, PRICE, startShop } from './shop.ts';
+import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
+
+const payer = newPayer();
+const pay = () => payer.sign({ value: PRICE });
+const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+
+test('while the facilitator does not say whether a payment is valid, a call ends at its time limit with 503, uncharged', async () => {
+  const facilitator = stubFacilitator();
+  const facilitatorAnswers = newLatch();
+  facilitator.verdict = facilitatorAnswers.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  await using shop = await startShop({ facilitator, answerWithinMs: 300 });
+  for (const headers of [toHeaders(signAsContract(await pay())), toHeaders(await pay())]) {
+    const answer = await shop.buy('x', headers);
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({ error: 'payments_unavailable', charged: false });
+  }
+  expect(shop.computations).toHaveLength(0);
+  facilitatorAnswers.open();
+});
+
+test('a client that disconnects while the facilitator verifies the signature is not charged', async () => {
+  const facilitator = stubFacilitator();
+  const facilitatorAnswers = newLatch();
+  facilitator.verdict = facilitatorAnswers.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  await using shop = await startShop({ facilitator });
+  const abort = new AbortController();
+  const call = shop.buy('x', toHeaders(signAsContract(await pay())), { signal: abort.signal });
+  await expect.poll(() => facilitator.verified.length).toBe(1);
+  abort.abort();
+  await expect(call).rejects.toThrow();
+  await expect.poll(() => shop.runningPaidCalls()).toBe(0);
+  facilitatorAnswers.open();
+  expect(facilitator.sent).toHaveLength(0);
+});
+
+test('a client that disconnects while its claimed payment is verified leaves the payment to a call that waits', async () => {
+  const facilitator = stubFacilitator();
+  const facilitatorAnswers = newLatch();
+  facilitator.verdict = facilitatorAnswers.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  await using shop = await startShop({ facilitator });
+  const signed = await pay();
+  const abort = new AbortController();
+  const firstCall = shop.buy('x', toHeaders(signed), { signal: abort.signal });
+  await expect.poll(() => facilitator.verified.length).toBe(1);
+  const secondCall = shop.buy('x', toHeaders(signed));
+  await expect.poll(() => shop.runningPaidCalls()).toBe(2);
+  abort.abort();
+  await expect(firstCall).rejects.toThrow();
+  await expect.poll(() => facilitator.verified.length).toBe(2);
+  expect(await listStates(shop, signed)).toEqual(['claimed', 'released', 'claimed']);
+  facilitatorAnswers.open();
+  const answer = await secondCall;
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('x-redelivered')).toBeNull();
+  expect(facilitator.sent).toHaveLength(1);
+  expect(await shop.unpaid(payer.address)).toEqual([]);
+});
+
+test('when the service stops while a payment is verified, the call ends with 503, and its key is free', async () => {
+  const facilitator = stubFacilitator();
+  const facilitatorAnswers = newLatch();
+  facilitator.verdict = facilitatorAnswers.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  await using shop = await startShop({ facilitator });
+  const signed = await pay();
+  const calls = [
+    shop.buy('x', toHeaders(signed)),
+    shop.buy('x', toHeaders(signAsContract(await pay()))),
+  ];
+  await expect.poll(() => facilitator.verified.length).toBe(2);
+  await shop.payments.stop();
+  for (const answer of await Promise.all(calls)) {
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({ error: 'saturated', charged: false });
+  }
+  expect(await listStates(shop, signed)).toEqual(['claimed', 'released']);
+  expect(facilitator.sent).toHaveLength(0);
+  facilitatorAnswers.open();
+});
+
+test('two calls that wait for the settlement end with 503 while the facilitator hangs', async () => {
+  const facilitator = stubFacilitator();
+  const facilitatorAnswers = newLatch();
+  const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
+  const settled: SettleOutcome = { kind: 'settled', transaction: TRANSACTION };
+  facilitator.outcomes = [unclear, facilitatorAnswers.opened.then(() => settled)];
+  await using shop = await startShop({
+    facilitator,
+    timing: { reconcileWithinMs: 300, retryWithinMs: 300 },
+  });
+  const signed = await pay();
+  for (let n = 1; n <= 2; n++) {
+    const answer = await shop.buy('x', toHeaders(signed));
+    expect(answer.status).toBe(503);
+    expect(answer.json).toMatchObject({ error: 'settlement_unknown', charged: null });
+    expect(answer.json['message']).not.toMatch(/nothing was charged/i);
+  }
+  facilitatorAnswers.open();
+  await expect.poll(async () => (await shop.buy('x', toHeaders(signed))).status).toBe(200);
+});
+
+test('while the store is lost, an answer states no charge that the service cannot look up', async () => {
+  await using shop = await startShop({});
+  const signed = await pay();
+  expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
+  await shop.store.close();
+  const answer = await shop.buy('x', toHeaders(signed));
+  expect(answer.status).toBe(503);
+  expect(answer.json).toMatchObject({ error: 'store_unavailable', charged: null });
+  expect(answer.json['message']).not.toMatch(/nothing was charged/i);
+  const unpaidAnswer = await shop.buy('x');
+  expect(unpaidAnswer.json).toMatchObject({ error: 'store_unavailable', charged: false });
+});
+
+test('a call that is already late gets a bought answer, but begins no new work', async () => {
+  const store = openSqlite(MEMORY);
+  await using _closing = { [Symbol.asyncDispose]: () => store.close() };
+  const signed = await pay();
+  {
+    await using shop = await startShop({ store });
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
+  }
+  // In this shop, the time limit of a call has passed before the call reaches the payment gate.
+  await using shop = await startShop({ store, answerWithinMs: 0 });
+  const redelivered = await shop.buy('x', toHeaders(signed));
+  expect(redelivered.status).toBe(200);
+  expect(redelivered.headers.get('x-redelivered')).toBe('1');
+  const newCall = await shop.buy('x', toHeaders(await pay()));
+  expect(newCall.status).toBe(504);
+  expect(newCall.json).toMatchObject({
+    error: 'scan_processing',
+    status: 'processing',
+    charged: false,
+  });
+  expect(newCall.headers.get('retry-after')).toBe('10');
+  expect(shop.computations).toHaveLength(0);
+});

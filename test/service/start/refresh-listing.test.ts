@@ -1,0 +1,68 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { refreshListing } from '../../../src/service/start/background-work.ts';
+import { openStore } from '../../../src/service/store/open-store.ts';
+import type { Store } from '../../../src/service/store/store.ts';
+
+const SEEN_LISTING = {
+  state: 'seen',
+  source: 'x402.org listing',
+  asOf: '2026-08-20T12:00:00.000Z',
+  ageSec: 0,
+  data: [],
+} as const;
+const FAILED_LISTING = {
+  state: 'failed',
+  source: 'x402.org listing',
+  detail: 'it answered 500',
+} as const;
+
+let store: Store;
+beforeEach(async () => {
+  store = await openStore('sqlite::memory:');
+});
+afterEach(() => store.close());
+
+function setUp(refresh: () => Promise<typeof SEEN_LISTING | typeof FAILED_LISTING>) {
+  const errors: string[] = [];
+  const options = {
+    store,
+    standing: { refreshListing: refresh },
+    onError: (message: string, error: unknown) => errors.push(`${message}: ${error}`),
+  };
+  return { errors, run: () => refreshListing(options) };
+}
+
+test('only one refresh sends a request at a time, and a second refresh ends with "held"', async () => {
+  let answerRequest = (_: typeof SEEN_LISTING) => {};
+  let requests = 0;
+  const { run } = setUp(() => {
+    requests += 1;
+    return new Promise((resolve) => {
+      answerRequest = resolve;
+    });
+  });
+  const firstRefresh = run();
+  await expect.poll(() => requests).toBe(1);
+  expect(await run()).toBe('held');
+  answerRequest(SEEN_LISTING);
+  expect(await firstRefresh).toBe('asked');
+  const thirdRefresh = run();
+  await expect.poll(() => requests).toBe(2);
+  answerRequest(SEEN_LISTING);
+  expect(await thirdRefresh).toBe('asked');
+});
+
+test('a failed request is logged, and the next refresh asks again', async () => {
+  const { run, errors } = setUp(async () => FAILED_LISTING);
+  expect(await run()).toBe('failed');
+  expect(await run()).toBe('failed');
+  expect(errors).toHaveLength(2);
+  expect(errors[0]).toContain('it answered 500');
+});
+
+test('a refresh with a closed store logs the error and does not throw', async () => {
+  const { run, errors } = setUp(async () => SEEN_LISTING);
+  await store.close();
+  expect(await run()).toBe('failed');
+  expect(errors).toEqual([expect.stringContaining('was not refreshed')]);
+});

@@ -1,0 +1,124 @@
+/** The embedded store stays fast with many rows. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { DirectoryQuery } from '../../../src/service/store/context.ts';
+import {
+  countStatement,
+  pageStatement,
+  toSelection,
+  toSortedSelection,
+} from '../../../src/service/store/sqlite/record-lists.ts';
+import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
+import type { Store } from '../../../src/service/store/store.ts';
+import { issuedToken, ledgerStep, publishedScan } from './contract/samples.ts';
+import { HOUR_MS, TestClock } from './contract/test-clock.ts';
+
+const HOST_COUNT = 2_000;
+const BASE_QUERY: DirectoryQuery = { sort: 'recent', page: 0, pageSize: 50 };
+
+let folder: string;
+let store: Store;
+let reader: DatabaseSync;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'store-'));
+  const path = join(folder, 'scanner.db');
+  store = openSqlite(path);
+  for (let n = 0; n < HOST_COUNT; n += 1) {
+    const scan = publishedScan({ host: `shop-${n}.example.com`, scannedAtMs: n, score: n % 100 });
+    const category = n % 10 === 0 ? 'media' : 'data';
+    await store.publish({ ...scan, branding: { ...scan.branding, category } });
+  }
+  reader = new DatabaseSync(path, { readOnly: true });
+});
+
+afterAll(async () => {
+  reader?.close();
+  await store?.close();
+  rmSync(folder, { recursive: true });
+});
+
+describe('directory queries over 2,000 hosts', () => {
+  const queries: readonly Partial<DirectoryQuery>[] = [
+    {},
+    { sort: 'grade' },
+    { category: 'media' },
+    { category: 'media', sort: 'grade' },
+  ];
+
+  test.each(queries)('with %j count and list the hosts from an index, without a sort', (query) => {
+    const fullQuery = { ...BASE_QUERY, ...query, q: '' };
+    const selection = toSelection(fullQuery, 0);
+    const coveringIndex = /USING COVERING INDEX/;
+    expect(explainPlan(countStatement(selection), selection.values)).toMatch(coveringIndex);
+    const pagePlan = explainPlan(
+      pageStatement(toSortedSelection(selection, fullQuery), fullQuery.sort),
+      [...selection.values, '[]', 20, 1_000],
+    );
+    expect(pagePlan).toMatch(coveringIndex);
+    expect(pagePlan).not.toMatch('TEMP B-TREE');
+  });
+
+  test('find the right hosts', async () => {
+    expect((await store.directory.list({ ...BASE_QUERY, q: 'shop-19' })).count).toBe(111);
+    expect((await store.directory.list({ ...BASE_QUERY, category: 'media' })).count).toBe(200);
+    expect((await store.directory.list(BASE_QUERY)).records[0]?.host).toBe('shop-1999.example.com');
+    const lastPage = await store.directory.list({ ...BASE_QUERY, page: 39 });
+    expect(lastPage.records.map((record) => record.host).at(-1)).toBe('shop-0.example.com');
+    const lastFoundPage = await store.directory.list({ ...BASE_QUERY, q: 'example.com', page: 39 });
+    expect(lastFoundPage.records).toEqual(lastPage.records);
+  });
+});
+
+describe('a start with 10,000 unfinished payments among 20,000', () => {
+  test('reads the unfinished payments in seconds', async () => {
+    // The store is in memory, because 30,000 synced writes take too long.
+    const busyStore = openSqlite(':memory:');
+    for (let n = 0; n < 20_000; n += 1) {
+      await busyStore.ledger.append(ledgerStep(`k${n}`, 1, 'claimed'));
+      if (n % 2 === 0) await busyStore.ledger.append(ledgerStep(`k${n}`, 2, 'released'));
+    }
+    const startedMs = performance.now();
+    let unfinished = 0;
+    for await (const entry of busyStore.ledger.findUnfinished()) unfinished += entry.rows.length;
+    expect(unfinished).toBe(10_000);
+    expect(performance.now() - startedMs).toBeLessThan(20_000);
+    await busyStore.close();
+  });
+});
+
+function explainPlan(sql: string, values: readonly SQLInputValue[]): string {
+  const rows = reader.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
+  return rows.map((row) => String(row['detail'])).join('\n');
+}
+
+describe('the purge of 3,000 hosts that strangers made up', () => {
+  test('deletes every row, and lets other work run in between', async () => {
+    const clock = new TestClock();
+    const filledStore = openSqlite(':memory:', { clock: clock.now });
+    try {
+      const hostCount = 3_000;
+      for (let n = 0; n < hostCount; n += 1) {
+        const host = `h${n}.example.com`;
+        await filledStore.ownership.issueToken({ host, ...issuedToken(`t${n}`) });
+      }
+      let turns = 0;
+      let isPurging = true;
+      const runOtherWork = () => {
+        turns += 1;
+        if (isPurging) setImmediate(runOtherWork);
+      };
+      setImmediate(runOtherWork);
+      const { other } = await filledStore.purge(clock.advance(HOUR_MS));
+      isPurging = false;
+      expect(other).toBe(hostCount);
+      // One batch has 200 rows.
+      expect(turns).toBeGreaterThanOrEqual(hostCount / 200);
+    } finally {
+      await filledStore.close();
+    }
+  });
+});
