@@ -1,5 +1,6 @@
 /** Counts the matching hosts of a seeded directory by reading each of them. */
 
+import type { Grade } from '../../src/scanner/model/report.ts';
 import type { DirectoryQuery } from '../../src/service/store/context.ts';
 import { toVerifiedSinceMs } from '../../src/service/store/owners.ts';
 import { type DirectorySeed, hiddenBy, ownersOf, seededHosts } from './seeded-hosts.ts';
@@ -7,6 +8,7 @@ import { type DirectorySeed, hiddenBy, ownersOf, seededHosts } from './seeded-ho
 export class CountsByHand {
   readonly #hosts: string[] = [];
   readonly #categories: string[] = [];
+  readonly #grades: Grade[] = [];
   readonly #verified: boolean[] = [];
   readonly #known = new Map<string, number>();
 
@@ -16,17 +18,19 @@ export class CountsByHand {
       if (hiddenBy(seeded).includes('listed')) continue;
       this.#hosts.push(seeded.scan.host);
       this.#categories.push(seeded.scan.branding.category);
+      this.#grades.push(seeded.scan.grade);
       this.#verified.push(ownersOf(seeded).some(({ confirmedAtMs }) => confirmedAtMs > sinceMs));
     }
   }
 
-  count({ category, verified, q = '' }: DirectoryQuery): number {
-    const name = JSON.stringify([category, verified, q]);
+  count({ category, grade, verified, q = '' }: DirectoryQuery): number {
+    const name = JSON.stringify([category, grade, verified, q]);
     const known = this.#known.get(name);
     if (known !== undefined) return known;
     let count = 0;
     for (const [index, host] of this.#hosts.entries()) {
       if (category !== undefined && this.#categories[index] !== category) continue;
+      if (grade !== undefined && this.#grades[index] !== grade) continue;
       if ((verified !== true || this.#verified[index]) && host.includes(q)) count += 1;
     }
     this.#known.set(name, count);

@@ -18,10 +18,12 @@ const NEAR = [0, 1, 10, 100];
 
 type Asked = readonly Partial<DirectoryQuery>[];
 
-/** Every combination of order, category and proof. */
-const FILTERS: Asked = (['recent', 'grade'] as const).flatMap((sort) =>
-  [undefined, 'data', 'other'].flatMap((category) =>
-    [undefined, true].map((verified) => ({ sort, category, verified })),
+/** Every combination of order, grade, category and proof. */
+const FILTERS: Asked = (['recent', 'grade', 'new'] as const).flatMap((sort) =>
+  ([undefined, 'A', 'F'] as const).flatMap((grade) =>
+    [undefined, 'data', 'other'].flatMap((category) =>
+      [undefined, true].map((verified) => ({ sort, grade, category, verified })),
+    ),
   ),
 );
 /** On many hosts, on some, on few, on none. */
@@ -97,7 +99,9 @@ function asked(filters: Asked, pages: readonly number[]): DirectoryQuery[] {
 }
 
 function searches(parts: readonly string[]): Asked {
-  const some = FILTERS.filter(({ sort, category }) => sort === 'recent' && category !== 'other');
+  const some = FILTERS.filter(
+    ({ sort, grade, category }) => sort === 'recent' && grade !== 'A' && category !== 'other',
+  );
   return parts.flatMap((q) => some.map((filter) => ({ ...filter, q })));
 }
 
