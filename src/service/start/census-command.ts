@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
 import PQueue from 'p-queue';
 import { CatalogError } from '../../scanner/engine/catalog/catalog.ts';
+import { CheckModuleError } from '../../scanner/engine/catalog/discover-checks.ts';
 import { EnvFileUnreadable, loadEnvFile } from '../../scanner/environment/env-file.ts';
 import { SettingError } from '../../scanner/environment/setting-error.ts';
 import { scannerUserAgent } from '../../scanner/probe/client/user-agent.ts';
@@ -56,6 +57,7 @@ async function runCensusCommand(args: readonly string[]): Promise<void> {
       error instanceof SettingError ||
       error instanceof EnvFileUnreadable ||
       error instanceof CatalogError ||
+      error instanceof CheckModuleError ||
       error instanceof StoreError;
     console.error(isForOperators ? error.message : inspect(error));
     process.exitCode = FAILED_EXIT_CODE;

@@ -3,6 +3,7 @@ import tls from 'node:tls';
 import { inspect } from 'node:util';
 import closeWithGrace from 'close-with-grace';
 import { CatalogError } from '../../scanner/engine/catalog/catalog.ts';
+import { CheckModuleError } from '../../scanner/engine/catalog/discover-checks.ts';
 import { EnvFileUnreadable, loadEnvFile } from '../../scanner/environment/env-file.ts';
 import { SettingError } from '../../scanner/environment/setting-error.ts';
 import { redact } from '../../scanner/model/redact.ts';
@@ -144,6 +145,7 @@ function toErrorText(error: unknown): string {
     error instanceof ListenError ||
     error instanceof EnvFileUnreadable ||
     error instanceof CatalogError ||
+    error instanceof CheckModuleError ||
     error instanceof StoreError ||
     error instanceof UnsupportedByFacilitator ||
     error instanceof WrongNode;

@@ -213,12 +213,26 @@ test('an unknown catalog stops the start, and the message lists the known ones',
   );
 });
 
-test('the next start reuses compiled code, even if the process was killed', async () => {
+/** Copies what a start needs into the folder of the test. */
+function cloneSources(): string {
   const clone = join(folder, 'clone');
   for (const part of ['src', 'plugins', 'checks', 'catalog', 'package.json']) {
     cpSync(join(ROOT, part), join(clone, part), { recursive: true });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+  return clone;
+}
+
+test('a file of a check that exports no check stops the start with one sentence', async () => {
+  const clone = cloneSources();
+  writeFileSync(join(clone, 'checks/S7-llms-txt/v1.ts'), 'export default 5;\n');
+  const run = start({ PORT: String(await freePort()) }, join(clone, 'src/main.ts'));
+  expect(await run.exited).toBe(1);
+  expect(run.err()).toMatch(/^checks\/S7-llms-txt\/v1\.ts exports no check: [^\n]*\n$/);
+});
+
+test('the next start reuses compiled code, even if the process was killed', async () => {
+  const clone = cloneSources();
   const run = start({ PORT: String(await freePort()) }, join(clone, 'src/main.ts'));
   await waitUntilListening(run);
   const countCompiledFiles = () =>
