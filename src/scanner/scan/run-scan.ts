@@ -71,7 +71,6 @@ export type ScannerOptions = {
 
 export function createScanner(options: ScannerOptions): Scanner {
   return {
-    checksVersion: options.catalog.checksVersion,
     admit: async (origin) => {
       const client = await openClient(options);
       try {

@@ -41,7 +41,6 @@ export type ScanOutcome = {
 };
 
 export type Scanner = {
-  readonly checksVersion: string;
   /**
    * Resolves the origin's name and refuses blocked addresses, before anything is charged. Throws
    * OriginRefused. A name without addresses is a finding, not a refusal.

@@ -28,7 +28,6 @@ export function openScanning(options: ScanningOptions): Scanning {
   const load = () => (opened ??= open());
   return {
     scanner: {
-      checksVersion: options.catalog.checksVersion,
       admit: async (origin) => (await load()).scanner.admit(origin),
       scan: async (...args) => (await load()).scanner.scan(...args),
       record: async (scan) => (await load()).scanner.record(scan),

@@ -46,7 +46,6 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
   const admitted: string[] = [];
   const hasRecordFlags: boolean[] = [];
   return {
-    checksVersion,
     blocked,
     scannedHosts,
     admitted,
