@@ -51,6 +51,11 @@ export const paidRoutes: FastifyPluginAsync<SoldOperations> = async (app, { sold
   for (const { route, schema, offer } of sold) app.sell(route, { schema, offer });
 };
 
+/** Only the payer may read an answer that is sold. */
+function toSaleTerms({ priceBaseUnits, maxTimeoutSeconds }: PaidOffer) {
+  return { priceBaseUnits, maxTimeoutSeconds, minValidityMs: MIN_VALIDITY_MS, isPublic: false };
+}
+
 function createChangesRoute(
   { config, store }: SellingOptions,
   offer: PaidOffer,
@@ -61,10 +66,7 @@ function createChangesRoute(
     path: '/v1/changes',
     description:
       'Directory changes since an instant: new, grade_changed, rules_changed and rescanned origins.',
-    priceBaseUnits: offer.priceBaseUnits,
-    maxTimeoutSeconds: offer.maxTimeoutSeconds,
-    minValidityMs: MIN_VALIDITY_MS,
-    isPublic: false,
+    ...toSaleTerms(offer),
     discovery: {
       input: { since: '2026-08-14T00:00:00Z', limit: '100' },
       inputSchema: {
@@ -98,10 +100,7 @@ function createExportRoute({ config, store }: SellingOptions, offer: PaidOffer):
     method: 'GET',
     path: '/v1/directory/export',
     description: 'The whole directory with grade history, up to 10,000 projects in one answer.',
-    priceBaseUnits: offer.priceBaseUnits,
-    maxTimeoutSeconds: offer.maxTimeoutSeconds,
-    minValidityMs: MIN_VALIDITY_MS,
-    isPublic: false,
+    ...toSaleTerms(offer),
     discovery: {
       input: {},
       inputSchema: { properties: {} },
@@ -129,11 +128,7 @@ function createReportRoute(options: SellingOptions, offer: PaidOffer): PaidRoute
     method: 'GET',
     path: '/v1/report',
     description: 'The full report of the last scan of an origin, if it is under 24 hours old.',
-    priceBaseUnits: offer.priceBaseUnits,
-    maxTimeoutSeconds: offer.maxTimeoutSeconds,
-    minValidityMs: MIN_VALIDITY_MS,
-    // Only the payer may read a report that is sold.
-    isPublic: false,
+    ...toSaleTerms(offer),
     discovery: {
       input: { url: 'https://api.example.com' },
       inputSchema: { properties: { url: { type: 'string' } }, required: ['url'] },
