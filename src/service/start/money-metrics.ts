@@ -96,17 +96,8 @@ export class MoneyMetrics {
 
   /** Connects the gauges to `source`. Before this call, the gauges have no value. */
   watch(source: MoneySource, now: () => number): void {
-    const addGauge = (name: string, help: string, read: () => number | null) => {
-      new Gauge({
-        name,
-        help,
-        registers: this.#registers,
-        collect() {
-          const value = read();
-          if (value !== null) this.set(value);
-        },
-      });
-    };
+    const addGauge = (name: string, help: string, read: () => number | null) =>
+      addReadGauge(this.registry, name, help, read);
     const account = () => source.facilitator.account?.() ?? null;
     this.#addKeysGauge(source);
     addGauge('payments_ready', '1 while payments are taken, else 0.', () =>
@@ -161,6 +152,24 @@ export class MoneyMetrics {
   #observeCall(call: string, outcome: string, ms: number): void {
     this.#facilitatorSeconds.observe({ call, outcome }, ms / 1_000);
   }
+}
+
+/** Adds a gauge that reads its value at each scrape. While `read` returns null, the gauge keeps its value. */
+export function addReadGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => number | null,
+): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      const value = read();
+      if (value !== null) this.set(value);
+    },
+  });
 }
 
 /** Logs, at level error, an event that needs an operator. docs/payments.md says what to do. */

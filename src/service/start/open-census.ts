@@ -13,6 +13,7 @@ import type { CensusConfig } from '../config/census.ts';
 import type { Config } from '../config/config.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
+import { addReadGauge } from './money-metrics.ts';
 import { createSnapshotCache } from './open-scanning.ts';
 import type { OpenScans } from './open-scans.ts';
 
@@ -46,28 +47,23 @@ class CensusMetrics {
 
   /** Adds the gauges, which read these parts at each scrape. */
   watch(census: Pick<Census, 'latenessMs'>, imports: CensusImports): void {
-    const registers = this.#registers;
-    new Gauge({
-      name: 'census_looks_late_seconds',
-      help: 'Time by which the most overdue look is late.',
-      registers,
-      collect() {
-        this.set(census.latenessMs / 1_000);
-      },
-    });
-    new Gauge({
-      name: 'census_origins',
-      help: 'Origins that the census asks.',
-      registers,
-      collect() {
-        this.set(imports.originCount);
-      },
-    });
+    addReadGauge(
+      this.registry,
+      'census_looks_late_seconds',
+      'Time by which the most overdue look is late.',
+      () => census.latenessMs / 1_000,
+    );
+    addReadGauge(
+      this.registry,
+      'census_origins',
+      'Origins that the census asks.',
+      () => imports.originCount,
+    );
     new Gauge({
       name: 'census_import_failed_days',
       help: 'Number of consecutive days on which the import of an index failed.',
       labelNames: ['index'],
-      registers,
+      registers: this.#registers,
       collect() {
         for (const [index, days] of imports.failedDays) this.set({ index }, days);
       },

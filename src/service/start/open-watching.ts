@@ -1,4 +1,4 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Histogram, Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
 import { toWatchTiming } from '../watch/state.ts';
 import {
@@ -7,6 +7,7 @@ import {
   type WatchingEvent,
   type WatchingOptions,
 } from '../watch/watching.ts';
+import { addReadGauge } from './money-metrics.ts';
 
 const DURATION_BUCKETS_SEC = [0.1, 0.5, 1, 2.5, 5, 10, 15, 30];
 
@@ -49,24 +50,17 @@ export class WatchMetrics {
 
   /** Adds the gauges, which read `watching` at each scrape. */
   watch(watching: Pick<Watching, 'lateness'>): void {
-    const addGauge = (name: string, help: string, read: () => number) =>
-      new Gauge({
-        name,
-        help,
-        registers: this.#registers,
-        collect() {
-          this.set(read() / 1_000);
-        },
-      });
-    addGauge(
+    addReadGauge(
+      this.registry,
       'watch_deliveries_late_seconds',
       'Time by which the most overdue delivery is late.',
-      () => watching.lateness.deliveriesMs,
+      () => watching.lateness.deliveriesMs / 1_000,
     );
-    addGauge(
+    addReadGauge(
+      this.registry,
       'watch_looks_late_seconds',
       'Time by which the most overdue look is late.',
-      () => watching.lateness.looksMs,
+      () => watching.lateness.looksMs / 1_000,
     );
   }
 }
