@@ -1,4 +1,4 @@
-import { createOracle, type Oracle } from '../scanner/clients/create-oracle.ts';
+import { type Clients, openClients } from '../scanner/clients/open-clients.ts';
 import { OriginRefused } from '../scanner/guard/errors.ts';
 import type { Origin, OriginPolicy } from '../scanner/guard/origin.ts';
 import type { PayableBy } from '../scanner/model/payability.ts';
@@ -53,12 +53,12 @@ export async function askUrlOnce(call: UrlCall): Promise<Preflight> {
   const engines: PreflightEngine[] = [];
   try {
     return await askUrl(call, async () => {
-      const engine = { ...(await startEngine(null)), oracle: createOracle() };
+      const engine = { ...(await startEngine(null)), clients: openClients() };
       engines.push(engine);
       return engine;
     });
   } finally {
-    await Promise.all(engines.flatMap(({ oracle, pool }) => [oracle.close(), pool.close()]));
+    await Promise.all(engines.flatMap(({ clients, pool }) => [clients.close(), pool.close()]));
   }
 }
 
@@ -67,7 +67,7 @@ type NamedUrl = {
   readonly url: string;
   readonly policy: OriginPolicy;
   readonly engine: Engine;
-  readonly oracle: Oracle;
+  readonly clients: Clients;
   readonly report: ScanReport;
   /** The method that the caller names; null lets GET decide. */
   readonly method: 'GET' | 'POST' | null;
@@ -119,7 +119,7 @@ export async function askNamedUrl(named: NamedUrl): Promise<NamedAnswer> {
 }
 
 async function askUncovered(named: NamedUrl, origin: Origin, path: string): Promise<NamedAnswer> {
-  const { engine, oracle, policy } = named;
+  const { engine, clients, policy } = named;
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
   let status: number | null = null;
   const recorded = {
@@ -132,7 +132,7 @@ async function askUncovered(named: NamedUrl, origin: Origin, path: string): Prom
   };
   try {
     const askBy = async (method: 'GET' | 'POST') => {
-      const options = { ...engine, oracle, client: recorded };
+      const options = { ...engine, clients, client: recorded };
       const preflight = await preflightUrl({ origin, path, method, maxPrice: null }, options);
       return toNamedAnswer(method, path, status, preflight);
     };

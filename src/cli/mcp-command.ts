@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
-import { createOracle, type Oracle } from '../scanner/clients/create-oracle.ts';
+import { type Clients, openClients } from '../scanner/clients/open-clients.ts';
 import { explainOneCheck } from '../scanner/engine/catalog/explain.ts';
 import { OriginRefused } from '../scanner/guard/errors.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../scanner/guard/origin.ts';
@@ -45,12 +45,12 @@ type UnreadScan = {
 export async function mcpCommand(args: readonly string[], _streams: Streams): Promise<0> {
   const settings = parse(args);
   const engine = await startEngine(null);
-  const oracle = createOracle();
+  const clients = openClients();
   const session = new AbortController();
   try {
     const backendOptions = { ...settings, sessionEnd: session.signal };
     const server = createMcpServer({
-      backend: createLocalBackend(engine, oracle, backendOptions),
+      backend: createLocalBackend(engine, clients, backendOptions),
       version: packageVersion(),
       describeFailure: (error) => ({
         error: error instanceof OriginRefused ? error.code : 'failed',
@@ -68,21 +68,21 @@ export async function mcpCommand(args: readonly string[], _streams: Streams): Pr
     return 0;
   } finally {
     session.abort();
-    await Promise.all([oracle.close(), engine.pool.close()]);
+    await Promise.all([clients.close(), engine.pool.close()]);
   }
 }
 
 /** A scan goes on if its caller leaves or gets no report in time, and the next call for its origin joins it. */
 export function createLocalBackend(
   engine: Engine,
-  oracle: Oracle,
+  clients: Clients,
   options: LocalBackendOptions,
 ): McpBackend {
   const { allowPrivate, service, sessionEnd, answerWithinMs = ANSWER_WITHIN_MS } = options;
   const reports = new Map<string, ScanReport>();
   const unreadScans = new Map<string, UnreadScan>();
   const userAgent = scannerUserAgent('command line');
-  const preflightEngine = { ...engine, oracle };
+  const preflightEngine = { ...engine, clients };
 
   function findUnread({ url }: Origin): UnreadScan | undefined {
     for (const [origin, { finishedAtMs }] of unreadScans) {
@@ -94,7 +94,7 @@ export function createLocalBackend(
 
   function startScan(origin: Origin, policy: OriginPolicy): UnreadScan {
     const standing = createCliStanding(process.env);
-    const scanner = createScanner({ ...engine, oracle, policy, standing, userAgent });
+    const scanner = createScanner({ ...engine, clients, policy, standing, userAgent });
     const report = scanner.scan(origin, { signal: sessionEnd }).then(({ report }) => report);
     const scan: UnreadScan = { report, finishedAtMs: null };
     unreadScans.set(origin.url, scan);

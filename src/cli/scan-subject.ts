@@ -1,4 +1,4 @@
-import { createOracle, type Oracle } from '../scanner/clients/create-oracle.ts';
+import { type Clients, openClients } from '../scanner/clients/open-clients.ts';
 import type { Pool } from '../scanner/engine/judging-pool.ts';
 import { OriginRefused } from '../scanner/guard/errors.ts';
 import {
@@ -86,7 +86,7 @@ type ScanCall = {
 type ScanParts = {
   readonly engine: Engine;
   /** Null for a recording, which already holds the verdicts of the official clients. */
-  readonly oracle: Oracle | null;
+  readonly clients: Clients | null;
   readonly sources: Sources;
   readonly options: ScanCommandOptions;
   readonly streams: Streams;
@@ -108,19 +108,19 @@ export async function scanSubject(call: ScanCall): Promise<JudgedSubject> {
 async function scanOnce({ pool, options, streams }: ScanCall): Promise<JudgedSubject> {
   const subject = await readSubject(options);
   const sources = await readSources(options.sources);
-  const oracle = subject.kind === 'origin' ? createOracle() : null;
+  const clients = subject.kind === 'origin' ? openClients() : null;
   try {
     const engine = await openEngine(pool, options.checksVersion);
     refuseUnknownPattern(options.only, engine.catalog.checks);
     refuseMcpWithoutPost(subject, engine);
-    const parts = { engine, oracle, sources, options, streams };
+    const parts = { engine, clients, sources, options, streams };
     const outcome =
       subject.kind === 'recording'
         ? await judgeWithTiming(subject.recording, engine)
         : await addNamedResource(subject, await scanOrigin(subject, parts), parts);
     return { ...parts, outcome };
   } finally {
-    await oracle?.close();
+    await clients?.close();
   }
 }
 
@@ -156,7 +156,7 @@ function refuseMcpWithoutPost(subject: Subject, { catalog }: Engine): void {
 
 async function scanOrigin(
   { origin, policy, mcp }: OriginSubject,
-  { engine, oracle, options, streams }: ScanParts,
+  { engine, clients, options, streams }: ScanParts,
 ): Promise<ScanOutcome> {
   // Clients of blockchains load slowly, and an offline scan does not need them.
   const standing = options.offline
@@ -171,7 +171,7 @@ async function scanOrigin(
   try {
     const scanner = createScanner({
       ...engine,
-      ...(oracle ? { oracle } : {}),
+      ...(clients ? { clients } : {}),
       policy,
       standing,
       userAgent: scannerUserAgent('command line'),
@@ -192,13 +192,13 @@ async function scanOrigin(
 async function addNamedResource(
   { origin, policy }: OriginSubject,
   outcome: ScanOutcome,
-  { engine, oracle, options: { resource, allowPrivate, method } }: ScanParts,
+  { engine, clients, options: { resource, allowPrivate, method } }: ScanParts,
 ): Promise<NamedOutcome> {
-  if (oracle === null || resource === null) return outcome;
+  if (clients === null || resource === null) return outcome;
   const { askNamedUrl, addNamed } = await import('./ask-url.ts');
   const { report } = outcome;
   const url = `${origin.url}${resource}`;
-  const call = { url, policy, engine, oracle, report, method, isOwn: allowPrivate };
+  const call = { url, policy, engine, clients, report, method, isOwn: allowPrivate };
   return { ...outcome, report: addNamed(report, await askNamedUrl(call)) };
 }
 

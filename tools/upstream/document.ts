@@ -1,6 +1,6 @@
 /** Writes docs/networks-and-schemes.md from the tables that checks judge by. */
 
-import { CLIENTS, TEST_CLIENTS } from '../../src/scanner/clients/create-oracle.ts';
+import { CLIENTS, TEST_CLIENTS } from '../../src/scanner/clients/open-clients.ts';
 import { KNOWN_ASSETS } from '../../src/scanner/parse/x402/known-assets.ts';
 import { NAMESPACES, type Namespace } from '../../src/scanner/parse/x402/namespaces.ts';
 import { TESTNETS } from '../../src/scanner/parse/x402/network-names.ts';

@@ -1,5 +1,5 @@
 /** The library: scans, judges and preflights by the engine of the command line, for your program. */
-import { createOracle } from '../../scanner/clients/create-oracle.ts';
+import { openClients } from '../../scanner/clients/open-clients.ts';
 import { parseOrigin } from '../../scanner/guard/origin.ts';
 import type { ScanReport } from '../../scanner/model/report.ts';
 import { OFFLINE_STANDING } from '../../scanner/model/standing.ts';
@@ -59,7 +59,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
     policy,
     standing,
     userAgent: scannerUserAgent('library'),
-    oracle: createOracle(),
+    clients: openClients(),
   });
   try {
     const { report } = await scanner.scan(parsedOrigin, signal ? { signal } : {});
@@ -152,7 +152,7 @@ function createSharedEngine(): () => Promise<PreflightEngine> {
   let sharedEngine: Promise<PreflightEngine> | null = null;
   return () => {
     sharedEngine ??= startEngine(null)
-      .then((engine) => ({ ...engine, oracle: createOracle() }))
+      .then((engine) => ({ ...engine, clients: openClients() }))
       .catch((error: unknown) => {
         sharedEngine = null;
         throw error;

@@ -27,9 +27,9 @@ import { type ChallengeAnswer, MAX_OFFERS, toOfferTerms } from './list-challenge
  * `quickstart` follows the packages' README, and `quickstart-svm` adds Solana. `full` has every scheme of the packages.
  * `unlimited` is `full` without spend controls.
  */
-type BuyerName = 'quickstart' | 'quickstart-svm' | 'full' | 'unlimited';
+type ClientName = 'quickstart' | 'quickstart-svm' | 'full' | 'unlimited';
 
-export type BuyerFactory = (name: BuyerName, needsSolana: boolean) => Promise<x402HTTPClient>;
+export type MakeClient = (name: ClientName, needsSolana: boolean) => Promise<x402HTTPClient>;
 
 export type Trial = {
   readonly payableBy: PayableBy;
@@ -48,15 +48,15 @@ const LONG_HEAD_WORDS = 'Node refuses a response head over 16 KiB, Python reads 
 
 export async function tryChallenge(
   answer: ChallengeAnswer,
-  createBuyer: BuyerFactory,
+  makeClient: MakeClient,
 ): Promise<Trial> {
   const { challenge } = readChallenge({ ...EMPTY_402, ...answer });
   if (challenge === null) return { payableBy: 'nobody', words: 'no challenge', offers: [] };
   const offers: OfferPayability[] = [];
   for (const offer of challenge.offers.slice(0, MAX_OFFERS)) {
-    offers.push(await tryOffer(offer, challenge, createBuyer));
+    offers.push(await tryOffer(offer, challenge, makeClient));
   }
-  return { ...(await tryAllOffers(answer, challenge, offers, createBuyer)), offers };
+  return { ...(await tryAllOffers(answer, challenge, offers, makeClient)), offers };
 }
 
 const EMPTY_402: HttpData = {
@@ -74,14 +74,14 @@ async function tryAllOffers(
   response: ChallengeAnswer,
   challenge: Challenge,
   triedOffers: readonly OfferPayability[],
-  createBuyer: BuyerFactory,
+  makeClient: MakeClient,
 ): Promise<Pick<Trial, 'payableBy' | 'words'>> {
   const namespaces = challenge.offers.map(({ network }) => findClaimedNamespace(network));
   const needsSolana = namespaces.includes('solana');
   const isSolanaOnly = needsSolana && !namespaces.includes('eip155');
   const quickstart = isSolanaOnly ? 'quickstart-svm' : 'quickstart';
   const read = (client: x402HTTPClient) => readAnswer(client, response);
-  const quickAnswer = await askClient(await createBuyer(quickstart, needsSolana), read);
+  const quickAnswer = await askClient(await makeClient(quickstart, needsSolana), read);
   const words = findRefusal(quickAnswer, challenge);
   const member = findRefusedMember(challenge);
   if (member !== null) {
@@ -97,9 +97,9 @@ async function tryAllOffers(
       : { payableBy: 'default', words };
   }
   // If no client can read the challenge, the challenge is not payable, even if a single offer is payable.
-  const readError = findReadError(await createBuyer('full', needsSolana), response);
+  const readError = findReadError(await makeClient('full', needsSolana), response);
   if (readError !== null) return { payableBy: 'nobody', words: readError };
-  const fullAnswer = await askClient(await createBuyer('full', needsSolana), read);
+  const fullAnswer = await askClient(await makeClient('full', needsSolana), read);
   const isPayable = triedOffers.some(({ verdict }) => verdict === 'signs' || verdict === 'limited');
   if (isPayable || findRefusal(fullAnswer, challenge) === null)
     return { payableBy: 'settings', words };
@@ -140,7 +140,7 @@ function findFault(offer: Offer, { version }: Challenge): string | null {
 async function tryOffer(
   offer: Offer,
   challenge: Challenge,
-  createBuyer: BuyerFactory,
+  makeClient: MakeClient,
 ): Promise<OfferPayability> {
   const { scheme, network } = offer;
   const client = findClient(challenge.version, scheme, network);
@@ -153,7 +153,7 @@ async function tryOffer(
   if (client === null && hasPair) return { ...terms, client, verdict: 'unsupported', words: null };
   const needsSolana = findClaimedNamespace(network) === 'solana';
   const singleOffer = () => toSingleOffer(challenge, offer);
-  const answer = await askClient(await createBuyer('full', needsSolana), singleOffer);
+  const answer = await askClient(await makeClient('full', needsSolana), singleOffer);
   const words = answer.kind === 'refuses' ? answer.words : null;
   // The client would sign by another transfer method than the offer names, so nobody could settle the payment.
   if (client !== null && !hasNamedMethod(offer)) {
@@ -163,8 +163,8 @@ async function tryOffer(
     const fault = findFault(offer, challenge);
     return { ...terms, client, verdict: fault === null ? 'signs' : 'refuses', words: fault };
   }
-  const unlimitedBuyer = await createBuyer('unlimited', needsSolana);
-  const refusal = findRefusal(await askClient(unlimitedBuyer, singleOffer), challenge);
+  const unlimitedClient = await makeClient('unlimited', needsSolana);
+  const refusal = findRefusal(await askClient(unlimitedClient, singleOffer), challenge);
   // Without spend controls, clients sign even for networks that do not exist.
   const verdict: OfferVerdict = refusal === null && networkForm === 'ok' ? 'limited' : 'refuses';
   return { ...terms, client, verdict, words: refusal ?? words };

@@ -6,15 +6,15 @@ import { UptoEvmScheme } from '@x402/evm/upto/client';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
 import type { ChallengeAnswer } from './list-challenges.ts';
 import type { SolanaSchemes } from './solana-schemes.ts';
-import { type BuyerFactory, type Trial, tryChallenge } from './try-challenge.ts';
+import { type MakeClient, type Trial, tryChallenge } from './try-challenge.ts';
 
 const ALL_EVM = 'eip155:*';
 
-const createBuyer = createBuyerFactory();
+const makeClient = prepareClients();
 
 /** Runs on the clients' thread. Gives the clients a copy, because they may change their input and `answer` is frozen. */
 export async function tryOnThread(answer: ChallengeAnswer): Promise<Trial> {
-  return await withPrototypeCheck(() => tryChallenge(structuredClone(answer), createBuyer));
+  return await withPrototypeCheck(() => tryChallenge(structuredClone(answer), makeClient));
 }
 
 /** One thread serves all scans, so a trial that changes these objects would affect later trials. */
@@ -64,7 +64,7 @@ function listMembers(): readonly unknown[] {
  * Sets up official clients as their quickstarts do, with a new key that holds no money. The clients cannot read a chain, so
  * every scheme signs by the offer only. Each call of the factory makes a new client, because some schemes keep state.
  */
-function createBuyerFactory(): BuyerFactory {
+function prepareClients(): MakeClient {
   const account = privateKeyToAccount(generatePrivateKey());
   /** Set at the first use, because Solana's packages take as long to load as all others together. */
   let solanaSchemes: Promise<SolanaSchemes> | undefined;

@@ -73,7 +73,7 @@ const IPV4_DENIED: Blocks = {
   '169.254.0.0/16': 'Link-Local (RFC3927); cloud metadata',
   '172.16.0.0/12': 'Private-Use (RFC1918)',
   '192.0.0.0/24':
-    'IETF Protocol Assignments (RFC6890) incl. /29 RFC7335, .8 RFC7600, .9 RFC7723, .10 RFC8155, .170-.171 RFC7050/8880, .192 Oracle metadata',
+    'IETF Protocol Assignments (RFC6890) incl. /29 RFC7335, .8 RFC7600, .9 RFC7723, .10 RFC8155, .170-.171 RFC7050/8880, .192 Clients metadata',
   '192.0.2.0/24': 'TEST-NET-1 (RFC5737)',
   '192.31.196.0/24': 'AS112-v4 (RFC7535): globally reachable anycast DNS sink',
   '192.52.193.0/24': 'AMT (RFC7450)',

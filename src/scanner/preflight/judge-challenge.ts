@@ -1,4 +1,4 @@
-import type { Oracle } from '../clients/create-oracle.ts';
+import type { Clients } from '../clients/open-clients.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
@@ -16,7 +16,7 @@ export type PreflightEngine = {
   readonly catalog: Pick<Catalog, 'checks' | 'checksVersion'>;
   readonly checks: readonly DiscoveredCheck[];
   readonly pool: Pool;
-  readonly oracle: Oracle;
+  readonly clients: Clients;
 };
 
 /** The request that the challenge answered. */
@@ -53,7 +53,7 @@ const CHALLENGES_MODULE: WorkModule<typeof import('../clients/list-challenges.ts
 export async function judgeChallenge(
   request: ChallengeRequest,
   answer: HttpData,
-  { catalog, checks, pool, oracle }: PreflightEngine,
+  { catalog, checks, pool, clients }: PreflightEngine,
   signal?: AbortSignal,
 ): Promise<ChallengeJudgement> {
   const account = pool.openScan();
@@ -67,7 +67,7 @@ export async function judgeChallenge(
   const resources = toResourceSet(request, answer);
   const listing = await runOnWorker(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
   const challenges = listing.ok ? listing.output : { challenged: [], silent: [] };
-  const payability = await oracle.tryChallenges(challenges, signal);
+  const payability = await clients.tryChallenges(challenges, signal);
   const [schemaResult] = await runChecks({
     catalog: { ...catalog, checks: catalog.checks.filter(({ id }) => id === SCHEMA_CHECK) },
     checks,

@@ -1,4 +1,4 @@
-import type { Oracle } from '../clients/create-oracle.ts';
+import type { Clients } from '../clients/open-clients.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { AnswerObservation, HttpData } from '../model/observation.ts';
 import type {
@@ -41,7 +41,7 @@ export type GatheringScan = {
   readonly userAgent: string;
   readonly work: ScanWork;
   /** Runs the official clients on the challenges. If absent, no client is run. */
-  readonly oracle?: Oracle | undefined;
+  readonly clients?: Clients | undefined;
   readonly onStage?: ((stage: ScanStage) => void) | undefined;
   /** Makes the scan call the tools of an MCP endpoint. Only the command line sets it. */
   readonly mcp?: McpOptions | undefined;
@@ -54,9 +54,9 @@ type Documents = Omit<FixedPaths, 'openapiAlternates'> &
 
 /** Sends the first wave, and asks the indexes. */
 export async function gatherDocuments(scan: GatheringScan): Promise<Documents> {
-  const { origin, cache, standing, oracle, onStage } = scan;
+  const { origin, cache, standing, clients, onStage } = scan;
   // The clients' thread loads while the first documents are requested. It ends if nothing is sold.
-  oracle?.start();
+  clients?.start();
   onStage?.('documents');
   const [fixed, indexes] = await Promise.all([askFixedPaths(cache), standing.origin(origin)]);
   const openapiAlternates = await readYaml(fixed.openapiAlternates, scan.work);
@@ -173,10 +173,10 @@ function addTools(resources: ResourceSet, tools: ToolObservations | null): Resou
 /** Asks third parties about recipients and offers, and runs the official clients. */
 async function askAboutChallenges(
   resources: ResourceSet,
-  { origin, standing, oracle, work }: GatheringScan,
+  { origin, standing, clients, work }: GatheringScan,
 ): Promise<Pick<Observations, 'settlements' | 'bazaar' | 'chain' | 'payability'>> {
   const { isOff = false, onChain } = standing;
-  const needsChallenges = oracle !== undefined || onChain !== undefined || !isOff;
+  const needsChallenges = clients !== undefined || onChain !== undefined || !isOff;
   const challenges = needsChallenges ? await describeChallenges(resources, work) : NO_CHALLENGES;
   const payees = isOff ? [] : challenges.payees;
   const isSold = resources.probed.length > 0;
@@ -184,7 +184,7 @@ async function askAboutChallenges(
     standing.settlements(origin, payees),
     challenges.chainOffers.length > 0 ? (onChain?.(challenges.chainOffers) ?? []) : [],
     isSold ? standing.listings?.(payees, origin) : undefined,
-    oracle?.tryChallenges(challenges.listed, work.signal) ?? null,
+    clients?.tryChallenges(challenges.listed, work.signal) ?? null,
   ]);
   return {
     settlements,
@@ -197,8 +197,8 @@ async function askAboutChallenges(
 /** Returns the official clients' verdicts; null if no client is run. */
 async function runClients(
   resources: ResourceSet,
-  { oracle, work }: GatheringScan,
+  { clients, work }: GatheringScan,
 ): Promise<Observations['payability']> {
-  if (oracle === undefined) return null;
-  return oracle.tryChallenges((await describeChallenges(resources, work)).listed, work.signal);
+  if (clients === undefined) return null;
+  return clients.tryChallenges((await describeChallenges(resources, work)).listed, work.signal);
 }

@@ -1,6 +1,6 @@
 /** Turns an origin into a graded report. Knows no store and no payment. */
 
-import type { Oracle } from '../clients/create-oracle.ts';
+import type { Clients } from '../clients/open-clients.ts';
 import type { Catalog } from '../engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
@@ -55,7 +55,7 @@ export type ScannerOptions = {
   readonly isSaturated?: () => boolean;
   readonly resolver?: Resolver;
   /** Runs the official clients on the challenges. If absent, no client is run. */
-  readonly oracle?: Oracle;
+  readonly clients?: Clients;
   /** Reads the texts and images of the directory listing; default true. */
   readonly withBranding?: boolean;
   readonly onStage?: (stage: ScanStage) => void;
@@ -83,7 +83,7 @@ export function createScanner(options: ScannerOptions): Scanner {
     record: (scan) => record(scan, options),
     isSaturated: options.isSaturated ?? (() => false),
     close: async () => {
-      await Promise.all([options.pool.close(), options.oracle?.close()]);
+      await Promise.all([options.pool.close(), options.clients?.close()]);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import { createOracle } from '../../scanner/clients/create-oracle.ts';
+import { openClients } from '../../scanner/clients/open-clients.ts';
 import type { Catalog } from '../../scanner/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../scanner/engine/catalog/discover-checks.ts';
 import { createPool } from '../../scanner/engine/judging-pool.ts';
@@ -53,11 +53,11 @@ export function createScanning(options: ScanningOptions): Scanning {
     environment: threadEnvironment(),
   });
   const { createClient, isSaturated } = probe;
-  const oracle = createOracle({
+  const clients = openClients({
     scale: pool.getScale,
     onError: (message) => log.error(message),
   });
-  const engine = { catalog, checks, pool, oracle };
+  const engine = { catalog, checks, pool, clients };
   const outbound = { policy, userAgent, createClient };
   const askOptions = { engine, ready: () => probe.ready() };
   const scanner = createScanner({ ...engine, ...outbound, standing, isSaturated });

@@ -5,7 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TEST_CLIENTS } from '../../../src/scanner/clients/create-oracle.ts';
+import { TEST_CLIENTS } from '../../../src/scanner/clients/open-clients.ts';
 import type { JsonObject } from '../../../src/scanner/parse/json/json.ts';
 import { parseChallenge } from '../../../src/scanner/parse/x402/challenge.ts';
 import { findOfferFaults } from '../../../src/scanner/parse/x402/offer-faults.ts';

@@ -142,7 +142,7 @@ describe('x402 for Python', needs('unavailable' in python ? python.unavailable :
     await expectAgreement((origin) => ({ ...challengeOf(WEATHER, origin), ...change }));
   });
 
-  test('agrees with our oracle on each challenge of the recorded origins', async () => {
+  test('agrees with our clients on each challenge of the recorded origins', async () => {
     if ('unavailable' in python) throw new Error(python.unavailable);
     const judged: string[] = [];
     for (const { name, recording } of await recordedOrigins()) {

@@ -5,21 +5,21 @@ import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Engine, startEngine } from '../../../src/cli/engine.ts';
 import { createLocalBackend } from '../../../src/cli/mcp-command.ts';
-import { createOracle, type Oracle } from '../../../src/scanner/clients/create-oracle.ts';
+import { type Clients, openClients } from '../../../src/scanner/clients/open-clients.ts';
 import { createMcpServer } from '../../../src/scanner/mcp/create-server.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 
 const TIMEOUT_MS = 120_000;
 
 let engine: Engine;
-let oracle: Oracle;
+let clients: Clients;
 beforeAll(async () => {
   for (const name of ['X402SCAN_URL', 'BAZAAR_URL', 'ECOSYSTEM_URL']) process.env[name] = '';
   engine = await startEngine(null);
-  oracle = createOracle();
+  clients = openClients();
 });
 afterAll(async () => {
-  await Promise.all([oracle.close(), engine.pool.close()]);
+  await Promise.all([clients.close(), engine.pool.close()]);
 });
 
 /** A seller behind a server that passes nothing on until `open` is called. */
@@ -61,7 +61,7 @@ async function connect(answerWithinMs: number) {
   const session = new AbortController();
   const options = { allowPrivate: true, service: null, sessionEnd: session.signal, answerWithinMs };
   const server = createMcpServer({
-    backend: createLocalBackend(engine, oracle, options),
+    backend: createLocalBackend(engine, clients, options),
     version: '1',
     describeFailure: (error) => ({ error: 'failed', message: String(error) }),
     progressEveryMs: 20,

@@ -1,6 +1,6 @@
 /** Preflight of a bare host reads documents to find a path. Each of its requests waits for its turn. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createOracle } from '../../../src/scanner/clients/create-oracle.ts';
+import { openClients } from '../../../src/scanner/clients/open-clients.ts';
 import { listCatalogs, loadCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../../src/scanner/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../src/scanner/engine/judging-pool.ts';
@@ -15,17 +15,17 @@ const ANSWER_WITHIN_MS = 20_000;
 
 describe('a bare host', () => {
   const pool = createPool();
-  const oracle = createOracle();
+  const clients = openClients();
   let engine: Parameters<typeof createAskHost>[0]['engine'];
 
   beforeAll(async () => {
     const checks = await discoverChecks();
     const catalog = await loadCatalog((await listCatalogs()).at(-1) ?? '', { checks });
-    engine = { catalog, checks, pool, oracle };
+    engine = { catalog, checks, pool, clients };
   });
   afterAll(async () => {
     await pool.close();
-    await oracle.close();
+    await clients.close();
   });
 
   async function ask(options: CraftedOptions, beforeConnect = async () => {}) {

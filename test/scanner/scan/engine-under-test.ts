@@ -1,6 +1,6 @@
 /** The whole engine as tests drive it: real sockets, real workers, one pool for a file of tests. */
 
-import { createOracle } from '../../../src/scanner/clients/create-oracle.ts';
+import { openClients } from '../../../src/scanner/clients/open-clients.ts';
 import {
   type Catalog,
   listCatalogs,
@@ -48,7 +48,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
     catalogs.set(version, await loadCatalog(version, { checks }));
   }
   const pool = createPool();
-  const oracle = createOracle();
+  const clients = openClients();
   const catalogOf = (checksVersion: string): Catalog => {
     const catalog = catalogs.get(checksVersion);
     if (catalog === undefined) throw new Error(`no catalog ${checksVersion}`);
@@ -64,7 +64,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
         pool,
         policy,
         standing: OFFLINE_STANDING,
-        oracle,
+        clients,
         userAgent: 'test',
         ...parts,
       });
@@ -76,7 +76,7 @@ export async function startEngine(): Promise<EngineUnderTest> {
       return gradeObservations(seen, scannedAt, { catalog, checks, pool }, { exhausted });
     },
     [Symbol.asyncDispose]: async () => {
-      await Promise.all([pool.close(), oracle.close()]);
+      await Promise.all([pool.close(), clients.close()]);
     },
   };
 }

@@ -1,6 +1,6 @@
 /** A scan computes branding, recipients and challenges once, and only if the report shows them. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Oracle } from '../../../src/scanner/clients/create-oracle.ts';
+import type { Clients } from '../../../src/scanner/clients/open-clients.ts';
 import { type Catalog, loadCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
 import {
   type DiscoveredCheck,
@@ -31,8 +31,8 @@ const UNLISTED_STANDING: Standing = {
   settlements: OFFLINE_STANDING.settlements,
 };
 
-/** An oracle that runs no clients. */
-const oracle: Oracle = {
+/** Tries no challenge. */
+const NO_CLIENTS: Clients = {
   start: () => {},
   tryChallenges: async () => ({ clients: [], resources: [], silent: [] }),
   close: async () => {},
@@ -41,7 +41,7 @@ const oracle: Oracle = {
 async function scanAndListTasks(
   standing: Standing,
   withBranding?: boolean,
-  clients: Oracle | null = oracle,
+  clients: Clients | null = NO_CLIENTS,
 ) {
   runSpy.mockClear();
   const policy = allowOrigin(seller.url, DEFAULT_POLICY);
@@ -51,7 +51,7 @@ async function scanAndListTasks(
     pool,
     policy,
     standing,
-    ...(clients === null ? {} : { oracle: clients }),
+    ...(clients === null ? {} : { clients: clients }),
     userAgent: 'test',
     ...(withBranding === undefined ? {} : { withBranding }),
   });

@@ -1,6 +1,6 @@
 /** The census looks at listed resources of sellers on real sockets, which count its requests. */
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createOracle } from '../../../src/scanner/clients/create-oracle.ts';
+import { openClients } from '../../../src/scanner/clients/open-clients.ts';
 import { loadCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../../src/scanner/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../src/scanner/engine/judging-pool.ts';
@@ -21,10 +21,10 @@ import { createFreeTurns, openRealClient } from '../turns/turn-clients.ts';
 
 const checks = await discoverChecks();
 const pool = createPool();
-const oracle = createOracle();
-const engine = { catalog: await loadCatalog(NEWER_VERSION, { checks }), checks, pool, oracle };
+const clients = openClients();
+const engine = { catalog: await loadCatalog(NEWER_VERSION, { checks }), checks, pool, clients };
 afterAll(async () => {
-  await Promise.all([pool.close(), oracle.close()]);
+  await Promise.all([pool.close(), clients.close()]);
 });
 
 const GET = { method: 'GET', path: WEATHER.path } as const;

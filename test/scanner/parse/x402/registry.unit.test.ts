@@ -7,7 +7,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { UptoEvmScheme } from '@x402/evm/upto/client';
 import * as chains from 'viem/chains';
 import { describe, expect, test } from 'vitest';
-import { CLIENTS } from '../../../../src/scanner/clients/create-oracle.ts';
+import { CLIENTS } from '../../../../src/scanner/clients/open-clients.ts';
 import { KNOWN_ASSETS } from '../../../../src/scanner/parse/x402/known-assets.ts';
 import { NAMESPACES } from '../../../../src/scanner/parse/x402/namespaces.ts';
 import { MAINNETS, TESTNETS } from '../../../../src/scanner/parse/x402/network-names.ts';

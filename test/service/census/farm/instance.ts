@@ -1,7 +1,7 @@
 /** One instance of the census over a store. Its clock is moved by the process that started it. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createOracle } from '../../../../src/scanner/clients/create-oracle.ts';
+import { openClients } from '../../../../src/scanner/clients/open-clients.ts';
 import { loadCatalog } from '../../../../src/scanner/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../../../src/scanner/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../../src/scanner/engine/judging-pool.ts';
@@ -84,8 +84,8 @@ const store = await openStore(options.storeUrl, { clock: now });
 const checks = await discoverChecks();
 const catalog = await loadCatalog(NEWER_VERSION, { checks });
 const pool = createPool();
-const oracle = createOracle();
-const engine = { catalog, checks, pool, oracle };
+const clients = openClients();
+const engine = { catalog, checks, pool, clients };
 const createClient = (given: ProbeClientOptions) =>
   createProbeClient({ ...given, resolver, connect });
 const outbound = { policy, userAgent, createClient };

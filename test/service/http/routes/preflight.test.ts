@@ -1,6 +1,6 @@
 /** POST /v1/preflight asks the seller or answers from its report, within rate limits. */
 import { describe, expect, test } from 'vitest';
-import { createOracle } from '../../../../src/scanner/clients/create-oracle.ts';
+import { openClients } from '../../../../src/scanner/clients/open-clients.ts';
 import { listCatalogs, loadCatalog } from '../../../../src/scanner/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../../../src/scanner/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../../src/scanner/engine/judging-pool.ts';
@@ -166,11 +166,11 @@ test('a preflight sends one GET, answers caution if the seller does not answer, 
       await pool.close();
     },
   });
-  const oracle = createOracle();
+  const clients = openClients();
   try {
     const hosts = new URL(seller.url).host;
     const policy = { ...DEFAULT_POLICY, allowHosts: parseAllowHosts(hosts) };
-    const engine = { catalog, checks, pool, oracle };
+    const engine = { catalog, checks, pool, clients };
     const createAsk = (answerWithinMs: number) => createAskSeller({ engine, answerWithinMs });
     const openClient = openRealClient({ policy, userAgent: 'test' });
     const preflight = async (path: string, answerWithinMs: number) => {
@@ -196,7 +196,7 @@ test('a preflight sends one GET, answers caution if the seller does not answer, 
       'GET /moved',
     ]);
   } finally {
-    await oracle.close();
+    await clients.close();
     await seller[Symbol.asyncDispose]();
   }
 });

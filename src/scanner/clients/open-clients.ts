@@ -48,13 +48,13 @@ const DEFAULTS = {
 };
 const MAX_START_MS = 60_000;
 
-type OracleOptions = Readonly<Partial<typeof DEFAULTS>> & {
+type ClientsOptions = Readonly<Partial<typeof DEFAULTS>> & {
   /** Extra Node arguments for the thread. Tests watch its sockets with them. */
   readonly execArgv?: readonly string[];
 };
 
 /** Runs the official clients on challenges, on one thread that can be killed. */
-export type Oracle = ReturnType<typeof createOracle>;
+export type Clients = ReturnType<typeof openClients>;
 
 const WORKER_ENTRY = new URL('./worker.ts', import.meta.url);
 const TRIAL_MODULE = new URL('./try-on-thread.ts', import.meta.url).href;
@@ -66,7 +66,7 @@ const LIMITS_WORDS = 'could not be read within limits';
 const THREW_WORDS = 'could not be read';
 const UNTRIED_WORDS = "not tried: the scan's time for it was spent";
 
-export function createOracle(options: OracleOptions = {}) {
+export function openClients(options: ClientsOptions = {}) {
   const settings = { ...DEFAULTS, ...options };
   const { scale, scanMs, onError } = settings;
   const threads = openThreads({

@@ -1,7 +1,7 @@
-/** The oracle runs the official clients on a real thread, without a network. */
+/** The official clients run on a real thread, without a network. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { createOracle } from '../../../src/scanner/clients/create-oracle.ts';
 import type { ListedChallenges } from '../../../src/scanner/clients/list-challenges.ts';
+import { openClients } from '../../../src/scanner/clients/open-clients.ts';
 import type { JsonObject } from '../../../src/scanner/parse/json/json.ts';
 import { EngineFault, PoolSaturated } from '../../../src/scanner/workers/job.ts';
 import {
@@ -25,15 +25,15 @@ const GATEWAY = { name: 'GatewayWalletBatched', version: '1', verifyingContract:
 const RENAMED = { scheme: 'exact2', amount: '$0.05' };
 
 const noSocketsUrl = new URL('./no-sockets.mjs', import.meta.url).href;
-const oracle = createOracle({
+const clients = openClients({
   execArgv: ['--import', noSocketsUrl],
   cpuMs: 20_000,
   wallMs: 60_000,
 });
-afterAll(() => oracle.close());
+afterAll(() => clients.close());
 
 async function tryFirst(challenges: ListedChallenges) {
-  const { resources } = await oracle.tryChallenges(challenges);
+  const { resources } = await clients.tryChallenges(challenges);
   const [resource] = resources;
   if (resource === undefined) throw new Error('no resource was judged');
   return resource;
@@ -171,7 +171,7 @@ describe('a whole challenge:', () => {
     expect(await tryFirst(inHeader(challengeV2(change)))).toMatchObject({ payableBy: 'default' });
   });
 
-  test('a hostile challenge does not break the oracle', async () => {
+  test('a hostile challenge breaks no later trial', async () => {
     for (const value of [{ toString: 1 }, { __proto__: null }, '1'.repeat(400), '\ud800', []]) {
       for (const member of ['amount', 'network', 'asset', 'payTo', 'extra', 'scheme']) {
         const { payableBy, offers } = await tryFirst(offering({ [member]: value }));
@@ -186,23 +186,23 @@ describe('a whole challenge:', () => {
 });
 
 test('the same challenge gets the same verdict', async () => {
-  const secondOracle = createOracle();
+  const secondClients = openClients();
   try {
-    const verdict = await secondOracle.tryChallenges(offering(SOLANA, { amount: '5000000' }));
-    expect(await oracle.tryChallenges(offering(SOLANA, { amount: '5000000' }))).toEqual(verdict);
+    const verdict = await secondClients.tryChallenges(offering(SOLANA, { amount: '5000000' }));
+    expect(await clients.tryChallenges(offering(SOLANA, { amount: '5000000' }))).toEqual(verdict);
     expect(verdict.clients.map(({ name }) => name)).toEqual([
       '@x402/core',
       '@x402/evm',
       '@x402/svm',
     ]);
   } finally {
-    await secondOracle.close();
+    await secondClients.close();
   }
 });
 
 test('a challenge that takes too long is tried twice and then refused; later challenges are tried as usual', async () => {
-  const hasty = createOracle({ cpuMs: 0, scanMs: 60_000 });
-  const patient = createOracle({ idleMs: 1 });
+  const hasty = openClients({ cpuMs: 0, scanMs: 60_000 });
+  const patient = openClients({ idleMs: 1 });
   try {
     const { resources } = await hasty.tryChallenges(offering({}, SOLANA));
     const words = 'could not be read within limits';
@@ -223,7 +223,7 @@ test('a challenge that takes too long is tried twice and then refused; later cha
 });
 
 test('no challenge is tried once the scan has spent its time for clients', async () => {
-  const stingy = createOracle({ scanMs: 0 });
+  const stingy = openClients({ scanMs: 0 });
   try {
     const { resources } = await stingy.tryChallenges(offering({ amount: '8' }));
     expect(resources).toMatchObject([
@@ -235,7 +235,7 @@ test('no challenge is tried once the scan has spent its time for clients', async
 });
 
 test('a caller that aborts is released at once, while its challenge is tried or waits', async () => {
-  const busy = createOracle({ cpuMs: 20_000, wallMs: 60_000 });
+  const busy = openClients({ cpuMs: 20_000, wallMs: 60_000 });
   const caller = new AbortController();
   try {
     const runningTry = busy.tryChallenges(offering({ amount: '9' }), caller.signal);
@@ -253,7 +253,7 @@ test('a caller that aborts is released at once, while its challenge is tried or 
 });
 
 test('a challenge is refused if no more challenges may wait', async () => {
-  const narrow = createOracle({ maxWaiting: 1, cpuMs: 20_000, wallMs: 60_000 });
+  const narrow = openClients({ maxWaiting: 1, cpuMs: 20_000, wallMs: 60_000 });
   try {
     const tries = ['12', '13', '14'].map((amount) => narrow.tryChallenges(offering({ amount })));
     const outcomes = await Promise.allSettled(tries);
@@ -265,7 +265,7 @@ test('a challenge is refused if no more challenges may wait', async () => {
 });
 
 test('a client package that cannot load counts as our fault', async () => {
-  const broken = createOracle({ execArgv: ['--import', 'data:text/javascript,throw new Error()'] });
+  const broken = openClients({ execArgv: ['--import', 'data:text/javascript,throw new Error()'] });
   try {
     await expect(broken.tryChallenges(offering({}))).rejects.toThrow(EngineFault);
   } finally {
