@@ -5,7 +5,7 @@ import {
   findRegressions,
   listDifferences,
 } from '../scanner/report/compare-reports.ts';
-import { breakCommands } from './formatters/escapes.ts';
+import { defuseCommands } from './formatters/escapes.ts';
 import { readReport, type Streams, write } from './io.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
@@ -17,7 +17,7 @@ export async function diffCommand(args: readonly string[], { out, err }: Streams
   const { files, failOnRegression } = parse(args);
   const readOne = (file: string) => readReport<ComparedReport>(file, comparedReportSchema);
   const [before, after] = await Promise.all([readOne(files[0]), readOne(files[1])]);
-  await write(out, breakCommands(`${listDifferences(before, after).join('\n')}\n`));
+  await write(out, defuseCommands(`${listDifferences(before, after).join('\n')}\n`));
   if (!failOnRegression) return 0;
   const regressions = findRegressions(before, after);
   if (regressions.length > 0) await write(err, `--fail-on-regression: ${regressions.join(', ')}\n`);

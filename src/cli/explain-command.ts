@@ -10,7 +10,7 @@ import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../scanner/model/report
 import { STACKS } from '../scanner/patches/patch.ts';
 import { toPhrase } from '../scanner/report/check-phrases.ts';
 import { INDEXED_STEPS } from '../scanner/report/indexed-words.ts';
-import { breakCommands } from './formatters/escapes.ts';
+import { defuseCommands } from './formatters/escapes.ts';
 import { type Streams, write } from './io.ts';
 import { EXPLANATIONS } from './pay-test/explanations.ts';
 import { isTrialId, TRIALS, type TrialId } from './pay-test/result.ts';
@@ -26,7 +26,7 @@ import { parseOptionalChoice, readFlags, UsageError, usageLine } from './usage.t
 
 /** Throws UsageError for an unknown check or stack, and for a file that is not a report. */
 export async function explainCommand(args: readonly string[], { out }: Streams): Promise<0> {
-  await write(out, breakCommands(await explain(parse(args))));
+  await write(out, defuseCommands(await explain(parse(args))));
   return 0;
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { loadEnvFile } from '../scanner/environment/env-file.ts';
 import { cleanText } from '../scanner/parse/text/text.ts';
 import { packageVersion } from '../scanner/probe/client/user-agent.ts';
-import { breakCommands } from './formatters/escapes.ts';
+import { defuseCommands } from './formatters/escapes.ts';
 import type { Streams } from './io.ts';
 import { COMMAND_NAMES, type CommandName, messageOf, USAGES, usageLine } from './usage.ts';
 
@@ -128,7 +128,7 @@ function isCommand(name: string): name is CommandName {
 function toErrorLine(error: unknown): string {
   const text = messageOf(error);
   // The message may quote text of an origin, with line breaks.
-  return `${breakCommands(cleanText(text.replaceAll(/\s+/g, ' '), MAX_ERROR_CHARS))}\n`;
+  return `${defuseCommands(cleanText(text.replaceAll(/\s+/g, ' '), MAX_ERROR_CHARS))}\n`;
 }
 
 if (import.meta.url.endsWith('.ts')) enableCompileCache(fileURLToPath(COMPILE_CACHE));

@@ -8,7 +8,7 @@ import { MAX_OPENAPI_NODES } from '../scanner/parse/json/json.ts';
 import { EMPTY_OBSERVATIONS } from '../scanner/scan/empty-observations.ts';
 import { gradeObservations } from '../scanner/scan/grade-observations.ts';
 import { type Engine, startEngine } from './engine.ts';
-import { breakCommands } from './formatters/escapes.ts';
+import { defuseCommands } from './formatters/escapes.ts';
 import { toFindingText } from './formatters/findings.ts';
 import { readText, type Streams, write } from './io.ts';
 import { isYamlFile, readSources } from './sources.ts';
@@ -37,7 +37,7 @@ export async function openapiCommand(args: readonly string[], { out }: Streams):
         const { id, title, status } = finding;
         const position = `${document.file}:${locate(finding)?.line ?? 1}`;
         const text = `${position}: ${status} ${id} ${title}: ${toFindingText(finding)}\n`;
-        await write(out, breakCommands(text));
+        await write(out, defuseCommands(text));
         isFailed ||= status === 'fail' || failOn === 'warn';
       }
     }

@@ -1,4 +1,4 @@
-import { breakCommands } from './formatters/escapes.ts';
+import { defuseCommands } from './formatters/escapes.ts';
 import { formatPayTest } from './formatters/pay-test.ts';
 import { type Streams, write, writeOutput } from './io.ts';
 import {
@@ -130,7 +130,7 @@ export async function payTestCommand(
       // The seller reads `.env` itself, perhaps after another file that counts more, such as `.env.local`.
       withheldVariables: namesFromFile,
       findRoutes: (target) => findRoutes(target, call),
-      say: (line) => err.write(`${breakCommands(line)}\n`),
+      say: (line) => err.write(`${defuseCommands(line)}\n`),
       signal: interruption.signal,
     });
     const text = formatPayTest(report, call.format, readRepository().pipelineFile);

@@ -9,7 +9,7 @@ import {
 } from '../scanner/preflight/result.ts';
 import { addFlagHint, policyFor } from './allow-private.ts';
 import { askUrlOnce } from './ask-url.ts';
-import { breakCommands, toPrintedJson } from './formatters/escapes.ts';
+import { defuseCommands, toPrintedJson } from './formatters/escapes.ts';
 import { noteProxy, type Streams, write } from './io.ts';
 import { parseChoice, readFlags, UsageError, usageLine } from './usage.ts';
 
@@ -80,7 +80,7 @@ function toText({ verdict, reasons, terms, termsDigest, otherWays = [] }: Prefli
     ...otherWays.map((way) => `  other way to pay: ${formatProtocol(way)}`),
     ...(termsDigest === null ? [] : [`  terms ${termsDigest}`]),
   ];
-  return breakCommands(`${lines.join('\n')}\n`);
+  return defuseCommands(`${lines.join('\n')}\n`);
 }
 
 /** Names each member that the offer lacks. An entry without any of them is not an offer. */

@@ -19,7 +19,7 @@ import { parsePreflightUrl } from '../scanner/preflight/result.ts';
 import { createProbeClient } from '../scanner/probe/client/client.ts';
 import { scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
 import { policyFor } from './allow-private.ts';
-import { breakCommands } from './formatters/escapes.ts';
+import { defuseCommands } from './formatters/escapes.ts';
 import { readJson, readText, type Streams, write } from './io.ts';
 import { messageOf, readFlags, UsageError, usageLine } from './usage.ts';
 
@@ -125,7 +125,7 @@ function toProofLine(proofName: string, { isProved, message }: EnvelopeProof): s
 async function writeLines(out: Streams['out'], lines: readonly string[]): Promise<void> {
   // The report and the keys are untrusted text.
   const clean = lines.map((line) => cleanText(line, MAX_LINE_CHARS));
-  await write(out, breakCommands(`${clean.join('\n')}\n`));
+  await write(out, defuseCommands(`${clean.join('\n')}\n`));
 }
 
 const MAX_KEY_SET_BYTES = 256 * 1024;

@@ -6,7 +6,7 @@
 import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { breakCommands } from '../../src/cli/formatters/escapes.ts';
+import { defuseCommands } from '../../src/cli/formatters/escapes.ts';
 import { cleanText } from '../../src/scanner/parse/text/text.ts';
 import { knownAssetsModule } from './known-assets.ts';
 import { BadUsage, openPackages, type Packages } from './open-packages.ts';
@@ -29,7 +29,7 @@ async function main(args: readonly string[]): Promise<0 | 1> {
   ];
   // The lines quote texts of others, and become the text of an issue.
   const safeLines = lines.map((line) => cleanText(line.replaceAll('`', "'"), MAX_LINE_CHARS));
-  if (lines.length > 0) process.stdout.write(`${breakCommands(safeLines.join('\n'))}\n`);
+  if (lines.length > 0) process.stdout.write(`${defuseCommands(safeLines.join('\n'))}\n`);
   return lines.length > 0 ? 1 : 0;
 }
 

@@ -8,7 +8,7 @@ const COMMAND_MARK = /##(?=\w*\[)/g;
 const LINE_COMMAND = /^((?:[^\S\n]|\u0085)*):(?=:)/gm;
 
 /** Makes text safe for a log: inserts a space into each command. */
-export function breakCommands(text: string): string {
+export function defuseCommands(text: string): string {
   return text.replaceAll(COMMAND_MARK, '# #').replaceAll(LINE_COMMAND, '$1: ');
 }
 

@@ -8,14 +8,14 @@ import {
   type TrialResult,
 } from '../pay-test/result.ts';
 import type { FormatName } from '../usage.ts';
-import { breakCommands, toMarkdownCode, toPrintedJson } from './escapes.ts';
+import { defuseCommands, toMarkdownCode, toPrintedJson } from './escapes.ts';
 import { type Findings, isProblem, toFindingText } from './findings.ts';
 import { formatCodeQuality, formatGithub, formatJunit, formatSarif } from './pipelines.ts';
 
 const FORMATS: Readonly<
   Record<FormatName, (report: PayTestReport, pipelineFile: string | null) => string>
 > = {
-  text: (report) => breakCommands(toText(report)),
+  text: (report) => defuseCommands(toText(report)),
   json: (report) => toPrintedJson(report),
   sarif: (report, file) => formatSarif(toFindings(report, file)),
   junit: (report, file) => formatJunit(toFindings(report, file)),

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { NamedPath } from '../../scanner/model/report.ts';
 import type { SourceLocation } from '../sources.ts';
-import { breakCommands, escapeLinks, escapeXmlCommands, toPrintedJson } from './escapes.ts';
+import { defuseCommands, escapeLinks, escapeXmlCommands, toPrintedJson } from './escapes.ts';
 import {
   type Findings,
   findFaultyNamed,
@@ -34,7 +34,10 @@ function formatAnnotation(level: string, position: string, title: string, text: 
 
 /** The text may quote an origin, and a line break in it must not begin a command. */
 function escapeData(text: string): string {
-  return breakCommands(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  return defuseCommands(text)
+    .replaceAll('%', '%25')
+    .replaceAll('\r', '%0D')
+    .replaceAll('\n', '%0A');
 }
 
 function escapeProperty(text: string): string {

@@ -23,7 +23,7 @@ import {
   INDEX_NAMES,
   isWorthShowing,
 } from '../../scanner/report/indexed-words.ts';
-import { breakCommands } from './escapes.ts';
+import { defuseCommands } from './escapes.ts';
 import { isUndetermined, type PrintableScan } from './findings.ts';
 
 type Style = Parameters<typeof styleText>[0];
@@ -85,7 +85,7 @@ export function formatText(scan: PrintableScan): string {
     ...(offline === null ? [] : ['', ...wrap(offline, columns, '  ', '    ')]),
   ];
   const withoutDoubleBlanks = lines.filter((line, index) => line !== '' || lines[index - 1] !== '');
-  return breakCommands(`${withoutDoubleBlanks.join('\n')}\n`);
+  return defuseCommands(`${withoutDoubleBlanks.join('\n')}\n`);
 }
 
 function subScoreLine({ protocol, docs, standing }: SubScores): string {

@@ -47,7 +47,7 @@ export type TrialFinding = {
 };
 
 /** Returns a failure if the seller delivered without being paid, which is a gift. */
-export function judgeGift(isGift: boolean, evidence: string): TrialFinding {
+export function failIfFree(isGift: boolean, evidence: string): TrialFinding {
   return { status: isGift ? 'fail' : 'pass', evidence, isGift };
 }
 

@@ -2,7 +2,7 @@ import type { IndexedRow } from './indexed.ts';
 import type { ClientVersion, OtherWay, PayableBy, ResourcePayability } from './payability.ts';
 import type { Basis, Status } from './verdict.ts';
 
-/** The hosted service judges by this catalog, unless its settings name another one. The newest may be ahead of it. */
+/** The hosted service judges by this catalog, unless its settings name another one. A newer catalog may exist. */
 export const SERVICE_CHECKS_VERSION = '2026-08-14.2';
 
 export type Severity = 'critical' | 'major' | 'minor';

@@ -168,7 +168,7 @@ export class CensusImports {
     const optedOut = new Set(await store.listing.findOptedOutHosts());
     const candidates = new Map<string, Candidate>();
     const wasChosen = new Map<string, boolean>();
-    for await (const places of store.census.readPlaces()) {
+    for await (const places of store.census.readEntries()) {
       for (const { host, domain, isChosen, lastDay } of places) {
         wasChosen.set(host, isChosen);
         if (lastDay >= facts.day - LISTED_FOR_DAYS)
@@ -239,7 +239,7 @@ function isOut(
 
 async function countChosen({ census }: Store): Promise<number> {
   let count = 0;
-  for await (const places of census.readPlaces())
+  for await (const places of census.readEntries())
     count += places.filter(({ isChosen }) => isChosen).length;
   return count;
 }

@@ -32,7 +32,7 @@ export class Wishes {
    */
   async mayAsk(host: string): Promise<boolean> {
     const { store } = this.#options;
-    const place = await store.census.findPlace(host);
+    const place = await store.census.findEntry(host);
     if (place === null || !place.isChosen) return false;
     if (place.lastDay < utcDay(store.now()) - LISTED_FOR_DAYS) return false;
     if (isExcluded(place, (await this.readExclusions()).names)) {
@@ -60,7 +60,7 @@ export class Wishes {
     const { names } = await this.readExclusions();
     const text = [...names].sort().join(' ');
     if (text === this.#storedNames) return;
-    for await (const places of store.census.readPlaces()) {
+    for await (const places of store.census.readEntries()) {
       for (const place of places) {
         const isNowExcluded = isExcluded(place, names);
         if (isNowExcluded !== (place.excludedAtMs !== null))

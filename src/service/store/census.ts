@@ -57,11 +57,11 @@ export function censusOn(context: StoreContext) {
     },
 
     /** Yields the places of all origins in batches. */
-    readPlaces: (): AsyncIterable<readonly CensusPlace[]> => census.batchesOf({}, PLACE_COLUMNS),
+    readEntries: (): AsyncIterable<readonly CensusEntry[]> => census.batchesOf({}, ENTRY_COLUMNS),
 
     /** Finds the place of an origin; null if no import has found it. */
-    async findPlace(host: string): Promise<CensusPlace | null> {
-      for await (const [place] of census.batchesOf({ host }, PLACE_COLUMNS)) return place ?? null;
+    async findEntry(host: string): Promise<CensusEntry | null> {
+      for await (const [place] of census.batchesOf({ host }, ENTRY_COLUMNS)) return place ?? null;
       return null;
     },
 
@@ -137,11 +137,11 @@ export function censusOn(context: StoreContext) {
   };
 }
 
-const PLACE_COLUMNS = [
+const ENTRY_COLUMNS = [
   ...(['host', 'domain', 'isChosen', 'lastDay', 'lookAtMs', 'wordAtMs', 'excludedAtMs'] as const),
 ] as const;
 /** The flags of an origin, without its listing. */
-type CensusPlace = Pick<Row<'census'>, (typeof PLACE_COLUMNS)[number]>;
+type CensusEntry = Pick<Row<'census'>, (typeof ENTRY_COLUMNS)[number]>;
 
 const DUE_COLUMNS = ['host', 'domain', 'network', 'lookAtMs', 'firstDay', 'scannedDay'] as const;
 export type DueOrigin = Pick<Row<'census'>, (typeof DUE_COLUMNS)[number]>;
@@ -217,7 +217,7 @@ export function toCensusMembers(row: Row<'census'> | null) {
 }
 
 /** Returns the text that `payableWeekDays` contains if the week of the present day is payable. */
-export function toWeekDaysEntry(nowMs: number): string {
+export function toWeekDayPattern(nowMs: number): string {
   return ` ${utcDay(nowMs)} `;
 }
 

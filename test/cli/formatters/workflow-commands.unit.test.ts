@@ -1,6 +1,6 @@
 /** No output holds a command for the runner of a pipeline, and JSON and XML keep their values. */
 import { expect, test } from 'vitest';
-import { breakCommands } from '../../../src/cli/formatters/escapes.ts';
+import { defuseCommands } from '../../../src/cli/formatters/escapes.ts';
 import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { formatMarkdown } from '../../../src/cli/formatters/markdown.ts';
 import type { ResourcePayability } from '../../../src/scanner/model/payability.ts';
@@ -113,6 +113,6 @@ test.each([
   ['####[a]', '### #[a]'],
   ['## heading [a]', '## heading [a]'],
 ])('%j is printed as %j', (text, printed) => {
-  expect(breakCommands(text)).toBe(printed);
+  expect(defuseCommands(text)).toBe(printed);
   expect(printed).not.toMatch(RUNNER_COMMAND);
 });

@@ -22,30 +22,42 @@ function leading(
   };
 }
 
-const LEFT = 'P2 fail none-found';
+const NOT_FOLLOWED = 'P2 fail none-found';
 
 export const REDIRECT_ORIGINS: readonly FarmOrigin[] = [
   leading('to itself', 'P1 fail silent', (_, path) => path),
   leading('back and forth', 'P1 fail silent', (_, path) =>
     path.endsWith('b') ? path.slice(0, -1) : `${path}b`,
   ),
-  leading('inside, by address', LEFT, ({ inside }) => `http://${inside}/`),
-  leading('inside, over TLS', LEFT, ({ inside }) => `https://${inside}/`),
-  leading('inside, by name', LEFT, ({ inside }) => `http://localhost:${inside.split(':')[1]}/`),
+  leading('inside, by address', NOT_FOLLOWED, ({ inside }) => `http://${inside}/`),
+  leading('inside, over TLS', NOT_FOLLOWED, ({ inside }) => `https://${inside}/`),
+  leading(
+    'inside, by name',
+    NOT_FOLLOWED,
+    ({ inside }) => `http://localhost:${inside.split(':')[1]}/`,
+  ),
   leading(
     'inside, by a number',
-    LEFT,
+    NOT_FOLLOWED,
     ({ inside }) => `http://2130706433:${inside.split(':')[1]}/`,
   ),
   leading(
     'inside, by IPv6',
-    LEFT,
+    NOT_FOLLOWED,
     ({ inside }) => `http://[::ffff:7f00:1]:${inside.split(':')[1]}/`,
   ),
-  leading('to the metadata of a cloud', LEFT, () => 'http://169.254.169.254/latest/meta-data/'),
-  leading('to a file', LEFT, () => 'file:///etc/passwd'),
-  leading('to a script', LEFT, () => 'javascript:alert(1)'),
-  leading('to a name with a password', LEFT, (_, __, host) => `http://user:secret@${host}/`),
-  leading('to a place of 40 KiB', LEFT, (_, path) => `/${'x'.repeat(40_000)}${path}`),
-  leading('to a value that is not a URL', LEFT, () => 'http://['),
+  leading(
+    'to the metadata of a cloud',
+    NOT_FOLLOWED,
+    () => 'http://169.254.169.254/latest/meta-data/',
+  ),
+  leading('to a file', NOT_FOLLOWED, () => 'file:///etc/passwd'),
+  leading('to a script', NOT_FOLLOWED, () => 'javascript:alert(1)'),
+  leading(
+    'to a name with a password',
+    NOT_FOLLOWED,
+    (_, __, host) => `http://user:secret@${host}/`,
+  ),
+  leading('to a place of 40 KiB', NOT_FOLLOWED, (_, path) => `/${'x'.repeat(40_000)}${path}`),
+  leading('to a value that is not a URL', NOT_FOLLOWED, () => 'http://['),
 ];

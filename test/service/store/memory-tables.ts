@@ -1,7 +1,7 @@
 /** A third engine, only in memory, shows that `Table` suffices for the whole contract. */
 
 import type { PayableFilter } from '../../../src/scanner/model/payability.ts';
-import { toWeekDaysEntry } from '../../../src/service/store/census.ts';
+import { toWeekDayPattern } from '../../../src/service/store/census.ts';
 import type { EngineContext, RecordLists } from '../../../src/service/store/context.ts';
 import { StoreError } from '../../../src/service/store/errors.ts';
 import { findExcludedHosts } from '../../../src/service/store/exclusions.ts';
@@ -172,7 +172,7 @@ function memoryLists(context: Pick<EngineContext, 'tables' | 'now'>): RecordList
 
 function isPayable(row: Row<'records'>, payable: PayableFilter, nowMs: number): boolean {
   if (payable === 'today') return (row.payableUntilMs ?? 0) > nowMs;
-  return row.payableWeekDays?.includes(toWeekDaysEntry(nowMs)) ?? false;
+  return row.payableWeekDays?.includes(toWeekDayPattern(nowMs)) ?? false;
 }
 
 function pageOf(found: readonly Row<'records'>[], page: readonly Row<'records'>[]) {

@@ -1,7 +1,7 @@
 import { type Members, toMembers } from '../judge-payment.ts';
 import type { Payment } from '../payer.ts';
 import { describeReply, isDelivery } from '../replies.ts';
-import { judgeGift, type TrialFinding } from '../result.ts';
+import { failIfFree, type TrialFinding } from '../result.ts';
 import { NoChallenge, type RouteTester } from '../route-tester.ts';
 import { UNOWNED_ADDRESS } from './own-terms.ts';
 
@@ -105,7 +105,7 @@ export async function tryOpenTill(tester: RouteTester): Promise<TillFindings> {
   const payment = await tester.signPayment({ payTo: UNOWNED_ADDRESS });
   const reply = await tester.request({ headers: toNoPayment(payment.version) });
   const { isDelivered, description } = await tester.sendPayment(payment);
-  const judge = (evidence: string) => ({ ...judgeGift(true, evidence), fix: FIX });
+  const judge = (evidence: string) => ({ ...failIfFree(true, evidence), fix: FIX });
   return [
     ...(isDelivered
       ? [{ id: 'T2', finding: judge(`a payment to another recipient: ${description}`) } as const]

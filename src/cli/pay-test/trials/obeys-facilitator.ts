@@ -3,7 +3,7 @@ import type { Members } from '../judge-payment.ts';
 import type { Step } from '../ledger.ts';
 import { hasPaidPart, isPaidBody } from '../paid-body.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
-import { judgeGift, mergeFindings, notRun, type TrialFinding } from '../result.ts';
+import { failIfFree, mergeFindings, notRun, type TrialFinding } from '../result.ts';
 import { type PaymentAttempt, type RouteTester, toTimeoutMs } from '../route-tester.ts';
 
 /** Reason why a trial that needs a call to verify did not run. */
@@ -35,12 +35,12 @@ export async function tryRefusedSettle(tester: RouteTester): Promise<TrialFindin
   );
   const { paidAnswer } = tester;
   const evidence = `settle said success: false: ${description}`;
-  if (!reply.ok || paidAnswer === null) return judgeGift(isDelivered, evidence);
+  if (!reply.ok || paidAnswer === null) return failIfFree(isDelivered, evidence);
   if (isPaidBody(paidAnswer, reply.body))
-    return judgeGift(true, `${evidence}, with the body of the resource`);
+    return failIfFree(true, `${evidence}, with the body of the resource`);
   const isPreview = !isDelivered && hasPaidPart(paidAnswer, reply.body, version);
   const suffix = isPreview ? ', with the resource inside the body of the refusal' : '';
-  return judgeGift(isDelivered || isPreview, `${evidence}${suffix}`);
+  return failIfFree(isDelivered || isPreview, `${evidence}${suffix}`);
 }
 
 const VERIFY_FAULTS = ['error', 'hang-up', 'garbage', 'silence'] as const;
@@ -95,7 +95,7 @@ function judgeVerifyOutage(
   // Verify was not asked, so its fault did not reach the seller, who was paid.
   if (!wasAsked(tester, nonce, 'verify') && tester.ledger.findSettlement(nonce) !== null)
     return notRun(`${description}: ${CHECKS_ITSELF}`);
-  if (isDelivered) return judgeGift(true, description);
+  if (isDelivered) return failIfFree(true, description);
   const isLate = reply.ms > tester.timing.patienceMs;
   return isLate
     ? { status: 'warn', evidence: `${description}, late` }
@@ -113,7 +113,7 @@ function judgeSettleOutage(
   if (isDelivery(reply)) {
     const hasReceipt = readReceipt(reply)?.success === true;
     return hasReceipt
-      ? judgeGift(true, `${description}, and a made-up settlement header`)
+      ? failIfFree(true, `${description}, and a made-up settlement header`)
       : { status: 'warn', evidence: `${description}: delivered without a proof of settlement` };
   }
   const isLate = reply.ms > tester.timing.patienceMs;

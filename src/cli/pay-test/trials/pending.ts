@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { FacilitatorCall } from '../ledger.ts';
 import { isPaidBody } from '../paid-body.ts';
 import { isDelivery, readReceipt } from '../replies.ts';
-import { judgeGift, mergeFindings, notRun, type TrialFinding } from '../result.ts';
+import { failIfFree, mergeFindings, notRun, type TrialFinding } from '../result.ts';
 import { type PaymentAttempt, type RouteTester, toTimeoutMs } from '../route-tester.ts';
 import { NOT_IN_VERSION_1 } from './passed-on.ts';
 
@@ -49,7 +49,7 @@ function judgePending(
     if (tester.ledger.findSettlement(nonce) !== null)
       return { status: 'pass', evidence: description };
     if (receipt?.success === true)
-      return judgeGift(true, `${description}, and a settlement header that says success`);
+      return failIfFree(true, `${description}, and a settlement header that says success`);
     if (tester.paidAnswer === null || isPaidBody(tester.paidAnswer, reply.body))
       return {
         status: 'warn',

@@ -1,5 +1,5 @@
 import { describeReply, isDelivery, isRedelivery } from '../replies.ts';
-import { judgeGift, notRun, type TrialFinding } from '../result.ts';
+import { failIfFree, notRun, type TrialFinding } from '../result.ts';
 import { type RouteTester, toRouteName } from '../route-tester.ts';
 import type { SellerAnswer } from '../seller-client.ts';
 
@@ -17,10 +17,10 @@ export async function tryReplay(tester: RouteTester): Promise<TrialFinding> {
   const calls = tester.ledger.describe(payment.nonce);
   const replies = `the same header twice: ${describeReply(first)}, then ${describeReply(second)}`;
   if (!isDelivery(first)) return notRun(`${replies}: nothing to replay`);
-  if (!isDelivery(second)) return judgeGift(false, `${replies}, ${calls}`);
+  if (!isDelivery(second)) return failIfFree(false, `${replies}, ${calls}`);
   const isRepeated = isRedelivery(first, second);
   const description = isRepeated ? 'a redelivery of the same answer' : 'delivered anew';
-  return judgeGift(!isRepeated, `${replies}, ${description}, ${calls}`);
+  return failIfFree(!isRepeated, `${replies}, ${description}, ${calls}`);
 }
 
 /** T8: sends the same header ten times at once. */
@@ -47,7 +47,7 @@ export async function tryRace(tester: RouteTester): Promise<TrialFinding> {
     tester.ledger.describe(payment.nonce),
     ...(verifiedCalls.length > 1 ? [`the handler may have run ${verifiedCalls.length} times`] : []),
   ].join(', ');
-  return judgeGift(distinctAnswers.length > 1, evidence);
+  return failIfFree(distinctAnswers.length > 1, evidence);
 }
 
 /** T9: sends a payment that was signed for a cheaper route. */
@@ -57,7 +57,7 @@ export async function tryOtherResource(
 ): Promise<TrialFinding> {
   if (cheaper === null) return notRun('no other route with a lower price was found');
   const { isDelivered, description } = await tester.sendPayment(await cheaper.signPayment());
-  return judgeGift(isDelivered, `a payment for ${toRouteName(cheaper.route)}: ${description}`);
+  return failIfFree(isDelivered, `a payment for ${toRouteName(cheaper.route)}: ${description}`);
 }
 
 /** T10: sends a payment that is no longer valid, and one that is not yet valid. */
@@ -69,7 +69,7 @@ export async function tryStaleTimes(tester: RouteTester): Promise<TrialFinding> 
     isGift ||= attempt.isDelivered;
     notes.push(`${name}: ${attempt.description}`);
   }
-  return judgeGift(isGift, notes.join('; '));
+  return failIfFree(isGift, notes.join('; '));
 }
 
 function formatCount(count: number, singular: string, plural: string): string {

@@ -89,7 +89,7 @@ function* readEvents(body: string): Generator<string> {
 
 /**
  * The payment that an entry of tools/list declares. Neither x402 nor MCP defines a member for this declaration. Sellers
- * declare it in the members below, and examples of SDKs in the description.
+ * use the members below. Examples of SDKs state the price only in the description.
  */
 type PaidTerms = {
   readonly isPaid: boolean;

@@ -77,7 +77,7 @@ function findChallenges(
   all: readonly ResourceObservation[],
   read: ChallengeReader,
 ): readonly ProbeChallenge[] {
-  return findJudgedProbes(resource, all)
+  return findSaleProbes(resource, all)
     .map((probe) => readProbe(probe, read))
     .filter((challenge) => challenge !== null);
 }
@@ -86,7 +86,7 @@ function findChallenges(
  * Returns the first probes, without HEAD, that show how a resource is sold. If its declared method answered 402, these
  * are the probes of that method. Otherwise, the probes of methods that are not resources of their own count too.
  */
-export function findJudgedProbes(
+export function findSaleProbes(
   resource: ResourceObservation,
   all: readonly ResourceObservation[],
 ): readonly Probe[] {

@@ -4,7 +4,7 @@ import type { OtherWay } from '../../model/payability.ts';
 import {
   type ChallengeReader,
   findChallengedResources,
-  findJudgedProbes,
+  findSaleProbes,
   findSignIns,
 } from './challenged-resources.ts';
 import { hasTraceOfX402 } from './misplaced-challenge.ts';
@@ -18,7 +18,7 @@ export function findOtherWays(
   resources: readonly ResourceObservation[],
 ): readonly ResourceOtherWay[] {
   return resources.flatMap((resource) =>
-    findJudgedProbes(resource, resources).flatMap(({ method, answer }) => {
+    findSaleProbes(resource, resources).flatMap(({ method, answer }) => {
       if (!answer.ok) return [];
       const { path } = resource;
       return findOtherChallenges(answer.data).map((way) => ({ resource, method, path, ...way }));
@@ -70,7 +70,7 @@ export function findNotKnown(
 
 /** A 402 to any request that may show how the resource is sold is an answer, even if another request met a 429. */
 function isNotKnown(resource: ResourceObservation, all: readonly ResourceObservation[]): boolean {
-  const judged = findJudgedProbes(resource, all);
+  const judged = findSaleProbes(resource, all);
   if (judged.some(({ answer }) => answer.ok && answer.data.status === 402)) return false;
   // The answer to the declared method decides, whatever another method answered.
   const own = judged.filter(({ method }) => method === (resource.method ?? method));

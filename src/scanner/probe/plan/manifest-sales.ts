@@ -11,7 +11,7 @@ export const DISCOVERY_PATH =
 export type ManifestSale = {
   readonly template: string;
   readonly method: string | null;
-  /** False for a candidate that GET may show to be paid. */
+  /** False if only the answer to a GET can show that it is sold. */
   readonly declaredPaid: boolean;
   readonly post: PostRule;
 };
@@ -58,7 +58,7 @@ export class ManifestSales {
     );
   }
 
-  /** True if OpenAPI sells the operation, and no entry calls it free that OpenAPI has no price for. */
+  /** True if OpenAPI sells the operation, and either states its price or no entry calls it free. */
   isSold(operation: Operation): boolean {
     const isPaid = operation.paid && !operation.signIn;
     return isPaid && (!this.isFree(operation) || statesPrice(operation));
@@ -76,7 +76,7 @@ export class ManifestSales {
     );
     const candidate = { template, method: 'GET', declaredPaid: false, post: 'never' } as const;
     if (sale === 'free') {
-      // Beside a price in OpenAPI, the documents contradict each other.
+      // The entry says free and OpenAPI states a price: the documents contradict each other.
       return operations.some(statesPrice)
         ? [{ ...candidate, method, declaredPaid: true }]
         : [candidate];

@@ -1,6 +1,6 @@
 import { type Db, type Filter, type FindOptions, MongoClient, type Sort } from 'mongodb';
 import { ALL_GRADES } from '../../../scanner/model/report.ts';
-import { toWeekDaysEntry } from '../census.ts';
+import { toWeekDayPattern } from '../census.ts';
 import {
   type DirectoryQuery,
   type EngineContext,
@@ -222,7 +222,7 @@ function toConditions(
     ...(q === '' ? [] : [{ _id: { $regex: escapePattern(q) } }]),
     ...(grade === undefined ? [] : [{ grade }]),
     ...(payable === 'today' ? [{ payableUntilMs: { $gt: nowMs } }] : []),
-    ...(payable === 'week' ? [{ payableWeekDays: { $regex: toWeekDaysEntry(nowMs) } }] : []),
+    ...(payable === 'week' ? [{ payableWeekDays: { $regex: toWeekDayPattern(nowMs) } }] : []),
     ...(sinceMs === undefined ? [] : [{ scannedAtMs: { $gte: sinceMs } }]),
   ];
 }

@@ -1,6 +1,6 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { ALL_GRADES } from '../../../scanner/model/report.ts';
-import { toWeekDaysEntry } from '../census.ts';
+import { toWeekDayPattern } from '../census.ts';
 import type { DirectoryQuery, HostPage, ListQuery, RecordLists } from '../context.ts';
 import { toVerifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './connection.ts';
@@ -103,7 +103,7 @@ export function toSelection(
   { category, q, grade, sinceMs, payable }: Partial<ListQuery>,
   nowMs: number,
 ): Selection {
-  const week = payable === 'week' ? toWeekDaysEntry(nowMs) : undefined;
+  const week = payable === 'week' ? toWeekDayPattern(nowMs) : undefined;
   const filters = [
     { condition: 'r.category = ?', value: category },
     { condition: 'instr(r.host, ?) > 0', value: q || undefined },

@@ -179,7 +179,7 @@ const answers: {
 
 async function readWords(days: readonly number[]) {
   const hosts: string[] = [];
-  for await (const rows of store.census.readPlaces()) hosts.push(...rows.map(({ host }) => host));
+  for await (const rows of store.census.readEntries()) hosts.push(...rows.map(({ host }) => host));
   const words = [];
   const records: string[] = [];
   for (const host of hosts) {
