@@ -173,6 +173,7 @@ function judgeExit(
 /** Scans the seller and returns the routes that answer 402. */
 async function findRoutes(target: Target, { body }: PayTestCall): Promise<readonly SellerRoute[]> {
   const { startEngine } = await import('./engine.ts');
+  const { listFirstProbes } = await import('../scanner/parse/x402/resource-answers.ts');
   const { createScanner } = await import('../scanner/scan/run-scan.ts');
   const { OFFLINE_STANDING } = await import('../scanner/model/standing.ts');
   const { allowOrigin, parseOrigin } = await import('../scanner/guard/origin.ts');
@@ -194,13 +195,12 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
   });
   try {
     const { observations } = await scanner.scan(parseOrigin(target.origin, policy));
-    return observations.resources.probed.flatMap(({ path, method: declaredMethod, probes }) => {
-      const challenged = probes.filter(
-        ({ number, method, answer }) =>
-          number === 1 && method !== 'HEAD' && answer.ok && answer.data.status === 402,
+    return observations.resources.probed.flatMap((resource) => {
+      const challenged = listFirstProbes(resource).filter(
+        ({ answer }) => answer.ok && answer.data.status === 402,
       );
-      const probe = challenged.find(({ method }) => method === declaredMethod) ?? challenged[0];
-      return probe === undefined ? [] : [{ method: probe.method, path, body }];
+      const probe = challenged.find(({ method }) => method === resource.method) ?? challenged[0];
+      return probe === undefined ? [] : [{ method: probe.method, path: resource.path, body }];
     });
   } finally {
     await scanner.close();

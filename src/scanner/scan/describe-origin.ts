@@ -10,10 +10,11 @@ import {
   type RouteFacts,
 } from '../model/report.ts';
 import { type JsonObject, jsonObject } from '../parse/json/json.ts';
+import type { UnpricedSources } from '../parse/kit/free-operations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { isImage } from '../probe/second-wave.ts';
-import { findRoutes, type RouteSources } from './find-routes.ts';
+import { findRoutes } from './find-routes.ts';
 
 const MAX_NAME_CHARS = 80;
 const MAX_DESCRIPTION_CHARS = 500;
@@ -39,7 +40,7 @@ export type OriginDescription = Remarks & {
 };
 
 export function describeOrigin(
-  sources: BrandingSources & RouteSources & AdviceObservations,
+  sources: BrandingSources & UnpricedSources & AdviceObservations,
   kit: Kit,
 ): OriginDescription {
   return {

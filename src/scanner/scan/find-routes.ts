@@ -8,6 +8,7 @@ import type { Operation } from '../parse/openapi/openapi.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
+import { listFirstProbes } from '../parse/x402/resource-answers.ts';
 import { DeclaredRequests } from '../probe/plan/declared-requests.ts';
 import { readManifestEntries } from '../probe/plan/find-resources.ts';
 import { ManifestSales } from '../probe/plan/manifest-sales.ts';
@@ -34,9 +35,7 @@ type Draft = {
 
 const NO_OPERATIONS = { free: [], answered: [], unknown: [] };
 
-export type RouteSources = UnpricedSources;
-
-export function findRoutes(sources: RouteSources, kit: Kit): RouteFacts {
+export function findRoutes(sources: UnpricedSources, kit: Kit): RouteFacts {
   const openapi = kit.openapi(sources);
   const operations = openapi.state === 'found' ? openapi.facts.operations : [];
   const localOperations = operations.filter(({ elsewhere }) => elsewhere === null);
@@ -176,7 +175,6 @@ function findTemplate(patterns: readonly Pattern[], path: string): string | null
   return patterns.find((pattern) => isMatch(pattern, steps))?.template ?? null;
 }
 
-/** Returns true when the template matches the path. */
 function isMatch({ steps }: Pattern, pathSteps: readonly string[]): boolean {
   if (steps.length !== pathSteps.length) return false;
   return steps.every((step, index) => step === pathSteps[index] || PARAMETER.test(step));
@@ -193,9 +191,8 @@ function findChallenges(resources: ResourceSet, kit: Kit): readonly RouteChallen
   });
   // A 402 of another protocol, or one that cannot be decoded.
   const others = resources.probed.flatMap((resource) =>
-    resource.probes.flatMap(({ method, number, answer }) => {
-      const is402 = answer.ok && answer.data.status === 402;
-      if (number !== 1 || method === 'HEAD' || !is402) return [];
+    listFirstProbes(resource).flatMap(({ method, answer }) => {
+      if (!answer.ok || answer.data.status !== 402) return [];
       const { challenge } = kit.challenge(answer.data);
       return challenge === null ? [{ resource, method, challenge }] : [];
     }),
