@@ -5,8 +5,8 @@
 import type { HttpObservation, Observations, YamlReading } from '../scanner/model/observations.ts';
 import type { CheckResult } from '../scanner/model/report.ts';
 import { MAX_OPENAPI_NODES } from '../scanner/parse/json/json.ts';
-import { EMPTY_OBSERVATIONS } from '../scanner/scan/empty-observations.ts';
 import { gradeObservations } from '../scanner/scan/grade-observations.ts';
+import { EMPTY_OBSERVATIONS } from '../scanner/scan/scanner.ts';
 import { type Engine, startEngine } from './engine.ts';
 import { defuseCommands } from './formatters/escapes.ts';
 import { toFindingText } from './formatters/findings.ts';

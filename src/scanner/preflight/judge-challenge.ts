@@ -8,8 +8,8 @@ import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/observations.ts';
 import type { OtherWay, ResourcePayability } from '../model/payability.ts';
 import type { Verdict } from '../model/verdict.ts';
-import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from '../scan/origin-work.ts';
+import { EMPTY_OBSERVATIONS } from '../scan/scanner.ts';
 import type { ReadAnswer, ReadTerms } from './read-terms.ts';
 
 export type PreflightEngine = {

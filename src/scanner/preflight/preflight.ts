@@ -4,8 +4,8 @@ import { allowOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/
 import type { FailedObservation, HttpData, HttpMethod } from '../model/observation.ts';
 import type { HttpObservation } from '../model/observations.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
-import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from '../scan/origin-work.ts';
+import { EMPTY_OBSERVATIONS } from '../scan/scanner.ts';
 import { judgeChallenge, type PreflightEngine } from './judge-challenge.ts';
 import type { DeclaringDocuments } from './read-terms.ts';
 import {

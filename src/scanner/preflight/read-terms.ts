@@ -13,7 +13,7 @@ import { toCaip2 } from '../parse/x402/networks.ts';
 import { findOtherChallenges, type OtherChallenge } from '../parse/x402/other-protocol.ts';
 import { isSettledUpfront } from '../parse/x402/transfer-method.ts';
 import { findResources } from '../probe/plan/find-resources.ts';
-import { EMPTY_OBSERVATIONS } from '../scan/empty-observations.ts';
+import { EMPTY_OBSERVATIONS } from '../scan/scanner.ts';
 import type { PreflightOffer } from './result.ts';
 
 export type PricedOffer = Omit<PreflightOffer, 'client'> & {

@@ -5,13 +5,11 @@ import { TLS_FAILURES } from '../model/observation.ts';
 import type { HttpObservation, PathAnswer } from '../model/observations.ts';
 import { findSharedBytes } from '../parse/json/transfer.ts';
 import { findBodyLimit, isJsonPath, isYamlPath } from '../parse/text/document-limits.ts';
-import type { RequestCache } from './client/request-cache.ts';
+import { ACCEPT_JSON, type RequestCache } from './client/request-cache.ts';
 
 const KIB = 1024;
 const ROOT_CAP_BYTES = 256 * KIB;
 
-/** Prefers data, because sellers send a long page to a client that looks like a browser. */
-const ACCEPT_JSON = 'application/json, */*;q=0.5';
 const ACCEPT_TEXT = 'text/plain, text/markdown;q=0.9, */*;q=0.5';
 const ACCEPT_PAGE = 'text/html, application/json;q=0.9, */*;q=0.5';
 

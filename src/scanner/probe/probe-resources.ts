@@ -7,12 +7,11 @@ import type {
   ResourceSet,
 } from '../model/observations.ts';
 import { isNoAnswer, listFirstProbes } from '../parse/x402/resource-answers.ts';
-import type { RequestCache } from './client/request-cache.ts';
+import { ACCEPT_JSON, type RequestCache } from './client/request-cache.ts';
 import type { PlannedResource } from './plan/declared-requests.ts';
 import type { Plan } from './plan/plan.ts';
 
 const CHALLENGE_CAP_BYTES = 64 * 1024;
-const ACCEPT_JSON = 'application/json, */*;q=0.5';
 
 type ResourceRequest = Pick<Probe, 'method' | 'number'>;
 const GET: ResourceRequest = { method: 'GET', number: 1 };

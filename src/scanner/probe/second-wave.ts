@@ -9,12 +9,11 @@ import type {
   LinkSet,
   PathAnswer,
 } from '../model/observations.ts';
-import type { RequestCache } from './client/request-cache.ts';
+import { ACCEPT_JSON, type RequestCache } from './client/request-cache.ts';
 import type { PlannedResource } from './plan/declared-requests.ts';
 import type { LinkPlan, PlannedLink } from './plan/find-links.ts';
 import type { IconPlan } from './plan/plan.ts';
 
-const ACCEPT_JSON = 'application/json, */*;q=0.5';
 /** Only the status of a link is judged, so a few bytes are enough. */
 const LINK_REQUEST = {
   capBytes: 4 * 1024,

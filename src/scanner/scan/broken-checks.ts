@@ -4,9 +4,8 @@ import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
 import type { Pool } from '../engine/judging-pool.ts';
 import { type CheckVerdict, runChecks } from '../engine/run-checks.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
-import { EMPTY_OBSERVATIONS } from './empty-observations.ts';
 import { PLAN_FAILURES, readPlan } from './readers.ts';
-import { BrokenChecks } from './scanner.ts';
+import { BrokenChecks, EMPTY_OBSERVATIONS } from './scanner.ts';
 
 export type ScanEngine = {
   readonly catalog: Catalog;

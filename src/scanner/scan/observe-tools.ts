@@ -9,7 +9,7 @@ import type { HttpObservation, PathAnswer, ResourceObservation } from '../model/
 import type { PaidTool, ToolPage } from '../parse/mcp-tools/tool-list.ts';
 import { headerValue } from '../parse/text/http-header.ts';
 import { cleanText, quoteText } from '../parse/text/text.ts';
-import type { RequestCache } from '../probe/client/request-cache.ts';
+import { ACCEPT_JSON, type RequestCache } from '../probe/client/request-cache.ts';
 import {
   createMcpMessages,
   type EndpointClues,
@@ -58,7 +58,6 @@ const CALL_CAP_BYTES = 64 * KIB;
 const MAX_CALLED_TOOLS = 6;
 const MAX_LIST_PAGES = 5;
 const MAX_SHOWN_CHARS = 80;
-const ACCEPT_JSON = 'application/json, */*;q=0.5';
 const ACCEPT_RPC = 'application/json, text/event-stream';
 const UNREADABLE = 'its answer could not be read within limits';
 
@@ -153,8 +152,7 @@ export class ToolObserver {
   }
 
   async #readPage(endpoint: string, message: SentMessage): Promise<ToolPage | null> {
-    const answer = await this.#post(endpoint, message, LIST_CAP_BYTES);
-    const response = { answer, id: message.id };
+    const response = await this.#post(endpoint, message, LIST_CAP_BYTES);
     const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'readTools', response);
     return result.ok ? result.output : null;
   }
@@ -164,12 +162,11 @@ export class ToolObserver {
     tool: PaidTool,
   ): Promise<ResourceObservation> {
     const message = messages.callTool(era, tool.name, tool.arguments);
-    const httpAnswer = await this.#post(endpoint, message, CALL_CAP_BYTES);
-    const response = { answer: httpAnswer, id: message.id };
+    const response = await this.#post(endpoint, message, CALL_CAP_BYTES);
     const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'readCall', response);
     const { answer, facts } = result.ok
       ? result.output
-      : { answer: toUnreadableAnswer(httpAnswer), facts: { binding: null, isError: null } };
+      : { answer: toUnreadableAnswer(response.answer), facts: { binding: null, isError: null } };
     const extension = era.kind === 'legacy' ? 'nobody' : era.hasExtension ? 'both' : 'client';
     return {
       ...this.#toResource(`${endpoint}#${encodeURIComponent(tool.name)}`, answer),
@@ -194,14 +191,13 @@ export class ToolObserver {
     message: SentMessage,
     reader: 'readDiscovery' | 'readInitialization',
   ): Promise<{ readonly answer: HttpObservation; readonly era: McpEra | null }> {
-    const answer = await this.#post(endpoint, message, DOCUMENT_CAP_BYTES);
-    const response = { answer, id: message.id };
+    const response = await this.#post(endpoint, message, DOCUMENT_CAP_BYTES);
     const result = await runOnWorker(this.#work, 'origin', READ_MODULE, reader, response);
-    return { answer, era: result.ok ? result.output : null };
+    return { answer: response.answer, era: result.ok ? result.output : null };
   }
 
-  #post(endpoint: string, { body, headers }: SentMessage, capBytes: number) {
-    return this.#cache.ask({
+  async #post(endpoint: string, { id, body, headers }: SentMessage, capBytes: number) {
+    const answer = await this.#cache.ask({
       method: 'POST',
       path: endpoint,
       rpc: { body, headers },
@@ -209,6 +205,7 @@ export class ToolObserver {
       accept: ACCEPT_RPC,
       redirects: 'none',
     });
+    return { answer, id };
   }
 }
 

@@ -12,9 +12,8 @@ import {
 import { createPool, type Pool } from '../../../src/scanner/engine/judging-pool.ts';
 import type { Observations } from '../../../src/scanner/model/observations.ts';
 import { GOOD_ORIGIN } from '../../../src/scanner/scan/broken-checks.ts';
-import { EMPTY_OBSERVATIONS } from '../../../src/scanner/scan/empty-observations.ts';
 import { gradeObservations } from '../../../src/scanner/scan/grade-observations.ts';
-import { BrokenChecks } from '../../../src/scanner/scan/scanner.ts';
+import { BrokenChecks, EMPTY_OBSERVATIONS } from '../../../src/scanner/scan/scanner.ts';
 import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
 import { NEWER_VERSION } from './engine-under-test.ts';
 

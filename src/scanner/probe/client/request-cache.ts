@@ -4,6 +4,9 @@ import type { Origin } from '../../guard/origin.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import type { ProbeClient, ProbeRequest } from './client.ts';
 
+/** Prefers data, because sellers send a long page to a client that looks like a browser. */
+export const ACCEPT_JSON = 'application/json, */*;q=0.5';
+
 /** A request to the scanned origin. Requests with `headers` or an MCP message are always sent. */
 type CachedRequest = Omit<ProbeRequest, 'origin' | 'body' | 'timeoutMs'> & {
   readonly accept: string;
