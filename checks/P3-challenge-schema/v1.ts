@@ -80,7 +80,7 @@ type JudgedOffer = {
   readonly breaksAll?: boolean;
   /** The evidence about the offer; null for a sound offer that clients here pay. */
   readonly text: string | null;
-  /** How to correct the offer, as an imperative without its end. */
+  /** An imperative that corrects the offer, without its full stop. */
   readonly fix?: string;
 };
 

@@ -56,7 +56,7 @@ function withManifest(changes: JsonObject): CheckCase['seen'] {
 const PLAN = { scheme: 'nvm:erc4337', asset: undefined, amount: undefined, extra: {} };
 const NOT_JUDGED = { status: 'warn', basis: 'not_determined' } as const;
 
-/** What a challenge says that has no offer of a known scheme, or no offer at all. */
+/** Challenges without an offer of a known scheme, or without any offer. */
 const UNKNOWN_CASES: readonly CheckCase[] = [
   {
     name: 'accepts is empty',

@@ -18,7 +18,7 @@ export type Engine = {
 /** A second thread would slow one scan, because each thread loads all checks (docs/speed.md). */
 const THREADS = 1;
 
-/** As the value of `--checks-version` it stands for SERVICE_CHECKS_VERSION. */
+/** A user who gives `--checks-version` this value gets SERVICE_CHECKS_VERSION. */
 const SERVICE_KEYWORD = 'service';
 
 /**
@@ -64,7 +64,7 @@ export async function openEngine(
   return { catalog, newestVersion, checks, pool, withBranding: false };
 }
 
-/** Of `versions` the newest is last. Throws UsageError if the wanted version is none of them. */
+/** The newest of `versions` is the last. Throws UsageError if the wanted version is none of them. */
 export function chooseVersion(
   versions: readonly string[],
   checksVersion: string | null,

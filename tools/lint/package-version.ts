@@ -5,7 +5,7 @@ import type { SourceTree } from './source-tree.ts';
 const SOURCE = 'package.json';
 /** A tarball or package of npm, and a tag of this repository. */
 const NAMED_VERSION = /(?:\bx402-scan[-@]|<this repository>@v|\brev: v)(\d+\.\d+\.\d+)/g;
-/** What users copy from. A change log also names older versions. */
+/** Documents from which users copy. A change log also names older versions. */
 const DOCUMENT = /^(?!.*CHANGELOG|test\/).*\.(?:md|ya?ml|sh|eta|mjs)$/;
 const MANIFESTS = ['server.json', 'package-lock.json'];
 const OWN_NAME = /"(?:name|identifier)": "(?:[^"]*\/)?x402-scan"/;

@@ -119,7 +119,7 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
 const MIDDLEWARE_PATHS =
   'In the routes of the x402 middleware a parameter is [id], and * also matches slashes. It takes';
 
-/** How the payment guard of a stack writes paths, for T1: a guard that matches no path gives the route away. */
+/** The path notation of the payment guard of each stack, for T1: a guard that matches no path gives the route away. */
 const PATH_NOTATIONS: Readonly<Record<string, string>> = {
   express: `${MIDDLEWARE_PATHS} {id} and /path{/:id} of Express as plain text, which matches nothing.`,
   hono: `${MIDDLEWARE_PATHS} :id{[0-9]+} of Hono as plain text, which matches nothing.`,

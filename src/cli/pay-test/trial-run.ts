@@ -57,7 +57,7 @@ export type TrialRunOptions = {
 const UNPAID_TRIALS: readonly TrialId[] = ['T11', 'T12'];
 const PROCESS_ENDED = 'the process of the seller ended';
 
-/** What T1 showed of a route. */
+/** A route after T1, and which trials of it can run. */
 type RouteState = {
   readonly tester: RouteTester;
   /** The finding of the trials that need a good payment; null if they can run. */

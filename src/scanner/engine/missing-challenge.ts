@@ -58,7 +58,7 @@ export function version2Fix(answers: readonly HttpObservation[], kit: Kit): stri
 
 const MAX_METHODS = 5;
 
-/** What stands in place of a challenge, in order of precedence. */
+/** Answers that stand in place of a challenge, in order of precedence. */
 const MISPLACED_OUTCOMES = {
   'other-status': fail(STATUS_FIX),
   'other-header': fail(
@@ -119,7 +119,7 @@ export function formatSampleNote(
   kit: Kit,
 ): string {
   const { probed: allProbed, declared, unsent = [] } = resources;
-  // What only an index names is no part of the sample.
+  // A resource that only an index names is not part of the sample.
   const probed = allProbed.filter(({ declaredPaid, sources }) => declaredPaid || isOwn(sources));
   const named = unsent.filter(({ source }) => source !== 'index');
   const signInCount = kit.signIns(resources).length;

@@ -163,7 +163,7 @@ export function toMachine(network: string): 'evm' | 'svm' {
   return isSolana(network) ? 'svm' : 'evm';
 }
 
-/** What the caller named is what is sold, if no document declares it. */
+/** Takes the path that the caller named as the one that is sold, if no document declares a template. */
 function withNamedPath(route: ReportRoute, named: NamedRequest | null | undefined): ReportRoute {
   const isNamed = named?.method === route.method && named?.path === route.path;
   return isNamed && route.template === null

@@ -30,7 +30,7 @@ type ChallengeRequest = {
 export type ChallengeJudgement = {
   /** Null if the answer has no terms, or if the worker exceeded its limits. */
   readonly terms: ReadTerms | null;
-  /** What the 402 holds in place of a challenge; null if it has terms, or if the worker exceeded its limits. */
+  /** Names the content of the 402 in place of a challenge; null if it has terms, or if the worker exceeded its limits. */
   readonly misplaced: string | null;
   /** Also empty if the worker exceeded its limits. */
   readonly otherWays: readonly OtherWay[];

@@ -85,7 +85,7 @@ export async function describeOrigin(
   observations: Observations,
   work: ScanWork,
 ): Promise<OriginDescription> {
-  // What indexes say is never read on the budget of the origin.
+  // Answers of indexes are never read on the budget of the origin.
   const { x402scan, settlements, listing, bazaar, ...own } = observations;
   const result = await runOnWorker(work, 'origin', ORIGIN, 'describeOrigin', own, { kit: true });
   if (result.ok) return result.output;

@@ -16,7 +16,7 @@ type QueueFacts = {
 /** A domain or network that used more time of looks today goes last. */
 const MAX_USED_MS = 60_000;
 
-/** What the queue knows about the looks of this process. */
+/** Chooses the next looks of this process, and remembers refused hosts and the time that looks have used. */
 export class LookQueue {
   /** The time at which a limit rejected the look of a host. The host then goes behind those that were due before. */
   readonly #rejectedAtMs = new Map<string, number>();

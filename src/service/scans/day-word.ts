@@ -61,7 +61,7 @@ export function toScanDayWord(observations: Observations): DayWord {
     .map((resource) => toResourceSign(resource, observations));
   if (signs.length > 0) return toDayWord(signs);
   const { root, resources } = observations;
-  // What was not read may name what is sold.
+  // A document that was not read may name what is sold.
   if (resources.unread !== undefined || resources.notKnown !== undefined) return 'not_checked';
   return root.ok && !hasOnly429(observations) ? toDayWord([toSign(root)]) : 'not_checked';
 }

@@ -1,4 +1,4 @@
-/** What callers ask of a scan, and what they get. */
+/** The options of callers of a scan, and the finished scan that they get. */
 
 import type { JsonObject } from '../../scanner/model/json.ts';
 import { TLS_FAILURES } from '../../scanner/model/observation.ts';

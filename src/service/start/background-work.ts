@@ -1,4 +1,4 @@
-/** What an idle service runs by timers. It does not import the modules that send requests to indexes. */
+/** The timers of an idle service. This file does not import the modules that send requests to indexes. */
 
 import type { RefreshingStanding } from '../../scanner/indexes/create-standing.ts';
 import type { Store } from '../store/store.ts';

@@ -29,7 +29,7 @@ export type Service = {
   close(graceMs?: number): Promise<void>;
 };
 
-/** What the caller opens, instead of what the settings name. */
+/** Parts that the caller opens in place of those that the settings name. */
 export type GivenParts = ScanParts & {
   readonly log?: Logger | undefined;
   readonly limits?: AppOptions['limits'] | undefined;

@@ -1,6 +1,6 @@
 /**
- * What readers see of a host that is withheld from the census, because its owner has opted out, or the operator has
- * excluded it.
+ * Selects the facts that readers see of a host that is withheld from the census: its owner has opted out, or the
+ * operator has excluded it.
  */
 import { randomUUID } from 'node:crypto';
 import { toCensusMembers } from './census.ts';

@@ -41,7 +41,7 @@ export type Claim = {
   readonly blocks: ReadonlySet<string>;
   readonly domain: string | null;
 };
-/** What a turn allows next: a name lookup, or one request. */
+/** The next step that a turn allows: a name lookup, or one request. */
 type Step = {
   /** The domain and the networks whose request limits apply. */
   readonly targets: readonly string[];

@@ -228,7 +228,7 @@ function addToTally(tally: Tally, name: string, change: 1 | -1): void {
 
 const MAX_WAITING = 1_000;
 
-/** What a waiting call counts against. */
+/** The facts by which a waiting call counts against limits. */
 type Waiter = {
   /** Address block of the client (/24, IPv6 /48); null if it is unknown. */
   readonly block: string | null;

@@ -30,7 +30,7 @@ type ReconcilerOptions = ReconcileOptions & {
   readonly onEvent?: OnPaymentEvent | undefined;
 };
 
-/** What this process knows of a payment in doubt, and does about it. */
+/** The state and the running work of this process for one payment in doubt. */
 type Doubt = {
   /** The look that runs now. */
   look: Promise<LedgerEntry | null> | null;
