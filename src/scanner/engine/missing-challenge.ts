@@ -7,7 +7,6 @@ import type {
 } from '../model/observations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { SellerStack } from '../parse/text/seller-stack.ts';
-import { listFirstProbes } from '../parse/x402/resource-answers.ts';
 import { type Found, fail, listed, warn } from './findings.ts';
 
 const STATUS_FIX = 'Answer with status 402: the challenge is there, and only the status is wrong.';
@@ -231,10 +230,10 @@ function findMisplaced(resources: readonly ResourceObservation[], kit: Kit) {
   return { name: kind, fix: isPhp ? PHP_STATUS_FIX : FIXES_BY_CAUSE[cause] };
 }
 
-function listOtherChallenges(resource: ResourceObservation, kit: Kit) {
-  return listFirstProbes(resource).flatMap(({ answer }) =>
-    answer.ok ? kit.otherChallenges(answer.data) : [],
-  );
+function listOtherChallenges({ probes }: ResourceObservation, kit: Kit) {
+  return probes
+    .filter(({ method, number }) => method !== 'HEAD' && number === 1)
+    .flatMap(({ answer }) => (answer.ok ? kit.otherChallenges(answer.data) : []));
 }
 
 /** A seller whose documents sell over x402 is not told to offer it. */
