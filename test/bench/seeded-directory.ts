@@ -1,6 +1,6 @@
 /** A directory of any size in an embedded store, written at once and the same each time. */
 
-import { Connection } from '../../src/service/store/sqlite/connection.ts';
+import { Connection } from '../../src/service/store/sqlite/database.ts';
 import { openSqlite, sqliteTables } from '../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../src/service/store/store.ts';
 

@@ -1,7 +1,7 @@
 /** Statistics of an embedded store: the rows of this day, and thirty folded ones. */
 import type { ScanReport } from '../../src/scanner/model/report.ts';
 import { toTally } from '../../src/service/scans/tally.ts';
-import { Connection } from '../../src/service/store/sqlite/connection.ts';
+import { Connection } from '../../src/service/store/sqlite/database.ts';
 import { sqliteTables } from '../../src/service/store/sqlite/store.ts';
 import { utcDay } from '../../src/service/store/statistics.ts';
 import { hostOf } from './seeded-store.ts';

@@ -199,7 +199,7 @@ async function readChanges(
     const query = `since=${encodeURIComponent(since)}&limit=2`;
     const answer = await instance.get(`/v1/changes?${query}`, { ...client, ...headers });
     expect(answer.status).toBe(200);
-    changes.push(...(answer.json['changes'] as ListedChange[])); // as `src/service/directory/changes.ts` types them
+    changes.push(...(answer.json['changes'] as ListedChange[])); // as `src/service/directory/list-changes.ts` types them
     since = String(answer.json['nextSince']);
     if (!wasPublishing && answer.json['hasMore'] === false) return changes;
   }

@@ -8,5 +8,5 @@ test('the package holds files of the scanner, the command line and the checks on
   expect([...new Set(folders)]).toEqual(['checks', 'src/cli', 'src/scanner']);
   // Code that is only loaded by a name in a string is part of it too.
   expect(sources).toContain('src/scanner/workers/worker.ts');
-  expect(sources).toContain('src/scanner/clients/worker.ts');
+  expect(sources).toContain('src/scanner/clients/offline-worker.ts');
 });

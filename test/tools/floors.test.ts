@@ -19,7 +19,7 @@ beforeEach(async () => {
     'package.json':
       '{ "imports": { "#check": "./src/scanner/model/verdict.ts", "#store": "./src/service/store/store.ts" } }',
     'checks/P1-http-reachable/v1.ts': "export { fail } from '#check';\n",
-    'plugins/errors.ts': 'export const errors = 1;\n',
+    'plugins/error-answers.ts': 'export const errors = 1;\n',
     'src/main.ts': "export { service } from './service/start/service.ts';\n",
     'src/service/start/service.ts': "export { store as service } from '../store/store.ts';\n",
     'src/service/store/store.ts':

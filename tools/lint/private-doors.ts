@@ -6,7 +6,7 @@ const DOCUMENTED = new Set(['_id', '_meta']);
 /** Paths into a package that its own documentation names. */
 const DOCUMENTED_PATHS = new Set(['ajv/dist/2020.js']);
 /** This thread exists to run the clients without a network, so it takes their `fetch` away. */
-const MAY_REPLACE_GLOBALS = 'src/scanner/clients/worker.ts';
+const MAY_REPLACE_GLOBALS = 'src/scanner/clients/offline-worker.ts';
 
 const SPECIFIER = /(?:from|import|require)\s*\(?\s*['"`]([^'"`]+)['"`]/g;
 const INSIDE_PACKAGE = /^(?:@[^/]+\/)?[^./][^/]*\/(?:lib|dist|src|build|esm|cjs|_[^/]+)\//;

@@ -56,7 +56,7 @@ type ClientsOptions = Readonly<Partial<typeof DEFAULTS>> & {
 /** Runs the official clients on challenges, on one thread that can be killed. */
 export type Clients = ReturnType<typeof openClients>;
 
-const WORKER_ENTRY = new URL('./worker.ts', import.meta.url);
+const WORKER_ENTRY = new URL('./offline-worker.ts', import.meta.url);
 const TRIAL_MODULE = new URL('./try-on-thread.ts', import.meta.url).href;
 /** Loaded before the trial of a challenge that names Solana, so that loading does not count against the trial's limits. */
 const SOLANA_MODULE = new URL('./solana-schemes.ts', import.meta.url).href;

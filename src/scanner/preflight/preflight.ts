@@ -7,6 +7,7 @@ import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from '../scan/origin-work.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/scanner.ts';
 import { judgeChallenge, type PreflightEngine } from './judge-challenge.ts';
+import { type BuyerTerms, verdictOn } from './preflight-verdict.ts';
 import type { DeclaringDocuments } from './read-terms.ts';
 import {
   notAsked,
@@ -16,7 +17,6 @@ import {
   refusedPreflight,
   toPreflight,
 } from './result.ts';
-import { type BuyerTerms, verdictOn } from './verdict.ts';
 
 /** The caller closes the client. */
 type Client = Pick<ProbeClient, 'resolveOrigin' | 'request'>;

@@ -4,7 +4,12 @@ import { utcDay } from '../store/statistics.ts';
 import type { DueOptions } from '../store/watches.ts';
 import { HostLeft, Rounds, withLease } from '../turns/in-turn.ts';
 import { LimitReached } from '../turns/origin-turns.ts';
-import { CensusLook, type CensusLookOptions, type CensusLookResult, LOOK_LEASES } from './look.ts';
+import {
+  CensusLook,
+  type CensusLookOptions,
+  type CensusLookResult,
+  LOOK_LEASES,
+} from './census-look.ts';
 import { canScanEndToday, DAY_MS, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
 import { type EndedLook, LookQueue, LookRest, OutageWindow } from './queue.ts';
 import type { Wishes } from './wishes.ts';

@@ -14,7 +14,7 @@ import {
   type FoundOriginsOptions,
   type RankRow,
 } from './found-origins.ts';
-import { type ImportFacts, mergeListing } from './listing.ts';
+import { type ImportFacts, mergeListing } from './merge-listing.ts';
 import {
   type Candidate,
   chooseOrigins,

@@ -2,8 +2,8 @@ import { DAY_LETTERS, type DayWord, SHOWN_DAYS } from '../../scanner/model/payab
 import { type FinishedScan, fromStoredReport } from '../scans/finished-scan.ts';
 import type { CensusOrigin } from '../store/census.ts';
 import { utcDay } from '../store/statistics.ts';
-import { addFindings } from './listing.ts';
-import type { CensusLookOptions, CensusLookResult } from './look.ts';
+import type { CensusLookOptions, CensusLookResult } from './census-look.ts';
+import { addFindings } from './merge-listing.ts';
 import {
   createKeyedHash,
   DAY_MS,

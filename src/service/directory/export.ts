@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DirectoryVersions, ExportRecord } from '../store/directory.ts';
-import { StoreError } from '../store/errors.ts';
 import type { Store } from '../store/store.ts';
+import { StoreError } from '../store/store-error.ts';
 import { DISCLAIMER, PROVENANCE, toProject } from './project.ts';
 
 const MAX_EXPORT_RECORDS = 10_000;

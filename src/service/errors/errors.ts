@@ -1,5 +1,5 @@
 /**
- * `plugins/errors.ts` turns these errors into answers. Nobody is ever charged for an error. `charged` reports the
+ * `plugins/error-answers.ts` turns these errors into answers. Nobody is ever charged for an error. `charged` reports the
  * state of the request's payment. A 402 is not an error but the challenge of the payment gate.
  */
 import { ServiceError } from './error-codes.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Registry } from 'prom-client';
-import errors, { answerClientError, answerError } from '../../../plugins/errors.ts';
+import errors, { answerClientError, answerError } from '../../../plugins/error-answers.ts';
 import headers from '../../../plugins/headers.ts';
 import metrics, { logging } from '../../../plugins/metrics.ts';
 import offers from '../../../plugins/offers.ts';

@@ -2,9 +2,9 @@ import type { AnswerReader } from '../../scanner/third-parties/answer-reader.ts'
 import type { Store } from '../store/store.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { createNodeRequests, type NodeRequests } from './chain/node-requests.ts';
-import { MAX_REFUSAL_LENGTH, PaymentRefused } from './gate/answers.ts';
 import { createChallenge } from './gate/challenge.ts';
 import { PaymentGate } from './gate/gate.ts';
+import { MAX_REFUSAL_LENGTH, PaymentRefused } from './gate/paid-answers.ts';
 import type { GateDeps } from './gate/purchase.ts';
 import type { PublishByRoute } from './ledger/ledger.ts';
 import { Reconciler } from './ledger/reconciler.ts';

@@ -12,7 +12,7 @@ import { findMisspelledSettings } from '../config/environment.ts';
 import { SERVER_LIMITS } from '../http/app.ts';
 import { WrongNode } from '../payment/chain/node-requests.ts';
 import { UnsupportedByFacilitator } from '../payment/settle/readiness.ts';
-import { StoreError } from '../store/errors.ts';
+import { StoreError } from '../store/store-error.ts';
 import { openService, type Service } from './service.ts';
 
 /** Time for running scans to end after a signal. */

@@ -14,9 +14,9 @@ import { PurgeTimer, refreshListing } from './background-work.ts';
 import { createLogger } from './logger.ts';
 import { watchReadiness } from './money-metrics.ts';
 import type { OpenCensus } from './open-census.ts';
+import type { OpenPayments } from './open-payments.ts';
 import { type OpenScans, openScans, type ScanParts } from './open-scans.ts';
 import { openWatching } from './open-watching.ts';
-import type { OpenPayments } from './payments.ts';
 
 export type Service = {
   readonly app: FastifyInstance;
@@ -63,7 +63,7 @@ async function openParts(
 ): Promise<Service> {
   const { log = createLogger(config), limits, wait, onWatchingEvent, hasNoTimers = false } = given;
   const publishedListeners: ((host: string) => void)[] = [];
-  const loading = [import('../http/app.ts'), import('./payments.ts')] as const;
+  const loading = [import('../http/app.ts'), import('./open-payments.ts')] as const;
   const scans = await openScans(config, disposables, {
     ...given,
     log,

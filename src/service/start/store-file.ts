@@ -5,8 +5,8 @@
 import { inspect } from 'node:util';
 import { EnvFileUnreadable, loadEnvFile } from '../../scanner/environment/env-file.ts';
 import { DEFAULT_STORE_URL } from '../config/environment.ts';
-import { StoreError } from '../store/errors.ts';
 import { backupStore, restoreStore } from '../store/open-store.ts';
+import { StoreError } from '../store/store-error.ts';
 
 type StoreFileCommand = {
   readonly usage: string;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { StoreContext } from './context.ts';
-import { StoreError } from './errors.ts';
 import { findReferableReport, findReport } from './results.ts';
+import { StoreError } from './store-error.ts';
 import {
   cutIntoPieces,
   headersFromJson,

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Grade } from '../../scanner/model/report.ts';
 import type { StoreContext } from './context.ts';
-import { StoreError } from './errors.ts';
 import { findHiddenChanges } from './exclusions.ts';
 import { findOwnerState } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
+import { StoreError } from './store-error.ts';
 import { waitJitter } from './table.ts';
 import type { ChangeType, Row } from './tables.ts';
 

@@ -1,7 +1,7 @@
-import { StoreError } from './errors.ts';
 import { type BackupContents, backupSqlite, restoreSqlite } from './sqlite/backup.ts';
 import { openSqlite } from './sqlite/store.ts';
 import type { OpenStoreOptions, Store } from './store.ts';
+import { StoreError } from './store-error.ts';
 
 const ACCEPTED_URLS =
   'accepted are sqlite:<file>, such as sqlite:./data/scanner.db, and mongodb://<servers>/<database>';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../scanner/model/json.ts';
 import type { PaidBy, PayableState, PriceFrom } from '../../scanner/model/payability.ts';
 import type { Branding, Grade, Signals, SubScores } from '../../scanner/model/report.ts';
-import { StoreError } from './errors.ts';
+import { StoreError } from './store-error.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 
 type CheckCounts = {

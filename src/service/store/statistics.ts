@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { DayWord } from '../../scanner/model/payability.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
-import { StoreError } from './errors.ts';
 import { findOwnerStates } from './owners.ts';
 import type { PublishedScan } from './published-scan.ts';
+import { StoreError } from './store-error.ts';
 import { fromStoredJson, objectFromStoredJson, toStoredJson } from './stored-values.ts';
 
 const DAY_MS = 24 * 3_600_000;

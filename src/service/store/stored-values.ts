@@ -3,7 +3,7 @@ import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import type { JsonObject, JsonValue } from '../../scanner/model/json.ts';
-import { StoreError } from './errors.ts';
+import { StoreError } from './store-error.ts';
 
 /** A MongoDB document has at most 16 MiB, and this limit leaves room for the other members. */
 const MAX_STORED_JSON_BYTES = 8 * 1024 * 1024;

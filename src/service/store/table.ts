@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StoreError } from './errors.ts';
+import { StoreError } from './store-error.ts';
 
 export const text: Column<string> = { kind: 'text', isNullable: false };
 export const integer: Column<number> = { kind: 'integer', isNullable: false };

@@ -53,7 +53,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
     const report = await findFreshReport(store, host);
     if (report?.origin !== url) return notAsked(reason);
     // This module imports the parsers of offers, so it is loaded with the first preflight.
-    const { storedPreflight } = await import('../../scanner/preflight/verdict.ts');
+    const { storedPreflight } = await import('../../scanner/preflight/preflight-verdict.ts');
     return storedPreflight(request, report.report) ?? notAsked(reason);
   }
 

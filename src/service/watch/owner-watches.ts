@@ -11,7 +11,7 @@ import {
 import { resolveHost } from '../../scanner/guard/resolve.ts';
 import { feedUrl } from '../directory/host-feed.ts';
 import { ScannerFailed } from '../errors/errors.ts';
-import { requireOwner } from '../ownership/listing.ts';
+import { requireOwner } from '../ownership/change-listing.ts';
 import { hashSecret, isSameHash, newSecret } from '../ownership/token-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Client } from '../turns/client-key.ts';

@@ -1,8 +1,8 @@
 import { Rounds, withLease } from '../turns/in-turn.ts';
 import { addEvents, changeLive, endLive, findWatch } from './change-watch.ts';
 import { type DeliveryResult, deliverDue } from './deliveries.ts';
-import { Look, type LookKind, type LookOptions } from './look.ts';
 import { toPhase, toWatchTiming, type WatchState, type WatchTiming } from './state.ts';
+import { Look, type LookKind, type LookOptions } from './watch-look.ts';
 
 export type WatchingEvent =
   | { readonly kind: 'look'; readonly look: LookKind; readonly lateMs: number }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseInstant } from '../../../src/service/directory/changes.ts';
+import { parseInstant } from '../../../src/service/directory/list-changes.ts';
 
 test.each([
   ['2026-08-14T00:00:00Z', '2026-08-14T00:00:00.000Z'],

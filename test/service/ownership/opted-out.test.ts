@@ -1,6 +1,6 @@
 /** Every answer computed after an owner's change respects the change, at every instance that uses the same store. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { toPaymentTerms } from '../../../src/service/start/payments.ts';
+import { toPaymentTerms } from '../../../src/service/start/open-payments.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { startMongoServer } from '../../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../../fixtures/needs.ts';

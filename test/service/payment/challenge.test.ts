@@ -5,15 +5,15 @@ import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../src/service/config/config.ts';
 import type { RevisionName } from '../../../src/service/config/revision.ts';
 import { listSoldOperations } from '../../../src/service/http/routes/paid/paid-catalog.ts';
+import { createChallenge } from '../../../src/service/payment/gate/challenge.ts';
 import {
   encodeSettlement,
   MAX_REFUSAL_LENGTH,
   PaymentRefused,
-} from '../../../src/service/payment/gate/answers.ts';
-import { createChallenge } from '../../../src/service/payment/gate/challenge.ts';
+} from '../../../src/service/payment/gate/paid-answers.ts';
 import { toRouteOffer } from '../../../src/service/payment/terms.ts';
 import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
-import { toPaymentTerms } from '../../../src/service/start/payments.ts';
+import { toPaymentTerms } from '../../../src/service/start/open-payments.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { createFakeScanner } from '../../scanner/scan/fake-scanner.ts';
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FacilitatorUnreachable } from '../../../src/service/payment/settle/facilitator.ts';
-import { StoreError } from '../../../src/service/store/errors.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
+import { StoreError } from '../../../src/service/store/store-error.ts';
 import { newPayer, type SignOptions, TERMS } from './payer.ts';
 import { newLatch, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
 import { type StubFacilitator, stubFacilitator } from './stub-facilitator.ts';

@@ -1,10 +1,10 @@
 /** A store that fails at a ledger step. */
 
-import { StoreError, type StoreErrorCode } from '../../../src/service/store/errors.ts';
 import type { NewLedgerRow } from '../../../src/service/store/ledger.ts';
 import type { LedgerState } from '../../../src/service/store/payment-tables.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
+import { StoreError, type StoreErrorCode } from '../../../src/service/store/store-error.ts';
 
 export type FlakyStore = {
   readonly store: Store;

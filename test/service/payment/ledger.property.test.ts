@@ -7,9 +7,9 @@ import {
   StepLost,
   toProgress,
 } from '../../../src/service/payment/ledger/ledger.ts';
-import { StoreError } from '../../../src/service/store/errors.ts';
 import { LEDGER_STATES, type LedgerState } from '../../../src/service/store/payment-tables.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
+import { StoreError } from '../../../src/service/store/store-error.ts';
 
 const PAYMENT = { key: 'k', payer: 'p', request: 'work x', validBeforeMs: 1 };
 const anyState = fc.constantFrom(...LEDGER_STATES);

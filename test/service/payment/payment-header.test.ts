@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { PaymentRefused } from '../../../src/service/payment/gate/answers.ts';
+import { PaymentRefused } from '../../../src/service/payment/gate/paid-answers.ts';
 import {
   decodePayment,
   MAX_PAYMENT_HEADER_LENGTH,

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import Fastify from 'fastify';
-import errors from '../../../plugins/errors.ts';
+import errors from '../../../plugins/error-answers.ts';
 import offers from '../../../plugins/offers.ts';
 import payment from '../../../plugins/payment.ts';
 import { unknownPaths } from '../../../plugins/request-guard.ts';

@@ -1,7 +1,7 @@
 /** An authorization must still be valid for some seconds, and for at most a day. */
 import { describe, expect, test } from 'vitest';
-import { PaymentRefused } from '../../../src/service/payment/gate/answers.ts';
 import { checkTerms, checkValidity } from '../../../src/service/payment/gate/authorization.ts';
+import { PaymentRefused } from '../../../src/service/payment/gate/paid-answers.ts';
 import { decodePayment } from '../../../src/service/payment/gate/payment-header.ts';
 import { newPayer, TERMS } from './payer.ts';
 import { PRICE } from './shop.ts';

@@ -1,6 +1,6 @@
 /** A fold adds up the hosts of past days. If it is killed or races with another fold, each host still counts once. */
 import { expect, test } from 'vitest';
-import { Connection, MEMORY } from '../../../src/service/store/sqlite/connection.ts';
+import { Connection, MEMORY } from '../../../src/service/store/sqlite/database.ts';
 import { openSchema, sqliteTables } from '../../../src/service/store/sqlite/store.ts';
 import {
   foldDays,

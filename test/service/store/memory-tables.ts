@@ -3,11 +3,11 @@
 import type { PayableFilter } from '../../../src/scanner/model/payability.ts';
 import { toWeekDayPattern } from '../../../src/service/store/census.ts';
 import type { EngineContext, RecordLists } from '../../../src/service/store/context.ts';
-import { StoreError } from '../../../src/service/store/errors.ts';
 import { findExcludedHosts } from '../../../src/service/store/exclusions.ts';
 import { findOptedOutHosts, findVerifiedHosts } from '../../../src/service/store/owners.ts';
 import { type InstanceId, newInstanceId } from '../../../src/service/store/payment-tables.ts';
 import { type OpenStoreOptions, type Store, storeOn } from '../../../src/service/store/store.ts';
+import { StoreError } from '../../../src/service/store/store-error.ts';
 import {
   type AnyRow,
   type AnyTableSpec,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_STATES, type LedgerState } from '../../../src/service/store/payment-tables.ts';
-import { Connection, MEMORY } from '../../../src/service/store/sqlite/connection.ts';
+import { Connection, MEMORY } from '../../../src/service/store/sqlite/database.ts';
 import { openSchema, sqliteTables } from '../../../src/service/store/sqlite/store.ts';
 import { ledgerStep } from './contract/samples.ts';
 

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { createDisconnectSignal } from '../../../../plugins/connection.ts';
-import { toServiceError } from '../../../../plugins/errors.ts';
+import { toServiceError } from '../../../../plugins/error-answers.ts';
 import type { CountRequest } from '../../../../plugins/rate-limit.ts';
 import { explainOneCheck } from '../../../scanner/engine/catalog/explain.ts';
 import { type McpBackend, PAYMENT_META } from '../../../scanner/mcp/tools.ts';

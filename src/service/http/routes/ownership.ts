@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { createDisconnectSignal } from '../../../../plugins/connection.ts';
 import type { Origin } from '../../../scanner/guard/origin.ts';
 import type { ErrorCode } from '../../errors/error-codes.ts';
-import { changeListing, type ListingRequest } from '../../ownership/listing.ts';
+import { changeListing, type ListingRequest } from '../../ownership/change-listing.ts';
 import { TOKEN_PATH } from '../../ownership/token-reader.ts';
 import { type Client, toClient } from '../../turns/client-key.ts';
 import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './answer-schema.ts';

@@ -7,8 +7,8 @@
 
 import { PAYMENT_META, type ToolAnswer } from '../../../scanner/mcp/tools.ts';
 import { refuseNesting } from '../../../scanner/parse/json/json.ts';
-import { PaymentRefused } from '../../payment/gate/answers.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
+import { PaymentRefused } from '../../payment/gate/paid-answers.ts';
 import type { PaidAnswer, PaidCall, PaidRoute } from '../../payment/paid-route.ts';
 
 type SoldScanOptions = {

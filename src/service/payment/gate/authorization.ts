@@ -13,7 +13,7 @@ import {
   type Requirements,
   type SignerCheck,
 } from '../terms.ts';
-import { PaymentRefused, toReasonWord } from './answers.ts';
+import { PaymentRefused, toReasonWord } from './paid-answers.ts';
 import { type GateDeps, type Purchase, withDeadline } from './purchase.ts';
 
 /** The ledger must keep a nonce while its authorization is valid. Official clients sign for five minutes. */

@@ -3,7 +3,7 @@ import type { PaymentRequired } from '@x402/core/types';
 import { StoreUnavailable } from '../../errors/errors.ts';
 import type { PaidAnswer, PaidRoute, SignedPayment } from '../paid-route.ts';
 import { type RouteOffer, toRouteOffer } from '../terms.ts';
-import { encodeSettlement, PaymentRefused } from './answers.ts';
+import { encodeSettlement, PaymentRefused } from './paid-answers.ts';
 import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
 import type { GateDeps } from './purchase.ts';
 

@@ -10,10 +10,10 @@ import {
   toRequestName,
 } from '../paid-route.ts';
 import { toPayer, toPaymentKey } from '../terms.ts';
-import { PaymentRefused, toPaidAnswer, WrittenAnswers } from './answers.ts';
 import { checkTerms, checkValidity, refuseDebtor, SignatureProofs } from './authorization.ts';
 import { Challenges, type Preview } from './challenge.ts';
 import { FairShares, type Share } from './fair-shares.ts';
+import { PaymentRefused, toPaidAnswer, WrittenAnswers } from './paid-answers.ts';
 import type { PaymentHeaders } from './payment-header.ts';
 import {
   CallEnded,

@@ -4,8 +4,8 @@ import { ScanProcessing } from '../../errors/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { isPaid, LedgerWriter, newClaimData, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
-import { PaymentRefused, storeDelivery, toReleaseData } from './answers.ts';
 import { askFacilitator } from './authorization.ts';
+import { PaymentRefused, storeDelivery, toReleaseData } from './paid-answers.ts';
 import {
   type GateDeps,
   isDisconnect,

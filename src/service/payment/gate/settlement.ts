@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { PaymentsUnavailable } from '../../errors/errors.ts';
-import { StoreError } from '../../store/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
+import { StoreError } from '../../store/store-error.ts';
 import {
   findTransaction,
   type LedgerWriter,
@@ -17,7 +17,7 @@ import {
   PaymentRefused,
   toReasonWord,
   toReleaseData,
-} from './answers.ts';
+} from './paid-answers.ts';
 import {
   type GateDeps,
   type PaidDelivery,

@@ -11,7 +11,7 @@ import {
   StepLost,
   toProgress,
 } from '../ledger/ledger.ts';
-import { createUnknownError, createUnpaidError, readReleaseError } from './answers.ts';
+import { createUnknownError, createUnpaidError, readReleaseError } from './paid-answers.ts';
 import {
   CallEnded,
   type GateDeps,

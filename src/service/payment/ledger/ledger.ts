@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../../scanner/model/json.ts';
 import { toChecksummed } from '../../../scanner/parse/x402/evm-address.ts';
-import { StoreError } from '../../store/errors.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore, NewLedgerRow } from '../../store/ledger.ts';
 import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';
+import { StoreError } from '../../store/store-error.ts';
 import { type Authorization, parseRouteName } from '../paid-route.ts';
 import type { Requirements } from '../terms.ts';
 

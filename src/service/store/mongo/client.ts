@@ -1,5 +1,5 @@
 import { type Db, MongoNetworkError, MongoServerError } from 'mongodb';
-import { StoreError, type StoreErrorCode } from '../errors.ts';
+import { StoreError, type StoreErrorCode } from '../store-error.ts';
 
 export type MongoUrl = {
   readonly database: string;

@@ -1,5 +1,4 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { StoreError } from '../errors.ts';
 import type { InstanceId } from '../payment-tables.ts';
 import type { Slot, SlotStore } from '../slots.ts';
 import {
@@ -9,6 +8,7 @@ import {
   type MembershipSettings,
   SILENT_AFTER_MS,
 } from '../store.ts';
+import { StoreError } from '../store-error.ts';
 import type { Instance, MongoContext } from './prepare.ts';
 
 const DEFAULT_WAIT_MS = 25_000;

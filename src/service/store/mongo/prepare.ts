@@ -1,7 +1,7 @@
 import type { Db, IndexDescription } from 'mongodb';
-import { StoreError } from '../errors.ts';
 import type { InstanceId } from '../payment-tables.ts';
 import { MEMBERSHIP_SETTINGS } from '../store.ts';
+import { StoreError } from '../store-error.ts';
 import {
   type AnyTableSpec,
   boolean,

@@ -1,5 +1,5 @@
 import { Binary, type Db, type Filter, type FindOptions, type SortDirection } from 'mongodb';
-import { StoreError } from '../errors.ts';
+import { StoreError } from '../store-error.ts';
 import {
   type AnyRow,
   type AnyTableSpec,

@@ -9,8 +9,8 @@ import {
   rmSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { StoreError } from '../errors.ts';
-import { Connection, lockProcess, toStoreError } from './connection.ts';
+import { StoreError } from '../store-error.ts';
+import { Connection, lockProcess, toStoreError } from './database.ts';
 import { requireSchemaVersion } from './store.ts';
 
 /** Number of hosts in the directory of a backup, and of payments in its ledger. */

@@ -3,7 +3,7 @@ import { ALL_GRADES } from '../../../scanner/model/report.ts';
 import { toWeekDayPattern } from '../census.ts';
 import type { DirectoryQuery, HostPage, ListQuery, RecordLists } from '../context.ts';
 import { toVerifiedSinceMs } from '../owners.ts';
-import { type Connection, LIMIT } from './connection.ts';
+import { type Connection, LIMIT } from './database.ts';
 
 /** At most this many matches of a search are read and sorted. Pages of more matches are read through a sorted index. */
 const MAX_SORTED_MATCHES = 1_000;

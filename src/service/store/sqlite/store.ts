@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { EngineContext } from '../context.ts';
-import { StoreError } from '../errors.ts';
 import { newInstanceId } from '../payment-tables.ts';
 import { type OpenStoreOptions, type Store, storeOn } from '../store.ts';
+import { StoreError } from '../store-error.ts';
 import { type AnyTableSpec, openTables } from '../table.ts';
 import { TABLES, type Tables } from '../tables.ts';
-import { Connection, lockProcess, MEMORY, type ProcessLock, toStoreError } from './connection.ts';
+import { Connection, lockProcess, MEMORY, type ProcessLock, toStoreError } from './database.ts';
 import { sqliteLists } from './record-lists.ts';
 import { type FlatColumn, quoteName, sqliteTable, toFlatColumns } from './table.ts';
 

@@ -1,6 +1,6 @@
 import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { StoreError } from '../errors.ts';
+import { StoreError } from '../store-error.ts';
 import {
   type AnyRow,
   type AnyTableSpec,
@@ -13,7 +13,7 @@ import {
   toComparisons,
   type Where,
 } from '../table.ts';
-import { type Connection, LIMIT, type StoredRow } from './connection.ts';
+import { type Connection, LIMIT, type StoredRow } from './database.ts';
 
 const OPERATORS: Readonly<Record<Operator, string>> = {
   equal: '= ?',

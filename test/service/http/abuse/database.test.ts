@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toPaymentTerms } from '../../../../src/service/start/payments.ts';
+import { toPaymentTerms } from '../../../../src/service/start/open-payments.ts';
 import { openSqlite } from '../../../../src/service/store/sqlite/store.ts';
 import { needs } from '../../../fixtures/needs.ts';
 import { type Answer, startApp, type TestApp } from '../../../fixtures/service/start-app.ts';

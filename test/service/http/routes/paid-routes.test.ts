@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { ScannerFailure } from '../../../../src/scanner/scan/scanner.ts';
 import type { RevisionName } from '../../../../src/service/config/revision.ts';
-import { toPaymentTerms } from '../../../../src/service/start/payments.ts';
+import { toPaymentTerms } from '../../../../src/service/start/open-payments.ts';
 import type { UnpaidMark } from '../../../../src/service/store/results.ts';
 import {
   type Answer,

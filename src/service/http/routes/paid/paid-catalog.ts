@@ -1,8 +1,8 @@
 import type { FastifyPluginAsync, FastifySchema } from 'fastify';
 import type { Origin } from '../../../../scanner/guard/origin.ts';
 import type { PaidOffer, Revision } from '../../../config/revision.ts';
-import { listChanges, parseChangesQuery } from '../../../directory/changes.ts';
 import { ExportSnapshots } from '../../../directory/export.ts';
+import { listChanges, parseChangesQuery } from '../../../directory/list-changes.ts';
 import { findFreshReport, toReportBody } from '../../../directory/published-report.ts';
 import { NoFreshReport } from '../../../errors/errors.ts';
 import type { PaidRoute } from '../../../payment/paid-route.ts';

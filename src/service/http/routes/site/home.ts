@@ -1,7 +1,7 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
-import { toServiceError } from '../../../../../plugins/errors.ts';
+import { toServiceError } from '../../../../../plugins/error-answers.ts';
 import { formatPrice } from '../../../../../plugins/offers.ts';
 import { OriginRefused } from '../../../../scanner/guard/errors.ts';
 import { readMembers } from '../../../../scanner/model/json.ts';

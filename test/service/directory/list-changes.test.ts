@@ -1,6 +1,6 @@
 /** The changes feed lists publications in order, in pages. */
 import { describe, expect, test } from 'vitest';
-import { listChanges, parseChangesQuery } from '../../../src/service/directory/changes.ts';
+import { listChanges, parseChangesQuery } from '../../../src/service/directory/list-changes.ts';
 import { InvalidParameter } from '../../../src/service/errors/errors.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
 

@@ -4,7 +4,7 @@ import {
   type SQLOutputValue,
   type StatementSync,
 } from 'node:sqlite';
-import { StoreError, type StoreErrorCode } from '../errors.ts';
+import { StoreError, type StoreErrorCode } from '../store-error.ts';
 
 export type StoredRow = Readonly<Record<string, SQLOutputValue>>;
 

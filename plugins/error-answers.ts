@@ -24,7 +24,7 @@ import {
   UnsupportedMediaType,
 } from '../src/service/errors/errors.ts';
 import { hasPaymentHeader } from '../src/service/payment/gate/payment-header.ts';
-import { StoreError, type StoreErrorCode } from '../src/service/store/errors.ts';
+import { StoreError, type StoreErrorCode } from '../src/service/store/store-error.ts';
 
 /** Answers every error of the API in one form, and logs those that are not the caller's fault. */
 export default fp(
