@@ -1,6 +1,6 @@
 /**
  * `npm run lint`: types, style, floors, unused code, house rules. Runs all of them, and fails if one fails.
- * `--publishing VERSION` accepts that this catalog is not published yet.
+ * `--publishing VERSION` accepts that this catalog is not published yet. `--write` formats the files, with safe fixes.
  */
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';
@@ -11,7 +11,9 @@ import { findFloorBreaches } from './lint/floors.ts';
 import { findHouseBreaches } from './lint/house-rules.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const ARGUMENTS = parseArgs({ options: { publishing: { type: 'string' } } });
+const ARGUMENTS = parseArgs({
+  options: { publishing: { type: 'string' }, write: { type: 'boolean', default: false } },
+});
 const require = createRequire(import.meta.url);
 
 function runLinter(name: string, command: string, args: readonly string[]): boolean {
@@ -35,7 +37,8 @@ function checkStyle(): boolean {
     console.log(`style: skipped, ${packageName} is not installed; Linux on x64 or arm64 checks it`);
     return true;
   }
-  return runLinter('style', biome, ['check', '--max-diagnostics=200', '.']);
+  const write = ARGUMENTS.values.write ? ['--write'] : [];
+  return runLinter('style', biome, ['check', ...write, '--max-diagnostics=200', '.']);
 }
 
 /** Checks imports against the table in tools/lint/floors.ts. */

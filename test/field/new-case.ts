@@ -43,14 +43,14 @@ const text = values.recording ? await readFile(values.recording, 'utf8') : await
 const file = fileURLToPath(new URL(`${id}.json`, CASES_FOLDER));
 const body = text === null ? SELLER_BY_HAND : await toRecordedCase(JSON.parse(text));
 const written = { source: '', reported: '', why: '', ...body };
-await writeFile(file, `${JSON.stringify(written, null, 2)}\n`, { flag: 'wx' }).catch((error) => {
+await writeFile(file, `${JSON.stringify(written)}\n`, { flag: 'wx' }).catch((error) => {
   process.stderr.write(
     `${relative('.', file)}: ${error.code === 'EEXIST' ? 'there is such a case' : error.message}\n`,
   );
   process.exit(2);
 });
 process.stdout.write(
-  `${relative('.', file)}: write source, reported and why, and in expect what a user should be told; then npx vitest run test/field -t ${id}\n`,
+  `${relative('.', file)}: format it by npm run lint -- --write, write source, reported and why, and in expect what a user should be told; then npx vitest run test/field -t ${id}\n`,
 );
 
 /** The recording as `capture` trims it, without secrets; null without an origin. */
