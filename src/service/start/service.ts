@@ -129,7 +129,7 @@ type RunningService = {
   readonly disposables: AsyncDisposableStack;
 };
 
-/** Lets running calls end and settle within `graceMs`, then closes the parts. */
+/** Lets running calls end and settle within `graceMs`, then closes the parts, even if a step before failed. */
 async function closeInOrder(service: RunningService, graceMs: number): Promise<void> {
   const { app, store, scanCoordinator, payments, lookers, stopTimers, disposables } = service;
   stopTimers();
@@ -144,11 +144,13 @@ async function closeInOrder(service: RunningService, graceMs: number): Promise<v
     await Promise.race([appClosing, timeUp]);
     await payments.stop();
   });
-  await Promise.all([appClosing, scansClosing, lookersStopping]).finally(() =>
-    clearInterval(sweeping),
-  );
-  await store.instances.leave();
-  await disposables.disposeAsync();
+  try {
+    await Promise.all([appClosing, scansClosing, lookersStopping]);
+    await store.instances.leave();
+  } finally {
+    clearInterval(sweeping);
+    await disposables.disposeAsync();
+  }
 }
 
 /** The census is off by default. Its modules are loaded only if it is on. */

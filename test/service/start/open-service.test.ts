@@ -83,3 +83,12 @@ test('a service is closed once, even if it is told so twice', async () => {
   await Promise.all([service.close(), service.close()]);
   expect(closed).toEqual(['scanner', 'store']);
 });
+
+test('a service whose store fails at the end closes its other parts', async () => {
+  const { closed, parts } = openListenedParts(({ instances }) => ({
+    instances: { ...instances, leave: fail },
+  }));
+  const service = await openService(loadConfig({ LOG_LEVEL: 'silent' }), parts);
+  await expect(service.close()).rejects.toThrow(UNREADABLE.message);
+  expect(closed).toEqual(['scanner', 'store']);
+});
