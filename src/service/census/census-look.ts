@@ -8,7 +8,7 @@ import type { FinishedScan } from '../scans/finished-scan.ts';
 import { toWantedScope } from '../scans/in-flight-scans.ts';
 import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
 import type { CensusOrigin } from '../store/census.ts';
-import type { Slot } from '../store/slots.ts';
+import type { Lease } from '../store/leases.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { toNetwork } from '../turns/client-key.ts';
@@ -93,7 +93,7 @@ export class CensusLook {
   readonly #origin: Origin;
   readonly #listing: CensusListing;
   readonly #networks = new Set<string>();
-  readonly #leases: Slot[] = [];
+  readonly #leases: Lease[] = [];
 
   /** @param isMadeUpFor true if a rest of ours moved the look over midnight. Its word counts for the day before */
   constructor(
@@ -139,7 +139,7 @@ export class CensusLook {
         onFault: (error) => onError('a look of the census failed', error),
       });
     } finally {
-      for (const lease of this.#leases) await this.#options.store.slots.release(lease);
+      for (const lease of this.#leases) await this.#options.store.leases.release(lease);
     }
   }
 
@@ -175,7 +175,7 @@ export class CensusLook {
     const { store, scanCoordinator } = this.#options;
     const origin = this.#origin;
     // A scan would have to wait for other scans, and each retry of the look would request robots.txt again.
-    const scans = await store.slots.findLive(['scan', origin.host]);
+    const scans = await store.leases.findLive(['scan', origin.host]);
     if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
     const robotsPaths = this.#listPaths();
     const request = { resources: [], allowed: null, robotsPaths };
@@ -236,8 +236,8 @@ export class CensusLook {
   }
 
   async #yieldToPayers(): Promise<void> {
-    const { slots } = this.#options.store;
-    const wanted = await slots.findLive(toWantedScope(this.#origin.host));
+    const { leases } = this.#options.store;
+    const wanted = await leases.findLive(toWantedScope(this.#origin.host));
     if (wanted.length > 0) throw new Saturated();
   }
 
@@ -279,12 +279,12 @@ export class CensusLook {
 
   /** Leases a domain or network. All instances see the leases by their group. Throws LimitReached. */
   async #lease(target: string): Promise<void> {
-    const lease = await this.#options.store.slots.take({
+    const outcome = await this.#options.store.leases.take({
       ...{ scope: [LOOK_LEASES, target], group: LOOK_LEASES, data: target },
       ...{ limit: 1, lifetimeMs: LEASE_MS, endsWithOwner: true },
     });
-    if (!lease.taken) throw new LimitReached();
-    this.#leases.push(lease.slot);
+    if (!outcome.taken) throw new LimitReached();
+    this.#leases.push(outcome.lease);
   }
 
   /** The mark prevents a second look at the origin on this day after a crash. */

@@ -117,7 +117,7 @@ export class Census {
     if (allowed === 0) return [];
     const origins: DueOrigin[] = [];
     for await (const batch of store.census.readDue(due)) origins.push(...batch);
-    const leases = await store.slots.findLive({ group: LOOK_LEASES });
+    const leases = await store.leases.findLive({ group: LOOK_LEASES });
     const hosts = this.#queue.choose(origins, {
       leased: new Set(leases.map(({ data }) => data ?? '')),
       isPaidScanRunning: scanCoordinator.running() > 0,

@@ -7,8 +7,8 @@ import { toRecording } from '../../scanner/probe/recording.ts';
 import type { RecordedScan } from '../../scanner/scan/record-observations.ts';
 import { BrokenChecks } from '../../scanner/scan/scanner.ts';
 import { Saturated } from '../errors/errors.ts';
+import type { Lease, LeaseScope, LeaseStore } from '../store/leases.ts';
 import type { StoredRecording } from '../store/results.ts';
-import type { Slot, SlotScope, SlotStore } from '../store/slots.ts';
 import type { Store } from '../store/store.ts';
 import { toScanDayWord } from './day-word.ts';
 import {
@@ -135,24 +135,25 @@ export class InFlightScans {
     options: ScanRunOptions,
     scan: InFlightScan,
   ): Promise<FinishedScan> {
-    const { slots } = this.#options.store;
+    const { leases } = this.#options.store;
     for (;;) {
       this.#abandonment.signal.throwIfAborted();
       const isSeparate = options.scanner !== undefined;
       const data = isSeparate ? SEPARATE : undefined;
-      const lease = await slots.lease(['scan', origin.host], LEASE_LIFETIME_MS, data);
-      if (lease.taken) return await this.#scanUnderLease(lease.slot, origin, options, scan);
+      const outcome = await leases.takeSole(['scan', origin.host], LEASE_LIFETIME_MS, data);
+      if (outcome.taken) return await this.#scanUnderLease(outcome.lease, origin, options, scan);
       if (isSeparate) throw new Saturated();
-      const mark = scan.isFree ? null : await markWanted(slots, origin, lease.holder);
-      const finished = await this.#awaitOtherInstance(lease.holder, origin, scan).finally(() =>
-        mark === null ? undefined : slots.release(mark),
+      const { holder } = outcome;
+      const mark = scan.isFree ? null : await markWanted(leases, origin, holder);
+      const finished = await this.#awaitOtherInstance(holder, origin, scan).finally(() =>
+        mark === null ? undefined : leases.release(mark),
       );
       if (finished !== null) return finished;
     }
   }
 
   async #scanUnderLease(
-    lease: Slot,
+    lease: Lease,
     origin: Origin,
     { submittedUrl = origin.url, findEarlierScan, scanner: ownScanner }: ScanRunOptions,
     scan: InFlightScan,
@@ -202,7 +203,7 @@ export class InFlightScans {
       return finished;
     } finally {
       // A failed release must neither hide the scan's outcome nor delay its callers.
-      await store.slots.release(lease).catch((error: unknown) => {
+      await store.leases.release(lease).catch((error: unknown) => {
         this.#options.onError?.(error);
         this.#releaseLater(lease).catch(() => undefined);
       });
@@ -219,13 +220,13 @@ export class InFlightScans {
   }
 
   /** Retries, because an unreleased lease blocks this origin on all instances until it expires. */
-  async #releaseLater(lease: Slot): Promise<void> {
+  async #releaseLater(lease: Lease): Promise<void> {
     const { store } = this.#options;
     const { signal } = this.#abandonment;
     for (;;) {
       await pause(RELEASE_INTERVAL_MS, undefined, { signal, ref: false });
       if (store.now() > lease.expiresAtMs) return;
-      const released = await store.slots.release(lease).then(
+      const released = await store.leases.release(lease).then(
         () => true,
         () => false,
       );
@@ -235,14 +236,14 @@ export class InFlightScans {
 
   /** Waits for another instance's result. Returns null if its scan ended without a result. */
   async #awaitOtherInstance(
-    lease: Slot,
+    lease: Lease,
     origin: Origin,
     scan: InFlightScan,
   ): Promise<FinishedScan | null> {
-    const { slots, results } = this.#options.store;
+    const { leases, results } = this.#options.store;
     for (;;) {
       // The lease is read before the result, because a scan stores its result before it releases its lease.
-      const isRunning = await slots.isHeld(lease);
+      const isRunning = await leases.isHeld(lease);
       const sinceMs = lease.takenAtMs;
       // A payer of the other instance may have published the result between two polls.
       const result =
@@ -267,14 +268,18 @@ function toSeparateKey({ url }: Origin): string {
 }
 
 /** Tells a separate scan of another instance that somebody pays for a scan of its host. */
-async function markWanted(slots: SlotStore, { host }: Origin, holder: Slot): Promise<Slot | null> {
+async function markWanted(
+  leases: LeaseStore,
+  { host }: Origin,
+  holder: Lease,
+): Promise<Lease | null> {
   if (holder.data !== SEPARATE) return null;
-  const mark = await slots.lease(toWantedScope(host), LEASE_LIFETIME_MS);
-  return mark.taken ? mark.slot : null;
+  const mark = await leases.takeSole(toWantedScope(host), LEASE_LIFETIME_MS);
+  return mark.taken ? mark.lease : null;
 }
 
-/** The slot of this scope is taken while a payer waits for the end of a separate scan. */
-export function toWantedScope(host: string): SlotScope {
+/** The lease of this scope is taken while a payer waits for the end of a separate scan. */
+export function toWantedScope(host: string): LeaseScope {
   return ['scan-wanted', host];
 }
 

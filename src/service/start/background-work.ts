@@ -77,7 +77,7 @@ export class PurgeTimer {
 }
 
 export type ListingRefresh = {
-  readonly store: Pick<Store, 'slots'>;
+  readonly store: Pick<Store, 'leases'>;
   readonly standing: Pick<RefreshingStanding, 'refreshListing'>;
   /** Called with errors for the operator. */
   onError(message: string, error: unknown): void;
@@ -97,10 +97,10 @@ export async function refreshListing({
   onError,
 }: ListingRefresh): Promise<'asked' | 'held' | 'failed'> {
   try {
-    const lease = await store.slots.lease(LEASE_SCOPE, LEASE_LIFETIME_MS);
-    if (!lease.taken) return 'held';
+    const outcome = await store.leases.takeSole(LEASE_SCOPE, LEASE_LIFETIME_MS);
+    if (!outcome.taken) return 'held';
     const lookup = await standing.refreshListing();
-    await store.slots.release(lease.slot);
+    await store.leases.release(outcome.lease);
     if (lookup.state !== 'failed') return 'asked';
     onError('The listing was not refreshed, scans use the last list', lookup.detail);
   } catch (error) {

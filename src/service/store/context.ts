@@ -86,8 +86,8 @@ export const RETENTION_MS = {
   /** The recording of a scan. A payer whose call ended before they paid may still buy it. */
   recording: HOUR_MS,
   unpaidMark: 24 * HOUR_MS,
-  /** A slot that counts a token, a failed confirm or a fetch against a limit. */
-  slot: HOUR_MS,
+  /** A lease that counts a token, a failed confirm or a fetch against a limit. */
+  ownershipLease: HOUR_MS,
   snapshot: 90 * 24 * HOUR_MS,
   silentInstance: HOUR_MS,
   /** A row with the settings and proof of a host's owner, after a newer row has replaced it. */

@@ -1,6 +1,6 @@
 import { RETENTION_MS, type StoreContext } from './context.ts';
+import { findFirstExpiryMs, type Lease, type LeaseRequest, type LeaseStore } from './leases.ts';
 import { appendOwnerState, findOwnerState, type OwnerState } from './owners.ts';
-import { findFirstExpiryMs, type Slot, type SlotRequest, type SlotStore } from './slots.ts';
 import { joinId } from './table.ts';
 
 /** A token is valid for this long. After a confirm, the owner may change the listing for this long. */
@@ -41,7 +41,7 @@ type StoredFinding = {
   readonly finding: string;
 };
 
-/** `retryAtMs` is the time at which the limit allows another slot. */
+/** `retryAtMs` is the time at which the limit allows another lease. */
 type LimitOutcome =
   | { readonly taken: true; readonly atMs: number }
   | { readonly taken: false; readonly retryAtMs: number };
@@ -54,8 +54,8 @@ const failedConfirmScope = ({ host, client }: HostAndClient) => ['failed_confirm
 /** No caller waits longer for the finding of a reading. */
 const FINDING_LIFETIME_MS = 60_000;
 
-/** Each limit is a set of numbered slots. A request inserts its slot, so racing requests cannot exceed a limit. */
-export function ownershipOn(context: StoreContext, slots: SlotStore) {
+/** Each limit is a set of numbered leases. A request inserts its lease, so racing requests cannot exceed a limit. */
+export function ownershipOn(context: StoreContext, leases: LeaseStore) {
   return {
     /**
      * Allows at most 8 live tokens per host and client. If a host has over 256 live tokens, the address block with the
@@ -63,25 +63,25 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
      */
     async issueToken(request: IssuedToken & { readonly host: string }): Promise<LimitOutcome> {
       const { host, ...token } = request;
-      const outcome = await takeSlot(slots, {
+      const outcome = await takeLease(leases, {
         scope: ['token', host, token.client],
         limit: LIVE_TOKENS_PER_HOST_AND_CLIENT,
         group: tokenGroup(host),
         data: JSON.stringify(token),
       });
-      if (outcome.taken) await releaseSurplus(slots, host);
+      if (outcome.taken) await releaseSurplus(leases, host);
       return outcome;
     },
 
     /** Finds the unexpired tokens of a host for all clients, oldest first. */
     async findLiveTokens(host: string): Promise<readonly LiveToken[]> {
-      const tokens = await slots.findLive({ group: tokenGroup(host) });
-      return tokens.map((slot) => ({ ...toIssuedToken(slot), expiresAtMs: slot.expiresAtMs }));
+      const tokens = await leases.findLive({ group: tokenGroup(host) });
+      return tokens.map((lease) => ({ ...toIssuedToken(lease), expiresAtMs: lease.expiresAtMs }));
     },
 
     /** Counts the failed confirms in the last hour. `retryAtMs` is null while another failure is allowed. */
     async countFailedConfirms(pair: HostAndClient) {
-      const live = await slots.findLive(failedConfirmScope(pair));
+      const live = await leases.findLive(failedConfirmScope(pair));
       const isFull = live.length >= FAILED_CONFIRMS_PER_HOUR;
       return { used: live.length, retryAtMs: isFull ? findFirstExpiryMs(live) : null };
     },
@@ -89,24 +89,24 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
     /** Records a failed confirm: at most 5 per host, client and hour, and one per reading. */
     async recordFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<LimitOutcome> {
       const scope = failedConfirmScope(pair);
-      // Confirms that shared a reading have the same attempt id, so they take one slot together.
+      // Confirms that shared a reading have the same attempt id, so they take one lease together.
       const attempt = joinId(...scope, beganAtMs);
-      return takeSlot(slots, { scope, limit: FAILED_CONFIRMS_PER_HOUR, attempt });
+      return takeLease(leases, { scope, limit: FAILED_CONFIRMS_PER_HOUR, attempt });
     },
 
     /** Returns the time from which the next reading of the host's file may begin. */
     async findReadingDueAtMs(host: string): Promise<number> {
-      const live = await slots.findLive(fetchScope(host));
-      return Math.max(0, ...live.map((slot) => slot.expiresAtMs));
+      const live = await leases.findLive(fetchScope(host));
+      return Math.max(0, ...live.map((lease) => lease.expiresAtMs));
     },
 
-    /** Takes the host's only slot for a reading. The slot is free again 10 s later, for all callers and instances. */
+    /** Takes the host's only lease for a reading. It ends 10 s later, for all callers and instances. */
     beginReading: (host: string): Promise<LimitOutcome> =>
-      takeSlot(slots, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
+      takeLease(leases, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
 
     /** Stores the finding of a reading for callers on all instances. */
     async saveFinding(host: string, finding: StoredFinding): Promise<void> {
-      await takeSlot(slots, {
+      await takeLease(leases, {
         scope: ['challenge_finding', host, String(finding.beganAtMs)],
         limit: 1,
         lifetimeMs: FINDING_LIFETIME_MS,
@@ -117,9 +117,9 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
 
     /** Reads the findings of a host that were stored in the last minute, oldest first. */
     async readFindings(host: string): Promise<readonly StoredFinding[]> {
-      const live = await slots.findLive({ group: findingGroup(host) });
+      const live = await leases.findLive({ group: findingGroup(host) });
       // `saveFinding` is the only writer of this text.
-      return live.map((slot): StoredFinding => JSON.parse(slot.data ?? ''));
+      return live.map((lease): StoredFinding => JSON.parse(lease.data ?? ''));
     },
 
     /**
@@ -131,7 +131,7 @@ export function ownershipOn(context: StoreContext, slots: SlotStore) {
       host: string,
       { tokenHash, keyHash, client }: IssuedToken,
     ): Promise<Confirm> {
-      const atMs = await recordFirstConfirm(slots, host, tokenHash);
+      const atMs = await recordFirstConfirm(leases, host, tokenHash);
       const proof = { tokenHash, keyHash, client };
       const written = await appendOwnerState(context, host, ({ state }) => {
         const last = toConfirm(state);
@@ -156,46 +156,46 @@ function toConfirm({ confirmedAtMs, tokenHash, keyHash, client }: OwnerState): C
   return { atMs: confirmedAtMs, tokenHash, keyHash, client };
 }
 
-/** Releases the slots of surplus tokens. Several tokens are surplus only if instances raced. */
-async function releaseSurplus(slots: SlotStore, host: string): Promise<void> {
-  let live = await slots.findLive({ group: tokenGroup(host) });
+/** Releases the leases of surplus tokens. Several tokens are surplus only if instances raced. */
+async function releaseSurplus(leases: LeaseStore, host: string): Promise<void> {
+  let live = await leases.findLive({ group: tokenGroup(host) });
   while (live.length > LIVE_TOKENS_PER_HOST) {
-    const blocks = Map.groupBy(live, (slot) => toIssuedToken(slot).block);
+    const blocks = Map.groupBy(live, (lease) => toIssuedToken(lease).block);
     // If several blocks have the most tokens, the block with the oldest token comes first.
     const [oldest] = [...blocks.values()].reduce((a, b) => (b.length > a.length ? b : a));
     if (oldest === undefined) return;
-    await slots.release(oldest);
-    live = live.filter((slot) => slot !== oldest);
+    await leases.release(oldest);
+    live = live.filter((lease) => lease !== oldest);
   }
 }
 
-/** Records the first confirm of a token in a slot that lives as long as the token. Returns the confirm's time. */
+/** Records the first confirm of a token in a lease that lives as long as the token. Returns the confirm's time. */
 async function recordFirstConfirm(
-  slots: SlotStore,
+  leases: LeaseStore,
   host: string,
   tokenHash: string,
 ): Promise<number> {
   const scope = ['confirm', host, tokenHash];
-  const outcome = await takeSlot(slots, { scope, limit: 1 });
+  const outcome = await takeLease(leases, { scope, limit: 1 });
   if (outcome.taken) return outcome.atMs;
-  const [first] = await slots.findLive(scope);
-  return first?.takenAtMs ?? outcome.retryAtMs - RETENTION_MS.slot;
+  const [first] = await leases.findLive(scope);
+  return first?.takenAtMs ?? outcome.retryAtMs - RETENTION_MS.ownershipLease;
 }
 
-async function takeSlot(
-  slots: SlotStore,
-  request: Pick<SlotRequest, 'scope' | 'limit' | 'group' | 'data'> & Partial<SlotRequest>,
+async function takeLease(
+  leases: LeaseStore,
+  request: Pick<LeaseRequest, 'scope' | 'limit' | 'group' | 'data'> & Partial<LeaseRequest>,
 ): Promise<LimitOutcome> {
-  const outcome = await slots.take({
-    lifetimeMs: RETENTION_MS.slot,
+  const outcome = await leases.take({
+    lifetimeMs: RETENTION_MS.ownershipLease,
     endsWithOwner: false,
     ...request,
   });
   if (!outcome.taken) return { taken: false, retryAtMs: outcome.retryAtMs };
-  return { taken: true, atMs: outcome.slot.takenAtMs };
+  return { taken: true, atMs: outcome.lease.takenAtMs };
 }
 
-function toIssuedToken({ data }: Slot): IssuedToken {
+function toIssuedToken({ data }: Lease): IssuedToken {
   // `issueToken` is the only writer of this text.
   return JSON.parse(data ?? '');
 }

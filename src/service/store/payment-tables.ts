@@ -148,8 +148,8 @@ export const PAYMENT_TABLES = {
     key: ['payer', 'scanId'],
     indexes: [['payer', 'atMs'], ['atMs']],
   }),
-  /** Leases, and events that count against a limit. Each slot is number `n` of its scope. */
-  slots: defineTable({
+  /** Leases of work, and leases that count events against a limit. Each is number `n` of its scope. */
+  leases: defineTable({
     name: 'slots',
     columns: {
       attempt: text,

@@ -43,9 +43,9 @@ export async function purgeOn(
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
   await purgeReports(context, nowMs);
-  const { slots, recordings, unpaid, snapshots } = context.tables;
+  const { leases, recordings, unpaid, snapshots } = context.tables;
   const removed = [
-    await slots.removeInBatches({ expiresAtMs: olderThan(0) }),
+    await leases.removeInBatches({ expiresAtMs: olderThan(0) }),
     await purgeIdentifiers(context, nowMs),
     await purgeOwners(context, nowMs),
     await purgeSigningKeys(context, nowMs),

@@ -7,6 +7,7 @@ import type { EngineContext } from './context.ts';
 import { directoryOn, exportsOn, historyOn } from './directory.ts';
 import { exclusionsOn } from './exclusions.ts';
 import { identifiersOn } from './identifiers.ts';
+import { leasesOn } from './leases.ts';
 import { ledgerOn } from './ledger.ts';
 import { listingOn } from './listing.ts';
 import { ownershipOn } from './ownership.ts';
@@ -15,7 +16,6 @@ import type { PublishedScan } from './published-scan.ts';
 import { type PurgeReport, purgeOn } from './purge.ts';
 import { publishOn, resultsOn, snapshotsOn } from './results.ts';
 import { signingKeysOn } from './signing-keys.ts';
-import { slotsOn } from './slots.ts';
 import { statisticsOn, type Tally } from './statistics.ts';
 import { watchesOn } from './watches.ts';
 
@@ -126,7 +126,7 @@ export type Store = Readonly<ReturnType<typeof storeOn>>;
 export function storeOn(engineContext: EngineContext, { sharing, ...engine }: EngineParts) {
   const context = { ...engineContext, changeWriters: new PQueue({ concurrency: 1 }) };
   const { owner, isAlive, now } = context;
-  const slots = slotsOn(context);
+  const leases = leasesOn(context);
   const info: StoreInfo = { ...engine.info, owner };
   const limits: LimitStore = sharing?.limits ?? createMemoryLimits(now);
   const soleInstance: InstanceStore = { join: async () => {}, isAlive, leave: async () => {} };
@@ -143,8 +143,8 @@ export function storeOn(engineContext: EngineContext, { sharing, ...engine }: En
     history: historyOn(context),
     exports: exportsOn(context),
     changes: changesOn(context),
-    ownership: ownershipOn(context, slots),
-    slots,
+    ownership: ownershipOn(context, leases),
+    leases,
     listing: listingOn(context),
     snapshots: snapshotsOn(context),
     statistics: statisticsOn(context),

@@ -6,7 +6,7 @@ import type { Origin } from '../../scanner/guard/origin.ts';
 import { Saturated } from '../errors/errors.ts';
 import type { FinishedScan, ScanRunOptions } from '../scans/finished-scan.ts';
 import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
-import type { SlotScope } from '../store/slots.ts';
+import type { LeaseScope } from '../store/leases.ts';
 import type { Store } from '../store/store.ts';
 import type { DueOptions } from '../store/watches.ts';
 import {
@@ -23,17 +23,17 @@ export class HostLeft extends Error {
 
 /** Runs `work` under a lease. Throws LimitReached if somebody else holds the lease. */
 export async function withLease<Result>(
-  { slots }: Pick<Store, 'slots'>,
-  scope: SlotScope,
+  { leases }: Pick<Store, 'leases'>,
+  scope: LeaseScope,
   lifetimeMs: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const lease = await slots.lease(scope, lifetimeMs);
-  if (!lease.taken) throw new LimitReached();
+  const outcome = await leases.takeSole(scope, lifetimeMs);
+  if (!outcome.taken) throw new LimitReached();
   try {
     return await work();
   } finally {
-    await slots.release(lease.slot);
+    await leases.release(outcome.lease);
   }
 }
 

@@ -109,8 +109,8 @@ async function deliver(
 }
 
 /** Counts a try. Throws LimitReached if the receiver has reached its limit of this minute. */
-async function countTry({ slots }: Store, receiver: string): Promise<void> {
-  const counted = await slots.take({
+async function countTry({ leases }: Store, receiver: string): Promise<void> {
+  const counted = await leases.take({
     scope: ['watch', 'minute', receiver],
     limit: DELIVERIES_PER_MINUTE,
     lifetimeMs: MINUTE_MS,

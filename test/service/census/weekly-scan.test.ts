@@ -248,13 +248,13 @@ describe('a due weekly scan', () => {
     const rig = startCensus();
     await rig.list(HOST, { isScanDue: true });
     rig.clock.nowMs = lookTimeMs(HOST, rig.today());
-    const lease = await rig.store.slots.lease(['scan', HOST], 90_000);
+    const outcome = await rig.store.leases.takeSole(['scan', HOST], 90_000);
     for (let attempt = 0; attempt < 3; attempt += 1) {
       await rig.passTo(HOST);
       rig.clock.nowMs += 5_000;
     }
     expect(rig.asked).toEqual([]);
-    if (lease.taken) await rig.store.slots.release(lease.slot);
+    if (outcome.taken) await rig.store.leases.release(outcome.lease);
     await rig.settle();
     expect(rig.scanner.scannedHosts).toEqual([HOST]);
   });

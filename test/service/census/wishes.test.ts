@@ -212,6 +212,6 @@ test('a payer of another instance ends the scan of the census at the same host',
   await rig.census.idle();
   expect(finished.report).toMatchObject({ grade: 'C' });
   expect(await rig.store.directory.findGrade(HOST)).toMatchObject({ grade: 'C' });
-  expect(await rig.store.slots.findLive(toWantedScope(HOST))).toEqual([]);
+  expect(await rig.store.leases.findLive(toWantedScope(HOST))).toEqual([]);
   expect(rig.troubles).toEqual([]);
 });

@@ -302,15 +302,15 @@ test('a result that its payer had published at once still reaches the waiting in
 test('an origin can be scanned again soon after its lease could not be released', async () => {
   await using store = openClosable();
   let failures = 2;
-  const { slots } = store;
-  const failingSlots: Store['slots'] = {
-    ...slots,
+  const { leases } = store;
+  const failingLeases: Store['leases'] = {
+    ...leases,
     release: (lease) => {
       failures -= 1;
-      return failures >= 0 ? Promise.reject(new Error('gone')) : slots.release(lease);
+      return failures >= 0 ? Promise.reject(new Error('gone')) : leases.release(lease);
     },
   };
-  await using parts = setUp({ store: { ...store, slots: failingSlots } });
+  await using parts = setUp({ store: { ...store, leases: failingLeases } });
   const { coordinator, scanner, errors } = parts;
   scanner.will(SHOP.host, { failure: new ScannerFailure('no threads') });
   await expect(coordinator.run(SHOP)).rejects.toThrow('no threads');
@@ -331,7 +331,7 @@ function shareStore(store: Store): Store {
   return { ...store, close: async () => undefined };
 }
 
-test('free scans take no slot of paid scans, and begin only while half of the paid slots are free', async () => {
+test('free scans do not count against the limit of paid scans, and begin only while half of it is free', async () => {
   await using parts = setUp({ maxScans: 2 });
   const { coordinator, scanner } = parts;
   const scanEnd = Promise.withResolvers<void>();

@@ -108,7 +108,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
 
     let aheadMs = 0;
     const store = await open({ clock: () => Date.now() + aheadMs });
-    const takeLease = () => store.slots.lease(['scan:a.com'], 60_000);
+    const takeLease = () => store.leases.takeSole(['scan:a.com'], 60_000);
     const firstTry = await takeLease();
     expect(firstTry.taken).toBe(false);
     if (firstTry.taken) return;
@@ -116,7 +116,7 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
 
     aheadMs = 20_000;
     expect(await store.instances.isAlive(firstTry.holder.owner)).toBe(false);
-    expect(await store.slots.isHeld(firstTry.holder)).toBe(false);
+    expect(await store.leases.isHeld(firstTry.holder)).toBe(false);
     expect((await takeLease()).taken).toBe(true);
     const settings = { ...SETTINGS, baseUrl: 'http://another' };
     await store.instances.join({ settings, waitMs: 0 });

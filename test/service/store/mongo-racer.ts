@@ -19,7 +19,7 @@ process.send?.('ready');
 async function obey(order: RacerOrder): Promise<number> {
   if (order.kind === 'race') return race(order.decision, order.round);
   if (order.kind === 'publish') return publish(order.from, order.scans);
-  return (await store.slots.lease([order.lease], 3_600_000)).taken ? 1 : 0;
+  return (await store.leases.takeSole([order.lease], 3_600_000)).taken ? 1 : 0;
 }
 
 async function publish(from: number, scans: number): Promise<number> {

@@ -43,7 +43,7 @@ export function createRacers(store: Store, url: string): Racers {
   const decide: Record<Decision, (round: number) => Promise<boolean>> = {
     'ledger step': async (round) =>
       (await store.ledger.append(ledgerStep('raced', round, 'computed'))) === 'won',
-    lease: async (round) => (await store.slots.lease(['scan', `${round}`], 3_600_000)).taken,
+    lease: async (round) => (await store.leases.takeSole(['scan', `${round}`], 3_600_000)).taken,
     'change number': async (round) => {
       const { scanId, host, grade, score, checksVersion } = publishedScan();
       const change = { scanId, host, grade, score, checksVersion, changeType: 'new' } as const;

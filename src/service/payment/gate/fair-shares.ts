@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { Saturated, TooManyOpen } from '../../errors/errors.ts';
-import type { Slot } from '../../store/slots.ts';
+import type { Lease } from '../../store/leases.ts';
 import type { PaidRoute } from '../paid-route.ts';
 import { findDebtTimes, MAX_DEBTS_PER_HOUR } from './authorization.ts';
 import { type GateDeps, type Purchase, withDeadline } from './purchase.ts';
@@ -154,24 +154,24 @@ export class FairShares {
     }
     return () => {
       undoCounts();
-      store.slots
+      store.leases
         .release(share)
         .catch((error: unknown) => onError(`a share of ${payer} ends when it expires`, error));
     };
   }
 
-  async #takeShare(payer: string, settledCount: number): Promise<Slot | null> {
+  async #takeShare(payer: string, settledCount: number): Promise<Lease | null> {
     const { store } = this.#deps;
     const debtTimesMs = await findDebtTimes(store, payer);
     // A payer may always have one open call, because `refuseDebtor` has judged their debts.
     const limit = Math.max(1, MAX_DEBTS_PER_HOUR + settledCount - debtTimesMs.length);
-    const outcome = await store.slots.take({
+    const outcome = await store.leases.take({
       scope: ['share', `open calls of ${payer}`],
       limit,
       lifetimeMs: SHARE_LIFETIME_MS,
       endsWithOwner: true,
     });
-    return outcome.taken ? outcome.slot : null;
+    return outcome.taken ? outcome.lease : null;
   }
 
   #findCounts(route: PaidRoute): RunningCounts {

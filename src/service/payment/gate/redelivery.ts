@@ -39,7 +39,7 @@ const MAX_CLAIMS_PER_KEY = 20;
 /** If the payment of a key was never sent, the store purges the key after 60 to 70 minutes. */
 const PURGED_AFTER_MS = 70 * 60_000;
 
-type Stores = Pick<Store, 'identifiers' | 'ledger' | 'slots' | 'now'>;
+type Stores = Pick<Store, 'identifiers' | 'ledger' | 'leases' | 'now'>;
 
 /** Reads the identifier of a payload; null if it has none. Throws for a malformed identifier. */
 export function toIdentifierScope(
@@ -131,7 +131,7 @@ async function refusePrivateAnswer(
   if (stores.now() < writtenAtMs + HEADER_SUFFICES_MS) return;
   if (purchase.scope === null) throw new AnswerPrivate();
   // A guess is counted before the comparison and released after a match, so that parallel guesses count too.
-  const guess = await stores.slots.take({
+  const guess = await stores.leases.take({
     scope: ['share', `identifier of ${key}`],
     limit: MAX_WRONG_IDENTIFIERS,
     lifetimeMs: GUESS_LIFETIME_MS,
@@ -145,7 +145,7 @@ async function refusePrivateAnswer(
     );
   }
   if (!(await hasBuyersIdentifier(stores, purchase, key))) throw new AnswerPrivate();
-  await stores.slots.release(guess.slot);
+  await stores.leases.release(guess.lease);
 }
 
 /** Throws if the payer has claimed this payment and ended the call too often. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Lease, LeaseStore } from '../leases.ts';
 import type { InstanceId } from '../payment-tables.ts';
-import type { Slot, SlotStore } from '../slots.ts';
 import {
   HEARTBEAT_INTERVAL_MS,
   type InstanceStore,
@@ -24,19 +24,19 @@ type JoinRequest = Parameters<InstanceStore['join']>[0];
  */
 export class MongoInstances implements InstanceStore {
   readonly #context: MongoContext;
-  readonly #slots: SlotStore;
+  readonly #leases: LeaseStore;
   readonly #onError: (message: string, error: unknown) => void;
   #timer: NodeJS.Timeout | undefined;
-  #signer: Slot | null = null;
+  #signer: Lease | null = null;
   #lastBeatMs = 0;
 
   constructor(
     context: MongoContext,
-    slots: SlotStore,
+    leases: LeaseStore,
     onError: (message: string, error: unknown) => void,
   ) {
     this.#context = context;
-    this.#slots = slots;
+    this.#leases = leases;
     this.#onError = onError;
   }
 
@@ -65,7 +65,7 @@ export class MongoInstances implements InstanceStore {
     clearInterval(this.#timer);
     const signer = this.#signer;
     this.#signer = null;
-    if (signer) await this.#slots.release(signer);
+    if (signer) await this.#leases.release(signer);
     await this.#context.instances.remove({ boot: this.#context.owner.boot });
   }
 
@@ -94,9 +94,9 @@ export class MongoInstances implements InstanceStore {
     const scope = ['signer', signer.toLowerCase()];
     const conflicts = new ConflictingInstances();
     for (;;) {
-      const outcome = await this.#slots.lease(scope, SIGNER_LIFETIME_MS);
+      const outcome = await this.#leases.takeSole(scope, SIGNER_LIFETIME_MS);
       if (outcome.taken) {
-        this.#signer = outcome.slot;
+        this.#signer = outcome.lease;
         return;
       }
       const { owner } = outcome.holder;
@@ -132,7 +132,7 @@ export class MongoInstances implements InstanceStore {
       (instance) =>
         instance.joined && findDifferingSetting(instance.settings, settings) !== undefined,
     );
-    const hasLostSigner = this.#signer !== null && !(await this.#slots.isHeld(this.#signer));
+    const hasLostSigner = this.#signer !== null && !(await this.#leases.isHeld(this.#signer));
     if (!other && !hasLostSigner) return;
     const reason = other
       ? toConflictError(other, settings)

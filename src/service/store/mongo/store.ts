@@ -10,9 +10,9 @@ import {
   type StoreContext,
 } from '../context.ts';
 import { findExcludedHosts } from '../exclusions.ts';
+import { leasesOn } from '../leases.ts';
 import { findOptedOutHosts, findVerifiedHosts } from '../owners.ts';
 import { newInstanceId } from '../payment-tables.ts';
-import { slotsOn } from '../slots.ts';
 import { type LimitStore, type OpenStoreOptions, type Store, storeOn } from '../store.ts';
 import { type AnyTableSpec, joinId, openTables } from '../table.ts';
 import { TABLES } from '../tables.ts';
@@ -93,7 +93,7 @@ async function assemble(
     isAlive: (writer) => isInstanceAlive(sharingContext, writer),
     now,
   };
-  const instances = new MongoInstances(sharingContext, slotsOn(context), onError);
+  const instances = new MongoInstances(sharingContext, leasesOn(context), onError);
   return storeOn(context, {
     info: { kind: 'mongodb', location },
     sharing: {

@@ -1,69 +1,112 @@
-/** Both stores: a lease is the only slot of its scope. */
+/** Both stores: numbered leases, which end with a release, with time, or with the process that holds them. */
 import { describe, expect, test } from 'vitest';
-import type { Slot, SlotOutcome } from '../../../../src/service/store/slots.ts';
+import type { LeaseRequest } from '../../../../src/service/store/leases.ts';
 import type { Store } from '../../../../src/service/store/store.ts';
 import type { ContractSubject } from './subject.ts';
-import { TestClock } from './test-clock.ts';
+import { HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
 
-const LIFETIME_MS = 75_000;
-const SETTINGS = {
-  revision: '0.3.0',
-  network: 'eip155:8453',
-  asset: '0xasset',
-  payTo: '0xpayto',
-  baseUrl: 'http://127.0.0.1:4021',
-  catalog: '2026-08-14.2',
-  signingKey: 'kept in the store',
+const SCOPE = ['open-claim', '0xpayer'];
+const REQUEST: LeaseRequest = {
+  scope: SCOPE,
+  limit: 5,
+  lifetimeMs: HOUR_MS,
+  endsWithOwner: false,
 };
 
-export function leasesHaveOneHolder(subject: ContractSubject): void {
+export function leasesBound(subject: ContractSubject): void {
   describe('leases', () => {
-    test('have one holder, and the next after a release', async () => {
-      const store = await joined(subject);
-      const first = slotOf(await take(store));
-      const second = await take(store);
-      expect(second).toMatchObject({ taken: false, holder: { attempt: first.attempt } });
-      expect(await store.slots.isHeld(first)).toBe(true);
-      await store.slots.release(first);
-      expect(await store.slots.isHeld(first)).toBe(false);
-      expect((await take(store)).taken).toBe(true);
+    test('never exceed the limit, however many race for them', async () => {
+      const clock = new TestClock();
+      const { leases } = await subject.fresh({ clock: clock.now });
+      const retryAtMs = clock.now() + HOUR_MS;
+      const racers = Array.from({ length: 20 }, () => leases.take(REQUEST));
+      const outcomes = await Promise.all(racers);
+      const taken = outcomes.flatMap((outcome) => (outcome.taken ? [outcome.lease.n] : []));
+      expect(taken.sort()).toEqual([0, 1, 2, 3, 4]);
+      const refused = outcomes.filter((outcome) => !outcome.taken);
+      for (const outcome of refused) expect(outcome).toMatchObject({ taken: false, retryAtMs });
+      expect(await leases.findLive(SCOPE)).toHaveLength(5);
+      expect((await leases.take({ ...REQUEST, scope: ['open-claim', '0xother'] })).taken).toBe(
+        true,
+      );
     });
 
-    test('end when they expire; the late holder cannot end the next one', async () => {
+    test('have one holder, until it releases them', async () => {
+      const { leases } = await subject.fresh();
+      const first = await takeSole(leases);
+      expect(await leases.takeSole(SCOPE, HOUR_MS)).toMatchObject({
+        taken: false,
+        holder: { attempt: first.attempt },
+      });
+      expect(await leases.isHeld(first)).toBe(true);
+      await leases.release(first);
+      expect(await leases.isHeld(first)).toBe(false);
+      const second = await takeSole(leases);
+      // A late release does not end the lease of the next holder.
+      await leases.release(first);
+      expect(await leases.isHeld(second)).toBe(true);
+    });
+
+    test('end when their lifetime is over, and not before', async () => {
       const clock = new TestClock();
-      const store = await joined(subject, clock);
-      const first = slotOf(await take(store));
+      const { leases, info } = await subject.fresh({ clock: clock.now });
+      const first = await takeSole(leases);
       expect(first).toMatchObject({
         takenAtMs: clock.now(),
-        expiresAtMs: clock.now() + LIFETIME_MS,
-        owner: store.info.owner,
+        expiresAtMs: clock.now() + HOUR_MS,
+        owner: info.owner,
       });
-      clock.advance(LIFETIME_MS - 1);
-      expect((await take(store)).taken).toBe(false);
+      clock.advance(HOUR_MS - 1);
+      expect((await leases.takeSole(SCOPE, HOUR_MS)).taken).toBe(false);
       clock.advance(1);
-      expect(await store.slots.isHeld(first)).toBe(false);
-      const second = slotOf(await take(store));
-      await store.slots.release(first);
-      expect(await store.slots.isHeld(second)).toBe(true);
+      expect(await leases.isHeld(first)).toBe(false);
+      expect(await leases.findLive(SCOPE)).toEqual([]);
+      await takeSole(leases);
     });
 
-    test('pass to the next process when the process that holds them is gone', async () => {
-      const store = await joined(subject);
-      const first = slotOf(await take(store));
-      const again = await subject.restart(store);
-      await again.instances.join({ settings: SETTINGS });
-      expect(await again.slots.isHeld(first)).toBe(false);
-      expect((await take(again)).taken).toBe(true);
+    test('are given again to a taker whose reply was lost', async () => {
+      const { leases } = await subject.fresh();
+      const request = { ...REQUEST, limit: 1, attempt: 'attempt of this lease' };
+      const first = await leases.take(request);
+      expect(first.taken).toBe(true);
+      expect(await leases.take(request)).toEqual(first);
+    });
+
+    test('count all that are taken if the limit has shrunk, or grown', async () => {
+      const { leases } = await subject.fresh();
+      for (let n = 0; n < 3; n += 1) await leases.take(REQUEST);
+      expect((await leases.take({ ...REQUEST, limit: 2 })).taken).toBe(false);
+      expect((await leases.take({ ...REQUEST, limit: 4 })).taken).toBe(true);
+    });
+
+    test('of work end with the process that took them, and those of events do not', async () => {
+      const clock = new TestClock();
+      const store = await subject.fresh({ clock: clock.now });
+      const work = await takeSole(store.leases);
+      await store.leases.take({ ...REQUEST, data: 'event' });
+      const { leases } = await subject.restart(store, { clock: clock.now });
+      clock.advance(MINUTE_MS);
+      expect(await leases.isHeld(work)).toBe(false);
+      expect((await leases.findLive(SCOPE)).map(({ data }) => data)).toEqual(['event']);
+    });
+
+    test('of one group are read together', async () => {
+      const clock = new TestClock();
+      const { leases } = await subject.fresh({ clock: clock.now });
+      await leases.take({ ...REQUEST, scope: ['token', 'a.com', 'c1'], group: 'a.com', data: '1' });
+      clock.advance(1);
+      await leases.take({ ...REQUEST, scope: ['token', 'a.com', 'c2'], group: 'a.com', data: '2' });
+      await leases.take({ ...REQUEST, scope: ['token', 'b.com', 'c1'], group: 'b.com', data: '3' });
+      const live = await leases.findLive({ group: 'a.com' });
+      expect(live.map(({ data }) => data)).toEqual(['1', '2']);
     });
   });
 
   describe('instances', () => {
     test('know which other instances are alive', async () => {
-      const store = await joined(subject);
-      expect(await store.instances.isAlive(store.info.owner)).toBe(true);
-      expect(await store.instances.isAlive({ host: store.info.owner.host, boot: 'before' })).toBe(
-        false,
-      );
+      const { instances, info } = await subject.fresh();
+      expect(await instances.isAlive(info.owner)).toBe(true);
+      expect(await instances.isAlive({ host: info.owner.host, boot: 'before' })).toBe(false);
     });
 
     test('answer a ping, and refuse everything when closed', async () => {
@@ -77,17 +120,8 @@ export function leasesHaveOneHolder(subject: ContractSubject): void {
   });
 }
 
-async function joined(subject: ContractSubject, clock?: TestClock): Promise<Store> {
-  const store = await subject.fresh(clock ? { clock: clock.now } : {});
-  await store.instances.join({ settings: SETTINGS });
-  return store;
-}
-
-function take(store: Store): Promise<SlotOutcome> {
-  return store.slots.lease(['scan', 'a.com'], LIFETIME_MS);
-}
-
-function slotOf(outcome: SlotOutcome): Slot {
-  if (outcome.taken) return outcome.slot;
+async function takeSole(leases: Store['leases']) {
+  const outcome = await leases.takeSole(SCOPE, HOUR_MS);
+  if (outcome.taken) return outcome.lease;
   throw new Error(`held by ${outcome.holder.owner.boot}`);
 }

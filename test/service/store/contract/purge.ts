@@ -156,17 +156,17 @@ export function purgeForgets(subject: ContractSubject): void {
       expect(await store.results.findByScan(result.scanId)).toEqual(other);
     });
 
-    test('deletes all expired slots, and they can be taken again', async () => {
+    test('deletes all expired leases, and they can be taken again', async () => {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
-      const take = () => store.slots.lease(['n'], HOUR_MS);
+      const take = () => store.leases.takeSole(['n'], HOUR_MS);
       expect((await take()).taken).toBe(true);
       for (const host of ['a.com', 'b.com', 'b.com']) {
         await store.ownership.issueToken({ host, ...issuedToken(randomUUID()) });
         await store.ownership.beginReading(host);
         await store.ownership.recordFailedConfirm({ host, client: 'c' }, clock.now());
       }
-      // First two fetch slots expire, then a lease, three tokens and two failures.
+      // First the two leases of readings expire, then the one above, three of tokens and two of failures.
       expect((await store.purge(clock.advance(HOUR_MS - 1))).other).toBe(2);
       expect((await store.purge(clock.advance(1))).other).toBe(6);
       expect((await store.purge(clock.advance(DAY_MS))).other).toBe(0);
@@ -178,11 +178,11 @@ export function purgeForgets(subject: ContractSubject): void {
       const clock = new TestClock();
       const store = await subject.fresh({ clock: clock.now });
       const lifetimeMs = 100 * DAY_MS;
-      const held = await store.slots.lease(['n'], lifetimeMs);
+      const held = await store.leases.takeSole(['n'], lifetimeMs);
       await store.purge(clock.advance(2 * DAY_MS));
-      const next = await store.slots.lease(['n'], lifetimeMs);
+      const next = await store.leases.takeSole(['n'], lifetimeMs);
       expect(next.taken).toBe(false);
-      expect(held.taken && (await store.slots.isHeld(held.slot))).toBe(true);
+      expect(held.taken && (await store.leases.isHeld(held.lease))).toBe(true);
     });
 
     test('deletes an identifier chain whole, after the keys in it', async () => {
