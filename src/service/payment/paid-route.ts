@@ -125,7 +125,7 @@ export type SignedPayment = {
   readonly hasLegacyHeader: boolean;
 };
 
-/** The caller's network, which counts against fair shares. */
+/** The caller's network, by which turns are limited. */
 export type PayingClient = {
   /** IPv4 address, or IPv6 block of /48. */
   readonly key: string;

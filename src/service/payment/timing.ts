@@ -9,7 +9,7 @@ export function toPaymentTiming(scale = 1) {
     reconcileWithinMs: 20_000 * scale,
     /** Wait of a later call with the same payment for that outcome. */
     retryWithinMs: 5_000 * scale,
-    /** Wait of a call in the queue of fair shares. */
+    /** Wait of a call for its turn. */
     turnWithinMs: 30_000,
     /** Interval of looks at a payment in doubt while a call waits. */
     lookIntervalMs: 1_000 * scale,

@@ -99,7 +99,7 @@ describe('if the store fails', () => {
   });
 });
 
-test('a call for which the ledger does not answer after its wait keeps no place', async () => {
+test('a call for which the ledger does not answer after its wait keeps no turn', async () => {
   const flaky = flakyStore();
   const latch = newLatch();
   const compute = async (item: string) => {
@@ -111,7 +111,7 @@ test('a call for which the ledger does not answer after its wait keeps no place'
   await expect.poll(() => shop.computations.length).toBe(1);
   const queriesBefore = flaky.settledQueries();
   const secondCall = shop.buy('second', toHeaders(await pay()));
-  // A payer has one of four places. The fourth query is of the third try, which comes after a pause.
+  // A payer has one of four turns. The fourth query is of the third try, which comes after a pause.
   await expect.poll(() => flaky.settledQueries() - queriesBefore).toBeGreaterThanOrEqual(4);
   flaky.failRecent();
   latch.open();

@@ -8,7 +8,7 @@ import { StoreError, type StoreErrorCode } from '../../../src/service/store/stor
 
 export type FlakyStore = {
   readonly store: Store;
-  /** Queries for a share, which count a payer's settlements first. */
+  /** Queries for a turn, which count a payer's settlements first. */
   readonly settledQueries: () => number;
   /** Steps into these states fail from now on; with `writes` they are in all the same. */
   failSteps(

@@ -14,7 +14,7 @@ import type { PaidAnswer, PaidCall, PaidRoute } from '../../payment/paid-route.t
 type SoldScanOptions = {
   readonly gate: PaymentGate;
   readonly route: PaidRoute;
-  /** The caller's address block, for fair shares; null if the request came from a proxy's address. */
+  /** The caller's address block, by which turns are limited; null if the request came from a proxy's address. */
   readonly client: PaidCall['client'];
   /** Time of `performance.now()` at which the call fails, unless its payment is being settled. */
   readonly deadlineMs: number;

@@ -12,8 +12,8 @@ import {
 import { toPayer, toPaymentKey } from '../terms.ts';
 import { checkTerms, checkValidity, refuseDebtor, SignatureProofs } from './authorization.ts';
 import { Challenges, type Preview } from './challenge.ts';
-import { FairShares, type Share } from './fair-shares.ts';
 import { PaymentRefused, toPaidAnswer, WrittenAnswers } from './paid-answers.ts';
+import { type PaidTurn, PaidTurns } from './paid-turns.ts';
 import type { PaymentHeaders } from './payment-header.ts';
 import {
   CallEnded,
@@ -48,7 +48,7 @@ export class PaymentGate {
   readonly #deps: GateDeps;
   readonly #inFlight = new InFlightCalls();
   readonly #written: WrittenAnswers;
-  readonly #shares: FairShares;
+  readonly #turns: PaidTurns;
   readonly #proofs: SignatureProofs;
   readonly #challenges: Challenges;
   readonly #stopping = new AbortController();
@@ -56,7 +56,7 @@ export class PaymentGate {
   constructor(deps: GateDeps) {
     this.#deps = deps;
     this.#written = new WrittenAnswers(deps.store.ledger, deps.onError);
-    this.#shares = new FairShares(deps);
+    this.#turns = new PaidTurns(deps);
     this.#challenges = new Challenges(deps);
     this.#proofs = new SignatureProofs(deps, this.#stopping.signal);
   }
@@ -176,10 +176,10 @@ export class PaymentGate {
     const { route, input, call, key } = purchase;
     const stopping = this.#stopping.signal;
     await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, { stopping });
-    const share = await this.#shares.take(purchase, stopping);
+    const turn = await this.#turns.take(purchase, stopping);
     // Another call of this process may have begun this purchase. No `await` may come between this look and the start.
-    if ((await this.#isBoughtSince(purchase, share)) || this.#inFlight.has(key)) {
-      share.release();
+    if ((await this.#isBoughtSince(purchase, turn)) || this.#inFlight.has(key)) {
+      turn.release();
       return 'again';
     }
     const run = new PurchaseRun(purchase, {
@@ -187,7 +187,7 @@ export class PaymentGate {
       ...facts,
       isInFlight: this.isInFlight,
       stopping,
-      release: share.release,
+      release: turn.release,
     });
     const outcome = await this.#inFlight.start(purchase, run);
     switch (outcome.kind) {
@@ -204,8 +204,8 @@ export class PaymentGate {
     }
   }
 
-  /** While a call waits for its share, its payer may buy the answer with another payment. */
-  async #isBoughtSince(purchase: Purchase, { hasWaited, release }: Share): Promise<boolean> {
+  /** While a call waits for its turn, its payer may buy the answer with another payment. */
+  async #isBoughtSince(purchase: Purchase, { hasWaited, release }: PaidTurn): Promise<boolean> {
     if (!hasWaited) return false;
     try {
       return (await this.#findLostKey(purchase)) !== null;

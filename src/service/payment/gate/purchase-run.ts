@@ -30,7 +30,7 @@ export type PurchaseRunOptions = {
   readonly isInFlight: (key: string) => boolean;
   /** Aborted when the service stops. No new settlement begins then. */
   readonly stopping: AbortSignal;
-  /** Releases the purchase's share of open calls. Called when the work has ended. */
+  /** Ends the purchase's turn. Called when the work has ended. */
   readonly release: () => void;
 };
 
@@ -152,7 +152,7 @@ export class PurchaseRun<Input> {
     );
   }
 
-  /** Releases the key if no payment was sent, marks unpaid work as the payer's, and releases the share. */
+  /** Releases the key if no payment was sent, marks unpaid work as the payer's, and ends the turn. */
   async #end(kind: PurchaseOutcome['kind'], error: unknown): Promise<void> {
     const writer = this.#writer;
     if (kind === 'paid') {

@@ -73,7 +73,7 @@ export type GateDeps = {
   /** False lifts the limits of open calls and of unpaid scans. */
   readonly isRateLimited: boolean;
   readonly timing: PaymentTiming;
-  /** Calls that may wait in the queue of fair shares; default 1,000. */
+  /** Calls that may wait for their turn; default 1,000. */
   readonly maxWaiting?: number | undefined;
   /** Reports errors that no caller sees. */
   readonly onError: (message: string, error: unknown) => void;

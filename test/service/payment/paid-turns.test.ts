@@ -51,7 +51,7 @@ test('one wallet buys forty scans at once, and all of them are answered in turn'
   expect(answers.map(({ status }) => status)).toEqual(Array(40).fill(200));
   expect(shop.settlements).toHaveLength(40);
   expect(shop.computations).toHaveLength(40);
-  // A payer has five open calls before their first settlement, and at most a quarter of all places.
+  // A payer has five open calls before their first settlement, and at most a quarter of all turns.
   expect(maxRunningSeen).toBeLessThanOrEqual(8);
 }, 60_000);
 
@@ -97,7 +97,7 @@ test('waiting calls are served in the order of their arrival', async () => {
     await expect.poll(() => shop.runningPaidCalls()).toBe(n + 1);
     if (n < 5) await expect.poll(() => order.length).toBe(n + 1);
   }
-  // Each settled call frees its own place and allows one more open call.
+  // Each settled call ends its own turn and allows one more open call.
   gates.get('item-0')?.open();
   await expect.poll(() => order.length).toBe(7);
   gates.get('item-1')?.open();
@@ -107,7 +107,7 @@ test('waiting calls are served in the order of their arrival', async () => {
   await Promise.all(calls);
 });
 
-test('a client that disconnects while it waits keeps no place', async () => {
+test('a client that disconnects while it waits keeps no turn', async () => {
   await using gated = await startGatedShop();
   const { shop } = gated;
   const payer = newPayer();
@@ -126,7 +126,7 @@ test('a client that disconnects while it waits keeps no place', async () => {
   expect(shop.computations.map(({ item }) => item)).not.toContain('sixth');
 });
 
-describe('the places for open calls of one process', () => {
+describe('the turns of one process', () => {
   test('are taken by one client up to a quarter, however many wallets it pays from', async () => {
     await using gated = await startGatedShop({ maxRunning: 8, timing: { turnWithinMs: 400 } });
     const { shop } = gated;
@@ -207,12 +207,12 @@ describe('the places for open calls of one process', () => {
   });
 });
 
-describe('the places to wait', () => {
+describe('the calls that may wait', () => {
   /** All callers count by payer only. */
   const PROXIED = { 'x-forwarded-for': '203.0.113.7' };
   const newPayers = (count: number) => Array.from({ length: count }, () => newPayer());
 
-  test('are taken by payers who never settled up to a quarter, and whoever has settled needs none to buy', async () => {
+  test('are of payers who never settled up to a quarter, and whoever has settled need not wait to buy', async () => {
     const gate = newLatch();
     let isGated = false;
     await using shop = await startShop({
@@ -242,10 +242,10 @@ describe('the places to wait', () => {
     for (const { status } of await Promise.all(strangers)) expect(status).toBe(200);
   });
 
-  test('do not matter to a call that needs none', async () => {
+  test('do not hinder a call that need not wait', async () => {
     await using gated = await startGatedShop({ maxRunning: 16, maxWaiting: 4 });
     const { shop } = gated;
-    // One wallet computes up to its share of four, waits with one call, and may wait with no other.
+    // One wallet computes up to its quarter, waits with one call, and may wait with no other.
     const calls = await buyMany(shop, Array(6).fill(newPayer()), PROXIED);
     expect(await Promise.race(calls)).toMatchObject({ json: { error: 'saturated' } });
     const honest = await buyMany(shop, newPayers(3), PROXIED);
@@ -255,7 +255,7 @@ describe('the places to wait', () => {
     await Promise.all(calls);
   });
 
-  test('are taken by one block of addresses up to a quarter, whatever was settled from there', async () => {
+  test('are of one block of addresses up to a quarter, whatever was settled from there', async () => {
     const gate = newLatch();
     let isGated = false;
     await using shop = await startShop({
@@ -278,7 +278,7 @@ describe('the places to wait', () => {
       const [response] = await once(call, 'response');
       return [response.statusCode, await text(response)];
     };
-    // Each address computes its quarter of the work, and its block has a quarter of the places to wait.
+    // Each address computes its quarter of the work, and its block has a quarter of the calls that may wait.
     const computing = [buyFrom('127.0.0.2', a), buyFrom('127.0.0.2', b)];
     await expect.poll(() => shop.computations.length).toBe(7);
     const waiting = [buyFrom('127.0.0.2', c), buyFrom('127.0.0.2', d)];
@@ -299,7 +299,7 @@ describe('the places to wait', () => {
   });
 });
 
-test('a place stays taken until the work ends, also if the caller has disconnected', async () => {
+test('a turn lasts until the work ends, also if the caller has disconnected', async () => {
   await using gated = await startGatedShop({
     maxRunning: 4,
     timing: { turnWithinMs: 400 },
