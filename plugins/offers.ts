@@ -1,7 +1,17 @@
-import type { FastifyInstance, FastifySchema, RouteOptions } from 'fastify';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
+import type {
+  ContextConfigDefault,
+  FastifyInstance,
+  FastifySchema,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+  RouteGenericInterface,
+  RouteOptions,
+} from 'fastify';
 import fp from 'fastify-plugin';
 import { Type } from 'typebox';
-import type { OperationOffer } from '../src/service/config/revision.ts';
+import type { OperationId, OperationOffer, Revision } from '../src/service/config/revision.ts';
 
 /** One operation of the API, as the discovery documents describe it. */
 export type DocumentedOperation = Readonly<ReturnType<typeof toOperation>>;
@@ -25,8 +35,23 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The documented operations, in the order of registration. */
     operations: DocumentedOperation[];
+    /** Registers the route of a free operation, unless the API revision does not offer it, or sells it. */
+    offer<const Schema extends FastifySchema>(
+      operation: OperationId,
+      route: OfferedRoute<Schema>,
+    ): void;
   }
 }
+
+type OfferedRoute<Schema extends FastifySchema> = RouteOptions<
+  RawServerDefault,
+  RawRequestDefaultExpression,
+  RawReplyDefaultExpression,
+  RouteGenericInterface,
+  ContextConfigDefault,
+  Schema,
+  TypeBoxTypeProvider
+>;
 
 /** USDC has 6 decimals. */
 const BASE_UNITS_PER_DOLLAR = 1_000_000n;
@@ -58,9 +83,15 @@ const challengeSchema = Type.Object(
  * route in `app.operations`, unless the schema is hidden.
  */
 export default fp(
-  async (app: FastifyInstance) => {
+  async (app: FastifyInstance, { offers }: Pick<Revision, 'offers'>) => {
     const operations: DocumentedOperation[] = [];
     app.decorate('operations', operations);
+    app.decorate('offer', function addOffered(this: FastifyInstance, operation, route) {
+      const offer = offers[operation];
+      if (offer?.kind !== 'free') return;
+      const schema = { operationId: operation, ...route.schema };
+      this.route({ ...route, schema, config: { ...route.config, offer } });
+    });
     app.addHook('onRoute', (route) => {
       const offer = route.config?.offer;
       if (offer === undefined) return;

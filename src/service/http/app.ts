@@ -29,7 +29,7 @@ import { type AskHost, type AskSeller, createPreflightRunner } from '../turns/ru
 import { createOwnerWatches } from '../watch/owner-watches.ts';
 import { toWatchTiming } from '../watch/state.ts';
 import { TAGS, toOpenApiInfo } from './documents/service-facts.ts';
-import { attestationRoutes, signingKeyRoutes } from './routes/attestation.ts';
+import { attestationRoutes } from './routes/attestation.ts';
 import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { feedRoutes } from './routes/feed.ts';
@@ -169,7 +169,7 @@ async function registerPlugins(
   await app.register(headers);
   await app.register(requestGuard);
   await app.register(pressure);
-  await app.register(offers);
+  await app.register(offers, { offers: config.revision.offers });
   if (config.isRateLimited) await app.register(rateLimit, { store });
   await app.register(unknownPaths);
   await app.register(payment, {
@@ -198,7 +198,6 @@ async function registerRoutes(app: FastifyInstance, context: RouteContext): Prom
     checksRoutes,
     reportRoutes,
     attestationRoutes,
-    signingKeyRoutes,
     preflightRoutes,
     directoryRoutes,
     statisticsRoutes,

@@ -6,7 +6,7 @@ import type { Store } from '../store/store.ts';
 import type { Client } from '../turns/client-key.ts';
 import { isKeyOfHash, type Verification } from './verification.ts';
 
-export type ListingRequest = {
+type ListingRequest = {
   readonly listed?: boolean | undefined;
   readonly suppressEnrichment?: boolean | undefined;
   readonly listingKey?: string | undefined;

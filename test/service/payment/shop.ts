@@ -110,7 +110,7 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
   });
   await app.register(errors);
   await app.register(unknownPaths);
-  await app.register(offers);
+  await app.register(offers, { offers: {} });
   await app.register(payment, {
     gate: payments.gate,
     answerWithinMs: options.answerWithinMs ?? 60_000,

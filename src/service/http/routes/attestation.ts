@@ -38,39 +38,56 @@ const envelopeSchema = Type.Object(
   { description: 'A DSSE envelope.' },
 );
 
-/** Serves signed reports, in revisions that have them. */
+/** Serves signed reports, and the public keys that verify them. */
 export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config, signingKey } = parts;
-  const offer = config.revision.offers.attestation;
-  if (offer === undefined) return;
-
-  app.get(
-    '/v1/attestation',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'attestation',
-        tags: ['scanning'],
-        summary: 'The report of the last 24 hours, signed',
-        description:
-          'A DSSE envelope of an in-toto Statement v1: its subject has the digest of the observations, its predicate has the report of GET /v1/report and the catalog that judged it. The keys are at /.well-known/jwks.json. The command x402-scan verify checks the whole envelope. 404 if the last scan is over 24 hours old.',
-        querystring: Type.Object({ url: urlParameter }),
-        response: {
-          200: {
-            description: 'A DSSE envelope.',
-            content: { [ENVELOPE_TYPE]: { schema: envelopeSchema } },
-          },
-          ...errorResponses(...URL_ERRORS, 'no_fresh_report'),
+  app.offer('attestation', {
+    method: 'GET',
+    url: '/v1/attestation',
+    schema: {
+      tags: ['scanning'],
+      summary: 'The report of the last 24 hours, signed',
+      description:
+        'A DSSE envelope of an in-toto Statement v1: its subject has the digest of the observations, its predicate has the report of GET /v1/report and the catalog that judged it. The keys are at /.well-known/jwks.json. The command x402-scan verify checks the whole envelope. 404 if the last scan is over 24 hours old.',
+      querystring: Type.Object({ url: urlParameter }),
+      response: {
+        200: {
+          description: 'A DSSE envelope.',
+          content: { [ENVELOPE_TYPE]: { schema: envelopeSchema } },
         },
+        ...errorResponses(...URL_ERRORS, 'no_fresh_report'),
       },
     },
-    async ({ query }, reply) => {
+    async handler({ query }, reply) {
       const origin = parseRequestedOrigin(query.url, parts);
       const report = await findFreshReport(store, origin.host);
       const statement = report && (await toScanStatement(report, config.siteUrl));
       if (statement === null) throw new NoFreshReport(origin);
       const envelope = signEnvelope(toCanonicalJson(statement), signingKey);
       return reply.type(ENVELOPE_TYPE).send(envelope);
+    },
+  });
+  if (config.revision.offers.attestation === undefined) return;
+  app.get(
+    PATHS.keys,
+    {
+      config: { offer: DOCUMENT_OFFER },
+      schema: {
+        operationId: 'signingKeys',
+        tags: [DOCUMENTS_TAG],
+        summary: 'The public keys that verify signed reports',
+        response: {
+          200: { description: 'A JWK Set.', content: { [KEY_SET_TYPE]: { schema: keySetSchema } } },
+          ...errorResponses(...STORE_ERRORS),
+        },
+      },
+    },
+    async (_request, reply) => {
+      const keys = toPublishedKeys(await store.signingKeys.list(), store.now());
+      return reply
+        .header('cache-control', 'public, max-age=300')
+        .type(KEY_SET_TYPE)
+        .send({ keys: [...keys] });
     },
   );
 };
@@ -114,32 +131,3 @@ const keySetSchema = Type.Object({
     }),
   ),
 });
-
-/** Serves the public keys that verify signed reports, in revisions that have signed reports. */
-export const signingKeyRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
-  const { store, config } = parts;
-  if (config.revision.offers.attestation === undefined) return;
-
-  app.get(
-    PATHS.keys,
-    {
-      config: { offer: DOCUMENT_OFFER },
-      schema: {
-        operationId: 'signingKeys',
-        tags: [DOCUMENTS_TAG],
-        summary: 'The public keys that verify signed reports',
-        response: {
-          200: { description: 'A JWK Set.', content: { [KEY_SET_TYPE]: { schema: keySetSchema } } },
-          ...errorResponses(...STORE_ERRORS),
-        },
-      },
-    },
-    async (_request, reply) => {
-      const keys = toPublishedKeys(await store.signingKeys.list(), store.now());
-      return reply
-        .header('cache-control', 'public, max-age=300')
-        .type(KEY_SET_TYPE)
-        .send({ keys: [...keys] });
-    },
-  );
-};

@@ -16,47 +16,43 @@ import { findOriginOfHost, type RouteContext } from './route-context.ts';
 
 const ATOM_TYPE = 'application/atom+xml';
 
-const FEED_ANSWER = {
-  description: 'Atom 1.0. The id of an entry stays the same.',
-  content: { [ATOM_TYPE]: { schema: Type.String() } },
+const FEED_ANSWERS = {
+  200: {
+    description: 'Atom 1.0. The id of an entry stays the same.',
+    content: { [ATOM_TYPE]: { schema: Type.String() } },
+  },
+  304: { description: 'The feed has not changed since the copy that the request names.' },
 };
 
 export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
-  const offer = config.revision.offers.feed;
-  if (offer === undefined) return;
-
-  app.get(
-    '/o/:host/feed.atom',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'feed',
-        tags: ['directory'],
-        summary: 'The history of one origin as an Atom feed',
-        description:
-          'The first scan, and each change of the grade or of the clients that can pay: the newest 50 entries. Send If-None-Match or If-Modified-Since to get 304 if nothing has changed.',
-        params: Type.Object({
-          host: Type.String({
-            maxLength: 300,
-            description: 'A host, such as api.example.com.',
-            documented: { example: 'api.example.com' },
-          }),
+  app.offer('feed', {
+    method: 'GET',
+    url: '/o/:host/feed.atom',
+    schema: {
+      tags: ['directory'],
+      summary: 'The history of one origin as an Atom feed',
+      description:
+        'The first scan, and each change of the grade or of the clients that can pay: the newest 50 entries. Send If-None-Match or If-Modified-Since to get 304 if nothing has changed.',
+      params: Type.Object({
+        host: Type.String({
+          maxLength: 300,
+          description: 'A host, such as api.example.com.',
+          documented: { example: 'api.example.com' },
         }),
-        response: {
-          200: FEED_ANSWER,
-          304: { description: 'The feed has not changed since the copy that the request names.' },
-          ...errorResponses(
-            'invalid_parameter',
-            'invalid_path',
-            'unknown_project',
-            'not_found',
-            ...STORE_ERRORS,
-          ),
-        },
+      }),
+      response: {
+        ...FEED_ANSWERS,
+        ...errorResponses(
+          'invalid_parameter',
+          'invalid_path',
+          'unknown_project',
+          'not_found',
+          ...STORE_ERRORS,
+        ),
       },
     },
-    async (request, reply) => {
+    async handler(request, reply) {
       const origin = findOriginOfHost(request.params.host, parts);
       if (origin === null) throw new UnknownProject('This name');
       const record = await store.directory.get(origin.host);
@@ -64,36 +60,30 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
       const history = await store.history.list(origin.host);
       return sendFeed(request, reply, await writeHostFeed(record, history, config.siteUrl));
     },
-  );
+  });
 
-  const { directory: directoryOffer } = config.revision.offers;
-  if (directoryOffer === undefined) return;
-  app.get(
-    '/directory.atom',
-    {
-      // The page, the route and the feed of the directory share one limit.
-      config: { offer: directoryOffer, bucket: '/v1/directory' },
-      schema: {
-        operationId: 'directoryFeed',
-        tags: ['directory'],
-        summary: 'The newest origins of the directory as an Atom feed',
-        description:
-          'The newest 50 origins that match the filters of /v1/directory; sort, page and pageSize change nothing. Send If-None-Match or If-Modified-Since to get 304 if nothing has changed.',
-        querystring: toDirectoryParameters(config.revision),
-        response: {
-          200: FEED_ANSWER,
-          304: { description: 'The feed has not changed since the copy that the request names.' },
-          ...errorResponses('invalid_parameter', ...STORE_ERRORS),
-        },
-      },
+  if (config.revision.offers.feed === undefined) return;
+  app.offer('directory', {
+    method: 'GET',
+    url: '/directory.atom',
+    // The page, the route and the feed of the directory share one limit.
+    config: { bucket: '/v1/directory' },
+    schema: {
+      operationId: 'directoryFeed',
+      tags: ['directory'],
+      summary: 'The newest origins of the directory as an Atom feed',
+      description:
+        'The newest 50 origins that match the filters of /v1/directory; sort, page and pageSize change nothing. Send If-None-Match or If-Modified-Since to get 304 if nothing has changed.',
+      querystring: toDirectoryParameters(config.revision),
+      response: { ...FEED_ANSWERS, ...errorResponses('invalid_parameter', ...STORE_ERRORS) },
     },
-    async (request, reply) => {
+    async handler(request, reply) {
       const query = toDirectoryQuery(request.query, config.revision);
       const newest = { ...query, sort: 'new', page: 0, pageSize: MAX_FEED_ENTRIES } as const;
       const { records } = await store.directory.list(newest);
       return sendFeed(request, reply, await writeDirectoryFeed(records, query, config.siteUrl));
     },
-  );
+  });
 };
 
 /** Answers 304 if the caller already has this feed. */

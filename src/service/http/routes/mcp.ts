@@ -14,6 +14,7 @@ import { Forbidden, InvalidRequest, NoFreshReport, RateLimited } from '../../err
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import type { PaidRoute } from '../../payment/paid-route.ts';
 import { toClient } from '../../turns/client-key.ts';
+import { PATHS } from '../documents/service-facts.ts';
 import { parseRequestedOrigin, type RouteContext } from './route-context.ts';
 import { sellScan } from './sold-scan.ts';
 
@@ -43,30 +44,25 @@ const ANSWER_WITHIN_MS = 55_000;
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
 
 export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, options) => {
-  const { revision } = options.config;
-  const offer = revision.offers.mcp;
-  if (offer === undefined) return;
-  app.post(
-    '/mcp',
-    {
-      config: { offer },
-      schema: { hide: true },
-      bodyLimit: BODY_LIMIT_BYTES,
-      onRequest: async (request) => refuseOtherSites(request, options),
-      preHandler: [refuseBatch, refuseMalformedCall, createCallCounter(app, options)],
-      errorHandler: async (error, { body }) => {
-        // `charged` becomes null: the gate has not read the payment, and an earlier request may have charged it.
-        const mayPay = body === undefined || findPayment(body) !== undefined;
-        const isPaymentUnread = error instanceof RateLimited && mayPay;
-        throw isPaymentUnread ? new PaidCallFailed(error, null) : error;
-      },
+  app.offer('mcp', {
+    method: 'POST',
+    url: PATHS.mcp,
+    schema: { hide: true },
+    bodyLimit: BODY_LIMIT_BYTES,
+    onRequest: async (request) => refuseOtherSites(request, options),
+    preHandler: [refuseBatch, refuseMalformedCall, createCallCounter(app, options)],
+    errorHandler: async (error, { body }) => {
+      // `charged` becomes null: the gate has not read the payment, and an earlier request may have charged it.
+      const mayPay = body === undefined || findPayment(body) !== undefined;
+      const isPaymentUnread = error instanceof RateLimited && mayPay;
+      throw isPaymentUnread ? new PaidCallFailed(error, null) : error;
     },
-    async (request, reply) => {
+    async handler(request, reply) {
       const disconnect = createDisconnectSignal(reply);
       const { createMcpServer, StreamableHTTPServerTransport } = await loadSdk();
       const server = createMcpServer({
         backend: createBackend(request, reply, disconnect, options),
-        version: revision.name,
+        version: options.config.revision.name,
         describeFailure: (error) => describeFailure(error, request),
         prices: { scan_origin: options.scanRoute.priceBaseUnits },
       });
@@ -84,7 +80,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       }
       await transport.handleRequest(request.raw, reply.raw, request.body);
     },
-  );
+  });
 };
 
 /**

@@ -38,27 +38,22 @@ const preflightBody = Type.Object({
 
 export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   app,
-  { config, preflight },
+  { preflight },
 ) => {
-  const offer = config.revision.offers.preflight;
-  if (offer === undefined) return;
-  app.post(
-    '/v1/preflight',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'preflight',
-        tags: ['scanning'],
-        summary: 'Ask if an agent should pay a URL: go, caution or no-go',
-        description:
-          'Asks the URL at most once, by GET and without a payment, and judges its challenge by check P3 and by the official clients. If the URL does not answer within a second, the verdict is caution.',
-        body: preflightBody,
-        response: { 200: preflightSchema, ...errorResponses(...BODY_ERRORS, ...STORE_ERRORS) },
-      },
+  app.offer('preflight', {
+    method: 'POST',
+    url: '/v1/preflight',
+    schema: {
+      tags: ['scanning'],
+      summary: 'Ask if an agent should pay a URL: go, caution or no-go',
+      description:
+        'Asks the URL at most once, by GET and without a payment, and judges its challenge by check P3 and by the official clients. If the URL does not answer within a second, the verdict is caution.',
+      body: preflightBody,
+      response: { 200: preflightSchema, ...errorResponses(...BODY_ERRORS, ...STORE_ERRORS) },
     },
-    async ({ body: { url, method = 'GET', maxPrice = null }, ip }) =>
+    handler: async ({ body: { url, method = 'GET', maxPrice = null }, ip }) =>
       preflight.judgeUrl({ url, method, maxPrice, client: toClient(ip) }),
-  );
+  });
 };
 
 const nullableText = nullable(text);

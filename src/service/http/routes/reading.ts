@@ -40,60 +40,48 @@ const summarySchema = Type.Object(
 
 export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
-  const offer = config.revision.offers.status;
-  if (offer === undefined) return;
-
-  app.get(
-    '/v1/status',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'status',
-        tags: ['scanning'],
-        summary: 'The grade of an origin, and the time of its last scan',
-        description: 'The grade, score and counts of the last scan, without its findings.',
-        querystring: Type.Object({ url: urlParameter }),
-        response: { 200: summarySchema, ...errorResponses(...URL_ERRORS) },
-      },
+  app.offer('status', {
+    method: 'GET',
+    url: '/v1/status',
+    schema: {
+      tags: ['scanning'],
+      summary: 'The grade of an origin, and the time of its last scan',
+      description: 'The grade, score and counts of the last scan, without its findings.',
+      querystring: Type.Object({ url: urlParameter }),
+      response: { 200: summarySchema, ...errorResponses(...URL_ERRORS) },
     },
-    async ({ query }) => {
+    async handler({ query }) {
       const origin = parseRequestedOrigin(query.url, parts);
       const grade = await store.directory.findGrade(origin.host);
       return gradeSummary(grade, origin, { siteUrl: config.siteUrl, nowMs: store.now() });
     },
-  );
+  });
 };
 
-/** Serves reports in revisions that give them away; `paid/paid-catalog.ts` sells them in other revisions. */
+/** Gives reports away; `paid/paid-catalog.ts` sells them in a revision that has a price for them. */
 export const reportRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
-  const offer = config.revision.offers.report;
-  if (offer?.kind !== 'free') return;
-
-  app.get(
-    '/v1/report',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'report',
-        tags: ['scanning'],
-        summary: 'The full report of the last 24 hours',
-        description:
-          'Every result of the last scan, if it is under 24 hours old. Otherwise the answer is 404, which names POST /v1/scan.',
-        querystring: Type.Object({ url: urlParameter }),
-        response: {
-          200: Type.Unsafe<ReportBody>(toReportSchema(config.revision)),
-          ...errorResponses(...URL_ERRORS, 'no_fresh_report'),
-        },
+  app.offer('report', {
+    method: 'GET',
+    url: '/v1/report',
+    schema: {
+      tags: ['scanning'],
+      summary: 'The full report of the last 24 hours',
+      description:
+        'Every result of the last scan, if it is under 24 hours old. Otherwise the answer is 404, which names POST /v1/scan.',
+      querystring: Type.Object({ url: urlParameter }),
+      response: {
+        200: Type.Unsafe<ReportBody>(toReportSchema(config.revision)),
+        ...errorResponses(...URL_ERRORS, 'no_fresh_report'),
       },
     },
-    async ({ query }) => {
+    async handler({ query }) {
       const origin = parseRequestedOrigin(query.url, parts);
       const report = await findFreshReport(store, origin.host);
       if (report === null) throw new NoFreshReport(origin);
       return toFreeReport(report, config.siteUrl);
     },
-  );
+  });
 };
 
 const categorySchema = oneOf(['protocol', 'docs', 'directory']);
@@ -129,10 +117,6 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   app,
   { config, catalog },
 ) => {
-  const { offers, catalogListsChecks } = config.revision;
-  const offer = offers.checks;
-  if (offer === undefined) return;
-
   const { checksVersion, categories, checks } = catalog;
   const summary = {
     checksVersion,
@@ -144,23 +128,20 @@ export const checksRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   const listedChecks = checks.map(({ id, title, severity, category }) => {
     return { id, title, severity, category };
   });
-  const answer = catalogListsChecks
+  const answer = config.revision.catalogListsChecks
     ? { ...summary, checks: listedChecks, note: SCORE_NOTE }
     : summary;
 
-  app.get(
-    '/v1/checks',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'checks',
-        tags: ['scanning'],
-        summary: 'The catalog of checks',
-        response: { 200: catalogSchema, ...errorResponses('rate_limited') },
-      },
+  app.offer('checks', {
+    method: 'GET',
+    url: '/v1/checks',
+    schema: {
+      tags: ['scanning'],
+      summary: 'The catalog of checks',
+      response: { 200: catalogSchema, ...errorResponses('rate_limited') },
     },
-    async () => answer,
-  );
+    handler: async () => answer,
+  });
 };
 
 const healthSchema = Type.Object({

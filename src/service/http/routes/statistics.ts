@@ -76,28 +76,19 @@ const querystring = Type.Object({
 
 /** Serves statistics of all sellers, which name no host. */
 export const statisticsRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
-  const { store, config, catalog } = parts;
-  const offer = config.revision.offers.statistics;
-  if (offer === undefined) return;
+  const { store, catalog } = parts;
   const checkIds = catalog.checks.map(({ id }) => id);
-
-  app.get(
-    '/v1/statistics',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'statistics',
-        tags: ['directory'],
-        summary: 'Totals over all sellers: grades, checks, offers and prices',
-        description:
-          'Counts of host-days in the 1, 7 or 30 UTC days before today, each rounded down to a multiple of 5. A day with fewer than 10 host-days is counted together with later days.',
-        querystring,
-        response: {
-          200: statisticsSchema,
-          ...errorResponses('invalid_parameter', ...STORE_ERRORS),
-        },
-      },
+  app.offer('statistics', {
+    method: 'GET',
+    url: '/v1/statistics',
+    schema: {
+      tags: ['directory'],
+      summary: 'Totals over all sellers: grades, checks, offers and prices',
+      description:
+        'Counts of host-days in the 1, 7 or 30 UTC days before today, each rounded down to a multiple of 5. A day with fewer than 10 host-days is counted together with later days.',
+      querystring,
+      response: { 200: statisticsSchema, ...errorResponses('invalid_parameter', ...STORE_ERRORS) },
     },
-    async ({ query }) => readStatistics(store, toStatisticsDays(query.days), checkIds),
-  );
+    handler: async ({ query }) => readStatistics(store, toStatisticsDays(query.days), checkIds),
+  });
 };

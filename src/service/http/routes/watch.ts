@@ -1,14 +1,12 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
-import { type TSchema, Type } from 'typebox';
+import type { FastifyPluginAsync } from 'fastify';
+import { Type } from 'typebox';
 import { oneOf } from '../../../scanner/model/shapes.ts';
-import type { ErrorCode } from '../../errors/error-codes.ts';
-import { toClient } from '../../turns/client-key.ts';
 import type { OwnerWatches } from '../../watch/owner-watches.ts';
-import { BODY_ERRORS, errorResponses, STORE_ERRORS } from './answer-schema.ts';
+import { STORE_ERRORS } from './answer-schema.ts';
+import { offerToOwner } from './ownership.ts';
 import {
   listingKeyParameter,
   OPENAPI_URL,
-  parseRequestedOrigin,
   type RouteContext,
   urlParameter,
 } from './route-context.ts';
@@ -58,102 +56,61 @@ const statusSchema = Type.Object({
   ),
 });
 
-type SecretRoute = {
-  readonly path: string;
-  readonly offer: 'watchStatus' | 'watchTest' | 'watchStop';
-  readonly summary: string;
-  readonly description: string;
-  readonly otherErrors: readonly ErrorCode[];
-  readonly method: 'status' | 'test' | 'stop';
-};
-
-const SECRET_ROUTES: readonly SecretRoute[] = [
+/** Owners name their watch by its secret. */
+const SECRET_ROUTES = [
   {
-    path: '/v1/watch/status',
-    offer: 'watchStatus',
+    operation: 'watchStatus',
+    method: 'status',
+    url: '/v1/watch/status',
     summary: 'The state of a watch and its newest deliveries',
     description: 'A wrong secret and a host without a watch get the same 403.',
-    otherErrors: [],
-    method: 'status',
+    errors: ['not_your_watch', ...STORE_ERRORS],
   },
   {
-    path: '/v1/watch/test',
-    offer: 'watchTest',
+    operation: 'watchTest',
+    method: 'test',
+    url: '/v1/watch/test',
     summary: 'Send a test event to the webhook of a watch',
     description:
       'Sends watch.test after all waiting events. The answer is 409 until the receiver has agreed.',
-    otherErrors: ['not_agreed'],
-    method: 'test',
+    errors: ['not_your_watch', 'not_agreed', ...STORE_ERRORS],
   },
   {
-    path: '/v1/watch/stop',
-    offer: 'watchStop',
+    operation: 'watchStop',
+    method: 'stop',
+    url: '/v1/watch/stop',
     summary: 'End a watch',
     description:
       'The service sends no more requests to the host, and no more events. It deletes the data of the watch after 30 days.',
-    otherErrors: [],
-    method: 'stop',
+    errors: ['not_your_watch', ...STORE_ERRORS],
   },
-];
+] as const;
 
-export const watchRoutes: FastifyPluginAsyncTypebox<WatchRouteContext> = async (app, parts) => {
+export const watchRoutes: FastifyPluginAsync<WatchRouteContext> = async (app, parts) => {
   const { ownerWatches } = parts;
-  const { offers } = parts.config.revision;
-  if (offers.watch === undefined) return;
-  app.post(
-    '/v1/watch',
-    {
-      config: { offer: offers.watch },
-      schema: {
-        operationId: 'watch',
-        tags: ['ownership'],
-        summary: 'Watch your host: get a webhook when something breaks (verified owners)',
-        description:
-          'Watches a host whose listing you may change, for 30 days. The watch renews itself while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces the watch and its secret: once in ten minutes if the receiver had agreed, else three times; more calls get 429 with Retry-After. Waiting events go to the new receiver when it agrees. The answer is 409 if the domain has five watches, if the receiver has 100, or if three of yours or of the domain are not agreed to.',
-        body: createBody,
-        response: {
-          200: Type.Object({
-            host: Type.String(),
-            secret: Type.String({
-              description: 'The secret that signs the events. No other answer shows it.',
-            }),
-            endsAt: Type.String(),
-            feedUrl: Type.String({ description: 'Atom feed of the published history.' }),
-          }),
-          ...errorResponses(
-            'invalid_url',
-            ...BODY_ERRORS,
-            'not_verified',
-            'not_your_proof',
-            'too_many_watches',
-            ...STORE_ERRORS,
-          ),
-        },
-      },
-    },
-    async ({ body, ip }, reply) => {
-      reply.header('cache-control', 'no-store');
-      const { url, ...settings } = body;
-      return ownerWatches.create(parseRequestedOrigin(url, parts), toClient(ip), settings);
-    },
-  );
-  for (const { path, offer: name, method, otherErrors, ...texts } of SECRET_ROUTES) {
-    const offer = offers[name];
-    if (offer === undefined) continue;
-    const response: Record<string, TSchema> = {
-      200: statusSchema,
-      ...errorResponses(
-        'invalid_url',
-        ...BODY_ERRORS,
-        'not_your_watch',
-        ...otherErrors,
-        ...STORE_ERRORS,
-      ),
-    };
-    const schema = { operationId: name, tags: ['ownership'], ...texts, body: secretBody, response };
-    app.post(path, { config: { offer }, schema }, async ({ body }, reply) => {
-      reply.header('cache-control', 'no-store');
-      return ownerWatches[method](parseRequestedOrigin(body.url, parts), body.secret);
+  offerToOwner(app, parts, 'watch', {
+    url: '/v1/watch',
+    summary: 'Watch your host: get a webhook when something breaks (verified owners)',
+    description:
+      'Watches a host whose listing you may change, for 30 days. The watch renews itself while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces the watch and its secret: once in ten minutes if the receiver had agreed, else three times; more calls get 429 with Retry-After. Waiting events go to the new receiver when it agrees. The answer is 409 if the domain has five watches, if the receiver has 100, or if three of yours or of the domain are not agreed to.',
+    body: createBody,
+    answer: Type.Object({
+      host: Type.String(),
+      secret: Type.String({
+        description: 'The secret that signs the events. No other answer shows it.',
+      }),
+      endsAt: Type.String(),
+      feedUrl: Type.String({ description: 'Atom feed of the published history.' }),
+    }),
+    errors: ['not_verified', 'not_your_proof', 'too_many_watches', ...STORE_ERRORS],
+    handle: (origin, client, body) => ownerWatches.create(origin, client, body),
+  });
+  for (const { operation, method, ...route } of SECRET_ROUTES) {
+    offerToOwner(app, parts, operation, {
+      ...route,
+      body: secretBody,
+      answer: statusSchema,
+      handle: (origin, _client, { secret }) => ownerWatches[method](origin, secret),
     });
   }
 };

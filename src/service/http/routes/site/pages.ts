@@ -152,24 +152,21 @@ const statisticsQuery = Type.Object({ days: Type.Optional(Type.String({ maxLengt
 /** Serves the page with the data of `/v1/statistics`, in revisions that have it. */
 export const statisticsPageRoute: FastifyPluginAsyncTypebox<RouteContext> = async (
   app,
-  { store, catalog, config },
+  { store, catalog },
 ) => {
-  const offer = config.revision.offers.statistics;
-  if (offer === undefined) return;
   const ids = catalog.checks.map(({ id }) => id);
-  app.get(
-    '/statistics',
-    {
-      config: { offer, bucket: '/v1/statistics' },
-      schema: { hide: true, querystring: statisticsQuery },
-    },
-    async ({ query }, reply) => {
+  app.offer('statistics', {
+    method: 'GET',
+    url: '/statistics',
+    config: { bucket: '/v1/statistics' },
+    schema: { hide: true, querystring: statisticsQuery },
+    async handler({ query }, reply) {
       const statistics = await readStatistics(store, toStatisticsDays(query.days), ids);
       // The module is loaded at the first request, because it imports the names of networks.
       const { toStatisticsPage } = await import('../../pages/statistics-page.ts');
       return reply.view('statistics', toStatisticsPage(statistics, catalog.checks));
     },
-  );
+  });
 };
 
 /** Sends a page with a message instead of the requested page. */
@@ -185,23 +182,20 @@ export const browseRoute: FastifyPluginAsyncTypebox<RouteContext> = async (
   { store, config },
 ) => {
   const { revision, siteUrl } = config;
-  const offer = revision.offers.directory;
-  if (offer === undefined) return;
   const { showsPayers, showsCensus } = revision;
   const feedUrl = revision.offers.feed === undefined ? null : `${siteUrl}/directory.atom`;
-  app.get(
-    '/directory',
-    {
-      config: { offer, bucket: '/v1/directory' },
-      schema: { hide: true, querystring: toDirectoryParameters(revision) },
-      errorHandler: async (error, request, reply) => {
-        const { status, message } = toServiceError(error, request);
-        if (status !== 400) throw error;
-        const advice = `${message} Open /directory for the whole list.`;
-        return sendMessage(reply, status, 'The directory has no such filter', advice);
-      },
+  app.offer('directory', {
+    method: 'GET',
+    url: '/directory',
+    config: { bucket: '/v1/directory' },
+    schema: { hide: true, querystring: toDirectoryParameters(revision) },
+    errorHandler: async (error, request, reply) => {
+      const { status, message } = toServiceError(error, request);
+      if (status !== 400) throw error;
+      const advice = `${message} Open /directory for the whole list.`;
+      return sendMessage(reply, status, 'The directory has no such filter', advice);
     },
-    async (request, reply) => {
+    async handler(request, reply) {
       const { q = '', ...filters } = request.query;
       const parameters = { ...filters, q: q.trim(), pageSize: String(ROWS_PER_PAGE) };
       const query = toDirectoryQuery(parameters, revision);
@@ -213,5 +207,5 @@ export const browseRoute: FastifyPluginAsyncTypebox<RouteContext> = async (
       const input = { query, count, projects, showsPayers, showsCensus, feedUrl };
       return reply.view('directory', toDirectoryPage(input));
     },
-  );
+  });
 };
