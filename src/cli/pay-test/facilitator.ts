@@ -10,7 +10,7 @@ import {
   toMembers,
 } from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
-import { parseJsonBody } from './replies.ts';
+import { parseJsonBody, readUpTo } from './replies.ts';
 
 /** `refuse`, `pending-once` and `pending` are valid answers. All other faults are failures of the facilitator. */
 export type FacilitatorFault =
@@ -130,7 +130,7 @@ export class TestFacilitator {
     }
     const step = (['verify', 'settle'] as const).find((name) => path.endsWith(`/${name}`));
     if (step === undefined || request.method !== 'POST') return send(response, 404, {});
-    const body = toMembers(await readJson(request));
+    const body = toMembers(parseJsonBody(await readUpTo(request, MAX_BODY_BYTES)));
     const payload = toMembers(body['paymentPayload']);
     const requirements = toMembers(body['paymentRequirements']);
     const nonce = readNonce(payload);
@@ -215,15 +215,4 @@ export class TestFacilitator {
 
 function send(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
-}
-
-async function readJson(request: IncomingMessage): Promise<unknown> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of request) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size > MAX_BODY_BYTES) return null;
-  }
-  return parseJsonBody(Buffer.concat(pieces));
 }

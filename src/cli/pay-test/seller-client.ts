@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
+import { readUpTo } from './replies.ts';
 import type { Target } from './target.ts';
 
 export type SellerAnswer = {
@@ -107,15 +108,4 @@ export class SellerClient {
 
 function toContentType(body: string | undefined): Readonly<Record<string, string>> {
   return body === undefined ? {} : { 'content-type': 'application/json' };
-}
-
-async function readUpTo(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of stream) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size > maxBytes) break;
-  }
-  return Buffer.concat(pieces);
 }
