@@ -81,8 +81,6 @@ export class SellerClient {
         headers: { accept: 'application/json, */*;q=0.5', ...toContentType(body), ...headers },
         body: body ?? null,
         signal,
-        headersTimeout: timeoutMs,
-        bodyTimeout: timeoutMs,
       });
       return {
         ok: true,
