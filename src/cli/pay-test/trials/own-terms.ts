@@ -1,7 +1,7 @@
 import { toCaip2 } from '../../../scanner/parse/x402/networks.ts';
 import type { Members } from '../judge-payment.ts';
 import type { SellerChallenge, Terms } from '../payer.ts';
-import type { TrialFinding } from '../result.ts';
+import { mergeFindings, type TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 
 /** Nobody has the key of this address. */
@@ -13,23 +13,16 @@ const NETWORK_CHOICES = {
 
 /** T2: the buyer changes the seller's terms, signs the changed terms, and sends them as the accepted terms. */
 export async function tryOwnTerms(tester: RouteTester): Promise<TrialFinding> {
-  const notes: string[] = [];
-  let isGift = false;
-  let hasForwardedTerms = false;
+  const findings: TrialFinding[] = [];
   for (const [name, terms] of listVariants(await tester.fetchChallenge())) {
-    const attempt = await tester.signAndSend(terms);
+    const { nonce, isDelivered: isGift, description } = await tester.signAndSend(terms);
     const isForwarded = tester.ledger
-      .listCalls(attempt.nonce)
+      .listCalls(nonce)
       .some(({ requirements }) => hasChangedTerm(requirements, terms));
-    isGift ||= attempt.isDelivered;
-    hasForwardedTerms ||= isForwarded;
-    notes.push(`${name}: ${attempt.description}${isForwarded ? " with the buyer's terms" : ''}`);
+    const evidence = `${name}: ${description}${isForwarded ? " with the buyer's terms" : ''}`;
+    findings.push({ status: isGift || isForwarded ? 'fail' : 'pass', evidence, isGift });
   }
-  return {
-    status: isGift || hasForwardedTerms ? 'fail' : 'pass',
-    evidence: notes.join('; '),
-    isGift,
-  };
+  return mergeFindings(findings);
 }
 
 function listVariants({

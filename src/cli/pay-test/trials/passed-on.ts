@@ -3,7 +3,7 @@ import { REFUSAL_REASON, type TestFacilitator } from '../facilitator.ts';
 import { toMembers } from '../judge-payment.ts';
 import type { FacilitatorCall } from '../ledger.ts';
 import type { Payment } from '../payer.ts';
-import { notRun, type TrialFinding } from '../result.ts';
+import { mergeFindings, notRun, type TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 import type { SellerReply } from '../seller-client.ts';
 import { CHECKS_ITSELF } from './obeys-facilitator.ts';
@@ -73,18 +73,20 @@ export async function tryExtensionResponses(tester: RouteTester): Promise<TrialF
   const { version } = await tester.fetchChallenge();
   if (version === 1) return notRun(NOT_IN_VERSION_1);
   const { facilitator } = tester;
-  const notes: string[] = [];
-  let hasLeak = false;
+  const findings: TrialFinding[] = [];
   for (const [name, refusedStep] of REFUSALS) {
     const payment = await tester.signPayment();
     facilitator.addExtensionResponses(payment.nonce);
     if (refusedStep !== null) facilitator.misbehave(refusedStep, payment.nonce, 'refuse');
-    const attempt = await tester.sendPayment(payment);
-    const isLeak = isPassedOn(attempt.reply, facilitator);
-    hasLeak ||= isLeak;
-    notes.push(`${name}: ${attempt.description}${isLeak ? ', with EXTENSION-RESPONSES' : ''}`);
+    const { reply, description } = await tester.sendPayment(payment);
+    const evidence = `${name}: ${description}`;
+    findings.push(
+      isPassedOn(reply, facilitator)
+        ? { status: 'warn', evidence: `${evidence}, with EXTENSION-RESPONSES` }
+        : { status: 'pass', evidence },
+    );
   }
-  return { status: hasLeak ? 'warn' : 'pass', evidence: notes.join('; ') };
+  return mergeFindings(findings);
 }
 
 /** True if the answer has the header, or has its content in another header or in the body. */

@@ -1,5 +1,5 @@
 import { describeReply, isDelivery, isRedelivery } from '../replies.ts';
-import { failIfFree, notRun, type TrialFinding } from '../result.ts';
+import { failIfFree, mergeFindings, notRun, type TrialFinding } from '../result.ts';
 import { type RouteTester, toRouteName } from '../route-tester.ts';
 import type { SellerAnswer } from '../seller-client.ts';
 
@@ -62,14 +62,12 @@ export async function tryOtherResource(
 
 /** T10: sends a payment that is no longer valid, and one that is not yet valid. */
 export async function tryStaleTimes(tester: RouteTester): Promise<TrialFinding> {
-  const notes: string[] = [];
-  let isGift = false;
+  const findings: TrialFinding[] = [];
   for (const [name, times] of STALE_TIMES) {
-    const attempt = await tester.signAndSend(times);
-    isGift ||= attempt.isDelivered;
-    notes.push(`${name}: ${attempt.description}`);
+    const { isDelivered, description } = await tester.signAndSend(times);
+    findings.push(failIfFree(isDelivered, `${name}: ${description}`));
   }
-  return failIfFree(isGift, notes.join('; '));
+  return mergeFindings(findings);
 }
 
 function formatCount(count: number, singular: string, plural: string): string {
