@@ -33,6 +33,19 @@ export class NoChallenge extends Error {
   }
 }
 
+/** Catches only NoChallenge. */
+export async function catchNoChallenge<T, U>(
+  work: () => Promise<T>,
+  onNoChallenge: (error: NoChallenge) => U,
+) {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof NoChallenge) return onNoChallenge(error);
+    throw error;
+  }
+}
+
 export type TestParts = {
   readonly client: SellerClient;
   readonly facilitator: TestFacilitator;

@@ -8,7 +8,7 @@ import {
   type TrialId,
   type TrialResult,
 } from './result.ts';
-import { NoChallenge, type RouteTester } from './route-tester.ts';
+import { catchNoChallenge, type NoChallenge, type RouteTester } from './route-tester.ts';
 
 export type RouteFinding = TrialFinding & {
   readonly id: TrialId;
@@ -127,17 +127,4 @@ async function findPrice(tester: RouteTester): Promise<{ amount: bigint; asset: 
     },
     () => null,
   );
-}
-
-/** Catches only NoChallenge. */
-async function catchNoChallenge<T, U>(
-  work: () => Promise<T>,
-  onNoChallenge: (error: NoChallenge) => U,
-) {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof NoChallenge) return onNoChallenge(error);
-    throw error;
-  }
 }

@@ -2,7 +2,7 @@ import { type Members, toMembers } from '../judge-payment.ts';
 import type { Payment } from '../payer.ts';
 import { describeReply, isDelivery } from '../replies.ts';
 import { failIfFree, type TrialFinding } from '../result.ts';
-import { NoChallenge, type RouteTester } from '../route-tester.ts';
+import { catchNoChallenge, type RouteTester } from '../route-tester.ts';
 import { UNOWNED_ADDRESS } from './own-terms.ts';
 
 const PAYMENT_HEADERS = { 1: 'x-payment', 2: 'payment-signature' } as const;
@@ -29,7 +29,10 @@ export async function tryBadHeaders(
   tester: RouteTester,
   isAlive: () => Promise<boolean>,
 ): Promise<TrialFinding> {
-  const payment = await signIfPayable(tester);
+  const payment = await catchNoChallenge(
+    () => tester.signPayment(),
+    () => null,
+  );
   const deliveries: string[] = [];
   const serverErrors: string[] = [];
   for (const [name, headers] of listBadHeaders(payment)) {
@@ -45,16 +48,6 @@ export async function tryBadHeaders(
   if (deliveries.length > 0) return { status: 'fail', evidence, isGift: true };
   if (serverErrors.length > 0) return { status: 'warn', evidence };
   return { status: 'pass', evidence: 'no bad header got the resource or a 5xx' };
-}
-
-/** Resolves to null on a route that cannot be paid. */
-async function signIfPayable(tester: RouteTester): Promise<Payment | null> {
-  try {
-    return await tester.signPayment();
-  } catch (error) {
-    if (error instanceof NoChallenge) return null;
-    throw error;
-  }
 }
 
 type BadHeader = readonly [name: string, headers: Readonly<Record<string, string>>];
