@@ -91,7 +91,9 @@ function toResult({
 }
 
 /** A route that cannot be paid is a trial that did not run. */
-export async function runOrSkip(trial: () => Promise<TrialFinding>): Promise<TrialFinding> {
+export async function runOrSkip<Finding extends TrialFinding>(
+  trial: () => Promise<Finding>,
+): Promise<Finding | TrialFinding> {
   return catchNoChallenge(trial, ({ message }) => notPaid(message));
 }
 

@@ -30,7 +30,6 @@ import { tryOwnTerms } from './trials/own-terms.ts';
 import { judgeListing, tryExtensionResponses, tryRefusalReason } from './trials/passed-on.ts';
 import { tryPaths } from './trials/paths.ts';
 import {
-  type FirstPaymentFlags,
   judgeCaching,
   judgeUnpaidAnswer,
   tryFailedWork,
@@ -145,28 +144,17 @@ class TrialRun {
   }
 
   async #payOnce(tester: RouteTester): Promise<RouteState> {
-    let flags: FirstPaymentFlags = {
-      hasSkippedFacilitator: false,
-      onlyT1Reason: null,
-      isSilent: false,
-    };
-    let finding: TrialFinding = notPaid(PROCESS_ENDED);
     const restarts = this.#restarts;
-    await this.#runTrial('T1', tester, async () => {
-      const first = await tryFirstPayment(tester);
-      flags = first;
-      finding = first;
-      return first;
-    });
+    const finding = await this.#runTrial('T1', tester, () => tryFirstPayment(tester));
     const toState = (reason: string | null, asks: boolean): RouteState => {
       const blocked = reason === null ? null : notRun(`${reason}, see T1`);
       return { tester, blocked, asks, judged: [] };
     };
-    if (finding.status === 'not_run') return toState(finding.evidence, false);
+    if (!('onlyT1Reason' in finding)) return toState(finding.evidence, false);
     if (this.#isDown || this.#restarts > restarts)
       return toState('a good payment ends the process of the seller', false);
-    if (flags.hasSkippedFacilitator) return this.#tryTill(tester);
-    return toState(flags.onlyT1Reason, !flags.isSilent);
+    if (finding.hasSkippedFacilitator) return this.#tryTill(tester);
+    return toState(finding.onlyT1Reason, !finding.isSilent);
   }
 
   /** The seller delivered without asking this facilitator: it takes anything, or asks another facilitator. */
@@ -231,13 +219,7 @@ class TrialRun {
   async #tryOutages({ tester, blocked }: RouteState): Promise<void> {
     const wantedIds = (['T4', 'T6'] as const).filter((id) => this.#isWanted(id));
     if (wantedIds.length === 0) return;
-    const obstacle = this.#isDown || blocked !== null ? null : await findObstacle(tester);
-    const skipFinding =
-      obstacle === null
-        ? this.#isDown && blocked === null
-          ? notRun(PROCESS_ENDED)
-          : blocked
-        : notRun(obstacle.message);
+    const skipFinding = blocked ?? (await this.#findOutageObstacle(tester));
     if (skipFinding !== null) {
       for (const id of wantedIds) this.#addFinding(id, tester, skipFinding, false);
       return;
@@ -251,15 +233,22 @@ class TrialRun {
     if (hasEnded) await this.#restart();
   }
 
+  async #findOutageObstacle(tester: RouteTester): Promise<TrialFinding | null> {
+    if (this.#isDown) return notRun(PROCESS_ENDED);
+    const obstacle = await findObstacle(tester);
+    return obstacle === null ? null : notRun(obstacle.message);
+  }
+
   /** Repeats a trial with a timeout once, because a slow machine is not a finding. */
-  async #runTrial(
+  async #runTrial<Finding extends TrialFinding>(
     id: TrialId,
     tester: RouteTester,
-    trial: () => Promise<TrialFinding>,
-  ): Promise<void> {
+    trial: () => Promise<Finding>,
+  ): Promise<Finding | TrialFinding> {
     if (this.#isDown) {
       const skipped = id === 'T1' ? notPaid(PROCESS_ENDED) : notRun(PROCESS_ENDED);
-      return this.#addFinding(id, tester, skipped, false);
+      this.#addFinding(id, tester, skipped, false);
+      return skipped;
     }
     const timeoutsBefore = tester.timeoutCount;
     let finding = await runOrSkip(trial);
@@ -268,6 +257,7 @@ class TrialRun {
     const hasEnded = !(await this.#isAlive());
     this.#addFinding(id, tester, finding, hasEnded);
     if (hasEnded) await this.#restart();
+    return finding;
   }
 
   #addFinding(id: TrialId, { route }: RouteTester, finding: TrialFinding, hasEnded: boolean): void {

@@ -9,7 +9,7 @@ import {
   toRouteName,
 } from '../route-tester.ts';
 
-export type FirstPaymentFlags = {
+type FirstPaymentFinding = TrialFinding & {
   /** True if the seller delivered without a call to this facilitator. */
   readonly hasSkippedFacilitator: boolean;
   /** The reason why no trial that pays can be judged, or null. */
@@ -17,8 +17,6 @@ export type FirstPaymentFlags = {
   /** True if the seller did not answer the payment. */
   readonly isSilent: boolean;
 };
-
-type FirstPaymentFinding = TrialFinding & FirstPaymentFlags;
 
 const UNGUARDED_FIX =
   'Let the payment guard match this path with its method (explain T1 --stack NAME shows how your stack writes paths), or leave the route out if it is free.';
