@@ -118,7 +118,9 @@ export function createLocalBackend(
       const policy = policyFor(url, allowPrivate);
       const origin = parseOrigin(url, policy);
       const scan = findUnread(origin) ?? startScan(origin, policy);
-      const report = await limitTime(scan.report, answerWithinMs);
+      // The timer keeps no process alive.
+      const timeUp = pause(answerWithinMs, null, { ref: false });
+      const report = await Promise.race([scan.report, timeUp]);
       if (report === null) return toStillRunning(origin);
       unreadScans.delete(origin.url);
       return { value: report };
@@ -145,16 +147,6 @@ function toStillRunning({ url }: Origin): ToolAnswer {
   const message = `The scan of ${url} is still running: call scan_origin again with the same url.`;
   const value = { error: 'scan_processing', message, status: 'processing', charged: false };
   return { value, isError: true };
-}
-
-/** Null if `work` takes longer than `ms`. */
-async function limitTime<T>(work: Promise<T>, ms: number): Promise<T | null> {
-  const timer = new AbortController();
-  try {
-    return await Promise.race([work, pause(ms, null, { signal: timer.signal })]);
-  } finally {
-    timer.abort();
-  }
 }
 
 /** Searches the directory of the service that `--service` names. Throws without that flag. */
