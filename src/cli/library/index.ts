@@ -70,12 +70,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
   }
 }
 
-export type JudgeOptions = {
-  /** "2026-08-14.2"; default the newest. */
-  readonly checksVersion?: string;
-  /** Aborts with the signal's reason. */
-  readonly signal?: AbortSignal;
-};
+export type JudgeOptions = Pick<ScanOptions, 'checksVersion' | 'signal'>;
 
 /**
  * Judges the observations of an earlier scan. The same recording gives the same report, byte for byte.
@@ -165,7 +160,7 @@ async function decidePayment(
   context: PaymentCreation,
   options: PreflightHookOptions,
   engine: PreflightEngine,
-): Promise<undefined | { abort: true; reason: string }> {
+): ReturnType<PreflightHook> {
   const { url, strict = false } = options;
   const challengeVerdict = await judgeGivenChallenge(context, options, engine);
   const urlVerdict =
