@@ -23,16 +23,17 @@ const SERVICE_KEYWORD = 'service';
 
 /**
  * Throws UsageError if there is no catalog `checksVersion`; null stands for the newest, "service" for the service's.
- * The caller closes the pool.
+ * Disposing the engine closes its pool.
  * @param optionName the flag or option that set `checksVersion`; the error message begins with it
  */
 export async function startEngine(
   checksVersion: string | null,
   optionName = '--checks-version',
-): Promise<Engine> {
+): Promise<Engine & AsyncDisposable> {
   const pool = await bootPool();
   try {
-    return await openEngine(pool, checksVersion, optionName);
+    const engine = await openEngine(pool, checksVersion, optionName);
+    return { ...engine, [Symbol.asyncDispose]: () => pool.close() };
   } catch (error) {
     await pool.close();
     throw error;

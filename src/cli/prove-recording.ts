@@ -61,12 +61,8 @@ async function findCatalogProblem(catalog: SignedReport['catalog']): Promise<str
 }
 
 async function judgeAgain(recording: Recording, checksVersion: string): Promise<ScanReport> {
-  const engine = await startEngine(checksVersion);
-  try {
-    return (await judgeRecording(recording, engine)).report;
-  } finally {
-    await engine.pool.close();
-  }
+  await using engine = await startEngine(checksVersion);
+  return (await judgeRecording(recording, engine)).report;
 }
 
 function compareReports(newReport: ScanReport, report: SignedReport['report']): EnvelopeProof {

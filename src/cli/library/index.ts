@@ -53,7 +53,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
   const standing = offline
     ? OFFLINE_STANDING
     : (await import('../standing.ts')).createCliStanding(process.env);
-  const engine = await startEngine(checksVersion ?? null, 'checksVersion');
+  await using engine = await startEngine(checksVersion ?? null, 'checksVersion');
   const scanner = createScanner({
     ...engine,
     policy,
@@ -66,7 +66,6 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
     return report;
   } finally {
     await scanner.close();
-    await engine.pool.close();
   }
 }
 
@@ -79,12 +78,8 @@ export type JudgeOptions = Pick<ScanOptions, 'checksVersion' | 'signal'>;
  */
 export async function judge(recording: unknown, options: JudgeOptions = {}): Promise<ScanReport> {
   const parsedRecording = parseRecording(recording, 'the recording');
-  const engine = await startEngine(options.checksVersion ?? null, 'checksVersion');
-  try {
-    return (await judgeRecording(parsedRecording, engine, options.signal)).report;
-  } finally {
-    await engine.pool.close();
-  }
+  await using engine = await startEngine(options.checksVersion ?? null, 'checksVersion');
+  return (await judgeRecording(parsedRecording, engine, options.signal)).report;
 }
 
 export type PreflightOptions = {
