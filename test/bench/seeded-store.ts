@@ -6,11 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gradeObservations } from '../../src/scanner/scan/grade-observations.ts';
-import {
-  type FinishedScan,
-  toPublishedScan,
-  toStoredReport,
-} from '../../src/service/scans/finished-scan.ts';
+import { type ScanFindings, toPublishedScan } from '../../src/service/scans/finished-scan.ts';
 import type { Store } from '../../src/service/store/store.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { openEngine } from './engine.ts';
@@ -33,11 +29,10 @@ export async function newDataFolder(kind: 'disk' | 'scratch'): Promise<DataFolde
 }
 
 /** A real report, to be stored for as many hosts as a case needs. */
-export async function sampleScan(): Promise<Omit<FinishedScan, 'scanId' | 'host' | 'scannedAt'>> {
+export async function sampleScan(): Promise<ScanFindings> {
   await using engine = await openEngine([]);
   const judged = await gradeObservations(perfectSeller(), new Date().toISOString(), engine.parts);
   return {
-    origin: judged.report.origin,
     ...judged,
     reached: true,
     rateLimited: false,
@@ -62,11 +57,17 @@ export async function publishScans(
     const scannedAt = new Date(scannedAtMs).toISOString();
     const origin = `https://${host}`;
     const report = { ...sample.report, origin, scannedAt };
-    const scan: FinishedScan = { ...sample, scanId: randomUUID(), host, origin, scannedAt, report };
+    const findings: ScanFindings = { ...sample, report };
+    const scan = { scanId: randomUUID(), host, ...findings };
     if (withResults) {
       const { scanId } = scan;
-      const stored = toStoredReport(scan);
-      await store.results.save({ scanId, host, scannedAtMs, submittedUrl: origin, report: stored });
+      await store.results.save({
+        scanId,
+        host,
+        scannedAtMs,
+        submittedUrl: origin,
+        report: findings,
+      });
     }
     await store.publish(toPublishedScan(scan, { scoring: 'scoring@1' }));
   }

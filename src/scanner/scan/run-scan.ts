@@ -92,7 +92,7 @@ export function createScanner(options: ScannerOptions): Scanner {
 async function runScan(
   origin: Origin,
   options: ScannerOptions,
-  { signal, hasRecord = false, census }: OriginScanOptions,
+  { signal, hasRecord = false, census, scannedAt = new Date().toISOString() }: OriginScanOptions,
 ): Promise<ScanOutcome> {
   const session = await openScan(options, signal);
   try {
@@ -104,7 +104,7 @@ async function runScan(
     const planned = await planRequests(documents, scan);
     const observations = await gatherPlanned(documents, planned, scan);
     const limits = session.startJudging();
-    const graded = await gradeObservations(observations, session.scannedAt, options, limits);
+    const graded = await gradeObservations(observations, scannedAt, options, limits);
     throwIfOverloaded(limits.account);
     const { sold } = planned.plan;
     return { ...graded, timing: session.timing(), observations, sold };
@@ -118,7 +118,6 @@ async function runScan(
 /** Opens the client and the budgets of a scan, and starts its deadlines. */
 async function openScan(options: ScannerOptions, signal: AbortSignal | undefined) {
   const { catalog, pool, gatherDeadlineMs = GATHER_DEADLINE_MS } = options;
-  const scannedAt = new Date().toISOString();
   const startedAt = performance.now();
   const sinceStartMs = () => performance.now() - startedAt;
   const account = pool.openScan();
@@ -132,7 +131,6 @@ async function openScan(options: ScannerOptions, signal: AbortSignal | undefined
   const signals = [gatherDeadline.signal, ...(signal ? [signal] : [])];
   const client = await openClient(options, AbortSignal.any(signals));
   return {
-    scannedAt,
     client,
     probing: catalog.probing,
     work: { pool, account, signal, deadline: planDeadline.signal },

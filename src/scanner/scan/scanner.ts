@@ -13,6 +13,8 @@ export type OriginScanOptions = {
    */
   readonly hasRecord?: boolean | undefined;
   readonly census?: CensusInstructions | undefined;
+  /** Time of the report, ISO 8601 in UTC. By default it is the start of the scan by this machine's clock. */
+  readonly scannedAt?: string | undefined;
 };
 
 export type CensusInstructions = {

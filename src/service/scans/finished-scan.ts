@@ -12,16 +12,8 @@ import type { PublishedScan } from '../store/published-scan.ts';
 import type { ScanResult, StoredRecording } from '../store/results.ts';
 import type { Store } from '../store/store.ts';
 
-/** A finished scan, stored privately for its payer; publishing needs a payment. */
-export type FinishedScan = {
-  /** Random, new for every scan. */
-  readonly scanId: string;
-  /** Canonical host. */
-  readonly host: string;
-  /** `https://example.com`, no trailing slash. */
-  readonly origin: string;
-  /** ISO 8601, UTC, database time; equal to the report's. */
-  readonly scannedAt: string;
+/** What a scan found, as the store keeps it. */
+export type ScanFindings = {
   readonly report: ScanReport;
   readonly branding: Branding;
   readonly signals: Signals;
@@ -37,6 +29,14 @@ export type FinishedScan = {
   readonly scannerVersion?: string | undefined;
   /** Digest of the canonical observations; null if they could not be digested. */
   readonly observationsSha256: string | null;
+};
+
+/** A finished scan, stored privately for its payer; publishing needs a payment. */
+export type FinishedScan = ScanFindings & {
+  /** Random, new for every scan. */
+  readonly scanId: string;
+  /** Canonical host. */
+  readonly host: string;
   /** Stores the recording and returns it. Absent in scans that were read from the store. */
   readonly keepRecording?: () => Promise<StoredRecording>;
 };
@@ -80,24 +80,9 @@ export type ScanCoordinatorOptions = {
   readonly onError?: ((error: unknown) => void) | undefined;
 };
 
-type StoredReport = Omit<
-  FinishedScan,
-  'scanId' | 'host' | 'origin' | 'scannedAt' | 'keepRecording'
->;
-
-export function toStoredReport(scan: FinishedScan): JsonObject {
-  const { report, branding, signals, reached, rateLimited, dayWord, sold } = scan;
-  const { observationsSha256, scannerVersion } = scan;
-  const facts = { reached, rateLimited, dayWord, observationsSha256 };
-  const newFacts = { ...(sold && { sold }), ...(scannerVersion && { scannerVersion }) };
-  return { report, branding, signals, ...facts, ...newFacts };
-}
-
 export function fromStoredReport({ scanId, host, report }: ScanResult): FinishedScan {
-  // `toStoredReport` is the only writer of this document, and the store keeps it unchanged.
-  const stored = report as unknown as StoredReport;
-  const { origin, scannedAt } = stored.report;
-  return { scanId, host, origin, scannedAt, ...stored };
+  // `InFlightScans` is the only writer of this document, and the store keeps it unchanged.
+  return { scanId, host, ...(report as unknown as ScanFindings) };
 }
 
 /** Selects the public part. `catalogFacts` are further facts of the catalog. */
@@ -112,7 +97,7 @@ export function toPublishedScan(
   return {
     scanId: scan.scanId,
     host: scan.host,
-    scannedAtMs: Date.parse(scan.scannedAt),
+    scannedAtMs: Date.parse(report.scannedAt),
     grade: report.grade,
     score: report.score,
     counts: { pass: count('pass'), warn: count('warn'), fail: count('fail') },

@@ -18,8 +18,8 @@ import {
   hasOnly429,
   type JoinOptions,
   type ScanCoordinatorOptions,
+  type ScanFindings,
   type ScanRunOptions,
-  toStoredReport,
 } from './finished-scan.ts';
 
 /** Bounds the memory of the process, because one scan reads up to 16 MiB. */
@@ -167,40 +167,31 @@ export class InFlightScans {
       for (const onScan of scan.listeners) onScan(scanId);
       // Not earlier than the lease. Waiting instances take no result that is older than the lease.
       const scannedAtMs = Math.max(store.now(), lease.takenAtMs);
-      const scannedAt = new Date(scannedAtMs).toISOString();
       const outcome = await (ownScanner ?? scanner).scan(origin, {
         signal: AbortSignal.any([this.#abandonment.signal, scan.ending.signal]),
         hasRecord: await hasRecord(store, origin),
+        scannedAt: new Date(scannedAtMs).toISOString(),
       });
-      const report = { ...outcome.report, scannedAt };
+      const { report, branding, signals, observations, sold } = outcome;
       const makeRecording = (withText: boolean) =>
-        scanner.record({ recording: toRecording(report, outcome.observations), withText });
+        scanner.record({ recording: toRecording(report, observations), withText });
       const keepRecording = () => this.#keepRecording(scanId, makeRecording(true));
       const { withRecording } = scan;
       const [recorded] = await Promise.all([
         makeRecording(false),
         withRecording ? keepRecording() : null,
       ]);
-      const finished: FinishedScan = {
-        scanId,
-        host: origin.host,
-        origin: origin.url,
-        scannedAt,
-        report,
-        branding: outcome.branding,
-        signals: outcome.signals,
-        reached: hasAnswered(outcome.observations),
-        rateLimited: hasOnly429(outcome.observations) || isUnjudged(report),
-        dayWord: toScanDayWord(outcome.observations),
-        sold: outcome.sold,
+      const findings: ScanFindings = {
+        ...{ report, branding, signals, sold },
+        reached: hasAnswered(observations),
+        rateLimited: hasOnly429(observations) || isUnjudged(report),
+        dayWord: toScanDayWord(observations),
         scannerVersion: SCANNER_VERSION,
         observationsSha256: recorded?.observationsSha256 ?? null,
-        keepRecording,
       };
-      const { host } = finished;
-      const stored = toStoredReport(finished);
-      await store.results.save({ scanId, host, scannedAtMs, submittedUrl, report: stored });
-      return finished;
+      const { host } = origin;
+      await store.results.save({ scanId, host, scannedAtMs, submittedUrl, report: findings });
+      return { scanId, host, ...findings, keepRecording };
     } finally {
       // A failed release must neither hide the scan's outcome nor delay its callers.
       await store.leases.release(lease).catch((error: unknown) => {
@@ -255,7 +246,7 @@ export class InFlightScans {
         const finished = fromStoredReport(result);
         const hasNeededRecording =
           !scan.withRecording || (await results.findRecording(finished.scanId)) !== null;
-        if (finished.origin === origin.url && hasNeededRecording) return finished;
+        if (finished.report.origin === origin.url && hasNeededRecording) return finished;
       }
       if (!isRunning) return null;
       await pause(POLL_INTERVAL_MS, undefined, { signal: this.#abandonment.signal });

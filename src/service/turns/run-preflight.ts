@@ -51,7 +51,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
   async function answerFromStore(request: PreflightRequest, reason: string): Promise<Preflight> {
     const { host, url } = request.origin;
     const report = await findFreshReport(store, host);
-    if (report?.origin !== url) return notAsked(reason);
+    if (report?.report.origin !== url) return notAsked(reason);
     // This module imports the parsers of offers, so it is loaded with the first preflight.
     const { storedPreflight } = await import('../../scanner/preflight/preflight-verdict.ts');
     return storedPreflight(request, report.report) ?? notAsked(reason);

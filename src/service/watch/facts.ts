@@ -63,6 +63,7 @@ const PLAIN_TERM = /^[!-~]+$/;
 /** Returns null if the scan shows nothing about the origin: every answer was 429, or the fault was ours. */
 export function readScan(scan: FinishedScan): LookResult | null {
   const { report, reached, rateLimited } = scan;
+  const atMs = Date.parse(report.scannedAt);
   if (rateLimited || report.results.some(({ outcome }) => outcome === 'fault')) return null;
   const resources = findChallenged(report);
   const entries: FactEntry[] = [['reachable', toReachableFact(reached, 'scan')]];
@@ -74,10 +75,10 @@ export function readScan(scan: FinishedScan): LookResult | null {
     if (result.basis === 'not_determined' || result.basis === 'not_evaluated') continue;
     entries.push([`check ${result.id}`, toCheckFact(result, 'scan')]);
   }
-  entries.push(...toLapsingFacts(report, Date.parse(scan.scannedAt)));
+  entries.push(...toLapsingFacts(report, atMs));
   return {
     by: 'scan',
-    atMs: Date.parse(scan.scannedAt),
+    atMs,
     facts: Object.fromEntries(entries),
     resources: resources.length > 0 ? resources : null,
     checksVersion: report.checksVersion,

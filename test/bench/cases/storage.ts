@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { JsonObject } from '../../../src/scanner/model/json.ts';
 import { toReportBody } from '../../../src/service/directory/published-report.ts';
-import { type FinishedScan, toStoredReport } from '../../../src/service/scans/finished-scan.ts';
+import type { ScanFindings } from '../../../src/service/scans/finished-scan.ts';
 import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { priceOf } from '../../hosts/purchase.ts';
@@ -94,15 +94,15 @@ async function sell(
     const [scanId, host] = [randomUUID(), hostOf(n)];
     const scannedAt = new Date(store.now()).toISOString();
     const report = { ...sample.report, origin: `https://${host}`, scannedAt };
-    const scan: FinishedScan = { ...sample, scanId, host, scannedAt, report };
+    const findings: ScanFindings = { ...sample, report };
     await store.results.save({
       scanId,
       host,
       scannedAtMs: store.now(),
       submittedUrl: report.origin,
-      report: toStoredReport(scan),
+      report: findings,
     });
-    const body = JSON.stringify(toReportBody(scan, PRESENTATION));
+    const body = JSON.stringify(toReportBody({ scanId, host, ...findings }, PRESENTATION));
     await store.answers.put(answerId, { status: 200, headers }, [Buffer.from(body)], scanId);
     for (const [index, state] of SALE.entries()) {
       const data = state === 'claimed' ? payment : {};

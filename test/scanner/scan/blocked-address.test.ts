@@ -54,8 +54,9 @@ test('a host without a record is refused, and the answer shows no address', asyn
 
 test('a host with a published record gets a report with score 0, and the scan dials nothing', async () => {
   const { scan } = await createTestScanner();
-  const { report, timing, observations } = await scan(ORIGIN, { hasRecord: true });
-  expect(report).toMatchObject({ score: 0, grade: 'F' });
+  const scannedAt = '2026-09-01T12:00:00.000Z';
+  const { report, timing, observations } = await scan(ORIGIN, { hasRecord: true, scannedAt });
+  expect(report).toMatchObject({ score: 0, grade: 'F', scannedAt });
   expect(report.results).toHaveLength(25);
   expect(report.results.find(({ id }) => id === 'P1')).toMatchObject({
     status: 'fail',

@@ -57,7 +57,7 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
       admitted.push(host);
       if (blocked.has(host)) throw new OriginRefused('blocked_ip');
     },
-    async scan(origin, { signal, hasRecord = false, census } = {}) {
+    async scan(origin, { signal, hasRecord = false, census, scannedAt } = {}) {
       scannedHosts.push(origin.host);
       await census?.beforeRequest();
       hasRecordFlags.push(hasRecord);
@@ -70,7 +70,8 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
       // A scan sends its last requests shortly before its end.
       await census?.beforeRequest();
       if (scan.failure !== undefined) throw scan.failure;
-      return outcomeOf(origin, checksVersion, scan);
+      const report = { ...scan.report, ...(scannedAt && { scannedAt }) };
+      return outcomeOf(origin, checksVersion, { ...scan, report });
     },
     record: async (scan) => recordObservations(scan),
     isSaturated: () => false,

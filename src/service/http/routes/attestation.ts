@@ -96,9 +96,9 @@ const SCANNER = { name: 'x402-scan', version: packageVersion() } as const;
 
 /** Null if no digest is stored, because the observations were too large. */
 async function toScanStatement(scan: FreshReport, siteUrl: string): Promise<ScanStatement | null> {
-  const { origin, observationsSha256 } = scan;
+  const { observationsSha256 } = scan;
   if (observationsSha256 === null) return null;
-  const { checksVersion } = scan.report;
+  const { origin, checksVersion } = scan.report;
   const { digest } = await readCatalog(checksVersion);
   return toStatement({ origin, observationsSha256 }, siteUrl, {
     report: toFreeReport(scan, siteUrl),

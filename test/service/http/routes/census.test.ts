@@ -23,8 +23,8 @@ async function publishWith({ store, publish }: TestApp, host: string, letters: s
 async function publishByCensus({ store, scanner, scanCoordinator, config }: TestApp, host: string) {
   const { parseOrigin } = await import('../../../../src/scanner/guard/origin.ts');
   scanner.will(host, {});
-  const { scanId, scannedAt } = await scanCoordinator.run(parseOrigin(host, config.originPolicy));
-  const scannedAtMs = Date.parse(scannedAt);
+  const { scanId, report } = await scanCoordinator.run(parseOrigin(host, config.originPolicy));
+  const scannedAtMs = Date.parse(report.scannedAt);
   await store.publish(publishedScan({ scanId, host, scannedAtMs, paidBy: 'census' }));
 }
 

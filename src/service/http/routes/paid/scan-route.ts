@@ -82,7 +82,7 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
       }
       if (runningScan === null && revision.scanServesPublished) {
         const report = await findFreshReport(store, origin.host);
-        if (report?.origin === origin.url && (await isComplete(report, input))) {
+        if (report?.report.origin === origin.url && (await isComplete(report, input))) {
           return toAnswer(report, 'hit', input);
         }
       }
@@ -128,7 +128,7 @@ async function findUnpaidScan(
     if (result === null || result.scannedAtMs < sinceMs) continue;
     if (withRecording && (await store.results.findRecording(scanId)) === null) continue;
     const scan = fromStoredReport(result);
-    if (scan.origin === origin.url) return scan;
+    if (scan.report.origin === origin.url) return scan;
   }
   return null;
 }

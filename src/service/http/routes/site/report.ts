@@ -58,7 +58,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       const input = {
         host: origin.host,
         // A host in SCAN_ALLOW_HOSTS may use http. Only the report knows its scheme.
-        summary: freshReport === null ? summary : { ...summary, origin: freshReport.origin },
+        summary: freshReport === null ? summary : { ...summary, origin: freshReport.report.origin },
         subScores: record?.subScores ?? null,
         checksVersion: record?.checksVersion ?? null,
         report: freshReport?.report ?? null,
@@ -106,7 +106,9 @@ function toProofUrl(
   { baseUrl, revision }: RouteContext['config'],
 ): string | null {
   const isSigned = revision.offers.attestation !== undefined && scan?.observationsSha256;
-  return isSigned ? `${baseUrl}/v1/attestation?url=${encodeURIComponent(scan.origin)}` : null;
+  return isSigned
+    ? `${baseUrl}/v1/attestation?url=${encodeURIComponent(scan.report.origin)}`
+    : null;
 }
 
 /** Reads the published scans of the last 24 hours, newest first. Results of older scans are deleted. */
