@@ -62,7 +62,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
     clients: openClients(),
   });
   try {
-    const { report } = await scanner.scan(parsedOrigin, signal ? { signal } : {});
+    const { report } = await scanner.scan(parsedOrigin, { signal });
     return report;
   } finally {
     await scanner.close();

@@ -190,14 +190,7 @@ async function openClient(options: ScannerOptions, signal?: AbortSignal): Promis
   // Loaded on demand, because a replay sends no request, and the service passes `createClient`.
   const createClient =
     options.createClient ?? (await import('../probe/client/client.ts')).createProbeClient;
-  return createClient({
-    policy,
-    userAgent,
-    ...(signal ? { signal } : {}),
-    ...(resolver ? { resolver } : {}),
-    ...(limits ? { limits } : {}),
-    ...(extraCa ? { extraCa } : {}),
-  });
+  return createClient({ policy, userAgent, signal, resolver, limits, extraCa });
 }
 
 /** True if the guard refuses the host. Throws ScannerFailure if that cannot be determined. */

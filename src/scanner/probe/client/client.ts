@@ -22,14 +22,14 @@ import { readInTurn, type TextBudget } from './text-budget.ts';
 
 export type ProbeClientOptions = {
   readonly policy: OriginPolicy;
-  readonly resolver?: Resolver;
+  readonly resolver?: Resolver | undefined;
   readonly userAgent: string;
   /** Aborted at the deadline of the scan. All running requests then end as `timeout`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Trusted roots (PEM) in addition to those of Node. */
-  readonly extraCa?: readonly string[];
+  readonly extraCa?: readonly string[] | undefined;
   readonly connect?: Connector;
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<Limits> | undefined;
   /** Clock that measures handshakes; default the processor time of this thread. */
   readonly processorTime?: ProcessorTime;
   /** Shared with the other scans of the process. Without it, this client's text is not counted. */

@@ -137,12 +137,7 @@ class RunningThread {
     };
     clearTimeout(this.#idleTimer);
     this.#clients.add(number);
-    void calls.open(number, {
-      policy,
-      userAgent,
-      ...(extraCa ? { extraCa } : {}),
-      ...(limits ? { limits } : {}),
-    });
+    void calls.open(number, { policy, userAgent, extraCa, limits });
     if (signal?.aborted) expire();
     signal?.addEventListener('abort', expire, { once: true });
     return {
