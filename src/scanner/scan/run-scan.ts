@@ -1,22 +1,15 @@
 /** Turns an origin into a graded report. Knows no store and no payment. */
 
-import type { Clients } from '../clients/open-clients.ts';
-import type { Catalog } from '../engine/catalog/catalog.ts';
-import type { DiscoveredCheck } from '../engine/catalog/discover-checks.ts';
-import type { Pool } from '../engine/judging-pool.ts';
 import { OriginRefused } from '../guard/errors.ts';
-import type { Limits } from '../guard/limits.ts';
-import type { Resolver } from '../guard/name-servers.ts';
-import type { Origin, OriginPolicy } from '../guard/origin.ts';
+import type { Origin } from '../guard/origin.ts';
 import type { FailedObservation } from '../model/observation.ts';
 import type { ScanTiming } from '../model/report.ts';
-import type { Standing } from '../model/standing.ts';
-import type { CreateProbeClient, ProbeClient } from '../probe/client/client.ts';
+import type { CreateProbeClient, ProbeClient, ProbeClientOptions } from '../probe/client/client.ts';
 import { RequestCache } from '../probe/client/request-cache.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
+import type { ScanEngine } from './broken-checks.ts';
 import { gradeObservations } from './grade-observations.ts';
-import { gatherDocuments, gatherPlanned, planRequests, type ScanStage } from './observe.ts';
-import type { McpOptions } from './observe-tools.ts';
+import { type GatheringScan, gatherDocuments, gatherPlanned, planRequests } from './observe.ts';
 import { runOnWorker, type WorkModule } from './origin-work.ts';
 import type { RecordedScan, RecordInput } from './record-observations.ts';
 import { createDeadline } from './scan-deadline.ts';
@@ -42,32 +35,18 @@ const RECORD_MODULE: WorkModule<typeof import('./record-observations.ts')> = new
   import.meta.url,
 );
 
-export type ScannerOptions = {
-  readonly catalog: Catalog;
-  readonly checks: readonly DiscoveredCheck[];
-  readonly pool: Pool;
-  readonly policy: OriginPolicy;
-  readonly standing: Standing;
-  readonly userAgent: string;
-  /** By default probes run on this thread, and their processor work delays it. */
-  readonly createClient?: CreateProbeClient;
-  /** Returns true if the running scans leave no memory for another scan. Default: never. */
-  readonly isSaturated?: () => boolean;
-  readonly resolver?: Resolver;
-  /** Runs the official clients on the challenges. If absent, no client is run. */
-  readonly clients?: Clients;
-  /** Reads the texts and images of the directory listing; default true. */
-  readonly withBranding?: boolean;
-  readonly onStage?: (stage: ScanStage) => void;
-  /** Overrides of the default limits. */
-  readonly limits?: Partial<Limits>;
-  /** Additional trusted roots, PEM. */
-  readonly extraCa?: readonly string[];
-  /** Also calls the paid tools of an MCP endpoint. Only the command line sets it. */
-  readonly mcp?: McpOptions | undefined;
-  /** Milliseconds from the start until unanswered requests count as silent; default 55,000. */
-  readonly gatherDeadlineMs?: number;
-};
+export type ScannerOptions = ScanEngine &
+  Pick<GatheringScan, 'standing' | 'clients' | 'onStage' | 'mcp'> &
+  Pick<ProbeClientOptions, 'policy' | 'userAgent' | 'resolver' | 'limits' | 'extraCa'> & {
+    /** By default probes run on this thread, and their processor work delays it. */
+    readonly createClient?: CreateProbeClient;
+    /** Returns true if the running scans leave no memory for another scan. Default: never. */
+    readonly isSaturated?: () => boolean;
+    /** Reads the texts and images of the directory listing; default true. */
+    readonly withBranding?: boolean;
+    /** Milliseconds from the start until unanswered requests count as silent; default 55,000. */
+    readonly gatherDeadlineMs?: number;
+  };
 
 export function createScanner(options: ScannerOptions): Scanner {
   return {
