@@ -18,7 +18,7 @@ import {
   type McpMessages,
   type SentMessage,
 } from '../probe/plan/read-mcp.ts';
-import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
+import { type InputOf, runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 
 /** The options of `--mcp`. */
 export type McpOptions = {
@@ -46,10 +46,8 @@ type Session = {
 type ToolClues = EndpointClues['observations'];
 type ToolList = Omit<ToolPage, 'nextCursor'>;
 
-const READ_MODULE: WorkModule<typeof import('../probe/plan/read-mcp.ts')> = new URL(
-  '../probe/plan/read-mcp.ts',
-  import.meta.url,
-);
+type Readers = typeof import('../probe/plan/read-mcp.ts');
+const READERS: WorkModule<Readers> = new URL('../probe/plan/read-mcp.ts', import.meta.url);
 const KIB = 1024;
 const DOCUMENT_CAP_BYTES = 64 * KIB;
 const LIST_CAP_BYTES = 1024 * KIB;
@@ -106,9 +104,7 @@ export class ToolObserver {
     const { origin, soft404, agentCard, agentJson, manifest, manifestJson, llmsTxt } = all;
     // Only these observations are sent to the worker.
     const observations = { origin, soft404, agentCard, agentJson, manifest, manifestJson, llmsTxt };
-    const clues = { observations, documents };
-    const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'findEndpoints', clues);
-    return result.ok ? result.output : [];
+    return (await this.#read('findEndpoints', { observations, documents })) ?? [];
   }
 
   /** Tries the current revision first, then the older one, in the order that MCP prescribes. */
@@ -136,7 +132,8 @@ export class ToolObserver {
     let cursor: string | null = null;
     do {
       const message = messages.listTools(era, cursor);
-      const page: ToolPage | null = await this.#readPage(endpoint, message);
+      const response = await this.#post(endpoint, message, LIST_CAP_BYTES);
+      const page: ToolPage | null = await this.#read('readTools', response);
       if (page === null) {
         this.#noteResult(endpoint, `tools/list: ${UNREADABLE}`);
         break;
@@ -151,22 +148,16 @@ export class ToolObserver {
     };
   }
 
-  async #readPage(endpoint: string, message: SentMessage): Promise<ToolPage | null> {
-    const response = await this.#post(endpoint, message, LIST_CAP_BYTES);
-    const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'readTools', response);
-    return result.ok ? result.output : null;
-  }
-
   async #callTool(
     { endpoint, era, messages }: Session,
     tool: PaidTool,
   ): Promise<ResourceObservation> {
     const message = messages.callTool(era, tool.name, tool.arguments);
     const response = await this.#post(endpoint, message, CALL_CAP_BYTES);
-    const result = await runOnWorker(this.#work, 'origin', READ_MODULE, 'readCall', response);
-    const { answer, facts } = result.ok
-      ? result.output
-      : { answer: toUnreadableAnswer(response.answer), facts: { binding: null, isError: null } };
+    const { answer, facts } = (await this.#read('readCall', response)) ?? {
+      answer: toUnreadableAnswer(response.answer),
+      facts: { binding: null, isError: null },
+    };
     const extension = era.kind === 'legacy' ? 'nobody' : era.hasExtension ? 'both' : 'client';
     return {
       ...this.#toResource(`${endpoint}#${encodeURIComponent(tool.name)}`, answer),
@@ -192,8 +183,13 @@ export class ToolObserver {
     reader: 'readDiscovery' | 'readInitialization',
   ): Promise<{ readonly answer: HttpObservation; readonly era: McpEra | null }> {
     const response = await this.#post(endpoint, message, DOCUMENT_CAP_BYTES);
-    const result = await runOnWorker(this.#work, 'origin', READ_MODULE, reader, response);
-    return { answer: response.answer, era: result.ok ? result.output : null };
+    return { answer: response.answer, era: await this.#read(reader, response) };
+  }
+
+  /** Returns null if the answer cannot be read within limits. */
+  async #read<Name extends keyof Readers>(name: Name, input: InputOf<Readers[Name]>) {
+    const result = await runOnWorker(this.#work, 'origin', READERS, name, input);
+    return result.ok ? result.output : null;
   }
 
   async #post(endpoint: string, { id, body, headers }: SentMessage, capBytes: number) {

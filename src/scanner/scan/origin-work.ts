@@ -61,7 +61,7 @@ export async function runOnWorker<
 }
 
 /** `never` if the function needs a kit and gets none. */
-type InputOf<Work, HasKit> = Work extends (
+export type InputOf<Work, HasKit = false> = Work extends (
   input: infer Input,
   ...kit: KitArgument<HasKit>
 ) => unknown
