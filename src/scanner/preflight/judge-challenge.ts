@@ -40,11 +40,9 @@ export type ChallengeJudgement = {
 
 const SCHEMA_CHECK = 'P3';
 const NOTHING_READ: ReadAnswer = { terms: null, others: [], misplaced: null };
-const TERMS_MODULE: WorkModule<typeof import('./read-terms.ts')> = new URL(
-  './read-terms.ts',
-  import.meta.url,
-);
-const CHALLENGES_MODULE: WorkModule<typeof import('../clients/list-challenges.ts')> = new URL(
+type TermsModule = typeof import('./read-terms.ts');
+const TERMS: WorkModule<TermsModule> = new URL('./read-terms.ts', import.meta.url);
+const CHALLENGES: WorkModule<typeof import('../clients/list-challenges.ts')> = new URL(
   '../clients/list-challenges.ts',
   import.meta.url,
 );
@@ -58,14 +56,14 @@ export async function judgeChallenge(
 ): Promise<ChallengeJudgement> {
   const account = pool.openScan();
   const work: ScanWork = { pool, account, signal };
-  const reading = await runOnWorker(work, 'origin', TERMS_MODULE, 'readAnswer', answer);
+  const reading = await runOnWorker(work, 'origin', TERMS, 'readAnswer', answer);
   const { terms, others, misplaced }: ReadAnswer = reading.ok ? reading.output : NOTHING_READ;
   const { method } = request;
   const otherWays = others.map((other) => ({ method, path: toPath(answer), ...other }));
   if (terms === null) return { terms, misplaced, otherWays, payability: null, schema: null };
 
   const resources = toResourceSet(request, answer);
-  const listing = await runOnWorker(work, 'origin', CHALLENGES_MODULE, 'listChallenges', resources);
+  const listing = await runOnWorker(work, 'origin', CHALLENGES, 'listChallenges', resources);
   const challenges = listing.ok ? listing.output : { challenged: [], silent: [] };
   const payability = await clients.tryChallenges(challenges, signal);
   const [schemaResult] = await runChecks({

@@ -5,10 +5,8 @@ import { MAX_PROBED_RESOURCES, type Plan } from '../probe/plan/plan.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 import type { CensusInstructions } from './scanner.ts';
 
-const ROBOTS_MODULE: WorkModule<typeof import('../parse/text/robots.ts')> = new URL(
-  '../parse/text/robots.ts',
-  import.meta.url,
-);
+type RobotsModule = typeof import('../parse/text/robots.ts');
+const ROBOTS: WorkModule<RobotsModule> = new URL('../parse/text/robots.ts', import.meta.url);
 const OK = 200;
 
 /**
@@ -64,6 +62,6 @@ export async function readAllowed(
 ): Promise<readonly boolean[] | null> {
   if (!robots.ok || robots.data.status !== OK) return null;
   const input = { ...request, text: robots.data.body };
-  const result = await runOnWorker(work, 'origin', ROBOTS_MODULE, 'findAllowed', input);
+  const result = await runOnWorker(work, 'origin', ROBOTS, 'findAllowed', input);
   return result.ok ? result.output : null;
 }

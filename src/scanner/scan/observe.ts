@@ -24,10 +24,8 @@ import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 import { describeChallenges, NO_CHALLENGES, type PlanResult, readPlan } from './readers.ts';
 import type { CensusInstructions } from './scanner.ts';
 
-const YAML_MODULE: WorkModule<typeof import('../parse/openapi/yaml.ts')> = new URL(
-  '../parse/openapi/yaml.ts',
-  import.meta.url,
-);
+type YamlModule = typeof import('../parse/openapi/yaml.ts');
+const YAML: WorkModule<YamlModule> = new URL('../parse/openapi/yaml.ts', import.meta.url);
 const YAML_TOO_SLOW = { fault: 'slower to read than a scan allows', isOverLimit: true };
 
 export type ScanStage = 'documents' | 'resources' | 'details';
@@ -74,7 +72,7 @@ async function readYaml(
     alternates.map(async (alternate) => {
       if (!isYamlDocument(alternate)) return alternate;
       const { body } = alternate.answer.data;
-      const result = await runOnWorker(work, 'origin', YAML_MODULE, 'convertYaml', body);
+      const result = await runOnWorker(work, 'origin', YAML, 'convertYaml', body);
       return { ...alternate, yaml: result.ok ? result.output : YAML_TOO_SLOW };
     }),
   );

@@ -11,10 +11,8 @@ import type { DescribedChallenges } from './describe-challenges.ts';
 import type { OriginDescription } from './describe-origin.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 
-const PLAN: WorkModule<typeof import('../probe/plan/plan.ts')> = new URL(
-  '../probe/plan/plan.ts',
-  import.meta.url,
-);
+type PlanModule = typeof import('../probe/plan/plan.ts');
+const PLAN: WorkModule<PlanModule> = new URL('../probe/plan/plan.ts', import.meta.url);
 export const PLAN_FAILURES = {
   limits: 'the documents of this origin could not be read within limits',
   fault: 'our reading of the documents of this origin broke, and the fault is ours',
@@ -52,10 +50,8 @@ export async function readPlan(
   return { plan, planFailure: PLAN_FAILURES[result.why] };
 }
 
-const CHALLENGES: WorkModule<typeof import('./describe-challenges.ts')> = new URL(
-  './describe-challenges.ts',
-  import.meta.url,
-);
+type DescribeModule = typeof import('./describe-challenges.ts');
+const CHALLENGES: WorkModule<DescribeModule> = new URL('./describe-challenges.ts', import.meta.url);
 export const NO_CHALLENGES: DescribedChallenges = {
   payees: [],
   chainOffers: [],
@@ -75,10 +71,8 @@ export async function describeChallenges(
   return result.ok ? result.output : NO_CHALLENGES;
 }
 
-const ORIGIN: WorkModule<typeof import('./describe-origin.ts')> = new URL(
-  './describe-origin.ts',
-  import.meta.url,
-);
+type OriginModule = typeof import('./describe-origin.ts');
+const ORIGIN: WorkModule<OriginModule> = new URL('./describe-origin.ts', import.meta.url);
 
 /** Describes the origin. If its documents exceed the limits, the description has only the host. */
 export async function describeOrigin(

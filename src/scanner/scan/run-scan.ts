@@ -30,10 +30,8 @@ const MAX_EXTENSION_MS = 6_000;
 const JUDGE_DEADLINE_MS = 69_000;
 const MIN_JUDGE_MS = 1_000;
 const RECORD_TIMEOUT_MS = 10_000;
-const RECORD_MODULE: WorkModule<typeof import('./record-observations.ts')> = new URL(
-  './record-observations.ts',
-  import.meta.url,
-);
+type RecordModule = typeof import('./record-observations.ts');
+const RECORD: WorkModule<RecordModule> = new URL('./record-observations.ts', import.meta.url);
 
 export type ScannerOptions = ScanEngine &
   Pick<GatheringScan, 'standing' | 'clients' | 'onStage' | 'mcp'> &
@@ -154,7 +152,7 @@ async function record(
   const deadline = createDeadline(RECORD_TIMEOUT_MS);
   const work = { pool, account: pool.openScan('replay'), deadline: deadline.signal };
   try {
-    const result = await runOnWorker(work, 'origin', RECORD_MODULE, 'recordObservations', scan);
+    const result = await runOnWorker(work, 'origin', RECORD, 'recordObservations', scan);
     return result.ok ? result.output : null;
   } catch {
     // The report is complete without its digest, so the failure is ignored.
