@@ -41,7 +41,7 @@ export type ChallengeJudgement = {
 const SCHEMA_CHECK = 'P3';
 const NOTHING_READ: ReadAnswer = { terms: null, others: [], misplaced: null };
 type TermsModule = typeof import('./read-terms.ts');
-const TERMS: WorkModule<TermsModule> = new URL('./read-terms.ts', import.meta.url);
+export const TERMS: WorkModule<TermsModule> = new URL('./read-terms.ts', import.meta.url);
 const CHALLENGES: WorkModule<typeof import('../clients/list-challenges.ts')> = new URL(
   '../clients/list-challenges.ts',
   import.meta.url,

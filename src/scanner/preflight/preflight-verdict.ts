@@ -7,11 +7,11 @@ import { toPrice } from '../parse/x402/amount.ts';
 import { formatProtocol } from '../parse/x402/other-protocol.ts';
 import type { ChallengeJudgement } from './judge-challenge.ts';
 import type { PricedOffer, ReadTerms } from './read-terms.ts';
-import type { PreflightRequest } from './result.ts';
 import {
   type Preflight,
   type PreflightOffer,
   type PreflightReason,
+  type PreflightRequest,
   toPreflight,
 } from './result.ts';
 

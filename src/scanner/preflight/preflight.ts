@@ -1,12 +1,13 @@
 import { OriginRefused } from '../guard/errors.ts';
 import { NetworkDown } from '../guard/failures.ts';
 import { allowOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/origin.ts';
+import { readMembers } from '../model/json.ts';
 import type { FailedObservation, HttpData, HttpMethod } from '../model/observation.ts';
-import type { HttpObservation } from '../model/observations.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
-import { runOnWorker, type ScanWork, type WorkModule } from '../scan/origin-work.ts';
+import { ACCEPT_JSON } from '../probe/client/request-cache.ts';
+import { runOnWorker } from '../scan/origin-work.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/scanner.ts';
-import { judgeChallenge, type PreflightEngine } from './judge-challenge.ts';
+import { judgeChallenge, type PreflightEngine, TERMS } from './judge-challenge.ts';
 import { type BuyerTerms, verdictOn } from './preflight-verdict.ts';
 import type { DeclaringDocuments } from './read-terms.ts';
 import {
@@ -29,7 +30,6 @@ type StrangerOptions = PreflightDeps & {
 };
 
 const MAX_ANSWER_BYTES = 64 * 1024;
-const ACCEPT = 'application/json, */*;q=0.5';
 
 /**
  * Sends one request without a payment, and judges the answer, for the operator of this process. A GET follows redirects
@@ -98,7 +98,7 @@ export async function askOnce(
     ...settings,
     origin,
     path,
-    accept: ACCEPT,
+    accept: ACCEPT_JSON,
     capBytes: MAX_ANSWER_BYTES,
   });
   if (!answer.ok) return unanswered(`${method} ${path}`, answer);
@@ -165,9 +165,8 @@ function toAnswer(challenge: object, url: string): HttpData {
 }
 
 function readResourceUrl(challenge: object): string {
-  const resource: unknown = 'resource' in challenge ? challenge.resource : null;
-  const url: unknown =
-    typeof resource === 'object' && resource !== null && 'url' in resource ? resource.url : null;
+  const { resource } = readMembers(challenge);
+  const { url } = readMembers(resource);
   return typeof url === 'string' ? url : UNKNOWN_ORIGIN;
 }
 
@@ -177,13 +176,11 @@ export type HostPreflight = {
   readonly preflight: Preflight;
 };
 
-const PAID_GET_MODULE: WorkModule<typeof import('./read-terms.ts')> = new URL(
-  './read-terms.ts',
-  import.meta.url,
-);
-const MANIFEST_DOCUMENT = { path: '/.well-known/x402', capBytes: 256 * 1_024 };
-/** A scan reads up to twice as many bytes. A preflight reads fewer, because it is free. */
-const OPENAPI_DOCUMENT = { path: '/openapi.json', capBytes: 1_024 * 1_024 };
+/** A scan reads up to twice as many bytes of OpenAPI. A preflight reads fewer, because it is free. */
+const DOCUMENTS = [
+  { name: 'manifest', path: '/.well-known/x402', capBytes: 256 * 1_024 },
+  { name: 'openapi', path: '/openapi.json', capBytes: 1_024 * 1_024 },
+] as const;
 
 /**
  * Serves anonymous callers who name only a host. Reads the manifest and, if it declares no paid GET, the OpenAPI document.
@@ -197,39 +194,23 @@ export async function preflightHost(
   const unresolved = await answerUnresolved(origin, client);
   if (unresolved !== null) return { path: null, preflight: unresolved };
   const work = { pool: engine.pool, account: engine.pool.openScan() };
+  const settings = { method: 'GET', redirects: 'none', timeoutMs: answerWithinMs } as const;
   const { manifest, openapi } = EMPTY_OBSERVATIONS;
   let documents: DeclaringDocuments = { origin, manifest, openapi };
   let path: string | null = null;
-  for (const [name, document] of [
-    ['manifest', MANIFEST_DOCUMENT],
-    ['openapi', OPENAPI_DOCUMENT],
-  ] as const) {
-    const answer = await readDocument(origin, document, { client, answerWithinMs });
+  for (const { name, ...document } of DOCUMENTS) {
+    const answer = await client.request({ ...settings, ...document, origin, accept: ACCEPT_JSON });
     if (!answer.ok) return { path: null, preflight: unanswered(`GET ${document.path}`, answer) };
     documents = { ...documents, [name]: answer };
-    path = await findPaidGet(documents, work);
+    const paidGet = await runOnWorker(work, 'origin', TERMS, 'findPaidGet', documents);
+    // If the worker exceeds its limits, the documents count as naming no paid GET.
+    path = paidGet.ok ? paidGet.output : null;
     if (path !== null) break;
   }
   if (path === null) return { path, preflight: notAsked(NO_PAID_GET) };
   const request = { origin, path, method: 'GET', maxPrice: null };
-  const settings = { method: 'GET', redirects: 'none', timeoutMs: answerWithinMs } as const;
   return { path, preflight: await askOnce(request, settings, { client, ...engine }) };
 }
 
 const NO_PAID_GET =
   'neither /.well-known/x402 nor /openapi.json names something that a GET buys: paste the address of something that the host sells';
-
-function readDocument(
-  origin: Origin,
-  { path, capBytes }: typeof MANIFEST_DOCUMENT,
-  { client, answerWithinMs }: Pick<StrangerOptions, 'client' | 'answerWithinMs'>,
-): Promise<HttpObservation> {
-  const settings = { method: 'GET', redirects: 'none', accept: ACCEPT } as const;
-  return client.request({ ...settings, origin, path, capBytes, timeoutMs: answerWithinMs });
-}
-
-/** Also null if the worker exceeded its limits. */
-async function findPaidGet(documents: DeclaringDocuments, work: ScanWork): Promise<string | null> {
-  const paidGet = await runOnWorker(work, 'origin', PAID_GET_MODULE, 'findPaidGet', documents);
-  return paidGet.ok ? paidGet.output : null;
-}
