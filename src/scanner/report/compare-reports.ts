@@ -96,51 +96,38 @@ export function listDifferences(before: ComparedReport, after: ComparedReport): 
     describeReport(after),
     changes.length === 0 ? 'No check moved.' : `${changes.length} moved:`,
     ...changes,
-    ...listListingChanges(before, after),
-    ...listWayChanges(before, after),
+    ...listTextChanges(before.indexed, after.indexed, toListingText),
+    ...listTextChanges(before.otherWays, after.otherWays, toWayText),
     // Report files are untrusted, so terminal control characters are removed.
   ].map((line) => `${line.startsWith('  ') ? '  ' : ''}${cleanText(line, MAX_LINE_CHARS)}`);
 }
 
-/** Compares index rows. Returns nothing if a report has none. */
-function listListingChanges(before: ComparedReport, after: ComparedReport): readonly string[] {
-  if (before.indexed === undefined || after.indexed === undefined) return [];
-  return listTextChanges(toListingTexts(before.indexed), toListingTexts(after.indexed));
-}
+type NamedText = readonly [name: string, text: string];
 
-/** Compares other ways to pay. Returns nothing if a report lacks the member. */
-function listWayChanges(before: ComparedReport, after: ComparedReport): readonly string[] {
-  if (before.otherWays === undefined || after.otherWays === undefined) return [];
-  return listTextChanges(toWayTexts(before.otherWays), toWayTexts(after.otherWays));
-}
-
-function toWayTexts(ways: readonly Static<typeof wayCell>[]): ReadonlyMap<string, string> {
-  return new Map(
-    ways.map(({ method, path, protocol, methods }) => {
-      const text = methods.length === 0 ? 'sold' : `sold by ${methods.join(', ')}`;
-      return [`${method} ${path} over ${protocol}`, text];
-    }),
-  );
-}
-
-function listTextChanges(
-  before: ReadonlyMap<string, string>,
-  after: ReadonlyMap<string, string>,
+/** Compares the rows of a member by their names. Returns nothing if a report lacks the member. */
+function listTextChanges<Row>(
+  before: readonly Row[] | undefined,
+  after: readonly Row[] | undefined,
+  toText: (row: Row) => NamedText,
 ): readonly string[] {
-  return [...new Set([...before.keys(), ...after.keys()])].flatMap((name) => {
-    const [from, to] = [before.get(name) ?? 'not there', after.get(name) ?? 'not there'];
+  if (before === undefined || after === undefined) return [];
+  const [earlier, later] = [new Map(before.map(toText)), new Map(after.map(toText))];
+  return [...new Set([...earlier.keys(), ...later.keys()])].flatMap((name) => {
+    const [from, to] = [earlier.get(name) ?? 'not there', later.get(name) ?? 'not there'];
     return from === to ? [] : [`  ${name}: ${from} -> ${to}`];
   });
 }
 
-function toListingTexts(rows: readonly Static<typeof listingCell>[]): ReadonlyMap<string, string> {
-  return new Map(
-    rows.map(({ index, method, resource, state, differences }) => {
-      const fields = differences.map(({ field, indexed }) => `${field} ${indexed}`).join(', ');
-      const text = fields === '' ? state : `${state} (${fields})`;
-      return [`${index} ${method} ${resource}`, text.replaceAll('_', ' ')];
-    }),
-  );
+function toWayText({ method, path, protocol, methods }: Static<typeof wayCell>): NamedText {
+  const text = methods.length === 0 ? 'sold' : `sold by ${methods.join(', ')}`;
+  return [`${method} ${path} over ${protocol}`, text];
+}
+
+function toListingText(row: Static<typeof listingCell>): NamedText {
+  const { index, method, resource, state, differences } = row;
+  const fields = differences.map(({ field, indexed }) => `${field} ${indexed}`).join(', ');
+  const text = fields === '' ? state : `${state} (${fields})`;
+  return [`${index} ${method} ${resource}`, text.replaceAll('_', ' ')];
 }
 
 function toCellText(cell: Static<typeof resultCell> | undefined): string {
