@@ -174,18 +174,6 @@ const UNREACHABLE_REASONS: Readonly<Record<string, SentenceMaker>> = {
 const sayUnreadable: SentenceMaker = (_, evidence) =>
   `No: the seller asks for a payment in a form that clients do not read (${evidence}).`;
 
-/** Answer lines for a misplaced challenge, by the outcome of P2. */
-const NO_TERMS_LINES: Readonly<Record<string, SentenceMaker>> = {
-  'other-status': sayUnreadable,
-  'other-header': sayUnreadable,
-  'raw-json': sayUnreadable,
-  base64url: sayUnreadable,
-  nested: sayUnreadable,
-  'not-a-challenge': sayUnreadable,
-  undecodable: sayUnreadable,
-  'no-terms': (_, evidence) => `No: a 402 without terms, so nobody can pay (${evidence}).`,
-};
-
 /** Answer lines for reports without a challenge, by the outcome of P2. */
 const NO_CHALLENGE_LINES: Readonly<Record<string, SentenceMaker>> = {
   'none-found': (host, evidence) =>
@@ -201,7 +189,14 @@ const NO_CHALLENGE_LINES: Readonly<Record<string, SentenceMaker>> = {
   'tools-uncalled': (_, evidence) => `Not known: ${evidence}.`,
   'validates-only': (_, evidence) => `Not known: input is checked before payment (${evidence}).`,
   'other-protocol': (_, evidence) => `No: ${evidence}.`,
-  ...NO_TERMS_LINES,
+  'other-status': sayUnreadable,
+  'other-header': sayUnreadable,
+  'raw-json': sayUnreadable,
+  base64url: sayUnreadable,
+  nested: sayUnreadable,
+  'not-a-challenge': sayUnreadable,
+  undecodable: sayUnreadable,
+  'no-terms': (_, evidence) => `No: a 402 without terms, so nobody can pay (${evidence}).`,
   'every-path': (host) =>
     `Not known: every path of ${host} asks for a payment, and none says what it sells.`,
   unpaid: (_, evidence) => `No: paid routes answer without a payment (${evidence}).`,
@@ -221,18 +216,12 @@ function answerWithoutChallenge({ origin, results = [] }: Partial<ScanReport>): 
   return answer ?? NO_PAYMENT_ASKED;
 }
 
-export type OfferPrice = {
-  readonly dollars: number;
-  /** "USDC on Base". */
-  readonly name: string;
-};
-
-/** Returns null if the asset is unknown or the amount is invalid. */
+/** Returns the price and "USDC on Base"; null if the asset is unknown or the amount is invalid. */
 export function toOfferPrice({
   network,
   asset,
   amount,
-}: Pick<OfferPayability, 'network' | 'asset' | 'amount'>): OfferPrice | null {
+}: Pick<OfferPayability, 'network' | 'asset' | 'amount'>) {
   const token = network !== null && asset !== null ? findKnownAsset(network, asset) : null;
   if (token === null || network === null || amount === null || !/^[0-9]{1,40}$/.test(amount))
     return null;
