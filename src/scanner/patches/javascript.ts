@@ -1,16 +1,21 @@
 import { toJsonLiteral, toJsString, toJsTemplate } from './literals.ts';
-import { cannotFix, type PaidExtras, type Patch, type ServedDocument, toPatch } from './patch.ts';
 import {
-  findNamedToken,
+  cannotFix,
+  listSoldRoutes,
+  type PaidExtras,
+  type Patch,
+  type ServedDocument,
+  type SoldRoute,
+  toPatch,
+} from './patch.ts';
+import {
   isSolana,
   listNetworks,
-  nameGuardedRoutes,
   nameRoute,
   type PatchRoute,
   type PatchToken,
   type PatchValues,
   toMachine,
-  toResourceUrl,
 } from './patch-values.ts';
 import {
   type RouteSyntax,
@@ -51,20 +56,12 @@ export function writeSdkServer(networks: readonly string[], { hasBazaar }: PaidE
   ];
 }
 
-/** The configuration of one paid route, in a constant called `name`. */
-export function writeSoldRoute(
-  name: string,
-  route: PatchRoute,
-  values: PatchValues,
-  extras: PaidExtras,
-): string[] {
-  const { network, price, payTo, description, mimeType } = route;
-  const resource = toResourceUrl(values, route, extras);
-  const token = findNamedToken(route, extras);
+/** The configuration of one paid route, in a constant. */
+export function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): string[] {
+  const { network, price, payTo, description, mimeType, resource, token } = route;
   const priceLiteral = token === null ? toJsString(`$${price}`) : toTokenLiteral(token);
-  const { hasBazaar } = extras;
   return [
-    `const ${name} = {`,
+    `const ${route.name} = {`,
     `  accepts: { scheme: 'exact', network: ${toJsString(network)}, price: ${priceLiteral}, payTo: ${toJsString(payTo)} },`,
     ...(resource === null ? [] : [`  resource: ${toJsString(resource)},`]),
     `  description: ${toJsString(description)},`,
@@ -101,27 +98,28 @@ export function writeGuardedApp(
 ): string[] {
   const [importLine, appLine] = FRAMEWORKS[framework];
   const networks = listNetworks(values.routes);
-  const guarded = nameGuardedRoutes(values);
+  const guarded = listSoldRoutes(values, extras);
   return [
     ...writeSdkImports(networks, extras),
     `import { paymentMiddleware } from '@x402/${framework}';`,
     importLine,
     '',
     ...writeSdkServer(networks, extras),
-    ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, extras)),
+    ...guarded.flatMap((route) => writeSoldRoute(route, extras)),
     '',
     '// List every route that you guard now. A route that is not in this list is free.',
     'const routes = {',
-    ...guarded.flatMap(({ name, route }) => writeRouteEntries(route, name)),
+    ...guarded.flatMap(writeRouteEntries),
     '};',
     '',
     appLine,
   ];
 }
 
-function writeRouteEntries(route: PatchRoute, name: string): string[] {
-  if (route.template === null) return [`  // ${toUnknownRouteNote(route)}`, `  [ROUTE]: ${name},`];
-  const path = writeRoute(route.template, 'middleware');
+function writeRouteEntries(route: SoldRoute): string[] {
+  const { name, template } = route;
+  if (template === null) return [`  // ${toUnknownRouteNote(route)}`, `  [ROUTE]: ${name},`];
+  const path = writeRoute(template, 'middleware');
   return toGuardedKeys(route, path).map((key) => `  ${toJsString(key)}: ${name},`);
 }
 

@@ -3,12 +3,7 @@ import type { FreeRoute, ReportOffer, ReportRoute, ScanReport } from '../model/r
 import { cleanText } from '../parse/text/text.ts';
 import { parseAmount } from '../parse/x402/amount.ts';
 import { findKnownAsset, listKnownAssets } from '../parse/x402/assets.ts';
-import {
-  hasParameters,
-  parseRouteTemplate,
-  type RouteTemplate,
-  writeRoute,
-} from './route-template.ts';
+import { parseRouteTemplate, type RouteTemplate, writeRoute } from './route-template.ts';
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 export type Method = (typeof METHODS)[number];
@@ -130,28 +125,9 @@ export function readPatchValues(
   };
 }
 
-/** Lists every route that the middleware must guard, with the name of the route's configuration. */
-export function nameGuardedRoutes({ routes, signIns }: PatchValues) {
-  const guarded = [...routes, ...signIns];
-  return guarded.map((route, index) => {
-    return { name: guarded.length === 1 ? 'sold' : `sold${index + 1}`, route };
-  });
-}
-
 /** The distinct networks of the routes. */
 export function listNetworks(routes: readonly PatchRoute[]): readonly string[] {
   return [...new Set(routes.map(({ network }) => network))];
-}
-
-/** The URL that buyers use; null if the SDK writes it: a path with parameters, a seller that was scanned locally. */
-export function toResourceUrl(
-  { origin }: PatchValues,
-  { template }: PatchRoute,
-  { isBehindProxy = false }: { readonly isBehindProxy?: boolean } = {},
-): string | null {
-  if (template === null || hasParameters(template)) return null;
-  if (origin === PLACEHOLDERS.origin && !isBehindProxy) return null;
-  return origin + template.map((piece) => (piece.kind === 'text' ? piece.text : '')).join('');
 }
 
 export function isSolana(network: string): boolean {
@@ -262,14 +238,6 @@ function toToken(offer: ReportOffer | undefined): PatchToken | null {
   const [first] = listKnownAssets(known.network);
   const { asset, domain } = known;
   return { asset, amount: String(amount), ...domain, isDefault: first?.asset === asset };
-}
-
-/** Returns the token if the code must name it: by a price in dollars, the SDKs take their default token. */
-export function findNamedToken(
-  { token }: PatchRoute,
-  { hasDomain = false }: { readonly hasDomain?: boolean },
-): PatchToken | null {
-  return token !== null && (hasDomain || !token.isDefault) ? token : null;
 }
 
 function toPrice(offer: ReportOffer | undefined): string | null {

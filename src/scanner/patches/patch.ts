@@ -1,4 +1,5 @@
-import type { PatchRoute, PatchValues } from './patch-values.ts';
+import { type PatchRoute, type PatchValues, PLACEHOLDERS } from './patch-values.ts';
+import { hasParameters, writeRoute } from './route-template.ts';
 
 export const STACKS = ['express', 'hono', 'next', 'fastapi', 'flask', 'go', 'nginx'] as const;
 export type Stack = (typeof STACKS)[number];
@@ -77,6 +78,41 @@ export type PaidExtras = {
   /** True if the code names the token of each price with its EIP-712 domain. */
   readonly hasDomain?: boolean;
 };
+
+/** A route that the middleware must guard. */
+export type SoldRoute = PatchRoute & {
+  /** Name of the route's configuration in the code. */
+  readonly name: string;
+  /** The URL that buyers use; null if the SDK writes it: a path with parameters, a seller that was scanned locally. */
+  readonly resource: string | null;
+};
+
+/** Leaves out the token that the SDKs take for a price in dollars, unless the code needs its domain. */
+export function toSoldRoute(
+  name: string,
+  route: PatchRoute,
+  { origin }: PatchValues,
+  { isBehindProxy = false, hasDomain = false }: PaidExtras,
+): SoldRoute {
+  const { template, token } = route;
+  const isWrittenBySdk =
+    template === null ||
+    hasParameters(template) ||
+    (origin === PLACEHOLDERS.origin && !isBehindProxy);
+  return {
+    ...route,
+    name,
+    resource: isWrittenBySdk ? null : origin + writeRoute(template, 'openapi'),
+    token: token?.isDefault && !hasDomain ? null : token,
+  };
+}
+
+export function listSoldRoutes(values: PatchValues, extras: PaidExtras): readonly SoldRoute[] {
+  const guarded = [...values.routes, ...values.signIns];
+  return guarded.map((route, index) =>
+    toSoldRoute(guarded.length === 1 ? 'sold' : `sold${index + 1}`, route, values, extras),
+  );
+}
 
 /** A guard that lets HEAD through has the verb GET in its key. Without a verb the key would guard POST too. */
 function guardByGet(values: PatchValues): PatchValues {

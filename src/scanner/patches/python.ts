@@ -1,16 +1,20 @@
 import { toPythonString } from './literals.ts';
-import { cannotFix, type PaidExtras, type Patch, toPatch } from './patch.ts';
 import {
-  findNamedToken,
+  cannotFix,
+  listSoldRoutes,
+  type PaidExtras,
+  type Patch,
+  type SoldRoute,
+  toPatch,
+} from './patch.ts';
+import {
   isSolana,
   listNetworks,
-  nameGuardedRoutes,
   nameRoute,
   type PatchRoute,
   type PatchToken,
   type PatchValues,
   toMachine,
-  toResourceUrl,
 } from './patch-values.ts';
 import {
   type RouteSyntax,
@@ -19,19 +23,11 @@ import {
   writeRoute,
 } from './route-template.ts';
 
-/** The configuration of one paid route, in a variable called `name`. */
-function writeSoldRoute(
-  name: string,
-  route: PatchRoute,
-  values: PatchValues,
-  extras: PaidExtras,
-): string[] {
-  const { hasBazaar } = extras;
-  const token = findNamedToken(route, extras);
-  const { network, price, payTo, description, mimeType } = route;
-  const resource = toResourceUrl(values, route, extras);
+/** The configuration of one paid route, in a variable. */
+function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): string[] {
+  const { network, price, payTo, description, mimeType, resource, token } = route;
   return [
-    `${name} = {`,
+    `${route.name} = {`,
     '    "accepts": {',
     '        "scheme": "exact",',
     `        "network": ${toPythonString(network)},`,
@@ -66,7 +62,7 @@ export function writeGuardedRoutes(
   const suffix = framework === 'flask' ? 'Sync' : '';
   const networks = listNetworks(values.routes);
   const machines = [...new Set(networks.map(toMachine))];
-  const guarded = nameGuardedRoutes(values);
+  const guarded = listSoldRoutes(values, extras);
   return [
     `from x402 import x402ResourceServer${suffix}`,
     ...(extras.hasBazaar
@@ -85,18 +81,18 @@ export function writeGuardedRoutes(
         `register_exact_${toMachine(network)}_server(server, ${toPythonString(network)})`,
     ),
     '',
-    ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, extras)),
+    ...guarded.flatMap((route) => writeSoldRoute(route, extras)),
     '',
     '# List every route that you guard now. A route that is not in this list is free.',
     'routes = {',
-    ...guarded.flatMap(({ name, route }) => writeRouteEntries(route, name, framework)),
+    ...guarded.flatMap((route) => writeRouteEntries(route, framework)),
     '}',
     '',
   ];
 }
 
-function writeRouteEntries(route: PatchRoute, name: string, syntax: RouteSyntax): string[] {
-  const { template } = route;
+function writeRouteEntries(route: SoldRoute, syntax: RouteSyntax): string[] {
+  const { name, template } = route;
   if (template === null) return [`    # ${toUnknownRouteNote(route)}`, `    ROUTE: ${name},`];
   const path = writeRoute(template, 'brackets');
   const decoratorPath = writeRoute(template, syntax);

@@ -2,24 +2,23 @@
 import { toConstantName, toGoString, toGoText, toJsonLiteral } from '../literals.ts';
 import {
   cannotFix,
+  listSoldRoutes,
   type PaidExtras,
   type Patch,
   type ServedDocument,
+  type SoldRoute,
   type StackPatches,
   toPaidTopics,
   toPatch,
 } from '../patch.ts';
 import {
-  findNamedToken,
   isSolana,
   listNetworks,
-  nameGuardedRoutes,
   nameRoute,
   type PatchRoute,
   type PatchToken,
   type PatchValues,
   toMachine,
-  toResourceUrl,
 } from '../patch-values.ts';
 import { toGuardedKeys, toRoutePattern, writeRoute } from '../route-template.ts';
 
@@ -131,7 +130,7 @@ function writePattern(routes: readonly PatchRoute[]): string {
 
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   const { isBehindProxy, hasBazaar } = extras;
-  const guarded = nameGuardedRoutes(values);
+  const guarded = listSoldRoutes(values, extras);
   const networks = listNetworks(values.routes);
   const machines = [...new Set(networks.map(toMachine))];
   return toPatch(FILE, 'go', [
@@ -151,11 +150,11 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
     '',
     '// withPayments wraps the mux. Put it before anything that reads the body.',
     'func withPayments(mux http.Handler) http.Handler {',
-    ...guarded.flatMap(({ name, route }) => writeSoldRoute(name, route, values, extras)),
+    ...guarded.flatMap((route) => writeSoldRoute(route, extras)),
     `\treturn ${isBehindProxy ? 'asPublic(' : ''}nethttpmw.X402Payment(nethttpmw.Config{`,
     '\t\t// List every route that you guard now. A route that is not in this list is free.',
     '\t\tRoutes: x402http.RoutesConfig{',
-    ...guarded.flatMap(({ name, route }) => writeRouteEntries(route, name)),
+    ...guarded.flatMap(writeRouteEntries),
     '\t\t},',
     '\t\tFacilitator: x402http.NewHTTPFacilitatorClient(&x402http.FacilitatorConfig{',
     '\t\t\tURL: os.Getenv("FACILITATOR_URL"),',
@@ -184,16 +183,8 @@ function writeToken({ asset, amount, name, version }: PatchToken): readonly stri
   ];
 }
 
-function writeSoldRoute(
-  name: string,
-  route: PatchRoute,
-  values: PatchValues,
-  extras: PaidExtras,
-): readonly string[] {
-  const { hasBazaar } = extras;
-  const token = findNamedToken(route, extras);
-  const { network, price, payTo, description, mimeType } = route;
-  const resource = toResourceUrl(values, route, extras);
+function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): readonly string[] {
+  const { name, network, price, payTo, description, mimeType, resource, token } = route;
   const discoveryName = `discovery${name.replace('sold', '')}`;
   return [
     ...(hasBazaar ? writeDiscovery(discoveryName, route) : []),
@@ -215,8 +206,8 @@ function writeSoldRoute(
 }
 
 /** The x402 module writes parameters in brackets, the mux in braces. */
-function writeRouteEntries(route: PatchRoute, name: string): readonly string[] {
-  const { template, example } = route;
+function writeRouteEntries(route: SoldRoute): readonly string[] {
+  const { name, template, example } = route;
   if (template === null) {
     const suffix = example === null ? '' : ` behind ${example}`;
     return [

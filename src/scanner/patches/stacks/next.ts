@@ -17,6 +17,7 @@ import {
   toPaidTopics,
   toPart,
   toPatch,
+  toSoldRoute,
 } from '../patch.ts';
 import { listNetworks, type PatchRoute, type PatchValues } from '../patch-values.ts';
 import {
@@ -101,11 +102,11 @@ function writeRouteModule(
     '}',
     ...routes.flatMap((route) => {
       const method = route.method ?? 'GET';
-      const configName = `sold${method}`;
-      const guardedHandler = `withX402(handler, ${configName}, server)`;
+      const sold = toSoldRoute(`sold${method}`, route, values, extras);
+      const guardedHandler = `withX402(handler, ${sold.name}, server)`;
       return [
         '',
-        ...writeSoldRoute(configName, route, values, extras),
+        ...writeSoldRoute(sold, extras),
         ...(extras.isBehindProxy
           ? writePublicHandler(method, guardedHandler, values)
           : [`export const ${method} = ${guardedHandler};`]),
