@@ -10,13 +10,8 @@ export function toJsString(text: string): string {
   return /['\\\n]/.test(text) ? JSON.stringify(text) : `'${text}'`;
 }
 
-/** A string literal; the escapes of JSON mean the same in Python. */
-export function toPythonString(text: string): string {
-  return JSON.stringify(text);
-}
-
-/** A string literal; the escapes of JSON mean the same in Go. */
-export function toGoString(text: string): string {
+/** A string literal of Python and Go, in which the escapes of JSON mean the same. */
+export function toDoubleQuoted(text: string): string {
   return JSON.stringify(text);
 }
 

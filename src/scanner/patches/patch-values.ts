@@ -1,7 +1,7 @@
 /** Values of patches: facts of a report, or placeholders in angle brackets. */
 import type { FreeRoute, ReportOffer, ReportRoute, ScanReport } from '../model/report.ts';
 import { cleanText } from '../parse/text/text.ts';
-import { parseAmount } from '../parse/x402/amount.ts';
+import { parseAmount, toDecimal } from '../parse/x402/amount.ts';
 import { findKnownAsset, listKnownAssets } from '../parse/x402/assets.ts';
 import { parseRouteTemplate, type RouteTemplate, writeRoute } from './route-template.ts';
 
@@ -243,11 +243,7 @@ function toToken(offer: ReportOffer | undefined): PatchToken | null {
 function toPrice(offer: ReportOffer | undefined): string | null {
   const amount = parseAmount(offer?.amount ?? undefined);
   const asset = findKnownAsset(offer?.network ?? '', offer?.asset ?? '');
-  if (amount === null || asset === null) return null;
-  const digits = String(amount).padStart(asset.decimals + 1, '0');
-  const whole = digits.slice(0, -asset.decimals);
-  const decimals = digits.slice(-asset.decimals).replace(/0+$/, '');
-  return decimals === '' ? whole : `${whole}.${decimals}`;
+  return amount === null || asset === null ? null : toDecimal(amount, asset.decimals);
 }
 
 /** Returns "GET /weather/{city}", for documents, and for keys that only the seller's code reads. */

@@ -1,4 +1,4 @@
-import { toPythonString } from './literals.ts';
+import { toDoubleQuoted } from './literals.ts';
 import {
   cannotFix,
   listSoldRoutes,
@@ -30,13 +30,13 @@ function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): string[] {
     `${route.name} = {`,
     '    "accepts": {',
     '        "scheme": "exact",',
-    `        "network": ${toPythonString(network)},`,
-    ...(token === null ? [`        "price": ${toPythonString(`$${price}`)},`] : writeToken(token)),
-    `        "payTo": ${toPythonString(payTo)},`,
+    `        "network": ${toDoubleQuoted(network)},`,
+    ...(token === null ? [`        "price": ${toDoubleQuoted(`$${price}`)},`] : writeToken(token)),
+    `        "payTo": ${toDoubleQuoted(payTo)},`,
     '    },',
-    ...(resource === null ? [] : [`    "resource": ${toPythonString(resource)},`]),
-    `    "description": ${toPythonString(description)},`,
-    `    "mimeType": ${toPythonString(mimeType)},`,
+    ...(resource === null ? [] : [`    "resource": ${toDoubleQuoted(resource)},`]),
+    `    "description": ${toDoubleQuoted(description)},`,
+    `    "mimeType": ${toDoubleQuoted(mimeType)},`,
     ...(hasBazaar ? writeDiscovery(route) : []),
     '}',
   ];
@@ -46,9 +46,9 @@ function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): string[] {
 function writeToken({ asset, amount, name, version }: PatchToken): string[] {
   return [
     '        "price": {',
-    `            "amount": ${toPythonString(amount)},`,
-    `            "asset": ${toPythonString(asset)},`,
-    `            "extra": {"name": ${toPythonString(name)}, "version": ${toPythonString(version)}},`,
+    `            "amount": ${toDoubleQuoted(amount)},`,
+    `            "asset": ${toDoubleQuoted(asset)},`,
+    `            "extra": {"name": ${toDoubleQuoted(name)}, "version": ${toDoubleQuoted(version)}},`,
     '        },',
   ];
 }
@@ -78,7 +78,7 @@ export function writeGuardedRoutes(
     `server = x402ResourceServer${suffix}(facilitator)`,
     ...networks.map(
       (network) =>
-        `register_exact_${toMachine(network)}_server(server, ${toPythonString(network)})`,
+        `register_exact_${toMachine(network)}_server(server, ${toDoubleQuoted(network)})`,
     ),
     '',
     ...guarded.flatMap((route) => writeSoldRoute(route, extras)),
@@ -98,7 +98,7 @@ function writeRouteEntries(route: SoldRoute, syntax: RouteSyntax): string[] {
   const decoratorPath = writeRoute(template, syntax);
   return [
     ...(decoratorPath === path ? [] : [`    # ${decoratorPath} in the decorator`]),
-    ...toGuardedKeys(route, path).map((key) => `    ${toPythonString(key)}: ${name},`),
+    ...toGuardedKeys(route, path).map((key) => `    ${toDoubleQuoted(key)}: ${name},`),
   ];
 }
 
@@ -109,7 +109,7 @@ export const PYTHON_TOPICS = {
       'PAID_ROUTES = {',
       ...routes.map(
         (route) =>
-          `    ${toPythonString(nameRoute(route))}: {"price": ${toPythonString(route.price)}, "network": ${toPythonString(route.network)}, "payTo": ${toPythonString(route.payTo)}},`,
+          `    ${toDoubleQuoted(nameRoute(route))}: {"price": ${toDoubleQuoted(route.price)}, "network": ${toDoubleQuoted(route.network)}, "payTo": ${toDoubleQuoted(route.payTo)}},`,
       ),
       '}',
       '',
@@ -131,7 +131,7 @@ export const PYTHON_TOPICS = {
       isSolana(network)
         ? [
             '# Use this for each route and for /.well-known/x402.',
-            `PAY_TO = ${toPythonString(payTo)}`,
+            `PAY_TO = ${toDoubleQuoted(payTo)}`,
           ]
         : [
             'import os',
@@ -139,7 +139,7 @@ export const PYTHON_TOPICS = {
             'from eth_utils import is_checksum_address',
             '',
             '# Use this for each route and for /.well-known/x402.',
-            `PAY_TO = os.environ.get("PAY_TO", ${toPythonString(payTo)})`,
+            `PAY_TO = os.environ.get("PAY_TO", ${toDoubleQuoted(payTo)})`,
             'if not is_checksum_address(PAY_TO) and PAY_TO != PAY_TO.lower():',
             '    raise SystemExit("PAY_TO has a wrong checksum")',
           ],
@@ -149,7 +149,7 @@ export const PYTHON_TOPICS = {
       'import os',
       'from urllib.parse import urljoin',
       '',
-      `BASE_URL = os.environ.get("BASE_URL", ${toPythonString(origin)})`,
+      `BASE_URL = os.environ.get("BASE_URL", ${toDoubleQuoted(origin)})`,
       '',
       '',
       'def link(route: str) -> str:',

@@ -75,7 +75,7 @@ export function toPrice(network: Term, asset: Term, units: Term) {
 }
 
 /** 50000n with 6 decimals is "0.05". */
-function toDecimal(amount: bigint, decimals: number): string {
+export function toDecimal(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
   const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');

@@ -1,6 +1,6 @@
 /** FastAPI with the Python package x402. */
 import { listDeclaredRoutes, SECURITY_SCHEMES, toPaidOperation } from '../documents.ts';
-import { toConstantName, toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
+import { toConstantName, toDoubleQuoted, toPythonLiteral, toPythonText } from '../literals.ts';
 import {
   cannotFix,
   type PaidExtras,
@@ -89,14 +89,14 @@ function writeOpenApi(values: PatchValues): string[] {
     // Without servers, the document is about the address that was called.
     ...(origin === PLACEHOLDERS.origin
       ? []
-      : [`app.servers = [{"url": ${toPythonString(origin)}}]`]),
+      : [`app.servers = [{"url": ${toDoubleQuoted(origin)}}]`]),
     '',
     '# Add these arguments to the decorators of your own handlers, and keep the payment middleware.',
     ...listDeclaredRoutes(values).flatMap((route, index) => writePaidStub(route, index)),
     ...freeOperations.flatMap(({ method, template }, index) => [
       '',
       '',
-      `@app.${method.toLowerCase()}(${toPythonString(writeRoute(template, 'fastapi'))}, openapi_extra={"security": []})`,
+      `@app.${method.toLowerCase()}(${toDoubleQuoted(writeRoute(template, 'fastapi'))}, openapi_extra={"security": []})`,
       `def free${index + 1}(${writeArguments(template)}):`,
       '    ...',
     ]),
@@ -121,7 +121,7 @@ function writeOpenApi(values: PatchValues): string[] {
 function writePaidStub(route: PatchRoute, index: number): string[] {
   const { responses, ...otherMembers } = toPaidOperation(route);
   const { template } = route;
-  const path = template === null ? 'ROUTE' : toPythonString(writeRoute(template, 'fastapi'));
+  const path = template === null ? 'ROUTE' : toDoubleQuoted(writeRoute(template, 'fastapi'));
   return [
     '',
     '',
@@ -146,7 +146,7 @@ function writeDocumentRoute({ name, path, contentType, body }: ServedDocument): 
   const isText = typeof body === 'string';
   const constant = toConstantName(name);
   const answer = isText
-    ? `Response(${constant}, media_type=${toPythonString(contentType)})`
+    ? `Response(${constant}, media_type=${toDoubleQuoted(contentType)})`
     : `JSONResponse(${constant})`;
   return [
     'from fastapi import FastAPI',
@@ -157,7 +157,7 @@ function writeDocumentRoute({ name, path, contentType, body }: ServedDocument): 
     'app = FastAPI()',
     '',
     '',
-    `@app.get(${toPythonString(path)}, include_in_schema=False)`,
+    `@app.get(${toDoubleQuoted(path)}, include_in_schema=False)`,
     `def serve_${constant.toLowerCase()}():`,
     `    return ${answer}`,
   ];

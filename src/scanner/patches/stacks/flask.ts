@@ -1,5 +1,5 @@
 /** Flask with the Python package x402. */
-import { toConstantName, toPythonLiteral, toPythonString, toPythonText } from '../literals.ts';
+import { toConstantName, toDoubleQuoted, toPythonLiteral, toPythonText } from '../literals.ts';
 import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
 import { cannotFix, toPaidTopics, toPatch } from '../patch.ts';
 import type { PatchValues } from '../patch-values.ts';
@@ -78,8 +78,8 @@ function writeDocumentRoute({ name, path, contentType, body }: ServedDocument): 
     'app = Flask(__name__)',
     '',
     '',
-    `@app.get(${toPythonString(path)})`,
+    `@app.get(${toDoubleQuoted(path)})`,
     `def serve_${constant.toLowerCase()}():`,
-    `    return ${isText ? `Response(${constant}, content_type=${toPythonString(contentType)})` : `jsonify(${constant})`}`,
+    `    return ${isText ? `Response(${constant}, content_type=${toDoubleQuoted(contentType)})` : `jsonify(${constant})`}`,
   ];
 }

@@ -1,5 +1,5 @@
 /** Go's net/http with github.com/x402-foundation/x402/go/v2. */
-import { toConstantName, toGoString, toGoText, toJsonLiteral } from '../literals.ts';
+import { toConstantName, toDoubleQuoted, toGoText, toJsonLiteral } from '../literals.ts';
 import {
   cannotFix,
   listSoldRoutes,
@@ -55,7 +55,9 @@ export const GO: StackPatches = {
       '// Prices in dollars. A route asks for "$" + Prices[route]; its operation in /openapi.json declares',
       '// "x-payment-info": PaymentInfo(route).',
       'var Prices = map[string]string{',
-      ...routes.map((route) => `\t${toGoString(nameRoute(route))}: ${toGoString(route.price)},`),
+      ...routes.map(
+        (route) => `\t${toDoubleQuoted(nameRoute(route))}: ${toDoubleQuoted(route.price)},`,
+      ),
       '}',
       '',
       'func PaymentInfo(route string) map[string]any {',
@@ -74,7 +76,7 @@ export const GO: StackPatches = {
             'package main',
             '',
             '// PayTo is for each route and for /.well-known/x402.',
-            `const PayTo = ${toGoString(payTo)}`,
+            `const PayTo = ${toDoubleQuoted(payTo)}`,
           ]
         : [
             'package main',
@@ -82,14 +84,14 @@ export const GO: StackPatches = {
             'import "github.com/ethereum/go-ethereum/common"',
             '',
             '// PayTo is for each route, and for /.well-known/x402, with its checksum.',
-            `var PayTo = common.HexToAddress(${toGoString(payTo)}).Hex()`,
+            `var PayTo = common.HexToAddress(${toDoubleQuoted(payTo)}).Hex()`,
           ],
     ),
   'base-url': ({ origin }) =>
     toPatch('links.go', 'go', [
       'package main',
       '',
-      `const baseURL = ${toGoString(origin)}`,
+      `const baseURL = ${toDoubleQuoted(origin)}`,
       '',
       '// link is for each address in OpenAPI, llms.txt, manifest and agent card.',
       'func link(route string) string { return baseURL + route }',
@@ -125,7 +127,7 @@ export const GO: StackPatches = {
 
 function writePattern(routes: readonly PatchRoute[]): string {
   const patterns = routes.map(({ template }) => template && toRoutePattern(template));
-  return patterns.includes(null) ? 'ROUTE' : toGoString([...new Set(patterns)].join('|'));
+  return patterns.includes(null) ? 'ROUTE' : toDoubleQuoted([...new Set(patterns)].join('|'));
 }
 
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
@@ -162,7 +164,7 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
     '\t\tSchemes: []nethttpmw.SchemeConfig{',
     ...networks.map(
       (network) =>
-        `\t\t\t{Network: ${toGoString(network)}, Server: ${toMachine(network)}.NewExact${isSolana(network) ? 'Svm' : 'Evm'}Scheme()},`,
+        `\t\t\t{Network: ${toDoubleQuoted(network)}, Server: ${toMachine(network)}.NewExact${isSolana(network) ? 'Svm' : 'Evm'}Scheme()},`,
     ),
     '\t\t},',
     '\t\tTimeout: 30 * time.Second,',
@@ -176,9 +178,9 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
 function writeToken({ asset, amount, name, version }: PatchToken): readonly string[] {
   return [
     '\t\t\tPrice: map[string]interface{}{',
-    `\t\t\t\t"amount": ${toGoString(amount)},`,
-    `\t\t\t\t"asset":  ${toGoString(asset)},`,
-    `\t\t\t\t"extra":  map[string]interface{}{"name": ${toGoString(name)}, "version": ${toGoString(version)}},`,
+    `\t\t\t\t"amount": ${toDoubleQuoted(amount)},`,
+    `\t\t\t\t"asset":  ${toDoubleQuoted(asset)},`,
+    `\t\t\t\t"extra":  map[string]interface{}{"name": ${toDoubleQuoted(name)}, "version": ${toDoubleQuoted(version)}},`,
     '\t\t\t},',
   ];
 }
@@ -191,13 +193,13 @@ function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): readonly s
     `\t${name} := x402http.RouteConfig{`,
     '\t\tAccepts: x402http.PaymentOptions{{',
     '\t\t\tScheme:  "exact",',
-    `\t\t\tNetwork: ${toGoString(network)},`,
-    ...(token === null ? [`\t\t\tPrice:   ${toGoString(`$${price}`)},`] : writeToken(token)),
-    `\t\t\tPayTo:   ${toGoString(payTo)},`,
+    `\t\t\tNetwork: ${toDoubleQuoted(network)},`,
+    ...(token === null ? [`\t\t\tPrice:   ${toDoubleQuoted(`$${price}`)},`] : writeToken(token)),
+    `\t\t\tPayTo:   ${toDoubleQuoted(payTo)},`,
     '\t\t}},',
-    ...(resource === null ? [] : [`\t\tResource:    ${toGoString(resource)},`]),
-    `\t\tDescription: ${toGoString(description)},`,
-    `\t\tMimeType:    ${toGoString(mimeType)},`,
+    ...(resource === null ? [] : [`\t\tResource:    ${toDoubleQuoted(resource)},`]),
+    `\t\tDescription: ${toDoubleQuoted(description)},`,
+    `\t\tMimeType:    ${toDoubleQuoted(mimeType)},`,
     ...(hasBazaar
       ? [`\t\tExtensions:  map[string]interface{}{bazaar.BAZAAR.Key(): ${discoveryName}},`]
       : []),
@@ -219,7 +221,7 @@ function writeRouteEntries(route: SoldRoute): readonly string[] {
   const muxPath = writeRoute(template, 'go');
   return [
     ...(muxPath === path ? [] : [`\t\t\t// ${muxPath} on the mux`]),
-    ...toGuardedKeys(route, path).map((key) => `\t\t\t${toGoString(key)}: ${name},`),
+    ...toGuardedKeys(route, path).map((key) => `\t\t\t${toDoubleQuoted(key)}: ${name},`),
   ];
 }
 
@@ -231,7 +233,7 @@ function writeAsPublic({ host }: PatchValues): readonly string[] {
     'func asPublic(next http.Handler) http.Handler {',
     '\treturn http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {',
     '\t\tpublic := r.Clone(r.Context())',
-    `\t\tpublic.Host = ${toGoString(host)}`,
+    `\t\tpublic.Host = ${toDoubleQuoted(host)}`,
     '\t\tpublic.TLS = &tls.ConnectionState{}',
     '\t\tnext.ServeHTTP(w, public)',
     '\t})',
@@ -274,8 +276,8 @@ function writeDocumentRoute({ name, path, contentType, body }: ServedDocument): 
     '',
     `// Call ${serve} with a mux outside the payment middleware.`,
     `func ${serve}(mux *http.ServeMux) {`,
-    `\tmux.HandleFunc(${toGoString(pattern)}, func(w http.ResponseWriter, _ *http.Request) {`,
-    `\t\tw.Header().Set("Content-Type", ${toGoString(contentType)})`,
+    `\tmux.HandleFunc(${toDoubleQuoted(pattern)}, func(w http.ResponseWriter, _ *http.Request) {`,
+    `\t\tw.Header().Set("Content-Type", ${toDoubleQuoted(contentType)})`,
     `\t\t_, _ = io.WriteString(w, ${name}Document)`,
     '\t})',
     '}',
