@@ -30,6 +30,8 @@ type Draft = {
   method: string | null;
   readonly template: string | null;
   readonly path: string;
+  /** The template, or the path if there is none. */
+  readonly pattern: Pattern;
   challenge: Challenge | null;
 };
 
@@ -51,9 +53,10 @@ export function findRoutes(sources: UnpricedSources, kit: Kit): RouteFacts {
     if (declaredPaid) routes.addDeclared(removeQuery(template), method);
   }
   const signIns = kit.signIns(sources.resources);
-  for (const { resource, ...challenge } of findChallenges(sources.resources, kit)) {
+  for (const challenge of findChallenges(sources.resources, kit)) {
+    const { resource } = challenge;
     const isRoute = resource.tool === undefined && !signIns.includes(resource);
-    if (isRoute) routes.addChallenged(resource, challenge);
+    if (isRoute) routes.addChallenged(challenge);
   }
   const drafts = routes.listDrafts();
   const unpriced =
@@ -87,7 +90,6 @@ type RouteChallenge = {
 
 class RouteDrafts {
   readonly #operations: readonly Pattern[];
-  readonly #patterns = new Map<Draft, Pattern>();
   readonly #drafts: Draft[] = [];
 
   constructor(operations: readonly Operation[]) {
@@ -112,10 +114,9 @@ class RouteDrafts {
     );
   }
 
-  add(draft: Draft): void {
+  add(draft: Omit<Draft, 'pattern'>): void {
     if (this.#drafts.length >= MAX_ENTRIES_READ) return;
-    this.#drafts.push(draft);
-    this.#patterns.set(draft, toPattern(draft.template ?? draft.path));
+    this.#drafts.push({ ...draft, pattern: toPattern(draft.template ?? draft.path) });
   }
 
   /** A manifest lists addresses. An address that matches an OpenAPI template is not a separate route. */
@@ -126,38 +127,30 @@ class RouteDrafts {
     this.add({ method, template, path, challenge: null });
   }
 
-  /** Finds or adds the route of an address that was called. Its template is null if no document declares a template. */
-  addCalled(path: string, calledMethod: string | null): Draft {
-    const method = calledMethod?.toUpperCase() ?? null;
-    const existing = this.#find(path, method);
-    if (existing !== undefined) return existing;
-    const draft = { method, template: this.#findTemplate(path), path, challenge: null };
-    this.add(draft);
-    return draft;
-  }
-
-  addChallenged(
-    resource: ResourceObservation,
-    { method, challenge }: Omit<RouteChallenge, 'resource'>,
-  ): void {
-    const draft = this.addCalled(removeQuery(resource.path), method);
-    draft.method ??= method;
-    draft.challenge ??= challenge;
+  /** Adds a challenge to the route of its address. A new route has no template if no document declares one. */
+  addChallenged({ resource, method, challenge }: RouteChallenge): void {
+    const path = removeQuery(resource.path);
+    const draft = this.#find(path, method);
+    if (draft === undefined)
+      this.add({ method, template: this.#findTemplate(path), path, challenge });
+    else {
+      draft.method ??= method;
+      draft.challenge ??= challenge;
+    }
   }
 
   #find(path: string, method: string | null): Draft | undefined {
     const steps = path.split('/');
     return this.#drafts.find((draft) => {
       const isSameMethod = draft.method === method || draft.method === null || method === null;
-      const pattern = this.#patterns.get(draft);
-      return isSameMethod && pattern !== undefined && isMatch(pattern, steps);
+      return isSameMethod && isMatch(draft.pattern, steps);
     });
   }
 
   #findTemplate(path: string): string | null {
     if (path === '/') return path;
     const declared = this.#drafts.filter(({ template }) => template !== null);
-    const patterns = declared.flatMap((draft) => this.#patterns.get(draft) ?? []);
+    const patterns = declared.map(({ pattern }) => pattern);
     return findTemplate(patterns, path) ?? findTemplate(this.#operations, path);
   }
 }
