@@ -32,7 +32,7 @@ const ROUTER_PARAMETER = /\/(?::\w+|\*|\[\w+\]|%5B\w+%5D)(?=[/?]|$)/i;
 
 export function toPlannedRequest(operation: Operation): PlannedRequest {
   const { requestPath: path, template, method, isMadeUp } = operation;
-  return { path, template, method, madeUp: isMadeUp || hasRouterParameter(template) };
+  return { path, template, method, madeUp: isMadeUp || ROUTER_PARAMETER.test(template) };
 }
 
 export class DeclaredRequests {
@@ -68,15 +68,11 @@ export class DeclaredRequests {
       return { path, template, method, madeUp: madeUp && path !== template };
     }
     if (!hasPathParameters(template)) {
-      return { path: template, template, method, madeUp: hasRouterParameter(template) };
+      return { path: template, template, method, madeUp: ROUTER_PARAMETER.test(template) };
     }
     const { path, isMadeUp } = toRequestPath('', template, [], (value) => value);
     return { path, template, method, madeUp: isMadeUp };
   }
-}
-
-function hasRouterParameter(template: string): boolean {
-  return ROUTER_PARAMETER.test(template);
 }
 
 /**

@@ -47,7 +47,8 @@ export function findResources(wave: FirstWave, kit: Kit) {
     if (sale.declaredPaid) drafts.add(toManifestFinding(sale, declared));
   }
   const sold = new Set(paid);
-  const context = { wave, kit, declared, priceLists: findOfferedPrices(wave, kit) };
+  const priceLists = findPriceLists(wave, kit).filter(({ template }) => isOffered(template));
+  const context = { wave, kit, declared, priceLists };
   const candidates = [
     ...sales.list().flatMap((sale) => (sale.declaredPaid ? [] : toManifestFinding(sale, declared))),
     // A resource that asks for a sign-in, or that is called free, sells nothing, unless its answer has a price.
@@ -86,10 +87,6 @@ type Context = {
   readonly declared: DeclaredRequests;
   readonly priceLists: readonly PricedPath[];
 };
-
-function findOfferedPrices(wave: FirstWave, kit: Kit): readonly PricedPath[] {
-  return findPriceLists(wave, kit).filter(({ template }) => isOffered(template));
-}
 
 /** Lists what the root and llms.txt name: prices before links, which rarely sell anything. */
 function listNamedCandidates({
@@ -222,18 +219,13 @@ export function readManifestEntries(manifest: ManifestReading) {
   return manifest.facts.entries.slice(0, MAX_ENTRIES_READ);
 }
 
-function readIndexedResources({ x402scan }: Pick<FirstWave, 'x402scan'>) {
+function readIndexedRequests({ origin, x402scan }: FirstWave, kit: Kit) {
   if (x402scan.state !== 'seen') return [];
-  return x402scan.data.resources.filter((resource) => !resource.deprecated);
-}
-
-type IndexedRequest = { readonly method: string; readonly template: string };
-
-function readIndexedRequests(wave: FirstWave, kit: Kit): readonly IndexedRequest[] {
-  return readIndexedResources(wave)
+  return x402scan.data.resources
+    .filter((resource) => !resource.deprecated)
     .slice(0, MAX_ENTRIES_READ)
     .flatMap(({ resource, method }) => {
-      const template = findPathOnOrigin(wave.origin.url, resource, kit);
+      const template = findPathOnOrigin(origin.url, resource, kit);
       return template === null ? [] : [{ method: method?.toUpperCase() ?? 'GET', template }];
     });
 }

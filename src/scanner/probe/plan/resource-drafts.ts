@@ -16,12 +16,11 @@ type Draft = {
   post: PostRule;
 };
 
-export type FoundRequest = PlannedRequest & {
-  readonly source: ResourceSource;
-  readonly declaredPaid: boolean;
-  readonly declaredX402: boolean;
-  readonly post: PostRule;
-};
+export type FoundRequest = PlannedRequest &
+  Pick<PlannedResource, 'declaredPaid' | 'post'> & {
+    readonly source: ResourceSource;
+    readonly declaredX402: boolean;
+  };
 
 /** Merges what several sources say about one resource. An entry without a method joins one with a method. */
 export class Drafts {
