@@ -6,7 +6,7 @@ import { findOwnerState } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
 import { StoreError } from './store-error.ts';
 import { waitJitter } from './table.ts';
-import type { ChangeType, Row } from './tables.ts';
+import type { Row } from './tables.ts';
 
 /**
  * The history of one host up to the last row that this reader has read. Rows are numbered without gaps and never
@@ -79,19 +79,8 @@ function isNewer(a: PublishedScan, b: PublishedScan): boolean {
   return a.scanId > b.scanId;
 }
 
-export type DirectoryChange = {
-  /** 1, 2, 3 … without gaps. Readers of the feed do not get this number. */
-  readonly n: number;
-  /** The scan whose publication made the change. Unique, so a repeated publication adds no second change. */
-  readonly scanId: string;
-  readonly changeType: ChangeType;
-  /** Database time, ms; strictly increasing with `n`. */
-  readonly changedAtMs: number;
-  readonly host: string;
-  /** The grade of the host's current record after this change. */
-  readonly grade: Grade;
-  readonly score: number;
-  readonly checksVersion: string;
+type Unshown = 'attempt' | 'hidden' | 'scannerVersion' | 'previousGrade' | 'previousScore';
+export type DirectoryChange = Omit<Row<'changes'>, Unshown> & {
   /** Set with `grade_changed` and `rules_changed`: the grade in the host's last change before this one. */
   readonly previousGrade?: Grade | undefined;
   readonly previousScore?: number | undefined;

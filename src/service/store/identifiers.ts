@@ -1,6 +1,7 @@
 import { RETENTION_MS, type StoreContext } from './context.ts';
 import { readHistories } from './ledger.ts';
 import { type InsertOutcome, insertNext, joinId } from './table.ts';
+import type { Row } from './tables.ts';
 
 /** A payment identifier is unique for one payer on one network. */
 export type IdentifierScope = {
@@ -8,17 +9,6 @@ export type IdentifierScope = {
   readonly payer: string;
   readonly id: string;
 };
-
-export type IdentifierLink = {
-  /** The position in the sequence; the first link has 1. */
-  readonly n: number;
-  /** Route and canonical request as one string, as in the ledger. */
-  readonly request: string;
-  /** The ledger key that this id is bound to. */
-  readonly key: string;
-};
-
-type StoredLink = IdentifierLink & { readonly atMs: number };
 
 /**
  * Each id has a sequence of links to ledger keys, of which only the last one is valid. A writer appends another link
@@ -29,21 +19,22 @@ export function identifiersOn({ tables, now }: StoreContext) {
   const { identifiers } = tables;
   return {
     /** Finds the `limit` links with the greatest `n`, ascending by `n`; empty for an unknown id. */
-    async findLinks(scope: IdentifierScope, limit: number): Promise<readonly StoredLink[]> {
+    async findLinks(scope: IdentifierScope, limit: number): Promise<readonly Row<'identifiers'>[]> {
       const newestFirst = { order: [['n', 'desc']], limit } as const;
       const links = await identifiers.all({ scope: toScope(scope) }, newestFirst);
-      return links.toReversed().map(({ n, request, key, atMs }) => ({ n, request, key, atMs }));
+      return links.toReversed();
     },
 
     /** Call it before the key is claimed. If it returns `lost`, read the links again. */
     async append(
       identifier: IdentifierScope,
-      { n, request, key, attempt }: IdentifierLink & { readonly attempt: string },
+      link: Omit<Row<'identifiers'>, 'scope' | 'atMs'>,
     ): Promise<InsertOutcome> {
+      const { n, attempt } = link;
       const scope = toScope(identifier);
-      const link = { scope, n, request, key, attempt, atMs: now() };
       const previous = n === 1 ? null : ([scope, n - 1] as const);
-      return insertNext(identifiers, link, previous, { scope, n, attempt });
+      const row = { ...link, scope, atMs: now() };
+      return insertNext(identifiers, row, previous, { scope, n, attempt });
     },
   };
 }

@@ -132,8 +132,8 @@ export const PAYMENT_TABLES = {
     syncsLater: () => true,
   }),
   /**
-   * Payment identifiers, each with the ledger keys to which it was bound. The scope is network, payer and id as one
-   * text.
+   * Payment identifiers. Each row binds one to a ledger key; `n` counts these links from 1. The scope is network, payer
+   * and id as one text, and `request` is as in the ledger.
    */
   identifiers: defineTable({
     name: 'identifiers',
@@ -141,7 +141,10 @@ export const PAYMENT_TABLES = {
     key: ['scope', 'n'],
     indexes: [['atMs']],
   }),
-  /** Scans that a payer asked for and has not paid. */
+  /**
+   * Scans that a payer asked for and has not paid. `isDebt` is false while the scan runs, and if the payer could not pay
+   * because of our own fault.
+   */
   unpaid: defineTable({
     name: 'unpaid',
     columns: { payer: text, scanId: text, host: text, isDebt: boolean, atMs: integer },

@@ -23,15 +23,7 @@ import {
 import { orderByScan, waitJitter } from './table.ts';
 import type { Row } from './tables.ts';
 
-export type ScanResult = {
-  /** Random; every scan has a new one. */
-  readonly scanId: string;
-  /** Canonical host of the scanned origin. */
-  readonly host: string;
-  /** Database time, ms; the same time as the report's `scannedAt`. */
-  readonly scannedAtMs: number;
-  /** The URL as the caller sent it. */
-  readonly submittedUrl: string;
+export type ScanResult = Row<'results'> & {
   /** The whole report with the results of all checks, at most 8 MiB as JSON. */
   readonly report: JsonObject;
 };
@@ -41,14 +33,6 @@ type PublishedResult = ScanResult & { readonly paidBy: PaidBy };
 export type StoredRecording = {
   /** JSON; null if it is too large to be kept. */
   readonly text: string | null;
-};
-
-export type UnpaidMark = {
-  readonly scanId: string;
-  readonly host: string;
-  /** False while the scan runs, and if the payer could not pay because of our own fault. */
-  readonly isDebt: boolean;
-  readonly atMs: number;
 };
 
 /**
@@ -136,10 +120,8 @@ export function resultsOn(context: StoreContext) {
     },
 
     /** Finds the marks of this payer since `sinceMs`, newest first. A mark is kept for 24 h. */
-    async findUnpaid(payer: string, sinceMs: number): Promise<readonly UnpaidMark[]> {
-      const newestFirst = { order: [['atMs', 'desc']] } as const;
-      const marks = await unpaid.all({ payer, atMs: { from: sinceMs } }, newestFirst);
-      return marks.map(({ scanId, host, isDebt, atMs }) => ({ scanId, host, isDebt, atMs }));
+    async findUnpaid(payer: string, sinceMs: number): Promise<readonly Row<'unpaid'>[]> {
+      return unpaid.all({ payer, atMs: { from: sinceMs } }, { order: [['atMs', 'desc']] });
     },
   };
 }
@@ -162,12 +144,7 @@ export async function findReport(
   return row && (await unpackReport(row.report));
 }
 
-type EcosystemSnapshot = {
-  /** Name of the index, listing or chain. */
-  readonly source: string;
-  /** Names the question that the source answered. */
-  readonly key: string;
-  readonly takenAtMs: number;
+type EcosystemSnapshot = Omit<Row<'snapshots'>, 'data'> & {
   /** At most 8 MiB as JSON; otherwise `put` rejects `too_large`. */
   readonly data: JsonValue;
 };

@@ -1,20 +1,10 @@
 import type { StoreContext } from './context.ts';
+import type { Row } from './tables.ts';
 
 /** A replaced key stays in the published key set for this long. */
 export const SIGNING_KEY_KEPT_MS = 90 * 24 * 3_600_000;
 
-export type StoredSigningKey = {
-  /** 1, 2, 3 …; the key with the greatest number is in use. */
-  readonly n: number;
-  /** RFC 7638 thumbprint of the key, which serves as its name. */
-  readonly kid: string;
-  /** Base64url. */
-  readonly publicKey: string;
-  /** PKCS#8 PEM if an instance made the key; null if the operator keeps the key in `SIGNING_KEY`. */
-  readonly privateKey: string | null;
-  /** Database time, ms. The key is in use from this time until the `sinceMs` of the next key. */
-  readonly sinceMs: number;
-};
+export type StoredSigningKey = Row<'signingKeys'>;
 
 const IN_ORDER = { order: [['n', 'asc']] } as const;
 

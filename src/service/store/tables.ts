@@ -15,7 +15,7 @@ import {
 } from './table.ts';
 
 /** `rules_changed`: the census found another grade by another catalog or program than before. */
-export type ChangeType = 'new' | 'grade_changed' | 'rules_changed' | 'rescanned';
+type ChangeType = 'new' | 'grade_changed' | 'rules_changed' | 'rescanned';
 
 /**
  * All tables of a store. Free-form JSON is stored as text, because a database may reserve characters of its member
@@ -24,6 +24,7 @@ export type ChangeType = 'new' | 'grade_changed' | 'rules_changed' | 'rescanned'
 export const TABLES = {
   ...PAYMENT_TABLES,
   ...CENSUS_TABLES,
+  /** Finished scans. `scannedAtMs` is the report's `scannedAt`, and `submittedUrl` is the URL as the caller sent it. */
   results: defineTable({
     name: 'results',
     columns: { scanId: text, host: text, scannedAtMs: integer, submittedUrl: text },
@@ -107,12 +108,16 @@ export const TABLES = {
   changes: defineTable({
     name: 'changes',
     columns: {
+      /** 1, 2, 3 … without gaps. Readers of the feed do not get this number. */
       n: integer,
       attempt: text,
+      /** The scan whose publication made the change. Unique, so a repeated publication adds no second change. */
       scanId: text,
       changeType: textOf<ChangeType>(),
+      /** Strictly increasing with `n`. */
       changedAtMs: integer,
       host: text,
+      /** The grade of the host's current record after this change. */
       grade: textOf<Grade>(),
       score: integer,
       checksVersion: text,
@@ -148,7 +153,7 @@ export const TABLES = {
     key: ['n'],
     indexes: [['host', 'n'], ['listed'], ['confirmedAtMs'], ['atMs']],
   }),
-  /** The last valid answers of indexes and other third parties. */
+  /** The last valid answers of third parties: an index, listing or chain (`source`), and what it was asked (`key`). */
   snapshots: defineTable({
     name: 'snapshots',
     columns: { source: text, key: text, takenAtMs: integer, data: text },
@@ -177,7 +182,11 @@ export const TABLES = {
     columns: { day: integer, attempt: text, sums: text },
     key: ['day'],
   }),
-  /** The keys that sign reports (`StoredSigningKey`). */
+  /**
+   * The keys that sign reports, numbered 1, 2, 3 … Each is in use from its `sinceMs` until that of the next key. `kid` is
+   * the RFC 7638 thumbprint of the key, and `publicKey` is base64url. `privateKey` is PKCS#8 PEM if an instance made the
+   * key; null if the operator keeps the key in `SIGNING_KEY`.
+   */
   signingKeys: defineTable({
     name: 'signing_keys',
     columns: { n: integer, kid: text, publicKey: text, privateKey: orNull(text), sinceMs: integer },
@@ -188,18 +197,26 @@ export const TABLES = {
     name: 'watches',
     columns: {
       host: text,
+      /** Number of the version: 1, 2, 3 … for each host. The version with the greatest number is current. */
       n: integer,
       attempt: text,
       atMs: integer,
       /** False after a later version has replaced this one. */
       isCurrent: boolean,
+      /** Time of the next look at the origin; null if no look is planned. */
       lookAtMs: orNull(integer),
+      /** True if the next look only has to confirm the finding of an earlier look. Confirming looks come first. */
       isConfirming: boolean,
+      /** Time of the next delivery attempt; null if no event waits. */
       sendAtMs: orNull(integer),
       endedAtMs: orNull(integer),
+      /** The host and port to which events are delivered. */
       receiver: text,
+      /** Registrable domain of the watched host. */
       domain: text,
+      /** Hash of the address block of the client that started the watch. */
       client: text,
+      /** True after the receiver has agreed. The watch then counts against the receiver's limit. */
       holdsPlace: boolean,
       state: text,
     },

@@ -8,25 +8,7 @@ import type { Row } from './tables.ts';
 export const ENDED_WATCH_KEPT_MS = 30 * 24 * 3_600_000;
 
 /** One version of a host's watch. It has the whole state, and is valid until the next version is inserted. */
-export type WatchVersion = {
-  readonly host: string;
-  /** Number of the version: 1, 2, 3 … for each host. The version with the greatest number is current. */
-  readonly n: number;
-  /** Time of the next look at the origin; null if no look is planned. */
-  readonly lookAtMs: number | null;
-  /** Time of the next delivery attempt; null if no event waits. */
-  readonly sendAtMs: number | null;
-  readonly endedAtMs: number | null;
-  /** True if the next look only has to confirm the finding of an earlier look. Confirming looks come first. */
-  readonly isConfirming: boolean;
-  /** The host and port to which events are delivered. */
-  readonly receiver: string;
-  /** Registrable domain of the watched host. */
-  readonly domain: string;
-  /** Hash of the address block of the client that started the watch. */
-  readonly client: string;
-  /** True after the receiver has agreed. The watch then counts against the receiver's limit. */
-  readonly holdsPlace: boolean;
+export type WatchVersion = Omit<Row<'watches'>, 'attempt' | 'atMs' | 'isCurrent' | 'state'> & {
   readonly state: JsonObject;
 };
 

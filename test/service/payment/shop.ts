@@ -16,9 +16,9 @@ import type { Facilitator } from '../../../src/service/payment/settle/facilitato
 import { createMockFacilitator } from '../../../src/service/payment/settle/mock-facilitator.ts';
 import type { PaymentTerms } from '../../../src/service/payment/terms.ts';
 import { type PaymentTiming, toPaymentTiming } from '../../../src/service/payment/timing.ts';
-import type { UnpaidMark } from '../../../src/service/store/results.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
+import type { Row } from '../../../src/service/store/tables.ts';
 import { TERMS } from './payer.ts';
 import { type Computation, listRoute, type WorkConduct, workRoute } from './shop-routes.ts';
 
@@ -64,7 +64,7 @@ export type Shop = AsyncDisposable & {
   readonly published: string[];
   readonly troubles: string[];
   /** Scans that a payer left unpaid; only debts count against them. */
-  unpaid(payer: string): Promise<readonly UnpaidMark[]>;
+  unpaid(payer: string): Promise<readonly Row<'unpaid'>[]>;
   isSaturated: boolean;
   /** Paid calls that have reached the gate and are not answered. */
   runningPaidCalls(): number;

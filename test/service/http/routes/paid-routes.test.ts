@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { ScannerFailure } from '../../../../src/scanner/scan/scanner.ts';
 import type { RevisionName } from '../../../../src/service/config/revision.ts';
 import { toPaymentTerms } from '../../../../src/service/start/open-payments.ts';
-import type { UnpaidMark } from '../../../../src/service/store/results.ts';
+import type { Row } from '../../../../src/service/store/tables.ts';
 import {
   type Answer,
   DAY_MS,
@@ -20,7 +20,7 @@ type Buyer = TestApp & {
   buy(path: string, value: bigint): Promise<Answer>;
   sign(value: bigint): Promise<Record<string, string>>;
   /** Lists the scans that the buyer ordered and did not pay for. */
-  listUnpaid(): Promise<readonly UnpaidMark[]>;
+  listUnpaid(): Promise<readonly Row<'unpaid'>[]>;
 };
 
 async function startShop(

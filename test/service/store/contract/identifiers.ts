@@ -1,7 +1,6 @@
 /** Both stores: payment identifiers. */
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import type { IdentifierLink } from '../../../../src/service/store/identifiers.ts';
 import type { ContractSubject } from './subject.ts';
 
 const SCOPE = { network: 'eip155:8453', payer: '0xpayer', id: 'order-0000000000001' };
@@ -53,6 +52,6 @@ export function identifiersChain(subject: ContractSubject): void {
   });
 }
 
-function link(n: number, key: string): IdentifierLink & { attempt: string } {
+function link(n: number, key: string) {
   return { n, key, request: 'POST /v1/scan api.example.com', attempt: randomUUID() };
 }

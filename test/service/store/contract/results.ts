@@ -91,10 +91,9 @@ export function resultsWait(subject: ContractSubject): void {
       clock.advance(MINUTE_MS);
       await results.noteUnpaid({ ...mark, scanId: 's2' });
 
-      const host = 'api.example.com';
       expect(await results.findUnpaid('0xpayer', startMs)).toEqual([
-        { scanId: 's2', host, isDebt: true, atMs: startMs + MINUTE_MS },
-        { scanId: 's1', host, isDebt: true, atMs: startMs },
+        { ...mark, scanId: 's2', atMs: startMs + MINUTE_MS },
+        { ...mark, atMs: startMs },
       ]);
       expect(await results.findUnpaid('0xpayer', startMs + 1)).toHaveLength(1);
       await results.clearUnpaid({ payer: '0xpayer', scanId: 's2' });
