@@ -155,8 +155,9 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
         // Later callers may not join this reading, because it may have sent its request before they came.
         reading.hasBegun = true;
         reading.begun.resolve();
-        const lease = await ownership.beginReading(origin.host);
-        return lease.taken ? await fetchFinding(store, origin, client, lease.atMs) : null;
+        const begun = await ownership.beginReading(origin.host);
+        if (!begun.taken) return null;
+        return await fetchFinding(store, origin, client, begun.lease.takenAtMs);
       });
     } catch (error) {
       throw error instanceof NoTurn ? new Saturated() : error;

@@ -1,5 +1,11 @@
 import { RETENTION_MS, type StoreContext } from './context.ts';
-import { findFirstExpiryMs, type Lease, type LeaseRequest, type LeaseStore } from './leases.ts';
+import {
+  findFirstExpiryMs,
+  type Lease,
+  type LeaseOutcome,
+  type LeaseRequest,
+  type LeaseStore,
+} from './leases.ts';
 import { appendOwnerState, findOwnerState, type OwnerState } from './owners.ts';
 import { joinId } from './table.ts';
 
@@ -41,11 +47,6 @@ type StoredFinding = {
   readonly finding: string;
 };
 
-/** `retryAtMs` is the time at which the limit allows another lease. */
-type LimitOutcome =
-  | { readonly taken: true; readonly atMs: number }
-  | { readonly taken: false; readonly retryAtMs: number };
-
 const tokenGroup = (host: string) => `token ${host}`;
 const findingGroup = (host: string) => `challenge_finding ${host}`;
 const fetchScope = (host: string) => ['challenge_fetch', host];
@@ -61,7 +62,7 @@ export function ownershipOn(context: StoreContext, leases: LeaseStore) {
      * Allows at most 8 live tokens per host and client. If a host has over 256 live tokens, the address block with the
      * most tokens loses its oldest token. The first token of another block is therefore never refused.
      */
-    async issueToken(request: IssuedToken & { readonly host: string }): Promise<LimitOutcome> {
+    async issueToken(request: IssuedToken & { readonly host: string }): Promise<LeaseOutcome> {
       const { host, ...token } = request;
       const outcome = await takeLease(leases, {
         scope: ['token', host, token.client],
@@ -87,7 +88,7 @@ export function ownershipOn(context: StoreContext, leases: LeaseStore) {
     },
 
     /** Records a failed confirm: at most 5 per host, client and hour, and one per reading. */
-    async recordFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<LimitOutcome> {
+    async recordFailedConfirm(pair: HostAndClient, beganAtMs: number): Promise<LeaseOutcome> {
       const scope = failedConfirmScope(pair);
       // Confirms that shared a reading have the same attempt id, so they take one lease together.
       const attempt = joinId(...scope, beganAtMs);
@@ -101,7 +102,7 @@ export function ownershipOn(context: StoreContext, leases: LeaseStore) {
     },
 
     /** Takes the host's only lease for a reading. It ends 10 s later, for all callers and instances. */
-    beginReading: (host: string): Promise<LimitOutcome> =>
+    beginReading: (host: string): Promise<LeaseOutcome> =>
       takeLease(leases, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
 
     /** Stores the finding of a reading for callers on all instances. */
@@ -177,22 +178,15 @@ async function recordFirstConfirm(
 ): Promise<number> {
   const scope = ['confirm', host, tokenHash];
   const outcome = await takeLease(leases, { scope, limit: 1 });
-  if (outcome.taken) return outcome.atMs;
-  const [first] = await leases.findLive(scope);
-  return first?.takenAtMs ?? outcome.retryAtMs - RETENTION_MS.ownershipLease;
+  return (outcome.taken ? outcome.lease : outcome.holder).takenAtMs;
 }
 
-async function takeLease(
+function takeLease(
   leases: LeaseStore,
-  request: Pick<LeaseRequest, 'scope' | 'limit' | 'group' | 'data'> & Partial<LeaseRequest>,
-): Promise<LimitOutcome> {
-  const outcome = await leases.take({
-    lifetimeMs: RETENTION_MS.ownershipLease,
-    endsWithOwner: false,
-    ...request,
-  });
-  if (!outcome.taken) return { taken: false, retryAtMs: outcome.retryAtMs };
-  return { taken: true, atMs: outcome.lease.takenAtMs };
+  request: Pick<LeaseRequest, 'scope' | 'limit'> & Partial<LeaseRequest>,
+): Promise<LeaseOutcome> {
+  const { ownershipLease: lifetimeMs } = RETENTION_MS;
+  return leases.take({ lifetimeMs, endsWithOwner: false, ...request });
 }
 
 function toIssuedToken({ data }: Lease): IssuedToken {

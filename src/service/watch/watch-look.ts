@@ -128,8 +128,9 @@ export class Look {
     const { store, wait = pause } = this.#options;
     const origin = this.#origin;
     for (let tries = 0; tries < MAX_FILE_TRIES; tries += 1) {
-      const lease = await store.ownership.beginReading(origin.host);
-      if (lease.taken) return (await fetchFinding(store, origin, client, lease.atMs)).finding;
+      const begun = await store.ownership.beginReading(origin.host);
+      if (begun.taken)
+        return (await fetchFinding(store, origin, client, begun.lease.takenAtMs)).finding;
       const last = (await readFindings(store, origin)).at(-1);
       if (last !== undefined) return last.finding;
       await wait(FILE_POLL_MS);

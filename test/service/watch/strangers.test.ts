@@ -262,7 +262,7 @@ test.each([
       if (isFound && reading.taken) {
         const { hashSecret } = await import('../../../src/service/ownership/token-reader.ts');
         const finding = JSON.stringify({ kind: 'served', textHash: hashSecret(token) });
-        await store.ownership.saveFinding(HOST, { beganAtMs: reading.atMs, finding });
+        await store.ownership.saveFinding(HOST, { beganAtMs: reading.lease.takenAtMs, finding });
       }
       await watched.advance(2 * SECOND_MS);
     }

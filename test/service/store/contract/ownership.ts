@@ -46,13 +46,16 @@ export function ownershipCounts(subject: ContractSubject): void {
       const issue = (n: number) =>
         ownership.issueToken({ host: PAIR.host, ...issuedToken(`h${n}`) });
       const firstMs = clock.now();
-      expect(await issue(0)).toEqual({ taken: true, atMs: firstMs });
+      expect(await issue(0)).toMatchObject({ taken: true, lease: { takenAtMs: firstMs } });
       clock.advance(MINUTE_MS);
       const rest = await Promise.all(Array.from({ length: 12 }, (_, index) => issue(index + 1)));
       expect(rest.filter((outcome) => outcome.taken)).toHaveLength(
         LIVE_TOKENS_PER_HOST_AND_CLIENT - 1,
       );
-      expect(await issue(20)).toEqual({ taken: false, retryAtMs: firstMs + TOKEN_LIFETIME_MS });
+      expect(await issue(20)).toMatchObject({
+        taken: false,
+        retryAtMs: firstMs + TOKEN_LIFETIME_MS,
+      });
       const other = { host: PAIR.host, ...issuedToken('x', 'client-2') };
       expect((await ownership.issueToken(other)).taken).toBe(true);
       clock.advance(TOKEN_LIFETIME_MS - MINUTE_MS);
@@ -70,7 +73,7 @@ export function ownershipCounts(subject: ContractSubject): void {
         clock.advance(MINUTE_MS);
       }
       const retryAtMs = firstMs + HOUR_MS;
-      expect(await ownership.recordFailedConfirm(PAIR, clock.now())).toEqual({
+      expect(await ownership.recordFailedConfirm(PAIR, clock.now())).toMatchObject({
         taken: false,
         retryAtMs,
       });
@@ -101,9 +104,11 @@ export function ownershipCounts(subject: ContractSubject): void {
       expect(await ownership.findReadingDueAtMs(PAIR.host)).toBe(0);
       const racers = Array.from({ length: 6 }, () => ownership.beginReading(PAIR.host));
       const outcomes = await Promise.all(racers);
-      expect(outcomes.filter((outcome) => outcome.taken)).toEqual([{ taken: true, atMs }]);
+      expect(outcomes.filter((outcome) => outcome.taken)).toMatchObject([
+        { lease: { takenAtMs: atMs } },
+      ]);
       const refused = outcomes.filter((outcome) => !outcome.taken);
-      for (const outcome of refused) expect(outcome).toEqual({ taken: false, retryAtMs });
+      for (const outcome of refused) expect(outcome).toMatchObject({ taken: false, retryAtMs });
       expect(await ownership.findReadingDueAtMs(PAIR.host)).toBe(retryAtMs);
       expect((await ownership.beginReading('other.com')).taken).toBe(true);
       clock.advance(READING_SPACING_MS - 1);
