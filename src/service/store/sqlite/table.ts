@@ -59,15 +59,12 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
     return connection.rows(`${text} ${LIMIT}`, ...values, limit);
   }
 
-  const selectIds =
-    (where: Where<AnyRow>, options: RangeOptions<AnyRow> = {}) =>
-    () =>
-      select('rowid AS id', where, options).map(({ id }) => id);
-  const readBatches = batchReader(connection, spec.name);
-
   const toRow = (stored: StoredRow) => readRow(spec.name, columns, stored);
   const read = (where: Where<AnyRow>, options: RangeOptions<AnyRow>) =>
     select('*', where, options).map(toRow);
+
+  const readIds = (where: Where<AnyRow>, options: RangeOptions<AnyRow> = {}) =>
+    select('rowid AS id', where, options).map(({ id }) => id);
 
   return {
     async insert(row) {
@@ -87,13 +84,13 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
       return read(where, options);
     },
 
-    batches: (where, options) => readBatches(columns, selectIds(where, options), options?.size),
+    batches: (where, options) =>
+      readBatches(connection, spec.name, columns, readIds(where, options), options?.size),
 
-    batchesOf: (where, wanted) =>
-      readBatches(
-        columns.filter(({ column }) => wanted.includes(column)),
-        selectIds(where),
-      ),
+    batchesOf(where, wanted) {
+      const read = columns.filter(({ column }) => wanted.includes(column));
+      return readBatches(connection, spec.name, read, readIds(where));
+    },
 
     async set(row, members, condition = {}) {
       const { sql, values } = toConditionSql({ ...condition, ...pickColumns(row, spec.key) });
@@ -131,26 +128,25 @@ function toOrderSql(order: NonNullable<RangeOptions<AnyRow>['order']>): string {
   return terms.length > 0 ? ` ORDER BY ${terms.join(', ')}` : '';
 }
 
-/** Reads the ids first. Other calls are served between the batches. */
-function batchReader(connection: Connection, table: string) {
+/** Other calls are served between the batches. */
+async function* readBatches(
+  connection: Connection,
+  table: string,
+  columns: readonly FlatColumn[],
+  ids: readonly (SQLOutputValue | undefined)[],
+  size = BATCH_ROWS,
+): AsyncGenerator<readonly AnyRow[]> {
   const name = quoteName(table);
-  return async function* readBatches(
-    read: readonly FlatColumn[],
-    selectIds: () => readonly (SQLOutputValue | undefined)[],
-    size = BATCH_ROWS,
-  ): AsyncGenerator<readonly AnyRow[]> {
-    const ids = selectIds();
-    const columnList = read.map((column) => `${name}.${quoteName(column.name)}`).join(', ');
-    for (let start = 0; start < ids.length; start += size) {
-      const rows = connection.rows(
-        `SELECT ${columnList} FROM json_each(?) AS wanted
-           CROSS JOIN ${name} ON ${name}.rowid = wanted.value ORDER BY wanted.key`,
-        JSON.stringify(ids.slice(start, start + size)),
-      );
-      yield rows.map((stored) => readRow(table, read, stored));
-      await nextTurn();
-    }
-  };
+  const columnList = columns.map((column) => `${name}.${quoteName(column.name)}`).join(', ');
+  for (let start = 0; start < ids.length; start += size) {
+    const rows = connection.rows(
+      `SELECT ${columnList} FROM json_each(?) AS wanted
+         CROSS JOIN ${name} ON ${name}.rowid = wanted.value ORDER BY wanted.key`,
+      JSON.stringify(ids.slice(start, start + size)),
+    );
+    yield rows.map((stored) => readRow(table, columns, stored));
+    await nextTurn();
+  }
 }
 
 export function toFlatColumns(spec: AnyTableSpec): readonly FlatColumn[] {
