@@ -1,5 +1,4 @@
 import type { AnswerReader } from '../../scanner/third-parties/answer-reader.ts';
-import type { Store } from '../store/store.ts';
 import type { ChainEvidence } from './chain/chain-evidence.ts';
 import { createNodeRequests, type NodeRequests } from './chain/node-requests.ts';
 import { createChallenge } from './gate/challenge.ts';
@@ -12,34 +11,24 @@ import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, parseRouteName } from './paid-route.ts';
 import {
   type Facilitator,
-  type OnPaymentEvent,
   withChainProof,
   withMetrics,
   withRevertLimit,
 } from './settle/facilitator.ts';
 import { PaymentsReadiness } from './settle/readiness.ts';
-import { type PaymentTerms, toRouteOffer } from './terms.ts';
-import type { PaymentTiming } from './timing.ts';
+import { toRouteOffer } from './terms.ts';
 
-export type PaymentsOptions = {
-  readonly store: Store;
-  readonly terms: PaymentTerms;
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  readonly facilitator: Facilitator;
+export type PaymentsOptions = Omit<
+  GateDeps,
+  'reconciler' | 'isContract' | 'publish' | 'isReady'
+> & {
   /** URL of the node that shows how settlements ended; null without a node. Mock mode does not use it. */
   readonly rpcUrl: string | null;
   readonly routes: readonly PaidRoute[];
-  readonly isRateLimited: boolean;
   /** Returns the reason why no answer can be delivered or sold; null while answers can be delivered. */
   readonly findFault?: (() => string | null) | undefined;
-  readonly onError: (message: string, error: unknown) => void;
-  /** Reports events for metrics and the log. */
-  readonly onEvent?: OnPaymentEvent | undefined;
   /** By default, the node gets its own reader. */
   readonly answers?: AnswerReader | undefined;
-  readonly timing: PaymentTiming;
-  readonly maxWaiting?: number | undefined;
 };
 
 /** All parts of payments in one service. */

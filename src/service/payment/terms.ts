@@ -100,10 +100,8 @@ export function findDifferingField(
   b: Authorization,
 ): 'to' | 'value' | 'validAfter' | 'validBefore' | null {
   if (!isSameAddress(a.to, b.to)) return 'to';
-  if (a.value !== b.value) return 'value';
-  if (a.validAfter !== b.validAfter) return 'validAfter';
-  if (a.validBefore !== b.validBefore) return 'validBefore';
-  return null;
+  const numbers = ['value', 'validAfter', 'validBefore'] as const;
+  return numbers.find((field) => a[field] !== b[field]) ?? null;
 }
 
 /** The payer's address in lower case. */

@@ -1,37 +1,17 @@
 import type { JsonObject } from '../../scanner/model/json.ts';
 import { RETENTION_MS, type StoreContext } from './context.ts';
-import { type InstanceId, LEDGER_STATES, type LedgerState, STATE_RULES } from './payment-tables.ts';
+import { LEDGER_STATES, type LedgerState, STATE_RULES } from './payment-tables.ts';
 import { objectFromStoredJson, toStoredJson } from './stored-values.ts';
 import { type InsertOutcome, insertNext } from './table.ts';
 import type { Row } from './tables.ts';
 
 /** One step of a payment, as its writer gives it. The store adds the time and the writer's process. */
-export type NewLedgerRow = {
-  /** `(network, asset, from, nonce)` of the decoded authorization as one string, in canonical letter case. */
-  readonly key: string;
-  /** 1 for the first step of a key; otherwise one more than the last step that the writer has read. */
-  readonly step: number;
-  readonly state: LedgerState;
-  /** Random, at least 128 bits, new for every step. A repeated try of the same step uses the same value. */
-  readonly attempt: string;
-  /** The address that signed, in canonical letter case. */
-  readonly payer: string;
-  /** Route and canonical request as one string. */
-  readonly request: string;
-  /** End of the authorization, ms since the epoch. */
-  readonly validBeforeMs: number;
-  /** The scan that the paid call computes or uses. Its result is not purged while the payment needs it. */
-  readonly scanId?: string | undefined;
-  /** The stored answer. It is not purged while the payment needs it. */
-  readonly answerId?: string | undefined;
-  /** Price, signed payload, reason, transaction and everything else that recovery needs. */
-  readonly data: JsonObject;
-};
+export type NewLedgerRow = Omit<LedgerRow, 'atMs' | 'owner'>;
 
-export type LedgerRow = NewLedgerRow & {
-  /** Database time at which the row was written, ms. */
-  readonly atMs: number;
-  readonly owner: InstanceId;
+export type LedgerRow = Omit<Row<'ledger'>, 'scanId' | 'answerId' | 'data'> & {
+  readonly scanId?: string | undefined;
+  readonly answerId?: string | undefined;
+  readonly data: JsonObject;
 };
 
 /** The current claim of one key. */

@@ -69,17 +69,27 @@ export const PAYMENT_TABLES = {
   ledger: defineTable({
     name: 'ledger',
     columns: {
+      /** `(network, asset, from, nonce)` of the decoded authorization as one string, in canonical letter case. */
       key: text,
+      /** 1 for the first step of a key; otherwise one more than the last step that the writer has read. */
       step: integer,
       state: textOf<LedgerState>(),
+      /** Random, at least 128 bits, new for every step. A repeated try of the same step uses the same value. */
       attempt: text,
+      /** Database time at which the row was written, ms. */
       atMs: integer,
       owner,
+      /** The address that signed, in canonical letter case. */
       payer: text,
+      /** Route and canonical request as one string. */
       request: text,
+      /** End of the authorization, ms since the epoch. */
       validBeforeMs: integer,
+      /** The scan that the paid call computes or uses. Its result is not purged while the payment needs it. */
       scanId: orNull(text),
+      /** The stored answer. It is not purged while the payment needs it. */
       answerId: orNull(text),
+      /** Price, signed payload, reason, transaction and everything else that recovery needs. */
       data: text,
     },
     key: ['key', 'step'],

@@ -47,14 +47,7 @@ export class StepLost extends Error {
 }
 
 /** Facts of a claim, which every step repeats. A fact that a step has added never changes. */
-type ClaimFacts = {
-  readonly key: string;
-  readonly payer: string;
-  readonly request: string;
-  readonly validBeforeMs: number;
-  readonly scanId?: string | undefined;
-  readonly answerId?: string | undefined;
-};
+type ClaimFacts = Omit<NewLedgerRow, 'step' | 'state' | 'attempt' | 'data'>;
 
 /** If the store's reply to the first attempt was lost, a second attempt shows if the step was written. */
 const MAX_ATTEMPTS = 2;
