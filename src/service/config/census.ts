@@ -40,7 +40,7 @@ export function readCensusConfig(
   if (CENSUS === undefined && CENSUS_FILE === undefined) return null;
   const sources = {
     indexes: CENSUS === undefined ? [] : parseIndexes(CENSUS, ecosystem),
-    file: requireReadable('CENSUS_FILE', CENSUS_FILE),
+    file: requireReadable(CENSUS_FILE),
     exclude: requireExclusions(CENSUS_EXCLUDE, policy),
   };
   if (settings.API_REVISION === '0.1.0') {
@@ -94,16 +94,15 @@ function isPublic(siteUrl: string): boolean {
 }
 
 /** Returns the path; null if it is not set. Throws SettingError if the file cannot be read. */
-function requireReadable(
-  name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE',
-  path: string | undefined,
-): string | null {
-  return path === undefined ? null : readText(name, path).path;
+function requireReadable(path: string | undefined): string | null {
+  if (path === undefined) return null;
+  readText('CENSUS_FILE', path);
+  return path;
 }
 
-function readText(name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE', path: string) {
+function readText(name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE', path: string): string {
   try {
-    return { path, text: readFileSync(path, 'utf8') };
+    return readFileSync(path, 'utf8');
   } catch {
     throw toSettingError(name, path);
   }
@@ -112,7 +111,7 @@ function readText(name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE', path: string) {
 /** Throws SettingError also for a line that names no host: its owner would be asked on, and nobody would notice. */
 function requireExclusions(path: string | undefined, policy: OriginPolicy): string | null {
   if (path === undefined) return null;
-  const [fault] = parseExclusions(readText('CENSUS_EXCLUDE', path).text, policy).faults;
+  const [fault] = parseExclusions(readText('CENSUS_EXCLUDE', path), policy).faults;
   if (fault === undefined) return path;
   const accepted = `a file with one host or registrable domain in each line: ${fault}`;
   throw new SettingError('CENSUS_EXCLUDE', path, accepted);

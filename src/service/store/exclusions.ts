@@ -66,8 +66,21 @@ type RecordRow = Row<'records'>;
 export function exclusionsOn(context: StoreContext) {
   return {
     /** Notes that the operator excludes a host of the census, or includes it again. Lists and pages follow at once. */
-    set: (host: string, isExcluded: boolean): Promise<void> =>
-      setExcluded(context, host, isExcluded),
+    async set(host: string, isExcluded: boolean): Promise<void> {
+      const { census, records } = context.tables;
+      const row = await census.get(host);
+      if (row === null || (row.excludedAtMs !== null) === isExcluded) return;
+      await census.set({ host }, { excludedAtMs: isExcluded ? context.now() : null });
+      const changed = await census.get(host);
+      const record = await records.get(host);
+      const shown = record && isExcluded ? withoutCensus(record) : record;
+      const isDemoted = record !== null && shown !== null && shown.scanId !== record.scanId;
+      if (record) {
+        const members = isDemoted ? toScanMembers(publishedScanFromJson(shown.scan), null) : {};
+        await records.set({ host }, { ...members, ...toCensusMembers(changed) });
+      }
+      await raiseExclusionsVersion(context);
+    },
   };
 }
 
@@ -107,26 +120,6 @@ function withoutCensus(record: RecordRow): RecordRow | null {
   if (record.paidBy !== 'census') return row;
   if (record.paidScan === null) return null;
   return { ...row, ...toScanMembers(publishedScanFromJson(record.paidScan), null) };
-}
-
-async function setExcluded(
-  context: StoreContext,
-  host: string,
-  isExcluded: boolean,
-): Promise<void> {
-  const { census, records } = context.tables;
-  const row = await census.get(host);
-  if (row === null || (row.excludedAtMs !== null) === isExcluded) return;
-  await census.set({ host }, { excludedAtMs: isExcluded ? context.now() : null });
-  const changed = await census.get(host);
-  const record = await records.get(host);
-  const shown = record && isExcluded ? withoutCensus(record) : record;
-  const isDemoted = record !== null && shown !== null && shown.scanId !== record.scanId;
-  if (record) {
-    const members = isDemoted ? toScanMembers(publishedScanFromJson(shown.scan), null) : {};
-    await records.set({ host }, { ...members, ...toCensusMembers(changed) });
-  }
-  await raiseExclusionsVersion(context);
 }
 
 async function raiseExclusionsVersion({ tables }: WithheldContext): Promise<void> {

@@ -16,9 +16,9 @@ import { insertHostDay, type Tally } from './statistics.ts';
 import {
   fromStoredJson,
   objectFromStoredJson,
-  packReport,
+  pack,
   toStoredJson,
-  unpackReport,
+  unpack,
 } from './stored-values.ts';
 import { orderByScan, waitJitter } from './table.ts';
 import type { Row } from './tables.ts';
@@ -54,7 +54,7 @@ export function resultsOn(context: StoreContext) {
   return {
     /** Stores a result, unless a result with the same scan id is stored. */
     async save({ scanId, host, scannedAtMs, submittedUrl, report }: ScanResult): Promise<void> {
-      const packed = await packReport(toStoredJson(report, `the report of ${host}`));
+      const packed = await pack(toStoredJson(report, `the report of ${host}`));
       // The report is stored first, so that every stored result has a report.
       await reports.insert({ scanId, scannedAtMs, report: packed });
       await results.insert({ scanId, host, scannedAtMs, submittedUrl });
@@ -66,7 +66,7 @@ export function resultsOn(context: StoreContext) {
 
     /** Keeps the recording of a scan for an hour, unless a recording with the same scan id is stored. */
     async keepRecording(scanId: string, { text }: StoredRecording): Promise<void> {
-      const recording = text === null ? null : await packReport(text);
+      const recording = text === null ? null : await pack(text);
       await recordings.insert({ scanId, keptAtMs: now(), recording });
     },
 
@@ -75,7 +75,7 @@ export function resultsOn(context: StoreContext) {
       const row = await recordings.get(scanId);
       if (row === null) return null;
       const { recording } = row;
-      return { text: recording && (await unpackReport(recording)).toString() };
+      return { text: recording && (await unpack(recording)).toString() };
     },
 
     /**
@@ -141,7 +141,7 @@ export async function findReport(
   scanId: string,
 ): Promise<Uint8Array | null> {
   const row = await tables.reports.get(scanId);
-  return row && (await unpackReport(row.report));
+  return row && (await unpack(row.report));
 }
 
 type EcosystemSnapshot = Omit<Row<'snapshots'>, 'data'> & {

@@ -64,13 +64,18 @@ export const ANSWER_CHUNK_BYTES = 1024 * 1024;
 const deflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflate);
 const inflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate);
 
-export function packReport(json: string): Promise<Uint8Array> {
-  return deflate(Buffer.from(json), {});
+export function pack(text: string): Promise<Uint8Array> {
+  return deflate(Buffer.from(text), {});
 }
 
-/** Returns the JSON of a report. Throws StoreError `corrupt`. */
-export async function unpackReport(packed: Uint8Array): Promise<Buffer> {
-  return unpack(packed, {});
+/** @throws StoreError `corrupt` */
+export async function unpack(packed: Uint8Array, options: zlib.ZlibOptions = {}): Promise<Buffer> {
+  try {
+    return await inflate(packed, options);
+  } catch (cause) {
+    const message = 'a stored value cannot be unpacked; restore a backup';
+    throw new StoreError('corrupt', message, { cause });
+  }
 }
 
 /**
@@ -95,15 +100,6 @@ export async function* unpackWithReport(
     throw new StoreError('corrupt', 'a stored answer has changed; restore a backup');
   }
   yield* cutIntoPieces([body]);
-}
-
-async function unpack(packed: Uint8Array, options: zlib.ZlibOptions): Promise<Buffer> {
-  try {
-    return await inflate(packed, options);
-  } catch (cause) {
-    const message = 'a stored value cannot be unpacked; restore a backup';
-    throw new StoreError('corrupt', message, { cause });
-  }
 }
 
 /**
