@@ -7,7 +7,6 @@ import {
   type JsonObject,
   type JsonReading,
   type JsonValue,
-  jsonList,
   jsonObject,
   parseJson,
 } from '../json/json.ts';
@@ -77,7 +76,17 @@ export function readChallenge(answer: HttpData): ChallengeReading {
  */
 export function parseChallenge(value: JsonValue, where: 'header' | 'body'): Challenge | null {
   if (!isJsonObject(value) || !isJsonList(value['accepts'])) return null;
-  return value['x402Version'] === 1 ? toChallengeV1(value, where) : toChallengeV2(value, where);
+  const isV1 = value['x402Version'] === 1;
+  // Version 1 describes the resource in each offer.
+  const resource = jsonObject(isV1 ? value['accepts'][0] : value['resource']);
+  return {
+    version: isV1 ? 1 : 2,
+    where,
+    value,
+    offers: readOffers(value['accepts'], isV1 ? 'maxAmountRequired' : 'amount'),
+    resourceUrl: toTextOrNull(resource[isV1 ? 'resource' : 'url']),
+    description: toTextOrNull(resource['description']),
+  };
 }
 
 /**
@@ -94,44 +103,12 @@ export function findRefusedMember({ value, version }: Challenge): RefusedMember 
   return typeof url === 'string' ? null : { pointer: '/resource/url', value: url };
 }
 
-function toChallengeV2(value: JsonObject, where: 'header' | 'body'): Challenge {
-  const resource = jsonObject(value['resource']);
-  return {
-    version: 2,
-    where,
-    value,
-    offers: readOffers(value, 'amount'),
-    resourceUrl: toTextOrNull(resource['url']),
-    description: toTextOrNull(resource['description']),
-  };
-}
-
-function toChallengeV1(value: JsonObject, where: 'header' | 'body'): Challenge {
-  const first = jsonObject(jsonList(value['accepts'])[0]);
-  return {
-    version: 1,
-    where,
-    value,
-    offers: readOffers(value, 'maxAmountRequired'),
-    resourceUrl: toTextOrNull(first['resource']),
-    description: toTextOrNull(first['description']),
-  };
-}
-
-function readOffers(value: JsonObject, amountName: string): readonly Offer[] {
-  return jsonList(value['accepts']).map((entry, index) => {
+function readOffers(accepts: readonly JsonValue[], amountName: string): readonly Offer[] {
+  return accepts.map((entry, index) => {
     const members = jsonObject(entry);
-    return {
-      scheme: members['scheme'],
-      network: members['network'],
-      amount: members[amountName],
-      asset: members['asset'],
-      payTo: members['payTo'],
-      maxTimeoutSeconds: members['maxTimeoutSeconds'],
-      extra: members['extra'],
-      pointer: `/accepts/${index}`,
-      entry,
-    };
+    const { scheme, network, asset, payTo, maxTimeoutSeconds, extra } = members;
+    const terms = { scheme, network, amount: members[amountName], asset, payTo };
+    return { ...terms, maxTimeoutSeconds, extra, pointer: `/accepts/${index}`, entry };
   });
 }
 
