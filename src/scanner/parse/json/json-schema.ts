@@ -57,9 +57,10 @@ function shorten(text: string): string {
   return cleanText(text, MAX_ERROR_CHARS);
 }
 
-const JSON_TYPES = new Set(['null', 'boolean', 'object', 'array', 'number', 'string', 'integer']);
+const JSON_TYPES = new Set<JsonValue>('null boolean object array number string integer'.split(' '));
+const ANCHOR = /^[A-Za-z_][A-Za-z0-9._-]{0,100}$/;
 
-type ValueForm = 'schema' | 'schemas' | 'schema-map' | keyof typeof FORM_ERRORS;
+type ValueForm = 'schema' | 'schemas' | 'schema-map' | keyof typeof FORMS;
 
 /** Keywords of JSON Schema 2020-12, by the form of their value. */
 const KEYWORDS: ReadonlyMap<string, ValueForm> = new Map<string, ValueForm>([
@@ -114,15 +115,16 @@ class Copier {
       this.#addError(pointer, 'is not a schema', value);
       return {};
     }
-    const copy: Schema = {};
     const hasPatterns = value['patternProperties'] !== undefined;
-    for (const [keyword, member] of Object.entries(value)) {
-      if (OMITTED_KEYWORDS.has(keyword) || member === undefined) continue;
-      if (hasPatterns && PATTERN_DEPENDENTS.has(keyword)) continue;
+    const members = Object.entries(value).flatMap(([keyword, member]) => {
+      if (OMITTED_KEYWORDS.has(keyword) || member === undefined) return [];
+      if (hasPatterns && PATTERN_DEPENDENTS.has(keyword)) return [];
       const memberPointer = `${pointer}/${escapePointerStep(keyword)}`;
-      defineMember(copy, keyword, this.#copyMember(keyword, member, memberPointer));
-    }
-    return copy;
+      const copy = this.#copyMember(keyword, member, memberPointer);
+      return copy === undefined ? [] : [[keyword, copy] as const];
+    });
+    // An assignment to the member "__proto__" would set the prototype.
+    return Object.fromEntries(members);
   }
 
   #copyMember(keyword: string, value: JsonValue, pointer: string): unknown {
@@ -138,7 +140,7 @@ class Copier {
         // Any member may hold schemas: a `$ref` such as "#/components/schemas/X" may point into it.
         return isJsonObject(value) ? this.#copyUnknownMember(value, pointer) : undefined;
       default:
-        if (!hasForm(form, value)) this.#addError(pointer, FORM_ERRORS[form], value);
+        if (!FORMS[form].accepts(value)) this.#addError(pointer, FORMS[form].error, value);
         return value;
     }
   }
@@ -152,12 +154,14 @@ class Copier {
   }
 
   #copySchemaMap(value: JsonValue, pointer: string): object {
-    if (!isJsonObject(value)) this.#addError(pointer, 'is not an object of schemas', value);
-    const copy = {};
-    for (const [name, member] of Object.entries(isJsonObject(value) ? value : {})) {
-      defineMember(copy, name, this.copySchema(member, `${pointer}/${escapePointerStep(name)}`));
+    if (!isJsonObject(value)) {
+      this.#addError(pointer, 'is not an object of schemas', value);
+      return {};
     }
-    return copy;
+    const members = Object.entries(value).map(([name, member]) => {
+      return [name, this.copySchema(member, `${pointer}/${escapePointerStep(name)}`)] as const;
+    });
+    return Object.fromEntries(members);
   }
 
   /** An unknown member need not be a schema, so its errors do not count. */
@@ -173,60 +177,39 @@ class Copier {
   }
 }
 
-/** Errors of values in the wrong form, by the form. Values of these forms hold no schemas. */
-const FORM_ERRORS = {
-  names: 'is not a list of names',
-  'name-lists': 'is not an object of lists of names',
-  number: 'is not a number',
-  count: 'is not a count',
-  list: 'is not a list',
-  flag: 'is neither true nor false',
-  type: 'is not a JSON type',
-  ref: 'is not a local reference',
-  text: 'is not a name',
-  any: '',
-};
+/** Forms of values that hold no schemas, and the error of a value in another form. */
+const FORMS = {
+  names: { error: 'is not a list of names', accepts: isNameList },
+  'name-lists': {
+    error: 'is not an object of lists of names',
+    accepts: (value) => isJsonObject(value) && Object.values(value).every(isNameList),
+  },
+  number: { error: 'is not a number', accepts: (value) => typeof value === 'number' },
+  count: {
+    error: 'is not a count',
+    accepts: (value) => Number.isInteger(value) && Number(value) >= 0,
+  },
+  list: { error: 'is not a list', accepts: isJsonList },
+  flag: { error: 'is neither true nor false', accepts: (value) => typeof value === 'boolean' },
+  type: {
+    error: 'is not a JSON type',
+    accepts: (value) => (isJsonList(value) ? value : [value]).every((type) => JSON_TYPES.has(type)),
+  },
+  ref: {
+    error: 'is not a local reference',
+    accepts: (value) => typeof value === 'string' && value.startsWith('#'),
+  },
+  text: {
+    error: 'is not a name',
+    accepts: (value) => typeof value === 'string' && ANCHOR.test(value),
+  },
+  any: { error: '', accepts: () => true },
+} satisfies Readonly<Record<string, ValueTest>>;
 
-function hasForm(form: keyof typeof FORM_ERRORS, value: JsonValue): boolean {
-  switch (form) {
-    case 'names':
-      return isNameList(value);
-    case 'name-lists':
-      return isJsonObject(value) && Object.values(value).every((names) => isNameList(names));
-    case 'number':
-      return typeof value === 'number';
-    case 'count':
-      return typeof value === 'number' && Number.isInteger(value) && value >= 0;
-    case 'list':
-      return isJsonList(value);
-    case 'flag':
-      return typeof value === 'boolean';
-    case 'type':
-      return (isJsonList(value) ? value : [value]).every(
-        (type) => typeof type === 'string' && JSON_TYPES.has(type),
-      );
-    case 'ref':
-      return typeof value === 'string' && value.startsWith('#');
-    case 'text':
-      return typeof value === 'string' && /^[A-Za-z_][A-Za-z0-9._-]{0,100}$/.test(value);
-    case 'any':
-      return true;
-  }
-}
+type ValueTest = { readonly error: string; readonly accepts: (value: JsonValue) => boolean };
 
 function isNameList(value: JsonValue | undefined): boolean {
   return isJsonList(value) && value.every((name) => typeof name === 'string');
-}
-
-/** "__proto__" is an ordinary JSON member, but an assignment to it would set the prototype. */
-function defineMember(target: object, name: string, value: unknown): void {
-  if (value === undefined) return;
-  Object.defineProperty(target, name, {
-    value,
-    enumerable: true,
-    writable: true,
-    configurable: true,
-  });
 }
 
 function toEntries(form: ValueForm, keywords: string): readonly (readonly [string, ValueForm])[] {
