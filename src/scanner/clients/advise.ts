@@ -117,8 +117,7 @@ function adviseOnTestnets(
   kit: Kit,
 ): readonly AdviceRow[] {
   const offers = challenged.flatMap(({ reading }) => reading.challenge.offers);
-  const isOnTestnet = ({ network }: Offer) => typeof network === 'string' && isTestnet(network);
-  if (offers.length === 0 || !offers.every(isOnTestnet)) return [];
+  if (offers.length === 0 || !offers.every(({ network }) => isTestnet(network))) return [];
   const names = [...new Set(offers.map(({ network }) => kit.show(network)))];
   const shownNames = names.slice(0, MAX_SHOWN_NETWORKS).join(', ');
   return [['testnet-only', `all ${offers.length} offers are on ${shownNames}`]];

@@ -196,7 +196,7 @@ function judgeOffers(offers: readonly Offer[], request: string, kit: Kit): reado
     const amount = kit.show(first.amount);
     reasons.push(['under_minimum', `${offer}/amount: ${amount}, under 0.001 USD`]);
   }
-  if (offers.every(({ network }) => typeof network === 'string' && isTestnet(network)))
+  if (offers.every(({ network }) => isTestnet(network)))
     reasons.push(['testnet_only', `${offer}/network: ${kit.show(first.network)}`]);
   return reasons;
 }

@@ -75,7 +75,7 @@ function toPricedOffer(offer: Offer): PricedOffer {
 
 function digestTerms(version: number, offers: readonly Offer[]): string {
   const terms = offers.map(({ scheme, network, asset, amount, payTo }) => {
-    const networkId = typeof network === 'string' ? toCaip2(network) : (network ?? null);
+    const networkId = toCaip2(network) ?? null;
     return [scheme ?? null, networkId, asset ?? null, amount ?? null, payTo ?? null];
   });
   return `sha256:${hash('sha256', JSON.stringify([version, terms]))}`;

@@ -69,7 +69,7 @@ export function toPrice(network: Term, asset: Term, units: Term) {
   const hasPrice = knownAsset !== null && amount !== null;
   return {
     price: hasPrice ? `${toDecimal(amount, knownAsset.decimals)} ${knownAsset.symbol}` : null,
-    isTestnet: typeof network === 'string' && isTestnet(network),
+    isTestnet: isTestnet(network),
     decimals: hasPrice ? knownAsset.decimals : null,
   };
 }

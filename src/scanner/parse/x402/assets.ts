@@ -30,9 +30,7 @@ export function findKnownAsset(network: string, asset: string): KnownAsset | nul
 /** Lists the known assets of a network in the order of the table; without an argument, all of them. */
 export function listKnownAssets(network?: JsonValue): readonly KnownAsset[] {
   const all = [...ASSETS_BY_KEY.values()];
-  if (network === undefined) return all;
-  const id = typeof network === 'string' ? toCaip2(network) : null;
-  return all.filter((asset) => asset.network === id);
+  return network === undefined ? all : all.filter((asset) => asset.network === toCaip2(network));
 }
 
 /** Returns null if network or asset is not a text, or if the asset is unknown on the network. */

@@ -69,7 +69,7 @@ function compareOffer(candidates: readonly Offer[], offer: Offer): string | null
 
 /** Offers with equal terms have the same key. EVM addresses are in lower case. */
 function toKey({ scheme, network, asset, payTo, amount }: Offer): string {
-  const caip2 = typeof network === 'string' ? toCaip2(network) : network;
+  const caip2 = toCaip2(network);
   const isEvm = typeof caip2 === 'string' && caip2.startsWith('eip155:');
   const [assetKey, recipientKey] = [asset, payTo].map((value) =>
     isEvm && typeof value === 'string' ? value.toLowerCase() : value,
@@ -79,7 +79,7 @@ function toKey({ scheme, network, asset, payTo, amount }: Offer): string {
 
 /** Formats the terms for evidence. */
 function formatTerms({ scheme, network, asset, payTo, amount }: Offer): string {
-  const chain = showJson(typeof network === 'string' ? toCaip2(network) : network);
+  const chain = showJson(toCaip2(network));
   const [token, recipient] = [showJson(asset), showJson(payTo)];
   return `${showJson(amount)} of ${token} to ${recipient} on ${chain} by ${showJson(scheme)}`;
 }

@@ -118,11 +118,11 @@ function namesOwnMethod({ probe, reading }: ProbeChallenge): boolean {
 }
 
 function formatTerms({ offers }: Challenge): string {
-  const terms = offers.map(({ scheme, network, amount, asset, payTo, extra }) => {
-    const caip2 = typeof network === 'string' ? toCaip2(network) : network;
-    return [scheme, caip2, amount, asset, payTo, extra];
-  });
-  return JSON.stringify(terms);
+  return JSON.stringify(
+    offers.map(({ scheme, network, amount, asset, payTo, extra }) => {
+      return [scheme, toCaip2(network), amount, asset, payTo, extra];
+    }),
+  );
 }
 
 function isInBody({ reading }: ProbeChallenge): boolean {

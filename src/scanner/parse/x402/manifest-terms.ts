@@ -142,7 +142,7 @@ function compareRecipient(
   const namespace = stated === null ? null : guessNamespace(stated);
   if (stated === null || namespace === null) return null;
   const recipients = offers
-    .filter(({ network }) => findNamespace(toText(network)) === namespace)
+    .filter(({ network }) => findNamespace(network) === namespace)
     .map(({ payTo }) => payTo)
     .filter((payTo) => typeof payTo === 'string');
   if (recipients.length === 0) return null;

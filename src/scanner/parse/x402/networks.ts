@@ -63,13 +63,14 @@ const SOLANA_IDS = [...V1_NETWORKS.values()].filter((id) => id.startsWith('solan
 /** `outdated`: a network id in the namespace's `outdated` table. `unknown`: a well-formed id that no table has. */
 type NetworkForm = 'ok' | 'outdated' | 'unknown' | 'malformed';
 
-/** Converts a v1 name to a CAIP-2 id. Another text is returned unchanged. */
-export function toCaip2(network: string): string {
-  return V1_NETWORKS.get(network) ?? network;
+/** Converts a v1 name to a CAIP-2 id. Any other value is returned unchanged. */
+export function toCaip2<T extends JsonValue | undefined>(network: T): T | string {
+  return typeof network === 'string' ? (V1_NETWORKS.get(network) ?? network) : network;
 }
 
-/** Finds the namespace of a v1 name or a well-formed CAIP-2 id; null for another text. */
-export function findNamespace(network: string): Namespace | null {
+/** Finds the namespace of a v1 name or a well-formed CAIP-2 id; null for any other value. */
+export function findNamespace(network: JsonValue | undefined): Namespace | null {
+  if (typeof network !== 'string') return null;
   const name = toCaip2(network);
   const namespace = findClaimedNamespace(name);
   return namespace !== null && isInNamespace(namespace, name) ? namespace : null;
@@ -97,8 +98,8 @@ export function classifyNetwork(network: JsonValue | undefined, version: 1 | 2):
 }
 
 /** Returns false for unknown networks. */
-export function isTestnet(network: string): boolean {
-  return TESTNETS.has(toCaip2(network));
+export function isTestnet(network: JsonValue | undefined): boolean {
+  return typeof network === 'string' && TESTNETS.has(toCaip2(network));
 }
 
 /** Returns true for networks that have a display name. */

@@ -80,7 +80,7 @@ function isValidNetwork(network: JsonValue | undefined, version: 1 | 2): boolean
 function findRangeFaults(offer: Offer, amountName: string): readonly OfferFault[] {
   const { amount, maxTimeoutSeconds, pointer, network, scheme } = offer;
   const row = findSchemeRow(scheme, network);
-  const namespace = typeof network === 'string' ? findNamespace(network) : null;
+  const namespace = findNamespace(network);
   const maxAmount =
     row?.maxAmount ?? (namespace === null ? undefined : NAMESPACES[namespace].maxAmount);
   const maxTimeout = row?.maxTimeoutSeconds ?? Number.MAX_SAFE_INTEGER;
@@ -211,7 +211,7 @@ export function describeNamedPair({ pointer, scheme, network }: Offer): string |
 /** Returns true for a positive number of base units, or for the amount format of the namespace. */
 export function isAmount({ amount, network, asset }: Offer): boolean {
   if (typeof amount !== 'string') return false;
-  const namespace = typeof network === 'string' ? findNamespace(network) : null;
+  const namespace = findNamespace(network);
   const toPattern = namespace === null ? undefined : NAMESPACES[namespace].amount;
   return (toPattern?.(typeof asset === 'string' ? asset : '') ?? BASE_UNITS).test(amount);
 }
