@@ -1,3 +1,4 @@
+import { decodePercent } from '../text/text.ts';
 import { isJsonList, isJsonObject, type JsonValue } from './json.ts';
 
 /** Longer chains of references are treated as cycles. */
@@ -63,9 +64,9 @@ function isReference(value: JsonValue | undefined): value is { readonly $ref: st
 
 /** In a URI, a pointer is percent-encoded (RFC 6901, section 6). */
 function followFragment(document: JsonValue, reference: string): JsonValue | undefined {
-  return reference.startsWith('#')
-    ? followPointer(document, decodePercent(reference.slice(1)))
-    : undefined;
+  if (!reference.startsWith('#')) return undefined;
+  const pointer = reference.slice(1);
+  return followPointer(document, decodePercent(pointer) ?? pointer);
 }
 
 /** Excludes inherited members, so "#/constructor" leads nowhere. */
@@ -73,12 +74,4 @@ function readOwnMember(value: JsonValue | undefined, name: string): JsonValue | 
   if (isJsonList(value))
     return /^(?:0|[1-9][0-9]{0,8})$/.test(name) ? value[Number(name)] : undefined;
   return isJsonObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

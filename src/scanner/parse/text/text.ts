@@ -51,6 +51,15 @@ function toEscape(point: string): string {
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;
 }
 
+/** Returns null for a text with malformed escapes. */
+export function decodePercent(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
 /** Cleans the text and quotes it as JSON does. */
 export function quoteText(text: string, maxChars: number): string {
   return JSON.stringify(cleanText(text, maxChars));

@@ -7,6 +7,7 @@ import {
   parseJson,
 } from '../json/json.ts';
 import { headerValues } from '../text/http-header.ts';
+import { decodePercent } from '../text/text.ts';
 
 export type HeaderReading =
   | { readonly state: 'absent' }
@@ -103,14 +104,6 @@ function removeLayer(text: string): string | null {
   if (text.startsWith('{') || text.startsWith('[')) return null;
   // Node reads both alphabets as base64.
   return PERCENT_JSON.test(text) ? decodePercent(text) : decodeUtf8(Buffer.from(text, 'base64'));
-}
-
-function decodePercent(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }
 
 function findEncodingFault(
