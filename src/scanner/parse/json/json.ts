@@ -20,14 +20,13 @@ export const MAX_JSON_NODES = 50_000;
 export const MAX_OPENAPI_NODES = 300_000;
 const BLANK = /^[ \t\r\n]*$/;
 const DEPTH_LIMIT = `deeper than ${MAX_JSON_DEPTH}`;
-const BYTE_ORDER_MARK = '\uFEFF';
 
 /**
  * Checks depth and size before it calls `JSON.parse`, which accepts five million nested lists and returns a value
  * that is too deep for recursion. Skips a byte order mark.
  */
 export function parseJson(text: string, maxNodes?: number): JsonReading {
-  const body = text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+  const body = text.replace(/^\uFEFF/, '');
   const refusal = refuseJson(body, maxNodes);
   if (refusal !== null) return { ok: false, ...refusal };
   return { ok: true, value: JSON.parse(body) };

@@ -13,6 +13,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import {
+  FLAT_PRICE_MEMBERS,
   parseWrittenAmount,
   readAtomicPrice,
   readStatedPrice,
@@ -54,7 +55,6 @@ export type Protocols = {
   readonly protocolNames: readonly string[];
 };
 
-const FLAT_PRICE_MEMBERS = ['price', 'price_usd', 'priceUsd'];
 const MAX_LIST_ITEMS = 50;
 /** An MPP amount with a currency code is in cents, not in base units of a token. */
 const CURRENCY_CODE = /^[a-z]{3}$/i;

@@ -125,9 +125,8 @@ class LineReader {
 
 /** Yields each line, but null instead of each line of a code fence, its marks included. */
 function* readLines(text: string): Generator<string | null> {
-  const body = text.startsWith('\uFEFF') ? text.slice(1) : text;
   let fence: string | null = null;
-  for (const line of body.split(/\r\n|\n|\r/)) {
+  for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)) {
     const nextFence: string | null = findFenceAfter(line, fence);
     yield fence === null && nextFence === null ? line : null;
     fence = nextFence;

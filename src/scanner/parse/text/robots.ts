@@ -74,11 +74,10 @@ type RobotsQuestion = {
 type Rule = { readonly allow: boolean; readonly pattern: string };
 type Group = Rule[];
 
-const BYTE_ORDER_MARK = '\uFEFF';
 const ANY_AGENT = '*';
 
 export function parseRobots(text: string): RobotsFacts {
-  const groups = readGroups(text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text);
+  const groups = readGroups(text.replace(/^\uFEFF/, ''));
   return {
     allows(agent, path) {
       // robots.txt itself is always allowed (RFC 9309, 2.2.2).

@@ -27,6 +27,8 @@ export type StatedPrice = {
   readonly units: StatedUnits | null;
 };
 
+/** Members of an entry that hold its price in dollars. */
+export const FLAT_PRICE_MEMBERS = ['price', 'price_usd', 'priceUsd'];
 /** Members whose names say that they are in base units. */
 const UNIT_MEMBERS = ['price_atomic', 'priceAtomic', 'amount_atomic', 'amountAtomic'];
 const WHOLE = /^[0-9]{1,78}$/;

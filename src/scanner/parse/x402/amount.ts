@@ -1,12 +1,10 @@
 import type { JsonValue } from '../json/json.ts';
 import { findOfferAsset } from './assets.ts';
+import { BASE_UNITS } from './namespaces.ts';
 import { isTestnet } from './networks.ts';
 import type { SchemeRow } from './scheme-row.ts';
 import { SCHEMES } from './schemes.ts';
 import { hasOtherContract, type MethodTerms } from './transfer-method.ts';
-
-/** A positive whole number of base units, without a sign or leading zeroes, as the specification requires. */
-const AMOUNT = /^[1-9][0-9]{0,77}$/;
 
 /** `price`: the buyer pays the amount. `ceiling`: the buyer pays at most the amount. */
 type AmountKind = SchemeRow['amount'];
@@ -18,7 +16,7 @@ const KINDS_BY_SCHEME: ReadonlyMap<JsonValue | undefined, AmountKind> = new Map(
 
 /** Returns base units; null for an invalid amount. */
 export function parseAmount(value: JsonValue | undefined): bigint | null {
-  return typeof value === 'string' && AMOUNT.test(value) ? BigInt(value) : null;
+  return typeof value === 'string' && BASE_UNITS.test(value) ? BigInt(value) : null;
 }
 
 /** Returns null for an unknown scheme. */

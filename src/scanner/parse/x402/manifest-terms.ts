@@ -7,7 +7,7 @@ import { findAssetOfOtherNetwork, findOfferAsset, type KnownAsset } from './asse
 import type { ChallengedResource, Offer } from './challenge.ts';
 import { isEvmAddress } from './evm-address.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
-import { isSameAddress } from './namespaces.ts';
+import { isSameAddress, SOLANA_ADDRESS } from './namespaces.ts';
 import { findNamespace, suggestNetwork, toCaip2 } from './networks.ts';
 import { findJudgedOffers } from './offer-faults.ts';
 
@@ -28,7 +28,6 @@ type ManifestTerms = {
 
 /** A manifest may list one path thousands of times. */
 const MAX_ENTRIES_PER_PATH = 100;
-const SOLANA_ADDRESS = /^[1-9A-HJ-NP-Za-km-z]{32,44}$/;
 
 /** The entries of a manifest by path, each with its position in the document. */
 export type EntryIndex = ReadonlyMap<string, readonly IndexedEntry[]>;

@@ -12,6 +12,7 @@ import {
 import { escapePointerStep } from '../json/json-pointer.ts';
 import {
   dollars,
+  FLAT_PRICE_MEMBERS,
   findPriceSign,
   readStatedPrice,
   type StatedPrice,
@@ -55,7 +56,6 @@ export type ManifestFacts =
 
 /** Limit for each resource, because a manifest may list thousands of resources. */
 const MAX_ACCEPTS = 20;
-const PRICE_MEMBERS = ['price', 'price_usd', 'priceUsd'];
 const NO_PRICE: StatedPrice = { dollars: null, units: null };
 const METHOD_AND_TARGET = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(\S+)$/i;
 const HTTP_METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
@@ -180,7 +180,7 @@ function readMethod(
 
 /** An entry may also state its amount beside its other members, without a member for the price. */
 function readPrice(details: JsonObject): StatedPrice {
-  for (const name of PRICE_MEMBERS) {
+  for (const name of FLAT_PRICE_MEMBERS) {
     const price = details[name];
     const amount = dollars(price);
     const stated = isJsonObject(price)

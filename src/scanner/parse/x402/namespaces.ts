@@ -32,11 +32,12 @@ export function maxOfBits(bits: bigint): bigint {
 }
 
 const BASE58 = '[1-9A-HJ-NP-Za-km-z]';
-const SOLANA_ADDRESS = new RegExp(`^${BASE58}{32,44}$`);
+export const SOLANA_ADDRESS = new RegExp(`^${BASE58}{32,44}$`);
 const LONG_HEX = /^0x[0-9a-fA-F]{64}$/;
 const RAW_TON = /^-?[0-9]{1,3}:[0-9a-fA-F]{64}$/;
 const DECIMAL = /^(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,20})?$/;
-const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
+/** A positive whole number of base units, without a sign or leading zeroes, as the specification requires. */
+export const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
 const HEDERA_NUMBER = '0\\.0\\.[1-9][0-9]{0,18}';
 /** An EVM address, or a public key (Ed25519, ECDSA), raw or as DER. */
 const HEDERA_ALIAS =

@@ -5,7 +5,7 @@ import { findAssetOfOtherNetwork } from './assets.ts';
 import { type Challenge, findRefusedMember, type Offer } from './challenge.ts';
 import { findExtraFaults } from './extra-faults.ts';
 import type { OfferFault } from './fault-fixes.ts';
-import { isSameAddress, NAMESPACES } from './namespaces.ts';
+import { BASE_UNITS, isSameAddress, NAMESPACES } from './namespaces.ts';
 import {
   classifyNetwork,
   findClaimedNamespace,
@@ -15,8 +15,6 @@ import {
 } from './networks.ts';
 import { findSchemeRow, SCHEMES } from './schemes.ts';
 import { isUnknownMethod } from './transfer-method.ts';
-
-const BASE_UNITS = /^[1-9][0-9]{0,77}$/;
 
 /**
  * Returns all faults of an offer, each with its own pointer, in the order of their precedence. A sound offer has none, and
