@@ -69,7 +69,7 @@ export function findOpenApi(
   const isMissing = MISSING_STATES.has(candidates[0]?.reading.state ?? '');
   const unread = (isMissing ? candidates : candidates.slice(0, 1))
     .map((candidate) => findUnreadReason(candidate, parsers))
-    .find(isFound);
+    .find((reason) => reason !== null);
   if (unread !== undefined) return { state: 'unread', ...unread };
   const evidence = candidates.map(({ reading, yaml }) =>
     reading.state === 'present' && yaml !== undefined && 'fault' in yaml
@@ -98,10 +98,6 @@ function parseOpenApiDocument(
 
 function isUsable({ facts }: OpenApiDocument): boolean {
   return facts.version?.startsWith('3.') === true && facts.paths > 0;
-}
-
-function isFound<T>(value: T | null): value is T {
-  return value !== null;
 }
 
 function findUnreadReason({ reading, yaml }: Candidate, { json }: DocumentParsers<OpenApiFacts>) {

@@ -60,29 +60,21 @@ export function sortUnpricedOperations(
   const entries: EntryIndex =
     manifest.state === 'found' ? readers.entryIndex(manifest.facts, sources.origin.url) : new Map();
   const freePaths = listFreePaths(sources, entries, readers);
-  const lists = Map.groupBy(
-    facts.operations.filter(
-      (operation) =>
-        !operation.paid &&
-        !COMPANION_METHODS.has(operation.method) &&
-        !hasAnswered402(operation, sources.resources.probed),
-    ),
-    (operation): keyof UnpricedOperations => {
-      const access = readAccess(operation, paymentSchemes, definedSchemes);
-      if (access !== 'unsaid') return access;
-      if (operation.security !== null) return 'unknown';
-      if (isFreeInManifest(operation, entries)) return 'free';
-      const isAnswered = operation.method === 'GET' && freePaths.has(operation.requestPath);
-      return isAnswered ? 'answered' : 'unknown';
-    },
+  const unpriced = facts.operations.filter(
+    (operation) =>
+      !operation.paid &&
+      !COMPANION_METHODS.has(operation.method) &&
+      !hasAnswered402(operation, sources.resources.probed),
   );
-  const list = (name: keyof UnpricedOperations) => lists.get(name) ?? [];
-  return {
-    free: list('free'),
-    login: list('login'),
-    answered: list('answered'),
-    unknown: list('unknown'),
-  };
+  const lists = Object.groupBy(unpriced, (operation): keyof UnpricedOperations => {
+    const access = readAccess(operation, paymentSchemes, definedSchemes);
+    if (access !== 'unsaid') return access;
+    if (operation.security !== null) return 'unknown';
+    if (isFreeInManifest(operation, entries)) return 'free';
+    const isAnswered = operation.method === 'GET' && freePaths.has(operation.requestPath);
+    return isAnswered ? 'answered' : 'unknown';
+  });
+  return { free: [], login: [], answered: [], unknown: [], ...lists };
 }
 
 function readAccess(
@@ -91,8 +83,8 @@ function readAccess(
   definedSchemes: ReadonlySet<string>,
 ): 'free' | 'login' | 'unsaid' {
   const requirements = (security ?? []).map((requirement) => Object.keys(requirement));
-  if (security !== null && requirements.every((names) => names.length === 0)) return 'free';
-  if (requirements.some((names) => names.length === 0)) return 'free';
+  const isOpen = security?.length === 0 || requirements.some((names) => names.length === 0);
+  if (isOpen) return 'free';
   const isLogin = (name: string) => !paymentSchemes.has(name) && definedSchemes.has(name);
   if (requirements.some((names) => names.every(isLogin))) return 'login';
   return pricedAtNothing ? 'free' : 'unsaid';
