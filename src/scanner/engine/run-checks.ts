@@ -102,15 +102,10 @@ export function toResults(
 /** A check whose prerequisite failed is not evaluated. Its evidence names the root cause. */
 function applyPrerequisites(judged: readonly CheckVerdict[]): readonly CheckResult[] {
   const byId = new Map(judged.map((check) => [check.entry.id, check]));
-  const rootsById = new Map<string, CheckVerdict | null>();
 
   /** Returns the failed check that made `check` fail, or `check` itself; null if `check` did not fail. */
   function findRoot(check: CheckVerdict): CheckVerdict | null {
-    const cachedRoot = rootsById.get(check.entry.id);
-    if (cachedRoot !== undefined) return cachedRoot;
-    const root = findPrerequisiteRoot(check) ?? (check.verdict.status === 'fail' ? check : null);
-    rootsById.set(check.entry.id, root);
-    return root;
+    return findPrerequisiteRoot(check) ?? (check.verdict.status === 'fail' ? check : null);
   }
 
   /** Returns the root of the first failed entry of `requires`; null if none failed. */
