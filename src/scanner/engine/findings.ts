@@ -2,6 +2,7 @@ import type { HttpObservation, Lookup, ResourceSet } from '../model/observations
 import {
   type Basis,
   type EngineOutcome,
+  limitsExceeded,
   notEvaluated,
   notSeen,
   type Status,
@@ -175,13 +176,7 @@ export function unchallenged(probed: number): Verdict<'unseen'> {
 
 /** The probe plan exceeded its limits of time or memory. */
 export function unplanned(planFailure: string): Verdict<'limits'> {
-  return {
-    status: 'fail',
-    basis: 'measured',
-    outcome: 'limits',
-    evidence: `no plan: ${planFailure}`,
-    fix: 'Serve smaller and less deeply nested documents.',
-  };
+  return limitsExceeded(`no plan: ${planFailure}`);
 }
 
 /** Evidence has a maximum length, and one example is enough to act on. */

@@ -1,6 +1,6 @@
 import type { ObservationName, Observations } from '../model/observations.ts';
 import { STANDING_OBSERVATIONS } from '../model/standing.ts';
-import type { Verdict } from '../model/verdict.ts';
+import { limitsExceeded, notSeen, type Verdict } from '../model/verdict.ts';
 import { countTextBytes, pack, type Serialized, serialize } from '../parse/json/transfer.ts';
 import { type Limit, TaskFault, TaskLimitExceeded, type Work } from '../workers/job.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
@@ -120,7 +120,6 @@ const LIMIT_NAMES: Readonly<Record<Limit, string>> = {
   memory: 'memory',
   stack: 'stack depth',
 };
-const LIMITS_FIX = 'Serve smaller and less deeply nested documents.';
 const FAULT_FIX = 'Report this scan to us, and scan again once we have corrected it.';
 const STANDING_FIX = 'Nothing to do here: scan again later.';
 
@@ -154,8 +153,7 @@ export function toBudgetVerdict(isStanding: boolean): Verdict<'limits'> {
 
 function toLimitsVerdict(cause: string, isStanding: boolean): Verdict<'limits'> {
   const evidence = `Could not be evaluated within limits: ${cause}`;
-  if (isStanding) return toNotDetermined('limits', evidence);
-  return { status: 'fail', basis: 'measured', outcome: 'limits', evidence, fix: LIMITS_FIX };
+  return isStanding ? notSeen('limits', evidence, STANDING_FIX) : limitsExceeded(evidence);
 }
 
 function toFaultVerdict(
@@ -163,15 +161,8 @@ function toFaultVerdict(
   seen: readonly SerializedObservation[],
 ): Verdict<'fault'> {
   const evidence = `Not evaluated, and the fault is ours: this check broke on ${listLargestFirst(seen)}`;
-  if (isStanding) return toNotDetermined('fault', evidence);
+  if (isStanding) return notSeen('fault', evidence, STANDING_FIX);
   return { status: 'fail', basis: 'not_evaluated', outcome: 'fault', evidence, fix: FAULT_FIX };
-}
-
-function toNotDetermined<const O extends 'limits' | 'fault'>(
-  outcome: O,
-  evidence: string,
-): Verdict<O> {
-  return { status: 'warn', basis: 'not_determined', outcome, evidence, fix: STANDING_FIX };
 }
 
 function listLargestFirst(seen: readonly SerializedObservation[]): string {

@@ -22,12 +22,19 @@ export type Verdict<Outcome extends string = string> = {
 };
 
 /** Excludes the check from the score, because its observation is missing through no fault of the origin. */
-export function notSeen<const O extends 'unseen' | 'offline'>(
+export function notSeen<const O extends EngineOutcome>(
   outcome: O,
   evidence: string,
   fix: string,
 ): Verdict<O> {
   return { status: 'warn', basis: 'not_determined', outcome, evidence, fix };
+}
+
+const LIMITS_FIX = 'Serve smaller and less deeply nested documents.';
+
+/** The documents of the origin exceeded our limits of time or memory. */
+export function limitsExceeded(evidence: string): Verdict<'limits'> {
+  return { status: 'fail', basis: 'measured', outcome: 'limits', evidence, fix: LIMITS_FIX };
 }
 
 /** `cause` is the id of the check whose failure is the root cause. */
