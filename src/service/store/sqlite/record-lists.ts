@@ -1,190 +1,166 @@
 import type { SQLInputValue } from 'node:sqlite';
-import { ALL_GRADES } from '../../../scanner/model/report.ts';
+import { ALL_GRADES, type Grade } from '../../../scanner/model/report.ts';
 import { toWeekDayPattern } from '../census.ts';
-import type { DirectoryQuery, HostPage, ListQuery, RecordLists } from '../context.ts';
+import type { DirectoryQuery, ListQuery, RecordLists } from '../context.ts';
 import { toVerifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './database.ts';
 
-/** At most this many matches of a search are read and sorted. Pages of more matches are read through a sorted index. */
-const MAX_SORTED_MATCHES = 1_000;
-
+/** Each order has an index with all hosts in this order. */
 const ORDERS = {
-  recent: 'r."scannedAtMs" DESC, r.host',
-  grade: 'r.grade, r.score DESC, r."scannedAtMs" DESC, r.host',
-  new: 'r."firstSeenAtMs" DESC, r.host',
+  recent: { index: 'directory_by_time', columns: '"scannedAtMs" DESC, host' },
+  grade: { index: 'directory_by_grade', columns: 'grade, score DESC, "scannedAtMs" DESC, host' },
+  new: { index: 'directory_by_first_scan', columns: '"firstSeenAtMs" DESC, host' },
 } as const;
 
-const ROW_ID_IN_LIST = 'r.rowid IN (SELECT value FROM json_each(?))';
+/** Reading and sorting one match takes as long as reading this many entries of an index. */
+const ENTRIES_PER_SORTED_MATCH = 5;
 
-/** True if the row `o` of `owners` is the newest row of its host. */
-const IS_NEWEST = `NOT EXISTS (SELECT 1 FROM owners AS later
-  WHERE later.host = o.host AND later.n > o.n)`;
+/** A shorter search has no trigram. */
+const TRIGRAM_LENGTH = 3;
 
-/** Selects the row ids of records that no list may show. */
-const HIDDEN_IDS_QUERY = `SELECT r.rowid AS id FROM owners o CROSS JOIN records r ON r.host = o.host
-    WHERE o.listed = 0 AND ${IS_NEWEST}
-  UNION SELECT r.rowid FROM census c CROSS JOIN records r ON r.host = c.host
-    WHERE c."excludedAtMs" IS NOT NULL AND r."paidBy" = 'census'
-  UNION SELECT rowid FROM records INDEXED BY records_never_reached WHERE reached = 0`;
+/** If fewer hosts have the trigrams of a search, their rows are looked up. If more have, an index is read. */
+const MANY_HOSTS = 500;
 
-/** Conditions on the records `r`. */
+type Filter = { readonly condition: string; readonly value: SQLInputValue };
+
 type Selection = {
-  /** Names the table or index through which SQLite finds the records. */
+  /** Names the table or index through which SQLite finds the rows. */
   readonly from: string;
-  readonly conditions: readonly string[];
-  /** Parameters of the conditions. */
-  readonly values: readonly SQLInputValue[];
-  /** True if the selection has few rows. They are then sorted, and not read through a sorted index. */
-  readonly isNarrow: boolean;
+  readonly filters: readonly Filter[];
+  /** SQL of the number of selected hosts. Default: the number of rows. */
+  readonly counted?: string;
 };
 
 type Page = Pick<DirectoryQuery, 'sort'> & { readonly limit: number; readonly offset: number };
 
+const ALL_HOSTS: Selection = { from: 'directory', filters: [] };
+
 export function sqliteLists(connection: Connection, now: () => number): RecordLists {
+  const count = (selection: Selection) =>
+    Number(connection.value(countStatement(selection), ...toValues(selection)));
+  const readPage = (selection: Selection, { sort, limit, offset }: Page) =>
+    connection
+      .values(pageStatement(selection, sort), ...toValues(selection), limit, offset)
+      .map(String);
+
+  /** Selects the matches of a search among the hosts that have its trigrams; null if these are not few. */
+  function selectAmongFew(q: string, { filters }: Selection): Selection | null {
+    if (q.length < TRIGRAM_LENGTH) return null;
+    const { from, filters: trigrams } = matchLetters(listTrigrams(q));
+    const sql = `SELECT count(*) FROM (SELECT 1 FROM ${from} ${toWhere({ filters: trigrams })} ${LIMIT})`;
+    const hosts = connection.value(sql, ...toValues({ filters: trigrams }), MANY_HOSTS);
+    if (hosts === MANY_HOSTS) return null;
+    return {
+      from: `${from} CROSS JOIN directory ON id = ${from}.rowid`,
+      filters: [...trigrams, ...filters],
+    };
+  }
+
   return {
     async list(query) {
-      const hiddenIds = readHiddenIds(connection);
-      const { sort, pageSize: limit } = query;
+      const { q, sort, pageSize: limit } = query;
       const page = { sort, limit, offset: query.page * limit };
-      const matching = toSelection(query, now());
-      const selection = query.verified ? selectVerified(matching, now()) : matching;
-      if (selection.isNarrow || query.q !== '') {
-        const fewMatches = findFewMatches(connection, selection, page, hiddenIds);
-        if (fewMatches) return fewMatches;
-      }
-      const count = countRecords(connection, selection, hiddenIds);
-      if (page.offset >= count) return { count, hosts: [] };
-      const sorted = toSortedSelection(selection, page);
-      return { count, hosts: readPage(connection, sorted, page, hiddenIds) };
+      const selection = toSelection(query, now());
+      const few = selectAmongFew(q, selection);
+      const matches = count(few ?? toCountedSelection(query, selection));
+      if (page.offset >= matches) return { count: matches, hosts: [] };
+      if (few !== null) return { count: matches, hosts: readPage(few, page) };
+      // The matches are sorted only if this takes less time than reading an ordered index until the page is full.
+      const entries = ((page.offset + limit) * count(ALL_HOSTS)) / matches;
+      const isSorted = hasOwnIndex(query) && matches * ENTRIES_PER_SORTED_MATCH < entries;
+      const ordered = isSorted ? selection : toOrderedSelection(selection, page);
+      return { count: matches, hosts: readPage(ordered, page) };
     },
 
     // Counting grade by grade takes half as long as GROUP BY over all rows.
     async countByGrade() {
-      const rows = connection.rows(
-        `SELECT grade, sum(n) AS n FROM (
-           SELECT value AS grade, (SELECT count(*) FROM records WHERE grade = value) AS n
-             FROM json_each(?)
-           UNION ALL SELECT grade, -1 FROM json_each(?) AS hidden CROSS JOIN records r
-             ON r.rowid = hidden.value)
-         GROUP BY grade`,
-        JSON.stringify(ALL_GRADES),
-        readHiddenIds(connection),
-      );
-      const counts = new Map(rows.map(({ grade, n }) => [grade, Number(n)]));
-      return new Map(ALL_GRADES.map((grade) => [grade, counts.get(grade) ?? 0]));
+      const countOf = (grade: Grade) => count(toSelection({ grade }, now()));
+      return new Map(ALL_GRADES.map((grade) => [grade, countOf(grade)]));
     },
 
     async findNewestHosts(limit) {
       const page = { sort: 'recent', limit, offset: 0 } as const;
-      return readPage(connection, toSelection({}, now()), page, readHiddenIds(connection));
+      return readPage(toOrderedSelection(ALL_HOSTS, page), page);
     },
   };
 }
 
-/** Reads the row ids as JSON. They are not cached, so that an opt-out takes effect at once. */
-function readHiddenIds(connection: Connection): string {
-  return JSON.stringify(connection.values(HIDDEN_IDS_QUERY));
-}
-
-/** Counts all records and subtracts the hidden ones. A count that tests each row would take ten times as long. */
-function countRecords(connection: Connection, selection: Selection, hiddenIds: string): number {
-  const { conditions, values, isNarrow } = selection;
-  if (isNarrow) {
-    return Number(connection.value(countStatement(selectVisible(selection)), ...values, hiddenIds));
-  }
-  const matches = connection.value(countStatement(selection), ...values);
-  const hiddenRecords = 'json_each(?) AS hidden CROSS JOIN records r ON r.rowid = hidden.value';
-  const hiddenStatement = countStatement({ from: hiddenRecords, conditions });
-  const hiddenMatches = connection.value(hiddenStatement, hiddenIds, ...values);
-  return Number(matches) - Number(hiddenMatches);
-}
-
-export function toSelection(
-  { category, q, grade, sinceMs, payable }: Partial<ListQuery>,
-  nowMs: number,
-): Selection {
+/** Selects the matches through the index with the fewest other entries. */
+export function toSelection(query: Partial<ListQuery>, nowMs: number): Selection {
+  const { category, q, grade, sinceMs, verified, payable } = query;
+  const sinceProofMs = verified ? toVerifiedSinceMs(nowMs) : undefined;
   const week = payable === 'week' ? toWeekDayPattern(nowMs) : undefined;
   const filters = [
-    { condition: 'r.category = ?', value: category },
-    { condition: 'instr(r.host, ?) > 0', value: q || undefined },
-    { condition: 'r.grade = ?', value: grade },
-    { condition: 'r."scannedAtMs" >= ?', value: sinceMs },
-    { condition: 'r."payableUntilMs" > ?', value: payable === 'today' ? nowMs : undefined },
-    { condition: 'instr(r."payableWeekDays", ?) > 0', value: week },
+    { condition: 'category = ?', value: category },
+    { condition: 'grade = ?', value: grade },
+    { condition: '"scannedAtMs" >= ?', value: sinceMs },
+    { condition: '"confirmedAtMs" > ?', value: sinceProofMs },
+    { condition: '"payableUntilMs" > ?', value: payable === 'today' ? nowMs : undefined },
+    { condition: 'instr("payableWeekDays", ?) > 0', value: week },
+    { condition: 'instr(host, ?) > 0', value: q || undefined },
   ].flatMap(({ condition, value }) => (value === undefined ? [] : [{ condition, value }]));
-  const index = category === undefined ? 'records_by_time' : 'records_by_category_and_time';
-  return {
-    from: `records r INDEXED BY ${index}`,
-    conditions: filters.map(({ condition }) => condition),
-    values: filters.map(({ value }) => value),
-    isNarrow: false,
-  };
+  return { from: `directory INDEXED BY directory_by_${chooseIndex(query)}`, filters };
 }
 
-/** Selects only verified hosts. They are few, so they are looked up by host. */
-function selectVerified({ conditions, values }: Selection, nowMs: number): Selection {
-  return {
-    from: 'owners o CROSS JOIN records r ON r.host = o.host',
-    conditions: ['o."confirmedAtMs" > ?', IS_NEWEST, ...conditions],
-    values: [toVerifiedSinceMs(nowMs), ...values],
-    isNarrow: true,
-  };
+function chooseIndex({ category, q, grade, verified, payable }: Partial<ListQuery>) {
+  if (verified) return 'proof';
+  if (category !== undefined) return 'category';
+  if (grade !== undefined) return 'grade';
+  return payable === 'today' && !q ? 'payable' : 'time';
 }
 
-/** Reads the selection through the index that has its rows in the wanted order. */
-export function toSortedSelection(
-  selection: Selection,
+/** True if an index has the matches together. Without it, all entries of an index are read to find them. */
+function hasOwnIndex(query: ListQuery): boolean {
+  return query.q === '' && chooseIndex(query) !== 'time';
+}
+
+/** Selects the rows by which the matches are counted in the shortest time. */
+export function toCountedSelection(query: ListQuery, selection: Selection): Selection {
+  const { q, payable, verified, sinceMs } = query;
+  const { filters } = selection;
+  if (q.length >= TRIGRAM_LENGTH && filters.length === 1) return matchLetters([q]);
+  const isOfWeek = payable === 'week' && q === '' && !verified && sinceMs === undefined;
+  if (!isOfWeek) return selection;
+  return { from: 'directory_weeks', filters, counted: 'coalesce(sum(hosts), 0)' };
+}
+
+/** Selects the hosts that contain all these texts of three or more letters. None has a quotation mark. */
+function matchLetters(texts: readonly string[]): Selection {
+  const value = texts.map((text) => `"${text}"`).join(' ');
+  return { from: 'directory_hosts', filters: [{ condition: 'directory_hosts MATCH ?', value }] };
+}
+
+/** Lists three trigrams of a search. Its first and last letters are left out, because most hosts share them. */
+function listTrigrams(q: string): readonly string[] {
+  const last = q.length - TRIGRAM_LENGTH;
+  const starts = [0.25, 0.5, 0.75].map((part) => Math.floor(last * part));
+  return [...new Set(starts)].map((start) => q.slice(start, start + TRIGRAM_LENGTH));
+}
+
+/** Reads the matches through the index that has its entries in the wanted order. */
+export function toOrderedSelection(
+  { filters }: Selection,
   { sort }: Pick<DirectoryQuery, 'sort'>,
 ): Selection {
-  if (sort === 'recent' || selection.isNarrow) return selection;
-  const index = sort === 'grade' ? 'records_by_grade' : 'records_by_first_scan';
-  return { ...selection, from: `records r INDEXED BY ${index}` };
+  return { from: `directory INDEXED BY ${ORDERS[sort].index}`, filters };
 }
 
-/** Finds all matches in one pass; null if there are too many to sort. */
-function findFewMatches(
-  connection: Connection,
-  selection: Selection,
-  page: Page,
-  hiddenIds: string,
-): HostPage | null {
-  const rowIds = connection.values(
-    `SELECT r.rowid FROM ${selection.from} ${toWhere(selectVisible(selection))} ${LIMIT}`,
-    ...selection.values,
-    hiddenIds,
-    MAX_SORTED_MATCHES + 1,
-  );
-  if (rowIds.length > MAX_SORTED_MATCHES) return null;
-  const values = [JSON.stringify(rowIds)];
-  const matches = { from: 'records r', conditions: [ROW_ID_IN_LIST], values, isNarrow: true };
-  return { count: rowIds.length, hosts: readPage(connection, matches, page, hiddenIds) };
-}
-
-function readPage(
-  connection: Connection,
-  selection: Selection,
-  { sort, limit, offset }: Page,
-  hiddenIds: string,
-): readonly string[] {
-  const sql = pageStatement(selection, sort);
-  return connection.values(sql, ...selection.values, hiddenIds, limit, offset).map(String);
-}
-
-/** Without conditions SQLite counts the entries of the index, and reads no row. */
-export function countStatement(selection: Pick<Selection, 'from' | 'conditions'>): string {
-  return `SELECT count(*) FROM ${selection.from} ${toWhere(selection)}`;
+/** Without conditions SQLite counts the entries of the smallest index, and reads no entry. */
+export function countStatement(selection: Selection): string {
+  const { from, counted = 'count(*)' } = selection;
+  return `SELECT ${counted} FROM ${from} ${toWhere(selection)}`;
 }
 
 export function pageStatement(selection: Selection, sort: DirectoryQuery['sort']): string {
-  return `SELECT r.host FROM ${selection.from} ${toWhere(selectVisible(selection))}
-    ORDER BY ${ORDERS[sort]} ${LIMIT} OFFSET ?`;
+  return `SELECT host FROM ${selection.from} ${toWhere(selection)}
+    ORDER BY ${ORDERS[sort].columns} ${LIMIT} OFFSET ?`;
 }
 
-/** Leaves out hidden rows. The ids of hidden rows must be the last parameter of the conditions. */
-function selectVisible<S extends Pick<Selection, 'conditions'>>(selection: S): S {
-  return { ...selection, conditions: [...selection.conditions, `NOT ${ROW_ID_IN_LIST}`] };
+function toWhere({ filters }: Pick<Selection, 'filters'>): string {
+  if (filters.length === 0) return '';
+  return `WHERE ${filters.map(({ condition }) => condition).join(' AND ')}`;
 }
 
-function toWhere({ conditions }: Pick<Selection, 'conditions'>): string {
-  return conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+export function toValues({ filters }: Pick<Selection, 'filters'>): readonly SQLInputValue[] {
+  return filters.map(({ value }) => value);
 }

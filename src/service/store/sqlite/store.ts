@@ -7,6 +7,7 @@ import { StoreError } from '../store-error.ts';
 import { type AnyTableSpec, openTables } from '../table.ts';
 import { TABLES, type Tables } from '../tables.ts';
 import { Connection, lockProcess, MEMORY, type ProcessLock, toStoreError } from './database.ts';
+import { openDirectoryTable } from './directory-table.ts';
 import { sqliteLists } from './record-lists.ts';
 import { type FlatColumn, quoteName, sqliteTable, toFlatColumns } from './table.ts';
 
@@ -93,23 +94,6 @@ const SQL_TYPES = {
 } as const;
 
 /**
- * Covering indexes of the directory's lists. Each index has all columns by which a list filters and counts, so SQLite
- * does not look up the rows of hosts that it skips.
- */
-const RECORD_INDEXES = `
-  CREATE INDEX IF NOT EXISTS records_by_time
-    ON records ("scannedAtMs" DESC, host, category, grade, "payableUntilMs", "payableWeekDays");
-  CREATE INDEX IF NOT EXISTS records_by_grade
-    ON records (grade, score DESC, "scannedAtMs" DESC, host, category, "payableUntilMs",
-      "payableWeekDays");
-  DROP INDEX IF EXISTS records_by_category;
-  CREATE INDEX IF NOT EXISTS records_by_category_and_time
-    ON records (category, "scannedAtMs" DESC, host, grade, "payableUntilMs", "payableWeekDays");
-  CREATE INDEX IF NOT EXISTS records_by_first_scan
-    ON records ("firstSeenAtMs" DESC, host, category, grade, "payableUntilMs", "payableWeekDays");
-  CREATE INDEX IF NOT EXISTS records_never_reached ON records (reached) WHERE reached = 0;`;
-
-/**
  * Creates missing tables, columns and indexes in one transaction. A start that was killed can therefore be repeated,
  * and a new file is synced only once.
  * @throws StoreError `incompatible` if another program wrote the file, or another version of this one
@@ -120,7 +104,8 @@ export function openSchema(connection: Connection): void {
   if (!isNew) requireSchemaVersion(connection);
   connection.transaction(() => {
     addColumns(connection);
-    connection.exec(`${SPECS.map(toTableSql).join('\n')}${RECORD_INDEXES}`);
+    connection.exec(SPECS.map(toTableSql).join('\n'));
+    openDirectoryTable(connection);
     if (isNew) connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   });
 }

@@ -273,7 +273,7 @@ async function expectLetters(
   });
 }
 
-function isPayableWeek(days = ''): boolean {
+export function isPayableWeek(days = ''): boolean {
   const checked = days.slice(-7).replaceAll('-', '');
   const payable = checked.replaceAll(/[^p]/g, '').length;
   return checked.length >= 3 && payable / checked.length >= 6 / 7;

@@ -1,0 +1,154 @@
+/** The embedded store: the table `directory` always equals what the records, owners and exclusions say. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { backupSqlite } from '../../../src/service/store/sqlite/backup.ts';
+import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
+import type { Store } from '../../../src/service/store/store.ts';
+import { type Dice, diceOf, oneOf } from '../../fixtures/dice.ts';
+import { listOrigin, writeCensusWords } from './contract/census-words.ts';
+import { issuedToken, publishedScan } from './contract/samples.ts';
+import { HOUR_MS, TestClock } from './contract/test-clock.ts';
+
+const HOSTS = Array.from({ length: 12 }, (_, n) => `h${n}.example.com`);
+const PAGE = { sort: 'recent', page: 0, pageSize: 100 } as const;
+
+let folder: string;
+let path: string;
+const opened: Store[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'store-'));
+  path = join(folder, 'scanner.db');
+});
+
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+  rmSync(folder, { recursive: true });
+});
+
+function open(file: string, clock = new TestClock()): Store {
+  const store = openSqlite(file, { clock: clock.now });
+  opened.push(store);
+  return store;
+}
+
+test('it and its counts are exact after each of many operations, and after a restart', async () => {
+  const clock = new TestClock();
+  const dice = diceOf(51);
+  const store = open(path, clock);
+  for (let done = 0; done < 400; done += 1) {
+    await operate(store, clock, dice);
+    expectExact(path);
+  }
+  await store.close();
+  await open(path, clock).close();
+  expectExact(path);
+});
+
+test('a store of an older program gets the table when it is opened, and keeps its hosts', async () => {
+  const clock = new TestClock();
+  const dice = diceOf(52);
+  const store = open(path, clock);
+  for (let done = 0; done < 200; done += 1) await operate(store, clock, dice);
+  const before = await store.directory.list({ ...PAGE, q: 'example' });
+  await store.close();
+  removeTable(path);
+  const again = open(path, clock);
+  expectExact(path);
+  expect(before.count).toBeGreaterThan(0);
+  expect(await again.directory.list({ ...PAGE, q: 'example' })).toEqual(before);
+  await again.close();
+});
+
+test('a copy finds the hosts of a search, though the copy renumbers rows', async () => {
+  const store = open(path);
+  for (const host of HOSTS) await store.publish(publishedScan({ host }));
+  // The rows that follow a hidden host get other numbers in the copy.
+  await store.listing.set('h0.example.com', { listed: false });
+  const copy = join(folder, 'copy.db');
+  backupSqlite(path, copy);
+  const { records } = await open(copy).directory.list({ ...PAGE, q: 'h7.ex' });
+  expect(records.map(({ host }) => host)).toEqual(['h7.example.com']);
+  expectExact(copy);
+});
+
+test('it is exact after a process was killed while it wrote', async () => {
+  const writer = new URL('directory-writer.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [writer, path], { stdio: ['ignore', 'pipe', 'inherit'] });
+  await once(child.stdout, 'data');
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  await open(path).close();
+  expect(expectExact(path)).toBeGreaterThan(0);
+});
+
+/** Any operation that changes what lists show. */
+async function operate(store: Store, clock: TestClock, dice: Dice) {
+  const host = oneOf(dice, HOSTS);
+  const kind = dice.below(11);
+  if (kind < 4) {
+    const scan = publishedScan({
+      host,
+      scannedAtMs: clock.now() - dice.below(3),
+      grade: oneOf(dice, ['A', 'B', 'F']),
+      paidBy: oneOf(dice, ['census', 'payer']),
+      reached: dice.below(4) > 0,
+    });
+    const branding = { ...scan.branding, category: oneOf(dice, ['data', 'media']) };
+    await store.publish({ ...scan, branding });
+  }
+  if (kind === 4) await store.listing.set(host, { listed: dice.below(3) > 0 });
+  if (kind === 5) await store.ownership.recordConfirm(host, issuedToken(`t${dice.below(1e9)}`));
+  if (kind === 6 || kind === 7) {
+    await listOrigin(store, host);
+    await writeCensusWords(store, host, oneOf(dice, ['ppp', 'pdp', 'd', 'pppp']));
+  }
+  if (kind === 8) await store.exclusions.set(host, dice.below(2) === 0);
+  if (kind === 9 && dice.below(3) === 0) await store.census.remove(host);
+  if (kind === 10) {
+    // An excluded host is removed after 30 days.
+    clock.advance(oneOf(dice, [1, HOUR_MS, 31 * 24 * HOUR_MS]));
+    await store.purge(clock.now());
+  }
+  clock.advance(dice.below(3));
+}
+
+/** Compares the rows with the view, and the trigrams and counts with the rows. Returns the number of rows. */
+function expectExact(file: string): number {
+  const reader = new DatabaseSync(file, { readOnly: true });
+  try {
+    const all = (sql: string) => reader.prepare(sql).all();
+    const columns = all('SELECT name FROM pragma_table_info(?)'.replace('?', "'directory_now'"));
+    const list = columns.map(({ name }) => `"${name}"`).join(', ');
+    const rows = all(`SELECT ${list} FROM directory ORDER BY host`);
+    expect(rows).toEqual(all(`SELECT ${list} FROM directory_now ORDER BY host`));
+    const found = all(`SELECT d.id FROM directory d WHERE EXISTS (SELECT 1 FROM directory_hosts
+      WHERE directory_hosts MATCH '"' || d.host || '"' AND rowid = d.id)`);
+    expect([found.length, all('SELECT rowid FROM directory_hosts').length]).toEqual([
+      rows.length,
+      rows.length,
+    ]);
+    expect(all('SELECT * FROM directory_weeks ORDER BY 1, 2, 3')).toEqual(
+      all(`SELECT "payableWeekDays", category, grade, count(*) AS hosts FROM directory
+        WHERE "payableWeekDays" IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`),
+    );
+    return rows.length;
+  } finally {
+    reader.close();
+  }
+}
+
+function removeTable(file: string): void {
+  const database = new DatabaseSync(file);
+  const names = database.prepare(
+    "SELECT type, name FROM sqlite_schema WHERE name LIKE 'directory%' AND type IN ('trigger', 'view')",
+  );
+  for (const { type, name } of names.all()) database.exec(`DROP ${type} "${name}"`);
+  database.exec('DROP TABLE directory_hosts; DROP TABLE directory_weeks; DROP TABLE directory');
+  database.close();
+}
