@@ -168,8 +168,8 @@ export class CensusImports {
     const optedOut = new Set(await store.listing.findOptedOutHosts());
     const candidates = new Map<string, Candidate>();
     const wasChosen = new Map<string, boolean>();
-    for await (const places of store.census.readEntries()) {
-      for (const { host, domain, isChosen, lastDay } of places) {
+    for await (const entries of store.census.readEntries()) {
+      for (const { host, domain, isChosen, lastDay } of entries) {
         wasChosen.set(host, isChosen);
         if (lastDay >= facts.day - LISTED_FOR_DAYS)
           candidates.set(host, { host, domain, isAsked: isChosen });
@@ -179,7 +179,7 @@ export class CensusImports {
       candidates.set(host, { host, domain, isAsked: wasChosen.get(host) ?? false });
     const limits = { maxOrigins: config.maxOrigins, excluded, optedOut, keyedHash };
     const { hosts } = await chooseOrigins([...candidates.values()], limits);
-    // Owners who have opted out take no place, but keep the flag for the time after their wish.
+    // Owners who have opted out are not chosen, but keep the flag for the time after their wish.
     const kept = [...optedOut].filter(
       (host) => wasChosen.get(host) && !isOut(host, candidates, excluded),
     );
@@ -239,8 +239,8 @@ function isOut(
 
 async function countChosen({ census }: Store): Promise<number> {
   let count = 0;
-  for await (const places of census.readEntries())
-    count += places.filter(({ isChosen }) => isChosen).length;
+  for await (const entries of census.readEntries())
+    count += entries.filter(({ isChosen }) => isChosen).length;
   return count;
 }
 

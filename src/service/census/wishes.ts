@@ -32,10 +32,10 @@ export class Wishes {
    */
   async mayAsk(host: string): Promise<boolean> {
     const { store } = this.#options;
-    const place = await store.census.findEntry(host);
-    if (place === null || !place.isChosen) return false;
-    if (place.lastDay < utcDay(store.now()) - LISTED_FOR_DAYS) return false;
-    if (isExcluded(place, (await this.readExclusions()).names)) {
+    const entry = await store.census.findEntry(host);
+    if (entry === null || !entry.isChosen) return false;
+    if (entry.lastDay < utcDay(store.now()) - LISTED_FOR_DAYS) return false;
+    if (isExcluded(entry, (await this.readExclusions()).names)) {
       await store.exclusions.set(host, true);
       return false;
     }
@@ -60,11 +60,11 @@ export class Wishes {
     const { names } = await this.readExclusions();
     const text = [...names].sort().join(' ');
     if (text === this.#storedNames) return;
-    for await (const places of store.census.readEntries()) {
-      for (const place of places) {
-        const isNowExcluded = isExcluded(place, names);
-        if (isNowExcluded !== (place.excludedAtMs !== null))
-          await store.exclusions.set(place.host, isNowExcluded);
+    for await (const entries of store.census.readEntries()) {
+      for (const entry of entries) {
+        const isNowExcluded = isExcluded(entry, names);
+        if (isNowExcluded !== (entry.excludedAtMs !== null))
+          await store.exclusions.set(entry.host, isNowExcluded);
       }
     }
     this.#storedNames = text;

@@ -13,7 +13,7 @@ import {
   type TurnRequest,
 } from '../turns/origin-turns.ts';
 import { changeLive, endLive, endWatch, findWatch, publishStep } from './change-watch.ts';
-import { findPlace } from './places.ts';
+import { findRoom } from './quotas.ts';
 import {
   findNextDelivery,
   fromVersion,
@@ -133,9 +133,9 @@ async function storeOutcome(
     return current === undefined ? null : applyTry(state, current, outcome, { nowMs, timing });
   };
   const isAgreeing = watch.agreedAtMs === null && applyOutcome(watch)?.result === 'delivered';
-  const needsPlace = isAgreeing && !watch.holdsPlace;
-  const place = needsPlace ? await findPlace(store, watch) : { evicted: null };
-  if (place?.evicted) await endLive(options, place.evicted);
+  const needsRoom = isAgreeing && !watch.holdsPlace;
+  const room = needsRoom ? await findRoom(store, watch) : { evicted: null };
+  if (room?.evicted) await endLive(options, room.evicted);
   let result: DeliveryResult | null = null;
   await changeLive(options, watch, (state) => {
     const after = applyOutcome(state);
@@ -144,7 +144,7 @@ async function storeOutcome(
     if (!isAgreeing) return { state: after.state };
     // The first look is due at once.
     const agreed = { agreedAtMs: nowMs, nextLookAtMs: nowMs, holdsPlace: true };
-    return { state: place === null ? endWatch(after.state, nowMs) : { ...after.state, ...agreed } };
+    return { state: room === null ? endWatch(after.state, nowMs) : { ...after.state, ...agreed } };
   });
   return result;
 }

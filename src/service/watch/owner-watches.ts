@@ -17,7 +17,7 @@ import type { Store } from '../store/store.ts';
 import type { Client } from '../turns/client-key.ts';
 import { registrableDomain } from '../turns/origin-turns.ts';
 import { addEvents, changeLive, changeWatch, endLive, findWatch, toDay } from './change-watch.ts';
-import { NotAgreed, NotYourWatch, refuseTooMany, WatchJustChanged } from './places.ts';
+import { NotAgreed, NotYourWatch, refuseTooMany, WatchJustChanged } from './quotas.ts';
 import {
   SHOWN_DELIVERIES,
   toPhase,
@@ -86,15 +86,15 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       addChange(options, oldWatch); // throws before the slower steps
       await requireAddress(receiver, { policy, resolver });
       const domain = await registrableDomain(origin);
-      const place = { host, receiver: receiver.host, domain, client: client.key };
-      await refuseTooMany(store, { ...place, holdsPlace: canKeepPlace(oldWatch, receiver.host) });
+      const parties = { host, receiver: receiver.host, domain, client: client.key };
+      await refuseTooMany(store, { ...parties, holdsPlace: isAgreedBy(receiver, oldWatch) });
       const nowMs = store.now();
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
       const agreement = newSecret();
       const endsAtMs = nowMs + timing.lifetimeMs;
       const newWatch = {
         ...NEW_WATCH,
-        ...place,
+        ...parties,
         ...{ originUrl, webhook, secret, challenge: agreement, tokenHash, block: client.block },
         ...{ createdAtMs: nowMs, endsAtMs },
       };
@@ -102,7 +102,7 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       const event = { type: 'watch.started', more: { challenge: agreement, endsAt } } as const;
       await changeWatch(options, host, (before) => {
         const changes = addChange(options, before);
-        const holdsPlace = canKeepPlace(before, receiver.host);
+        const holdsPlace = isAgreedBy(receiver, before);
         const state = { ...newWatch, changes, holdsPlace, ...copyFindings(before, nowMs, timing) };
         const queued = addEvents(state, [event], { nowMs, siteUrl });
         const deliveries = [...queued.state.deliveries, ...copyWaitingEvents(before, nowMs)];
@@ -166,9 +166,9 @@ function addChange(
   return [...recent, { atMs: nowMs, wasAgreed }].slice(-MAX_AGREED_CHANGES - MAX_PENDING_CHANGES);
 }
 
-/** True if the same receiver has agreed to the replaced watch. The new watch then keeps that place. */
-function canKeepPlace(before: WatchState | null, receiver: string): boolean {
-  return before?.endedAtMs === null && before.holdsPlace && before.receiver === receiver;
+/** True if the same receiver has agreed to the replaced watch. The new watch then takes its part of the quota. */
+function isAgreedBy({ host }: Origin, before: WatchState | null): boolean {
+  return before?.endedAtMs === null && before.holdsPlace && before.receiver === host;
 }
 
 /**

@@ -75,7 +75,7 @@ export type WatchState = {
   /** Key and address block of the client that created the watch. */
   readonly client: string;
   readonly block: string;
-  /** True if the receiver has agreed to this watch, or to the watch that this watch replaced. */
+  /** True if the watch counts in the quota of its receiver: it has agreed to this watch, or to the one before. */
   readonly holdsPlace: boolean;
   /** The latest changes of the host's watch, oldest first. */
   readonly changes: readonly WatchChange[];

@@ -1,4 +1,4 @@
-/** A second `POST /v1/watch` of a host replaces its watch, and keeps its waiting events and its reserved place. */
+/** A second `POST /v1/watch` of a host replaces its watch, and keeps its waiting events and its part of the quota. */
 import { expect, test } from 'vitest';
 import { replyAgreed, replyStatus, startReceiver, verifySignature } from './receiver.ts';
 import { OFFER, toSellerScan } from './seller-report.ts';
@@ -178,7 +178,7 @@ test('a receiver with 100 agreed watches takes no new host, but a watched host m
   expect(stranger).toMatchObject({ error: 'too_many_watches' });
   const { secret } = await createWatchFrom(watched, 'shop7.com', '203.0.113.2');
   expect(secret).toMatch(/^whsec_/);
-  // The place of the replaced watch stays reserved while the new watch waits.
+  // The replaced watch still counts in the quota while the new watch waits.
   expect(await createWatchFrom(watched, 'new.com', '203.0.113.1')).toMatchObject({
     error: 'too_many_watches',
   });
@@ -203,7 +203,7 @@ test('when a receiver with 100 watches agrees to a new domain, the newest watch 
   expect(await areActive()).toEqual([true, true, false]);
   const { body } = await watched.call('status', secret, 'poor.com');
   expect(body).toMatchObject({ state: 'active' });
-  // A domain that has a watch does not get the place of another domain.
+  // A domain that has a watch does not get the room of another domain.
   expect(await createWatchFrom(watched, 'b.poor.com', '203.0.113.2')).toMatchObject({
     error: 'too_many_watches',
   });

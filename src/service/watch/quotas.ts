@@ -10,19 +10,19 @@ const PENDING_PER_RECEIVER = 3;
 /** Racing callers may exceed a limit, so more watches are read than the limit allows. */
 const MAX_WATCHES_READ = 2 * AGREED_PER_RECEIVER;
 
-type PlaceRequest = Pick<WatchState, 'host' | 'receiver' | 'domain' | 'client' | 'holdsPlace'>;
+type QuotaRequest = Pick<WatchState, 'host' | 'receiver' | 'domain' | 'client' | 'holdsPlace'>;
 
 /**
  * Throws TooManyWatches if a new watch would exceed a limit. Callers that race all read the same count, and each of
  * them may exceed the limit by one watch.
  */
-export async function refuseTooMany(store: Store, request: PlaceRequest): Promise<void> {
+export async function refuseTooMany(store: Store, request: QuotaRequest): Promise<void> {
   const { receiver, domain, client, holdsPlace } = request;
   if ((await findOthers(store, request, { domain })).length >= WATCHES_PER_DOMAIN) {
     throw new TooManyWatches(`${WATCHES_PER_DOMAIN} hosts of ${domain} are watched`);
   }
   if (holdsPlace) return;
-  if ((await findPlace(store, request)) === null) {
+  if ((await findRoom(store, request)) === null) {
     throw new TooManyWatches(`${receiver} has agreed to ${AGREED_PER_RECEIVER} watches`);
   }
   const pending = { receiver, holdsPlace: false };
@@ -38,12 +38,12 @@ export async function refuseTooMany(store: Store, request: PlaceRequest): Promis
 }
 
 /**
- * Finds a place among the agreed watches of a receiver; null if there is none. If all places are taken, a domain without
- * a place gets one from the domain with most places. The newest watch of that domain is `evicted` and has to end first.
+ * Finds room for a watch in the quota of its receiver; null if there is none. If the quota is used up, a domain without
+ * a watch gets the room of the newest watch of the domain with most watches. That watch is `evicted`: it has to end first.
  */
-export async function findPlace(
+export async function findRoom(
   store: Store,
-  request: Pick<PlaceRequest, 'host' | 'receiver' | 'domain'>,
+  request: Pick<QuotaRequest, 'host' | 'receiver' | 'domain'>,
 ): Promise<{ readonly evicted: WatchState | null } | null> {
   const { receiver, domain } = request;
   const agreed = await findOthers(store, request, { receiver, holdsPlace: true });
@@ -58,7 +58,7 @@ export async function findPlace(
 /** Finds live watches of other hosts. */
 async function findOthers(
   { watches }: Store,
-  { host }: Pick<PlaceRequest, 'host'>,
+  { host }: Pick<QuotaRequest, 'host'>,
   filter: LiveWatches,
 ): Promise<readonly WatchState[]> {
   const live = await watches.findLive(filter, MAX_WATCHES_READ);
