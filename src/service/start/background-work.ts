@@ -2,14 +2,14 @@
 
 import type { RefreshingStanding } from '../../scanner/indexes/create-standing.ts';
 import type { Store } from '../store/store.ts';
+import { unlessLimited, withLease } from '../turns/in-turn.ts';
 
-export type PurgeTimerOptions = {
+type PurgeTimerOptions = {
   readonly store: Pick<Store, 'purge' | 'now'>;
-  readonly intervalMs?: number | undefined;
   readonly onPurged: (removed: Awaited<ReturnType<Store['purge']>>, atMs: number) => void;
   readonly onError: (message: string, error: unknown) => void;
-  /** Monotonic clock in ms; default `performance.now`. */
-  readonly monotonic?: (() => number) | undefined;
+  /** Monotonic clock in ms; tests replace it. */
+  readonly monotonic?: () => number;
 };
 
 const PURGE_INTERVAL_MS = 10 * 60_000;
@@ -21,22 +21,20 @@ const MAX_DRIFT_MS = 3_600_000;
  * payers may still fetch. No purge runs while the wall clock has drifted from the monotonic clock by over an hour.
  */
 export class PurgeTimer {
-  readonly #options: PurgeTimerOptions;
-  readonly #wallStartMs: number;
-  readonly #monotonicStartMs: number;
+  readonly #options: Required<PurgeTimerOptions>;
+  readonly #startOffsetMs: number;
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
 
-  constructor(options: PurgeTimerOptions) {
-    this.#options = options;
-    this.#wallStartMs = options.store.now();
-    this.#monotonicStartMs = this.#readMonotonicMs();
+  constructor({ monotonic = () => performance.now(), ...options }: PurgeTimerOptions) {
+    this.#options = { ...options, monotonic };
+    this.#startOffsetMs = this.#readOffsetMs();
   }
 
   /** The first purge runs at once, because a process may end before the first interval has passed. */
   start(): void {
     void this.run();
-    this.#timer = setInterval(() => this.run(), this.#options.intervalMs ?? PURGE_INTERVAL_MS);
+    this.#timer = setInterval(() => this.run(), PURGE_INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -49,7 +47,7 @@ export class PurgeTimer {
   /** Never rejects. */
   async run(): Promise<void> {
     const { store, onPurged, onError } = this.#options;
-    const driftMs = this.#computeDriftMs();
+    const driftMs = this.#readOffsetMs() - this.#startOffsetMs;
     if (Math.abs(driftMs) > MAX_DRIFT_MS) {
       const minutes = Math.round(driftMs / 60_000);
       onError(
@@ -66,17 +64,14 @@ export class PurgeTimer {
     }
   }
 
-  #readMonotonicMs(): number {
-    return this.#options.monotonic?.() ?? performance.now();
-  }
-
-  #computeDriftMs(): number {
-    const wallElapsedMs = this.#options.store.now() - this.#wallStartMs;
-    return wallElapsedMs - (this.#readMonotonicMs() - this.#monotonicStartMs);
+  /** Time by which the wall clock is ahead of the monotonic clock. */
+  #readOffsetMs(): number {
+    const { store, monotonic } = this.#options;
+    return store.now() - monotonic();
   }
 }
 
-export type ListingRefresh = {
+type ListingRefresh = {
   readonly store: Pick<Store, 'leases'>;
   readonly standing: Pick<RefreshingStanding, 'refreshListing'>;
   /** Called with errors for the operator. */
@@ -89,22 +84,15 @@ const LEASE_LIFETIME_MS = 60_000;
 
 /**
  * Refreshes the cached list of partners in the background, so that scans need not wait for it. Only one instance asks at
- * a time, and the others get `held`. Never rejects, even if the store fails.
+ * a time. Never rejects, even if the store fails.
  */
-export async function refreshListing({
-  store,
-  standing,
-  onError,
-}: ListingRefresh): Promise<'asked' | 'held' | 'failed'> {
+export async function refreshListing({ store, standing, onError }: ListingRefresh): Promise<void> {
+  const refresh = () => standing.refreshListing();
   try {
-    const outcome = await store.leases.takeSole(LEASE_SCOPE, LEASE_LIFETIME_MS);
-    if (!outcome.taken) return 'held';
-    const lookup = await standing.refreshListing();
-    await store.leases.release(outcome.lease);
-    if (lookup.state !== 'failed') return 'asked';
+    const lookup = await unlessLimited(withLease(store, LEASE_SCOPE, LEASE_LIFETIME_MS, refresh));
+    if (lookup?.state !== 'failed') return;
     onError('The listing was not refreshed, scans use the last list', lookup.detail);
   } catch (error) {
     onError('The listing was not refreshed', error);
   }
-  return 'failed';
 }

@@ -5,8 +5,11 @@ import type { DiscoveredCheck } from '../../scanner/engine/catalog/discover-chec
 import { createPool } from '../../scanner/engine/judging-pool.ts';
 import type { OriginPolicy } from '../../scanner/guard/origin.ts';
 import type { Standing } from '../../scanner/model/standing.ts';
-import type { PreflightEngine } from '../../scanner/preflight/judge-challenge.ts';
-import { preflightForStranger, preflightInHand } from '../../scanner/preflight/preflight.ts';
+import {
+  preflightForStranger,
+  preflightHost,
+  preflightInHand,
+} from '../../scanner/preflight/preflight.ts';
 import { openProbeThread } from '../../scanner/probe/client/probe-thread.ts';
 import { createScanner } from '../../scanner/scan/run-scan.ts';
 import type { Scanner } from '../../scanner/scan/scanner.ts';
@@ -14,7 +17,7 @@ import { threadEnvironment } from '../../scanner/workers/threads.ts';
 import { type AskListed, createAskListed } from '../census/ask-listed.ts';
 import type { JudgeChallenge } from '../http/routes/mcp.ts';
 import { type AskResources, createAskResources } from '../turns/ask-resources.ts';
-import type { OpenTurnClient } from '../turns/origin-turns.ts';
+import type { OpenTurnClient, TurnClient } from '../turns/origin-turns.ts';
 import type { AskHost, AskSeller } from '../turns/run-preflight.ts';
 
 export type ScanningOptions = {
@@ -42,6 +45,9 @@ export type Scanning = {
   readonly openCensusScanner: (standing: Standing) => Pick<Scanner, 'scan'>;
 };
 
+/** Limit of a seller's answer to a free preflight. */
+const ANSWER_WITHIN_MS = 1_000;
+
 /** Starts one thread, which measures this machine. The first scan or request starts the other threads. */
 export function createScanning(options: ScanningOptions): Scanning {
   const { policy, userAgent, censusAgent, catalog, checks, standing, log } = options;
@@ -59,8 +65,13 @@ export function createScanning(options: ScanningOptions): Scanning {
   });
   const engine = { catalog, checks, pool, clients };
   const outbound = { policy, userAgent, createClient };
-  const askOptions = { engine, ready: () => probe.ready() };
   const scanner = createScanner({ ...engine, ...outbound, standing, isSaturated });
+  /** Starts the threads, so that their start does not count as the seller's time. */
+  const startForStranger = async (client: TurnClient) => {
+    pool.start();
+    await probe.ready();
+    return { ...engine, client, answerWithinMs: ANSWER_WITHIN_MS };
+  };
   return {
     scanner: {
       ...scanner,
@@ -73,46 +84,12 @@ export function createScanning(options: ScanningOptions): Scanning {
       createClient({ policy, limits, userAgent: kind === 'census' ? censusAgent : userAgent }),
     judgeGivenChallenge: (challenge, url) =>
       preflightInHand(challenge, url, { maxPrice: null }, engine),
-    askSeller: createAskSeller(askOptions),
-    askHost: createAskHost(askOptions),
+    askSeller: async (request, client) =>
+      preflightForStranger(request, await startForStranger(client)),
+    askHost: async (origin, client) => preflightHost(origin, await startForStranger(client)),
     askResources: createAskResources(engine),
     askListed: createAskListed(engine),
     openCensusScanner: (censusStanding) =>
-      createScanner({
-        ...engine,
-        policy,
-        userAgent: censusAgent,
-        createClient,
-        standing: censusStanding,
-      }),
+      createScanner({ ...engine, ...outbound, userAgent: censusAgent, standing: censusStanding }),
   };
-}
-
-export type AskSellerOptions = {
-  readonly engine: PreflightEngine;
-  /** Starts the prober's thread, so that its start does not count as the seller's time. */
-  readonly ready?: () => Promise<void>;
-  /** Time limit in ms of the answer; default 1,000. */
-  readonly answerWithinMs?: number;
-};
-
-/** Sends a request to the URL that the caller names. */
-export function createAskSeller(options: AskSellerOptions): AskSeller {
-  return async (request, client) =>
-    preflightForStranger(request, { ...(await startEngine(options)), client });
-}
-
-/** Reads the documents of a host, and sends a request to the first URL in them that sells by GET. */
-export function createAskHost(options: AskSellerOptions): AskHost {
-  return async (origin, client) => {
-    // Loaded at the first call, because most callers name a URL and not a host.
-    const { preflightHost } = await import('../../scanner/preflight/preflight.ts');
-    return preflightHost(origin, { ...(await startEngine(options)), client });
-  };
-}
-
-async function startEngine({ engine, ready, answerWithinMs = 1_000 }: AskSellerOptions) {
-  engine.pool.start();
-  await ready?.();
-  return { ...engine, answerWithinMs };
 }

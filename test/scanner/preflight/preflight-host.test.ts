@@ -5,7 +5,8 @@ import { listCatalogs, loadCatalog } from '../../../src/scanner/engine/catalog/c
 import { discoverChecks } from '../../../src/scanner/engine/catalog/discover-checks.ts';
 import { createPool } from '../../../src/scanner/engine/judging-pool.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
-import { createAskHost } from '../../../src/service/start/scanning.ts';
+import type { PreflightEngine } from '../../../src/scanner/preflight/judge-challenge.ts';
+import { preflightHost } from '../../../src/scanner/preflight/preflight.ts';
 import { LimitReached } from '../../../src/service/turns/origin-turns.ts';
 import { type CraftedOptions, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { createFreeTurns, openRealClient } from '../../service/turns/turn-clients.ts';
@@ -16,7 +17,7 @@ const ANSWER_WITHIN_MS = 20_000;
 describe('a bare host', () => {
   const pool = createPool();
   const clients = openClients();
-  let engine: Parameters<typeof createAskHost>[0]['engine'];
+  let engine: PreflightEngine;
 
   beforeAll(async () => {
     const checks = await discoverChecks();
@@ -32,11 +33,12 @@ describe('a bare host', () => {
     await using seller = await startCraftedSeller(options);
     const policy = allowOrigin(seller.url, DEFAULT_POLICY);
     const origin = parseOrigin(seller.url, policy);
-    const askHost = createAskHost({ engine, answerWithinMs: ANSWER_WITHIN_MS });
     const turns = createFreeTurns(openRealClient({ policy, userAgent: 'test' }));
     const request = { origin, blocks: new Set(['a block']), beforeConnect };
     const answer = await turns
-      .ask(request, (client) => askHost(origin, client))
+      .ask(request, (client) =>
+        preflightHost(origin, { ...engine, client, answerWithinMs: ANSWER_WITHIN_MS }),
+      )
       .catch((error: Error) => ({ path: null, preflight: null, error }));
     const requests = seller.requests.map(({ method, path }) => `${method} ${path}`);
     return { ...answer, requests };

@@ -6,8 +6,9 @@ import { discoverChecks } from '../../../../src/scanner/engine/catalog/discover-
 import { createPool } from '../../../../src/scanner/engine/judging-pool.ts';
 import { DEFAULT_POLICY, parseAllowHosts } from '../../../../src/scanner/guard/origin.ts';
 import type { PayableBy, ResourcePayability } from '../../../../src/scanner/model/payability.ts';
+import { preflightForStranger } from '../../../../src/scanner/preflight/preflight.ts';
 import { type PreflightRequest, toPreflight } from '../../../../src/scanner/preflight/result.ts';
-import { createAskSeller } from '../../../../src/service/start/scanning.ts';
+import type { AskSeller } from '../../../../src/service/turns/run-preflight.ts';
 import { startCraftedSeller } from '../../../fixtures/origins/crafted-seller.ts';
 import { startApp } from '../../../fixtures/service/start-app.ts';
 import { openRealClient } from '../../turns/turn-clients.ts';
@@ -171,10 +172,10 @@ test('a preflight sends one GET, answers caution if the seller does not answer, 
     const hosts = new URL(seller.url).host;
     const policy = { ...DEFAULT_POLICY, allowHosts: parseAllowHosts(hosts) };
     const engine = { catalog, checks, pool, clients };
-    const createAsk = (answerWithinMs: number) => createAskSeller({ engine, answerWithinMs });
     const openClient = openRealClient({ policy, userAgent: 'test' });
     const preflight = async (path: string, answerWithinMs: number) => {
-      const askSeller = createAsk(answerWithinMs);
+      const askSeller: AskSeller = (request, client) =>
+        preflightForStranger(request, { ...engine, answerWithinMs, client });
       await using service = await startApp({
         ...{ askSeller, openClient },
         environment: { SCAN_ALLOW_HOSTS: hosts },
