@@ -5,7 +5,7 @@ import { createChallenge } from './gate/challenge.ts';
 import { PaymentGate } from './gate/gate.ts';
 import { MAX_REFUSAL_LENGTH, PaymentRefused } from './gate/paid-answers.ts';
 import type { GateDeps } from './gate/purchase.ts';
-import type { PublishByRoute } from './ledger/ledger.ts';
+import type { PublishScan } from './ledger/ledger.ts';
 import { Reconciler } from './ledger/reconciler.ts';
 import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, parseRouteName } from './paid-route.ts';
@@ -35,37 +35,27 @@ export type PaymentsOptions = Omit<
 export type Payments = ReturnType<typeof createPayments>;
 
 export function createPayments(options: PaymentsOptions) {
-  const { store, terms, baseUrl, routes, timing, onError, onEvent = () => undefined } = options;
+  const { store, terms, baseUrl, routes, timing, onEvent = () => undefined } = options;
   requireShortChallenges(options);
   const node = createNode(options);
   const evidence = node === null ? null : createLazyEvidence(node);
   const facilitator = withMetrics(withSettlementChecks(evidence, options), onEvent);
-  const publish: PublishByRoute = new Map(
-    routes.map((route) => [route.name, async (scanId: string) => route.publish?.(scanId)]),
-  );
   const routesByName = new Map(routes.map((route) => [route.name, route]));
+  const findRoute = (request: string) => routesByName.get(parseRouteName(request));
+  const publish: PublishScan = async (request, scanId) => findRoute(request)?.publish?.(scanId);
   const reconciler = new Reconciler({
+    ...options,
     facilitator,
     evidence,
     now: () => store.now(),
     findOffer(request) {
-      const route = routesByName.get(parseRouteName(request));
+      const route = findRoute(request);
       return route === undefined ? null : toRouteOffer(route, terms, baseUrl);
     },
     ledger: store.ledger,
     publish,
-    onError,
-    onEvent,
-    timing,
   });
-  const readiness = new PaymentsReadiness({
-    facilitator,
-    node,
-    terms,
-    findFault: options.findFault,
-    timing,
-    onError,
-  });
+  const readiness = new PaymentsReadiness({ ...options, facilitator, node });
   const gate = new PaymentGate({
     ...options,
     facilitator,
@@ -75,11 +65,10 @@ export function createPayments(options: PaymentsOptions) {
     isReady: () => readiness.isReady,
   });
   const recovery = new Recovery({
-    store,
+    ...options,
     reconciler,
     publish,
     isInFlight: gate.isInFlight,
-    onError,
     sweepIntervalMs: timing.sweepIntervalMs,
   });
   return {

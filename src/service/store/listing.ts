@@ -10,10 +10,7 @@ import {
 import { removeHostDays } from './statistics.ts';
 
 /** The settings of a host's verified owner. */
-export type ListingSettings = {
-  readonly listed: boolean;
-  readonly enrichmentSuppressed: boolean;
-};
+export type ListingSettings = Pick<OwnerState, 'listed' | 'enrichmentSuppressed'>;
 
 /** The settings to change. A setting that is left out keeps its value. */
 export type ListingChange = {

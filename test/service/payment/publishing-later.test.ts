@@ -33,16 +33,11 @@ test('publication is tried again in the next sweep, then after doubled waits, an
   let sweep = 0;
   const attempts: number[] = [];
   let isBroken = true;
-  const publish = new Map([
-    [
-      'scan',
-      async (scanId: string) => {
-        if (scanId === 'sound') return;
-        attempts.push(sweep);
-        if (isBroken) throw new Error('no room');
-      },
-    ],
-  ]);
+  const publish = async (_request: string, scanId: string) => {
+    if (scanId === 'sound') return;
+    attempts.push(sweep);
+    if (isBroken) throw new Error('no room');
+  };
   const facilitator = stubFacilitator();
   const now = () => store.now();
   const { ledger } = store;

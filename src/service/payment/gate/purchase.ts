@@ -3,7 +3,7 @@ import type { Address } from 'viem';
 import { Saturated, ScanProcessing } from '../../errors/errors.ts';
 import type { IdentifierScope } from '../../store/identifiers.ts';
 import type { Store } from '../../store/store.ts';
-import type { PublishByRoute, StoredPayment } from '../ledger/ledger.ts';
+import type { PublishScan, StoredPayment } from '../ledger/ledger.ts';
 import type { Reconciler } from '../ledger/reconciler.ts';
 import type { PaidAnswer, PaidCall, PaidRoute } from '../paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';
@@ -67,7 +67,7 @@ export type GateDeps = {
   readonly reconciler: Reconciler;
   /** Resolves to true if a contract is at the address; to null if no node is set, or the node does not answer. */
   readonly isContract: (address: Address) => Promise<boolean | null>;
-  readonly publish: PublishByRoute;
+  readonly publish: PublishScan;
   /** True while payments can be taken. */
   readonly isReady: () => boolean;
   /** False lifts the limits of open calls and of unpaid scans. */

@@ -5,7 +5,7 @@ import { toChecksummed } from '../../../scanner/parse/x402/evm-address.ts';
 import type { LedgerEntry, LedgerRow, LedgerStore, NewLedgerRow } from '../../store/ledger.ts';
 import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';
 import { StoreError } from '../../store/store-error.ts';
-import { type Authorization, parseRouteName } from '../paid-route.ts';
+import type { Authorization } from '../paid-route.ts';
 import type { Requirements } from '../terms.ts';
 
 /** After a block this much later than `validBefore`, no reorganisation can add an earlier use of the nonce. */
@@ -228,8 +228,8 @@ export function isReverted({ data }: LedgerRow): boolean {
 /** Value of `how` in a step `settled` that has no proof. The payer then gets the answer. */
 export const UNPROVED = 'unproved';
 
-/** Functions that publish a paid scan, by the name of its route. */
-export type PublishByRoute = ReadonlyMap<string, (scanId: string) => Promise<void>>;
+/** Publishes the scan that a request has bought, as the request's route does it. */
+export type PublishScan = (request: string, scanId: string) => Promise<void>;
 
 /** True if the payment ended without proof. Its answer belongs to the payer and is not published. */
 export function isUnproved(entry: LedgerEntry): boolean {
@@ -241,13 +241,12 @@ export function isUnproved(entry: LedgerEntry): boolean {
  * run again after a crash, and on several instances at once. Rejects if publishing fails; the caller must retry.
  */
 export async function publishSettled(
-  publishByRoute: PublishByRoute,
+  publish: PublishScan,
   writer: LedgerWriter,
   isWithoutProof = false,
 ): Promise<void> {
   const { request, scanId } = writer.facts;
-  const publish = publishByRoute.get(parseRouteName(request));
-  if (!isWithoutProof && publish !== undefined && scanId !== undefined) await publish(scanId);
+  if (!isWithoutProof && scanId !== undefined) await publish(request, scanId);
   try {
     await writer.write('published', {});
   } catch (error) {

@@ -9,7 +9,7 @@ import {
   findTransaction,
   isInDoubt,
   LedgerWriter,
-  type PublishByRoute,
+  type PublishScan,
   publishSettled,
   StepLost,
   UNPROVED,
@@ -25,7 +25,7 @@ import {
 
 type ReconcilerOptions = ReconcileOptions & {
   readonly ledger: LedgerStore;
-  readonly publish: PublishByRoute;
+  readonly publish: PublishScan;
   readonly onError?: ((message: string, error: unknown) => void) | undefined;
   readonly onEvent?: OnPaymentEvent | undefined;
 };

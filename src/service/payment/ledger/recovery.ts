@@ -8,7 +8,7 @@ import {
   isInDoubt,
   isUnproved,
   LedgerWriter,
-  type PublishByRoute,
+  type PublishScan,
   publishSettled,
   StepLost,
 } from './ledger.ts';
@@ -17,7 +17,7 @@ import type { Reconciler } from './reconciler.ts';
 type RecoveryOptions = {
   readonly store: Store;
   readonly reconciler: Reconciler;
-  readonly publish: PublishByRoute;
+  readonly publish: PublishScan;
   /** True for keys that a call of this process works on; recovery skips them. */
   readonly isInFlight: (key: string) => boolean;
   readonly onError: (message: string, error: unknown) => void;

@@ -201,12 +201,7 @@ class SignerAccount {
   }
 
   status(): AccountStatus {
-    return {
-      balance: this.#balance,
-      unconfirmed: this.queue.unconfirmedCount,
-      oldestUnconfirmedMs: this.queue.oldestAgeMs,
-      nonceGap: this.queue.nonceGap,
-    };
+    return { balance: this.#balance, ...this.queue.status() };
   }
 
   /** Reads the balance, the fee and the number of inherited transactions. Rejects with a short message. */

@@ -4,6 +4,7 @@ import { findNodeError } from '../../../scanner/third-parties/node-error.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
 import { type ChainReceipt, createChainClient, readReceipt } from '../chain/payment-proof.ts';
 import type { PaymentTiming } from '../timing.ts';
+import type { AccountStatus } from './facilitator.ts';
 
 type NonceQueueOptions = {
   readonly node: NodeRequests;
@@ -73,16 +74,6 @@ export class NonceQueue {
     this.#client = createChainClient(options.node);
   }
 
-  /** Number of transactions that have not ended. */
-  get unconfirmedCount(): number {
-    return this.#sent.length;
-  }
-
-  /** Number of nonces that the node counts as pending and that this queue did not use. */
-  get nonceGap(): number {
-    return this.#nonceGap;
-  }
-
   /** Number of unmined transactions of an earlier process. We do not know whose payments they settle. */
   get inheritedCount(): number {
     return this.#inheritedCount;
@@ -92,6 +83,11 @@ export class NonceQueue {
   get oldestAgeMs(): number {
     const [oldest] = this.#sent;
     return oldest === undefined ? 0 : performance.now() - oldest.firstSentMs;
+  }
+
+  status(): Omit<AccountStatus, 'balance'> {
+    const [unconfirmed, oldestUnconfirmedMs] = [this.#sent.length, this.oldestAgeMs];
+    return { unconfirmed, oldestUnconfirmedMs, nonceGap: this.#nonceGap };
   }
 
   /** Finds the unconfirmed transaction of a payment. */
