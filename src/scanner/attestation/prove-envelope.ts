@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
-import type { JsonValue } from '../model/json.ts';
+import { type JsonValue, tryParseJson } from '../model/json.ts';
 import {
   type Envelope,
   isSignedBy,
@@ -104,12 +104,7 @@ export type SignedReport = Static<typeof statementSchema>['predicate'] & {
 
 /** Returns null for bytes that are not a statement about a scan. */
 export function readStatement(payload: Buffer): SignedReport | null {
-  let value: unknown;
-  try {
-    value = JSON.parse(payload.toString());
-  } catch {
-    return null;
-  }
+  const value = tryParseJson(payload.toString());
   if (!new Ajv().compile<Static<typeof statementSchema>>(statementSchema)(value)) return null;
   const site = parsePredicateSite(value.predicateType);
   const [subject] = value.subject;

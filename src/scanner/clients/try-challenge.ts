@@ -1,5 +1,5 @@
 import type { x402HTTPClient } from '@x402/core/client';
-import type { HttpData } from '../model/observation.ts';
+import { tryParseJson } from '../model/json.ts';
 import {
   type OfferPayability,
   type OfferVerdict,
@@ -50,7 +50,7 @@ export async function tryChallenge(
   answer: ChallengeAnswer,
   makeClient: MakeClient,
 ): Promise<Trial> {
-  const { challenge } = readChallenge({ ...EMPTY_402, ...answer });
+  const { challenge } = readChallenge(answer);
   if (challenge === null) return { payableBy: 'nobody', words: 'no challenge', offers: [] };
   const offers: OfferPayability[] = [];
   for (const offer of challenge.offers.slice(0, MAX_OFFERS)) {
@@ -58,16 +58,6 @@ export async function tryChallenge(
   }
   return { ...(await tryAllOffers(answer, challenge, offers, makeClient)), offers };
 }
-
-const EMPTY_402: HttpData = {
-  url: '',
-  method: 'GET',
-  status: 402,
-  headers: [],
-  body: '',
-  firstByteMs: 0,
-  redirects: [],
-};
 
 /** Tries the whole challenge. The client chooses an offer, and one offer can hide or break the others. */
 async function tryAllOffers(
@@ -205,13 +195,7 @@ function readAnswer(client: x402HTTPClient, { headers, body }: ChallengeAnswer):
     const values = headers.filter(([key]) => key === name.toLowerCase()).map(([, value]) => value);
     return values.length > 0 ? values.join(', ') : null;
   };
-  let parsed: unknown;
-  try {
-    parsed = JSON.parse(body);
-  } catch {
-    parsed = undefined;
-  }
-  return client.getPaymentRequiredResponse(getHeader, parsed);
+  return client.getPaymentRequiredResponse(getHeader, tryParseJson(body));
 }
 
 function toWords(error: unknown): string {

@@ -5,7 +5,7 @@
  */
 import { Ajv } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
-import { readMembers } from '../model/json.ts';
+import { readMembers, tryParseJson } from '../model/json.ts';
 import type { IndexedResource, ListedTerms } from '../model/observations.ts';
 import { count, list, nullable, shape, text } from '../model/shapes.ts';
 import {
@@ -16,7 +16,6 @@ import {
 } from '../model/third-parties.ts';
 import { type JsonObject, type JsonValue, jsonObject, jsonText } from '../parse/json/json.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
-import { tryParseJson } from '../third-parties/answer-reader.ts';
 import { findDeclaredInput, toIso, toListedTerms } from './listed-terms.ts';
 
 const MAX_RESOURCES = 1_000;

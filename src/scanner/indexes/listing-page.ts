@@ -4,8 +4,9 @@ import ipaddr from 'ipaddr.js';
 import { getDomain } from 'tldts';
 import { OriginRefused } from '../guard/errors.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
+import { tryParseJson } from '../model/json.ts';
 import { type JsonValue, jsonText } from '../parse/json/json.ts';
-import { type AnswerParser, tryParseJson } from '../third-parties/answer-reader.ts';
+import type { AnswerParser } from '../third-parties/answer-reader.ts';
 import { getMember, isItem, type MerchantItem, readTrpc, toMerchantItem } from './index-answers.ts';
 
 export type ImportSource = 'bazaar' | 'x402scan';

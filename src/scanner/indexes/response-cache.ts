@@ -5,9 +5,8 @@
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readMembers } from '../model/json.ts';
+import { readMembers, tryParseJson } from '../model/json.ts';
 import type { Lookup } from '../model/observations.ts';
-import { tryParseJson } from '../third-parties/answer-reader.ts';
 import { type IndexAnswer, toFailure } from './ask.ts';
 
 export type CachedAnswer<T = unknown> = { readonly takenAtMs: number; readonly data: T };

@@ -116,12 +116,3 @@ export function isRefusedRedirect(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : null;
   return cause instanceof Error && cause.message === 'unexpected redirect';
 }
-
-/** Returns undefined if the text is not JSON. */
-export function tryParseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -1,5 +1,6 @@
 /** Parses JSON-RPC answers of chain nodes, within a cap for each method, and keeps only the members that we use. */
-import { type AnswerParser, DEFAULT_CAP_BYTES, tryParseJson } from './answer-reader.ts';
+import { tryParseJson } from '../model/json.ts';
+import { type AnswerParser, DEFAULT_CAP_BYTES } from './answer-reader.ts';
 
 /** The members of a log that we use. */
 export type NodeLog = {

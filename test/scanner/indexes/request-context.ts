@@ -1,10 +1,10 @@
 /** The context in which tests ask third parties. */
 
 import { type RequestContext, startDeadline } from '../../../src/scanner/indexes/ask.ts';
+import { tryParseJson } from '../../../src/scanner/model/json.ts';
 import {
   type AnswerParser,
   createAnswerReader,
-  tryParseJson,
 } from '../../../src/scanner/third-parties/answer-reader.ts';
 
 /** A test that awaits an answer uses `PATIENT_MS`. A test about a missing answer uses `SHORT_MS`. */

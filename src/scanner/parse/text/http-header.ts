@@ -1,7 +1,7 @@
 import type { HttpData } from '../../model/observation.ts';
 
 /** Returns all values of a header. `name` is in lower case. */
-export function headerValues(answer: HttpData, name: string): readonly string[] {
+export function headerValues(answer: Pick<HttpData, 'headers'>, name: string): readonly string[] {
   return answer.headers.filter(([header]) => header === name).map(([, value]) => value);
 }
 

@@ -61,7 +61,7 @@ export type ChallengedResource = {
 };
 
 /** Prefers the header, because the official client reads a v2 challenge only from it. The body may be `{}`. */
-export function readChallenge(answer: HttpData): ChallengeReading {
+export function readChallenge(answer: Pick<HttpData, 'headers' | 'body'>): ChallengeReading {
   const header = readPaymentHeader(answer);
   const body = parseJson(answer.body);
   const challenge =

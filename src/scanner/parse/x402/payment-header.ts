@@ -46,7 +46,7 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
  * PAYMENT-REQUIRED is standard base64 of UTF-8 JSON (x402 transports-v2, http.md). Clients join repeated headers with a
  * comma, so they cannot decode a repeated header, even if its values are equal.
  */
-export function readPaymentHeader(answer: HttpData): HeaderReading {
+export function readPaymentHeader(answer: Pick<HttpData, 'headers'>): HeaderReading {
   const values = headerValues(answer, HEADER_NAME);
   const [first] = values;
   if (first === undefined) return { state: 'absent' };

@@ -5,7 +5,7 @@
 
 import type { SettleResponse } from '@x402/core/types';
 import type { Hex } from 'viem';
-import { readMembers } from '../../../scanner/model/json.ts';
+import { readMembers, tryParseJson } from '../../../scanner/model/json.ts';
 import { redact } from '../../../scanner/model/redact.ts';
 import { isEvmAddress } from '../../../scanner/parse/x402/evm-address.ts';
 import { isSameAddress } from '../../../scanner/parse/x402/namespaces.ts';
@@ -13,7 +13,6 @@ import {
   type AnswerParser,
   isRefusedRedirect,
   REDIRECT_TEXT,
-  tryParseJson,
 } from '../../../scanner/third-parties/answer-reader.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { SettleOutcome, SupportedKind } from './facilitator.ts';
