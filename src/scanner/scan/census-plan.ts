@@ -38,16 +38,16 @@ export async function planForCensus(
   };
 }
 
-/** An index may list whatever a stranger writes, so its rows are asked by GET only, and after the seller's own. */
 function toCandidate(originUrl: string, path: string): PlannedResource {
-  const candidate = { declaredPaid: false, madeUp: false, post: 'never' } as const;
   return {
     url: originUrl + path,
     path,
     template: path,
     method: 'GET',
     sources: ['index'],
-    ...candidate,
+    declaredPaid: false,
+    madeUp: false,
+    post: 'never',
   };
 }
 

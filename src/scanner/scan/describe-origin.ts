@@ -1,6 +1,6 @@
 /** Reads the ungraded parts of a report: branding, advice to the seller, routes. Pure; runs on a worker. */
 
-import { type AdviceObservations, type Remarks, remark } from '../clients/advise.ts';
+import { type Remarks, remark } from '../clients/advise.ts';
 import type { HttpObservation, Observations } from '../model/observations.ts';
 import {
   type Branding,
@@ -10,7 +10,6 @@ import {
   type RouteFacts,
 } from '../model/report.ts';
 import { type JsonObject, jsonObject } from '../parse/json/json.ts';
-import type { UnpricedSources } from '../parse/kit/free-operations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import { isImage } from '../probe/second-wave.ts';
@@ -20,18 +19,8 @@ const MAX_NAME_CHARS = 80;
 const MAX_DESCRIPTION_CHARS = 500;
 const MAX_ICON_URL_CHARS = 2_048;
 
-type BrandingSources = Pick<
-  Observations,
-  | 'origin'
-  | 'root'
-  | 'soft404'
-  | 'openapi'
-  | 'openapiAlternates'
-  | 'manifest'
-  | 'manifestJson'
-  | 'agentCard'
-  | 'icons'
->;
+/** What the origin itself answered, without the answers of indexes. */
+type OwnObservations = Omit<Observations, 'x402scan' | 'settlements' | 'listing' | 'bazaar'>;
 
 export type OriginDescription = Remarks & {
   readonly branding: Branding;
@@ -39,10 +28,7 @@ export type OriginDescription = Remarks & {
   readonly routes: RouteFacts | null;
 };
 
-export function describeOrigin(
-  sources: BrandingSources & UnpricedSources & AdviceObservations,
-  kit: Kit,
-): OriginDescription {
+export function describeOrigin(sources: OwnObservations, kit: Kit): OriginDescription {
   return {
     branding: extractBranding(sources, kit),
     ...remark(sources, kit),
@@ -51,7 +37,7 @@ export function describeOrigin(
 }
 
 /** Reads name, description, category and icons. Texts are cleaned and cut. Nothing is verified. */
-export function extractBranding(sources: BrandingSources, kit: Kit): Branding {
+function extractBranding(sources: OwnObservations, kit: Kit): Branding {
   const page = isPage(sources.root, kit) ? kit.html(sources.root.data.body) : null;
   const card = readJsonObject('/.well-known/agent-card.json', sources.agentCard, sources, kit);
   const manifest = readJsonObject('/.well-known/x402', sources.manifest, sources, kit);
@@ -91,7 +77,7 @@ function isPage(root: HttpObservation, kit: Kit): root is HttpObservation & { re
 function readJsonObject(
   path: string,
   answer: Observations['agentCard'],
-  { soft404 }: BrandingSources,
+  { soft404 }: OwnObservations,
   kit: Kit,
 ): JsonObject {
   const reading = kit.document(path, answer, soft404);
@@ -114,7 +100,7 @@ function findCategory(candidates: readonly unknown[]): DirectoryCategory {
 }
 
 /** Takes the first icon that is an image. Icons on other hosts are never requested. */
-function findIcon({ icons, origin }: BrandingSources): string | null {
+function findIcon({ icons, origin }: OwnObservations): string | null {
   const icon = icons.checked.find(({ answer }) => answer.ok && isImage(answer));
   return icon === undefined ? null : toHttpsUrl(icon.path, origin.url);
 }
