@@ -18,27 +18,17 @@ export type EcosystemOptions = {
   readonly answers?: AnswerReader | undefined;
 };
 
-type LookupRateOptions = {
-  /** Limit of calls per `intervalMs`. One lookup of a busy address uses all these calls. */
-  readonly calls?: number | undefined;
-  readonly intervalMs?: number | undefined;
-};
-
 /** Resolves when the next call may be sent. Rejects if the signal aborts first. */
 export type LookupTurn = (signal: AbortSignal) => Promise<void>;
 
+/** One lookup of a busy address uses all these calls. */
 const CALLS_PER_INTERVAL = 30;
 const INTERVAL_MS = 3_000;
 
-export function createLookupLimiter({
-  calls = CALLS_PER_INTERVAL,
-  intervalMs = INTERVAL_MS,
-}: LookupRateOptions = {}): LookupTurn {
-  const queue = new PQueue({
-    concurrency: 1,
-    intervalCap: calls,
-    interval: intervalMs,
-    strict: true,
-  });
+export function createLookupLimiter(
+  intervalCap = CALLS_PER_INTERVAL,
+  interval = INTERVAL_MS,
+): LookupTurn {
+  const queue = new PQueue({ concurrency: 1, intervalCap, interval, strict: true });
   return (signal) => queue.add(async () => {}, { signal });
 }

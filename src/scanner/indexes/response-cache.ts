@@ -33,12 +33,9 @@ const CACHE_MS = 3_600_000;
 /** Maximum age of a cached answer that is used while its source is down. */
 const MAX_STALE_MS = 30 * 24 * 3_600_000;
 
-export type ResponseCache = {
-  /** Never rejects. If the cache fails, the source is asked. */
-  lookup<T>(question: Question<T>): Promise<Lookup<T>>;
-};
+export type ResponseCache = ReturnType<typeof createResponseCache>;
 
-export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
+export function createResponseCache(snapshots: SnapshotCache) {
   const pendingLookups = new Map<string, Promise<Lookup<unknown>>>();
   /** Pauses of the sources that asked for a pause or did not answer. */
   const pauses = new Map<string, { readonly untilMs: number; readonly detail: string }>();
@@ -71,6 +68,7 @@ export function createResponseCache(snapshots: SnapshotCache): ResponseCache {
   }
 
   return {
+    /** Never rejects. If the cache fails, the source is asked. */
     lookup<T>(question: Question<T>): Promise<Lookup<T>> {
       const name = JSON.stringify([question.source, question.key]);
       const running = pendingLookups.get(name);

@@ -36,7 +36,7 @@ const lookUp = (limiter: ReturnType<typeof createLookupLimiter>, timeoutMs: numb
 describe('look-ups of settlements on the chain', () => {
   test('together make no more calls than the limit allows', async () => {
     await startNode();
-    const limiter = createLookupLimiter({ calls: 5, intervalMs: 600_000 });
+    const limiter = createLookupLimiter(5, 600_000);
     for (let round = 0; round < 2; round++) {
       await Promise.all(Array.from({ length: 8 }, () => lookUp(limiter, SHORT_MS)));
       expect(node.requestedPaths).toHaveLength(5);
