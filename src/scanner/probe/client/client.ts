@@ -128,19 +128,14 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     const startedAt = performance.now();
     const elapsedMs = () => Math.round(performance.now() - startedAt);
     const redirects: Hop[] = [];
+    const settings = { userAgent: options.userAgent, limits, reading };
     let url = toFirstUrl(request);
     // The body of a redirect is decoded only if the redirect is the last answer, because decoding costs time.
     let observePrevious: (() => Promise<AnswerObservation<HttpData>>) | null = null;
 
     for (;;) {
       const isRedirected = observePrevious !== null;
-      const { userAgent } = options;
-      const exchange = toExchangeRequest(request, url, {
-        userAgent,
-        limits,
-        isRedirected,
-        reading,
-      });
+      const exchange = toExchangeRequest(request, url, { ...settings, isRedirected });
       const outcome = await send(connections, url, exchange, isRedirected);
       if (outcome.kind === 'failure') {
         if (observePrevious) {
