@@ -12,8 +12,14 @@ import {
   USDC_BASE_SEPOLIA,
 } from '../../test/fixtures/observations/build-observations.ts';
 import { FIELD_OFFER_CASES } from '../../test/fixtures/observations/field-offer-cases.ts';
-import { PAIR_CASES } from '../../test/fixtures/observations/pair-cases.ts';
-import { offering, said, url, v1, v2 } from '../../test/fixtures/observations/seen-challenges.ts';
+import { SCHEME_CASES } from '../../test/fixtures/observations/scheme-cases.ts';
+import {
+  offering,
+  url,
+  v1,
+  v2,
+  withVerdicts,
+} from '../../test/fixtures/observations/seen-challenges.ts';
 import {
   EXTREME_OFFERS,
   UNSETTLED_OFFERS,
@@ -84,7 +90,7 @@ function lacksMember(name: string, change: JsonObject, member: string): CheckCas
   const pointer = `/accepts/0/extra/${member}`;
   return {
     name,
-    seen: { ...offering(change), ...said('nobody', ['refuses', `${member} is required`]) },
+    seen: { ...offering(change), ...withVerdicts('nobody', ['refuses', `${member} is required`]) },
     expect: {
       status: 'fail',
       outcome: 'missing-member',
@@ -110,7 +116,7 @@ const UNSETTLED_CASES: readonly CheckCase[] = [
     name: 'clients sign the only offer, and facilitators refuse it',
     seen: {
       ...offering({ extra: SEPOLIA_DOMAIN }),
-      ...said('nobody', [
+      ...withVerdicts('nobody', [
         'refuses',
         'clients sign it, facilitators refuse it: /accepts/0/extra/name is "USDC"',
       ]),
@@ -150,7 +156,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     name: 'a decimal amount in the first offer keeps clients from the second',
     seen: {
       ...offering(DECIMAL, {}),
-      ...said('settings', ['refuses', 'Cannot convert'], ['signs']),
+      ...withVerdicts('settings', ['refuses', 'Cannot convert'], ['signs']),
     },
     expect: {
       status: 'warn',
@@ -160,14 +166,14 @@ const PAYABLE_CASES: readonly CheckCase[] = [
   },
   {
     name: 'default clients pay the first offer, and the second has a decimal amount',
-    seen: { ...offering({}, DECIMAL), ...said('default', ['signs'], ['refuses']) },
+    seen: { ...offering({}, DECIMAL), ...withVerdicts('default', ['signs'], ['refuses']) },
     expect: { status: 'pass', outcome: 'valid', evidence: ['/accepts/1/amount: "0.05"'] },
   },
   {
     name: 'the second entry of accepts is null, and clients throw',
     seen: {
       ...v2(challengeV2({ accepts: [offer(), null] })),
-      ...said('settings', ['signs'], ['refuses', 'Cannot read properties of null']),
+      ...withVerdicts('settings', ['signs'], ['refuses', 'Cannot read properties of null']),
     },
     expect: { status: 'warn', outcome: 'unsound-offer', evidence: ['/accepts/1 is empty (null)'] },
   },
@@ -175,7 +181,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
     name: 'the only offer is by ERC-7710, which no client pays',
     seen: {
       ...offering(ERC7710),
-      ...said('unknown', ['unsupported', 'EIP-712 domain parameters']),
+      ...withVerdicts('unknown', ['unsupported', 'EIP-712 domain parameters']),
     },
     expect: {
       status: 'warn',
@@ -185,17 +191,17 @@ const PAYABLE_CASES: readonly CheckCase[] = [
   },
   {
     name: 'default clients pay the first offer, and the second is by ERC-7710',
-    seen: { ...offering({}, ERC7710), ...said('default', ['signs'], ['unsupported']) },
+    seen: { ...offering({}, ERC7710), ...withVerdicts('default', ['signs'], ['unsupported']) },
     expect: { status: 'pass', outcome: 'valid', evidence: ['erc7710', '(client-refuses)'] },
   },
   {
     name: 'the first offer is by ERC-7710, and the client throws',
-    seen: { ...offering(ERC7710, {}), ...said('settings', ['unsupported'], ['signs']) },
+    seen: { ...offering(ERC7710, {}), ...withVerdicts('settings', ['unsupported'], ['signs']) },
     expect: { status: 'warn', outcome: 'client-refuses', evidence: ['/accepts/0'] },
   },
   {
     name: 'the client refuses an offer that the specification allows',
-    seen: { ...offering({}), ...said('nobody', ['refuses', 'not today']) },
+    seen: { ...offering({}), ...withVerdicts('nobody', ['refuses', 'not today']) },
     expect: {
       status: 'warn',
       outcome: 'client-refuses',
@@ -204,7 +210,10 @@ const PAYABLE_CASES: readonly CheckCase[] = [
   },
   {
     name: 'the only offer asks for a token outside the default spend controls',
-    seen: { ...offering(OWN_TOKEN), ...said('settings', ['limited', 'only default assets']) },
+    seen: {
+      ...offering(OWN_TOKEN),
+      ...withVerdicts('settings', ['limited', 'only default assets']),
+    },
     expect: {
       status: 'warn',
       outcome: 'unusual-asset',
@@ -213,11 +222,11 @@ const PAYABLE_CASES: readonly CheckCase[] = [
   },
   passes('one offer asks for an unusual token, another for a default one', {
     ...offering(OWN_TOKEN, {}),
-    ...said('default', ['limited'], ['signs']),
+    ...withVerdicts('default', ['limited'], ['signs']),
   }),
   passes('the price is over the default limit of clients', {
     ...offering({ amount: '5000000' }),
-    ...said('settings', ['limited', 'over $1']),
+    ...withVerdicts('settings', ['limited', 'over $1']),
   }),
   {
     name: 'the only offer has the scheme "barter"',
@@ -256,7 +265,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
   },
   passes('the only offer is on Algorand, which no client here pays', {
     ...offering(ALGORAND),
-    ...said('unknown', ['unsupported']),
+    ...withVerdicts('unknown', ['unsupported']),
   }),
   passes(
     'the only offer is on Base Sepolia',
@@ -282,7 +291,7 @@ const PAYABLE_CASES: readonly CheckCase[] = [
 
 const cases: readonly CheckCase[] = [
   ...UNSETTLED_CASES,
-  ...PAIR_CASES,
+  ...SCHEME_CASES,
   ...PAYABLE_CASES,
   {
     name: 'x402Version is the text "2"',

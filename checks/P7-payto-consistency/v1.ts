@@ -125,7 +125,7 @@ function inspectOffer(offer: Offer, version: Challenge['version'], kit: Kit): Fl
   const { payTo, asset, pointer } = offer;
   const text = `${pointer}/payTo is ${kit.showAddress(payTo)}`;
   const form = findForm(offer, kit);
-  // Nobody here knows the form of an address in an unknown scheme or network.
+  // The address form of an unknown scheme or network is not known, so no address of it is malformed.
   if (form === 'malformed') return kit.isUnknownPair(offer, version) ? [] : [['malformed', text]];
   if (form === 'zero') return [['zero-address', text]];
   if (isSameText(asset, payTo)) return [['asset-as-recipient', text]];

@@ -207,10 +207,10 @@ export function readRepository(
   workingFolder: string = process.cwd(),
 ): Repository {
   // A container may get the variables of a machine whose folders it does not have.
-  const named = ROOT_VARIABLES.map((name) => toRealPath(env[name] ?? '')).find(
+  const statedRoot = ROOT_VARIABLES.map((name) => toRealPath(env[name] ?? '')).find(
     (root) => root !== null,
   );
-  const root = named ?? toRealPath(workingFolder) ?? workingFolder;
+  const root = statedRoot ?? toRealPath(workingFolder) ?? workingFolder;
   const toPath = (file: string) => {
     const absolute = path.resolve(workingFolder, file);
     const realFolder = toRealPath(path.dirname(absolute)) ?? path.dirname(absolute);

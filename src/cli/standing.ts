@@ -8,7 +8,7 @@ import { scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
 /** Users may delete this folder at any time. */
 const CACHE_FOLDER = fileURLToPath(new URL('../../.cache/standing/', import.meta.url));
 
-/** Makes the lookups in indexes and on chains that scans of the command line use. Throws SettingError. */
+/** Opens the indexes and chain nodes of the environment for scans of the command line. Throws SettingError. */
 export function createCliStanding(environment: Environment): Standing {
   const sources = readSources(environment);
   return createStanding(

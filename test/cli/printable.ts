@@ -39,7 +39,7 @@ export const WARNED = result('S7', {
   evidence: 'no ">" line below "# A"',
   fix: 'Add a summary.',
 });
-export const OPEN = result('D1', {
+export const UNDETERMINED = result('D1', {
   status: 'warn',
   basis: 'not_determined',
   outcome: 'offline',
@@ -56,7 +56,7 @@ export const HOSTILE = result('P3', {
   fix: 'Serve "a" & <b> | c.',
 });
 
-export const RESULTS = [FAILED, UNEVALUATED, PASSED, WARNED, OPEN];
+export const RESULTS = [FAILED, UNEVALUATED, PASSED, WARNED, UNDETERMINED];
 
 export function printable(overrides: Partial<PrintableScan> = {}): PrintableScan {
   const results = overrides.printed ?? RESULTS;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { listMissedThresholds } from '../../src/cli/thresholds.ts';
 import type { Grade } from '../../src/scanner/model/report.ts';
-import { FAILED, OPEN, PASSED, printable, UNEVALUATED, WARNED } from './printable.ts';
+import { FAILED, PASSED, printable, UNDETERMINED, UNEVALUATED, WARNED } from './printable.ts';
 
 function listMissed(
   thresholds: Partial<Parameters<typeof listMissedThresholds>[2]>,
@@ -54,7 +54,7 @@ describe('thresholds', () => {
   });
 
   test('with --fail-on fail are missed by failures and unevaluated checks, not by warnings', () => {
-    const printed = [PASSED, WARNED, OPEN];
+    const printed = [PASSED, WARNED, UNDETERMINED];
     expect(listMissed({ failOn: 'fail' }, printed)).toEqual([]);
     expect(listMissed({ failOn: 'fail' }, [...printed, FAILED, UNEVALUATED])).toEqual([
       '--fail-on fail: P1, P2',
@@ -62,8 +62,8 @@ describe('thresholds', () => {
   });
 
   test('with --fail-on warn are also missed by warnings, but not by undetermined checks', () => {
-    expect(listMissed({ failOn: 'warn' }, [PASSED, OPEN])).toEqual([]);
-    expect(listMissed({ failOn: 'warn' }, [OPEN, WARNED, FAILED])).toEqual([
+    expect(listMissed({ failOn: 'warn' }, [PASSED, UNDETERMINED])).toEqual([]);
+    expect(listMissed({ failOn: 'warn' }, [UNDETERMINED, WARNED, FAILED])).toEqual([
       '--fail-on warn: S7, P1',
     ]);
   });

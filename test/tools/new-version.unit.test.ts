@@ -119,7 +119,7 @@ describe('the next version of a check', () => {
 
 describe('a catalog before its publication', () => {
   const VERSION = '2026-01-01.1';
-  const readFiles = async () => ({
+  const readSources = async () => ({
     folder: temp.catalogFolder,
     checks: await discoverChecks(temp.checksFolder),
   });
@@ -129,11 +129,11 @@ describe('a catalog before its publication', () => {
     // The first lint fails, and the second lint succeeds.
     const lint = (version: string) => lintedVersions.push(version) > 1;
     const publishedBefore = await readPublished(temp.catalogFolder);
-    await expect(publishLinted(VERSION, await readFiles(), lint)).rejects.toThrow(
+    await expect(publishLinted(VERSION, await readSources(), lint)).rejects.toThrow(
       'is not published',
     );
     await expect(readPublished(temp.catalogFolder)).resolves.toEqual(publishedBefore);
-    await publishLinted(VERSION, await readFiles(), lint);
+    await publishLinted(VERSION, await readSources(), lint);
     expect(lintedVersions).toEqual([VERSION, VERSION]);
     expect((await readPublished(temp.catalogFolder)).catalogs).toHaveProperty([VERSION]);
   });

@@ -32,7 +32,9 @@ export function deriveCatalog(
   { version, replacements }: NewCatalog,
   checks: readonly DiscoveredCheck[],
 ): Catalog {
-  const unknown = [...replacements.keys()].find((id) => !base.checks.some((one) => one.id === id));
+  const unknown = [...replacements.keys()].find(
+    (id) => !base.checks.some((check) => check.id === id),
+  );
   if (unknown) throw new ToolUsageError(`${base.checksVersion} does not run ${unknown}.`);
   return {
     ...base,

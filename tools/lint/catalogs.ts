@@ -55,13 +55,13 @@ export function findCatalogBreaches(
     ...entries.flatMap(({ id, title, impl }) => {
       const check = checks.find((each) => each.impl === impl);
       if (!check) return [`${impl} is not in checks/`];
-      const missing = check.definition.requires.filter((one) => !ids.includes(one));
+      const missing = check.definition.requires.filter((id) => !ids.includes(id));
       return [
         ...(check.id === id ? [] : [`${id} runs ${impl}`]),
         ...(check.title === title
           ? []
           : [`${id} is "${title}" here and "${check.title}" in checks/`]),
-        ...missing.map((one) => `${impl} requires ${one}, not in this catalog`),
+        ...missing.map((id) => `${impl} requires ${id}, not in this catalog`),
       ];
     }),
   ];

@@ -64,7 +64,7 @@ export const checkOutcomes: HouseRule = async (tree) => {
     const typed = checks.filter((check) => DEFINITION.test(tree.read(toPath(check))));
     const untyped = checks.filter((check) => !typed.includes(check));
     const shapes = typed.flatMap((check) =>
-      shapeBreaches(check.definition).map((one) => at(toPath(check), one)),
+      shapeBreaches(check.definition).map((breach) => at(toPath(check), breach)),
     );
     const versions = await Promise.all(typed.map((check) => lintVersion(tree, check)));
     return [
@@ -88,7 +88,9 @@ function toPath({ id, title, version }: DiscoveredCheck): string {
 /** Lists the malformed members of a check. The service itself does not check these at its start. */
 export function shapeBreaches(check: CheckDefinition): readonly string[] {
   const { needs, requires, outcomes, says } = check;
-  const vague = [says.right, says.wrong, says.unjudged].filter((one) => !SENTENCE.test(one));
+  const vague = [says.right, says.wrong, says.unjudged].filter(
+    (sentence) => !SENTENCE.test(sentence),
+  );
   const repeated = [needs, requires, outcomes].flatMap((list: readonly string[]) =>
     list.filter((one, at) => list.indexOf(one) !== at),
   );
@@ -98,14 +100,14 @@ export function shapeBreaches(check: CheckDefinition): readonly string[] {
       .filter((name) => !OBSERVATION_NAMES.includes(name))
       .map((name) => `needs "${name}", which is not an observation`),
     ...(outcomes.length === 0 ? ['outcomes is empty'] : []),
-    ...vague.map((one) => `says "${one}": write one sentence of 12 to 120 characters`),
+    ...vague.map((sentence) => `says "${sentence}": write one sentence of 12 to 120 characters`),
     ...outcomes
       .filter((outcome) => !OUTCOME.test(outcome))
       .map((outcome) => `outcome "${outcome}" must be lower-case words with hyphens`),
     ...ENGINE_OUTCOMES.filter((outcome) => outcomes.includes(outcome)).map(
       (outcome) => `outcome "${outcome}" belongs to the engine; leave it out of the list`,
     ),
-    ...repeated.map((one) => `"${one}" is listed twice`),
+    ...repeated.map((entry) => `"${entry}" is listed twice`),
   ];
 }
 
@@ -125,8 +127,8 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
   const cases = await loadCases(tree, file);
   if ('message' in cases) return [cases];
 
-  const casesOfVersion = cases.filter((one) => one.versions?.includes(version) ?? true);
-  const expected = new Set(casesOfVersion.map((one) => one.expect.outcome));
+  const casesOfVersion = cases.filter((checkCase) => checkCase.versions?.includes(version) ?? true);
+  const expected = new Set(casesOfVersion.map((checkCase) => checkCase.expect.outcome));
   const known = new Set<string>([...definition.outcomes, ...ENGINE_OUTCOMES]);
   const rule = readRule(tree.read(readme), version);
   const undocumented = definition.outcomes.filter((one) => !rule.includes(`\`${one}\``));

@@ -95,10 +95,10 @@ function toPathPattern(wing: string, room: string): string {
 function findUpwardRows(rooms: readonly Room[]): string[] {
   return rooms.flatMap(({ name, wing, below }, index) =>
     below.flatMap((other) => {
-      const found = rooms.slice(0, index).find((room) => room.name === other);
-      if (found === undefined) return [`WINGS: ${name} names ${other}, which is not above it`];
-      if (WINGS_BELOW[wing]?.includes(found.wing)) return [];
-      return [`WINGS: ${name} names ${other}, and ${wing} may not know ${found.wing}`];
+      const roomBelow = rooms.slice(0, index).find((room) => room.name === other);
+      if (roomBelow === undefined) return [`WINGS: ${name} names ${other}, which is not above it`];
+      if (WINGS_BELOW[wing]?.includes(roomBelow.wing)) return [];
+      return [`WINGS: ${name} names ${other}, and ${wing} may not know ${roomBelow.wing}`];
     }),
   );
 }

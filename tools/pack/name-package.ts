@@ -44,7 +44,7 @@ if (import.meta.main) {
   const read = async (file: string) => JSON.parse(await readFile(file, 'utf8'));
   const [, , repository = ''] = process.argv;
   const before = { manifest: await read(files.manifest), server: await read(files.server) };
-  const named = namePackage(repository, before);
-  await writeFile(files.manifest, `${JSON.stringify(named.manifest, null, 2)}\n`);
-  await writeFile(files.server, `${JSON.stringify(named.server, null, 2)}\n`);
+  const manifests = namePackage(repository, before);
+  await writeFile(files.manifest, `${JSON.stringify(manifests.manifest, null, 2)}\n`);
+  await writeFile(files.server, `${JSON.stringify(manifests.server, null, 2)}\n`);
 }

@@ -60,7 +60,7 @@ function replace(code: string, { start, end, text }: { start: number; end: numbe
   return code.slice(0, start) + text + code.slice(end);
 }
 
-/** "workers-worker" of src/scanner/workers/worker.ts */
+/** Returns "scanner-workers-worker" for src/scanner/workers/worker.ts. */
 function toEntryName(file: string): string {
   return file
     .replace(/^src\//, '')

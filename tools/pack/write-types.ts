@@ -14,7 +14,7 @@ export async function writeTypes(root: string, to: string): Promise<void> {
   try {
     compile(root, out);
     const pending = [ENTRY];
-    const seen = new Set(pending);
+    const knownFiles = new Set(pending);
     for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
       const text = await readFile(join(out, file), 'utf8');
       const packageName = /(?:from |import\()['"](?!\.|node:)([^'"]+)/.exec(text)?.[1];
@@ -22,8 +22,8 @@ export async function writeTypes(root: string, to: string): Promise<void> {
         throw new Error(`${file} needs the types of ${packageName}: keep them inside.`);
       for (const [, , path = ''] of text.matchAll(RELATIVE_IMPORT)) {
         const next = `${posix.join(posix.dirname(file), path)}.d.ts`;
-        if (!seen.has(next)) pending.push(next);
-        seen.add(next);
+        if (!knownFiles.has(next)) pending.push(next);
+        knownFiles.add(next);
       }
       await mkdir(dirname(join(to, file)), { recursive: true });
       await writeFile(join(to, file), text.replaceAll(RELATIVE_IMPORT, '$1$2.js'));

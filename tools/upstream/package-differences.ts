@@ -36,8 +36,8 @@ export function packageDifferences(packages: Packages): readonly string[] {
 }
 
 function missingPackages(packages: Packages): readonly string[] {
-  const named = new Set(SCHEMES.flatMap(({ client }) => client ?? []));
-  return [...named]
+  const clientPackages = new Set(SCHEMES.flatMap(({ client }) => client ?? []));
+  return [...clientPackages]
     .filter((name) => packages.every((one) => one.name !== name))
     .map((name) => `${name}: gone, and rows of schemes name it`);
 }
@@ -56,10 +56,10 @@ function schemeDifferences(one: OfficialPackage): readonly string[] {
     }
     return flowDifferences(row, one);
   });
-  const gone = rows
+  const removed = rows
     .filter(({ scheme, client }) => client === name && !exported.includes(scheme))
     .map(({ scheme }) => `${scheme} on ${namespace}: has a row, and ${name} has no client`);
-  return [...added, ...gone];
+  return [...added, ...removed];
 }
 
 /** Server classes list the flows of each transfer method; auth-capture has none. */
@@ -68,10 +68,10 @@ function flowDifferences(row: SchemeRow, { name, entries }: OfficialPackage): re
     SERVER.exec(entry)?.[1] === row.scheme ? Object.values(exported).flatMap(readFlows) : [],
   );
   const flows = [...new Set(served)].toSorted();
-  const known = [...(row.flows ?? [])].toSorted();
-  if (flows.length === 0 || flows.join() === known.join()) return [];
+  const knownFlows = [...(row.flows ?? [])].toSorted();
+  if (flows.length === 0 || flows.join() === knownFlows.join()) return [];
   const pair = `${row.scheme} on ${row.namespace}`;
-  return [`${pair}: flows ${known.join(', ')} here, ${flows.join(', ')} in ${name}`];
+  return [`${pair}: flows ${knownFlows.join(', ')} here, ${flows.join(', ')} in ${name}`];
 }
 
 function readFlows(exported: unknown): readonly string[] {
@@ -93,7 +93,7 @@ function readFlows(exported: unknown): readonly string[] {
 
 function assetDifferences(packages: Packages): readonly string[] {
   const upstream = listDefaultAssets(packages);
-  const known = KNOWN_ASSETS.map(([network, asset, symbol, decimals, domain]) => {
+  const rows = KNOWN_ASSETS.map(([network, asset, symbol, decimals, domain]) => {
     const [name, version] = domain ?? [];
     return { network, asset, symbol, decimals, name, version };
   });
@@ -101,20 +101,20 @@ function assetDifferences(packages: Packages): readonly string[] {
     one.network === other.network && one.asset === other.asset;
   const added = upstream.flatMap(({ network, asset, symbol, decimals, domain, from }) => {
     const at = `default asset ${network} ${asset}`;
-    const row = known.find((one) => isSame(one, { network, asset }));
+    const row = rows.find((one) => isSame(one, { network, asset }));
     if (row === undefined) return [`${at} (${symbol}): in ${from}, and there is no row`];
     const theirs = { symbol, decimals, name: domain?.name, version: domain?.version };
     return (['symbol', 'decimals', 'name', 'version'] as const)
       .filter((member) => row[member] !== theirs[member])
       .map((member) => `${at}: ${member} ${row[member]} here, ${theirs[member]} in ${from}`);
   });
-  const gone = known
+  const removed = rows
     .filter((row) => !upstream.some((one) => isSame(one, row)))
     .map(({ network, asset, symbol }) => `default asset ${network} ${asset} (${symbol}): gone`);
   const unnamed = [...new Set(upstream.map(({ network }) => network))]
     .filter((network) => MAINNETS.has(network) === TESTNETS.has(network))
     .map((network) => `network ${network}: has a default asset, and no name here`);
-  return [...added, ...gone, ...unnamed];
+  return [...added, ...removed, ...unnamed];
 }
 
 /** Compares the names that networks have in version 1. */

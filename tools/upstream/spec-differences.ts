@@ -27,12 +27,12 @@ const SHORT_ID_CHARS = 10;
 
 /** Takes a checkout, or its folder specs. Returns the checkout. Throws BadUsage for another folder. */
 export async function findCheckout(folder: string): Promise<string> {
-  const given = resolve(folder);
+  const path = resolve(folder);
   const isFolder = async (path: string) =>
     (await stat(path).catch(() => null))?.isDirectory() ?? false;
-  if (await isFolder(join(given, 'specs', 'schemes'))) return given;
-  const isSpecs = basename(given) === 'specs' && (await isFolder(join(given, 'schemes')));
-  if (isSpecs) return dirname(given);
+  if (await isFolder(join(path, 'specs', 'schemes'))) return path;
+  const isSpecs = basename(path) === 'specs' && (await isFolder(join(path, 'schemes')));
+  if (isSpecs) return dirname(path);
   throw new BadUsage(`${folder} has no specs/schemes`);
 }
 
@@ -42,8 +42,8 @@ export async function specDifferences(checkout: string): Promise<readonly string
 }
 
 async function fileDifferences(checkout: string): Promise<readonly string[]> {
-  const listed = await readdir(join(checkout, 'specs', 'schemes'), { recursive: true });
-  const found = listed
+  const names = await readdir(join(checkout, 'specs', 'schemes'), { recursive: true });
+  const documents = names
     .map((name) => `specs/schemes/${name.replaceAll('\\', '/')}`)
     .filter((file) => file.endsWith('.md'))
     .toSorted();
@@ -52,11 +52,11 @@ async function fileDifferences(checkout: string): Promise<readonly string[]> {
       specification === null ? [] : [[specification.file, specification] as const],
     ),
   );
-  const added = found
+  const added = documents
     .filter((file) => !rows.has(file) && !Object.hasOwn(REASONS_WITHOUT_ROW, file))
     .map((file) => `${file}: has neither a row nor a reason to have none`);
   const moved = [...rows.values()].map(async ({ file, blob, commit, read }) => {
-    if (!found.includes(file)) return [`${file}: has a row, and is gone`];
+    if (!documents.includes(file)) return [`${file}: has a row, and is gone`];
     const now = gitBlob(await readFile(join(checkout, file)));
     if (now === blob) return [];
     const was =
@@ -77,14 +77,14 @@ function gitBlob(content: Buffer): string {
 async function codeDifferences(checkout: string): Promise<readonly string[]> {
   const text = await readFile(join(checkout, CODES_FILE), 'utf8').catch(() => null);
   if (text === null) return [`${CODES_FILE}: gone, and the list of error codes with it`];
-  const found = new Set([...text.matchAll(ERROR_CODE)].map(([, code = '']) => code));
+  const codes = new Set([...text.matchAll(ERROR_CODE)].map(([, code = '']) => code));
   const isKnown = (code: string) =>
     Object.hasOwn(UNSENT_REASONS, code) || Object.hasOwn(UNCLEAR_REASONS, code);
-  const added = [...found]
+  const added = [...codes]
     .filter((code) => !isKnown(code))
     .map((code) => `error code ${code}: in ${CODES_FILE}, and not classified`);
-  const gone = Object.entries(UNSENT_REASONS)
-    .filter(([code, source]) => source.startsWith(CODES_FILE) && !found.has(code))
+  const removed = Object.entries(UNSENT_REASONS)
+    .filter(([code, source]) => source.startsWith(CODES_FILE) && !codes.has(code))
     .map(([code]) => `error code ${code}: classified, and gone from ${CODES_FILE}`);
-  return [...added, ...gone];
+  return [...added, ...removed];
 }

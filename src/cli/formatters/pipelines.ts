@@ -71,10 +71,10 @@ function toEntry({ label, text, ...finding }: PrintedFinding): QualityEntry {
 }
 
 function namedEntries(findings: Findings): readonly QualityEntry[] {
-  const named = findFaultyNamed(findings);
-  if (named === null) return [];
-  const identity = `${named.method} ${named.path}`;
-  const description = named.words;
+  const resource = findFaultyNamed(findings);
+  if (resource === null) return [];
+  const identity = `${resource.method} ${resource.path}`;
+  const description = resource.words;
   return [{ id: NAMED_RULE, identity, severity: 'info', location: null, description }];
 }
 
@@ -85,7 +85,7 @@ function namedEntries(findings: Findings): readonly QualityEntry[] {
 export function formatSarif(findings: Findings): string {
   const { tool, fingerprintName, sarifProperties, rules, items } = findings;
   const ids = rules.map(({ id }) => id);
-  const named = findFaultyNamed(findings);
+  const namedResource = findFaultyNamed(findings);
   return toPrintedJson({
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -102,7 +102,7 @@ export function formatSarif(findings: Findings): string {
                 help: { text: escapeLinks(help) },
                 properties,
               })),
-              ...(named === null ? [] : [NAMED_RULE_TEXT]),
+              ...(namedResource === null ? [] : [NAMED_RULE_TEXT]),
             ],
           },
         },
@@ -119,7 +119,7 @@ export function formatSarif(findings: Findings): string {
             partialFingerprints: { [fingerprintName]: `${item.id}/${item.identity}` },
             properties: item.properties,
           })),
-          ...(named === null ? [] : [toNamedResult(named, findings)]),
+          ...(namedResource === null ? [] : [toNamedResult(namedResource, findings)]),
         ],
       },
     ],

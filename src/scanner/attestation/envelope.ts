@@ -22,7 +22,7 @@ export type VerificationKey = {
   readonly kid: string;
   readonly x: string;
   /** True if `kid` is the thumbprint of `x`. If not, somebody changed one of them. */
-  readonly hasOwnKid: boolean;
+  readonly matchesKid: boolean;
   readonly nbfMs: number | null;
   readonly expMs: number | null;
 };
@@ -41,7 +41,7 @@ function readKey(value: unknown): VerificationKey | null {
   return {
     kid,
     x,
-    hasOwnKid: kid === ownKid,
+    matchesKid: kid === ownKid,
     nbfMs: toMilliseconds(nbf),
     expMs: toMilliseconds(exp),
   };

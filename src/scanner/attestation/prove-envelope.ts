@@ -31,7 +31,7 @@ export function proveSignature(
     if (candidates.length === 0)
       return [toRefusal(null, `the key set has no key ${keyid ?? ''}`.trim())];
     return candidates.map((key) => {
-      if (!key.hasOwnKid)
+      if (!key.matchesKid)
         return toRefusal(key, `the key ${key.kid} was changed: it has another id`);
       if (isSignedBy(envelope, signature, key.x))
         return { isProved: true, message: `by the key ${key.kid}`, key };

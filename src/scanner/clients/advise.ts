@@ -212,7 +212,7 @@ function describeAnswer(data: HttpData, kit: Kit): string {
   return `${data.status} ${type ? kit.quote(type) : 'of no type'} with ${challenge}`;
 }
 
-/** No cache gives an answer to another caller that no cache may store. */
+/** True for `no-store`: then no cache gives this answer to another caller. */
 function isNeverStored(data: HttpData, kit: Kit): boolean {
   return readList(data, 'cache-control', kit).includes('no-store');
 }

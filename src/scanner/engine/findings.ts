@@ -210,18 +210,20 @@ export function worstOf<Name extends string>(
   if (challenged.length === 0) return unchallenged(resources.probed.length);
   const toRequest = ({ probe, resource }: ChallengedResource) =>
     kit.request(probe.method, resource.path);
-  const left = challenged.flatMap((item) => {
+  const unjudgedRows = challenged.flatMap((item) => {
     const rows = unjudged.flatMap(([outcome, describe, summary]) => {
       const text = describe(item.reading.challenge);
       return text === null ? [] : [{ item, outcome, summary, text: `${toRequest(item)} ${text}` }];
     });
     return rows.slice(0, 1);
   });
-  const judged = challenged.filter((each) => left.every(({ item }) => item !== each));
-  const [first] = unjudged.filter(([outcome]) => left.some((each) => each.outcome === outcome));
+  const judged = challenged.filter((each) => unjudgedRows.every(({ item }) => item !== each));
+  const [first] = unjudged.filter(([outcome]) =>
+    unjudgedRows.some((each) => each.outcome === outcome),
+  );
   if (first !== undefined && judged.length === 0) {
-    const texts = listed(left.map(({ text }) => text));
-    return [first[0], `${left.length} of ${left.length}: ${texts}`];
+    const texts = listed(unjudgedRows.map(({ text }) => text));
+    return [first[0], `${unjudgedRows.length} of ${unjudgedRows.length}: ${texts}`];
   }
   const lists = judged.map((item) =>
     inspect(item).map(
@@ -234,7 +236,7 @@ export function worstOf<Name extends string>(
     .filter((sold) => !kit.isMadeUp(sold) && challenged.every(({ resource }) => resource !== sold));
   const count = `${judged.length} of ${challenged.length + unchallengedResources.length} resources`;
   const finding = worst(outcomes, lists) ?? sound(count, judged);
-  const summaries = [...Map.groupBy(left, ({ summary }) => summary)].map(
+  const summaries = [...Map.groupBy(unjudgedRows, ({ summary }) => summary)].map(
     ([summary, items]) => `${items.length} more: ${summary}`,
   );
   const notes = [...summaries, kit.describeNotKnown(resources)].filter((note) => note !== null);

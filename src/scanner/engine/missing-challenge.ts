@@ -120,7 +120,7 @@ export function formatSampleNote(
   const { probed: allProbed, declared, unsent = [] } = resources;
   // A resource that only an index names is not part of the sample.
   const probed = allProbed.filter(({ declaredPaid, sources }) => declaredPaid || isOwn(sources));
-  const named = unsent.filter(({ source }) => source !== 'index');
+  const ownUnsent = unsent.filter(({ source }) => source !== 'index');
   const signInCount = kit.signIns(resources).length;
   const sampleSize = probed.length - signInCount - madeUpCount;
   return [
@@ -128,7 +128,7 @@ export function formatSampleNote(
     signInCount > 0 ? `; ${signInCount} ask for a sign-in` : '',
     madeUpCount > 0 ? `; we asked ${madeUpCount} with a made-up id` : '',
     isGuardedEverywhere(soft404) ? '; every path asks for a payment' : '',
-    named.length > 0 ? `; ${describeUnsent(named, kit)}` : '',
+    ownUnsent.length > 0 ? `; ${describeUnsent(ownUnsent, kit)}` : '',
   ].join('');
 }
 
@@ -219,9 +219,9 @@ export function findMissingFix(
 }
 
 function findMisplaced(resources: readonly ResourceObservation[], kit: Kit) {
-  const found = resources.flatMap((resource) => kit.misplacement(resource) ?? []);
+  const misplacements = resources.flatMap((resource) => kit.misplacement(resource) ?? []);
   const names = Object.keys(MISPLACED_OUTCOMES);
-  const [first] = found.toSorted((a, b) => names.indexOf(a.kind) - names.indexOf(b.kind));
+  const [first] = misplacements.toSorted((a, b) => names.indexOf(a.kind) - names.indexOf(b.kind));
   if (first === undefined) return null;
   const { kind, cause } = first;
   if (cause === undefined) return { name: kind, fix: MISPLACED_OUTCOMES[kind].fix };

@@ -77,10 +77,10 @@ async function askUntilSettled(
       ({ addresses, codes }) => addresses.length > 0 || codes.includes('ENOTFOUND'),
     );
     if (isSettled) break;
-    const asked = answers;
+    const previousAnswers = answers;
     answers = await Promise.all(
       questions.map((ask, index) => {
-        const { addresses, codes } = asked[index] ?? { addresses: [], codes: [] };
+        const { addresses, codes } = previousAnswers[index] ?? { addresses: [], codes: [] };
         const isFinal = NAME_CODES.has(codes.at(-1) ?? '');
         return isFinal ? { addresses, codes } : askFamily(ask, tryNumber, codes);
       }),

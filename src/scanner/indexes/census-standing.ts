@@ -60,9 +60,9 @@ export function createCensusStanding(
   ): Promise<Lookup<T>> {
     if (sources.bazaarUrl === null) return { state: 'off', why: 'switched-off' };
     if (payees.length === 0) return NO_RECIPIENT;
-    const found = await bazaarRows(origin.host).catch(() => null);
-    if (found === null) return NO_IMPORT;
-    const { rows, takenAtMs, isComplete } = found;
+    const bazaarImport = await bazaarRows(origin.host).catch(() => null);
+    if (bazaarImport === null) return NO_IMPORT;
+    const { rows, takenAtMs, isComplete } = bazaarImport;
     const ownRows = rows.filter(({ terms: { offers } }) =>
       payees.some(({ address }) => paysTo(offers, address)),
     );
@@ -74,10 +74,14 @@ export function createCensusStanding(
     async settlements(origin, payees) {
       const imported = await readImport(origin, payees, (items) => toFacts(null, items));
       if (hasSettlement(imported)) return imported;
-      const found = await standing.settlements(origin, payees);
-      if (found.state === 'off') return imported;
-      if (found.state === 'failed' || found.data.windowDays > 0 || hasSettlement(found))
-        return found;
+      const settlements = await standing.settlements(origin, payees);
+      if (settlements.state === 'off') return imported;
+      if (
+        settlements.state === 'failed' ||
+        settlements.data.windowDays > 0 ||
+        hasSettlement(settlements)
+      )
+        return settlements;
       // x402scan has no rows of the origin, and the request about its recipient came too soon.
       return imported.state === 'failed' ? imported : X402SCAN_NOT_ASKED;
     },

@@ -94,7 +94,7 @@ export function createStanding(
         ? null
         : lookup('Solana', solana, () => checkOffersOnSolana(solanaRpcUrl, solana, context)),
     ]);
-    return lookups.flatMap((one) => (one?.state === 'seen' ? one.data : []));
+    return lookups.flatMap((lookup) => (lookup?.state === 'seen' ? lookup.data : []));
   }
 
   return {

@@ -156,7 +156,7 @@ export function findUnreachable(error: unknown): ChainUnreachable | null {
 }
 
 function isReverted(error: BaseError): boolean {
-  return isRevert(error) || error.walk((one) => one instanceof ExecutionRevertedError) !== null;
+  return isRevert(error) || error.walk((cause) => cause instanceof ExecutionRevertedError) !== null;
 }
 
 function isEmptyAnswer(error: BaseError): boolean {

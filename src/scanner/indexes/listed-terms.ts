@@ -57,7 +57,7 @@ export function digestDeclaration(value: JsonValue | undefined): string | null {
 
 function sortJson(value: JsonValue, depth: number): string {
   if (depth > MAX_DEPTH) return 'null';
-  if (Array.isArray(value)) return `[${value.map((one) => sortJson(one, depth + 1)).join(',')}]`;
+  if (Array.isArray(value)) return `[${value.map((item) => sortJson(item, depth + 1)).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
   const members = Object.entries(value)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))

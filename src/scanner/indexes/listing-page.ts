@@ -58,10 +58,10 @@ export function readListingPage(answer: string, detail: Detail): ListingPage | n
   const policy = { allowedPorts, allowHosts: new Set(detail.allowHosts) };
   const isBazaar = source === 'bazaar';
   const value = isBazaar ? tryParseJson(answer) : readTrpc(answer).data;
-  const sent = getMember(value, ['items']) ?? getMember(value, ['resources']);
+  const values = getMember(value, ['items']) ?? getMember(value, ['resources']);
   const total = getMember(value, isBazaar ? ['pagination', 'total'] : ['total_count']);
-  if (!Array.isArray(sent)) return null;
-  const rows: readonly JsonValue[] = sent.slice(0, limit);
+  if (!Array.isArray(values)) return null;
+  const rows: readonly JsonValue[] = values.slice(0, limit);
   // Sellers write the rows, so a row of unknown shape is left out. If all rows are unknown, the index has changed.
   const items = rows
     .filter((row) => isItem(row))

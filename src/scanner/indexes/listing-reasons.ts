@@ -166,7 +166,7 @@ function findNewPayee({ reading, second }: ChallengedResource, kit: Kit): string
   const listPayees = (offers: readonly Offer[]) =>
     offers.flatMap(({ payTo }) => (typeof payTo === 'string' ? [payTo] : []));
   const firstPayees = listPayees(reading.challenge.offers);
-  const isKnown = (payTo: string) => firstPayees.some((one) => isSameAddress(one, payTo));
+  const isKnown = (payTo: string) => firstPayees.some((payee) => isSameAddress(payee, payTo));
   return listPayees(kit.judgedOffers(second)).find((payTo) => !isKnown(payTo)) ?? null;
 }
 

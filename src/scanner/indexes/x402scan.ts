@@ -81,7 +81,8 @@ export async function askX402scanByOrigin(
   const rows = await askTrpc(base, 'public.sellers.bazaar.list', input, context, SELLERS_PARSER);
   if (!rows.ok) return rows;
   const own = rows.value.filter(
-    ({ origins }) => origins === undefined || origins.some((one) => isSameOrigin(one, origin)),
+    ({ origins }) =>
+      origins === undefined || origins.some((listedOrigin) => isSameOrigin(listedOrigin, origin)),
   );
   // Without rows, the origin may be unknown to the index. Then the window is 0 days, so that "no settlement" is not claimed.
   return { ok: true, value: toFacts(null, own) };

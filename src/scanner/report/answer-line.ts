@@ -54,7 +54,7 @@ function answerForX402(
     return `Partly: ${terms}; ${others.length} more ${verb} ${otherPrice}`;
   }
   const highPrice = formatHighPrice(payability);
-  const asked = highPrice === null ? '' : ` (it asks ${highPrice})`;
+  const priceNote = highPrice === null ? '' : ` (it asks ${highPrice})`;
   const message = findMessage(payability);
   const quoted = message === null ? 'nothing' : JSON.stringify(message);
   if (payableBy === 'settings') {
@@ -64,12 +64,12 @@ function answerForX402(
   if (payableBy === 'unknown') {
     const verdicts = payability.flatMap(({ offers }) => offers.map(({ verdict }) => verdict));
     if (!verdicts.includes('refuses'))
-      return `Not known: no official client here pays by the schemes, networks and transfer methods that are offered${asked}.`;
-    return `Not known: the specification allows this offer and the official client refuses it with ${quoted}${asked}`;
+      return `Not known: no official client here pays by the schemes, networks and transfer methods that are offered${priceNote}.`;
+    return `Not known: the specification allows this offer and the official client refuses it with ${quoted}${priceNote}`;
   }
-  if (message !== null && isOurMessage(message)) return `No: ${message}${asked}`;
+  if (message !== null && isOurMessage(message)) return `No: ${message}${priceNote}`;
   const fault = findFault(results) ?? `default clients can pay ${count}`;
-  return `No: ${fault}, the official client says ${quoted}${asked}`;
+  return `No: ${fault}, the official client says ${quoted}${priceNote}`;
 }
 
 function formatSettings(message: string | null): string {

@@ -48,7 +48,7 @@ export type JobAttempt = {
   readonly signal: AbortSignal;
 };
 
-/** Threads that can be killed separately. A new thread replaces a failed thread. */
+/** Threads that run one task at a time, and that can be killed separately. A new thread replaces a failed thread. */
 export type Threads = {
   /** Rejects with PoolSaturated, with the errors of `work` and `cpuMs`, or with the signal's reason. */
   attempt(attempt: JobAttempt): Promise<JobAnswer>;

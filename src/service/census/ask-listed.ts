@@ -94,9 +94,9 @@ async function ask(
   for (const resource of resources.filter(({ path }) => rules[path] ?? false)) {
     const asking = askResource(client, origin, resource, engine, options);
     const isFirst = signs.length === 0 && robotsPaths.length === 0;
-    const asked = await (isFirst ? asking : unlessLimited(asking));
-    if (asked === null) break;
-    const { observation, preflight } = asked;
+    const resourceAnswer = await (isFirst ? asking : unlessLimited(asking));
+    if (resourceAnswer === null) break;
+    const { observation, preflight } = resourceAnswer;
     if (observation === null) continue;
     waitsMs.push(...readWait(observation));
     signs.push({ ...toSign(observation, preflight.terms?.payableBy ?? null), resource });

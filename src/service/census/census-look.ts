@@ -146,7 +146,7 @@ export class CensusLook {
   async #ask(listed: CensusListing['resources'], client: TurnClient): Promise<CensusLookResult> {
     const { post, onPostUndeclared } = this.#options;
     const { sold } = this.#listing;
-    const resources = listed.filter((one) => mayAskResource(one, sold, post));
+    const resources = listed.filter((resource) => mayAskResource(resource, sold, post));
     if (resources.length < listed.length) onPostUndeclared?.();
     if (resources.length === 0) return NOT_CHECKED;
     const allowed = this.#readStoredRobots();
@@ -189,17 +189,18 @@ export class CensusLook {
     }
     await this.#markBegun();
     const scan = await this.#runScan(client);
-    const found = { ...facts, signs: [], isSilent: !scan.reached, scan };
+    const scanFacts = { ...facts, signs: [], isSilent: !scan.reached, scan };
     const word = scan.dayWord;
     const sellsNothing = findChallenged(scan).length === 0 && (scan.sold ?? []).length === 0;
     const unseen = this.#listing.resources.filter(
-      (one) => sellsNothing || (one.method === 'POST' && !isSold(one, scan.sold ?? [])),
+      (resource) =>
+        sellsNothing || (resource.method === 'POST' && !isSold(resource, scan.sold ?? [])),
     );
-    if (word === 'payable' || !scan.reached || unseen.length === 0) return { ...found, word };
+    if (word === 'payable' || !scan.reached || unseen.length === 0) return { ...scanFacts, word };
     // A scan judges what the seller declares. What only indexes list decides the word if nothing is declared.
-    const asked = (await unlessLimited(this.#ask(unseen, client))) ?? NOT_CHECKED;
-    const isCounted = asked.word === 'payable' || sellsNothing;
-    return { ...found, signs: asked.signs, word: isCounted ? asked.word : word };
+    const answer = (await unlessLimited(this.#ask(unseen, client))) ?? NOT_CHECKED;
+    const isCounted = answer.word === 'payable' || sellsNothing;
+    return { ...scanFacts, signs: answer.signs, word: isCounted ? answer.word : word };
   }
 
   /** Rejects with HostLeft if the owner leaves during the scan, with Saturated if somebody pays for one, and at midnight. */
@@ -237,8 +238,8 @@ export class CensusLook {
 
   async #yieldToPayers(): Promise<void> {
     const { leases } = this.#options.store;
-    const wanted = await leases.findLive(toWantedScope(this.#origin.host));
-    if (wanted.length > 0) throw new Saturated();
+    const waitingPayers = await leases.findLive(toWantedScope(this.#origin.host));
+    if (waitingPayers.length > 0) throw new Saturated();
   }
 
   async #requireWish(): Promise<void> {

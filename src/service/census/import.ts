@@ -151,9 +151,9 @@ export class CensusImports {
   async #readRanks(host: string): Promise<RankRow> {
     const row = await this.#options.store.census.get(host);
     const { resources, candidates, sold } = toListing(row?.listing ?? null);
-    const known = [...resources, ...candidates];
+    const knownResources = [...resources, ...candidates];
     return (resource) => {
-      const same = known.find((one) => isSame(one, resource));
+      const same = knownResources.find((one) => isSame(one, resource));
       if (same?.isChallenged || isSold(resource, sold)) return 0;
       return same === undefined ? 2 : 1;
     };
@@ -180,10 +180,10 @@ export class CensusImports {
     const limits = { maxOrigins: config.maxOrigins, excluded, optedOut, keyedHash };
     const { hosts } = await chooseOrigins([...candidates.values()], limits);
     // Owners who have opted out are not chosen, but keep the flag for the time after their wish.
-    const kept = [...optedOut].filter(
+    const keptHosts = [...optedOut].filter(
       (host) => wasChosen.get(host) && !isOut(host, candidates, excluded),
     );
-    for (const host of kept) hosts.add(host);
+    for (const host of keptHosts) hosts.add(host);
     await this.#storeFlags(wasChosen, { hosts, found });
     for (const [host, origin] of found.byHost) {
       const isChosen = hosts.has(host);

@@ -34,12 +34,12 @@ export function mergeListing(
   { source, day, isComplete }: ImportFacts,
   post: PostMode,
 ): CensusListing {
-  const known = [...stored.resources, ...stored.candidates].map((one): KnownResource => {
-    const others = one.sources.filter((name) => name !== source);
-    const isListed = found.resources.has(toKey(one)) || !isComplete;
-    const wasListed = others.length < one.sources.length;
-    const stays = found.resources.has(toKey(one)) || (isListed && wasListed);
-    return { ...one, sources: stays ? [...others, source] : others };
+  const known = [...stored.resources, ...stored.candidates].map((resource): KnownResource => {
+    const others = resource.sources.filter((name) => name !== source);
+    const isListed = found.resources.has(toKey(resource)) || !isComplete;
+    const wasListed = others.length < resource.sources.length;
+    const stays = found.resources.has(toKey(resource)) || (isListed && wasListed);
+    return { ...resource, sources: stays ? [...others, source] : others };
   });
   const knownKeys = new Set(known.map(toKey));
   const added = [...found.resources.values()]
@@ -62,7 +62,7 @@ export function chooseResources(
   listed: readonly KnownResource[],
   post: PostMode,
 ): Pick<CensusListing, 'resources' | 'candidates'> {
-  const ranked = rankResources(listed, { asked: resources, sold, post });
+  const ranked = rankResources(listed, { chosen: resources, sold, post });
   return {
     resources: ranked.slice(0, MAX_RESOURCES),
     candidates: ranked.slice(MAX_RESOURCES, MAX_KEPT_RESOURCES),
@@ -85,9 +85,9 @@ export function addFindings(
   const listed = [...listing.resources, ...listing.candidates];
   // Rows of strangers may have left no place for the row of what the seller sells.
   const added = challenged
-    .filter((one) => listing.resources.length === 0 || isSold(one, sold))
-    .filter((one) => !listed.some((other) => isSame(one, other)))
-    .map((one): KnownResource => ({ ...one, sources: ['scan'] }));
+    .filter((resource) => listing.resources.length === 0 || isSold(resource, sold))
+    .filter((resource) => !listed.some((other) => isSame(resource, other)))
+    .map((resource): KnownResource => ({ ...resource, sources: ['scan'] }));
   const noted = noteAnswers(noteChallenges([...listed, ...added], challenged), signs, day);
   const { resources } = listing;
   return cutListing({ ...listing, sold, ...chooseResources({ resources, sold }, noted, post) });
@@ -95,17 +95,19 @@ export function addFindings(
 
 /** Drops Bazaar rows, then candidates and sold operations, until the listing has at most 16 KiB. */
 function cutListing(listing: CensusListing): CensusListing {
-  const cut = {
+  const shortListing = {
     ...listing,
     bazaar: [...listing.bazaar],
     candidates: [...listing.candidates],
     sold: [...listing.sold],
   };
-  while (Buffer.byteLength(JSON.stringify(cut)) > MAX_LISTING_BYTES) {
-    const list = [cut.bazaar, cut.candidates, cut.sold].find(({ length }) => length > 0);
+  while (Buffer.byteLength(JSON.stringify(shortListing)) > MAX_LISTING_BYTES) {
+    const list = [shortListing.bazaar, shortListing.candidates, shortListing.sold].find(
+      ({ length }) => length > 0,
+    );
     if (list === undefined) break;
-    if (list === cut.bazaar) cut.isBazaarCut = true;
+    if (list === shortListing.bazaar) shortListing.isBazaarCut = true;
     list.pop();
   }
-  return cut;
+  return shortListing;
 }

@@ -104,9 +104,9 @@ type Ranked = Candidate & {
 export async function chooseOrigins(candidates: readonly Candidate[], options: ChoiceOptions) {
   const { maxOrigins, excluded, optedOut = new Set(), keyedHash } = options;
   const permitted = candidates.filter((candidate) => !isExcluded(candidate, excluded));
-  const wanted = permitted.filter(({ host }) => !optedOut.has(host));
+  const remaining = permitted.filter(({ host }) => !optedOut.has(host));
   const keyed: (Candidate & { readonly key: string })[] = [];
-  for (const candidate of wanted) {
+  for (const candidate of remaining) {
     keyed.push({ ...candidate, key: keyedHash(`place ${candidate.host}`) });
     // This process has to serve other requests.
     if (keyed.length % HOSTS_PER_TURN === 0) await nextTurn();
@@ -126,7 +126,7 @@ export async function chooseOrigins(candidates: readonly Candidate[], options: C
     /** Numbers of origins. `domain`: more than one domain may have. `max`: more than `CENSUS_MAX`. */
     leftOut: {
       excluded: candidates.length - permitted.length,
-      domain: wanted.length - capped.length,
+      domain: remaining.length - capped.length,
       max: capped.length - hosts.size,
     },
   };

@@ -41,14 +41,14 @@ export class LookQueue {
   /** Chooses among due hosts: at most one of each domain and of each network at which the last look found a host. */
   choose(due: readonly DueOrigin[], facts: QueueFacts): readonly string[] {
     const { leased, isPaidScanRunning, isScanDue, limit } = facts;
-    const taken = new Set(leased);
+    const busyTargets = new Set(leased);
     const chosen: string[] = [];
     for (const origin of this.#sort(due)) {
       if (chosen.length >= limit) break;
       const targets = listTargets(origin);
-      if (targets.some((target) => taken.has(target))) continue;
+      if (targets.some((target) => busyTargets.has(target))) continue;
       if (isPaidScanRunning && isScanDue(origin)) continue;
-      for (const target of targets) taken.add(target);
+      for (const target of targets) busyTargets.add(target);
       chosen.push(origin.host);
     }
     return chosen;
@@ -104,9 +104,9 @@ export class OutageWindow {
   add(look: EndedLook): readonly string[] {
     const looks = [...this.#looks, look];
     const domains = new Set(looks.map(({ domain }) => domain).reverse());
-    const kept = new Set([...domains].slice(0, WINDOW_LOOKS));
-    this.#looks = looks.filter(({ domain }) => kept.has(domain));
-    return listSilent(looks.filter(({ domain }) => !kept.has(domain)));
+    const windowDomains = new Set([...domains].slice(0, WINDOW_LOOKS));
+    this.#looks = looks.filter(({ domain }) => windowDomains.has(domain));
+    return listSilent(looks.filter(({ domain }) => !windowDomains.has(domain)));
   }
 
   /** True if so many looks got no answer that our network may have failed. A registrable domain counts once. */

@@ -24,10 +24,10 @@ const MAX_CHALLENGED = 6;
 
 /** The resources whose challenges a scan read. They are asked if no index lists a resource of the origin. */
 export function findChallenged({ report }: Pick<FinishedScan, 'report'>) {
-  const found = (report.payability ?? []).flatMap(({ method, path }) =>
+  const challenged = (report.payability ?? []).flatMap(({ method, path }) =>
     method === 'GET' || method === 'POST' ? [{ method, path } as const] : [],
   );
-  return found.slice(0, MAX_CHALLENGED);
+  return challenged.slice(0, MAX_CHALLENGED);
 }
 
 /** The setting CENSUS_POST. */
@@ -38,7 +38,7 @@ export type ListedSign = ResourceSign & { readonly resource?: CensusResource };
 
 type RankFacts = {
   /** The resources that were asked so far. */
-  readonly asked: readonly KnownResource[];
+  readonly chosen: readonly KnownResource[];
   readonly sold: readonly DeclaredSale[];
   readonly post: PostMode;
 };
@@ -68,8 +68,8 @@ export function rankResources(
     .map(({ resource }) => resource);
 }
 
-function rankResource(resource: KnownResource, { asked, sold, post }: RankFacts): number {
-  const isAsked = asked.some((one) => isSame(one, resource));
+function rankResource(resource: KnownResource, { chosen, sold, post }: RankFacts): number {
+  const isAsked = chosen.some((other) => isSame(other, resource));
   if (resource.isChallenged) return isAsked ? RANKS.challengedAndAsked : RANKS.challenged;
   if (!mayAskResource(resource, sold, post)) return RANKS.postUndeclared;
   if (resource.goneDay !== undefined) return RANKS.gone;
@@ -88,7 +88,7 @@ export function mayAskResource(
 }
 
 export function isSold({ method, path }: CensusResource, sold: readonly DeclaredSale[]): boolean {
-  return sold.some((one) => one.method === method && matchesTemplate(path, one.path));
+  return sold.some((sale) => sale.method === method && matchesTemplate(path, sale.path));
 }
 
 /** A segment `{id}` of the template matches any segment. A query of the path may be missing in the template. */
@@ -97,10 +97,12 @@ function matchesTemplate(path: string, template: string): boolean {
   if (template.includes('?')) return false;
   const [pathname = ''] = path.split('?', 1);
   const segments = pathname.split('/');
-  const wanted = template.split('/');
+  const templateSegments = template.split('/');
   return (
-    segments.length === wanted.length &&
-    wanted.every((segment, index) => /^\{.*\}$/.test(segment) || segment === segments[index])
+    segments.length === templateSegments.length &&
+    templateSegments.every(
+      (segment, index) => /^\{.*\}$/.test(segment) || segment === segments[index],
+    )
   );
 }
 
@@ -110,12 +112,12 @@ export function noteAnswers(
   signs: readonly ListedSign[],
   day: number,
 ): readonly KnownResource[] {
-  return resources.map((one) => {
-    const sign = signs.find(({ resource }) => resource !== undefined && isSame(resource, one));
-    if (sign === undefined) return one;
-    const { goneDay: _, ...rest } = one;
+  return resources.map((resource) => {
+    const sign = signs.find(({ resource }) => resource !== undefined && isSame(resource, resource));
+    if (sign === undefined) return resource;
+    const { goneDay: _, ...rest } = resource;
     if (sign.payableBy !== null) return { ...rest, isChallenged: true };
-    const isGone = sign.status !== null && isGoneStatus(sign.status) && !one.isChallenged;
+    const isGone = sign.status !== null && isGoneStatus(sign.status) && !resource.isChallenged;
     return isGone ? { ...rest, goneDay: day } : rest;
   });
 }
@@ -125,9 +127,9 @@ export function noteChallenges(
   resources: readonly KnownResource[],
   challenged: readonly CensusResource[],
 ): readonly KnownResource[] {
-  return resources.map((one) => {
-    if (!challenged.some((other) => isSame(one, other))) return one;
-    const { goneDay: _, ...rest } = one;
+  return resources.map((resource) => {
+    if (!challenged.some((other) => isSame(resource, other))) return resource;
+    const { goneDay: _, ...rest } = resource;
     return { ...rest, isChallenged: true };
   });
 }

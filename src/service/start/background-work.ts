@@ -1,4 +1,7 @@
-/** The timers of an idle service. This file does not import the modules that send requests to indexes. */
+/**
+ * Background work of the service: the purge of the store, and the refresh of the cached partner list. An idle service
+ * loads this file, so it does not import the modules that send requests to indexes.
+ */
 
 import type { RefreshingStanding } from '../../scanner/indexes/create-standing.ts';
 import type { Store } from '../store/store.ts';

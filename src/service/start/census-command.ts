@@ -147,9 +147,9 @@ class DayPlan {
     let postUndeclared = 0;
     for (const host of hosts) {
       const keys = [...(this.#origins.get(host)?.resources ?? [])];
-      const asked = keys.filter((key) => post === 'listed' || key.startsWith('GET '));
-      resourceCount += Math.min(asked.length, MAX_RESOURCES);
-      if (asked.length === 0 && keys.length > 0) postUndeclared += 1;
+      const permittedKeys = keys.filter((key) => post === 'listed' || key.startsWith('GET '));
+      resourceCount += Math.min(permittedKeys.length, MAX_RESOURCES);
+      if (permittedKeys.length === 0 && keys.length > 0) postUndeclared += 1;
     }
     const scans = hosts.size / WEEK_DAYS;
     const requests =

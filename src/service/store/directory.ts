@@ -104,8 +104,8 @@ async function readListed(
   const rows = await context.tables.records.all({ host: { in: hosts } });
   const byHost = new Map(rows.map((row) => [row.host, row]));
   const inOrder = hosts.map((host) => byHost.get(host)).filter((row) => row !== undefined);
-  const shown = await withoutWithheld(context, inOrder);
-  return (await addOwnerStates(context, shown)).filter((record) => record.listed);
+  const listable = await withoutWithheld(context, inOrder);
+  return (await addOwnerStates(context, listable)).filter((record) => record.listed);
 }
 
 /** Returns the substring in lower case; null if no host can contain it. */

@@ -26,10 +26,10 @@ export type PurgeReport = {
   readonly other: number;
 };
 
-/** @param purgeSharing purges the tables that only a shared store has, and returns the number of removed rows */
+/** @param purgeSharedTables purges the tables that only a shared store has, and returns the number of removed rows */
 export async function purgeOn(
   context: StoreContext,
-  purgeSharing: ((nowMs: number) => Promise<number>) | undefined,
+  purgeSharedTables: ((nowMs: number) => Promise<number>) | undefined,
   nowMs: number,
 ): Promise<PurgeReport> {
   const olderThan = (ageMs: number) => ({ upTo: nowMs - ageMs });
@@ -56,7 +56,7 @@ export async function purgeOn(
     await foldDays(context, nowMs),
     await foldCensusDays(context, nowMs),
     await purgeExcluded(context, nowMs),
-    (await purgeSharing?.(nowMs)) ?? 0,
+    (await purgeSharedTables?.(nowMs)) ?? 0,
   ];
   const other = removed.reduce((sum, count) => sum + count, 0);
   return { ledgerKeys: unsent + finished, answers, results, other };
@@ -142,9 +142,9 @@ async function purgeResults(context: StoreContext, nowMs: number): Promise<numbe
   for await (const batch of results.batches(whereOld, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((result) => result.scanId);
     const historiesById = await findHistoriesNaming(context, 'scanId', ids);
-    const isFree = (id: string) =>
+    const isUnneeded = (id: string) =>
       (historiesById.get(id) ?? []).every(({ last }) => isTerminal(last.state));
-    purged += await results.remove({ scanId: { in: ids.filter(isFree) } });
+    purged += await results.remove({ scanId: { in: ids.filter(isUnneeded) } });
   }
   return purged;
 }

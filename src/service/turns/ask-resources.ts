@@ -43,9 +43,9 @@ export function createAskResources(engine: PreflightEngine): AskResources {
     const answers: ResourceAnswer[] = [];
     for (const resource of resources) {
       const asking = askResource(client, origin, resource, engine);
-      const asked = await (answers.length === 0 ? asking : unlessLimited(asking));
-      if (asked === null) break;
-      const { observation, preflight } = asked;
+      const resourceAnswer = await (answers.length === 0 ? asking : unlessLimited(asking));
+      if (resourceAnswer === null) break;
+      const { observation, preflight } = resourceAnswer;
       if (observation?.ok && observation.data.status === TOO_MANY_REQUESTS) break;
       answers.push({ ...resource, ...toResourceVerdict(preflight) });
     }
@@ -65,17 +65,21 @@ export async function askResource(
   engine: PreflightEngine,
   options: Partial<Pick<ProbeRequest, 'redirects'>> = {},
 ) {
-  const sent: { observation: Observation<HttpData> | null } = { observation: null };
+  const exchange: { observation: Observation<HttpData> | null } = { observation: null };
   const recordingClient: Pick<TurnClient, 'resolveOrigin' | 'request'> = {
     resolveOrigin: (origin) => client.resolveOrigin(origin),
     async request(request) {
-      sent.observation = await client.request({ ...request, ...options, timeoutMs: TIMEOUT_MS });
-      return sent.observation;
+      exchange.observation = await client.request({
+        ...request,
+        ...options,
+        timeoutMs: TIMEOUT_MS,
+      });
+      return exchange.observation;
     },
   };
   const request = { origin, method, path, maxPrice: null };
   const preflight = await preflightUrl(request, { ...engine, client: recordingClient });
-  return { observation: sent.observation, preflight };
+  return { observation: exchange.observation, preflight };
 }
 
 function toResourceVerdict({ reasons, terms }: Preflight): ResourceVerdict {

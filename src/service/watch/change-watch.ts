@@ -186,8 +186,8 @@ function toBody(event: WatchEvent, host: string, nowMs: number, siteUrl: string)
   const data = { host, reportUrl: reportUrl(siteUrl, host), ...more };
   const timestamp = new Date(nowMs).toISOString();
   for (let count = Math.max(readOffers(before).length, readOffers(after).length); ; count -= 1) {
-    const cut = { before: cutOffers(before, count), after: cutOffers(after, count) };
-    const body = JSON.stringify({ type, timestamp, data: { ...data, ...cut } });
+    const shortValues = { before: cutOffers(before, count), after: cutOffers(after, count) };
+    const body = JSON.stringify({ type, timestamp, data: { ...data, ...shortValues } });
     if (Buffer.byteLength(body) <= MAX_BODY_BYTES || count <= 0) return body;
   }
 }

@@ -12,22 +12,22 @@ import { openSeededShared } from '../seeded-shared.ts';
 const NOW_MS = Date.UTC(2026, 8, 1);
 const PAGE_SIZE = 20;
 const TURN_MS = 5;
-const OF_SMALLEST = 'of the slowest page, asked again, of the smallest directory of this run';
+const SMALLEST_NOTE = 'of the slowest page, asked again, of the smallest directory of this run';
 const WARM_UP_CALLS = 20;
-const NEAR = [0, 1, 10, 100];
+const NEAR_PAGES = [0, 1, 10, 100];
 
-type Asked = readonly Partial<DirectoryQuery>[];
+type Filters = readonly Partial<DirectoryQuery>[];
 
 /** Every combination of order, grade, category and proof. */
-const FILTERS: Asked = (['recent', 'grade', 'new'] as const).flatMap((sort) =>
+const FILTERS: Filters = (['recent', 'grade', 'new'] as const).flatMap((sort) =>
   ([undefined, 'A', 'F'] as const).flatMap((grade) =>
     [undefined, 'data', 'other'].flatMap((category) =>
       [undefined, true].map((verified) => ({ sort, grade, category, verified })),
     ),
   ),
 );
-/** On many hosts, on some, on few, on none. */
-const LONG = [
+/** Substrings of many hosts, of some, of few and of none. */
+const LONG_SUBSTRINGS = [
   'com',
   'api',
   'bad',
@@ -39,7 +39,7 @@ const LONG = [
   'nobody',
   '-zu',
 ];
-const SHORT = ['a', 'z', '4', '-', 'de', 'zu', '02', 'q.'];
+const SHORT_SUBSTRINGS = ['a', 'z', '4', '-', 'de', 'zu', '02', 'q.'];
 
 const directory: BenchCase = async ({ isQuick, store: kind = 'sqlite', hosts }) => {
   const rows: Measurement[] = [];
@@ -54,13 +54,13 @@ const directory: BenchCase = async ({ isQuick, store: kind = 'sqlite', hosts }) 
       what: `${name}: a page of any filter, asked again`,
       value: pageMs / smallest,
       unit: 'x',
-      note: OF_SMALLEST,
+      note: SMALLEST_NOTE,
     });
     rows.push({
       what: `${name}: each page of any filter asked first, on average`,
       value: firstMs / smallest,
       unit: 'x',
-      note: OF_SMALLEST,
+      note: SMALLEST_NOTE,
     });
   }
   return rows;
@@ -72,15 +72,25 @@ async function measure(open: typeof openSeeded, hosts: number, repeats: number) 
   const seed = { hosts, sample: publishedScan(), nowMs: NOW_MS };
   await using seeded = await open(seed);
   const { store, bytes, clock } = seeded;
-  const run = new Run(store, new CountsByHand(seed), repeats, clock);
+  const run = new DirectoryMeter(store, new CountsByHand(seed), repeats, clock);
   await run.warmUp();
   const firstMs = await run.eachOnce('each page from 0 to 100 of any filter once, on average');
-  const pageMs = await run.lists('a page of any filter, pages 0 to 100', asked(FILTERS, NEAR));
-  await run.lists('a page far behind', asked(FILTERS, pagesOf(hosts)));
-  await run.lists('q of 3 and more, asked first', asked(searches(LONG), [0]), 1);
-  await run.lists('q of 3 and more', asked(searches(LONG), [0, 5]));
-  await run.lists('q of 1 and 2', asked(searches(SHORT), [0, 5]));
-  await run.lists('q, a page far behind', asked(searches([...SHORT, ...LONG]), pagesOf(hosts / 8)));
+  const pageMs = await run.lists(
+    'a page of any filter, pages 0 to 100',
+    toQueries(FILTERS, NEAR_PAGES),
+  );
+  await run.lists('a page far behind', toQueries(FILTERS, listFarPages(hosts)));
+  await run.lists(
+    'q of 3 and more, asked first',
+    toQueries(withSubstrings(LONG_SUBSTRINGS), [0]),
+    1,
+  );
+  await run.lists('q of 3 and more', toQueries(withSubstrings(LONG_SUBSTRINGS), [0, 5]));
+  await run.lists('q of 1 and 2', toQueries(withSubstrings(SHORT_SUBSTRINGS), [0, 5]));
+  await run.lists(
+    'q, a page far behind',
+    toQueries(withSubstrings([...SHORT_SUBSTRINGS, ...LONG_SUBSTRINGS]), listFarPages(hosts / 8)),
+  );
   await run.time('featured', () => store.directory.list(featuredQuery(NOW_MS, 1_000)));
   await run.time('grades', () => store.directory.countByGrade());
   await run.time('1,000 changes', () => store.changes.list({ sinceMs: 1, limit: 1_000 }));
@@ -92,27 +102,27 @@ async function measure(open: typeof openSeeded, hosts: number, repeats: number) 
   return { pageMs, firstMs, rows: run.rows };
 }
 
-function asked(filters: Asked, pages: readonly number[]): DirectoryQuery[] {
+function toQueries(filters: Filters, pages: readonly number[]): DirectoryQuery[] {
   return filters.flatMap((filter) =>
     pages.map((page): DirectoryQuery => ({ sort: 'recent', ...filter, page, pageSize: PAGE_SIZE })),
   );
 }
 
-function searches(parts: readonly string[]): Asked {
-  const some = FILTERS.filter(
+function withSubstrings(substrings: readonly string[]): Filters {
+  const filters = FILTERS.filter(
     ({ sort, grade, category }) => sort === 'recent' && grade !== 'A' && category !== 'other',
   );
-  return parts.flatMap((q) => some.map((filter) => ({ ...filter, q })));
+  return substrings.flatMap((q) => filters.map((filter) => ({ ...filter, q })));
 }
 
-/** In the middle, at three quarters, and the last. */
-function pagesOf(hosts: number): readonly number[] {
+/** Lists the page in the middle, the page at three quarters, and the last page. */
+function listFarPages(hosts: number): readonly number[] {
   const last = Math.floor((hosts - 1) / PAGE_SIZE);
   return [...new Set([Math.floor(last / 2), Math.floor((last * 3) / 4), last])];
 }
 
 /** Measures one directory. */
-class Run {
+class DirectoryMeter {
   readonly rows: Measurement[] = [];
   readonly #store: Store;
   readonly #byHand: CountsByHand;
@@ -126,7 +136,7 @@ class Run {
     this.#clock = clock;
   }
 
-  /** The median of the slowest question. Throws if a count is not what counting by hand says. */
+  /** Returns the median of the slowest query. Throws if a count differs from the count by hand. */
   async lists(
     what: string,
     queries: readonly DirectoryQuery[],
@@ -139,9 +149,9 @@ class Run {
         ({ count } = await this.#store.directory.list(query));
       });
       const byHand = this.#byHand.count(query);
-      const said = JSON.stringify(query);
-      if (byHand !== count) throw new Error(`${said}: ${count} matches, by hand ${byHand}`);
-      if (ms > slowest.ms) slowest = { ms, query: said };
+      const queryText = JSON.stringify(query);
+      if (byHand !== count) throw new Error(`${queryText}: ${count} matches, by hand ${byHand}`);
+      if (ms > slowest.ms) slowest = { ms, query: queryText };
     }
     this.rows.push({ what, value: slowest.ms, unit: 'ms', note: slowest.query });
     return slowest.ms;
@@ -150,17 +160,17 @@ class Run {
   /** Makes each call before anything is measured, because V8 compiles the first calls while they run. */
   async warmUp(): Promise<void> {
     for (let call = 0; call < WARM_UP_CALLS; call += 1) {
-      for (const query of asked(FILTERS, [0])) await this.#store.directory.list(query);
+      for (const query of toQueries(FILTERS, [0])) await this.#store.directory.list(query);
     }
   }
 
-  /** No page twice, so that nothing is in memory. */
+  /** Requests no page twice, so that no page is cached. */
   async eachOnce(what: string): Promise<number> {
     const pages = Array.from({ length: this.#repeats > 1 ? 101 : 2 }, (_, page) => page);
-    const queries = asked(FILTERS, pages);
-    const began = this.#clock();
+    const queries = toQueries(FILTERS, pages);
+    const startMs = this.#clock();
     for (const query of queries) await this.#store.directory.list(query);
-    const value = (this.#clock() - began) / queries.length;
+    const value = (this.#clock() - startMs) / queries.length;
     this.rows.push({ what, value, unit: 'ms', note: 'pages behind the last included' });
     return value;
   }
@@ -180,8 +190,8 @@ class Run {
   }
 
   async #turn(calls: number, work: () => Promise<unknown>): Promise<number> {
-    const began = this.#clock();
+    const startMs = this.#clock();
     for (let call = 0; call < calls; call += 1) await work();
-    return (this.#clock() - began) / calls;
+    return (this.#clock() - startMs) / calls;
   }
 }

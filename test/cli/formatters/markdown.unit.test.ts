@@ -2,7 +2,7 @@ import { Parser } from 'htmlparser2';
 import { marked } from 'marked';
 import { describe, expect, test } from 'vitest';
 import { formatMarkdown } from '../../../src/cli/formatters/markdown.ts';
-import { HOSTILE, OPEN, PASSED, printable, RESULTS } from '../printable.ts';
+import { HOSTILE, PASSED, printable, RESULTS, UNDETERMINED } from '../printable.ts';
 
 /** Renders GitHub's Markdown; returns its elements in order, and the text of each table cell. */
 function render(markdown: string): {
@@ -38,7 +38,7 @@ describe('the report as Markdown', () => {
   });
 
   test('has the grade, the counts and a table of findings, failures first', () => {
-    const printed = [OPEN, ...RESULTS.slice(0, -1)];
+    const printed = [UNDETERMINED, ...RESULTS.slice(0, -1)];
     const markdown = formatMarkdown(printable({ printed }));
     expect(markdown).toContain('grade F, 0/100');
     expect(markdown).toContain(
@@ -63,7 +63,7 @@ describe('the report as Markdown', () => {
 
   test('names the checks that --offline left out in one line', () => {
     const undetermined = ['D1', 'D2', 'D3'].map((id) => ({
-      ...OPEN,
+      ...UNDETERMINED,
       id,
       evidence: `index of ${id}: not asked, offline (0 requests)`,
     }));

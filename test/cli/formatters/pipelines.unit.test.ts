@@ -1,13 +1,15 @@
 /** Pipelines read GitHub's workflow commands, GitLab's Code Quality and SARIF's locations. */
 import { expect, test } from 'vitest';
 import { FORMATS } from '../../../src/cli/formatters/formats.ts';
-import { FAILED, HOSTILE, OPEN, PASSED, printable, result, WARNED } from '../printable.ts';
+import { FAILED, HOSTILE, PASSED, printable, result, UNDETERMINED, WARNED } from '../printable.ts';
 
 const location = { file: 'docs/open,api.json', line: 7 };
 const locate = ({ id }: { id: string }) => (id === 'S7' ? location : null);
 
 test('GitHub gets an annotation for each finding, at its line if a source is given, and one for the grade', () => {
-  const text = FORMATS.github(printable({ printed: [FAILED, PASSED, WARNED, OPEN], locate }));
+  const text = FORMATS.github(
+    printable({ printed: [FAILED, PASSED, WARNED, UNDETERMINED], locate }),
+  );
   expect(text.split('\n')).toEqual([
     '::error title=P1 check-p1::GET /: connection refused. Start the server.',
     '::warning file=docs/open%2Capi.json,line=7,title=S7 check-s7::no ">" line below "# A". Add a summary.',
@@ -26,7 +28,7 @@ test('evidence in an annotation cannot begin a command', () => {
 });
 
 test('each finding is a Code Quality violation, with a fingerprint that does not depend on its evidence', () => {
-  const printed = [FAILED, PASSED, WARNED, OPEN, HOSTILE];
+  const printed = [FAILED, PASSED, WARNED, UNDETERMINED, HOSTILE];
   const violations = JSON.parse(FORMATS.codequality(printable({ printed, locate })));
   expect(violations).toHaveLength(3);
   expect(violations[0]).toEqual({

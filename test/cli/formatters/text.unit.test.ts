@@ -4,10 +4,10 @@ import { formatText } from '../../../src/cli/formatters/text.ts';
 import {
   FAILED,
   HOSTILE,
-  OPEN,
   PASSED,
   printable,
   result,
+  UNDETERMINED,
   UNEVALUATED,
   WARNED,
 } from '../printable.ts';
@@ -20,7 +20,7 @@ const LONG_RESULT = result('P6', {
 
 describe('the report as text', () => {
   test('prints the answer, the grade, failures, undetermined checks, then passes', () => {
-    const printed = [OPEN, PASSED, WARNED, FAILED];
+    const printed = [UNDETERMINED, PASSED, WARNED, FAILED];
     expect(formatText(printable({ printed }))).toBe(
       [
         '',
@@ -48,7 +48,7 @@ describe('the report as text', () => {
   });
 
   test('prints no two blank lines in a row if nothing passed', () => {
-    const text = formatText(printable({ printed: [OPEN, FAILED] }));
+    const text = formatText(printable({ printed: [UNDETERMINED, FAILED] }));
     expect(text).toContain('NOT DETERMINED');
     expect(text).not.toContain('\n\n\n');
   });
@@ -98,7 +98,7 @@ describe('the report as text', () => {
 
   test('names the checks that --offline left out in one line', () => {
     const undetermined = ['D1', 'D2', 'D3', 'D4', 'D5'].map((id) => ({
-      ...OPEN,
+      ...UNDETERMINED,
       id,
       evidence: `index of ${id}: not asked, offline (0 requests)`,
     }));

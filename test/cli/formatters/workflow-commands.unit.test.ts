@@ -5,7 +5,7 @@ import { FORMATS } from '../../../src/cli/formatters/formats.ts';
 import { formatMarkdown } from '../../../src/cli/formatters/markdown.ts';
 import type { ResourcePayability } from '../../../src/scanner/model/payability.ts';
 import type { Advice, CheckResult } from '../../../src/scanner/model/report.ts';
-import { OPEN, PASSED, printable, result } from '../printable.ts';
+import { PASSED, printable, result, UNDETERMINED } from '../printable.ts';
 import { readXml } from './read-xml.ts';
 
 const COMMANDS = [
@@ -52,7 +52,7 @@ function hostileScan(columns: number, results: readonly CheckResult[]) {
 const RESULTS = [
   result('P3', { status: 'fail', evidence: COMMAND_TEXT }),
   result('S7', { status: 'warn', evidence: `a\n  ${COMMAND_TEXT}` }),
-  { ...OPEN, evidence: COMMAND_TEXT },
+  { ...UNDETERMINED, evidence: COMMAND_TEXT },
   { ...PASSED, evidence: COMMAND_TEXT },
 ];
 

@@ -26,7 +26,7 @@ import { perfectSeller, resources } from '../../fixtures/observations/build-obse
 import { createFakeScanner } from '../../scanner/scan/fake-scanner.ts';
 import { openFakeClient } from '../turns/turn-clients.ts';
 
-/** The secret of the store, so that a test knows when hosts are looked at. */
+/** The store's secret decides the time of each look, so a test can compute this time. */
 export const SECRET = 'the secret of a test';
 export const keyedHash = createKeyedHash(SECRET);
 
@@ -43,7 +43,7 @@ export const PAYABLE = { status: 402, reason: null, payableBy: 'default' } as co
 export const GONE = { status: 404, reason: null, payableBy: null } as const;
 export const SILENT = { status: null, reason: 'timeout', payableBy: null } as const;
 
-/** A scan sees a seller that default clients can pay. */
+/** Observations of a seller that default clients can pay. */
 export const PAYABLE_SELLER: Observations = {
   ...perfectSeller(),
   payability: {
@@ -53,7 +53,7 @@ export const PAYABLE_SELLER: Observations = {
   },
 };
 
-/** A scan of an origin of which nothing answered. */
+/** Observations of an origin that answered no request. */
 export function unreachedSeller(failed: HttpObservation): Observations {
   const seller = perfectSeller();
   const answers = Object.entries(seller).flatMap(([name, value]) =>
@@ -154,18 +154,18 @@ export function startCensus(
     post: 'declared' as PostMode,
     onPostUndeclared: (): void => undefined,
     newWishes,
-    /** False: indexes and our own site give no answer. */
+    /** Returns false if indexes and our own site give no answer. */
     isNetworkUp: async (): Promise<boolean> => true,
     addInstance,
     mostAtOnce: 0,
-    /** The wait for a turn. */
+    /** Waits for a turn by moving the clock. */
     wait: async (ms: number): Promise<void> => {
       clock.nowMs += ms;
     },
     answer: (_host: string): Partial<AskListedResult> => ({}),
     robots: (_host: string): Partial<AskListedResult> => ({}),
     during: async (_host: string): Promise<void> => undefined,
-    /** After the first request, whose turn lasts until the next request waits for its own. */
+    /** Called after the first request. That turn ends when the next request waits for its own turn. */
     between: async (_admit: () => Promise<void>, _host: string): Promise<void> => undefined,
 
     today: () => utcDay(clock.nowMs),
@@ -196,19 +196,19 @@ export function startCensus(
       if (!isScanDue) await store.census.change(host, { scannedDay: day + 90 });
     },
 
-    /** Begins what is due, and waits for it. */
+    /** Begins the looks that are due, and waits for their end. */
     async settle(): Promise<void> {
       await rig.census.tick();
       await rig.census.idle();
     },
 
-    /** Moves to the second of a host on a day, and looks. */
+    /** Moves the clock to the time of a host's look on a day, and makes the looks that are due. */
     async passTo(host: string, day = utcDay(clock.nowMs)): Promise<void> {
       clock.nowMs = Math.max(clock.nowMs, lookTimeMs(host, day));
       await rig.settle();
     },
 
-    /** Moves from look to look. */
+    /** Moves the clock from look to look until `endMs`, and makes each look. */
     async passUntil(endMs: number): Promise<void> {
       while (clock.nowMs < endMs) {
         const dueMs = (await store.census.findFirstDueMs()) ?? endMs;
@@ -219,7 +219,7 @@ export function startCensus(
 
     passDays: (days: number) => rig.passUntil(clock.nowMs + days * DAY_MS),
 
-    /** A scan that a payer has paid for, or one that nobody has published. */
+    /** Scans a host, and publishes the scan if a payer paid for it. */
     async scan(host: string, paid: boolean): Promise<void> {
       const finished = await scanCoordinator.run(parseOrigin(host), { isFree: !paid });
       if (paid) await scanCoordinator.publish(finished.scanId);
@@ -228,7 +228,7 @@ export function startCensus(
   return rig;
 }
 
-/** Names of hosts that are looked at between two hours of the day. */
+/** Returns names of hosts whose looks begin between two hours of the day. */
 export function hostsBetween(fromHour: number, toHour: number, count: number): readonly string[] {
   const hosts: string[] = [];
   for (let n = 0; hosts.length < count; n += 1) {
@@ -239,5 +239,5 @@ export function hostsBetween(fromHour: number, toHour: number, count: number): r
   return hosts;
 }
 
-/** A host that is looked at in the middle of a day. */
+/** A host whose look begins in the middle of a day. */
 export const [NOON_HOST = ''] = hostsBetween(11, 13, 1);

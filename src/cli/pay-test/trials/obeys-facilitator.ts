@@ -51,9 +51,11 @@ export async function tryVerifyOutages(tester: RouteTester): Promise<TrialFindin
   const findings = await Promise.all(
     VERIFY_FAULTS.map((fault) => tryOutage(tester, 'verify', fault)),
   );
-  const asked = findings.filter(({ wasAsked }) => wasAsked);
+  const verifyCallers = findings.filter(({ wasAsked }) => wasAsked);
   const gifts = findings.filter(({ isGift }) => isGift === true);
-  return asked.length + gifts.length === 0 ? notRun(CHECKS_ITSELF) : mergeFindings(findings);
+  return verifyCallers.length + gifts.length === 0
+    ? notRun(CHECKS_ITSELF)
+    : mergeFindings(findings);
 }
 
 /** T6: settle fails in three ways at once, each after the facilitator has settled the payment. */

@@ -52,8 +52,8 @@ const MAX_SNIFFED_CHARS = 1_024;
 
 /** Returns null if no answer shows what the seller runs. */
 export function findSellerStack(answers: readonly HttpObservation[]): SellerStack | null {
-  const seen = answers.flatMap((answer) => (answer.ok ? [answer.data] : []));
-  return SIGNS.find((sign) => seen.some((answer) => hasSign(answer, sign)))?.stack ?? null;
+  const responses = answers.flatMap((answer) => (answer.ok ? [answer.data] : []));
+  return SIGNS.find((sign) => responses.some((answer) => hasSign(answer, sign)))?.stack ?? null;
 }
 
 function hasSign(answer: HttpData, { header, pattern }: Sign): boolean {

@@ -52,10 +52,10 @@ export function findEntryLists(manifest: JsonObject): EntryLists | null {
     ...maps.flatMap((name) => readMap(jsonObject(manifest[name]), `/${name}`)),
   ];
   const addressed = entries.filter((entry) => 'address' in entry);
-  const found = addressed.length > 0 ? addressed : findOtherLists(manifest);
-  if (names.length === 0 && found.length === 0) return null;
+  const allAddressed = addressed.length > 0 ? addressed : findOtherLists(manifest);
+  if (names.length === 0 && allAddressed.length === 0) return null;
   return {
-    entries: found.map((entry) => addBase(entry, base ?? null)),
+    entries: allAddressed.map((entry) => addBase(entry, base ?? null)),
     unaddressed: entries.find((entry) => !('address' in entry))?.pointer ?? null,
   };
 }
@@ -113,9 +113,11 @@ function findOtherLists(manifest: JsonObject): readonly AddressedEntry[] {
       !LIST_MEMBERS.includes(name) &&
       !FREE_LIST_MEMBER.test(name),
   );
-  const known = lists.filter((name) => OTHER_LIST_MEMBER.test(name)).slice(0, MAX_OTHER_LISTS);
-  const found = known.flatMap((name) => readOtherList(manifest, name));
-  if (found.length > 0) return found;
+  const likelyLists = lists
+    .filter((name) => OTHER_LIST_MEMBER.test(name))
+    .slice(0, MAX_OTHER_LISTS);
+  const likelyEntries = likelyLists.flatMap((name) => readOtherList(manifest, name));
+  if (likelyEntries.length > 0) return likelyEntries;
   return lists
     .slice(0, MAX_UNKNOWN_LISTS)
     .flatMap((name) => readOtherList(manifest, name).filter(isPriced));
@@ -126,8 +128,8 @@ function readOtherList(manifest: JsonObject, name: string): readonly AddressedEn
   const value = manifest[name];
   if (isJsonObject(value)) return readMap(value, pointer);
   const entries = readList(value, pointer).filter((entry) => 'address' in entry);
-  const sold = name.toLowerCase() === 'apis' ? entries : entries.filter(isOffered);
-  return sold.map(toOdd);
+  const offers = name.toLowerCase() === 'apis' ? entries : entries.filter(isOffered);
+  return offers.map(toOdd);
 }
 
 function isPriced({ details }: Pick<AddressedEntry, 'details'>): boolean {

@@ -105,19 +105,19 @@ function findMeantFault(faults: readonly OfferFault[], message: string): OfferFa
   const [first] = faults;
   if (first === undefined) return null;
   if (faults.length === 1) return first;
-  const hinted = HINTS.flatMap(([words, isAbout]) =>
+  const hintedFaults = HINTS.flatMap(([words, isAbout]) =>
     words.test(message) ? faults.filter(isAbout) : [],
   );
-  const quoted = faults.filter(
+  const quotedFaults = faults.filter(
     ({ value }) =>
       typeof value === 'string' &&
       ((value.length > 2 && message.includes(value)) || message.includes(JSON.stringify(value))),
   );
-  const named = faults.filter(({ pointer, value }) => {
+  const namedFaults = faults.filter(({ pointer, value }) => {
     const name = pointer.slice(pointer.lastIndexOf('/') + 1);
     return value === undefined && new RegExp(`\\b${name}\\b`).test(message);
   });
-  return hinted[0] ?? quoted[0] ?? named[0] ?? null;
+  return hintedFaults[0] ?? quotedFaults[0] ?? namedFaults[0] ?? null;
 }
 
 /** Finds the member of a sound offer that the message names by value or name: "extra/feePayer"; null if it names none. */

@@ -100,11 +100,11 @@ export function hasAnswered402(
  */
 export function findResourceMisplacement(resource: ResourceObservation): Misplacement | null {
   if (resource.tool !== undefined) return null;
-  const found = listFirstProbes(resource).flatMap(({ answer }) =>
+  const misplacements = listFirstProbes(resource).flatMap(({ answer }) =>
     answer.ok ? (nameMisplacement(answer.data) ?? []) : [],
   );
-  const kind = MISPLACEMENTS.find((name) => found.some((each) => each.kind === name));
-  return found.find((each) => each.kind === kind) ?? null;
+  const kind = MISPLACEMENTS.find((name) => misplacements.some((each) => each.kind === name));
+  return misplacements.find((each) => each.kind === kind) ?? null;
 }
 
 function nameMisplacement(answer: HttpData): Misplacement | null {

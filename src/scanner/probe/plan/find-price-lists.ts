@@ -140,8 +140,8 @@ function findExample(template: string, texts: readonly string[], findPath: Finde
   for (const text of texts) {
     const words = text.slice(0, MAX_LINE_CHARS).split(/[\s`'"()|,]+/);
     for (const word of words) {
-      const found = /^(?:\/|https?:\/\/)/i.test(word) ? findPath(word) : null;
-      if (found !== null && fits(segments, found)) return found;
+      const path = /^(?:\/|https?:\/\/)/i.test(word) ? findPath(word) : null;
+      if (path !== null && fits(segments, path)) return path;
     }
     const isValue = /^[\w.~-]{1,100}$/.test(text);
     if (isValue && parameters.length === 1) return template.replace(PARAMETER, text);

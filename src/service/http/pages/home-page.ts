@@ -24,7 +24,7 @@ type HomePageInput = {
   /** "$0.05" */
   readonly scanPrice: string;
   /** The address that the visitor typed. `answer` is about this address. */
-  readonly asked: string;
+  readonly typedUrl: string;
   readonly answer: AnswerView | null;
   readonly hasMcp: boolean;
 };
@@ -125,7 +125,7 @@ export function toAnswerView(answer: PreflightAnswer) {
   const offers = terms?.offers ?? [];
   return {
     problem: null,
-    asked: path === null ? origin : `GET ${origin}${path}`,
+    requestLine: path === null ? origin : `GET ${origin}${path}`,
     verdict,
     ...VERDICT_TEXTS[verdict],
     payers: terms?.payableBy ? PAYER_TEXTS[terms.payableBy] : 'Not known',

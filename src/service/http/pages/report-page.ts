@@ -213,8 +213,8 @@ function toDaysSection({ availability, nowMs }: ReportPageInput) {
 
 /** Lists the resources that the origin sells over other protocols. */
 function toOtherWays(ways: readonly OtherWay[], isBrief: boolean) {
-  const shown = ways.slice(0, isBrief ? 1 : MAX_ROWS);
-  return shown.map(({ method, path, protocol, methods }) => ({
+  const rows = ways.slice(0, isBrief ? 1 : MAX_ROWS);
+  return rows.map(({ method, path, protocol, methods }) => ({
     resource: cutText(`${method} ${path}`, MAX_CELL_BYTES),
     protocol,
     methods: cutText(methods.join(', '), MAX_CELL_BYTES),

@@ -95,13 +95,16 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
 const SCANNER = { name: 'x402-scan', version: packageVersion() } as const;
 
 /** Null if no digest is stored, because the observations were too large. */
-async function toScanStatement(scan: FreshReport, siteUrl: string): Promise<ScanStatement | null> {
-  const { observationsSha256 } = scan;
+async function toScanStatement(
+  freshReport: FreshReport,
+  siteUrl: string,
+): Promise<ScanStatement | null> {
+  const { observationsSha256 } = freshReport;
   if (observationsSha256 === null) return null;
-  const { origin, checksVersion } = scan.report;
+  const { origin, checksVersion } = freshReport.report;
   const { digest } = await readCatalog(checksVersion);
   return toStatement({ origin, observationsSha256 }, siteUrl, {
-    report: toFreeReport(scan, siteUrl),
+    report: toFreeReport(freshReport, siteUrl),
     catalog: { checksVersion, digest },
     scanner: SCANNER,
     disclaimer: DISCLAIMER,

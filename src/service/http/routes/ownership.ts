@@ -122,9 +122,9 @@ export function offerToOwner<Body extends TSchema>(
     async handler(request, reply) {
       // Caches must not keep the answers, which hold a secret or a fact that can change at any time.
       reply.header('cache-control', 'no-store');
-      const sent = request.body as Static<Body> & { readonly url: string }; // the schema has validated it
+      const body = request.body as Static<Body> & { readonly url: string }; // the schema has validated it
       const client = toClient(request.ip, createDisconnectSignal(reply));
-      return handle(parseRequestedOrigin(sent.url, parts), client, sent);
+      return handle(parseRequestedOrigin(body.url, parts), client, body);
     },
   });
 }

@@ -39,7 +39,7 @@ export async function sellScan(
       'invalid_payment',
       `_meta["${PAYMENT_META}"] is ${nestingFault}`,
     );
-    return toToolAnswer(gate.refuse(route, refusal));
+    return toToolAnswer(gate.toRefusal(route, refusal));
   }
   const headers = payment === undefined ? {} : { 'payment-signature': [toPaymentHeader(payment)] };
   const preview = await gate.preview(route, headers, false); // no HEAD request

@@ -57,7 +57,7 @@ export type Preview =
 export class Challenges {
   readonly #options: Pick<GateDeps, 'store' | 'terms' | 'baseUrl'>;
   /** The last ping of the store. All calls of the next second share this ping. */
-  #ping: { readonly atMs: number; readonly pong: Promise<void> } | null = null;
+  #ping: { readonly atMs: number; readonly answer: Promise<void> } | null = null;
   readonly #offers = new Map<string, RouteOffer>();
   readonly #unpaidAnswers = new Map<string, PaidAnswer>();
 
@@ -84,7 +84,7 @@ export class Challenges {
       return { kind: 'payment', payment: decodePayment(headers, this.#options.terms) };
     } catch (error) {
       if (!(error instanceof PaymentRefused)) throw error;
-      return { kind: 'answer', answer: this.refuse(route, error) };
+      return { kind: 'answer', answer: this.toRefusal(route, error) };
     }
   }
 
@@ -96,7 +96,7 @@ export class Challenges {
   }
 
   /** `hasLegacyHeader`: the request carried `X-PAYMENT`, so the answer carries `X-PAYMENT-RESPONSE`. */
-  refuse<Input>(
+  toRefusal<Input>(
     route: PaidRoute<Input>,
     refusal: PaymentRefused,
     hasLegacyHeader = false,
@@ -118,10 +118,10 @@ export class Challenges {
   async #requireStore(): Promise<void> {
     const nowMs = performance.now();
     if (this.#ping === null || nowMs - this.#ping.atMs > PING_LIFETIME_MS) {
-      this.#ping = { atMs: nowMs, pong: this.#options.store.ping() };
+      this.#ping = { atMs: nowMs, answer: this.#options.store.ping() };
     }
     try {
-      await this.#ping.pong;
+      await this.#ping.answer;
     } catch (error) {
       throw new StoreUnavailable(error);
     }
@@ -130,7 +130,10 @@ export class Challenges {
   #findUnpaidAnswer<Input>(route: PaidRoute<Input>): PaidAnswer {
     const cached = this.#unpaidAnswers.get(route.name);
     if (cached !== undefined) return cached;
-    const answer = this.refuse(route, new PaymentRefused('payment_required', PAYMENT_INSTRUCTION));
+    const answer = this.toRefusal(
+      route,
+      new PaymentRefused('payment_required', PAYMENT_INSTRUCTION),
+    );
     this.#unpaidAnswers.set(route.name, answer);
     return answer;
   }

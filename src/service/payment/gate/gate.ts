@@ -74,8 +74,8 @@ export class PaymentGate {
   }
 
   /** Answers 402 to a payment that could not be read from its message. */
-  refuse<Input>(route: PaidRoute<Input>, refusal: PaymentRefused): PaidAnswer {
-    return this.#challenges.refuse(route, refusal);
+  toRefusal<Input>(route: PaidRoute<Input>, refusal: PaymentRefused): PaidAnswer {
+    return this.#challenges.toRefusal(route, refusal);
   }
 
   /** Answers a call that carries a payment. */
@@ -96,7 +96,7 @@ export class PaymentGate {
     } catch (error) {
       if (isDisconnect(error)) return 'disconnected';
       if (error instanceof PaymentRefused)
-        return this.#challenges.refuse(route, error, hasLegacyHeader);
+        return this.#challenges.toRefusal(route, error, hasLegacyHeader);
       throw await this.withCharged(toAnsweredError(error), call.payment);
     }
   }

@@ -84,13 +84,14 @@ async function askChain(
     evidence.lookUp(payment, { sinceMs, transaction }).catch((error: unknown) => {
       return { kind: 'unanswered', reason: describeNodeError(error) } as const;
     });
-  const known = findTransaction(entry);
-  const found = await lookUp(known);
-  const isPayable = found.kind === 'unused' && !found.isExpired && !found.isReverted;
-  if (!isPayable || !isSendDue(options, inDoubt)) return toVerdict(found, null, isGivenUp);
-  const sent = await sendAgain(options, inDoubt);
-  const newTransaction = 'transaction' in sent ? sent.transaction : null;
-  return toVerdict(await lookUp(newTransaction ?? known), sent, isGivenUp);
+  const knownTransaction = findTransaction(entry);
+  const chainVerdict = await lookUp(knownTransaction);
+  const isPayable =
+    chainVerdict.kind === 'unused' && !chainVerdict.isExpired && !chainVerdict.isReverted;
+  if (!isPayable || !isSendDue(options, inDoubt)) return toVerdict(chainVerdict, null, isGivenUp);
+  const outcome = await sendAgain(options, inDoubt);
+  const newTransaction = 'transaction' in outcome ? outcome.transaction : null;
+  return toVerdict(await lookUp(newTransaction ?? knownTransaction), outcome, isGivenUp);
 }
 
 function toVerdict(
@@ -121,18 +122,18 @@ async function askFacilitator(
   inDoubt: PaymentInDoubt,
 ): Promise<ReconcileVerdict> {
   if (!isSendDue(options, inDoubt)) return toOpenVerdict(null, 'waiting');
-  const sent = await sendAgain(options, inDoubt);
-  switch (sent.kind) {
+  const outcome = await sendAgain(options, inDoubt);
+  switch (outcome.kind) {
     case 'settled':
-      return { kind: 'settled', reason: 'settled again', transaction: sent.transaction };
+      return { kind: 'settled', reason: 'settled again', transaction: outcome.transaction };
     case 'nonce_used': {
-      const transaction = sent.transaction ?? findTransaction(inDoubt.entry);
+      const transaction = outcome.transaction ?? findTransaction(inDoubt.entry);
       return { kind: 'settled', reason: 'nonce used', transaction };
     }
     case 'refused':
     case 'not_sent':
     case 'unclear':
-      return toOpenVerdict(sent, sent.reason);
+      return toOpenVerdict(outcome, outcome.reason);
   }
 }
 

@@ -118,8 +118,9 @@ async function measureOffset(database: Db, location: string): Promise<number> {
   try {
     const { localTime } = await database.admin().command({ hello: 1 });
     if (!(localTime instanceof Date)) return 0;
-    // We assume that the server read its clock half-way between request and reply. The offset is rounded, because texts
-    // of times have whole milliseconds. A reader of changes who sent such a text would otherwise get a change again.
+    // We assume that the server read its clock half-way between request and reply. The offset is rounded, because the
+    // list of changes shows times in whole milliseconds. A client that sends the last time back must not get that change
+    // again.
     return Math.round(localTime.getTime() - (sentMs + Date.now()) / 2);
   } catch (cause) {
     throw toStoreError(cause, location);

@@ -177,9 +177,9 @@ function mongoLists(database: Db, guard: Guard, context: ListsContext): RecordLi
     },
 
     async countByGrade() {
-      const shown = await filterShown(context);
+      const shownFilter = await filterShown(context);
       const counted = ALL_GRADES.map(
-        async (grade) => [grade, await count({ grade, ...shown })] as const,
+        async (grade) => [grade, await count({ grade, ...shownFilter })] as const,
       );
       return new Map(await Promise.all(counted));
     },

@@ -25,11 +25,11 @@ export function exportsAreConsistent(subject: ContractSubject): void {
     test.each([
       [2, 2, true],
       [3, 3, false],
-    ])('has at most %i records: %i, truncated: %s', async (limit, expected, cut) => {
+    ])('has at most %i records: %i, truncated: %s', async (limit, expected, isTruncated) => {
       const store = await subject.fresh();
       for (const host of ['a.com', 'b.com', 'c.com']) await store.publish(publishedScan({ host }));
       const { count, truncated, records } = await store.exports.takeSnapshot(limit);
-      expect([count, truncated]).toEqual([expected, cut]);
+      expect([count, truncated]).toEqual([expected, isTruncated]);
       expect(await collect(records)).toHaveLength(expected);
     });
 

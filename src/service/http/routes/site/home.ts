@@ -30,7 +30,7 @@ export const homeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, pa
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, querystring } },
     async ({ query }, reply) => {
       const isOfDirectory = query.q !== undefined || query.page !== undefined;
-      if (!isOfDirectory) return sendHome(reply, { asked: '', answer: null });
+      if (!isOfDirectory) return sendHome(reply, { typedUrl: '', answer: null });
       const parameters = new URLSearchParams(Object.entries(query));
       return reply.redirect(`/directory?${parameters}`, 301);
     },
@@ -44,7 +44,7 @@ const MAX_READ_CHANGES = 100;
 const LINK_HEADER = `<${PATHS.openapi}>; rel="service-desc", <${PATHS.llms}>; rel="describedby"`;
 
 type HomeRequest = {
-  readonly asked: string;
+  readonly typedUrl: string;
   readonly answer: AnswerView | null;
 };
 
@@ -54,7 +54,7 @@ function createHomeSender({ config, store }: RouteContext) {
   const scanPrice = formatPrice(revision.offers.scan);
   const hasMcp = revision.offers.mcp !== undefined;
 
-  return async (reply: FastifyReply, { asked, answer }: HomeRequest) => {
+  return async (reply: FastifyReply, { typedUrl, answer }: HomeRequest) => {
     reply.header('link', LINK_HEADER);
     const [{ count, records }, gradeCounts, changes] = await Promise.all([
       readFrontPage(store.directory),
@@ -65,7 +65,7 @@ function createHomeSender({ config, store }: RouteContext) {
     const projects = records.map((record) => toProject(record, config, nowMs));
     const { toHomePage } = await importHomePage();
     const list = { count, projects, gradeCounts, changes };
-    return reply.view('home', toHomePage({ ...list, scanPrice, hasMcp, asked, answer }));
+    return reply.view('home', toHomePage({ ...list, scanPrice, hasMcp, typedUrl, answer }));
   };
 }
 
@@ -97,7 +97,7 @@ const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, option
   async function send(reply: FastifyReply, { url, fragment }: FormFields, answer: AnswerView) {
     reply.header('cache-control', 'no-store');
     if (fragment !== undefined) return reply.view('answer', answer);
-    return sendHome(reply, { asked: url, answer });
+    return sendHome(reply, { typedUrl: url, answer });
   }
 
   app.post(
