@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { discoverChecks } from '../../../src/scanner/engine/catalog/discover-checks.ts';
-import { createPool } from '../../../src/scanner/engine/judging-pool.ts';
 import {
   bazaarExtension,
   postChallenge,
   postResource,
   resources,
 } from '../../fixtures/observations/build-observations.ts';
+import { openPool } from './fixtures/fixture-checks.ts';
 
 /** Thirty levels of two alternatives each give 2^30 ways to fail. */
 function createCostlySchema() {
@@ -23,12 +23,8 @@ test("S5 fails with the outcome `limits` on a seller's schema that takes exponen
   if (check === undefined) throw new Error('S5@2 is not there.');
   const bazaar = bazaarExtension({ schema: createCostlySchema() });
   const observations = { resources: resources([postResource(postChallenge(bazaar))]) };
-  const pool = createPool({ cpuMs: 200, wallMs: 50_000, threads: 1 });
-  try {
-    const verdict = await pool.runCheck(check, observations, pool.openScan());
-    expect(verdict).toMatchObject({ status: 'fail', basis: 'measured', outcome: 'limits' });
-    expect(verdict.evidence).toContain('CPU time');
-  } finally {
-    await pool.close();
-  }
+  await using pool = openPool({ cpuMs: 200, wallMs: 50_000, threads: 1 });
+  const verdict = await pool.runCheck(check, observations, pool.openScan());
+  expect(verdict).toMatchObject({ status: 'fail', basis: 'measured', outcome: 'limits' });
+  expect(verdict.evidence).toContain('CPU time');
 });

@@ -14,7 +14,12 @@ import {
   TaskLimitExceeded,
 } from '../../../src/scanner/workers/job.ts';
 import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
-import { type FixtureChecks, fixtureChecks, getFixture } from './fixtures/fixture-checks.ts';
+import {
+  type FixtureChecks,
+  fixtureChecks,
+  getFixture,
+  openPool,
+} from './fixtures/fixture-checks.ts';
 
 const TASKS = new URL('./fixtures/tasks.ts', import.meta.url).href;
 const SELLER = perfectSeller();
@@ -200,41 +205,33 @@ describe('a caller that gives up', () => {
   });
 
   test('while it waits leaves the queue, and the tasks behind it move up', async () => {
-    const smallPool = createPool({ ...LIMITS, threads: 1 });
-    try {
-      const plain = getFixture(checks, 'plain');
-      const observations = { origin: SELLER.origin };
-      const scan = smallPool.openScan();
-      const firstRun = smallPool.runCheck(getFixture(checks, 'waits'), observations, scan);
-      const caller = new AbortController();
-      const abortedRun = smallPool.runCheck(plain, observations, scan, caller.signal);
-      const lastRun = smallPool.runCheck(plain, observations, scan);
-      expect(smallPool.readLoad()).toMatchObject({ threads: 1, running: 1, waiting: 2 });
-      caller.abort(new Error('left the queue'));
-      await expect(abortedRun).rejects.toThrow('left the queue');
-      expect(smallPool.readLoad()).toMatchObject({ running: 1, waiting: 1 });
-      await expect(Promise.all([firstRun, lastRun])).resolves.toHaveLength(2);
-      expect(smallPool.readLoad()).toMatchObject({ threads: 1, running: 0, waiting: 0 });
-    } finally {
-      await smallPool.close();
-    }
+    await using smallPool = openPool({ ...LIMITS, threads: 1 });
+    const plain = getFixture(checks, 'plain');
+    const observations = { origin: SELLER.origin };
+    const scan = smallPool.openScan();
+    const firstRun = smallPool.runCheck(getFixture(checks, 'waits'), observations, scan);
+    const caller = new AbortController();
+    const abortedRun = smallPool.runCheck(plain, observations, scan, caller.signal);
+    const lastRun = smallPool.runCheck(plain, observations, scan);
+    expect(smallPool.readLoad()).toMatchObject({ threads: 1, running: 1, waiting: 2 });
+    caller.abort(new Error('left the queue'));
+    await expect(abortedRun).rejects.toThrow('left the queue');
+    expect(smallPool.readLoad()).toMatchObject({ running: 1, waiting: 1 });
+    await expect(Promise.all([firstRun, lastRun])).resolves.toHaveLength(2);
+    expect(smallPool.readLoad()).toMatchObject({ threads: 1, running: 0, waiting: 0 });
   });
 });
 
 describe('a pool', () => {
   test('refuses more tasks than may wait', async () => {
-    const smallPool = createPool({ ...LIMITS, threads: 1, maxWaiting: 1 });
-    try {
-      const plain = getFixture(checks, 'plain');
-      const observations = { origin: SELLER.origin };
-      const scan = smallPool.openScan();
-      const checkRuns = [1, 2, 3].map(() => smallPool.runCheck(plain, observations, scan));
-      const outcomes = await Promise.allSettled(checkRuns);
-      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
-      await expect(checkRuns[2]).rejects.toBeInstanceOf(PoolSaturated);
-    } finally {
-      await smallPool.close();
-    }
+    await using smallPool = openPool({ ...LIMITS, threads: 1, maxWaiting: 1 });
+    const plain = getFixture(checks, 'plain');
+    const observations = { origin: SELLER.origin };
+    const scan = smallPool.openScan();
+    const checkRuns = [1, 2, 3].map(() => smallPool.runCheck(plain, observations, scan));
+    const outcomes = await Promise.allSettled(checkRuns);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected']);
+    await expect(checkRuns[2]).rejects.toBeInstanceOf(PoolSaturated);
   });
 
   test('that is closed ends running and waiting tasks, and takes no more', async () => {
@@ -258,45 +255,29 @@ describe('the threads of a pool', () => {
   const observations = { origin: SELLER.origin };
 
   test('start with the first task, and end after a while without tasks', async () => {
-    const shortIdlePool = createPool({ ...LIMITS, threads: 2, idleMs: 1 });
-    try {
-      expect(shortIdlePool.readLoad().alive).toBe(0);
-      for (const _ of ['first', 'after a rest']) {
-        const verdict = await shortIdlePool.runCheck(
-          plain(),
-          observations,
-          shortIdlePool.openScan(),
-        );
-        expect(verdict.outcome).toBe('seen');
-        await expect.poll(() => shortIdlePool.readLoad().alive).toBe(0);
-      }
-    } finally {
-      await shortIdlePool.close();
+    await using shortIdlePool = openPool({ ...LIMITS, threads: 2, idleMs: 1 });
+    expect(shortIdlePool.readLoad().alive).toBe(0);
+    for (const _ of ['first', 'after a rest']) {
+      const verdict = await shortIdlePool.runCheck(plain(), observations, shortIdlePool.openScan());
+      expect(verdict.outcome).toBe('seen');
+      await expect.poll(() => shortIdlePool.readLoad().alive).toBe(0);
     }
   });
 
   test('stay while they work, however short their idle time is', async () => {
-    const shortIdlePool = createPool({ ...LIMITS, threads: 1, idleMs: 1 });
-    try {
-      const working = shortIdlePool.runCheck(
-        getFixture(checks, 'waits'),
-        observations,
-        shortIdlePool.openScan(),
-      );
-      await expect(working).resolves.toMatchObject({ status: 'pass' });
-    } finally {
-      await shortIdlePool.close();
-    }
+    await using shortIdlePool = openPool({ ...LIMITS, threads: 1, idleMs: 1 });
+    const working = shortIdlePool.runCheck(
+      getFixture(checks, 'waits'),
+      observations,
+      shortIdlePool.openScan(),
+    );
+    await expect(working).resolves.toMatchObject({ status: 'pass' });
   });
 
   test('boot before a task needs them', async () => {
-    const startedPool = createPool({ ...LIMITS, threads: 2 });
-    try {
-      const started = startedPool.start();
-      expect(startedPool.readLoad()).toMatchObject({ alive: 2, running: 0 });
-      await started;
-    } finally {
-      await startedPool.close();
-    }
+    await using startedPool = openPool({ ...LIMITS, threads: 2 });
+    const started = startedPool.start();
+    expect(startedPool.readLoad()).toMatchObject({ alive: 2, running: 0 });
+    await started;
   });
 });

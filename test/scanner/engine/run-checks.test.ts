@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../../src/scanner/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../../src/scanner/engine/judging-pool.ts';
-import { runChecks, toResults } from '../../../src/scanner/engine/run-checks.ts';
+import { type CheckRun, runChecks } from '../../../src/scanner/engine/run-checks.ts';
 import { EngineFault } from '../../../src/scanner/workers/job.ts';
 import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
 import {
@@ -10,6 +10,8 @@ import {
   type FixtureChecks,
   fixtureChecks,
   getFixture,
+  judgeSeller,
+  openPool,
 } from './fixtures/fixture-checks.ts';
 
 const observations = perfectSeller();
@@ -26,11 +28,8 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-async function judge(checks: readonly DiscoveredCheck[], signal?: AbortSignal) {
-  const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
-  const account = pool.openScan();
-  const judged = await runChecks({ catalog, checks, observations, pool, account, signal });
-  return toResults(judged, account);
+async function judge(checks: readonly DiscoveredCheck[], run?: Partial<CheckRun>) {
+  return (await judgeSeller(pool, checks, run)).results;
 }
 
 function pick(...titles: readonly string[]): readonly DiscoveredCheck[] {
@@ -105,7 +104,7 @@ describe('a scan with a broken check', () => {
 
 test('an aborted run rejects with the reason, and leaves no task running', async () => {
   const caller = new AbortController();
-  const judged = judge(pick('endless-loop', 'plain', 'endless-memory'), caller.signal);
+  const judged = judge(pick('endless-loop', 'plain', 'endless-memory'), { signal: caller.signal });
   const refused = expect(judged).rejects.toThrow('shutting down');
   await expect.poll(() => pool.readLoad().running).toBeGreaterThan(0);
   caller.abort(new Error('shutting down'));
@@ -124,21 +123,12 @@ describe('a scan that spends its processor time', () => {
   test.each(['first', 'last'])(
     'has no check of the origin judged, even if the endless check is the %s',
     async (at) => {
-      await using limitedPool = toDisposable(createPool({ ...LIMITS, originMs: 300 }));
+      await using limitedPool = openPool({ ...LIMITS, originMs: 300 });
       const [endless, plain] = pick('endless-loop', 'plain');
       if (!endless || !plain) throw new Error('the fixtures are not there');
       const others = [...copies(plain, 5), createStandingCheck(), ...pick('fails', 'needs-broken')];
       const checks = at === 'first' ? [endless, ...others] : [...others, endless];
-      const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
-      const account = limitedPool.pool.openScan();
-      const judged = await runChecks({
-        catalog,
-        checks,
-        observations,
-        pool: limitedPool.pool,
-        account,
-      });
-      const results = toResults(judged, account);
+      const { account, results } = await judgeSeller(limitedPool, checks);
 
       expect(account.findExhausted()).toEqual(['origin']);
       for (const { id, status, basis, outcome, evidence } of results) {
@@ -159,18 +149,10 @@ describe('a scan that spends its processor time', () => {
     const endless = getFixture(fixtures, 'endless-loop');
     const definition = { ...endless.definition, needs: ['origin', 'listing'] as const };
     const checks = [{ ...endless, definition }, createStandingCheck(), ...pick('plain')];
-    await using limitedPool = toDisposable(createPool({ ...LIMITS, standingMs: 300 }));
-    const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
-    const account = limitedPool.pool.openScan();
-    const judged = await runChecks({
-      catalog,
-      checks,
-      observations,
-      pool: limitedPool.pool,
-      account,
-    });
+    await using limitedPool = openPool({ ...LIMITS, standingMs: 300 });
+    const { account, results } = await judgeSeller(limitedPool, checks);
     expect(account.findExhausted()).toEqual(['standing']);
-    expect(toResults(judged, account)).toMatchObject([
+    expect(results).toMatchObject([
       { status: 'warn', basis: 'not_determined', outcome: 'limits' },
       { status: 'warn', basis: 'not_determined', outcome: 'limits' },
       { status: 'pass', outcome: 'seen' },
@@ -179,20 +161,13 @@ describe('a scan that spends its processor time', () => {
 
   test('or reaches its deadline still has all results', async () => {
     const deadline = new AbortController();
-    const checks = pick('endless-loop', 'plain', 'fails');
-    const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
-    const account = pool.openScan('replay');
-    const judging = runChecks({
-      catalog,
-      checks,
-      observations,
-      pool,
-      account,
+    const judging = judge(pick('endless-loop', 'plain', 'fails'), {
+      account: pool.openScan('replay'),
       deadline: deadline.signal,
     });
     await expect.poll(() => pool.readLoad().running).toBeGreaterThan(0);
     deadline.abort(new Error('the scan is over'));
-    const results = toResults(await judging, account);
+    const results = await judging;
     expect(results.map(({ status, outcome }) => `${status} ${outcome}`)).toEqual([
       'fail limits',
       'fail limits',
@@ -201,10 +176,6 @@ describe('a scan that spends its processor time', () => {
     expect(pool.readLoad()).toMatchObject({ running: 0, waiting: 0 });
   });
 });
-
-function toDisposable(pool: Pool) {
-  return { pool, [Symbol.asyncDispose]: () => pool.close() };
-}
 
 describe('a check whose prerequisite failed', () => {
   test('is not evaluated, and names the root cause and its evidence', async () => {

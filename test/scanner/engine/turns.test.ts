@@ -1,19 +1,15 @@
 /** Scans take turns, so that an endless scan does not delay the others. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { DiscoveredCheck } from '../../../src/scanner/engine/catalog/discover-checks.ts';
 import { createPool, type Pool } from '../../../src/scanner/engine/judging-pool.ts';
-import { runChecks, toResults } from '../../../src/scanner/engine/run-checks.ts';
-import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
 import { slowdown } from '../../fixtures/slowdown.ts';
 import {
   copies,
-  entriesOf,
   type FixtureChecks,
   fixtureChecks,
   getFixture,
+  judgeSeller,
 } from './fixtures/fixture-checks.ts';
 
-const observations = perfectSeller();
 const HOSTILE_SCANS = 8;
 /** The threads of the pool and the measured scan share these processor cores. */
 const CORES = 2;
@@ -27,13 +23,9 @@ beforeAll(async () => {
 afterAll(() => pool.close());
 
 async function scan(title: string, signal?: AbortSignal) {
-  const checks: readonly DiscoveredCheck[] = copies(getFixture(fixtures, title), 25);
-  const catalog = { checksVersion: '2026-01-01.1', checks: entriesOf(checks) };
-  const account = pool.openScan();
   const began = performance.now();
-  const judged = await runChecks({ catalog, checks, observations, pool, account, signal });
-  const results = toResults(judged, account);
-  return { account, results, ms: performance.now() - began };
+  const { results } = await judgeSeller(pool, copies(getFixture(fixtures, title), 25), { signal });
+  return { results, ms: performance.now() - began };
 }
 
 test('a good scan beside eight endless ones takes at most twice its usual time plus two seconds', async () => {
