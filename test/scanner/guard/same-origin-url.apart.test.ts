@@ -35,6 +35,9 @@ describe('sameOriginUrl', () => {
     'mailto:a@seller.example.com',
     'javascript:alert(1)',
     'data:text/html,x',
+    'blob:https://seller.example.com/1',
+    'https://[',
+    `/${'x'.repeat(3_000)}`,
   ])('drops %j', (candidate) => {
     expect(sameOriginUrl(seller, candidate)).toBeNull();
   });

@@ -6,42 +6,20 @@ import { answer, ORIGIN } from '../../../fixtures/observations/build-answers.ts'
 const RANDOM_PATH = '/d3b07384d113edec49eaa623';
 const KIB = 1024;
 
-function page(path: string, body: string, status = 200) {
-  return answer(status, body, {}, { url: ORIGIN + path });
+function page(path: string, body: string) {
+  return answer(200, body, {}, { url: ORIGIN + path });
 }
 
-describe('two answers are the same page', () => {
+test('two long answers are the same page if they have the same beginning', () => {
+  const isSame = createBodyComparison();
   const repeatPath = (path: string) =>
     `<p>Nothing at ${path}, see ${encodeURIComponent(path.slice(1))}</p>`;
-
-  test('if their bodies differ only by the path', () => {
-    const isSame = createBodyComparison();
-    const original = page('/openapi.json', repeatPath('/openapi.json'));
-    expect(isSame(original, page(RANDOM_PATH, repeatPath(RANDOM_PATH)))).toBe(true);
-    expect(
-      isSame(
-        page('/openapi.json', repeatPath('/other')),
-        page(RANDOM_PATH, repeatPath(RANDOM_PATH)),
-      ),
-    ).toBe(false);
-  });
-
-  test('if the two bodies are long and have the same beginning', () => {
-    const isSame = createBodyComparison();
-    const longPage = (path: string, end: string) =>
-      page(path, repeatPath(path) + 'x'.repeat(100 * KIB) + end);
-    expect(isSame(longPage('/openapi.json', 'a'), longPage(RANDOM_PATH, 'b'))).toBe(true);
-    expect(isSame(longPage('/openapi.json', ''), page(RANDOM_PATH, repeatPath(RANDOM_PATH)))).toBe(
-      false,
-    );
-    expect(isSame(longPage('/openapi.json', ''), page(RANDOM_PATH, ''))).toBe(false);
-  });
-
-  test('only if neither answer is an error', () => {
-    const isSame = createBodyComparison();
-    expect(isSame(page('/a', 'same', 404), page(RANDOM_PATH, 'same', 404))).toBe(false);
-    expect(isSame(page('/a', 'same'), page(RANDOM_PATH, 'same'))).toBe(true);
-  });
+  const longPage = (path: string, end: string) =>
+    page(path, repeatPath(path) + 'x'.repeat(100 * KIB) + end);
+  const long = longPage('/openapi.json', 'a');
+  expect(isSame(long, longPage(RANDOM_PATH, 'b'))).toBe(true);
+  expect(isSame(long, page(RANDOM_PATH, repeatPath(RANDOM_PATH)))).toBe(false);
+  expect(isSame(long, page(RANDOM_PATH, ''))).toBe(false);
 });
 
 describe('a body that consists of parts of its path', () => {
