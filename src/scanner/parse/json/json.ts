@@ -6,14 +6,13 @@ export type { JsonObject, JsonValue } from '../../model/json.ts';
 
 export type JsonReading =
   | { readonly ok: true; readonly value: JsonValue }
-  | ({ readonly ok: false } & JsonRefusal);
-
-type JsonRefusal = {
-  /** The reason, safe for evidence: "not JSON at character 12", "deeper than 64". */
-  readonly detail: string;
-  /** True if the text may be JSON, but exceeds one of our limits. */
-  readonly isOverLimit: boolean;
-};
+  | {
+      readonly ok: false;
+      /** The reason, safe for evidence: "not JSON at character 12", "deeper than 64". */
+      readonly detail: string;
+      /** True if the text may be JSON, but exceeds one of our limits. */
+      readonly isOverLimit: boolean;
+    };
 
 export const MAX_JSON_DEPTH = 64;
 export const MAX_JSON_NODES = 50_000;
@@ -25,11 +24,16 @@ const DEPTH_LIMIT = `deeper than ${MAX_JSON_DEPTH}`;
  * Checks depth and size before it calls `JSON.parse`, which accepts five million nested lists and returns a value
  * that is too deep for recursion. Skips a byte order mark.
  */
-export function parseJson(text: string, maxNodes?: number): JsonReading {
+export function parseJson(text: string, maxNodes = MAX_JSON_NODES): JsonReading {
   const body = text.replace(/^\uFEFF/, '');
-  const refusal = refuseJson(body, maxNodes);
-  if (refusal !== null) return { ok: false, ...refusal };
-  return { ok: true, value: JSON.parse(body) };
+  try {
+    requireJson(body, maxNodes);
+    return { ok: true, value: JSON.parse(body) };
+  } catch (error) {
+    const isOverLimit = error instanceof OverLimit;
+    if (!isOverLimit && !(error instanceof NotJson)) throw error;
+    return { ok: false, detail: error.message, isOverLimit };
+  }
 }
 
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
@@ -119,29 +123,22 @@ function readMember(value: object, key: string): JsonValue {
   return member ?? null;
 }
 
-/** Stops the parser, which otherwise continues after an error and recurses into nested values. */
-class Refusal extends Error {
-  readonly isOverLimit: boolean;
+/** These stop a parser, which otherwise continues after an error and recurses into nested values. */
+export class OverLimit extends Error {}
+export class NotJson extends Error {}
 
-  constructor(detail: string, isOverLimit: boolean) {
-    super(detail);
-    this.isOverLimit = isOverLimit;
-  }
-}
-
-/** Returns why a text is not JSON or is over a limit; null if the text is acceptable. */
-function refuseJson(text: string, maxNodes: number = MAX_JSON_NODES): JsonRefusal | null {
-  if (BLANK.test(text)) return { detail: 'empty', isOverLimit: false };
+function requireJson(text: string, maxNodes: number): void {
+  if (BLANK.test(text)) throw new NotJson('empty');
   let depth = 0;
   let nodes = 0;
   const countNode = () => {
     nodes += 1;
-    if (nodes > maxNodes) throw new Refusal(describeNodeLimit(maxNodes), true);
+    if (nodes > maxNodes) throw new OverLimit(describeNodeLimit(maxNodes));
   };
   const beginNested = () => {
     countNode();
     depth += 1;
-    if (depth > MAX_JSON_DEPTH) throw new Refusal(DEPTH_LIMIT, true);
+    if (depth > MAX_JSON_DEPTH) throw new OverLimit(DEPTH_LIMIT);
   };
   const endNested = () => {
     depth -= 1;
@@ -153,16 +150,10 @@ function refuseJson(text: string, maxNodes: number = MAX_JSON_NODES): JsonRefusa
     onArrayEnd: endNested,
     onLiteralValue: countNode,
     onError(code: number, offset: number, length: number) {
-      throw new Refusal(describeError(text, code, offset, length), false);
+      throw new NotJson(describeError(text, code, offset, length));
     },
   };
-  try {
-    visit(text, visitor, { disallowComments: true, allowTrailingComma: false });
-    return null;
-  } catch (error) {
-    if (error instanceof Refusal) return { detail: error.message, isOverLimit: error.isOverLimit };
-    throw error;
-  }
+  visit(text, visitor, { disallowComments: true, allowTrailingComma: false });
 }
 
 function describeNodeLimit(maxNodes: number): string {
@@ -173,16 +164,12 @@ function describeNodeLimit(maxNodes: number): string {
  * Names the limit that a parsed value exceeds; returns null if it exceeds no limit. Goes level by level, without
  * recursion. Does not look into the value `skipped`, which the caller checks in another way.
  */
-export function refuseNesting(
-  value: unknown,
-  skipped?: unknown,
-  maxNodes: number = MAX_JSON_NODES,
-): string | null {
+export function refuseNesting(value: unknown, skipped?: unknown): string | null {
   let level: readonly unknown[] = [value];
   let nodes = 0;
   for (let depth = 0; level.length > 0; depth += 1) {
     nodes += level.length;
-    if (nodes > maxNodes) return describeNodeLimit(maxNodes);
+    if (nodes > MAX_JSON_NODES) return describeNodeLimit(MAX_JSON_NODES);
     const parents = level.filter(
       (node): node is object => typeof node === 'object' && node !== null && node !== skipped,
     );

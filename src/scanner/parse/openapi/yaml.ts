@@ -11,7 +11,7 @@ import {
   parseDocument,
 } from 'yaml';
 import type { YamlReading } from '../../model/observations.ts';
-import { MAX_JSON_DEPTH } from '../json/json.ts';
+import { MAX_JSON_DEPTH, NotJson, OverLimit } from '../json/json.ts';
 import { quoteText } from '../text/text.ts';
 
 /** A document of more values takes more processor time than we spend. */
@@ -31,9 +31,6 @@ const MAX_KEY_CHARS = 40;
 const SCALAR_MARK = '\u001f';
 /** First characters of tokens that begin a value, or that belong to one. */
 const INDICATORS = '-?[{,&!*';
-
-class OverLimit extends Error {}
-class NotJson extends Error {}
 
 /** Converts a YAML document to JSON. Values behind aliases count each time they are used. */
 export function convertYaml(text: string): YamlReading {
