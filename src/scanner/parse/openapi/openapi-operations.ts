@@ -9,7 +9,7 @@ import {
 } from '../json/json.ts';
 import { createRefResolver, escapePointerStep, type RefResolver } from '../json/json-pointer.ts';
 import { findPaymentInfoSign, type PriceSign } from '../text/stated-price.ts';
-import { hasPathParameters, needsParameters, selectServer, toRequestPath } from './openapi-path.ts';
+import { hasPathParameters, selectServer, toRequestPath } from './openapi-path.ts';
 import {
   type PriceDeclaration,
   type Protocols,
@@ -31,6 +31,7 @@ export type Operation = Protocols & {
   /** True if the document declares no value for a parameter, so `requestPath` has a made-up value. */
   readonly isMadeUp: boolean;
   readonly hasPathParameters: boolean;
+  /** True if a request needs parameters outside the path. */
   readonly hasRequiredParameters: boolean;
   /** Security requirements of the operation, or else of the root; null if neither declares any. */
   readonly security: readonly JsonObject[] | null;
@@ -145,7 +146,9 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
     requestPath: request.path,
     isMadeUp: request.isMadeUp,
     hasPathParameters: hasPathParameters(template),
-    hasRequiredParameters: needsParameters(parameters),
+    hasRequiredParameters: parameters.some(
+      ({ in: location, required }) => location !== 'path' && required === true,
+    ),
     security,
     hasOwnSecurity: (readSecurity(source) ?? []).length > 0,
     declares402,

@@ -192,11 +192,6 @@ export function hasPathParameters(template: string): boolean {
   return template.includes('{');
 }
 
-/** Returns true if a request needs parameters outside the path. */
-export function needsParameters(parameters: readonly JsonObject[]): boolean {
-  return parameters.some(({ in: location, required }) => location !== 'path' && required === true);
-}
-
 /** Last labels that no public DNS resolves (RFC 6761, RFC 6762, RFC 8375, and ICANN's .internal). */
 const LOCAL_SUFFIX = /\.(?:localhost|local|localdomain|internal|intranet|lan|home\.arpa|cluster)$/;
 /** IANA's example names (RFC 2606): "example.com", "api.example.org", "shop.example". */

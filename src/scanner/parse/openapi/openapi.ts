@@ -100,14 +100,10 @@ function readSecuritySchemes(root: JsonObject): readonly SecurityScheme[] {
 }
 
 /** Finds the security schemes of an OpenAPI document that mean payment over x402. */
-export function findPaymentSchemes({
-  securitySchemes,
-}: {
-  readonly securitySchemes: readonly SecurityScheme[];
-}): PaymentSchemes {
+export function findPaymentSchemes(facts: Pick<OpenApiFacts, 'securitySchemes'>): PaymentSchemes {
   return {
-    x402: securitySchemes.filter(isX402Scheme).map(({ name }) => name),
-    apiKeys: securitySchemes.filter(isPaymentApiKey).map(({ name }) => name),
+    x402: facts.securitySchemes.filter(isX402Scheme).map(({ name }) => name),
+    apiKeys: facts.securitySchemes.filter(isPaymentApiKey).map(({ name }) => name),
   };
 }
 
