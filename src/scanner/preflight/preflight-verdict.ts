@@ -191,7 +191,7 @@ export function storedPreflight(
     payTo: null,
     maxTimeoutSeconds: null,
     isUpfront: false,
-    ...toPrice(network ?? undefined, asset ?? undefined, amount ?? undefined),
+    ...toPrice({ network, asset, amount }),
   }));
   const terms = { x402Version: null, resourceUrl: null, offers, digest: null };
   const judgement = { terms, misplaced: null, otherWays: ways, payability: resource, schema: null };

@@ -66,7 +66,7 @@ function toPricedOffer(offer: Offer): PricedOffer {
   const { network, asset, amount, maxTimeoutSeconds, payTo } = offer;
   return {
     ...toOfferTerms(offer),
-    ...toPrice(network, asset, amount),
+    ...toPrice({ network, asset, amount }),
     payTo: toText(payTo),
     isUpfront: isSettledUpfront(offer.extra),
     maxTimeoutSeconds: typeof maxTimeoutSeconds === 'number' ? maxTimeoutSeconds : null,

@@ -32,8 +32,8 @@ export function toDollarUnits({ network, asset, amount }: PriceTerms) {
   const units = parseAmount(amount);
   if (knownAsset === null || units === null) return null;
   // One token of each known asset is worth a dollar.
-  const { decimals } = knownAsset;
-  return { amount: units, dollar: 10n ** BigInt(decimals), decimals };
+  const { decimals, symbol } = knownAsset;
+  return { amount: units, dollar: 10n ** BigInt(decimals), decimals, symbol };
 }
 
 /**
@@ -58,17 +58,13 @@ export function groupThousands(digits: string): string {
   return digits.replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
-type Term = JsonValue | undefined;
-
 /** Formats the price for people, "0.05 USDC". `price` and `decimals` are null for an unknown asset. */
-export function toPrice(network: Term, asset: Term, units: Term) {
-  const knownAsset = findOfferAsset({ network, asset });
-  const amount = parseAmount(units);
-  const hasPrice = knownAsset !== null && amount !== null;
+export function toPrice(terms: PriceTerms) {
+  const units = toDollarUnits(terms);
   return {
-    price: hasPrice ? `${toDecimal(amount, knownAsset.decimals)} ${knownAsset.symbol}` : null,
-    isTestnet: isTestnet(network),
-    decimals: hasPrice ? knownAsset.decimals : null,
+    price: units === null ? null : `${toDecimal(units.amount, units.decimals)} ${units.symbol}`,
+    isTestnet: isTestnet(terms.network),
+    decimals: units?.decimals ?? null,
   };
 }
 

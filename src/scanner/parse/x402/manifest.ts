@@ -11,7 +11,6 @@ import {
 } from '../json/json.ts';
 import { escapePointerStep } from '../json/json-pointer.ts';
 import {
-  dollars,
   FLAT_PRICE_MEMBERS,
   findPriceSign,
   readStatedPrice,
@@ -182,12 +181,9 @@ function readMethod(
 function readPrice(details: JsonObject): StatedPrice {
   for (const name of FLAT_PRICE_MEMBERS) {
     const price = details[name];
-    const amount = dollars(price);
-    const stated = isJsonObject(price)
-      ? readStatedPrice(price)
-      : amount === null
-        ? null
-        : { dollars: amount, units: null };
+    const stated = readStatedPrice(
+      isJsonObject(price) ? price : { amount: price, currency: 'USD' },
+    );
     if (stated !== null) return stated;
   }
   return readStatedPrice(details) ?? NO_PRICE;
