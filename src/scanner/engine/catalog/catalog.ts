@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { readMembers } from '../../model/json.ts';
 import type { ProbingOptions } from '../../model/observations.ts';
 import type { CategoryKey, CheckResult } from '../../model/report.ts';
 import type { ScoringName } from '../score.ts';
-import { type DiscoveredCheck, discoverChecks, fileDigest } from './discover-checks.ts';
+import { type DiscoveredCheck, fileDigest } from './discover-checks.ts';
 
 /** A catalog is invalid. The message names the file and the mistake. */
 export class CatalogError extends Error {
@@ -36,8 +37,7 @@ export type Catalog = {
 export type CatalogSource = {
   /** Folder of the catalogs, ending in a slash. */
   readonly folder?: URL;
-  /** Discovered checks; by default `discoverChecks` finds them. */
-  readonly checks?: readonly DiscoveredCheck[];
+  readonly checks: readonly DiscoveredCheck[];
 };
 
 export const CATALOG_FOLDER = new URL('../../../../catalog/', import.meta.url);
@@ -61,10 +61,11 @@ export async function listCatalogs(folder = CATALOG_FOLDER): Promise<readonly st
 }
 
 /** Loads a catalog and compares all digests. Throws CatalogError, which names the file and every breach. */
-export async function loadCatalog(version: string, source: CatalogSource = {}): Promise<Catalog> {
-  const folder = source.folder ?? CATALOG_FOLDER;
+export async function loadCatalog(
+  version: string,
+  { folder = CATALOG_FOLDER, checks }: CatalogSource,
+): Promise<Catalog> {
   const { catalog, isChanged } = await readCatalog(version, folder);
-  const checks = source.checks ?? (await discoverChecks());
   const breaches = [
     ...(isChanged ? ['it is published and was changed'] : []),
     ...catalog.checks.flatMap((entry) => findDigestBreaches(entry, checks)),
@@ -149,13 +150,7 @@ export async function readPublished(folder: URL): Promise<Published> {
 }
 
 function isPublished(value: unknown): value is Published {
-  if (typeof value !== 'object' || value === null || !('catalogs' in value)) return false;
-  const { catalogs } = value;
-  return (
-    typeof catalogs === 'object' &&
-    catalogs !== null &&
-    Object.values(catalogs).every(
-      (digest) => typeof digest === 'string' && DIGEST_FORMAT.test(digest),
-    )
-  );
+  const { catalogs } = readMembers(value);
+  if (typeof catalogs !== 'object' || catalogs === null) return false;
+  return Object.values(catalogs).every((digest) => DIGEST_FORMAT.test(String(digest)));
 }
