@@ -17,18 +17,18 @@ const MAX_SAMPLE_CHARS = 256;
 const SAMPLE_TEXT = 'example';
 
 /** Valid samples, by the `format` of a JSON Schema. */
-const SAMPLES_BY_FORMAT: Readonly<Record<string, string>> = {
-  date: '2026-01-01',
-  'date-time': '2026-01-01T00:00:00Z',
-  time: '00:00:00Z',
-  email: 'someone@example.com',
-  hostname: 'example.com',
-  ipv4: '192.0.2.1',
-  ipv6: '2001:db8::1',
-  uri: 'https://example.com/',
-  url: 'https://example.com/',
-  uuid: '00000000-0000-4000-8000-000000000000',
-};
+const SAMPLES_BY_FORMAT: ReadonlyMap<JsonValue | undefined, string> = new Map([
+  ['date', '2026-01-01'],
+  ['date-time', '2026-01-01T00:00:00Z'],
+  ['time', '00:00:00Z'],
+  ['email', 'someone@example.com'],
+  ['hostname', 'example.com'],
+  ['ipv4', '192.0.2.1'],
+  ['ipv6', '2001:db8::1'],
+  ['uri', 'https://example.com/'],
+  ['url', 'https://example.com/'],
+  ['uuid', '00000000-0000-4000-8000-000000000000'],
+]);
 
 /** Never throws. Ignores `pattern` and `$ref`, so the sample may violate them. */
 export function toSampleArguments(schema: JsonValue | undefined): JsonObject {
@@ -101,8 +101,8 @@ function toSampleNumber({ minimum, exclusiveMinimum, maximum }: JsonObject): num
 }
 
 function toSampleText({ format, minLength, maxLength }: JsonObject): string {
-  if (typeof format === 'string' && Object.hasOwn(SAMPLES_BY_FORMAT, format))
-    return SAMPLES_BY_FORMAT[format] ?? '';
+  const sample = SAMPLES_BY_FORMAT.get(format);
+  if (sample !== undefined) return sample;
   const minChars = typeof minLength === 'number' ? Math.min(minLength, MAX_SAMPLE_CHARS) : 0;
   const maxChars = typeof maxLength === 'number' ? Math.max(maxLength, 0) : MAX_SAMPLE_CHARS;
   return SAMPLE_TEXT.padEnd(minChars, 'x').slice(0, maxChars);

@@ -6,11 +6,11 @@ import { cleanText } from '../text/text.ts';
 export type OtherChallenge = Pick<OtherWay, 'protocol' | 'methods'>;
 
 /** Protocols by authentication scheme. `Payment` is from draft-httpauth-payment. `LSAT` is an old name of `L402`. */
-const PROTOCOLS_BY_SCHEME: Readonly<Record<string, OtherProtocol>> = {
-  payment: 'MPP',
-  l402: 'L402',
-  lsat: 'L402',
-};
+const PROTOCOLS_BY_SCHEME: ReadonlyMap<string, OtherProtocol> = new Map([
+  ['payment', 'MPP'],
+  ['l402', 'L402'],
+  ['lsat', 'L402'],
+]);
 /** Headers with which a network that sells to crawlers answers 402 (Cloudflare, pay per crawl). */
 const CRAWLER_HEADERS = ['crawler-price', 'crawler-error'];
 /** Only the start of a header is read. */
@@ -44,8 +44,8 @@ function readHeader(value: string): readonly OtherChallenge[] {
   const header = value.replace(QUOTED_STRING, (_, text) => `"${quotedValues.push(text) - 1}"`);
   const schemes = [...header.matchAll(AUTH_SCHEME)];
   return schemes.flatMap(({ index, 0: { length }, 1: scheme = '' }, order): OtherChallenge[] => {
-    const protocol = findProtocol(scheme);
-    if (protocol === null) return [];
+    const protocol = PROTOCOLS_BY_SCHEME.get(scheme.toLowerCase());
+    if (protocol === undefined) return [];
     if (protocol !== 'MPP') return [{ protocol, methods: [] }];
     const parameters = header.slice(index + length, schemes[order + 1]?.index);
     const methods = [...parameters.matchAll(METHOD_PARAMETER)].map(([, quotedIndex = '', token]) =>
@@ -53,11 +53,6 @@ function readHeader(value: string): readonly OtherChallenge[] {
     );
     return [{ protocol, methods: methods.filter((name) => name !== '') }];
   });
-}
-
-function findProtocol(scheme: string): OtherProtocol | null {
-  const name = scheme.toLowerCase();
-  return Object.hasOwn(PROTOCOLS_BY_SCHEME, name) ? (PROTOCOLS_BY_SCHEME[name] ?? null) : null;
 }
 
 /** A backslash escapes one character of a quoted string (RFC 9110, 5.6.4). */
