@@ -77,9 +77,7 @@ function findChallenges(
   all: readonly ResourceObservation[],
   read: ChallengeReader,
 ): readonly ProbeChallenge[] {
-  return findSaleProbes(resource, all)
-    .map((probe) => readProbe(probe, read))
-    .filter((challenge) => challenge !== null);
+  return findSaleProbes(resource, all).flatMap((probe) => readProbe(probe, read) ?? []);
 }
 
 /**

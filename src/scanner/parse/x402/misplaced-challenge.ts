@@ -191,10 +191,8 @@ export function findOtherHeader({ headers, status }: HttpData): string | null {
 }
 
 function decodeInside(value: string): JsonValue | null {
-  const [start, end] = [
-    value.search(/[{[]/),
-    Math.max(value.lastIndexOf('}'), value.lastIndexOf(']')),
-  ];
+  const start = value.search(/[{[]/);
+  const end = Math.max(value.lastIndexOf('}'), value.lastIndexOf(']'));
   if (start !== -1 && end > start) {
     const json = value.slice(start, end + 1);
     // A quoted parameter has a backslash before each quotation mark (RFC 9110, 5.6.4).
