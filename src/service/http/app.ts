@@ -15,15 +15,10 @@ import requestGuard, {
   unknownPaths,
 } from '../../../plugins/request-guard.ts';
 import views from '../../../plugins/views.ts';
-import type { SigningKey } from '../../scanner/attestation/envelope.ts';
-import type { Catalog } from '../../scanner/engine/catalog/catalog.ts';
-import type { DiscoveredCheck } from '../../scanner/engine/catalog/discover-checks.ts';
 import type { Config } from '../config/config.ts';
 import { createTokenReader, type TokenReaderOptions } from '../ownership/token-reader.ts';
 import { createVerification } from '../ownership/verification.ts';
 import type { Payments } from '../payment/payments.ts';
-import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
-import type { Store } from '../store/store.ts';
 import type { OriginTurns } from '../turns/origin-turns.ts';
 import { type AskHost, type AskSeller, createPreflightRunner } from '../turns/run-preflight.ts';
 import { createOwnerWatches } from '../watch/owner-watches.ts';
@@ -51,12 +46,11 @@ import { reportRoute } from './routes/site/report.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
 import { watchRoutes } from './routes/watch.ts';
 
-export type AppOptions = {
+export type AppOptions = Omit<
+  RouteContext,
+  'config' | 'verification' | 'preflight' | 'ownerWatches'
+> & {
   readonly log: FastifyBaseLogger;
-  readonly store: Store;
-  readonly scanCoordinator: ScanCoordinator;
-  readonly catalog: Catalog;
-  readonly checks: readonly DiscoveredCheck[];
   readonly askSeller: AskSeller;
   readonly askHost: AskHost;
   /** The app stops the turns before it closes. */
@@ -66,7 +60,6 @@ export type AppOptions = {
   /** Waits until a host's file may be read again. Tests replace this timer. */
   readonly wait?: TokenReaderOptions['wait'];
   readonly payments: SellingPayments;
-  readonly signingKey: SigningKey;
   /** Registries of other parts, which `/metrics` serves too. */
   readonly registries?: readonly Registry[];
 };
@@ -135,11 +128,10 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   const readToken = createTokenReader({ store, turns, stopping: signal, wait });
   const verification = createVerification({ store, readToken });
   const shared = { config, store, scanCoordinator, catalog, checks };
-  const context = { ...shared, verification, preflight, signingKey };
-  await registerRoutes(app, context);
   const timing = toWatchTiming(timeScale);
   const ownerWatches = createOwnerWatches({ store, policy, siteUrl, isRateLimited, timing });
-  await app.register(watchRoutes, { ...context, ownerWatches });
+  const context = { ...shared, verification, ownerWatches, preflight, signingKey };
+  await registerRoutes(app, context);
   await app.register(paidRoutes, payments);
   await registerMcp(app, context, service);
   await app.ready();
@@ -211,6 +203,7 @@ async function registerRoutes(app: FastifyInstance, context: RouteContext): Prom
     aboutRoutes,
     statisticsPageRoute,
     feedRoutes,
+    watchRoutes,
   ]) {
     await app.register(routes, context);
   }

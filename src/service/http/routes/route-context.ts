@@ -9,6 +9,7 @@ import type { Verification } from '../../ownership/verification.ts';
 import type { ScanCoordinator } from '../../scans/scan-coordinator.ts';
 import type { Store } from '../../store/store.ts';
 import type { PreflightRunner } from '../../turns/run-preflight.ts';
+import type { OwnerWatches } from '../../watch/owner-watches.ts';
 
 /** Options of every route group. */
 export type RouteContext = {
@@ -19,6 +20,7 @@ export type RouteContext = {
   /** The check versions that the catalog runs. */
   readonly checks: readonly DiscoveredCheck[];
   readonly verification: Verification;
+  readonly ownerWatches: OwnerWatches;
   readonly preflight: PreflightRunner;
   /** The key that signs reports. */
   readonly signingKey: SigningKey;

@@ -1,7 +1,6 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { Type } from 'typebox';
 import { oneOf } from '../../../scanner/model/shapes.ts';
-import type { OwnerWatches } from '../../watch/owner-watches.ts';
 import { STORE_ERRORS } from './answer-schema.ts';
 import { offerToOwner } from './ownership.ts';
 import {
@@ -10,8 +9,6 @@ import {
   type RouteContext,
   urlParameter,
 } from './route-context.ts';
-
-type WatchRouteContext = RouteContext & { readonly ownerWatches: OwnerWatches };
 
 const createBody = Type.Object({
   url: urlParameter,
@@ -86,7 +83,7 @@ const SECRET_ROUTES = [
   },
 ] as const;
 
-export const watchRoutes: FastifyPluginAsync<WatchRouteContext> = async (app, parts) => {
+export const watchRoutes: FastifyPluginAsync<RouteContext> = async (app, parts) => {
   const { ownerWatches } = parts;
   offerToOwner(app, parts, 'watch', {
     url: '/v1/watch',
