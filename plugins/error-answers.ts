@@ -39,19 +39,24 @@ export function answerError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const failedCall = error instanceof PaidCallFailed ? error : null;
-  const serviceError = toServiceError(failedCall === null ? error : failedCall.cause, request);
-  const { status, code, message, cause, retryAfterSec } = serviceError;
-  const charged = failedCall === null ? findCharged(serviceError, request) : failedCall.charged;
-  if (status >= 500 && cause !== undefined) {
-    request.log.error({ err: cause, code }, 'request failed');
-  }
+  const { serviceError, charged } = explainError(error, request, 'request failed');
+  const { status, code, message, retryAfterSec } = serviceError;
   if (retryAfterSec !== null) reply.header('retry-after', retryAfterSec);
   if (status === 429) setLimitHeaders(serviceError, reply);
   return reply
     .code(status)
     .headers({ ...serviceError.headers, 'cache-control': 'no-store' })
     .send({ error: code, message, charged, ...serviceError.body });
+}
+
+/** Returns the error that the caller gets. Logs its cause if the fault is ours. */
+export function explainError(error: unknown, request: FastifyRequest, logMessage: string) {
+  const failedCall = error instanceof PaidCallFailed ? error : null;
+  const serviceError = toServiceError(failedCall === null ? error : failedCall.cause, request);
+  const { status, code, cause } = serviceError;
+  if (status >= 500 && cause !== undefined) request.log.error({ err: cause, code }, logMessage);
+  const charged = failedCall === null ? findCharged(serviceError, request) : failedCall.charged;
+  return { serviceError, charged };
 }
 
 /** Replaces the headers about the route's own limit, because the request may have exceeded another limit. */

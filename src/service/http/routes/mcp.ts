@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { createDisconnectSignal } from '../../../../plugins/connection.ts';
-import { toServiceError } from '../../../../plugins/error-answers.ts';
+import { explainError } from '../../../../plugins/error-answers.ts';
 import type { CountRequest } from '../../../../plugins/rate-limit.ts';
 import { explainOneCheck } from '../../../scanner/engine/catalog/explain.ts';
 import { type McpBackend, PAYMENT_META } from '../../../scanner/mcp/tools.ts';
@@ -229,12 +229,7 @@ function createBackend(
 
 /** Writes an error in the form of the API's errors. */
 function describeFailure(error: unknown, request: FastifyRequest): object {
-  const failedCall = error instanceof PaidCallFailed ? error : null;
-  const serviceError = toServiceError(failedCall === null ? error : failedCall.cause, request);
-  const { status, code, message, cause, retryAfterSec, body } = serviceError;
-  if (status >= 500 && cause !== undefined) {
-    request.log.error({ err: cause, code }, 'tool failed');
-  }
-  const charged = failedCall === null ? (serviceError.charged ?? false) : failedCall.charged;
+  const { serviceError, charged } = explainError(error, request, 'tool failed');
+  const { code, message, retryAfterSec, body } = serviceError;
   return { error: code, message, charged, ...(retryAfterSec ? { retryAfterSec } : {}), ...body };
 }
