@@ -1,4 +1,4 @@
-import type { Item } from 'feed';
+import type { FeedOptions, Item } from 'feed';
 import type { PayableState } from '../../scanner/model/payability.ts';
 import type { DirectoryQuery } from '../store/context.ts';
 import type { DirectoryRecord, HistoryRow } from '../store/directory.ts';
@@ -153,20 +153,16 @@ export async function writeDirectoryFeed(
   return writeAtom(head, { siteUrl, updatedAtMs, items });
 }
 
+type FeedParts = {
+  readonly siteUrl: string;
+  readonly updatedAtMs: number;
+  readonly items: readonly Item[];
+};
+
 async function writeAtom(
-  head: {
-    readonly id: string;
-    readonly title: string;
-    readonly link: string;
-    readonly feed: string;
-  },
-  parts: {
-    readonly siteUrl: string;
-    readonly updatedAtMs: number;
-    readonly items: readonly Item[];
-  },
+  head: Pick<FeedOptions, 'id' | 'title' | 'link' | 'feed'>,
+  { siteUrl, updatedAtMs, items }: FeedParts,
 ): Promise<AtomFeed> {
-  const { siteUrl, updatedAtMs, items } = parts;
   const { Feed } = await import('feed');
   const feed = new Feed({
     ...head,
