@@ -28,11 +28,9 @@ export async function changeListing(
   const { host } = origin;
   const change = { listed, enrichmentSuppressed: suppressEnrichment };
   const proof = await findProof(store, host, client, listingKey);
-  const { confirm, hasKey, isOwner, provedWhen, Refusal } = proof;
+  const { confirm, hasKey, isOwner, proved, toRefusal } = proof;
   if (hasKey) return { host, ...(await store.listing.set(host, change, confirm.tokenHash)) };
-  if (!isOwner && makesVisible(change)) {
-    throw new Refusal(`Control of ${host} was proved ${provedWhen}. ${HOW_TO_PROVE}`);
-  }
+  if (!isOwner && makesVisible(change)) throw toRefusal(`${proved}.`);
   const isAllowed = isOwner || (await verification.stillServes(origin, client, confirm.tokenHash));
   const settings = isAllowed
     ? await setWhileProved(store, host, confirm, change)
@@ -41,14 +39,10 @@ export async function changeListing(
   if (settings === 'proof outdated' && isOwner)
     return changeListing(options, origin, client, request);
   if (settings === 'proof outdated') {
-    throw new Refusal(
-      `Control of ${host} was proved ${provedWhen}, and the file is no longer served. ${HOW_TO_PROVE}`,
-    );
+    throw toRefusal(`${proved}, and the file is no longer served.`);
   }
   if (settings === 'set by key') {
-    throw new Refusal(
-      `This was set with the listingKey of ${host}: send it. Without it: ${HOW_TO_PROVE}`,
-    );
+    throw toRefusal(`This was set with the listingKey of ${host}: send it. Without it:`);
   }
   return { host, ...settings };
 }
@@ -64,9 +58,8 @@ export async function requireOwner(
   listingKey: string | undefined,
 ): Promise<Confirm> {
   const proof = await findProof(store, host, client, listingKey);
-  const { confirm, hasKey, isOwner, provedWhen, Refusal } = proof;
-  if (hasKey || isOwner) return confirm;
-  throw new Refusal(`Control of ${host} was proved ${provedWhen}. ${HOW_TO_PROVE}`);
+  if (proof.hasKey || proof.isOwner) return proof.confirm;
+  throw proof.toRefusal(`${proof.proved}.`);
 }
 
 /**
@@ -85,15 +78,14 @@ async function findProof(
 
   const isRecent = store.now() - confirm.atMs < TOKEN_LIFETIME_MS;
   const Refusal = isRecent ? NotYourProof : NotVerified;
+  const toRefusal = (reason: string) => new Refusal(`${reason} ${HOW_TO_PROVE}`);
   const hasKey = isRecent && isKeyOfHash(listingKey, confirm.keyHash);
   if (isRecent && listingKey !== undefined && !hasKey) {
-    throw new Refusal(
-      `listingKey did not come with the token that proved ${host}. ${HOW_TO_PROVE}`,
-    );
+    throw toRefusal(`listingKey did not come with the token that proved ${host}.`);
   }
-  const provedWhen = isRecent ? 'by another client' : 'over an hour ago';
+  const proved = `Control of ${host} was proved ${isRecent ? 'by another client' : 'over an hour ago'}`;
   const isOwner = isRecent && client.key === confirm.client;
-  return { confirm, hasKey, isOwner, provedWhen, Refusal };
+  return { confirm, hasKey, isOwner, proved, toRefusal };
 }
 
 /** Makes the change if nobody wrote after the check. Otherwise checks again, because the proof may have changed. */
