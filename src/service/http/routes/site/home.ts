@@ -14,10 +14,10 @@ import { PATHS } from '../../documents/service-facts.ts';
 import type { AnswerView } from '../../pages/home-page.ts';
 import type { RouteContext } from '../route-context.ts';
 
-/** Parameters of an older front page, which listed the directory. */
 /** This module is loaded at the first request, because it imports the parsers of offers. */
 const importHomePage = () => import('../../pages/home-page.ts');
 
+/** Parameters of the directory, which an older front page had. */
 const querystring = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 253 })),
   page: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })),
