@@ -70,8 +70,7 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
       // A scan sends its last requests shortly before its end.
       await census?.beforeRequest();
       if (scan.failure !== undefined) throw scan.failure;
-      const report = { ...scan.report, ...(scannedAt && { scannedAt }) };
-      return outcomeOf(origin, checksVersion, { ...scan, report });
+      return outcomeOf(origin, { checksVersion, scannedAt }, scan);
     },
     record: async (scan) => recordObservations(scan),
     isSaturated: () => false,
@@ -79,7 +78,16 @@ export function createFakeScanner(checksVersion = '2026-08-14.2'): FakeScanner {
   };
 }
 
-function outcomeOf(origin: Origin, checksVersion: string, scan: CannedScan): ScanOutcome {
+type ReportFacts = {
+  readonly checksVersion: string;
+  readonly scannedAt?: string | undefined;
+};
+
+function outcomeOf(
+  origin: Origin,
+  { checksVersion, scannedAt = '2000-01-01T00:00:00.000Z' }: ReportFacts,
+  scan: CannedScan,
+): ScanOutcome {
   const { grade = 'A', score = 95 } = scan;
   const report: ScanReport = {
     origin: origin.url,
@@ -88,7 +96,7 @@ function outcomeOf(origin: Origin, checksVersion: string, scan: CannedScan): Sca
     subScores: { protocol: score, docs: score, standing: null },
     indexed: [],
     checksVersion,
-    scannedAt: '2000-01-01T00:00:00.000Z',
+    scannedAt,
     payability: [],
     payableBy: null,
     clients: [],
