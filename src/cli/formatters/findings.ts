@@ -1,5 +1,7 @@
 /** Findings of a scan or a pay-test, in the shape that all machine-readable formats share. */
 import type { CheckResult, NamedPath, ScanTiming, Severity } from '../../scanner/model/report.ts';
+import { groupByRootCause } from '../../scanner/model/verdict.ts';
+import { formatUnevaluated } from '../../scanner/report/check-phrases.ts';
 import type { NamedReport } from '../ask-url.ts';
 import { README_FILE, type Repository, type SourceLocation, type Sources } from '../sources.ts';
 
@@ -75,6 +77,16 @@ export type PrintableScan = {
 
 export function isProblem({ status }: { readonly status: string }): boolean {
   return status === 'fail' || status === 'warn';
+}
+
+/** The printed results by what a report for people says of them. Undetermined results are in no list. */
+export function sortResults({ report, printed }: PrintableScan) {
+  const causes = groupByRootCause(printed, report.results);
+  const unevaluated = new Set([...causes.values()].flat());
+  const judged = printed.filter((result) => !isUndetermined(result) && !unevaluated.has(result));
+  const { fail = [], warn = [], pass = [] } = Object.groupBy(judged, ({ status }) => status);
+  const failedIds = fail.map(({ id }) => id);
+  return { fail, warn, pass, causes, unevaluatedText: formatUnevaluated(causes, failedIds) };
 }
 
 export const NAMED_RULE = 'named';

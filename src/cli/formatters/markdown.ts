@@ -2,29 +2,22 @@
 import type { IndexedRow } from '../../scanner/model/indexed.ts';
 import type { OtherWay, ResourcePayability } from '../../scanner/model/payability.ts';
 import type { Advice, CheckResult } from '../../scanner/model/report.ts';
-import { groupByRootCause } from '../../scanner/model/verdict.ts';
 import { toAnswerLine } from '../../scanner/report/answer-line.ts';
-import { formatUnevaluated, toCheckLabel, toIdRanges } from '../../scanner/report/check-phrases.ts';
+import { toCheckLabel, toIdRanges } from '../../scanner/report/check-phrases.ts';
 import {
   formatIndexedRow,
   INDEX_NAMES,
   isWorthShowing,
 } from '../../scanner/report/indexed-words.ts';
 import { escapeMarkdown, toMarkdownCode } from './escapes.ts';
-import { isProblem, isUndetermined, type PrintableScan } from './findings.ts';
+import { type PrintableScan, sortResults } from './findings.ts';
 import { catalogLines, exhaustedLines, groupUndetermined, offlineLine } from './text.ts';
 
 export function formatMarkdown(scan: PrintableScan): string {
   const { report, printed } = scan;
   const { protocol, docs, standing } = report.subScores;
-  const causes = groupByRootCause(printed, report.results);
-  const unevaluatedResults = new Set([...causes.values()].flat());
-  const problems = printed
-    .filter(
-      (result) => isProblem(result) && !isUndetermined(result) && !unevaluatedResults.has(result),
-    )
-    .toSorted((a, b) => rankStatus(a) - rankStatus(b));
-  const passedCount = printed.filter(({ status }) => status === 'pass').length;
+  const { fail, warn, pass, causes, unevaluatedText } = sortResults(scan);
+  const failureCounts = causes.size === 0 ? '' : ` ${fail.length} failed, ${unevaluatedText}.`;
   return [
     `# ${escapeMarkdown(report.origin)}: grade ${report.grade}, ${report.score}/100`,
     '',
@@ -32,10 +25,10 @@ export function formatMarkdown(scan: PrintableScan): string {
     '',
     ...(report.named === undefined ? [] : [toMarkdownCode(report.named.words), '']),
     `Protocol ${protocol ?? 'not determined'}, Docs ${docs ?? 'not determined'}, Standing ${standing ?? 'not determined'}. ` +
-      `${passedCount} of ${printed.length} checks passed.${formatFailureCounts(causes, problems)} Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
+      `${pass.length} of ${printed.length} checks passed.${failureCounts} Checks ${report.checksVersion}, scanned ${report.scannedAt}.`,
     '',
     ...[...catalogLines(scan), ...exhaustedLines(report)].flatMap((line) => [line, '']),
-    ...(problems.length === 0 ? ['Nothing to mend.'] : problemTable(problems)),
+    ...problemTable([...fail, ...warn]),
     '',
     ...unevaluatedLines(causes),
     ...undeterminedLines(printed),
@@ -46,28 +39,14 @@ export function formatMarkdown(scan: PrintableScan): string {
   ].join('\n');
 }
 
-/** Failures before warnings. */
-function rankStatus({ status }: CheckResult): number {
-  return status === 'warn' ? 1 : 0;
-}
-
 /** Only the verdict is our text; the rest quotes the origin, so it is written as code. */
 function formatAnswer(line: string): string {
   const [, verdict, rest] = /^([A-Za-z ]+:) (.+)$/s.exec(line) ?? [];
   return rest === undefined ? toMarkdownCode(line) : `**${verdict}** ${toMarkdownCode(rest)}`;
 }
 
-type Causes = ReadonlyMap<string, readonly CheckResult[]>;
-
-/** " 1 failed, 19 not evaluated because of it." */
-function formatFailureCounts(causes: Causes, problems: readonly CheckResult[]): string {
-  if (causes.size === 0) return '';
-  const failedIds = problems.filter(({ status }) => status === 'fail').map(({ id }) => id);
-  return ` ${failedIds.length} failed, ${formatUnevaluated(causes, failedIds)}.`;
-}
-
 /** One line for all checks that one failure prevents. */
-function unevaluatedLines(causes: Causes): readonly string[] {
+function unevaluatedLines(causes: ReadonlyMap<string, readonly CheckResult[]>): readonly string[] {
   return [...causes].flatMap(([cause, results]) => [
     `Not evaluated because of ${cause}: ${toIdRanges(results.map(({ id }) => id))}`,
     '',
@@ -123,6 +102,7 @@ function indexTable(rows: readonly IndexedRow[]): readonly string[] {
 }
 
 function problemTable(problems: readonly CheckResult[]): readonly string[] {
+  if (problems.length === 0) return ['Nothing to mend.'];
   return [
     '| | check | seen | do |',
     '|---|---|---|---|',

@@ -9,22 +9,16 @@ import type {
   ScanReport,
   SubScores,
 } from '../../scanner/model/report.ts';
-import { groupByRootCause } from '../../scanner/model/verdict.ts';
 import { formatOtherWay } from '../../scanner/parse/x402/other-protocol.ts';
 import { toAnswerLine } from '../../scanner/report/answer-line.ts';
-import {
-  formatUnevaluated,
-  toCheckLabel,
-  toIdRanges,
-  toPhrase,
-} from '../../scanner/report/check-phrases.ts';
+import { toCheckLabel, toIdRanges, toPhrase } from '../../scanner/report/check-phrases.ts';
 import {
   formatIndexedRow,
   INDEX_NAMES,
   isWorthShowing,
 } from '../../scanner/report/indexed-words.ts';
 import { defuseCommands } from './escapes.ts';
-import { isUndetermined, type PrintableScan } from './findings.ts';
+import { isUndetermined, type PrintableScan, sortResults } from './findings.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
@@ -52,14 +46,9 @@ export function formatText(scan: PrintableScan): string {
       scan.hasColours ? styleText(style, text, { validateStream: false }) : text,
   };
   const { columns, paint } = terminal;
-  const judged = printed.filter((result) => !isUndetermined(result));
-  const causes = groupByRootCause(judged, report.results);
-  const unevaluatedResults = new Set([...causes.values()].flat());
-  const withStatus = (status: CheckResult['status']) =>
-    judged.filter((result) => result.status === status && !unevaluatedResults.has(result));
-  const failedIds = withStatus('fail').map(({ id }) => id);
-  const unevaluatedNote = causes.size === 0 ? '' : `, ${formatUnevaluated(causes, failedIds)}`;
-  const undeterminedCount = printed.length - judged.length;
+  const { fail, warn, pass, causes, unevaluatedText } = sortResults(scan);
+  const unevaluatedNote = unevaluatedText === '' ? '' : `, ${unevaluatedText}`;
+  const undeterminedCount = printed.filter(isUndetermined).length;
   const undeterminedNote = undeterminedCount === 0 ? '' : `, ${undeterminedCount} not determined`;
   const offline = offlineLine(printed);
   const lines = [
@@ -69,18 +58,16 @@ export function formatText(scan: PrintableScan): string {
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,
-    `  ${failedIds.length} failed${unevaluatedNote}, ${withStatus('warn').length} warned, ${withStatus('pass').length} passed${undeterminedNote} · checks ${report.checksVersion} · ${report.scannedAt}`,
+    `  ${fail.length} failed${unevaluatedNote}, ${warn.length} warned, ${pass.length} passed${undeterminedNote} · checks ${report.checksVersion} · ${report.scannedAt}`,
     ...catalogLines(scan).flatMap((line) => wrap(line, columns, '  ', '  ')),
     '',
     ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
-    ...groupProblems([...withStatus('fail'), ...withStatus('warn')]).flatMap((problem) =>
-      problemLines(problem, terminal),
-    ),
+    ...groupProblems([...fail, ...warn]).flatMap((problem) => problemLines(problem, terminal)),
     ...otherWayLines(report.otherWays, terminal),
     ...unevaluatedLines(causes, terminal),
     ...adviceLines(report.advice, terminal),
     ...indexedLines(report.indexed, terminal),
-    ...passedLines(withStatus('pass'), terminal),
+    ...passedLines(pass, terminal),
     ...undeterminedLines(groupUndetermined(printed), terminal),
     ...(offline === null ? [] : ['', ...wrap(offline, columns, '  ', '    ')]),
   ];
