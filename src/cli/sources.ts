@@ -8,7 +8,6 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Node } from 'jsonc-parser';
 import type { CheckResult } from '../scanner/model/report.ts';
-import type { YamlLines } from '../scanner/parse/openapi/yaml.ts';
 import { messageOf, UsageError } from './usage.ts';
 
 export type SourceLocation = {
@@ -23,14 +22,13 @@ export type Sources = {
   locate(result: Pick<CheckResult, 'id' | 'evidence'>): SourceLocation | null;
 };
 
-type JsonParser = Pick<typeof import('jsonc-parser'), 'findNodeAtLocation' | 'parseTree'>;
+type Source = SourceLines & { readonly path: string; readonly file: string };
 
-type Source = {
-  readonly path: string;
-  readonly file: string;
-  readonly text: string;
-  /** Null for a file that is not YAML by its name. */
-  readonly yamlLines: YamlLines | null;
+type SourceLines = {
+  /** The line of a member. For a missing member, the line of its nearest ancestor in the file. */
+  readonly lineOf: (steps: readonly string[]) => number;
+  /** True if the file is a JSON object with this member. */
+  readonly hasMember: (name: string) => boolean;
 };
 
 export const NO_SOURCES: Sources = { locate: () => null };
@@ -64,23 +62,20 @@ const DEFAULT_DOCUMENTS: Readonly<Record<string, string>> = {
 export async function readSources(pairs: readonly string[]): Promise<Sources> {
   if (pairs.length === 0) return NO_SOURCES;
   const sources = await Promise.all(pairs.map(readSource));
-  const parser = await import('jsonc-parser');
   return {
     locate({ id, evidence }) {
       for (const [, path, quoted, bare = ''] of evidence.matchAll(POINTER_PATTERN)) {
         const source = sources.find((candidate) => candidate.path === path);
         const pointer = quoted === undefined ? bare : readQuoted(quoted);
-        if (source !== undefined) return locatePointer(source, pointer, parser);
+        if (source !== undefined) return locatePointer(source, pointer);
       }
       const defaultPath = DEFAULT_DOCUMENTS[id];
       const own =
         sources.find(({ path }) => path === defaultPath) ??
         sources.find(({ path }) => defaultPath === OPENAPI_PATH && YAML_PATHS.includes(path));
-      if (own !== undefined) {
-        return locatePointer(own, findBarePointer(own, evidence, parser), parser);
-      }
+      if (own !== undefined) return locatePointer(own, findBarePointer(own, evidence));
       const fallback = sources.find(isFallback);
-      return fallback === undefined ? null : locatePointer(fallback, '', parser);
+      return fallback === undefined ? null : locatePointer(fallback, '');
     },
   };
 }
@@ -99,8 +94,8 @@ async function readSource(pair: string): Promise<Source> {
   }
   try {
     const text = await readFile(file, 'utf8');
-    const yamlLines = isYamlFile(file) ? await readLinesOfYaml(text) : null;
-    return { path, file: file.replaceAll('\\', '/'), text, yamlLines };
+    const lines = await (isYamlFile(file) ? readYaml(text) : readJson(text));
+    return { path, file: file.replaceAll('\\', '/'), ...lines };
   } catch (error) {
     throw new UsageError(`--source ${pair}: the file cannot be read (${messageOf(error)})`);
   }
@@ -112,25 +107,30 @@ export function isYamlFile(file: string): boolean {
 }
 
 /** The package that reads YAML is loaded only if a source is YAML. */
-async function readLinesOfYaml(text: string): Promise<YamlLines> {
+async function readYaml(text: string): Promise<SourceLines> {
   const { readYamlLines } = await import('../scanner/parse/openapi/yaml.ts');
-  return readYamlLines(text);
+  return { lineOf: readYamlLines(text), hasMember: () => false };
 }
 
-/** Locates a member by its JSON pointer. For a missing member, returns the line of its nearest ancestor in the file. */
-function locatePointer(
-  { file, text, yamlLines }: Source,
-  pointer: string,
-  { findNodeAtLocation, parseTree }: JsonParser,
-): SourceLocation {
-  const steps = toSteps(pointer);
-  if (yamlLines !== null) return { file, line: yamlLines(steps) };
+async function readJson(text: string): Promise<SourceLines> {
+  const { findNodeAtLocation, parseTree } = await import('jsonc-parser');
   const root = parseTree(text);
-  for (let length = steps.length; root !== undefined && length > 0; length -= 1) {
-    const node = findNodeAtLocation(root, steps.slice(0, length).map(toKeyOrIndex));
-    if (node !== undefined) return { file, line: toLine(text, findStart(node)) };
-  }
-  return { file, line: 1 };
+  const find = (steps: readonly string[]) =>
+    root === undefined ? undefined : findNodeAtLocation(root, steps.map(toKeyOrIndex));
+  return {
+    lineOf: (steps) => {
+      for (let length = steps.length; length > 0; length -= 1) {
+        const node = find(steps.slice(0, length));
+        if (node !== undefined) return toLine(text, findStart(node));
+      }
+      return 1;
+    },
+    hasMember: (name) => root?.type === 'object' && find([name]) !== undefined,
+  };
+}
+
+function locatePointer({ file, lineOf }: Source, pointer: string): SourceLocation {
+  return { file, line: lineOf(toSteps(pointer)) };
 }
 
 /** The offset of a node; for the value of a member, the offset of its name. */
@@ -155,22 +155,10 @@ function readQuoted(text: string): string {
  * Finds the first pointer in evidence that names no document, as in "lacks these: /skills/0/tags". Paths of requests look
  * like pointers, so the first member of a pointer must exist in the document. Returns '' if there is none.
  */
-function findBarePointer(
-  { text, yamlLines }: Source,
-  evidence: string,
-  parser: JsonParser,
-): string {
-  if (yamlLines !== null) return '';
-  const root = parser.parseTree(text);
-  if (root?.type !== 'object') return '';
+function findBarePointer({ hasMember }: Source, evidence: string): string {
   for (const [, pointer = ''] of evidence.matchAll(BARE_POINTER_PATTERN)) {
-    const steps = toSteps(pointer);
-    if (
-      steps.length > 1 &&
-      parser.findNodeAtLocation(root, steps.slice(0, 1).map(toKeyOrIndex)) !== undefined
-    ) {
-      return pointer;
-    }
+    const [first = '', ...others] = toSteps(pointer);
+    if (others.length > 0 && hasMember(first)) return pointer;
   }
   return '';
 }
