@@ -69,14 +69,10 @@ async function recordScan(
 ): Promise<Recording> {
   // Without its path, because the answer of a named resource stands in no recording that is published.
   const options = { ...parseScanOptions([origin, ...flags]), resource: null };
-  const pool = await bootPool();
-  try {
-    const { scanSubject } = await import('./scan-subject.ts');
-    const { outcome } = await scanSubject({ pool, options, streams });
-    return toRecording(outcome.report, outcome.observations);
-  } finally {
-    await pool.close();
-  }
+  await using pool = await bootPool();
+  const { scanSubject } = await import('./scan-subject.ts');
+  const { outcome } = await scanSubject({ pool, options, streams });
+  return toRecording(outcome.report, outcome.observations);
 }
 
 /** Without the path that the caller named, because its query may be secret. */

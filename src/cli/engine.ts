@@ -41,11 +41,11 @@ export async function startEngine(
 }
 
 /** The threads boot while the caller loads its other modules. */
-export async function bootPool(): Promise<Pool> {
+export async function bootPool(): Promise<Pool & AsyncDisposable> {
   const { createPool } = await import('../scanner/engine/judging-pool.ts');
   const pool = createPool({ threads: THREADS });
   void pool.start();
-  return pool;
+  return { ...pool, [Symbol.asyncDispose]: () => pool.close() };
 }
 
 /** The threads load the checks while the caller goes on. Throws like `startEngine`. */
