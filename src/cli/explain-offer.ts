@@ -72,20 +72,15 @@ function formatRow(row: SchemeRow): readonly string[] {
     ['payTo', formatPattern(account)],
     ['extra', requiredMembers.map(formatMember).join('; ') || 'nothing is required'],
     ['if present', optionalMembers.map(formatMember).join('; ')],
-    [
-      'methods',
-      methods?.map((method, index) => (index === 0 ? `${method} (default)` : method)).join(', ') ??
-        '',
-    ],
-    ['paymentFlow', formatFlows(flows)],
+    ['methods', methods === undefined ? '' : formatChoices(methods)],
+    ['paymentFlow', flows === null ? 'not judged' : formatChoices(flows)],
     ['specification', formatSpecification(row.specification, row.draft ?? source)],
   ];
   return lines.flatMap(([label, text]) => (text === '' ? [] : [`  ${label.padEnd(13)} ${text}`]));
 }
 
-function formatFlows(flows: SchemeRow['flows']): string {
-  if (flows === null) return 'not judged';
-  const [first, ...others] = flows;
+/** The first choice is the default. */
+function formatChoices([first, ...others]: readonly string[]): string {
   return [`${first} (default)`, ...others].join(', ');
 }
 
