@@ -155,29 +155,26 @@ export class TestFacilitator {
       'reason' in judgement ? judgement.reason : fault === 'refuse' ? REFUSAL_REASON : null;
     const payer = 'payer' in judgement ? judgement.payer : undefined;
     if (step === 'verify') {
-      const isUsed = this.ledger.findSettlement(nonce) !== null;
-      const reason = isUsed ? 'nonce_already_used' : refusal;
-      const isAccepted = reason === null;
-      this.ledger.record({ step, nonce, payload, requirements, isAccepted, reason });
-      return isAccepted
+      const reason = this.ledger.isSettled(nonce) ? 'nonce_already_used' : refusal;
+      this.ledger.record({ step, nonce, payload, requirements, reason });
+      return reason === null
         ? { isValid: true, payer }
         : { isValid: false, invalidReason: reason, payer };
     }
-    const isPending = refusal === null && this.#isPending(nonce, fault);
-    const amount = 'amount' in judgement ? judgement.amount : '';
-    const settlement = refusal !== null || isPending ? null : this.ledger.settle(nonce, amount);
-    const isAccepted = settlement !== null;
-    const reason = isAccepted
-      ? null
-      : isPending
-        ? 'settlement_pending'
-        : (refusal ?? 'nonce_already_used');
-    this.ledger.record({ step, nonce, payload, requirements, isAccepted, reason });
-    const common = { network: requirements['network'], payer };
-    if (settlement !== null)
-      return { success: true, transaction: settlement.transaction, ...common };
-    const transaction = isPending ? this.ledger.getTransaction(nonce) : '';
-    return { success: false, errorReason: reason, transaction, ...common };
+    const reason = refusal ?? this.#settle(nonce, fault);
+    this.ledger.record({ step, nonce, payload, requirements, reason });
+    const hasTransaction = reason === null || reason === 'settlement_pending';
+    const transaction = hasTransaction ? this.ledger.getTransaction(nonce) : '';
+    const common = { transaction, network: requirements['network'], payer };
+    return reason === null
+      ? { success: true, ...common }
+      : { success: false, errorReason: reason, ...common };
+  }
+
+  /** Returns the `errorReason`; null if the payment is settled now. */
+  #settle(nonce: string, fault: FacilitatorFault | null): string | null {
+    if (this.#isPending(nonce, fault)) return 'settlement_pending';
+    return this.ledger.settle(nonce) ? null : 'nonce_already_used';
   }
 
   #isPending(nonce: string, fault: FacilitatorFault | null): boolean {

@@ -17,7 +17,7 @@ export const TRANSFER_TYPES = {
 export type Members = Readonly<Record<string, unknown>>;
 
 type Judgement =
-  | { readonly payer: string; readonly nonce: string; readonly amount: string }
+  | { readonly payer: string; readonly nonce: string }
   | { readonly reason: string; readonly nonce: string };
 
 /** The clocks of seller and buyer may differ by this much. */
@@ -46,7 +46,7 @@ export async function judgePayment({
   const from = toText(readAuthorization(payload)['from']);
   if (signer === null || signer.toLowerCase() !== from.toLowerCase())
     return { reason: 'invalid_exact_evm_payload_signature', nonce };
-  return { payer: from, nonce, amount };
+  return { payer: from, nonce };
 }
 
 function findTermFault(payload: Members, requirements: Members, amount: string): string | null {

@@ -11,18 +11,14 @@ export type FacilitatorCall = {
   readonly payload: Members;
   /** `paymentRequirements` of the call. */
   readonly requirements: Members;
-  /** True if verify found the payment valid, or settle succeeded. */
-  readonly isAccepted: boolean;
-  /** `invalidReason` or `errorReason` of the answer; null if the call was accepted. */
+  /** `invalidReason` or `errorReason` of the answer; null if verify found the payment valid, or settle succeeded. */
   readonly reason: string | null;
 };
-
-export type LedgerSettlement = { readonly transaction: string; readonly amount: string };
 
 /** Records calls and settlements by nonce, in place of a blockchain. */
 export class Ledger {
   readonly #calls: FacilitatorCall[] = [];
-  readonly #settlements = new Map<string, LedgerSettlement>();
+  readonly #settledNonces = new Set<string>();
   readonly #transactions = new Map<string, string>();
   readonly #signedNonces = new Set<string>();
 
@@ -53,12 +49,15 @@ export class Ledger {
       );
   }
 
-  /** Returns null if the nonce was used. Synchronous, so that only one of several racing calls settles. */
-  settle(nonce: string, amount: string): LedgerSettlement | null {
-    if (this.#settlements.has(nonce)) return null;
-    const settlement = { transaction: this.getTransaction(nonce), amount };
-    this.#settlements.set(nonce, settlement);
-    return settlement;
+  /** Returns false if the nonce was used. Synchronous, so that only one of several racing calls settles. */
+  settle(nonce: string): boolean {
+    const isNew = !this.#settledNonces.has(nonce);
+    this.#settledNonces.add(nonce);
+    return isNew;
+  }
+
+  isSettled(nonce: string): boolean {
+    return this.#settledNonces.has(nonce);
   }
 
   /** The transaction that spends the nonce. A pending payment keeps its transaction when it is settled. */
@@ -68,10 +67,6 @@ export class Ledger {
     const transaction = `0x${randomBytes(32).toString('hex')}`;
     this.#transactions.set(nonce, transaction);
     return transaction;
-  }
-
-  findSettlement(nonce: string): LedgerSettlement | null {
-    return this.#settlements.get(nonce) ?? null;
   }
 
   listCalls(nonce: string, step?: Step): readonly FacilitatorCall[] {

@@ -40,7 +40,7 @@ export async function tryBadHeaders(
     const reaction = `${name}: ${describeReply(reply)}`;
     if (!(await isAlive()))
       return { status: 'fail', evidence: `${reaction}, and its process ended` };
-    const isSettled = payment !== null && tester.ledger.findSettlement(payment.nonce) !== null;
+    const isSettled = payment !== null && tester.ledger.isSettled(payment.nonce);
     if (isDelivery(reply) && !isSettled) deliveries.push(`${reaction} without a settlement`);
     if (reply.ok && reply.status >= 500) serverErrors.push(reaction);
   }

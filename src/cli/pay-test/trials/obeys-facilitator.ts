@@ -16,7 +16,7 @@ export async function tryRefusedVerify(tester: RouteTester): Promise<TrialFindin
     { step: 'verify', fault: 'refuse' },
   );
   const hasVerifyCall = tester.ledger.listCalls(nonce, 'verify').length > 0;
-  const isSettled = tester.ledger.findSettlement(nonce) !== null;
+  const isSettled = tester.ledger.isSettled(nonce);
   if (!hasVerifyCall && (isSettled || !isDelivered))
     return notRun(`${description}: ${CHECKS_ITSELF}`);
   const hasSettleCall = tester.ledger.listCalls(nonce, 'settle').length > 0;
@@ -95,7 +95,7 @@ function judgeVerifyOutage(
   { nonce, reply, isDelivered, description }: PaymentAttempt,
 ): TrialFinding {
   // Verify was not asked, so its fault did not reach the seller, who was paid.
-  if (!wasAsked(tester, nonce, 'verify') && tester.ledger.findSettlement(nonce) !== null)
+  if (!wasAsked(tester, nonce, 'verify') && tester.ledger.isSettled(nonce))
     return notRun(`${description}: ${CHECKS_ITSELF}`);
   if (isDelivered) return failIfFree(true, description);
   const isLate = reply.ms > tester.timing.patienceMs;

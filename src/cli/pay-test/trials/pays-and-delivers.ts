@@ -75,7 +75,9 @@ export async function tryFirstPayment(tester: RouteTester): Promise<FirstPayment
     return { status: 'fail', evidence: [evidence, ...refusals].join('; '), ...flags };
   }
   tester.paidAnswer = reply;
-  const settledTransaction = tester.ledger.findSettlement(nonce)?.transaction;
+  const settledTransaction = tester.ledger.isSettled(nonce)
+    ? tester.ledger.getTransaction(nonce)
+    : null;
   const [status, fault] = gradeReceipt(readReceipt(reply), settledTransaction);
   const isExampleRefused = status === 'pass' && refusedExample !== null;
   return { status: isExampleRefused ? 'warn' : status, evidence: `${evidence}${fault}`, ...flags };
@@ -104,7 +106,7 @@ async function payFirst(tester: RouteTester): Promise<PaymentAttempt> {
 
 function gradeReceipt(
   receipt: SellerReceipt | null,
-  settledTransaction: string | undefined,
+  settledTransaction: string | null,
 ): readonly [TrialStatus, string] {
   if (receipt === null) return ['fail', '; no settlement header that can be decoded'];
   const { success, transaction, network, payer } = receipt;
@@ -151,7 +153,7 @@ export function judgeCaching({ paidAnswer }: RouteTester): TrialFinding {
 export async function tryFailedWork(tester: RouteTester): Promise<TrialFinding> {
   const { nonce, reply, description } = await tester.signAndSend();
   const evidence = `a good payment: ${description}`;
-  const isSettled = tester.ledger.findSettlement(nonce) !== null;
+  const isSettled = tester.ledger.isSettled(nonce);
   if (reply.ok && reply.status < 500) {
     return notRun(`${evidence}: ${isSettled ? 'the handler works' : 'the handler did not fail'}`);
   }

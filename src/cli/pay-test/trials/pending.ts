@@ -41,13 +41,12 @@ function judgePending(
   if (laterCalls.some((call) => !isDeepStrictEqual(pickTerms(call), firstTerms))) {
     const isOtherNonce = laterCalls.some((call) => call.nonce !== firstCall.nonce);
     const difference = isOtherNonce ? 'under another nonce' : 'with another payload or other terms';
-    const isGift = isDelivery(reply) && tester.ledger.findSettlement(nonce) === null;
+    const isGift = isDelivery(reply) && !tester.ledger.isSettled(nonce);
     return { status: 'fail', evidence: `${description}, settled again ${difference}`, isGift };
   }
   const receipt = reply.ok ? readReceipt(reply) : null;
   if (isDelivery(reply)) {
-    if (tester.ledger.findSettlement(nonce) !== null)
-      return { status: 'pass', evidence: description };
+    if (tester.ledger.isSettled(nonce)) return { status: 'pass', evidence: description };
     if (receipt?.success === true)
       return failIfFree(true, `${description}, and a settlement header that says success`);
     if (tester.paidAnswer === null || isPaidBody(tester.paidAnswer, reply.body))

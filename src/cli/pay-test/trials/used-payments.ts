@@ -38,7 +38,7 @@ export async function tryRace(tester: RouteTester): Promise<TrialFinding> {
   const redeliveries = deliveries.length - distinctAnswers.length;
   const verifiedCalls = tester.ledger
     .listCalls(payment.nonce, 'verify')
-    .filter(({ isAccepted }) => isAccepted);
+    .filter(({ reason }) => reason === null);
   const evidence = [
     `the same header ${RACING_REQUESTS} times at once: ${formatCount(distinctAnswers.length, 'delivery', 'deliveries')}`,
     ...(redeliveries > 0
