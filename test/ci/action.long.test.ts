@@ -1,16 +1,17 @@
 /** The steps of action.yml run on a good and on a broken seller. */
+
 import { execFile } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { findExecutable } from '../fixtures/find-executable.ts';
 import { ensureJudge } from '../fixtures/judges/judge-tools.ts';
 import { needs } from '../fixtures/needs.ts';
 import { craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { runAction, WORKFLOW } from './composite.ts';
 
 /** Microsoft's validator of SARIF 2.1.0. */
@@ -32,7 +33,7 @@ const NODE = process.execPath;
 const SELLER = `${NODE} ${fileURLToPath(new URL('./seller-process.ts', import.meta.url))}`;
 const PATH = `${dirname(NODE)}:${process.env['PATH']}`;
 
-let folder: string;
+const folder = folderPerFile();
 let good: Job;
 let broken: Job;
 type SarifResult = {
@@ -62,15 +63,14 @@ async function run(
     output: kind,
     ...inputs,
   };
-  return { port, ...(await runAction(source, allInputs, folder, path)) };
+  return { port, ...(await runAction(source, allInputs, folder.path, path)) };
 }
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'action-'));
   const document = { openapi: '3.1.0', info: { title: 'A', version: '1' }, paths: {} };
-  await writeFile(join(folder, 'openapi.json'), JSON.stringify(document, null, 2));
-  await mkdir(join(folder, dirname(WORKFLOW)), { recursive: true });
-  await writeFile(join(folder, WORKFLOW), 'on: push\n');
+  await folder.write('openapi.json', JSON.stringify(document, null, 2));
+  await mkdir(folder.at(dirname(WORKFLOW)), { recursive: true });
+  await folder.write(WORKFLOW, 'on: push\n');
   good = await run('good', { 'min-grade': 'A', 'fail-on': 'fail' });
   broken = await run('broken', {
     'min-grade': 'A',
@@ -79,7 +79,6 @@ beforeAll(async () => {
     sources: '/openapi.json=openapi.json\n',
   });
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function isUp(port: number): Promise<boolean> {
   return fetch(`http://127.0.0.1:${port}/`).then(
@@ -104,7 +103,7 @@ describe('a good seller', () => {
 });
 
 test('the action needs neither curl nor setsid', async () => {
-  const bin = join(folder, 'bin');
+  const bin = folder.at('bin');
   await mkdir(bin);
   const tools = ['bash', 'cat', 'mkdir', 'rm', 'sleep', 'sh', 'env', 'dirname'];
   for (const tool of tools) await symlink(findExecutable(tool) ?? '', join(bin, tool));
@@ -137,7 +136,7 @@ describe('a broken seller', () => {
     expect(broken.used).toEqual([
       expect.stringMatching(/^github\/codeql-action\/upload-sarif@[0-9a-f]{40}$/),
     ]);
-    const sarif = JSON.parse(await readFile(join(folder, broken.outputs['sarif'] ?? ''), 'utf8'));
+    const sarif = JSON.parse(await readFile(folder.at(broken.outputs['sarif'] ?? ''), 'utf8'));
     const [firstResult] = sarif.runs[0].results;
     expect(firstResult).toMatchObject({ ruleId: 'P2', message: { text: expect.any(String) } });
     const places = sarif.runs[0].results.map((result: SarifResult) => {
@@ -154,15 +153,14 @@ describe('a broken seller', () => {
 describe('the SARIF of both sellers', needs(missingValidator), () => {
   test('is valid', async () => {
     for (const { outputs } of [good, broken]) {
-      const { stdout } = await validateSarif(join(folder, outputs['sarif'] ?? ''));
+      const { stdout } = await validateSarif(folder.at(outputs['sarif'] ?? ''));
       expect(stdout).toContain('Analysis completed successfully.');
       expect(stdout).not.toMatch(/: error |\bJSON\d+\b/);
     }
   });
 
   test('is reported as invalid without its version', async () => {
-    const file = join(folder, 'wrong.sarif');
-    await writeFile(file, JSON.stringify({ runs: [{ results: 7 }] }));
+    const file = await folder.write('wrong.sarif', { runs: [{ results: 7 }] });
     const outcome = await validateSarif(file).catch(({ stdout }) => ({ stdout: String(stdout) }));
     expect(outcome.stdout).toMatch(/: error |JSON\d+|invalid/);
   });
@@ -185,7 +183,7 @@ test.each(['x[$(touch harm)]', 'PATH', '5+5', '-1', '', ' 7', '1.5'])(
     const { codes, log } = await run('good', { start: '', 'wait-seconds': seconds });
     expect(codes).toEqual({ wait: 1 });
     expect(log['wait']).toContain('wait-seconds');
-    await expect(stat(join(folder, 'harm'))).rejects.toMatchObject({ code: 'ENOENT' });
+    await expect(stat(folder.at('harm'))).rejects.toMatchObject({ code: 'ENOENT' });
   },
 );
 

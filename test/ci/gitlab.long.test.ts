@@ -1,14 +1,15 @@
 /** Runs the script of ci/gitlab.yml line by line, as a runner does, on a good and a broken seller. */
+
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { craftedSeller } from '../fixtures/sellers/crafted-seller.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const NODE = process.execPath;
@@ -16,11 +17,7 @@ const SELLER = `${NODE} ${fileURLToPath(new URL('./seller-process.ts', import.me
 /** Runs the sources of this checkout instead of the published package. */
 const COMMAND = `${NODE} ${ROOT}src/cli/main.ts`;
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'gitlab-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = folderPerFile();
 
 type Job = {
   readonly variables: Readonly<Record<string, string>>;
@@ -52,7 +49,7 @@ async function runJob(
     });
   const { variables, script }: Job = jobs['x402-scan'];
   const filled = Object.entries(variables).map(([name, value]) => [name, fill(value)] as const);
-  const cwd = await mkdtemp(join(folder, `${kind}-`));
+  const cwd = await mkdtemp(folder.at(`${kind}-`));
   const child = spawn('bash', ['-eo', 'pipefail', '-c', script.map(fill).join('\n')], {
     cwd,
     env: {

@@ -1,15 +1,16 @@
 /** pre-commit runs our hooks in the repository of a user. */
+
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { chmod, copyFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findExecutable } from '../fixtures/find-executable.ts';
 import { ensurePythonJudges } from '../fixtures/judges/python-judges.ts';
 import { needs } from '../fixtures/needs.ts';
 import { openApiDocument } from '../fixtures/sellers/seller-documents.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -21,11 +22,7 @@ const judges = await ensurePythonJudges();
 const missingGit = findExecutable('git') === null ? 'no "git" on the PATH' : null;
 const missingTool = 'unavailable' in judges ? judges.unavailable : missingGit;
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hooks-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = folderPerFile();
 
 async function git(cwd: string, ...args: readonly string[]): Promise<string> {
   const author = ['-c', 'user.name=test', '-c', 'user.email=test@example.com'];
@@ -37,11 +34,9 @@ async function createRepository(
   name: string,
   files: Readonly<Record<string, string>>,
 ): Promise<string> {
-  const path = join(folder, name);
-  await mkdir(path);
+  const path = folder.at(name);
   for (const [file, text] of Object.entries(files)) {
-    await mkdir(dirname(join(path, file)), { recursive: true });
-    await writeFile(join(path, file), text, { mode: 0o755 });
+    await chmod(await folder.write(`${name}/${file}`, text), 0o755);
   }
   await git(path, 'init', '--quiet');
   await git(path, 'add', '.');
@@ -55,7 +50,7 @@ async function runHooks(cwd: string): Promise<string | null> {
   const args = ['-m', 'pre_commit', 'run', '--all-files', '--verbose'];
   // This test's repository of hooks is not a whole checkout.
   const command = `${process.execPath} ${ROOT}src/cli/main.ts`;
-  const home = { PRE_COMMIT_HOME: join(folder, 'home'), SCANNER_COMMAND: command };
+  const home = { PRE_COMMIT_HOME: folder.at('home'), SCANNER_COMMAND: command };
   const env = { ...process.env, ...home };
   return run(judges.python, args, { cwd, env }).then(
     () => null,

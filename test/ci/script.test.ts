@@ -1,10 +1,11 @@
 /** ci/x402-scan.sh in checkouts of its own, with stand-ins for npm and for the Node on the PATH. */
+
 import { spawnSync } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { copyFile, mkdir, mkdtemp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const SCRIPT = 'ci/x402-scan.sh';
@@ -16,11 +17,7 @@ const OLD_NODE = '#!/bin/sh\nexit 1\n';
 const FIT_NODE = `#!/bin/sh\nexec "${process.execPath}" "$@"\n`;
 const VERSION = /^\d+\.\d+\.\d+\n$/;
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'script-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = folderPerFile();
 
 type Machine = {
   readonly systemNode: string;
@@ -32,7 +29,7 @@ type Machine = {
 };
 
 async function createCheckout({ systemNode, ownNode, ping = 'exit 0', install = 0 }: Machine) {
-  const home = await mkdtemp(join(folder, 'machine-'));
+  const home = await mkdtemp(folder.at('machine-'));
   const [checkout, bin, modules] = [join(home, 'checkout'), join(home, 'bin'), join(home, 'npm')];
   for (const path of [join(checkout, 'ci'), bin, join(modules, '.bin')]) {
     await mkdir(path, { recursive: true });

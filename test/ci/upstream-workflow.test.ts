@@ -1,12 +1,13 @@
 /** The weekly workflow compares our tables with upstream, and opens or closes an issue by the result. */
+
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 
 const run = promisify(execFile);
 const FILE = fileURLToPath(new URL('../../.github/workflows/upstream.yml', import.meta.url));
@@ -15,15 +16,11 @@ type Step = { readonly name?: string; readonly run?: string };
 const workflow = parse(await readFile(FILE, 'utf8'));
 const steps: readonly Step[] = [...workflow.jobs.compare.steps, ...workflow.jobs.report.steps];
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'workflow-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = folderPerFile();
 
 /** Runs a step as GitHub does, with our programs instead of npm and gh. */
 async function runStep(name: string, programs: Readonly<Record<string, string>>, differences = '') {
-  const temp = await mkdtemp(join(folder, 'step-'));
+  const temp = await mkdtemp(folder.at('step-'));
   const bin = join(temp, 'bin');
   await mkdir(bin);
   for (const [program, script] of Object.entries(programs)) {

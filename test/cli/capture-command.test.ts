@@ -1,12 +1,12 @@
 /** `capture` writes a recording without secrets and long texts. Each check gives the same result on the shortened recording. */
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { readFile, stat } from 'node:fs/promises';
+import { expect, test } from 'vitest';
 import { captureCommand } from '../../src/cli/capture-command.ts';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
-import { collector } from './collector.ts';
+import { folderPerTest } from '../fixtures/temp-folder.ts';
+import { runCommand } from './run-cli.ts';
 
 const SECRETS = [
   'Bearer abcdefgh12345678',
@@ -15,18 +15,13 @@ const SECRETS = [
   'session=4711',
 ];
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'capture-'));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
+const folder = folderPerTest();
 
-const readFromFolder = async (name: string) => readFile(join(folder, name), 'utf8');
+const readFromFolder = async (name: string) => readFile(folder.at(name), 'utf8');
 
 async function replayOutcomes(recording: string): Promise<unknown> {
-  const { streams, written } = collector();
-  await scanCommand(['--from', join(folder, recording), '--format', 'json'], streams);
-  const { grade, score, results } = JSON.parse(written());
+  const args = ['--from', folder.at(recording), '--format', 'json'];
+  const { grade, score, results } = JSON.parse((await runCommand(scanCommand, ...args)).stdout);
   return [grade, score, results.map((result: { outcome: string }) => result.outcome)];
 }
 
@@ -45,15 +40,12 @@ test('capture removes secrets, foreign headers and long texts, and keeps the ver
       },
     },
   });
-  const { streams, written } = collector();
-  const wholeFile = join(folder, 'whole.json');
+  const wholeFile = folder.at('whole.json');
   const flags = ['--allow-private', '--offline'];
-  await scanCommand(
-    [seller.url, ...flags, '--save', wholeFile, '--output', join(folder, 'r')],
-    streams,
-  );
-  const smallFile = join(folder, 'small.json');
-  expect(await captureCommand(['--from', wholeFile, '--output', smallFile], streams)).toBe(0);
+  await runCommand(scanCommand, seller.url, ...flags, '--save', wholeFile);
+  const files = ['--from', wholeFile, '--output', folder.at('small.json')];
+  const { code, stdout } = await runCommand(captureCommand, ...files);
+  expect(code).toBe(0);
 
   const [before, after] = [await readFromFolder('whole.json'), await readFromFolder('small.json')];
   for (const secret of [...SECRETS, 'trace-0815']) {
@@ -62,16 +54,16 @@ test('capture removes secrets, foreign headers and long texts, and keeps the ver
   }
   expect(after.length).toBeLessThan(before.length / 2);
   expect(await replayOutcomes('small.json')).toEqual(await replayOutcomes('whole.json'));
-  expect(written()).toContain('Every check gives the same result as for the whole recording.');
+  expect(stdout).toContain('Every check gives the same result as for the whole recording.');
 });
 
 test('capture scans the origin itself', async () => {
-  const { streams, written } = collector();
-  const file = join(folder, 'f.json');
+  const file = folder.at('f.json');
   const args = ['http://127.0.0.1:1', '--allow-private', '--offline', '--output', file];
-  expect(await captureCommand(args, streams)).toBe(0);
+  const { code, stdout } = await runCommand(captureCommand, ...args);
+  expect(code).toBe(0);
   expect((await stat(file)).size).toBeGreaterThan(0);
-  expect(written()).toContain('0 secrets removed');
+  expect(stdout).toContain('0 secrets removed');
   expect(await replayOutcomes('f.json')).toEqual(['F', 0, expect.any(Array)]);
 });
 
@@ -81,5 +73,5 @@ test.each([
   [['--output', 'a.json']],
   [['https://a.example', '--from', 'b.json', '--output', 'c.json']],
 ])('capture refuses %j with the usage', async (args) => {
-  await expect(captureCommand(args, collector().streams)).rejects.toThrow('usage: ');
+  await expect(runCommand(captureCommand, ...args)).rejects.toThrow('usage: ');
 });

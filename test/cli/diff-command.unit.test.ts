@@ -1,32 +1,20 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { diffCommand } from '../../src/cli/diff-command.ts';
 import { FORMATS } from '../../src/cli/formatters/formats.ts';
 import type { OtherWay } from '../../src/scanner/model/payability.ts';
 import type { CheckResult } from '../../src/scanner/model/report.ts';
-import { collector } from './collector.ts';
+import { folderPerTest } from '../fixtures/temp-folder.ts';
 import { FAILED, PASSED, printable, result, WARNED } from './printable.ts';
+import { runCommand } from './run-cli.ts';
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'diff-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
-
-async function save(name: string, text: string): Promise<string> {
-  const file = join(folder, name);
-  await writeFile(file, text);
-  return file;
-}
+const folder = folderPerTest();
 
 const report = (...printed: readonly CheckResult[]) => FORMATS.json(printable({ printed }));
 
 async function diff(...files: readonly string[]): Promise<readonly string[]> {
-  const { streams, written } = collector();
-  expect(await diffCommand(files, streams)).toBe(0);
-  return written().split('\n');
+  const { code, stdout } = await runCommand(diffCommand, ...files);
+  expect(code).toBe(0);
+  return stdout.split('\n');
 }
 
 describe('diff', () => {
@@ -36,8 +24,8 @@ describe('diff', () => {
       return FORMATS.json({ ...rest, report: { ...report, otherWays } });
     };
     const mppWay = { method: 'GET', path: '/a', protocol: 'MPP', methods: ['tempo'] } as const;
-    const before = await save('a.json', reportWith([mppWay]));
-    const after = await save(
+    const before = await folder.write('a.json', reportWith([mppWay]));
+    const after = await folder.write(
       'b.json',
       reportWith([
         { ...mppWay, methods: ['tempo', 'stripe'] },
@@ -48,15 +36,15 @@ describe('diff', () => {
     expect(lines).toContain('  GET /a over MPP: sold by tempo -> sold by tempo, stripe');
     expect(lines).toContain('  GET /a over L402: not there -> sold');
     const { otherWays: _, ...reportOfBefore } = JSON.parse(report(PASSED));
-    const older = await save('c.json', JSON.stringify(reportOfBefore));
+    const older = await folder.write('c.json', JSON.stringify(reportOfBefore));
     expect((await diff(older, after)).join('\n')).not.toContain('L402');
   });
 
   test('names the checks whose status or outcome changed', async () => {
-    const before = await save('a.json', report(FAILED, PASSED, WARNED, result('P8')));
+    const before = await folder.write('a.json', report(FAILED, PASSED, WARNED, result('P8')));
     const fixedP1 = { ...FAILED, status: 'pass', outcome: 'reachable' } as const;
     const changedS7 = { ...WARNED, outcome: 'no-links', evidence: 'other' };
-    const after = await save('b.json', report(fixedP1, PASSED, changedS7, result('D1')));
+    const after = await folder.write('b.json', report(fixedP1, PASSED, changedS7, result('D1')));
     const header = 'https://api.example.com 2026-08-20T12:00:00.000Z by 2026-08-14.2: F 0';
     expect(await diff(before, after)).toEqual([
       header,
@@ -71,15 +59,15 @@ describe('diff', () => {
   });
 
   test('prints "No check moved." if only evidence differs', async () => {
-    const before = await save('a.json', report(FAILED));
-    const after = await save('b.json', report({ ...FAILED, evidence: 'other words' }));
+    const before = await folder.write('a.json', report(FAILED));
+    const after = await folder.write('b.json', report({ ...FAILED, evidence: 'other words' }));
     expect((await diff(before, after)).at(2)).toBe('No check moved.');
   });
 
   test('prints no terminal command from a report', async () => {
     const hostile = { ...FAILED, title: '\u001b[2J\u001b[31mx\nP9 forged', outcome: 'o\u202e' };
-    const before = await save('a.json', report(FAILED));
-    const lines = await diff(before, await save('b.json', report(hostile)));
+    const before = await folder.write('a.json', report(FAILED));
+    const lines = await diff(before, await folder.write('b.json', report(hostile)));
     expect(lines).toHaveLength(5);
     expect(lines[3]).toBe(
       '  P1 [2J[31mx P9 forged ([2J[31mx P9 forged): fail (refused) -> fail (o)',
@@ -92,15 +80,15 @@ describe('diff', () => {
     ['another format', FORMATS.sarif(printable()), 'no scan report'],
     ['a report without results', '{"origin":"https://a.example"}', 'no scan report'],
   ])('refuses %s', async (_name, text, words) => {
-    const good = await save('a.json', report(FAILED));
-    const bad = text === null ? join(folder, 'none.json') : await save('b.json', text);
-    await expect(diffCommand([good, bad], collector().streams)).rejects.toThrow(words);
+    const good = await folder.write('a.json', report(FAILED));
+    const bad = text === null ? folder.at('none.json') : await folder.write('b.json', text);
+    await expect(runCommand(diffCommand, good, bad)).rejects.toThrow(words);
   });
 
   test.each([[[]], [['a.json']], [['a.json', 'b.json', 'c.json']]])(
     'refuses %j, because it needs two files',
     async (files) => {
-      await expect(diffCommand(files, collector().streams)).rejects.toThrow('usage');
+      await expect(runCommand(diffCommand, ...files)).rejects.toThrow('usage');
     },
   );
 });
@@ -112,7 +100,7 @@ describe('--fail-on-regression', () => {
     printed?: readonly CheckResult[];
   };
   const saveReport = (name: string, { grade = 'B', payableBy, printed = [PASSED] }: ReportFields) =>
-    save(
+    folder.write(
       name,
       JSON.stringify({
         ...JSON.parse(report(...printed)),
@@ -123,9 +111,8 @@ describe('--fail-on-regression', () => {
 
   async function run(before: ReportFields, after: ReportFields) {
     const files = [await saveReport('a.json', before), await saveReport('b.json', after)];
-    const { streams, complained } = collector();
-    const code = await diffCommand([...files, '--fail-on-regression'], streams);
-    return { code, errorOutput: complained() };
+    const { code, stderr } = await runCommand(diffCommand, ...files, '--fail-on-regression');
+    return { code, stderr };
   }
 
   const failed: CheckResult = { ...PASSED, status: 'fail' };
@@ -143,7 +130,7 @@ describe('--fail-on-regression', () => {
   ])('exits 1 if %s got worse', async (_what, before, after, regression) => {
     expect(await run(before, after)).toEqual({
       code: 1,
-      errorOutput: `--fail-on-regression: ${regression}\n`,
+      stderr: `--fail-on-regression: ${regression}\n`,
     });
   });
 
@@ -158,6 +145,6 @@ describe('--fail-on-regression', () => {
     ['the older report has no payableBy', {}, { payableBy: 'nobody' }],
     ['a check is new', {}, { printed: [PASSED, result('P8', { status: 'fail' })] }],
   ])('exits 0 if %s', async (_what, before, after) => {
-    expect(await run(before, after)).toEqual({ code: 0, errorOutput: '' });
+    expect(await run(before, after)).toEqual({ code: 0, stderr: '' });
   });
 });

@@ -1,29 +1,21 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { writeFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
 import { explainCommand } from '../../src/cli/explain-command.ts';
 import { UsageError } from '../../src/cli/usage.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { report } from '../scanner/patches/reports.ts';
-import { collector } from './collector.ts';
+import { runCommand } from './run-cli.ts';
 
 async function explain(...args: readonly string[]): Promise<string> {
-  const { streams, written } = collector();
-  expect(await explainCommand(args, streams)).toBe(0);
-  return written();
+  const { code, stdout } = await runCommand(explainCommand, ...args);
+  expect(code).toBe(0);
+  return stdout;
 }
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'explain-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = folderPerFile();
 
-async function saveReport(origin = 'https://api.example.com'): Promise<string> {
-  const file = join(folder, `${origin.replace(/\W/g, '-')}.json`);
-  await writeFile(file, JSON.stringify(report({ origin })));
-  return file;
-}
+const saveReport = (origin = 'https://api.example.com') =>
+  folder.write(`${origin.replace(/\W/g, '-')}.json`, report({ origin }));
 
 describe('explain', () => {
   test('prints why, rule, fix, source and outcomes of a check', async () => {
@@ -78,10 +70,10 @@ describe('explain', () => {
       'exact eip155:1',
     ];
     for (const pair of pairs) {
-      const call = explainCommand(['P3', '--offer', pair], collector().streams);
+      const call = runCommand(explainCommand, 'P3', '--offer', pair);
       await expect(call).rejects.toThrow(UsageError);
     }
-    const wrongCheck = explainCommand(['P6', '--offer', 'exact,eip155:1'], collector().streams);
+    const wrongCheck = runCommand(explainCommand, 'P6', '--offer', 'exact,eip155:1');
     await expect(wrongCheck).rejects.toThrow('only P3 judges offers by scheme and network');
   });
 
@@ -106,7 +98,7 @@ describe('explain', () => {
   });
 
   test('writes the path that was named into OpenAPI and manifest if no document sells anything', async () => {
-    const file = join(folder, 'named.json');
+    const file = folder.at('named.json');
     const saved = report({ paid: [] });
     const results = [{ id: 'P2', outcome: 'none-found' }];
     const named = { method: 'GET', path: '/api/gas?speed=1', status: 402, payableBy: 'default' };
@@ -126,8 +118,10 @@ describe('explain', () => {
     ['raw-json', 'Let the SDK write the challenge'],
     ['every-path', 'Guard only what you sell'],
   ])('prints for %s of P2 "%s"', async (outcome, words) => {
-    const file = join(folder, `${outcome}.json`);
-    await writeFile(file, JSON.stringify({ ...report(), results: [{ id: 'P2', outcome }] }));
+    const file = await folder.write(`${outcome}.json`, {
+      ...report(),
+      results: [{ id: 'P2', outcome }],
+    });
     expect(await explain('P2', '--stack', 'express', '--report', file)).toContain(words);
   });
 
@@ -174,7 +168,7 @@ describe('explain', () => {
     ['package.json', 'no scan report'],
   ])('refuses %s as a report', async (file, words) => {
     const args = ['P3', '--report', file];
-    await expect(explainCommand(args, collector().streams)).rejects.toThrow(words);
+    await expect(runCommand(explainCommand, ...args)).rejects.toThrow(words);
   });
 
   test.each([
@@ -190,6 +184,6 @@ describe('explain', () => {
     [[], 'usage'],
     [['P1', 'P2'], 'usage'],
   ])('refuses %j', async (args, words) => {
-    await expect(explainCommand(args, collector().streams)).rejects.toThrow(words);
+    await expect(runCommand(explainCommand, ...args)).rejects.toThrow(words);
   });
 });

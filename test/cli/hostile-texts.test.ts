@@ -1,9 +1,8 @@
 /** Our commands print texts of strangers. These texts must not control a pipeline or a terminal. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+
+import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { diffCommand } from '../../src/cli/diff-command.ts';
 import { FORMATS } from '../../src/cli/formatters/formats.ts';
 import { preflightCommand } from '../../src/cli/preflight-command.ts';
@@ -11,9 +10,9 @@ import { scanCommand } from '../../src/cli/scan-command.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../fixtures/origins/crafted-challenge.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
-import { collector } from './collector.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { FAILED, printable } from './printable.ts';
-import { runCli } from './run-cli.ts';
+import { runCli, runCommand } from './run-cli.ts';
 
 const RECORDING = new URL(
   '../fixtures/origins/recorded/express-v2-as-it-comes.json',
@@ -23,11 +22,7 @@ const HOSTILE = '##vso[task.setvariable variable=a]b ##[error]c ::stop-commands:
 const PIPELINE_COMMAND = /^[\s\u0085]*::|##\w*\[/m;
 const INVISIBLE = /[\p{Cc}\p{Cf}]/u;
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'hostile-texts-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = folderPerFile();
 
 test('preflight prints no pipeline command, as text and as JSON', async () => {
   await using seller = await startCraftedSeller({
@@ -39,10 +34,8 @@ test('preflight prints no pipeline command, as text and as JSON', async () => {
     },
   });
   for (const format of ['text', 'json']) {
-    const { streams, written } = collector();
     const args = [`${seller.url}/weather`, '--allow-private', '--format', format];
-    await preflightCommand(args, streams);
-    const text = written();
+    const { stdout: text } = await runCommand(preflightCommand, ...args);
     expect(text).toContain('task.setvariable');
     expect(text).not.toMatch(PIPELINE_COMMAND);
     if (format === 'json') expect(JSON.parse(text).terms.offers[0].payTo).toBe(HOSTILE);
@@ -51,16 +44,14 @@ test('preflight prints no pipeline command, as text and as JSON', async () => {
 
 test('diff prints no pipeline command', async () => {
   const save = async (name: string, title: string) => {
-    const file = join(folder, name);
-    await writeFile(
-      file,
+    const file = await folder.write(
+      name,
       FORMATS.json(printable({ printed: [{ ...FAILED, title, outcome: title }] })),
     );
     return file;
   };
-  const { streams, written } = collector();
-  await diffCommand([await save('a.json', 'a'), await save('b.json', HOSTILE)], streams);
-  const text = written();
+  const files = [await save('a.json', 'a'), await save('b.json', HOSTILE)];
+  const { stdout: text } = await runCommand(diffCommand, ...files);
   expect(text).toContain('task.setvariable');
   expect(text).not.toMatch(PIPELINE_COMMAND);
 });
@@ -68,9 +59,9 @@ test('diff prints no pipeline command', async () => {
 describe('a recording with a hostile payability', () => {
   const words = `\u001b]0;PWN\u0007 \u202e${HOSTILE}\n::error::e`;
   async function replay(file: string, format: string): Promise<string> {
-    const { streams, written } = collector();
-    expect(await scanCommand(['--from', file, '--format', format], streams)).toBe(0);
-    return written();
+    const run = await runCommand(scanCommand, '--from', file, '--format', format);
+    expect(run.code).toBe(0);
+    return run.stdout;
   }
 
   async function hostileRecording(): Promise<string> {
@@ -89,7 +80,7 @@ describe('a recording with a hostile payability', () => {
         },
       ],
     };
-    const file = join(folder, 'recording.json');
+    const file = folder.at('recording.json');
     const observations = { ...recording.observations, payability };
     await writeFile(file, JSON.stringify({ ...recording, observations }));
     return file;
@@ -114,8 +105,7 @@ describe('a recording with a hostile payability', () => {
 });
 
 test('an error message has no pipeline or terminal command', async () => {
-  const file = join(folder, 'not.json');
-  await writeFile(file, `\u001b[2J${HOSTILE}`);
+  const file = await folder.write('not.json', `\u001b[2J${HOSTILE}`);
   const { code, stderr } = await runCli(['scan', '--from', file]);
   expect(code).toBe(2);
   expect(stderr).toMatch(/^[^\n]+\n$/);

@@ -1,11 +1,11 @@
 /** A command loads only the modules that it uses. Each module costs start time. */
+
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { type InstanceProcess, startInstance } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
 
@@ -33,15 +33,11 @@ const CORRECT_DOCUMENT = {
   },
 };
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'loaded-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = folderPerFile();
 
 /** Returns packages by name, our own modules by path, and the number of worker threads. */
 async function runCommand(...args: readonly string[]) {
-  const file = join(folder, 'loaded.json');
+  const file = folder.at('loaded.json');
   const running = run(
     process.execPath,
     ['--import', LOADED_MODULES_HOOK, 'src/cli/main.ts', ...args],
@@ -90,7 +86,7 @@ test('a replay of a recording loads no probing module, chain library or server',
 });
 
 test('only a YAML file makes openapi load the package that reads YAML', async () => {
-  const [json, yaml] = [join(folder, 'openapi.json'), join(folder, 'openapi.yaml')];
+  const [json, yaml] = [folder.at('openapi.json'), folder.at('openapi.yaml')];
   await writeFile(json, JSON.stringify(CORRECT_DOCUMENT));
   await writeFile(yaml, `# YAML\n${JSON.stringify(CORRECT_DOCUMENT)}`);
   const readPackages = async (file: string) => (await runCommand('openapi', file)).packages;
@@ -113,7 +109,7 @@ function selectNetworkPackages(packages: readonly (string | undefined)[]) {
 }
 
 test('diff compares two reports without an engine', async () => {
-  const report = join(folder, 'report.json');
+  const report = folder.at('report.json');
   await run(
     process.execPath,
     [
@@ -129,7 +125,7 @@ test('diff compares two reports without an engine', async () => {
 
 test('a preflight that the guard refuses loads no chain library and sends nothing', async () => {
   const { packages, threads } = await runCommand('preflight', 'https://10.0.0.1/').catch(
-    async () => await readLoaded(join(folder, 'loaded.json')),
+    async () => await readLoaded(folder.at('loaded.json')),
   );
   expect(selectNetworkPackages(packages).filter((name) => name !== 'undici')).toEqual([]);
   expect(threads).toBe(0);
@@ -142,9 +138,9 @@ test('mcp loads no chain library before a tool is called', async () => {
 
 /** Runs `work` against a service, stops the service, and returns the modules that it loaded. */
 async function runService(work: (instance: InstanceProcess) => Promise<void>) {
-  const file = join(folder, 'service.json');
+  const file = folder.at('service.json');
   const instance = await startInstance({
-    STORE_URL: `sqlite:${join(folder, 'scanner.db')}`,
+    STORE_URL: `sqlite:${folder.at('scanner.db')}`,
     NODE_OPTIONS: `--import ${LOADED_MODULES_HOOK}`,
     LOADED_TO: file,
   });

@@ -4,7 +4,7 @@ import { scanCommand } from '../../src/cli/scan-command.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../fixtures/origins/crafted-challenge.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
-import { collector } from './collector.ts';
+import { runCommand } from './run-cli.ts';
 
 const UNDECLARED_TEXT =
   'no document declares it, so agents do not find it, and this grade does not cover it.';
@@ -26,9 +26,9 @@ async function startShop() {
 }
 
 async function scan(...args: readonly string[]): Promise<string> {
-  const { streams, written } = collector();
-  expect(await scanCommand([...args, '--allow-private', '--offline'], streams)).toBe(0);
-  return written();
+  const run = await runCommand(scanCommand, ...args, '--allow-private', '--offline');
+  expect(run.code).toBe(0);
+  return run.stdout;
 }
 
 test.each([

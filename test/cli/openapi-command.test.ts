@@ -1,10 +1,9 @@
 /** `openapi FILE` runs the checks S1 to S4 on a file that no server serves yet. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { expect, test } from 'vitest';
 import { openapiCommand } from '../../src/cli/openapi-command.ts';
-import { collector } from './collector.ts';
+import { folderPerTest } from '../fixtures/temp-folder.ts';
+import { runCommand } from './run-cli.ts';
 
 const CORRECT_DOCUMENT = {
   openapi: '3.1.0',
@@ -29,19 +28,20 @@ const CORRECT_DOCUMENT = {
   },
 };
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'openapi-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderPerTest();
 
+/** Judges a text, or a value as JSON. */
 async function run(document: unknown, ...flags: readonly string[]) {
-  const file = join(folder, 'openapi.json');
   const text = typeof document === 'string' ? document : JSON.stringify(document, null, 2);
-  await writeFile(file, text);
-  const { streams, written } = collector();
-  const code = await openapiCommand([file, ...flags], streams);
-  return { code, lines: written().replaceAll(file, 'openapi.json').split('\n').slice(0, -1) };
+  return runFile('openapi.json', text, flags);
+}
+
+const runYaml = (text: string) => runFile('openapi.yaml', text);
+
+async function runFile(name: string, text: string, flags: readonly string[] = []) {
+  const file = await folder.write(name, text);
+  const { code, stdout } = await runCommand(openapiCommand, file, ...flags);
+  return { code, lines: stdout.replaceAll(file, name).split('\n').slice(0, -1) };
 }
 
 test('a correct document has no finding', async () => {
@@ -106,18 +106,10 @@ test('a YAML file over our limits is judged, and the finding names the limit', a
   expect(lines[0]).toMatch(/^openapi\.yaml:1: warn S1 .*over 20000 values/);
 });
 
-async function runYaml(text: string, ...flags: readonly string[]) {
-  const file = join(folder, 'openapi.yaml');
-  await writeFile(file, text);
-  const { streams, written } = collector();
-  const code = await openapiCommand([file, ...flags], streams);
-  return { code, lines: written().replaceAll(file, 'openapi.yaml').split('\n').slice(0, -1) };
-}
-
 test.each([
   [[], 'usage: '],
   [['a.json', '--fail-on', 'pass'], 'usage: '],
   [['--nonsense', 'a.json'], "Unknown option '--nonsense'"],
 ])('openapi refuses the arguments %j', async (args, words) => {
-  await expect(openapiCommand(args, collector().streams)).rejects.toThrow(words);
+  await expect(runCommand(openapiCommand, ...args)).rejects.toThrow(words);
 });

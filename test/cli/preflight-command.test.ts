@@ -3,14 +3,13 @@ import { preflightCommand } from '../../src/cli/preflight-command.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../fixtures/origins/crafted-challenge.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../fixtures/sellers/seller-documents.ts';
-import { collector } from './collector.ts';
+import { runCommand } from './run-cli.ts';
 
 const MPP_HEADER = 'Payment id="1", method="tempo"';
 
 async function preflight(...args: readonly string[]) {
-  const { streams, written } = collector();
-  const code = await preflightCommand([...args, '--format', 'json'], streams);
-  return { code, report: JSON.parse(written()) };
+  const { code, stdout } = await runCommand(preflightCommand, ...args, '--format', 'json');
+  return { code, report: JSON.parse(stdout) };
 }
 
 describe('preflight', () => {
@@ -80,9 +79,9 @@ describe('preflight', () => {
     const mppAndX402 = await preflight(`${seller.url}/weather`, '--allow-private');
     expect(mppAndX402.report).toMatchObject({ verdict: 'go', reasons: [] });
     expect(mppAndX402.report.otherWays).toEqual([{ method: 'GET', path: '/weather', ...mppWay }]);
-    const { streams, written } = collector();
-    await preflightCommand([`${seller.url}/weather`, '--allow-private'], streams);
-    expect(written()).toContain('  other way to pay: MPP (tempo)\n');
+    const args = [`${seller.url}/weather`, '--allow-private'];
+    const { stdout } = await runCommand(preflightCommand, ...args);
+    expect(stdout).toContain('  other way to pay: MPP (tempo)\n');
   });
 
   test('names what an offer lacks, and an entry that is not an offer', async () => {
@@ -95,9 +94,8 @@ describe('preflight', () => {
         }),
       },
     });
-    const { streams, written } = collector();
-    await preflightCommand([`${seller.url}/weather`, '--allow-private'], streams);
-    const text = written();
+    const args = [`${seller.url}/weather`, '--allow-private'];
+    const { stdout: text } = await runCommand(preflightCommand, ...args);
     expect(text).toContain('  /accepts/0: cannot be read\n');
     expect(text).toContain('  /accepts/1: no amount of no asset, nvm:plan on stripe, to 0x1\n');
     expect(text).not.toContain('null');
@@ -164,6 +162,6 @@ describe('preflight', () => {
     [['https://a.example.com', '--method', 'G ET'], '--method'],
     [['https://a.example.com', '--loud'], '--loud'],
   ])('refuses %j', async (args, words) => {
-    await expect(preflightCommand(args, collector().streams)).rejects.toThrow(words);
+    await expect(runCommand(preflightCommand, ...args)).rejects.toThrow(words);
   });
 });

@@ -1,14 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { preflightCommand } from '../../src/cli/preflight-command.ts';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { OriginRefused } from '../../src/scanner/guard/errors.ts';
-import { collector } from './collector.ts';
-import { runCli } from './run-cli.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
+import { runCli, runCommand } from './run-cli.ts';
 
 const UNKNOWN_RECORDING = {
   format: 'x402-scan-observations',
@@ -20,7 +18,7 @@ const UNKNOWN_RECORDING = {
 let listener: Server;
 let port: number;
 let connections = 0;
-let folder: string;
+const folder = folderPerFile();
 beforeAll(async () => {
   listener = createServer((socket) => {
     connections += 1;
@@ -29,11 +27,9 @@ beforeAll(async () => {
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   port = (listener.address() as AddressInfo).port; // it listens on a port
-  folder = await mkdtemp(join(tmpdir(), 'refused-'));
 });
 afterAll(async () => {
   listener.close();
-  await rm(folder, { recursive: true });
 });
 
 /** Expects exit code 2, no output, one line of error, and no connection. Returns that line. */
@@ -62,15 +58,15 @@ describe('a refused origin:', () => {
   ])('%s is refused, and the message names the flag that would allow it', async (origin) => {
     const originArg = origin.replace('PORT', String(port));
     expect(await expectRefusal(['scan', originArg])).toContain(FLAG_ADVICE);
-    const { streams, written } = collector();
-    expect(await preflightCommand([originArg], streams)).toBe(1);
-    expect(written()).toContain(FLAG_ADVICE);
+    const { code, stdout } = await runCommand(preflightCommand, originArg);
+    expect(code).toBe(1);
+    expect(stdout).toContain(FLAG_ADVICE);
   });
 
   test.each(['ftp://127.0.0.1', 'https://user@127.0.0.1', 'https://a..b'])(
     '%s is refused, and the message names no flag, since no flag would allow it',
     async (origin) => {
-      await expect(scanCommand([origin], collector().streams)).rejects.not.toThrow('--allow');
+      await expect(runCommand(scanCommand, origin)).rejects.not.toThrow('--allow');
     },
   );
 
@@ -98,14 +94,14 @@ describe('a refused origin:', () => {
     ['', 'https URL'],
     ['https://a b.example.com', 'space'],
   ])('%j is refused, and the message contains "%s"', async (origin, words) => {
-    await expect(scanCommand([origin], collector().streams)).rejects.toThrow(words);
+    await expect(runCommand(scanCommand, origin)).rejects.toThrow(words);
   });
 
   test.each(['ftp://127.0.0.1:PORT', 'http://127.0.0.1:PORTx', 'http://[::1', 'http://a\\b', ''])(
     '%j is refused with --allow-private too',
     async (origin) => {
       const input = origin.replace('PORT', String(port));
-      const scanRun = scanCommand([input, '--allow-private'], collector().streams);
+      const scanRun = runCommand(scanCommand, input, '--allow-private');
       await expect(scanRun).rejects.toThrow(OriginRefused);
     },
   );
@@ -148,18 +144,16 @@ describe('a call that is refused before any request:', () => {
   });
 
   test('a recording of another schema version; the message names the member /schemaVersion', async () => {
-    const file = join(folder, 'foreign.json');
-    await writeFile(
-      file,
-      JSON.stringify({ ...UNKNOWN_RECORDING, scannedAt: '2026-08-20T12:00:00Z' }),
-    );
+    const file = await folder.write('foreign.json', {
+      ...UNKNOWN_RECORDING,
+      scannedAt: '2026-08-20T12:00:00Z',
+    });
     const line = await expectRefusal(['scan', '--from', file]);
     expect(line).toContain(`${file}: no recording of schema version 2 (/schemaVersion `);
   });
 
   test('a file with line breaks as recording; the message is one line, and advises --save', async () => {
-    const file = join(folder, 'lines.json');
-    await writeFile(file, 'x\ny\n');
+    const file = await folder.write('lines.json', 'x\ny\n');
     expect(await expectRefusal(['scan', '--from', file])).toMatch(
       /not JSON \(.+\); make it with --save\n$/,
     );
@@ -176,9 +170,9 @@ describe('a call that is refused before any request:', () => {
       '(/observations ',
     ],
   ])('an unreadable recording (%s); the message names the fault', async (name, text, words) => {
-    const file = join(folder, `${name}.json`);
+    const file = folder.at(`${name}.json`);
     if (text !== null) await writeFile(file, text);
-    await expect(scanCommand(['--from', file], collector().streams)).rejects.toThrow(words);
+    await expect(runCommand(scanCommand, '--from', file)).rejects.toThrow(words);
   });
 });
 

@@ -1,18 +1,16 @@
 /** Findings name files as the readers of pipelines match them. */
-import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+
+import { mkdir, symlink } from 'node:fs/promises';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { FORMATS } from '../../src/cli/formatters/formats.ts';
 import { readRepository } from '../../src/cli/sources.ts';
+import { folderPerTest } from '../fixtures/temp-folder.ts';
 import { FAILED, printable, WARNED } from './printable.ts';
 
-let root: string;
+const root = folderPerTest();
 beforeEach(async () => {
-  root = await realpath(await mkdtemp(join(tmpdir(), 'repository-')));
-  await mkdir(join(root, 'api', 'docs'), { recursive: true });
+  await mkdir(root.at('api', 'docs'), { recursive: true });
 });
-afterEach(() => rm(root, { recursive: true }));
 
 describe('the path of a file', () => {
   test.each([
@@ -23,22 +21,22 @@ describe('the path of a file', () => {
     ['/etc/hosts', null],
   ])('is relative to the root of the repository: %s is %s', (file, expected) => {
     for (const name of ['GITHUB_WORKSPACE', 'CI_PROJECT_DIR']) {
-      const repository = readRepository({ [name]: root }, join(root, 'api'));
+      const repository = readRepository({ [name]: root.path }, root.at('api'));
       expect(repository.toPath(file)).toBe(expected);
-      expect(repository.toPath(join(root, 'api', 'docs', 'x.json'))).toBe('api/docs/x.json');
+      expect(repository.toPath(root.at('api', 'docs', 'x.json'))).toBe('api/docs/x.json');
     }
   });
 
   test('is relative to the working folder outside a pipeline, and if the root does not exist', () => {
-    for (const env of [{}, { GITHUB_WORKSPACE: join(root, 'nowhere') }, { CI_PROJECT_DIR: '' }]) {
-      expect(readRepository(env, join(root, 'api')).toPath('docs/a.json')).toBe('docs/a.json');
+    for (const env of [{}, { GITHUB_WORKSPACE: root.at('nowhere') }, { CI_PROJECT_DIR: '' }]) {
+      expect(readRepository(env, root.at('api')).toPath('docs/a.json')).toBe('docs/a.json');
     }
   });
 
   test('is the same if a link leads to the root', async () => {
-    const link = join(root, 'link');
-    await symlink(join(root, 'api'), link);
-    const repository = readRepository({ GITHUB_WORKSPACE: link }, join(root, 'api'));
+    const link = root.at('link');
+    await symlink(root.at('api'), link);
+    const repository = readRepository({ GITHUB_WORKSPACE: link }, root.at('api'));
     expect(repository.toPath('docs/a.json')).toBe('docs/a.json');
   });
 });
@@ -56,7 +54,7 @@ test.each([
   [undefined, 'ci.yml@group/project', null],
 ])('the file of the pipeline by %s and %s is %s', (workflow, config, expected) => {
   const env = { GITHUB_REPOSITORY: 'a/b', GITHUB_WORKFLOW_REF: workflow, CI_CONFIG_PATH: config };
-  expect(readRepository(env, root).pipelineFile).toBe(expected);
+  expect(readRepository(env, root.path).pipelineFile).toBe(expected);
 });
 
 /**
@@ -92,10 +90,10 @@ test('code scanning takes the locations of findings with and without a source, i
   const printed = [FAILED, WARNED];
   const toFile = (file: string) => () => ({ file, line: 3 });
   const inPipeline = readRepository(
-    { GITHUB_WORKSPACE: root, GITHUB_WORKFLOW_REF: 'a/b/.github/workflows/ci 1.yml@x' },
-    join(root, 'api'),
+    { GITHUB_WORKSPACE: root.path, GITHUB_WORKFLOW_REF: 'a/b/.github/workflows/ci 1.yml@x' },
+    root.at('api'),
   );
-  const outside = readRepository({}, join(root, 'api'));
+  const outside = readRepository({}, root.at('api'));
   const urisOf = (locate: ReturnType<typeof toFile> | null, repository: typeof outside) =>
     expectCodeScanningTakes(
       FORMATS.sarif(printable({ printed, repository, ...(locate === null ? {} : { locate }) })),
@@ -107,7 +105,7 @@ test('code scanning takes the locations of findings with and without a source, i
 });
 
 test('annotations, Code Quality and JUnit have the same path', () => {
-  const repository = readRepository({ GITHUB_WORKSPACE: root }, join(root, 'api'));
+  const repository = readRepository({ GITHUB_WORKSPACE: root.path }, root.at('api'));
   const locate = () => ({ file: './docs/openapi.json', line: 3 });
   const scan = printable({ printed: [FAILED], repository, locate });
   expect(FORMATS.github(scan)).toContain('::error file=api/docs/openapi.json,line=3,');

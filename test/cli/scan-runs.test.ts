@@ -1,49 +1,38 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { NEWER_VERSION } from '../scanner/scan/engine-under-test.ts';
-import { collector } from './collector.ts';
-import { type CliRun, runCli } from './run-cli.ts';
+import { type CliRun, runCli, runCommand } from './run-cli.ts';
 
 const CATALOGS = ['2026-07-25.1', '2026-08-14.2'] as const;
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const TIMEOUT_MS = 240_000;
 
 let seller: CraftedSeller;
-let folder: string;
+const folder = folderPerFile();
 let recording: string;
 /** The run of the command that made the recording. */
 let liveRun: CliRun;
 beforeAll(async () => {
   // Only S7 fails on this seller: it has no /llms.txt.
   seller = await startCraftedSeller({ answers: { '/llms.txt': { status: 404 } } });
-  folder = await mkdtemp(join(tmpdir(), 'scan-runs-'));
-  recording = join(folder, 'recording.json');
+  recording = folder.at('recording.json');
   liveRun = await scan('--format', 'json', '--save', recording);
 }, TIMEOUT_MS);
 afterAll(async () => {
   await seller?.[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
 });
 
 const scan = (...flags: readonly string[]) =>
   runCli(['scan', seller.url, '--allow-private', '--offline', ...flags]);
 const replay = (...flags: readonly string[]) => runCli(['scan', '--from', recording, ...flags]);
-
-/** Runs `scan` in this process, which is faster than a new process. */
-async function runInProcess(...args: readonly string[]): Promise<CliRun> {
-  const { streams, written, complained } = collector();
-  const code = await scanCommand(args, streams);
-  return { code, stdout: written(), stderr: complained() };
-}
 
 describe('a finished scan', () => {
   test('prints the report, and nothing else without a terminal', () => {
@@ -150,10 +139,10 @@ describe('thresholds', () => {
   });
 
   test('apply to the printed results; grade and score stay those of the whole scan', async () => {
-    const { code, stdout, stderr } = await runInProcess(
+    const { code, stdout, stderr } = await runCommand(
+      scanCommand,
       '--from',
       recording,
-
       '--only',
       'P*,d*',
       '--fail-on',
@@ -173,14 +162,20 @@ describe('thresholds', () => {
 
   test('apply to the grade', async () => {
     expect(JSON.parse(liveRun.stdout).grade).toBe('A');
-    expect((await runInProcess('--from', recording, '--min-grade', 'A')).code).toBe(0);
-    const worseFile = join(folder, 'worse.json');
+    expect((await runCommand(scanCommand, '--from', recording, '--min-grade', 'A')).code).toBe(0);
+    const worseFile = folder.at('worse.json');
     const worseRecording = JSON.parse(await readFile(recording, 'utf8'));
     const refusedConnection = { ok: false, reason: 'refused', detail: 'connection refused', ms: 1 };
     worseRecording.observations.openapi = refusedConnection;
     worseRecording.observations.resources.probed = [];
     await writeFile(worseFile, JSON.stringify(worseRecording));
-    const { code, stdout, stderr } = await runInProcess('--from', worseFile, '--min-grade', 'D');
+    const { code, stdout, stderr } = await runCommand(
+      scanCommand,
+      '--from',
+      worseFile,
+      '--min-grade',
+      'D',
+    );
     expect({ code, stderr }).toEqual({ code: 1, stderr: 'grade F is below D\n' });
     expect(stdout).toContain('  F  ');
   });
@@ -188,17 +183,17 @@ describe('thresholds', () => {
 
 describe('files', () => {
   test('are written whole even if a threshold is missed, and the report is not printed', async () => {
-    const output = join(folder, 'report.sarif');
+    const output = folder.at('report.sarif');
     const run = await replay('--format', 'sarif', '--output', output, '--fail-on', 'fail');
     expect(run).toEqual({ code: 1, stdout: '', stderr: '--fail-on fail: S7\n' });
     expect(JSON.parse(await readFile(output, 'utf8'))).toMatchObject({ version: '2.1.0' });
-    expect((await readdir(folder)).filter((name) => name.endsWith('.part'))).toEqual([]);
+    expect((await readdir(folder.path)).filter((name) => name.endsWith('.part'))).toEqual([]);
   });
 
   test('that cannot be written make the command exit with 2 and one line after the scan', async () => {
     const earlierRequests = seller.requests.length;
-    const saved = join(folder, 'saved.json');
-    const output = join(folder, 'missing', 'report.json');
+    const saved = folder.at('saved.json');
+    const output = folder.at('missing', 'report.json');
     const { code, stdout, stderr } = await scan('--output', output, '--save', saved);
     expect({ code, stdout, stderr }).toEqual({
       code: 2,
@@ -225,7 +220,13 @@ test('scan exits with 0 if the reader of its output closes the pipe early', asyn
 test.each(['junit', 'markdown', 'text', 'sarif'])(
   'a report in the format %s is printed whole',
   async (format) => {
-    const { code, stdout, stderr } = await runInProcess('--from', recording, '--format', format);
+    const { code, stdout, stderr } = await runCommand(
+      scanCommand,
+      '--from',
+      recording,
+      '--format',
+      format,
+    );
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.endsWith('\n')).toBe(true);
     expect(stdout).toContain('llms-txt');

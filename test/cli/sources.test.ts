@@ -1,9 +1,9 @@
 /** With `--source`, a finding names the file in the repository and its line. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+
+import { writeFile } from 'node:fs/promises';
+import { beforeEach, expect, test } from 'vitest';
 import { readSources } from '../../src/cli/sources.ts';
+import { folderPerTest } from '../fixtures/temp-folder.ts';
 
 const OPENAPI = `{
   "openapi": "3.1.0",
@@ -21,14 +21,12 @@ const OPENAPI = `{
 }
 `;
 
-let folder: string;
+const folder = folderPerTest();
 let file: string;
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'sources-'));
-  file = join(folder, 'openapi.json');
+  file = folder.at('openapi.json');
   await writeFile(file, OPENAPI);
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 test.each([
   [
@@ -49,8 +47,10 @@ test.each([
 });
 
 test('a location in a YAML file is the line of its own ranges', async () => {
-  const yaml = join(folder, 'openapi.yaml');
-  await writeFile(yaml, 'openapi: 3.1.0\npaths:\n  /weather:\n    get:\n      tags: [a]\n');
+  const yaml = await folder.write(
+    'openapi.yaml',
+    'openapi: 3.1.0\npaths:\n  /weather:\n    get:\n      tags: [a]\n',
+  );
   const sources = await readSources([`/openapi.yaml=${yaml}`]);
   const locate = (evidence: string) => sources.locate({ id: 'S4', evidence })?.line;
   expect(locate('/openapi.yaml#/paths/~1weather/get: no 402')).toBe(4);
@@ -78,8 +78,7 @@ test.each([
 });
 
 test('a location is the first line of the source of "/" if no other source fits', async () => {
-  const workflowFile = join(folder, 'workflow.yml');
-  await writeFile(workflowFile, 'on: push\n');
+  const workflowFile = await folder.write('workflow.yml', 'on: push\n');
   const sources = await readSources([`/openapi.json=${file}`, `/=${workflowFile}`]);
   expect(sources.locate({ id: 'P2', evidence: 'GET /weather: 200' })).toEqual({
     file: workflowFile,

@@ -1,12 +1,11 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { needs } from '../fixtures/needs.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SELLER_PAY_TO } from '../fixtures/sellers/seller.ts';
+import { folderPerTest } from '../fixtures/temp-folder.ts';
 import { startSourcesKnowing } from '../scanner/indexes/known-seller.ts';
 import { settle, transfer } from '../scanner/indexes/pay.ts';
 import type { StandIn } from '../scanner/indexes/stand-in.ts';
@@ -33,7 +32,7 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
   let chain: TestChain;
   let seller: CraftedSeller;
   let sources: StandIn;
-  let folder: string;
+  const folder = folderPerTest();
   beforeAll(async () => {
     [chain, seller] = [await startChain(), await startCraftedSeller()];
     await transfer(chain, SELLER_PAY_TO);
@@ -44,10 +43,8 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
   });
   beforeEach(async () => {
     sources = await startSourcesKnowing(seller.url, SELLER_PAY_TO);
-    folder = await mkdtemp(join(tmpdir(), 'standing-'));
     return async () => {
       await sources.close();
-      await rm(folder, { recursive: true });
     };
   });
 
@@ -59,7 +56,7 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
         BAZAAR_URL: sources.url,
         ECOSYSTEM_URL: sources.url,
         RPC_URL: chain.rpcUrl,
-        STANDING_CACHE: folder,
+        STANDING_CACHE: folder.path,
         ...overrides,
       },
     );
@@ -134,10 +131,10 @@ describe('the standing on the command line', needs(chainUnavailable()), () => {
 
   /** Makes the cached answers `ms` older. */
   async function ageCacheBy(ms: number): Promise<void> {
-    const files = await readdir(folder);
+    const files = await readdir(folder.path);
     expect(files.length).toBeGreaterThan(3);
     for (const name of files) {
-      const file = join(folder, name);
+      const file = folder.at(name);
       const cachedAnswer = JSON.parse(await readFile(file, 'utf8'));
       await writeFile(
         file,

@@ -1,7 +1,5 @@
 /** The service sells and signs the report of a real scan, and `verify` proves it. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { verifyCommand } from '../../src/cli/verify-command.ts';
@@ -9,11 +7,12 @@ import { signEnvelope, toCanonicalJson } from '../../src/scanner/attestation/env
 import type { JsonObject } from '../../src/scanner/model/json.ts';
 import { makeSigningKey } from '../../src/service/keys/open-signing-key.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { type InstanceProcess, startInstance } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
-import { collector } from './collector.ts';
+import { runCommand } from './run-cli.ts';
 
-let folder: string;
+const folder = folderPerFile();
 let seller: CraftedSeller;
 let instance: InstanceProcess;
 const files = { envelope: '', recording: '', keys: '' };
@@ -26,7 +25,6 @@ let keys: { keys: { x: string; kid: string; nbf: number; exp: number }[] };
 let recording: string;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'verify-'));
   seller = await startCraftedSeller({ answers: { '/llms.txt': { status: 404 } } });
   const url = new URL(seller.url).host;
   instance = await startInstance({
@@ -50,26 +48,17 @@ beforeAll(async () => {
   );
   envelope = JSON.parse((await instance.get(attestationPath)).body);
   keys = JSON.parse((await instance.get('/.well-known/jwks.json')).body);
-  files.envelope = await save('envelope.json', envelope);
-  files.recording = await save('recording.json', recording);
-  files.keys = await save('keys.json', keys);
+  files.envelope = await folder.write('envelope.json', envelope);
+  files.recording = await folder.write('recording.json', recording);
+  files.keys = await folder.write('keys.json', keys);
 });
 afterAll(async () => {
   await instance?.kill('SIGTERM');
   await seller?.[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true });
 });
 
-async function save(name: string, content: object | string): Promise<string> {
-  const file = join(folder, name);
-  await writeFile(file, typeof content === 'string' ? content : JSON.stringify(content));
-  return file;
-}
-
 async function verify(...args: readonly string[]) {
-  const { streams, written } = collector();
-  const code = await verifyCommand(args, streams);
-  const text = written();
+  const { code, stdout: text } = await runCommand(verifyCommand, ...args);
   const proofs = [...text.matchAll(/^(proved|NOT proved|not asked) +(\w+): (.*)$/gm)];
   return {
     code,
@@ -106,11 +95,10 @@ describe('verify', () => {
   });
 
   test('accepts a bought recording that scan --from judges to the same results', async () => {
-    const { streams, written } = collector();
     const { report } = decodeStatement().predicate;
     const flags = ['--checks-version', report.checksVersion, '--format', 'json'];
-    await scanCommand(['--from', files.recording, ...flags], streams);
-    const { results, grade, score, scannedAt } = JSON.parse(written());
+    const { stdout } = await runCommand(scanCommand, '--from', files.recording, ...flags);
+    const { results, grade, score, scannedAt } = JSON.parse(stdout);
     expect({ results, grade, score, scannedAt }).toEqual({
       ...pick(report, ['results', 'grade', 'score', 'scannedAt']),
     });
@@ -127,7 +115,10 @@ describe('verify', () => {
     for (let at = 0; at < payload.length; at += 97) {
       const changed = Buffer.from(payload);
       changed[at] = (changed[at] ?? 0) ^ 1;
-      const file = await save('changed.json', { ...envelope, payload: changed.toString('base64') });
+      const file = await folder.write('changed.json', {
+        ...envelope,
+        payload: changed.toString('base64'),
+      });
       const { code, proofs, says } = await verify(file, '--keys', files.keys);
       expect([code, proofs[0]]).toEqual([1, 'NOT proved signature']);
       expect(says['signature']).toMatch(/the report or its signature was changed/);
@@ -151,7 +142,7 @@ describe('verify', () => {
     ];
     for (const changedEnvelope of changed) {
       const { code, proofs } = await verify(
-        await save('c.json', changedEnvelope),
+        await folder.write('c.json', changedEnvelope),
         '--keys',
         files.keys,
       );
@@ -166,7 +157,7 @@ describe('verify', () => {
       const index = recording.indexOf(digit, byte);
       const other = String((Number(digit) + 1) % 10);
       const changed = `${recording.slice(0, index)}${other}${recording.slice(index + 1)}`;
-      const file = await save('changed-recording.json', changed);
+      const file = await folder.write('changed-recording.json', changed);
       const run = await verify(files.envelope, '--keys', files.keys, '--recording', file);
       expect([run.code, run.proofs]).toEqual([
         1,
@@ -186,7 +177,7 @@ describe('verify', () => {
       [otherTime, /^the recording is of 2026-01-01T00:00:00.000Z, the report of /],
       [usedUp, /^judged again, P1, .* differ$/],
     ] as const) {
-      const file = await save('other.json', changed);
+      const file = await folder.write('other.json', changed);
       const run = await verify(files.envelope, '--keys', files.keys, '--recording', file);
       expect([run.code, run.proofs[2]]).toEqual([1, 'NOT proved recording']);
       expect(run.says['recording']).toMatch(says);
@@ -204,7 +195,7 @@ describe('verify', () => {
       [{ ...key, x: publicKey, kid: undefined }, /^the key set has no key \S+$/],
       [{ ...key, kid: `${key?.kid}x` }, /^the key set has no key \S+$/],
     ] as const) {
-      const file = await save('other-keys.json', { keys: [changed] });
+      const file = await folder.write('other-keys.json', { keys: [changed] });
       const run = await verify(files.envelope, '--keys', file);
       expect([run.code, run.proofs[0]]).toEqual([1, 'NOT proved signature']);
       expect(run.says['signature']).toMatch(says);
@@ -221,7 +212,7 @@ describe('verify', () => {
       [{ nbf: undefined }, 1, /does not say when/],
       [{ exp: '9999999999' }, 1, /does not say when/],
     ] as const) {
-      const file = await save('times.json', { keys: [{ ...key, ...times }] });
+      const file = await folder.write('times.json', { keys: [{ ...key, ...times }] });
       const run = await verify(files.envelope, '--keys', file);
       expect([run.code, run.proofs[0]]).toEqual([code, 'proved signature']);
       expect(run.says['time']).toMatch(says);
@@ -230,11 +221,11 @@ describe('verify', () => {
 
   test('does not prove a future scan, or results that the catalog does not give', async () => {
     const { key, keyEntry } = makeKeyWithEntry();
-    const keySet = await save('own-keys.json', { keys: [keyEntry] });
+    const keySet = await folder.write('own-keys.json', { keys: [keyEntry] });
     const signed = async (change: (decodeStatement: StatementJson) => void) => {
       const changed: StatementJson = decodeStatement();
       change(changed);
-      const file = await save('own.json', signEnvelope(toCanonicalJson(changed), key));
+      const file = await folder.write('own.json', signEnvelope(toCanonicalJson(changed), key));
       return verify(file, '--keys', keySet, '--recording', files.recording);
     };
     const future = await signed(({ predicate: { report } }) => {
@@ -262,7 +253,7 @@ describe('verify', () => {
 
   test('proves a site only with keys from that site', async () => {
     const { key, keyEntry } = makeKeyWithEntry();
-    const keySet = await save('stranger.json', { keys: [keyEntry] });
+    const keySet = await folder.write('stranger.json', { keys: [keyEntry] });
     const stranger = await startCraftedSeller({
       answers: { '/.well-known/jwks.json': { status: 200, body: { keys: [keyEntry] } } },
     });
@@ -273,7 +264,7 @@ describe('verify', () => {
       `http://trusted.example.com@${strangerHost}`,
     ]) {
       const signed = { ...decodeStatement(), predicateType: `${site}/attestations/scan/v1` };
-      const file = await save('named.json', signEnvelope(toCanonicalJson(signed), key));
+      const file = await folder.write('named.json', signEnvelope(toCanonicalJson(signed), key));
       const byFile = await verify(file, '--keys', keySet);
       expect(byFile.code).toBe(0);
       expect(byFile.text).toContain(`says that it is by ${site}`);
@@ -284,7 +275,7 @@ describe('verify', () => {
       for (const { text } of [byFile, byUrl]) expect(text).not.toMatch(/, by /);
     }
     const signed = { ...decodeStatement(), predicateType: `${stranger.url}/attestations/scan/v1` };
-    const honest = await save('honest.json', signEnvelope(toCanonicalJson(signed), key));
+    const honest = await folder.write('honest.json', signEnvelope(toCanonicalJson(signed), key));
     const { code, text } = await verify(honest, '--keys', strangerKeys);
     expect([code, text]).toEqual([0, expect.stringContaining(`, by ${stranger.url}\n`)]);
     expect(text).not.toContain('NOT proved');
@@ -297,8 +288,8 @@ describe('verify', () => {
       const { key, keyEntry } = makeKeyWithEntry();
       const changed = decodeStatement();
       changed.subject[0].name = name;
-      const file = await save('subject.json', signEnvelope(toCanonicalJson(changed), key));
-      const keySet = await save('subject-keys.json', { keys: [keyEntry] });
+      const file = await folder.write('subject.json', signEnvelope(toCanonicalJson(changed), key));
+      const keySet = await folder.write('subject-keys.json', { keys: [keyEntry] });
       const { code, proofs, text } = await verify(file, '--keys', keySet);
       expect([code, proofs]).toEqual([1, ['NOT proved subject']]);
       expect(text).not.toMatch(/\d+\/100/);
@@ -312,19 +303,19 @@ describe('verify', () => {
   });
 
   test('refuses bad usage, missing files and a file without an envelope in one line', async () => {
-    const report = await save('report.json', decodeStatement().predicate.report);
+    const report = await folder.write('report.json', decodeStatement().predicate.report);
     const key = makeSigningKey();
-    const keySet = await save('k.json', {
+    const keySet = await folder.write('k.json', {
       keys: [{ kty: 'OKP', crv: 'Ed25519', x: key.publicKey }],
     });
-    const slsa = await save('slsa.json', signEnvelope('{"_type":"other"}', key));
+    const slsa = await folder.write('slsa.json', signEnvelope('{"_type":"other"}', key));
     for (const [args, says] of [
       [[], /^usage: .* FILE \[--keys/],
       [[files.envelope, 'more'], /^usage:/],
       [[files.envelope, '--key', 'x'], /^Unknown option '--key'/],
-      [[join(folder, 'none.json')], /none.json: cannot be read as JSON/],
+      [[folder.at('none.json')], /none.json: cannot be read as JSON/],
       [[report], /not an envelope of a signed report/],
-      [[files.envelope, '--keys', join(folder, 'none')], /--keys .*none: cannot be read/],
+      [[files.envelope, '--keys', folder.at('none')], /--keys .*none: cannot be read/],
       [[files.envelope, '--keys', report], /not a JWK Set/],
       [[files.envelope, '--keys', `${instance.url}/nothing`], /answers 404 instead of a key set/],
       [[slsa, '--keys', keySet], /signed, but not a report of a scan/],
@@ -339,10 +330,10 @@ describe('verify', () => {
     const hostile = '\u001b[2J::set-output name=x::y\nproved  recording: all';
     changed.predicate.report.origin = hostile;
     changed.subject[0].name = hostile;
-    const keySet = await save('k2.json', {
+    const keySet = await folder.write('k2.json', {
       keys: [{ kty: 'OKP', crv: 'Ed25519', x: key.publicKey, nbf: 0, exp: 1e11 }],
     });
-    const file = await save('loud.json', signEnvelope(toCanonicalJson(changed), key));
+    const file = await folder.write('loud.json', signEnvelope(toCanonicalJson(changed), key));
     const { text, proofs } = await verify(file, '--keys', keySet);
     expect(text).not.toContain('\u001b');
     expect(proofs).toEqual(['proved signature', 'proved time', 'not asked recording']);

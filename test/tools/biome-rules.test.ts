@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { needs } from '../fixtures/needs.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -90,30 +90,22 @@ function findBiome(): string | null {
 const executable = findBiome();
 
 describe('Biome', needs(executable ? null : `no ${BIOME_PACKAGE}`), () => {
+  const root = folderPerFile();
   /** One line for each finding, in the format of GitHub's commands. */
   let findings: readonly string[];
 
   beforeAll(async () => {
-    const root = await mkdtemp(join(tmpdir(), 'biome-'));
-    try {
-      for (const file of ['biome.json', 'tools/lint/pure-checks.grit']) {
-        await cp(join(ROOT, file), join(root, file));
-      }
-      for (const [file, code] of [...IMPURE_CHECKS, ...BAD_SHAPES, ...CLEAN_FILES]) {
-        await mkdir(dirname(join(root, file)), { recursive: true });
-        await writeFile(
-          join(root, file),
-          `/** A file. */${code.startsWith('\n') ? '' : '\n'}${code}`,
-        );
-      }
-      const args = ['lint', '--vcs-enabled=false', '--reporter=github', '--max-diagnostics=none'];
-      const { stdout } = await run(executable ?? '', [...args, '--diagnostic-level=warn', '.'], {
-        cwd: root,
-      }).catch((error: { stdout: string }) => error);
-      findings = stdout.split('\n').filter((line) => line.startsWith('::'));
-    } finally {
-      await rm(root, { recursive: true, force: true });
+    for (const file of ['biome.json', 'tools/lint/pure-checks.grit']) {
+      await cp(join(ROOT, file), root.at(file));
     }
+    for (const [file, code] of [...IMPURE_CHECKS, ...BAD_SHAPES, ...CLEAN_FILES]) {
+      await root.write(file, `/** A file. */${code.startsWith('\n') ? '' : '\n'}${code}`);
+    }
+    const args = ['lint', '--vcs-enabled=false', '--reporter=github', '--max-diagnostics=none'];
+    const { stdout } = await run(executable ?? '', [...args, '--diagnostic-level=warn', '.'], {
+      cwd: root.path,
+    }).catch((error: { stdout: string }) => error);
+    findings = stdout.split('\n').filter((line) => line.startsWith('::'));
   });
 
   function findingsIn(file: string): readonly string[] {

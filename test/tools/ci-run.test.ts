@@ -1,19 +1,16 @@
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, cp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { folderPerTest } from '../fixtures/temp-folder.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../.ci/run', import.meta.url));
 
-let checkout: string;
+const checkout = folderPerTest();
 beforeEach(async () => {
-  checkout = await mkdtemp(join(tmpdir(), 'ci-run-'));
-  await mkdir(join(checkout, 'bin'));
-  await cp(SCRIPT, join(checkout, '.ci/run'), { recursive: true });
+  await cp(SCRIPT, checkout.at('.ci/run'), { recursive: true });
 });
-afterEach(() => rm(checkout, { recursive: true, force: true }));
 
 type Machine = {
   /** Exit codes of the three npm commands. */
@@ -55,15 +52,13 @@ async function run(machine: Machine) {
     id: 'echo 0',
   };
   for (const [name, script] of Object.entries({ ...tools, 'apt-get': 'exit 100' })) {
-    await writeFile(join(checkout, 'bin', name), `#!/bin/sh\n${script}\n`);
-    await chmod(join(checkout, 'bin', name), 0o755);
+    await chmod(await checkout.write(`bin/${name}`, `#!/bin/sh\n${script}\n`), 0o755);
   }
   // All programs of a machine share the kernel's setting for core files, so the script gets a file in its place.
-  const pattern = join(checkout, 'core_pattern');
-  await writeFile(pattern, 'core\n');
-  const env = { PATH: `${join(checkout, 'bin')}:/usr/bin:/bin`, CORE_PATTERN_FILE: pattern };
+  const pattern = await checkout.write('core_pattern', 'core\n');
+  const env = { PATH: `${checkout.at('bin')}:/usr/bin:/bin`, CORE_PATTERN_FILE: pattern };
   return new Promise<{ code: number; lastLine: string | undefined; output: string }>((resolve) => {
-    execFile(join(checkout, '.ci/run'), { env, cwd: tmpdir() }, (error, output) => {
+    execFile(checkout.at('.ci/run'), { env, cwd: tmpdir() }, (error, output) => {
       const lastLine = output.trimEnd().split('\n').at(-1);
       resolve({ code: Number(error?.code ?? 0), lastLine, output });
     });
@@ -131,6 +126,6 @@ test('tests that die by a signal are a failure, and their output is kept', async
   expect(lastLine).toBe('0 passed, 1 failed');
   expect(code).toBe(1);
   expect(output).toContain('The tests died by signal 6.');
-  expect(await readFile(join(checkout, 'core_pattern'), 'utf8')).toBe('core\n');
-  expect(await readFile(join(checkout, '.cache/crashes/output.log'), 'utf8')).toContain('heap out');
+  expect(await readFile(checkout.at('core_pattern'), 'utf8')).toBe('core\n');
+  expect(await readFile(checkout.at('.cache/crashes/output.log'), 'utf8')).toContain('heap out');
 });

@@ -1,6 +1,3 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Catalog } from '../../src/scanner/engine/catalog/catalog.ts';
@@ -9,21 +6,20 @@ import { createPool, type Pool } from '../../src/scanner/engine/judging-pool.ts'
 import { toRecording } from '../../src/scanner/probe/recording.ts';
 import { compareCatalogs, renderComparison } from '../../tools/checks/compare-catalogs.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { entriesOf, fixtureChecks, getFixture } from '../scanner/engine/fixtures/fixture-checks.ts';
 
 let pool: Pool;
-let folder: string;
+const folder = folderPerFile();
 
 beforeAll(async () => {
   pool = createPool({ threads: 1 });
-  folder = await mkdtemp(join(tmpdir(), 'recordings-'));
   const recording = toRecording({ scannedAt: '2026-08-14T12:00:00.000Z' }, perfectSeller());
-  await writeFile(join(folder, 'perfect.json'), JSON.stringify(recording));
-  await writeFile(join(folder, 'README.md'), 'No recording.');
+  await folder.write('perfect.json', recording);
+  await folder.write('README.md', 'No recording.');
 });
 afterAll(async () => {
   await pool.close();
-  await rm(folder, { recursive: true });
 });
 
 function toCatalog(checksVersion: string, checks: readonly DiscoveredCheck[]): Catalog {
@@ -45,7 +41,7 @@ test('two catalogs judge the recorded origins, and the tool prints each grade an
   const to = toCatalog('2026-01-01.2', [failing]);
   const parts = { from, to, pool, checks: [plain, failing] };
 
-  const rows = await compareCatalogs({ ...parts, recordings: pathToFileURL(`${folder}/`) });
+  const rows = await compareCatalogs({ ...parts, recordings: pathToFileURL(`${folder.path}/`) });
   expect(rows).toMatchObject([
     {
       name: 'perfect',
@@ -63,7 +59,7 @@ test('two catalogs judge the recorded origins, and the tool prints each grade an
 
 test('without recorded origins there is nothing to compare', async () => {
   const from = toCatalog('2026-01-01.1', []);
-  const recordings = pathToFileURL(`${folder}/none/`);
+  const recordings = pathToFileURL(`${folder.path}/none/`);
   const rows = await compareCatalogs({ from, to: from, pool, checks: [], recordings });
   expect(renderComparison(rows, 'a', 'b')).toEqual(['No recorded origins: nothing to compare.']);
 });

@@ -1,9 +1,6 @@
-/** Each room has a floor in its wing. Code may import only what its floor names. */
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { findFloorBreaches } from '../../tools/lint/floors.ts';
+import { folderPerTest } from '../fixtures/temp-folder.ts';
 
 const WINGS = {
   scanner: { model: [], engine: ['model'] },
@@ -11,10 +8,9 @@ const WINGS = {
   service: { store: ['model'], plugins: [], start: ['store'] },
 };
 
-let root: string;
+const root = folderPerTest();
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'floors-'));
   await write({
     'package.json':
       '{ "imports": { "#check": "./src/scanner/model/verdict.ts", "#store": "./src/service/store/store.ts" } }',
@@ -30,17 +26,12 @@ beforeEach(async () => {
   });
 });
 
-afterEach(() => rm(root, { recursive: true, force: true }));
-
 async function write(files: Readonly<Record<string, string>>): Promise<void> {
-  for (const [file, text] of Object.entries(files)) {
-    await mkdir(dirname(join(root, file)), { recursive: true });
-    await writeFile(join(root, file), text);
-  }
+  for (const [file, text] of Object.entries(files)) await root.write(file, text);
 }
 
 test('imports from lower floors have no finding', async () => {
-  expect(await findFloorBreaches(root, WINGS)).toBe('');
+  expect(await findFloorBreaches(root.path, WINGS)).toBe('');
 });
 
 test.each([
@@ -126,7 +117,7 @@ test.each([
   ],
 ])('%s is refused by %s', async (_case, rule, files) => {
   await write(files);
-  expect(await findFloorBreaches(root, WINGS)).toContain(rule);
+  expect(await findFloorBreaches(root.path, WINGS)).toContain(rule);
 });
 
 test.each([
@@ -135,5 +126,5 @@ test.each([
   ['a room of the command line', ['store', 'commands'], 'commands, and service may not know cli'],
 ])('a row that names %s is refused', async (_case, start, message) => {
   const service = { ...WINGS.service, start };
-  expect(await findFloorBreaches(root, { ...WINGS, service })).toContain(message);
+  expect(await findFloorBreaches(root.path, { ...WINGS, service })).toContain(message);
 });

@@ -1,10 +1,10 @@
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { fileDigest } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { findHouseBreaches } from '../../tools/lint/house-rules.ts';
+import { folderPerTest } from '../fixtures/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHECK_FOLDER = 'checks/P6-price-integrity';
@@ -71,11 +71,10 @@ const CATALOG = JSON.stringify({
   ],
 });
 
-let root: string;
+const root = folderPerTest();
 
 /** Each test starts with a small checkout in which no rule finds anything. */
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'lint-'));
   for (const file of [
     'scanner/engine/define-check.ts',
     'scanner/engine/findings.ts',
@@ -87,21 +86,20 @@ beforeEach(async () => {
     'scanner/parse/README.md',
     'scanner/README.md',
   ]) {
-    await cp(join(ROOT, 'src', file), join(root, 'src', file), { recursive: true });
+    await cp(join(ROOT, 'src', file), root.at('src', file), { recursive: true });
   }
-  await cp(join(ROOT, 'catalog/schema.json'), join(root, 'catalog/schema.json'));
-  await write(`${CHECK_FOLDER}/README.md`, README);
-  await write(`${CHECK_FOLDER}/v1.ts`, V1_CODE);
-  await write(`${CHECK_FOLDER}/cases.ts`, CASES_CODE);
-  await write('catalog/2026-08-14.2.json', CATALOG);
-  await write(
+  await cp(join(ROOT, 'catalog/schema.json'), root.at('catalog/schema.json'));
+  await root.write(`${CHECK_FOLDER}/README.md`, README);
+  await root.write(`${CHECK_FOLDER}/v1.ts`, V1_CODE);
+  await root.write(`${CHECK_FOLDER}/cases.ts`, CASES_CODE);
+  await root.write('catalog/2026-08-14.2.json', CATALOG);
+  await root.write(
     'catalog/published.json',
     JSON.stringify({ catalogs: { '2026-08-14.2': fileDigest(CATALOG) } }),
   );
-  await write('package-lock.json', '{ "packages": {} }');
-  await write('package.json', toManifest({}));
+  await root.write('package-lock.json', '{ "packages": {} }');
+  await root.write('package.json', toManifest({}));
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 /** The small checkout's package.json, which maps the names that checks import. */
 function toManifest(members: Readonly<Record<string, string>>): string {
@@ -109,15 +107,10 @@ function toManifest(members: Readonly<Record<string, string>>): string {
   return JSON.stringify({ ...members, imports }, null, 2);
 }
 
-async function write(file: string, content: string) {
-  await mkdir(dirname(join(root, file)), { recursive: true });
-  await writeFile(join(root, file), content);
-}
-
 /** Writes `content` to `file`, and returns the findings of lint as text. */
 async function listFindings(file?: string, content = '') {
-  if (file !== undefined) await write(file, content);
-  return (await findHouseBreaches(root)).map(
+  if (file !== undefined) await root.write(file, content);
+  return (await findHouseBreaches(root.path)).map(
     ({ file: place, line, message }) => `${place}:${line}: ${message}`,
   );
 }
@@ -132,7 +125,7 @@ test('line ends of a Windows checkout do not count as a change', async () => {
 
 describe('a check folder', () => {
   test.each(['README.md', 'cases.ts', 'v1.ts'])('without %s is refused', async (name) => {
-    await rm(join(root, CHECK_FOLDER, name));
+    await rm(root.at(CHECK_FOLDER, name));
     expect(await listFindings()).toContainEqual(
       expect.stringContaining(`${CHECK_FOLDER}/${name}:1: missing`),
     );
@@ -142,7 +135,7 @@ describe('a check folder', () => {
     expect(await listFindings(`${CHECK_FOLDER}/prices.ts`, '/** A. */')).toEqual([
       expect.stringContaining(`${CHECK_FOLDER}/prices.ts:1: a check folder holds`),
     ]);
-    await rm(join(root, CHECK_FOLDER, 'prices.ts'));
+    await rm(root.at(CHECK_FOLDER, 'prices.ts'));
     expect(await listFindings('checks/prices/README.md', README)).toContainEqual(
       expect.stringContaining('"prices" is no name of a check'),
     );
@@ -218,7 +211,7 @@ describe('a check folder', () => {
 test('a catalog that contradicts itself or its checks is refused', async () => {
   const catalog = CATALOG.replace('price-integrity', 'prices');
   const pins = JSON.stringify({ catalogs: { '2026-08-14.2': fileDigest(catalog) } });
-  await write('catalog/published.json', pins);
+  await root.write('catalog/published.json', pins);
   expect(await listFindings('catalog/2026-08-14.2.json', catalog)).toEqual([
     'catalog/2026-08-14.2.json:1: P6 is "prices" here and "price-integrity" in checks/',
   ]);
@@ -235,7 +228,7 @@ describe('a published file', () => {
   });
 
   test('may not be removed', async () => {
-    await rm(join(root, 'catalog/2026-08-14.2.json'));
+    await rm(root.at('catalog/2026-08-14.2.json'));
     expect(await listFindings()).toEqual([
       expect.stringContaining(
         'catalog/2026-08-14.2.json:1: catalog/2026-08-14.2.json is published',
@@ -248,8 +241,8 @@ describe('a published file', () => {
       expect.stringContaining('catalog/2026-09-01.1.json:1: not pinned'),
     ]);
     // The catalog that is being published needs no pin yet.
-    expect(await findHouseBreaches(root, '2026-09-01.1')).toEqual([]);
-    await rm(join(root, 'catalog/2026-09-01.1.json'));
+    expect(await findHouseBreaches(root.path, '2026-09-01.1')).toEqual([]);
+    await rm(root.at('catalog/2026-09-01.1.json'));
     expect(await listFindings('catalog/published.json', '[]')).toEqual([
       expect.stringContaining('catalog/published.json:1:'),
     ]);
@@ -315,7 +308,7 @@ describe('a checkout', () => {
     ['server.json', '{ "name": "io.github.OWNER/x402-scan",\n "version": "2.2.3" }', 2, '2.2.3'],
     ['package-lock.json', '{\n"name": "x402-scan",\n"version": "1.2.2" }', 3, '1.2.2'],
   ])('may name no other version than package.json: %s', async (file, content, line, found) => {
-    await write('package.json', toManifest({ name: 'x402-scan', version: '1.2.3' }));
+    await root.write('package.json', toManifest({ name: 'x402-scan', version: '1.2.3' }));
     expect(await listFindings(file, content)).toEqual([
       `${file}:${line}: names version ${found}, and package.json says 1.2.3: name the same`,
     ]);
@@ -351,7 +344,7 @@ describe('a checkout', () => {
     ['class', 'export class Reading {}'],
     ['abstract class with a parameter', 'export abstract class Reading<T> {}'],
   ])('with two exported types of the same name is refused: %s', async (_case, code) => {
-    await write('src/scanner/engine/a.ts', 'export type Reading<T> = readonly T[];\n');
+    await root.write('src/scanner/engine/a.ts', 'export type Reading<T> = readonly T[];\n');
     expect(await listFindings('plugins/b.ts', `/** B. */\n${code}\n`)).toEqual([
       "src/scanner/engine/a.ts:1: plugins/b.ts exports a type Reading too: give it its room's word",
     ]);
@@ -363,12 +356,12 @@ describe('a checkout', () => {
     ['an exported type with a longer name', 'export type ReadingOptions = { at: number };'],
     ['a function of that name', 'export function Reading() {}'],
   ])('beside an exported type Reading, may have %s', async (_case, code) => {
-    await write('src/scanner/engine/a.ts', 'export type Reading<T> = readonly T[];\n');
+    await root.write('src/scanner/engine/a.ts', 'export type Reading<T> = readonly T[];\n');
     expect(await listFindings('src/scanner/engine/b.ts', `${code}\n`)).toEqual([]);
   });
 
   test('may have a test that exports a type of that name', async () => {
-    await write('src/scanner/engine/a.ts', 'export type Reading = number;\n');
+    await root.write('src/scanner/engine/a.ts', 'export type Reading = number;\n');
     expect(
       await listFindings('test/scanner/engine/b.ts', 'export type Reading = string;\n'),
     ).toEqual([]);

@@ -1,32 +1,35 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
+import { folderPerTest } from '../fixtures/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const PASSING_TEST = `test('passes', () => {});`;
 
-let project: string;
+const project = folderPerTest();
 beforeEach(async () => {
-  project = await mkdtemp(join(tmpdir(), 'run-tests-'));
-  await symlink(join(ROOT, 'node_modules'), join(project, 'node_modules'));
+  await symlink(join(ROOT, 'node_modules'), project.at('node_modules'));
 });
-afterEach(() => rm(project, { recursive: true, force: true }));
 
 /** Runs the tool on these test files, with no terminal and nothing on standard input. */
 async function run(files: Record<string, string>, ...args: string[]) {
   for (const [name, tests] of Object.entries(files)) {
     const imports = `import { beforeAll, describe, test, expect } from 'vitest';\n`;
-    await writeFile(join(project, `${name}.test.ts`), imports + tests);
+    await project.write(`${name}.test.ts`, imports + tests);
   }
   return new Promise<{ code: number; lines: string[] }>((resolve) => {
-    const command = [join(ROOT, 'tools/run-tests.ts'), '--root', project, ...args];
+    const command = [join(ROOT, 'tools/run-tests.ts'), '--root', project.path, ...args];
     const env = { ...process.env, CI: 'true', NO_COLOR: '1' };
-    const child = execFile(process.execPath, command, { cwd: project, env }, (error, stdout) => {
-      resolve({ code: Number(error?.code ?? 0), lines: stdout.trimEnd().split('\n') });
-    });
+    const child = execFile(
+      process.execPath,
+      command,
+      { cwd: project.path, env },
+      (error, stdout) => {
+        resolve({ code: Number(error?.code ?? 0), lines: stdout.trimEnd().split('\n') });
+      },
+    );
     child.stdin?.end();
   });
 }

@@ -1,23 +1,21 @@
 /** `npm run upstream` runs in a new process, on packages and documents that the test writes. */
+
 import { spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { SCHEMES } from '../../src/scanner/parse/x402/schemes.ts';
 import { knownAssetsModule } from '../../tools/upstream/known-assets.ts';
+import { folderPerFile } from '../fixtures/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BASE_USDC = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'upstream-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = folderPerFile();
 
 async function runUpstream(args: readonly string[], root = ROOT) {
   const child = spawn(process.execPath, ['tools/upstream/main.ts', ...args], { cwd: root });
@@ -35,7 +33,7 @@ async function editFile(file: string, change: (text: string) => string): Promise
 
 /** Copies the official packages without their dependencies. */
 async function copyPackages(name: string): Promise<string> {
-  const copy = join(folder, name);
+  const copy = folder.at(name);
   for (const packageName of ['evm', 'svm']) {
     await cp(join(ROOT, 'node_modules/@x402', packageName), join(copy, '@x402', packageName), {
       recursive: true,
@@ -46,7 +44,7 @@ async function copyPackages(name: string): Promise<string> {
 
 /** Copies the sources of this checkout, so that a test can change them. */
 async function copyTree(name: string): Promise<string> {
-  const copy = join(folder, name);
+  const copy = folder.at(name);
   for (const entry of ['src', 'tools', 'docs', 'package.json']) {
     await cp(join(ROOT, entry), join(copy, entry), { recursive: true });
   }
@@ -177,11 +175,9 @@ describe('npm run upstream on a checkout of the specifications', () => {
       ...documents,
     };
     for (const [file, content] of Object.entries(all)) {
-      if (missing.includes(file)) continue;
-      await mkdir(dirname(join(folder, name, file)), { recursive: true });
-      await writeFile(join(folder, name, file), content);
+      if (!missing.includes(file)) await folder.write(`${name}/${file}`, content);
     }
-    return join(folder, name);
+    return folder.at(name);
   }
 
   test('names files without a row, rows without a file, changed files, and new and removed error codes', async () => {
@@ -274,8 +270,7 @@ describe('texts of packages', () => {
   test.each([HARM, "it's", '"', 'a\n\u2028b', 'USD Coin'])(
     'stay texts in the table of assets: %j',
     async (symbol) => {
-      const file = join(folder, `assets-${hash('sha256', symbol)}.ts`);
-      await writeFile(file, textsOf(symbol));
+      const file = await folder.write(`assets-${hash('sha256', symbol)}.ts`, textsOf(symbol));
       const { KNOWN_ASSETS } = await import(file);
       const row = ['eip155:1', symbol, symbol, 6, [symbol, 'undefined']];
       expect(KNOWN_ASSETS).toEqual([row]);

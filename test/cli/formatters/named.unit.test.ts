@@ -1,7 +1,5 @@
 /** The path that the caller names is in every format, as far as the format allows. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { captureCommand } from '../../../src/cli/capture-command.ts';
 import { FORMATS } from '../../../src/cli/formatters/formats.ts';
@@ -9,8 +7,9 @@ import { scanCommand } from '../../../src/cli/scan-command.ts';
 import { FORMAT_NAMES } from '../../../src/cli/usage.ts';
 import type { NamedPath } from '../../../src/scanner/model/report.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
-import { collector } from '../collector.ts';
+import { folderPerTest } from '../../fixtures/temp-folder.ts';
 import { HOSTILE, PASSED, printable } from '../printable.ts';
+import { runCommand } from '../run-cli.ts';
 import { readXml } from './read-xml.ts';
 
 const WORDS = 'GET /quote, which you named, asks for a payment that no official client can pay.';
@@ -66,24 +65,20 @@ describe('the answer of a named path is text of an origin', () => {
   });
 });
 
-test('a recording keeps the answer, so that a replay shows it in each format, and capture drops it', async () => {
-  await using seller = await startCraftedSeller({ answers: { 'GET /run': { status: 404 } } });
-  const folder = await mkdtemp(join(tmpdir(), 'named-'));
-  try {
-    const recording = join(folder, 'recording.json');
-    const scan = async (...args: readonly string[]) => {
-      const { streams, written } = collector();
-      expect(await scanCommand(args, streams)).toBe(0);
-      return written();
-    };
-    const flags = ['--allow-private', '--offline', '--method', 'GET', '--save', recording];
-    await scan(`${seller.url}/run?key=hidden`, ...flags);
-    expect(await scan('--from', recording, '--format', 'markdown')).toContain('which you named');
+describe('a recording', () => {
+  const folder = folderPerTest();
 
-    const trimmed = join(folder, 'trimmed.json');
-    await captureCommand(['--from', recording, '--output', trimmed], collector().streams);
+  test('keeps the answer, so that a replay shows it in each format, and capture drops it', async () => {
+    await using seller = await startCraftedSeller({ answers: { 'GET /run': { status: 404 } } });
+    const recording = folder.at('recording.json');
+    const flags = ['--allow-private', '--offline', '--method', 'GET', '--save', recording];
+    const scan = await runCommand(scanCommand, `${seller.url}/run?key=hidden`, ...flags);
+    expect(scan.code).toBe(0);
+    const replay = await runCommand(scanCommand, '--from', recording, '--format', 'markdown');
+    expect(replay.stdout).toContain('which you named');
+
+    const trimmed = folder.at('trimmed.json');
+    await runCommand(captureCommand, '--from', recording, '--output', trimmed);
     expect(await readFile(trimmed, 'utf8')).not.toContain('key=hidden');
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
 });

@@ -1,10 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { freePort } from '../../fixtures/service/free-port.ts';
+import { folderPerFile } from '../../fixtures/temp-folder.ts';
 import { runCli } from '../run-cli.ts';
 
 const TIMEOUT_MS = 120_000;
@@ -27,12 +26,19 @@ const SELLER = `
   }).listen(Number(PORT), '127.0.0.1');
 `;
 
+const folder = folderPerFile();
+
+/** Runs the command with a seller whose documents and redirects lead to `other`. */
+async function payTest(other: string, flags: readonly string[], environment = {}) {
+  const seller = await folder.write('seller.mjs', SELLER);
+  const port = await freePort();
+  const start = `PORT=${port} OTHER=${other} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(seller)}`;
+  return runCli(['pay-test', `http://127.0.0.1:${port}`, '--start', start, ...flags], environment);
+}
+
 test('the run sends no request to another origin, although documents and redirects of the seller lead there', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'own-origin-'));
-  const seller = join(folder, 'seller.mjs');
-  await writeFile(seller, SELLER);
   const requestedPaths: string[] = [];
   const otherServer = createServer((request, response) => {
     requestedPaths.push(request.url ?? '');
@@ -40,21 +46,15 @@ test('the run sends no request to another origin, although documents and redirec
   });
   await new Promise<void>((resolve) => otherServer.listen(0, '127.0.0.1', resolve));
   const otherUrl = `http://127.0.0.1:${(otherServer.address() as AddressInfo).port}`; // The server listens on TCP.
-  const run = async (...flags: readonly string[]) => {
-    const port = await freePort();
-    const start = `PORT=${port} OTHER=${otherUrl} exec ${JSON.stringify(process.execPath)} ${JSON.stringify(seller)}`;
-    return runCli(['pay-test', `http://127.0.0.1:${port}`, '--start', start, ...flags]);
-  };
   try {
-    const withoutRoute = await run('--only', 'T1');
+    const withoutRoute = await payTest(otherUrl, ['--only', 'T1']);
     expect(withoutRoute).toMatchObject({ code: 2, stdout: '' });
     expect(withoutRoute.stderr).toContain('no route asks for a payment');
-    const withRoute = await run('--only', 'T1', '--route', 'GET /paid');
+    const withRoute = await payTest(otherUrl, ['--only', 'T1', '--route', 'GET /paid']);
     expect(withRoute.stdout).toContain('GET /paid: answers 307 instead of 402');
     expect(requestedPaths).toEqual([]);
   } finally {
     otherServer.close();
-    await rm(folder, { recursive: true, force: true });
   }
 });
 
@@ -75,26 +75,13 @@ const WATCHING_SCRIPT = `
 test('the run does not follow a redirect to a public address', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'own-origin-'));
-  const [seller, watchingScript, dialledFile] = ['seller.mjs', 'watched.mjs', 'dialled'].map(
-    (name) => join(folder, name),
-  ) as [string, string, string]; // There is one path for each name.
-  await Promise.all([
-    writeFile(seller, SELLER),
-    writeFile(watchingScript, WATCHING_SCRIPT),
-    writeFile(dialledFile, ''),
-  ]);
-  const port = await freePort();
-  const start = `PORT=${port} OTHER=https://93.184.216.34 exec ${JSON.stringify(process.execPath)} ${JSON.stringify(seller)}`;
-  try {
-    const { code, stderr } = await runCli(
-      ['pay-test', `http://127.0.0.1:${port}`, '--start', start],
-      { NODE_OPTIONS: `--import=${watchingScript}`, DIALLED: dialledFile },
-    );
-    expect(code).toBe(2);
-    expect(stderr).toContain('no route asks for a payment');
-    expect(await readFile(dialledFile, 'utf8')).toBe('');
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const watchingScript = await folder.write('watched.mjs', WATCHING_SCRIPT);
+  const dialledFile = await folder.write('dialled', '');
+  const { code, stderr } = await payTest('https://93.184.216.34', [], {
+    NODE_OPTIONS: `--import=${watchingScript}`,
+    DIALLED: dialledFile,
+  });
+  expect(code).toBe(2);
+  expect(stderr).toContain('no route asks for a payment');
+  expect(await readFile(dialledFile, 'utf8')).toBe('');
 });
