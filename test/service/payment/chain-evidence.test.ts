@@ -4,9 +4,9 @@ import { describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../../src/service/payment/chain/chain-evidence.ts';
 import { createNodeRequests } from '../../../src/service/payment/chain/node-requests.ts';
 import type { StoredPayment } from '../../../src/service/payment/ledger/ledger.ts';
-import { newNonce, newPayer, TERMS } from './payer.ts';
+import { newNonce, newPayer, PRICE, REQUIREMENTS, TERMS } from './payer.ts';
 import { QUICK_TIMING } from './settling.ts';
-import { PRICE, startShop } from './shop.ts';
+import { startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 import {
   blocksUntil,
@@ -33,15 +33,7 @@ function createPayment(validBefore: number): StoredPayment {
       nonce: newNonce(),
     },
     signature: `0x${'02'.repeat(65)}`,
-    requirements: {
-      scheme: 'exact',
-      network: TERMS.network,
-      asset: TERMS.asset,
-      amount: `${PRICE}`,
-      payTo: TERMS.payTo,
-      maxTimeoutSeconds: 300,
-      extra: { name: TERMS.assetName, version: TERMS.assetVersion },
-    },
+    requirements: REQUIREMENTS,
   };
 }
 
@@ -195,7 +187,7 @@ describe('a payment that can be looked up on the chain', () => {
       rpcUrl: node.rpcUrl,
       clock: () => nowMs,
     });
-    const signed = await payer.sign({ value: PRICE, nowMs });
+    const signed = await payer.sign({ nowMs });
     const headers = { 'payment-signature': signed.header };
     expect((await shop.buy('x', headers)).status).toBe(503);
     nowMs += 300_000 + 48 * 3_600_000 + 1_000;
@@ -212,7 +204,7 @@ describe('a facilitator that reports a success', () => {
     ['with a transaction that pays us is believed', true, 200],
   ])('%s', async (_case, isHonest, status) => {
     const payer = newPayer();
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     const nonce = isHonest ? signed.nonce : newNonce();
     const use = { from: payer.address, to: TERMS.payTo, nonce, value: PRICE, block: 999_999n };
     await using node = await startStubNode({
@@ -239,7 +231,7 @@ describe('a success that the facilitator reports, with a transaction that the no
   };
 
   test('leaves the payment in doubt, and the payer gets no report', async () => {
-    const signed = await newPayer().sign({ value: PRICE });
+    const signed = await newPayer().sign();
     await using node = await startStubNode({ ...chain, eth_getTransactionReceipt: () => null });
     const facilitator = stubFacilitator();
     const { rpcUrl } = node;
@@ -260,7 +252,7 @@ describe('a success that the facilitator reports, with a transaction that the no
 
   test('is believed once the node has the transaction, because a node may learn of a block late', async () => {
     const payer = newPayer();
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     const { nonce } = signed;
     const use = { from: payer.address, to: TERMS.payTo, nonce, value: PRICE, block: 999_999n };
     let receiptRequests = 0;
@@ -278,7 +270,7 @@ describe('a success that the facilitator reports, with a transaction that the no
   });
 
   test('is believed while the node does not answer, because its outage must not stop payments', async () => {
-    const signed = await newPayer().sign({ value: PRICE });
+    const signed = await newPayer().sign();
     await using node = await startStubNode(chain);
     const facilitator = stubFacilitator();
     await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });

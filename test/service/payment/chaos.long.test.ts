@@ -9,7 +9,7 @@ import {
   type SettleConduct,
   startChaosFacilitator,
 } from './chaos-facilitator.ts';
-import { PRICE } from './shop.ts';
+import { PRICE } from './payer.ts';
 
 const SETTLE_TIMEOUT_MS = 4_000;
 
@@ -37,7 +37,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
       timing: { settleTimeoutMs: SETTLE_TIMEOUT_MS },
     });
     chaos.plan = [conduct];
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     const headers = { 'payment-signature': signed.header };
     const answer = await shop.buy('x', headers);
     return { shop, headers, answer, signed, payer };
@@ -106,7 +106,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
       timing: { reconcileWithinMs: 500, receiptWithinMs: 100 },
     });
     chaos.plan = Array.from({ length: 200 }, () => conduct);
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     const answer = await shop.buy('x', { 'payment-signature': signed.header });
     expect(answer.status).toBe(503);
     expect(answer.json).toMatchObject({
@@ -130,7 +130,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
         return { headers: {}, body: item };
       },
     });
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     const answer = await shop.buy('x', { 'payment-signature': signed.header });
     expect(answer.status).toBe(503);
     expect(answer.json).toMatchObject({ error: 'payments_unavailable', charged: false });
@@ -149,7 +149,7 @@ describe('in front of a real chain, a facilitator that', needs(chainUnavailable(
     chaos.plan = payers.map((_payer, index) => conducts[index % 4] ?? 'honest');
     const answers = await Promise.all(
       payers.map(async (payer) => {
-        const { header } = await payer.sign({ value: PRICE });
+        const { header } = await payer.sign();
         return shop.buy('x', { 'payment-signature': header });
       }),
     );

@@ -20,8 +20,8 @@ import { tokenAbi } from '../../fixtures/chain/token-abi.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { fundedPayer, newSeller, remoteShop, type Seller } from './chain-shop.ts';
 import { type ChaosFacilitator, startChaosFacilitator } from './chaos-facilitator.ts';
-import { newNonce, type Payer, type SignedHeader, TERMS } from './payer.ts';
-import { createItemAnswer, PRICE } from './shop.ts';
+import { newNonce, type Payer, PRICE, REQUIREMENTS, TERMS, toHeaders } from './payer.ts';
+import { createItemAnswer } from './shop.ts';
 
 const MULTICALL3: Address = '0xcA11bde05977b3631167028862bE2a173976CA11';
 /** Longer than the validity and the ten minutes after which an unused nonce proves that nothing was paid. */
@@ -79,12 +79,10 @@ describe('a payer who', needs(chainUnavailable()), () => {
     });
   }
 
-  const sign = (payer: Payer, options = {}) =>
-    payer.sign({ value: PRICE, nowMs: clock(), ...options });
-  const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+  const sign = (payer: Payer, options = {}) => payer.sign({ nowMs: clock(), ...options });
 
   async function encodeTransfer(payer: Payer, to: Address, nonce: Hex): Promise<Hex> {
-    const { payload } = await payer.sign({ value: PRICE, nowMs: clock(), to, nonce });
+    const { payload } = await payer.sign({ nowMs: clock(), to, nonce });
     const { signature, authorization } = payload['payload'] as {
       signature: Hex;
       authorization: { validBefore: string };
@@ -185,15 +183,8 @@ describe('a payer who', needs(chainUnavailable()), () => {
     const lookUp = async (nonce: Hex) => {
       const { header } = await sign(payer, { nonce });
       const { authorization, signature } = decodePayment({ 'payment-signature': [header] }, TERMS);
-      const requirements = {
-        scheme: 'exact',
-        network: 'eip155:8453',
-        asset: chain.token,
-        amount: `${PRICE}`,
-        payTo: seller.terms.payTo,
-        maxTimeoutSeconds: 300,
-        extra: { name: 'USD Coin', version: '2' },
-      } as const;
+      const { payTo } = seller.terms;
+      const requirements = { ...REQUIREMENTS, asset: chain.token, payTo };
       return evidence.lookUp(
         { authorization, signature, requirements },
         { sinceMs: claimedMs, transaction: null },

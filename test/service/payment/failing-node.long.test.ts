@@ -9,8 +9,8 @@ import { needs } from '../../fixtures/needs.ts';
 import { CHAIN_TIMING, fundedPayer, newSeller, remoteShop, type Seller } from './chain-shop.ts';
 import { type ChaosFacilitator, startChaosFacilitator } from './chaos-facilitator.ts';
 import { type FailingNode, NODE_FAILURES, NODE_SECRET, startFailingNode } from './failing-node.ts';
-import { newPayer } from './payer.ts';
-import { createItemAnswer, PRICE, type Shop, type ShopAnswer, startShop } from './shop.ts';
+import { newPayer, PRICE } from './payer.ts';
+import { createItemAnswer, type Shop, type ShopAnswer, startShop } from './shop.ts';
 
 const QUICK_TIMING = {
   ...CHAIN_TIMING,
@@ -112,9 +112,9 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       let earned = 0n;
       for (const method of NODE_METHODS) {
         const payer = await fundedPayer(chain, seller);
-        const { header } = await payer.sign({ value: PRICE });
+        const { header } = await payer.sign();
         const headers = { 'payment-signature': header };
-        const forgedPayment = await payer.sign({ value: PRICE, signAs: newPayer().privateKey });
+        const forgedPayment = await payer.sign({ signAs: newPayer().privateKey });
         node.fail(failure, [method]);
         const answer = await shop.buy('x', headers);
         if (answer.status !== 200) expectUnavailable(answer);
@@ -138,7 +138,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       let earned = 0n;
       for (const method of NODE_METHODS) {
         const payer = await fundedPayer(chain, seller);
-        const { header } = await payer.sign({ value: PRICE });
+        const { header } = await payer.sign();
         const headers = { 'payment-signature': header };
         plan.method = method;
         const answer = await shop.buy('x', headers);
@@ -165,7 +165,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       let earned = 0n;
       for (const method of ['eth_getBlockByNumber', 'eth_call', 'eth_getLogs']) {
         const payer = await fundedPayer(chain, seller);
-        const { header } = await payer.sign({ value: PRICE });
+        const { header } = await payer.sign();
         const headers = { 'payment-signature': header };
         chaos.plan = ['settles-and-drops'];
         node.fail(failure, [method]);

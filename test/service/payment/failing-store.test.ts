@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../../src/service/payment/settle/facilitator.ts';
 import { flakyStore } from './flaky-store.ts';
-import { newPayer, type SignedHeader } from './payer.ts';
+import { newPayer, toHeaders } from './payer.ts';
 import { listLedgerRows, listStates, QUICK_TIMING } from './settling.ts';
-import { createItemAnswer, newLatch, PRICE, startShop } from './shop.ts';
+import { startGatedShop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
-const pay = (options = {}) => payer.sign({ value: PRICE, ...options });
-const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const { sign: pay } = payer;
 const LATE_TRANSACTION = `0x${'ef'.repeat(32)}` as const;
 
 const settledLater: SettleOutcome = { kind: 'settled', transaction: LATE_TRANSACTION };
@@ -59,8 +58,7 @@ describe('if the store fails', () => {
     flaky.failSteps(['settling'], { writes: true });
     const signed = await pay();
     const answer = await shop.buy('x', toHeaders(signed));
-    expect(answer.status).toBe(503);
-    expect(answer.json).toMatchObject({ error: 'settlement_unknown' });
+    expect(answer).toMatchObject({ status: 503, json: { error: 'settlement_unknown' } });
     flaky.heal();
     await expect.poll(() => listStates(shop, signed)).toContain('published');
     expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
@@ -101,12 +99,7 @@ describe('if the store fails', () => {
 
 test('a call for which the ledger does not answer after its wait keeps no turn', async () => {
   const flaky = flakyStore();
-  const latch = newLatch();
-  const compute = async (item: string) => {
-    await latch.opened;
-    return createItemAnswer(item);
-  };
-  await using shop = await startShop({ store: flaky.store, maxRunning: 4, compute });
+  await using shop = await startGatedShop({ store: flaky.store, maxRunning: 4 });
   const firstCall = shop.buy('first', toHeaders(await pay()));
   await expect.poll(() => shop.computations.length).toBe(1);
   const queriesBefore = flaky.settledQueries();
@@ -114,7 +107,7 @@ test('a call for which the ledger does not answer after its wait keeps no turn',
   // A payer has one of four turns. The fourth query is of the third try, which comes after a pause.
   await expect.poll(() => flaky.settledQueries() - queriesBefore).toBeGreaterThanOrEqual(4);
   flaky.failRecent();
-  latch.open();
+  shop.finishWork();
   expect((await firstCall).status).toBe(200);
   expect((await secondCall).json).toMatchObject({ error: 'store_unavailable', charged: false });
   flaky.heal();

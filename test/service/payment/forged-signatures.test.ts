@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Facilitator } from '../../../src/service/payment/settle/facilitator.ts';
 import { newPayer, type SignedHeader, signAsContract } from './payer.ts';
-import { PRICE, startShop } from './shop.ts';
+import { startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 import { type NodeAnswer, RpcError, startStubNode } from './stub-node.ts';
 
@@ -30,7 +30,7 @@ async function startShopWithNode(readPayerCode: () => unknown, facilitator: Faci
 }
 
 function signAsStranger(): Promise<SignedHeader> {
-  return payer.sign({ value: PRICE, signAs: newPayer().privateKey });
+  return payer.sign({ signAs: newPayer().privateKey });
 }
 
 const createRefusingFacilitator = () => {

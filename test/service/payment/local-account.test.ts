@@ -19,10 +19,9 @@ import { startChain, type TestChain } from '../../fixtures/chain/test-chain.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { CHAIN_TIMING, fundedPayer, newSeller, type Seller } from './chain-shop.ts';
 import { type FailingNode, startFailingNode } from './failing-node.ts';
-import { encode, newPayer, type SignedHeader } from './payer.ts';
-import { PRICE, type ShopOptions, startShop } from './shop.ts';
+import { encode, newPayer, PRICE, type SignedHeader, toHeaders } from './payer.ts';
+import { type ShopOptions, startShop } from './shop.ts';
 
-const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 const readNonce = (raw: string) => parseTransaction(raw as Hex).nonce;
 
 /** A store that stays open while shops on it start and stop. */
@@ -66,7 +65,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   }
 
   async function pay(): Promise<SignedHeader> {
-    return (await fundedPayer(chain, seller)).sign({ value: PRICE });
+    return (await fundedPayer(chain, seller)).sign();
   }
 
   /** Signs a payment from a contract wallet that accepts any bytes as a signature. */
@@ -76,7 +75,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     nowMs = Date.now(),
   ): Promise<SignedHeader> {
     const payer = newPayer(undefined, seller.terms);
-    const signed = await payer.sign({ value: PRICE, from: wallet, nowMs });
+    const signed = await payer.sign({ from: wallet, nowMs });
     const inner = signed.payload['payload'] as Record<string, unknown>;
     const payload = { ...signed.payload, payload: { ...inner, signature } };
     return { ...signed, payload, header: encode(payload) };
@@ -175,7 +174,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       transport: http(chain.rpcUrl),
     });
     for (const item of ['x', 'y']) {
-      const signed = await payer.sign({ value: PRICE });
+      const signed = await payer.sign();
       const sentBefore = node.raw.length;
       await chain.pauseMining();
       const purchase = shop.buy(item, toHeaders(signed));
@@ -191,7 +190,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
       await chain.resumeMining();
       expect((await purchase).status).toBe(200);
     }
-    expect((await shop.buy('z', toHeaders(await payer.sign({ value: PRICE })))).status).toBe(200);
+    expect((await shop.buy('z', toHeaders(await payer.sign()))).status).toBe(200);
     expect(await seller.earned()).toBe(PRICE * 3n);
   });
 
@@ -306,7 +305,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
     expect((await shop.buy('x', toHeaders(await pay()))).status).toBe(503);
     await chain.setGas(address, 10n ** 18n);
     const payer = await fundedPayer(chain, seller);
-    const createHeaders = async () => toHeaders(await payer.sign({ value: PRICE }));
+    const createHeaders = async () => toHeaders(await payer.sign());
     await expect.poll(async () => (await shop.buy('x', await createHeaders())).status).toBe(200);
     expect(await shop.unpaid(payer.address)).toHaveLength(0);
   });

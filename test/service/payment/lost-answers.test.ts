@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { toPaymentKey } from '../../../src/service/payment/terms.ts';
-import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';
+import { newPayer, TERMS, toHeaders } from './payer.ts';
+import { findWrittenAtMs } from './settling.ts';
+import { createItemAnswer, newLatch, type Shop, startGatedShop, startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
-const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
-const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const { sign } = payer;
 
 /** The payer is charged, and hangs up before the answer comes. */
 async function payAndLose(
@@ -16,11 +15,9 @@ async function payAndLose(
   options = {},
 ) {
   const signed = await sign(options);
-  const abort = new AbortController();
-  const call = shop.buy(item, toHeaders(signed), { signal: abort.signal });
+  const call = shop.call(item, toHeaders(signed));
   await expect.poll(() => slow.facilitator.sent.length).toBe(1);
-  abort.abort();
-  await expect(call).rejects.toThrow();
+  await call.hangUp();
   // The server must notice the hang-up first: bytes that the kernel takes count as written.
   await expect.poll(() => shop.runningPaidCalls()).toBe(0);
   return signed;
@@ -68,18 +65,12 @@ describe('a paid answer that never arrived', () => {
     const slow = newSlowSettlement();
     await using shop = await startShop({ facilitator: slow.facilitator });
     const identifier = 'order_0123456789abcdef';
-    const { nonce } = await payAndLose(shop, 'x', slow, { identifier });
+    const signed = await payAndLose(shop, 'x', slow, { identifier });
     slow.settle();
     await expect.poll(() => shop.published.length).toBe(1);
     const retryAnswer = await shop.buy('x', toHeaders(await sign({ identifier })));
     expect(retryAnswer.headers.get('x-redelivered')).toBe('1');
-    const authorization = { from: payer.address, nonce };
-    await expect
-      .poll(async () => {
-        const entry = await shop.store.ledger.findEntry(toPaymentKey(TERMS, authorization));
-        return entry?.writtenAtMs ?? null;
-      })
-      .not.toBeNull();
+    await expect.poll(() => findWrittenAtMs(shop, signed)).not.toBeNull();
     const nextAnswer = await shop.buy('x', toHeaders(await sign()));
     expect(nextAnswer.headers.get('x-redelivered')).toBeNull();
     expect(slow.facilitator.sent).toHaveLength(2);
@@ -105,7 +96,7 @@ describe('a paid answer that never arrived', () => {
     await payAndLose(shop, 'x', slow);
     slow.settle();
     await expect.poll(() => shop.published.length).toBe(1);
-    const stranger = await newPayer().sign({ value: PRICE });
+    const stranger = await newPayer().sign();
     expect((await shop.buy('x', toHeaders(stranger))).headers.get('x-redelivered')).toBeNull();
     expect((await shop.buy('y', toHeaders(await sign()))).headers.get('x-redelivered')).toBeNull();
     expect(slow.facilitator.sent).toHaveLength(3);
@@ -178,7 +169,7 @@ describe('a payment identifier', () => {
   test('of one payer does not open the stored answer to another payer', async () => {
     await using shop = await startShop();
     expect((await shop.buy('x', toHeaders(await sign({ identifier: id })))).status).toBe(200);
-    const otherPayment = await newPayer().sign({ value: PRICE, identifier: id });
+    const otherPayment = await newPayer().sign({ identifier: id });
     const answer = await shop.buy('y', toHeaders(otherPayment));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-redelivered')).toBeNull();
@@ -203,18 +194,12 @@ describe('a payment identifier', () => {
   });
 
   test('with five signatures at once gives one computation and one charge', async () => {
-    const latch = newLatch();
-    await using shop = await startShop({
-      compute: async (item) => {
-        await latch.opened;
-        return createItemAnswer(item);
-      },
-    });
+    await using shop = await startGatedShop();
     const headers = await Promise.all(Array.from({ length: 5 }, () => sign({ identifier: id })));
     const calls = headers.map((signed) => shop.buy('x', toHeaders(signed)));
     await expect.poll(() => shop.runningPaidCalls()).toBe(5);
     await expect.poll(() => shop.computations.length).toBe(1);
-    latch.open();
+    shop.finishWork();
     const answers = await Promise.all(calls);
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
     expect(new Set(answers.map(({ paid }) => paid?.transaction)).size).toBe(1);

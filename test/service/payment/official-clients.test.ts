@@ -9,7 +9,8 @@ import { chainUnavailable } from '../../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../../fixtures/chain/test-chain.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { CHAIN_TIMING, fundedPayer, newSeller, type Seller } from './chain-shop.ts';
-import { PRICE, type Shop, startShop } from './shop.ts';
+import { PRICE } from './payer.ts';
+import { type Shop, startShop } from './shop.ts';
 
 describe(
   'with default options, if the service itself sends settlements to the chain,',
@@ -87,7 +88,7 @@ describe(
       const answers = await Promise.all(
         Array.from({ length: 10 }, async () => {
           const payer = await fundedPayer(chain, seller);
-          const { header } = await payer.sign({ value: PRICE });
+          const { header } = await payer.sign();
           return shop.buy('popular', { 'payment-signature': header });
         }),
       );
@@ -98,7 +99,7 @@ describe(
     test('a payer without money is refused before any work is done', async () => {
       const payer = await fundedPayer(chain, seller, 0n);
       const computationsBefore = shop.computations.length;
-      const { header } = await payer.sign({ value: PRICE });
+      const { header } = await payer.sign();
       const answer = await shop.buy('poor', { 'payment-signature': header });
       expect(answer.status).toBe(402);
       expect(answer.json['error']).toContain('insufficient_balance');
@@ -121,7 +122,7 @@ describe(
       const retryAnswer = await shop.buy('contract', headers);
       expect(retryAnswer.status).toBe(200);
       expect(retryAnswer.headers.get('x-redelivered')).toBe('1');
-      const forged = await payer.sign({ value: PRICE, from: wallet.address });
+      const forged = await payer.sign({ from: wallet.address });
       expect((await shop.buy('contract', { 'payment-signature': forged.header })).status).toBe(402);
     });
 
@@ -141,7 +142,7 @@ describe(
         rpcUrl: chain.rpcUrl,
       });
       const payer = await fundedPayer(chain, slowSeller);
-      const { header, nonce } = await payer.sign({ value: PRICE });
+      const { header, nonce } = await payer.sign();
       await chain.pauseMining();
       const answer = await slowShop.buy('pending', { 'payment-signature': header });
       await chain.resumeMining();

@@ -5,13 +5,12 @@
 import { describe, expect, test } from 'vitest';
 import type { SettleOutcome } from '../../../src/service/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
-import { newPayer, type SignedHeader } from './payer.ts';
+import { newPayer, toHeaders } from './payer.ts';
 import { listStates, QUICK_TIMING } from './settling.ts';
-import { PRICE, startShop } from './shop.ts';
+import { startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
-const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
 
 /** One process sends the payment and stalls. The other takes the key over and sends the payment again. */
 async function startTwoSenders() {
@@ -25,7 +24,7 @@ async function startTwoSenders() {
   const timing = { ...QUICK_TIMING, ...waits };
   const stalledShop = await startShop({ timing, store, facilitator: stalledFacilitator });
   const takingShop = await startShop({ timing, store, facilitator: takingFacilitator });
-  const signed = await payer.sign({ value: PRICE });
+  const signed = await payer.sign();
   const firstCall = stalledShop.buy('x', toHeaders(signed));
   await expect.poll(() => stalledFacilitator.sent.length).toBe(1);
   const retry = takingShop.buy('x', toHeaders(signed));

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../../src/service/errors/errors.ts';
 import { toPaymentKey } from '../../../src/service/payment/terms.ts';
-import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';
+import { newPayer, PRICE, type SignedHeader, TERMS, toHeaders } from './payer.ts';
+import { createItemAnswer, newLatch, type Shop, startGatedShop, startShop } from './shop.ts';
 
 const payer = newPayer();
-const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
-const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const { sign } = payer;
 
 describe('a paid answer', () => {
   let shop: Shop;
@@ -89,17 +88,11 @@ describe('a paid answer', () => {
 });
 
 test('a header that is sent five times at once gives one computation, one charge, and the same answer five times', async () => {
-  const latch = newLatch();
-  await using shop = await startShop({
-    compute: async (item) => {
-      await latch.opened;
-      return createItemAnswer(item);
-    },
-  });
+  await using shop = await startGatedShop();
   const signed = await sign();
   const calls = Array.from({ length: 5 }, () => shop.buy('five', toHeaders(signed)));
   await expect.poll(() => shop.computations.length).toBe(1);
-  latch.open();
+  shop.finishWork();
   const answers = await Promise.all(calls);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   expect(new Set(answers.map(({ body }) => body)).size).toBe(1);
@@ -150,8 +143,7 @@ describe('one payment buys one request:', () => {
 
   test('another route is a conflict', async () => {
     const answer = await shop.get('/list', toHeaders(signed));
-    expect(answer.status).toBe(409);
-    expect(answer.json).toMatchObject({ field: 'route' });
+    expect(answer).toMatchObject({ status: 409, json: { field: 'route' } });
   });
 
   test.each([
@@ -166,8 +158,7 @@ describe('one payment buys one request:', () => {
         'mine',
         toHeaders(await sign({ nonce: signed.nonce, ...options })),
       );
-      expect(answer.status).toBe(409);
-      expect(answer.json).toMatchObject({ error: 'payment_conflict', field });
+      expect(answer).toMatchObject({ status: 409, json: { error: 'payment_conflict', field } });
     },
   );
 
@@ -180,8 +171,7 @@ describe('one payment buys one request:', () => {
     async (_name, body, type, status) => {
       const headers = { ...toHeaders(signed), 'content-type': type };
       const chargesBefore = await shop.buy('', headers, { body });
-      expect(chargesBefore.status).toBe(status);
-      expect(chargesBefore.json).toMatchObject({ charged: true });
+      expect(chargesBefore).toMatchObject({ status, json: { charged: true } });
       const freshHeaders = { ...toHeaders(await sign()), 'content-type': type };
       expect((await shop.buy('', freshHeaders, { body })).json).toMatchObject({
         charged: false,
@@ -264,7 +254,7 @@ test('ten payers who buy the same item are each charged once and get an answer',
   await using shop = await startShop();
   const payers = Array.from({ length: 10 }, () => newPayer());
   const answers = await Promise.all(
-    payers.map(async (buyer) => shop.buy('popular', toHeaders(await buyer.sign({ value: PRICE })))),
+    payers.map(async (buyer) => shop.buy('popular', toHeaders(await buyer.sign()))),
   );
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200));
   expect(new Set(shop.settlements.map(({ payer: from }) => from)).size).toBe(10);

@@ -2,25 +2,11 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { newPayer, type Payer, type SignedHeader } from './payer.ts';
-import { createItemAnswer, newLatch, PRICE, type Shop, startShop } from './shop.ts';
+import { newPayer, type Payer, type SignedHeader, toHeaders } from './payer.ts';
+import { createItemAnswer, newLatch, type Shop, startGatedShop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
-const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
-const sign = (payer: Payer) => payer.sign({ value: PRICE });
-
-/** Starts a shop whose work ends only after `open` is called. */
-async function startGatedShop(options: Parameters<typeof startShop>[0] = {}) {
-  const gate = newLatch();
-  const shop = await startShop({
-    compute: async (item) => {
-      await gate.opened;
-      return createItemAnswer(item);
-    },
-    ...options,
-  });
-  return { shop, open: gate.open, [Symbol.asyncDispose]: () => shop[Symbol.asyncDispose]() };
-}
+const sign = (payer: Payer) => payer.sign();
 
 async function buyMany(shop: Shop, payers: readonly Payer[], headers: Record<string, string> = {}) {
   const signed = await Promise.all(payers.map(sign));
@@ -56,8 +42,7 @@ test('one wallet buys forty scans at once, and all of them are answered in turn'
 }, 60_000);
 
 test('a payer without a settlement has five open calls, and further calls get a retry time, uncharged', async () => {
-  await using gated = await startGatedShop({ timing: { turnWithinMs: 500 } });
-  const { shop } = gated;
+  await using shop = await startGatedShop({ timing: { turnWithinMs: 500 } });
   const payer = newPayer();
   const calls = await buyMany(shop, Array(7).fill(payer));
   const laterAnswers = await Promise.race([
@@ -72,7 +57,7 @@ test('a payer without a settlement has five open calls, and further calls get a 
     });
     if (typeof answer === 'object') expect(answer.headers.get('retry-after')).toBe('30');
   }
-  gated.open();
+  shop.finishWork();
   const firstAnswers = await Promise.all(calls.slice(0, 5));
   expect(firstAnswers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
   expect(shop.settlements).toHaveLength(5);
@@ -108,19 +93,16 @@ test('waiting calls are served in the order of their arrival', async () => {
 });
 
 test('a client that disconnects while it waits keeps no turn', async () => {
-  await using gated = await startGatedShop();
-  const { shop } = gated;
+  await using shop = await startGatedShop();
   const payer = newPayer();
   const calls = await buyMany(shop, Array(5).fill(payer));
   await expect.poll(() => shop.computations.length).toBe(5);
-  const abort = new AbortController();
-  const sixthCall = shop.buy('sixth', toHeaders(await sign(payer)), { signal: abort.signal });
+  const sixthCall = shop.call('sixth', toHeaders(await sign(payer)));
   await expect.poll(() => shop.runningPaidCalls()).toBe(6);
-  abort.abort();
-  await expect(sixthCall).rejects.toThrow();
+  await sixthCall.hangUp();
   await expect.poll(() => shop.runningPaidCalls()).toBe(5);
   const seventhCall = shop.buy('seventh', toHeaders(await sign(payer)));
-  gated.open();
+  shop.finishWork();
   await Promise.all(calls);
   expect((await seventhCall).status).toBe(200);
   expect(shop.computations.map(({ item }) => item)).not.toContain('sixth');
@@ -128,22 +110,20 @@ test('a client that disconnects while it waits keeps no turn', async () => {
 
 describe('the turns of one process', () => {
   test('are taken by one client up to a quarter, however many wallets it pays from', async () => {
-    await using gated = await startGatedShop({ maxRunning: 8, timing: { turnWithinMs: 400 } });
-    const { shop } = gated;
+    await using shop = await startGatedShop({ maxRunning: 8, timing: { turnWithinMs: 400 } });
     const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()]);
     expect(await Promise.race(calls)).toMatchObject({ json: { error: 'too_many_open' } });
     expect(shop.computations).toHaveLength(2);
-    gated.open();
+    shop.finishWork();
     await Promise.all(calls);
   });
 
   test('are shared by payer only, if the service is behind a proxy that the settings do not trust', async () => {
-    await using gated = await startGatedShop({ maxRunning: 8 });
-    const { shop } = gated;
+    await using shop = await startGatedShop({ maxRunning: 8 });
     const headers = { 'x-forwarded-for': '203.0.113.7' };
     const calls = await buyMany(shop, [newPayer(), newPayer(), newPayer()], headers);
     await expect.poll(() => shop.computations.length).toBe(3);
-    gated.open();
+    shop.finishWork();
     for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
   });
 
@@ -175,19 +155,14 @@ describe('the turns of one process', () => {
   });
 
   test('are reserved in their last quarter for payers who have settled before', async () => {
-    const gate = newLatch();
-    let isGated = false;
-    await using shop = await startShop({
+    await using shop = await startGatedShop({
       maxRunning: 4,
       timing: { turnWithinMs: 400 },
-      compute: async (item) => {
-        if (isGated) await gate.opened;
-        return createItemAnswer(item);
-      },
     });
+    shop.holdWork(false);
     const settledPayer = newPayer();
     await settleOnce(shop, settledPayer);
-    isGated = true;
+    shop.holdWork(true);
     const headers = { 'x-forwarded-for': '203.0.113.7' };
     const newPayerCalls = await buyMany(
       shop,
@@ -201,7 +176,7 @@ describe('the turns of one process', () => {
       ...headers,
     });
     await expect.poll(() => shop.computations.length).toBe(5);
-    gate.open();
+    shop.finishWork();
     expect((await settledPayerCall).status).toBe(200);
     await Promise.all(newPayerCalls);
   });
@@ -213,19 +188,14 @@ describe('the calls that may wait', () => {
   const newPayers = (count: number) => Array.from({ length: count }, () => newPayer());
 
   test('are of payers who never settled up to a quarter, and whoever has settled need not wait to buy', async () => {
-    const gate = newLatch();
-    let isGated = false;
-    await using shop = await startShop({
+    await using shop = await startGatedShop({
       maxRunning: 4,
       maxWaiting: 8,
-      compute: async (item) => {
-        if (isGated) await gate.opened;
-        return createItemAnswer(item);
-      },
     });
+    shop.holdWork(false);
     const settled = newPayer();
     await settleOnce(shop, settled);
-    isGated = true;
+    shop.holdWork(true);
     // Three of them compute, and two wait.
     const strangers = await buyMany(shop, newPayers(5), PROXIED);
     await expect.poll(() => shop.computations.length).toBe(4);
@@ -236,39 +206,33 @@ describe('the calls that may wait', () => {
     // The settled payer gets the last quarter at once, and may wait for more.
     const [first, second] = await buyMany(shop, [settled, settled], PROXIED);
     await expect.poll(() => shop.computations.length).toBe(5);
-    gate.open();
+    shop.finishWork();
     expect((await first)?.status).toBe(200);
     expect((await second)?.status).toBe(200);
     for (const { status } of await Promise.all(strangers)) expect(status).toBe(200);
   });
 
   test('do not hinder a call that need not wait', async () => {
-    await using gated = await startGatedShop({ maxRunning: 16, maxWaiting: 4 });
-    const { shop } = gated;
+    await using shop = await startGatedShop({ maxRunning: 16, maxWaiting: 4 });
     // One wallet computes up to its quarter, waits with one call, and may wait with no other.
     const calls = await buyMany(shop, Array(6).fill(newPayer()), PROXIED);
     expect(await Promise.race(calls)).toMatchObject({ json: { error: 'saturated' } });
     const honest = await buyMany(shop, newPayers(3), PROXIED);
     await expect.poll(() => shop.computations.length).toBe(7);
-    gated.open();
+    shop.finishWork();
     for (const { status } of await Promise.all(honest)) expect(status).toBe(200);
     await Promise.all(calls);
   });
 
   test('are of one block of addresses up to a quarter, whatever was settled from there', async () => {
-    const gate = newLatch();
-    let isGated = false;
-    await using shop = await startShop({
+    await using shop = await startGatedShop({
       maxRunning: 8,
       maxWaiting: 8,
-      compute: async (item) => {
-        if (isGated) await gate.opened;
-        return createItemAnswer(item);
-      },
     });
+    shop.holdWork(false);
     const settled = newPayers(5);
     for (const payer of settled) await settleOnce(shop, payer);
-    isGated = true;
+    shop.holdWork(true);
     const [a, b, c, d, e] = await Promise.all(settled.map(sign));
     const buyFrom = async (address: string, payment: SignedHeader | undefined) => {
       if (payment === undefined) throw new Error('no payment');
@@ -293,29 +257,26 @@ describe('the calls that may wait', () => {
     // The third quarter of the work is free, so an address of another block begins at once.
     const elsewhere = buyFrom('127.0.1.1', e);
     await expect.poll(() => shop.computations.length).toBe(10);
-    gate.open();
+    shop.finishWork();
     const all = await Promise.all([...computing, ...waiting, ...neighbours, elsewhere]);
     expect(all.map(([status]) => status)).toEqual(Array(7).fill(200));
   });
 });
 
 test('a turn lasts until the work ends, also if the caller has disconnected', async () => {
-  await using gated = await startGatedShop({
+  await using shop = await startGatedShop({
     maxRunning: 4,
     timing: { turnWithinMs: 400 },
     answerWithinMs: 1_000,
   });
-  const { shop } = gated;
   const payer = newPayer();
-  const abort = new AbortController();
-  const abandonedCall = shop.buy('left', toHeaders(await sign(payer)), { signal: abort.signal });
+  const abandonedCall = shop.call('left', toHeaders(await sign(payer)));
   await expect.poll(() => shop.computations.length).toBe(1);
-  abort.abort();
-  await expect(abandonedCall).rejects.toThrow();
+  await abandonedCall.hangUp();
   await expect.poll(() => shop.runningPaidCalls()).toBe(0);
   const nextAnswer = await shop.buy('next', toHeaders(await sign(payer)));
   expect(nextAnswer.json).toMatchObject({ error: 'too_many_open' });
-  gated.open();
+  shop.finishWork();
   await expect
     .poll(async () => (await shop.unpaid(payer.address)).map(({ isDebt }) => isDebt))
     .toEqual([true]);
@@ -323,11 +284,10 @@ test('a turn lasts until the work ends, also if the caller has disconnected', as
 });
 
 test('with rate limits off, one payer may have any number of open calls', async () => {
-  await using gated = await startGatedShop({ isRateLimited: false, maxRunning: 4 });
-  const { shop } = gated;
+  await using shop = await startGatedShop({ isRateLimited: false, maxRunning: 4 });
   const calls = await buyMany(shop, Array(9).fill(newPayer()));
   await expect.poll(() => shop.computations.length).toBe(9);
-  gated.open();
+  shop.finishWork();
   for (const { status } of await Promise.all(calls)) expect(status).toBe(200);
 });
 

@@ -13,9 +13,22 @@ export const TERMS: PaymentTerms = {
   payTo: '0x1111111111111111111111111111111111111111',
 };
 
+export const PRICE = 50_000n;
+
+/** The terms of a payment of `PRICE`, as its claim stores them. */
+export const REQUIREMENTS = {
+  scheme: 'exact',
+  network: TERMS.network,
+  asset: TERMS.asset,
+  amount: `${PRICE}`,
+  payTo: TERMS.payTo,
+  maxTimeoutSeconds: 300,
+  extra: { name: TERMS.assetName, version: TERMS.assetVersion },
+} as const;
+
 export type SignOptions = {
-  /** Base units. */
-  readonly value: bigint;
+  /** Base units; default `PRICE`. */
+  readonly value?: bigint;
   /** Milliseconds since the epoch; `validBefore` is five minutes after it. */
   readonly nowMs?: number;
   readonly validAfter?: bigint;
@@ -43,7 +56,7 @@ export type SignedHeader = {
 export type Payer = {
   readonly address: Address;
   readonly privateKey: Hex;
-  sign(options: SignOptions): Promise<SignedHeader>;
+  sign(options?: SignOptions): Promise<SignedHeader>;
 };
 
 export function newNonce(): Hex {
@@ -52,6 +65,10 @@ export function newNonce(): Hex {
 
 export function encode(value: unknown): string {
   return Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)).toString('base64');
+}
+
+export function toHeaders({ header }: SignedHeader): Record<string, string> {
+  return { 'payment-signature': header };
 }
 
 /** The same payment with a signature that only a contract could have made. */
@@ -67,9 +84,9 @@ export function newPayer(privateKey = generatePrivateKey(), terms = TERMS): Paye
   return {
     address: account.address,
     privateKey,
-    async sign(options) {
+    async sign(options = {}) {
       const { nowMs = Date.now(), validAfter = 0n, nonce = newNonce(), to = terms.payTo } = options;
-      const { validBefore = BigInt(Math.floor(nowMs / 1000) + 300), value } = options;
+      const { validBefore = BigInt(Math.floor(nowMs / 1000) + 300), value = PRICE } = options;
       const message = {
         from: options.from ?? account.address,
         to,

@@ -6,7 +6,8 @@ import { type PythonBuyer, startPythonBuyer } from '../../fixtures/clients/pytho
 import { ensurePythonEnv } from '../../fixtures/clients/python/python-env.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { CHAIN_TIMING, newSeller, type Seller } from './chain-shop.ts';
-import { PRICE, type Shop, startShop } from './shop.ts';
+import { PRICE } from './payer.ts';
+import { type Shop, startShop } from './shop.ts';
 
 const environment = await ensurePythonEnv();
 const { python, unavailable = null } = { python: '', unavailable: null, ...environment };

@@ -4,27 +4,18 @@ import { decodePayment } from '../../../src/service/payment/gate/payment-header.
 import type { FacilitatorRequest } from '../../../src/service/payment/settle/facilitator.ts';
 import { createRemoteFacilitator } from '../../../src/service/payment/settle/remote-facilitator.ts';
 import { toPaymentTiming } from '../../../src/service/payment/timing.ts';
-import { newPayer, TERMS } from './payer.ts';
+import { newPayer, REQUIREMENTS, TERMS } from './payer.ts';
 import { startServer } from './stub-node.ts';
 
 const FACILITATOR_URL = 'https://facilitator.example/x402';
 const TRANSACTION = `0x${'ab'.repeat(32)}`;
 const payer = newPayer();
-const { header } = await payer.sign({ value: 50_000n });
+const { header } = await payer.sign();
 const { authorization, signature } = decodePayment({ 'payment-signature': [header] }, TERMS);
-const requirements = {
-  scheme: 'exact',
-  network: TERMS.network,
-  asset: TERMS.asset,
-  amount: '50000',
-  payTo: TERMS.payTo,
-  maxTimeoutSeconds: 300,
-  extra: { name: TERMS.assetName, version: TERMS.assetVersion },
-} as const;
 const request: FacilitatorRequest = {
-  payment: { authorization, signature, requirements },
+  payment: { authorization, signature, requirements: REQUIREMENTS },
   offer: {
-    requirements,
+    requirements: REQUIREMENTS,
     resource: { url: 'https://shop.example/work' },
     extensions: { bazaar: {} },
   },
@@ -53,12 +44,12 @@ test('the facilitator gets requests of version 2, with our own terms', async () 
     x402Version: 2,
     paymentPayload: {
       x402Version: 2,
-      accepted: requirements,
+      accepted: REQUIREMENTS,
       resource: { url: 'https://shop.example/work' },
       extensions: { bazaar: {} },
       payload: { signature, authorization: { from: payer.address, value: '50000' } },
     },
-    paymentRequirements: requirements,
+    paymentRequirements: REQUIREMENTS,
   });
 });
 

@@ -5,7 +5,7 @@ import { toPaymentTiming } from '../../../src/service/payment/timing.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { newPayer } from './payer.ts';
 import { listLedgerRows, QUICK_TIMING } from './settling.ts';
-import { PRICE, startShop } from './shop.ts';
+import { startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 import { blocksUntil, startStubNode } from './stub-node.ts';
 
@@ -39,7 +39,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       facilitator,
       rpcUrl: node.rpcUrl,
     });
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     const headers = { 'payment-signature': signed.header };
     expect((await shop.buy('x', headers)).status).toBe(503);
     for (let sends = 1; sends < 5; sends++) {
@@ -71,7 +71,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     const sent = () => facilitators.reduce((sum, facilitator) => sum + facilitator.sent.length, 0);
     await using node = await startUnusedNode();
     const options = { timing: QUICK_TIMING, store: store.sqlite, rpcUrl: node.rpcUrl };
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     const headers = { 'payment-signature': signed.header };
     {
       await using firstShop = await startShop({ ...options, facilitator: facilitators[0] });
@@ -103,7 +103,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     ];
     await using node = await startUnusedNode();
     await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     await shop.buy('x', { 'payment-signature': signed.header });
     await expect.poll(() => facilitator.sent.length).toBeGreaterThan(7);
     expect(await listLedgerRows(shop, signed)).toHaveLength(5);
@@ -117,7 +117,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     facilitator.outcomes = [{ ...reverted, transaction: TRANSACTION }];
     await using node = await startUnusedNode();
     const options = { timing: QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     for (let run = 1; run <= 2; run++) {
       await using shop = await startShop(options);
       const answer = await shop.buy('x', { 'payment-signature': signed.header });
@@ -139,7 +139,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     ];
     await using node = await startUnusedNode();
     const options = { timing: QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     const headers = { 'payment-signature': signed.header };
     {
       await using shop = await startShop(options);
@@ -180,7 +180,7 @@ describe('a facilitator that is down', () => {
       facilitator,
       rpcUrl: node.rpcUrl,
     });
-    const signed = await payer.sign({ value: PRICE });
+    const signed = await payer.sign();
     const headers = { 'payment-signature': signed.header };
     expect((await shop.buy('x', headers)).status).toBe(503);
     // The chain has the payment after the first send that succeeds.

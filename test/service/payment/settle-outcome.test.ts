@@ -7,7 +7,7 @@ import {
   UNCLEAR_REASONS,
   UNSENT_REASONS,
 } from '../../../src/service/payment/settle/facilitator-answers.ts';
-import { TERMS } from './payer.ts';
+import { REQUIREMENTS, TERMS } from './payer.ts';
 
 const FROM = '0x2222222222222222222222222222222222222222';
 const TRANSACTION = `0x${'ab'.repeat(32)}`;
@@ -22,15 +22,7 @@ const payment: StoredPayment = {
     nonce: `0x${'01'.repeat(32)}`,
   },
   signature: `0x${'02'.repeat(65)}`,
-  requirements: {
-    scheme: 'exact',
-    network: 'eip155:8453',
-    asset: TERMS.asset,
-    amount: '50000',
-    payTo: TERMS.payTo,
-    maxTimeoutSeconds: 300,
-    extra: { name: 'USD Coin', version: '2' },
-  },
+  requirements: REQUIREMENTS,
 };
 
 const success: SettleResponse = {

@@ -3,14 +3,13 @@ import type {
   PaymentEvent,
   SettleOutcome,
 } from '../../../src/service/payment/settle/facilitator.ts';
-import { newPayer, type SignedHeader } from './payer.ts';
-import { listStates, QUICK_TIMING } from './settling.ts';
-import { PRICE, startShop } from './shop.ts';
+import { newPayer, toHeaders } from './payer.ts';
+import { listStates, QUICK_TIMING, SALE } from './settling.ts';
+import { startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
-const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
-const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const { sign } = payer;
 const LATE_TRANSACTION = `0x${'ef'.repeat(32)}` as const;
 
 const unclear: SettleOutcome = { kind: 'unclear', reason: 'timeout', transaction: null };
@@ -47,11 +46,7 @@ describe('a definite refusal', () => {
       'computed',
       'settling',
       'released',
-      'claimed',
-      'computed',
-      'settling',
-      'settled',
-      'published',
+      ...SALE,
     ]);
   });
 
@@ -223,7 +218,7 @@ describe('a settlement in doubt, without a chain to ask', () => {
       timing: { ...QUICK_TIMING, reconcileWithinMs: 1 },
     });
     const calls = Array.from({ length: 12 }, async (_, n) => {
-      const { header } = await newPayer().sign({ value: PRICE });
+      const { header } = await newPayer().sign();
       return shop.buy(`x${n}`, { 'payment-signature': header });
     });
     for (const answer of await Promise.all(calls)) expect(answer.status).toBe(503);

@@ -11,14 +11,13 @@ import type { Store } from '../../../src/service/store/store.ts';
 import { startMongoServer } from '../../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
-import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { createItemAnswer, newLatch, PRICE, startShop } from './shop.ts';
+import { newPayer, REQUIREMENTS, type SignedHeader, TERMS, toHeaders } from './payer.ts';
+import { newLatch, startGatedShop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const server = await startMongoServer();
 const payer = newPayer();
-const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
-const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const { sign } = payer;
 const SETTINGS = {
   revision: '0.3.0',
   network: TERMS.network,
@@ -58,15 +57,6 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
 
   async function writeClaim(store: Store, signed: SignedHeader) {
     const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
-    const requirements = {
-      scheme: 'exact',
-      network: TERMS.network,
-      asset: TERMS.asset,
-      amount: `${PRICE}`,
-      payTo: TERMS.payTo,
-      maxTimeoutSeconds: 300,
-      extra: { name: TERMS.assetName, version: TERMS.assetVersion },
-    } as const;
     const key = toPaymentKey(TERMS, payment.authorization);
     const facts = {
       key,
@@ -75,33 +65,20 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
       validBeforeMs: Number(payment.authorization.validBefore) * 1000,
     };
     const writer = new LedgerWriter(store.ledger, facts, null);
-    await writer.write('claimed', toPaymentData({ ...payment, requirements }));
+    await writer.write('claimed', toPaymentData({ ...payment, requirements: REQUIREMENTS }));
     return { writer, key };
   }
 
   test('that get the same payment at once compute once, charge once and give one answer', async () => {
-    const latch = newLatch();
-    const compute = async (item: string) => {
-      await latch.opened;
-      return createItemAnswer(item);
-    };
     const facilitator = stubFacilitator();
-    await using shopA = await startShop({
-      timing: QUICK_TIMING,
-      store: await openLivingInstance(),
-      compute,
-      facilitator,
-    });
-    await using shopB = await startShop({
-      timing: QUICK_TIMING,
-      store: await openLivingInstance(),
-      compute,
-      facilitator,
-    });
+    const options = { timing: QUICK_TIMING, facilitator };
+    await using shopA = await startGatedShop({ ...options, store: await openLivingInstance() });
+    await using shopB = await startGatedShop({ ...options, store: await openLivingInstance() });
     const signed = await sign();
     const calls = [shopA.buy('x', toHeaders(signed)), shopB.buy('x', toHeaders(signed))];
     await expect.poll(() => shopA.computations.length + shopB.computations.length).toBe(1);
-    latch.open();
+    shopA.finishWork();
+    shopB.finishWork();
     const answers = await Promise.all(calls);
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(answers[0]?.body).toBe(answers[1]?.body);
@@ -170,8 +147,7 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     expect(ownAnswer.json).toMatchObject({ error: 'settlement_unknown', charged: null });
     expect(ownAnswer.json['payment']).toMatchObject({ nonce: signed.nonce, transaction: null });
     // A fresh signature gets the same answer. Otherwise its payer would sign a third time.
-    expect(freshAnswer.status).toBe(503);
-    expect(freshAnswer.json).toMatchObject({ error: 'settlement_unknown' });
+    expect(freshAnswer).toMatchObject({ status: 503, json: { error: 'settlement_unknown' } });
     expect(shop.settlements).toHaveLength(0);
     expect(await shop.store.ledger.findAllSteps(key)).toHaveLength(3);
   });
@@ -191,24 +167,10 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
   });
 
   test('bind a payment identifier once, also if it comes to both instances at once', async () => {
-    const latch = newLatch();
-    const compute = async (item: string) => {
-      await latch.opened;
-      return createItemAnswer(item);
-    };
     const facilitator = stubFacilitator();
-    await using shopA = await startShop({
-      timing: QUICK_TIMING,
-      store: await openLivingInstance(),
-      compute,
-      facilitator,
-    });
-    await using shopB = await startShop({
-      timing: QUICK_TIMING,
-      store: await openLivingInstance(),
-      compute,
-      facilitator,
-    });
+    const options = { timing: QUICK_TIMING, facilitator };
+    await using shopA = await startGatedShop({ ...options, store: await openLivingInstance() });
+    await using shopB = await startGatedShop({ ...options, store: await openLivingInstance() });
     const identifier = 'order_0123456789abcdef';
     const calls = await Promise.all(
       [shopA, shopB, shopA, shopB].map(async (shop) => {
@@ -218,7 +180,8 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     );
     const answers = calls.map((call) => call());
     await expect.poll(() => shopA.runningPaidCalls() + shopB.runningPaidCalls()).toBe(4);
-    latch.open();
+    shopA.finishWork();
+    shopB.finishWork();
     for (const answer of await Promise.all(answers)) expect(answer.status).toBe(200);
     expect(facilitator.sent).toHaveLength(1);
   });

@@ -19,12 +19,16 @@ import { type PaymentTiming, toPaymentTiming } from '../../../src/service/paymen
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import type { Row } from '../../../src/service/store/tables.ts';
-import { TERMS } from './payer.ts';
-import { type Computation, listRoute, type WorkConduct, workRoute } from './shop-routes.ts';
+import { PRICE, TERMS } from './payer.ts';
+import {
+  type Computation,
+  createItemAnswer,
+  listRoute,
+  type WorkConduct,
+  workRoute,
+} from './shop-routes.ts';
 
 export { createItemAnswer, JSON_HEADERS } from './shop-routes.ts';
-
-export const PRICE = 50_000n;
 
 export type ShopOptions = Partial<
   Pick<PaymentsOptions, 'maxWaiting' | 'rpcUrl' | 'onEvent' | 'onError' | 'isRateLimited'>
@@ -70,6 +74,8 @@ export type Shop = AsyncDisposable & {
   runningPaidCalls(): number;
   buy(item: string, headers?: Record<string, string>, init?: RequestInit): Promise<ShopAnswer>;
   get(path: string, headers?: Record<string, string>): Promise<ShopAnswer>;
+  /** Starts a call of `buy`. `hangUp` disconnects its client, which gets no answer. */
+  call(item: string, headers?: Record<string, string>): { hangUp(): Promise<void> };
 };
 
 /** Two paid routes, the real gate, a real socket; what they sell is told by the test. */
@@ -143,6 +149,14 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     };
   }
 
+  const buy: Shop['buy'] = (item, headers = {}, init = {}) =>
+    request('/work', {
+      method: 'POST',
+      body: JSON.stringify({ item }),
+      ...init,
+      headers: { 'content-type': 'application/json', ...headers },
+    });
+
   return {
     url,
     store,
@@ -159,13 +173,21 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
     set isSaturated(value) {
       state.isSaturated = value;
     },
-    buy: (item, headers = {}, init = {}) =>
-      request('/work', {
-        method: 'POST',
-        body: JSON.stringify({ item }),
-        ...init,
-        headers: { 'content-type': 'application/json', ...headers },
-      }),
+    buy,
+    call(item, headers) {
+      const abort = new AbortController();
+      const answer = buy(item, headers, { signal: abort.signal });
+      return {
+        async hangUp() {
+          abort.abort();
+          const isAnswered = await answer.then(
+            () => true,
+            () => false,
+          );
+          if (isAnswered) throw new Error('the call was answered before its client hung up');
+        },
+      };
+    },
     get: (path, headers = {}) => request(path, { headers }),
     async [Symbol.asyncDispose]() {
       const closed = once(app.server, 'close');
@@ -175,6 +197,25 @@ export async function startShop(options: ShopOptions = {}): Promise<Shop> {
       if (options.store === undefined) await store.close();
     },
   };
+}
+
+/** Starts a shop whose work ends only after `finishWork` is called, unless `holdWork` was told not to hold it. */
+export async function startGatedShop(options: ShopOptions = {}) {
+  const gate = newLatch();
+  let isHeld = true;
+  const shop = await startShop({
+    ...options,
+    async compute(item) {
+      if (isHeld) await gate.opened;
+      return createItemAnswer(item);
+    },
+  });
+  return Object.assign(shop, {
+    finishWork: gate.open,
+    holdWork(mayHold: boolean) {
+      isHeld = mayHold;
+    },
+  });
 }
 
 function offerOf({ priceBaseUnits, maxTimeoutSeconds }: PaidRoute) {

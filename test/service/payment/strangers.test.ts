@@ -1,20 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { toPaymentKey } from '../../../src/service/payment/terms.ts';
-import { newPayer, type SignedHeader, TERMS } from './payer.ts';
-import { newLatch, PRICE, type Shop, startShop } from './shop.ts';
+import { newPayer, type SignedHeader, toHeaders } from './payer.ts';
+import { findWrittenAtMs } from './settling.ts';
+import { newLatch, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
 const payer = newPayer();
-const sign = (options = {}) => payer.sign({ value: PRICE, ...options });
-const toHeaders = ({ header }: SignedHeader) => ({ 'payment-signature': header });
+const { sign } = payer;
 const IDENTIFIER = 'order_0123456789abcdef';
 const MINUTE_MS = 60_000;
-
-/** Finds the time at which the answer was written to its caller in full; null before. */
-async function findWrittenAtMs(shop: Shop, { nonce }: SignedHeader): Promise<number | null> {
-  const key = toPaymentKey(TERMS, { from: payer.address, nonce });
-  return (await shop.store.ledger.findEntry(key))?.writtenAtMs ?? null;
-}
 
 /** Starts a shop, and buys an answer that is delivered in full. `time` moves the clock of the shop. */
 async function startSoldShop(options: Parameters<typeof startShop>[0], identifier?: string) {
@@ -51,8 +44,7 @@ describe('ten minutes after a private answer was delivered in full', () => {
     expect((await shop.buy('secret', { 'payment-signature': header })).body).toBe(firstAnswer.body);
     time.nowMs += 1_000;
     const answer = await shop.buy('secret', { 'payment-signature': header });
-    expect(answer.status).toBe(410);
-    expect(answer.json).toMatchObject({ error: 'answer_private', charged: true });
+    expect(answer).toMatchObject({ status: 410, json: { error: 'answer_private', charged: true } });
     // With the identifier of its claim, the header opens the answer as long as the answer is kept.
     time.nowMs += 22 * 60 * MINUTE_MS;
     const ownAnswer = await shop.buy('secret', toHeaders(signed));
@@ -118,11 +110,9 @@ test('a redelivery counts as delivered only if its call has the identifier of th
   facilitator.outcomes = [latch.opened.then(() => outcome), outcome];
   await using shop = await startShop({ facilitator, isPublic: false });
   const signed = await sign({ identifier: IDENTIFIER });
-  const abort = new AbortController();
-  const lostCall = shop.buy('secret', toHeaders(signed), { signal: abort.signal });
+  const lostCall = shop.call('secret', toHeaders(signed));
   await expect.poll(() => facilitator.sent.length).toBe(1);
-  abort.abort();
-  await expect(lostCall).rejects.toThrow();
+  await lostCall.hangUp();
   await expect.poll(() => shop.runningPaidCalls()).toBe(0);
   latch.open();
   await expect.poll(() => shop.published.length).toBe(1);
@@ -145,8 +135,7 @@ test('a conflict names the field, and shows no part of the bought answer', async
     await shop.buy('guess', toHeaders(signed)),
     await shop.get('/list', toHeaders(signed)),
   ]) {
-    expect(answer.status).toBe(409);
-    expect(answer.json).toMatchObject({ charged: true });
+    expect(answer).toMatchObject({ status: 409, json: { charged: true } });
     expect(answer.body).not.toContain('secret');
   }
 });
@@ -160,9 +149,7 @@ test('signatures that we cannot check cost the facilitator at most 60 requests a
   const foreignKey = newPayer().privateKey;
   const answers = [];
   for (let n = 0; n < 65; n++) {
-    answers.push(
-      await shop.buy('x', toHeaders(await newPayer().sign({ value: PRICE, signAs: foreignKey }))),
-    );
+    answers.push(await shop.buy('x', toHeaders(await newPayer().sign({ signAs: foreignKey }))));
   }
   const refused = answers.filter(({ status }) => status === 503);
   expect(facilitator.verified.length).toBe(65 - refused.length);

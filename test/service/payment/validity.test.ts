@@ -3,8 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { checkTerms, checkValidity } from '../../../src/service/payment/gate/authorization.ts';
 import { PaymentRefused } from '../../../src/service/payment/gate/paid-answers.ts';
 import { decodePayment } from '../../../src/service/payment/gate/payment-header.ts';
-import { newPayer, TERMS } from './payer.ts';
-import { PRICE } from './shop.ts';
+import { newPayer, PRICE, REQUIREMENTS, TERMS } from './payer.ts';
 
 const payer = newPayer();
 const NOW_SEC = 1_790_000_000;
@@ -53,16 +52,7 @@ describe.each([
 
 test('with an identifier, an authorization opens a stored answer until its last second', async () => {
   const payment = await signPayment(0, NOW_SEC);
-  const requirements = {
-    scheme: 'exact',
-    network: TERMS.network,
-    asset: TERMS.asset,
-    amount: `${PRICE}`,
-    payTo: TERMS.payTo,
-    maxTimeoutSeconds: 300,
-    extra: { name: TERMS.assetName, version: TERMS.assetVersion },
-  } as const;
-  const refusalAt = (nowMs: number) => refusalOf(() => checkTerms(payment, requirements, nowMs));
+  const refusalAt = (nowMs: number) => refusalOf(() => checkTerms(payment, REQUIREMENTS, nowMs));
   expect(refusalAt(NOW_SEC * 1_000 - 1_000)).toBeNull();
   expect(refusalAt(NOW_SEC * 1_000)?.code).toBe('authorization_expired');
 });
