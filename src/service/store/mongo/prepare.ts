@@ -43,13 +43,22 @@ export async function prepareDatabase(database: Db, location: string): Promise<v
   }
 }
 
-/** Indexes that the lists of the directory read. */
+/** The other columns by which lists filter. */
+const FILTERED = { payableUntilMs: 1, payableWeekDays: 1, paidBy: 1 } as const;
+
+/**
+ * Indexes that the lists of the directory read. Each has every column of a filter, so that MongoDB counts and lists
+ * hosts by the keys of the index, and reads no document. `reached` is first because all lists select by it.
+ */
 const RECORD_INDEXES: readonly IndexDescription['key'][] = [
-  { scannedAtMs: -1, _id: 1 },
-  { grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
-  { grade: 1, scannedAtMs: -1, _id: 1 },
-  { category: 1, scannedAtMs: -1, _id: 1 },
-  { category: 1, grade: 1, score: -1, scannedAtMs: -1, _id: 1 },
+  { reached: 1, scannedAtMs: -1, _id: 1, category: 1, grade: 1, ...FILTERED },
+  { reached: 1, firstSeenAtMs: -1, _id: 1, category: 1, grade: 1, ...FILTERED },
+  { reached: 1, grade: 1, score: -1, scannedAtMs: -1, _id: 1, category: 1, ...FILTERED },
+  { reached: 1, grade: 1, scannedAtMs: -1, _id: 1, ...FILTERED },
+  { reached: 1, category: 1, scannedAtMs: -1, _id: 1, grade: 1, ...FILTERED },
+  { reached: 1, category: 1, grade: 1, scannedAtMs: -1, _id: 1, ...FILTERED },
+  { reached: 1, category: 1, grade: 1, score: -1, scannedAtMs: -1, _id: 1, ...FILTERED },
+  { reached: 1, ...FILTERED, grade: 1, category: 1, _id: 1 },
 ];
 
 /**

@@ -168,11 +168,9 @@ function mongoLists(database: Db, guard: Guard, context: ListsContext): RecordLi
         query.verified ? findVerifiedHosts(context) : null,
       ]);
       const filter = { $and: [shown, ...toConditions(query, verifiedHosts, context.now())] };
-      const matches = await count(filter);
       const { sort, page, pageSize } = query;
-      const skip = page * pageSize;
-      if (skip >= matches) return { count: matches, hosts: [] };
-      const hosts = await findHosts(filter, { sort: SORTS[sort], skip, limit: pageSize });
+      const range = { sort: SORTS[sort], skip: page * pageSize, limit: pageSize };
+      const [matches, hosts] = await Promise.all([count(filter), findHosts(filter, range)]);
       return { count: matches, hosts };
     },
 

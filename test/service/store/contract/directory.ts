@@ -86,6 +86,7 @@ export function directoryLists(subject: ContractSubject): void {
         BY_RECENCY,
       );
       expect(await store.directory.list(page(2))).toEqual({ count: 6, records: [] });
+      expect(await store.directory.list(page(999_999_999_999))).toEqual({ count: 6, records: [] });
     });
 
     test('finds literal substrings of any characters', async () => {
