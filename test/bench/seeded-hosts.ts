@@ -1,6 +1,9 @@
 /** Hosts of a seeded directory: the same for the same number, and spread as real ones are. */
+import { DAY_LETTERS, SHOWN_DAYS } from '../../src/scanner/model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../src/scanner/model/report.ts';
+import type { DayWords } from '../../src/service/store/census.ts';
 import type { PublishedScan } from '../../src/service/store/published-scan.ts';
+import { utcDay } from '../../src/service/store/statistics.ts';
 
 export type DirectorySeed = {
   readonly hosts: number;
@@ -11,9 +14,15 @@ export type DirectorySeed = {
   readonly nameOf?: (n: number) => string;
   /** Default true: a few owners hide their hosts, or their branding. */
   readonly hasHidden?: boolean;
+  /** Default false: three hosts of five have words of a census, each with a letter for today. */
+  readonly hasCensus?: boolean;
 };
 
-export type SeededHost = { readonly n: number; readonly scan: PublishedScan };
+export type SeededHost = {
+  readonly n: number;
+  readonly scan: PublishedScan;
+  readonly words: DayWords | null;
+};
 
 const DAY_MS = 86_400_000;
 const SPREAD_DAYS = 60;
@@ -37,8 +46,18 @@ export function* seededHosts(seed: DirectorySeed): Generator<SeededHost> {
       score: Math.floor(mixed(n, 3) * 101),
       branding: { ...sample.branding, category: pick(CATEGORIES, mixed(n, 4) ** 2) },
     };
-    yield { n, scan };
+    yield { n, scan, words: seed.hasCensus ? wordsOf(n, nowMs) : null };
   }
+}
+
+function wordsOf(n: number, nowMs: number): DayWords | null {
+  if (n % 5 > 2) return null;
+  const word = mixed(n, 7) < 0.8 ? 'payable' : 'down';
+  const wordAtMs = nowMs - 1 - Math.floor(mixed(n, 8) * DAY_MS);
+  const before = Array.from({ length: SHOWN_DAYS - 1 }, (_, day) =>
+    mixed(n, 9 + day) < 0.9 ? 'p' : 'd',
+  ).join('');
+  return { word, wordAtMs, letters: before + DAY_LETTERS[word], letterDay: utcDay(nowMs) };
 }
 
 /** A fiftieth: when they proved it, a few of them over a year ago. */

@@ -1,4 +1,5 @@
 /** The rows of a seeded directory, as if each host had been scanned once. */
+import { toCensusMembers } from '../../src/service/store/census.ts';
 import { publishedScanToJson } from '../../src/service/store/published-scan.ts';
 import type { Row } from '../../src/service/store/tables.ts';
 import { hiddenBy, ownersOf, type SeededHost } from './seeded-hosts.ts';
@@ -21,9 +22,7 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       reached: true,
       paidBy: null,
       paidScan: null,
-      dayWords: null,
-      payableUntilMs: null,
-      payableWeekDays: null,
+      ...toCensusMembers(seeded.words && { ...seeded.words, host, excludedAtMs: null }),
       scan: publishedScanToJson(scan),
     },
     history: {

@@ -200,8 +200,10 @@ export type DayWords = {
   readonly letterDay: number;
 };
 
+type WordsOfHost = Pick<Row<'census'>, 'host' | 'excludedAtMs' | keyof DayWords>;
+
 /** The members of a record that the census fills. */
-export function toCensusMembers(row: Row<'census'> | null) {
+export function toCensusMembers(row: WordsOfHost | null) {
   if (row === null || row.word === null || row.wordAtMs === null || row.excludedAtMs !== null) {
     return { dayWords: null, payableUntilMs: null, payableWeekDays: null };
   }

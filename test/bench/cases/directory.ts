@@ -5,8 +5,10 @@ import type { DirectoryQuery } from '../../../src/service/store/context.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { publishedScan } from '../../service/store/contract/samples.ts';
 import { CountsByHand } from '../counts-by-hand.ts';
+import { compareRoutes } from '../directory-routes.ts';
 import { type BenchCase, type Measurement, median } from '../measurement.ts';
 import { openSeeded } from '../seeded-directory.ts';
+import type { DirectorySeed } from '../seeded-hosts.ts';
 import { openSeededShared } from '../seeded-shared.ts';
 
 const NOW_MS = Date.UTC(2026, 8, 1);
@@ -26,6 +28,9 @@ const FILTERS: Filters = (['recent', 'grade', 'new'] as const).flatMap((sort) =>
     ),
   ),
 );
+const PAYABLE: Filters = FILTERS.flatMap((filter) =>
+  (['today', 'week'] as const).map((payable) => ({ ...filter, payable })),
+);
 /** Substrings of many hosts, of some, of few and of none. */
 const LONG_SUBSTRINGS = [
   'com',
@@ -44,8 +49,9 @@ const SHORT_SUBSTRINGS = ['a', 'z', '4', '-', 'de', 'zu', '02', 'q.'];
 const directory: BenchCase = async ({ isQuick, store: kind = 'sqlite', hosts }) => {
   const rows: Measurement[] = [];
   const open = kind === 'sqlite' ? openSeeded : openSeededShared;
+  const sizes = hosts ?? (isQuick ? [20, 200] : [20, 2_000]);
   let smallest: number | null = null;
-  for (const size of hosts ?? (isQuick ? [20, 200] : [20, 2_000])) {
+  for (const size of sizes) {
     const { pageMs, firstMs, rows: measured } = await measure(open, size, isQuick ? 1 : 5);
     const name = `${kind}, ${size.toLocaleString('en-GB')} hosts`;
     rows.push(...measured.map((row) => ({ ...row, what: `${name}: ${row.what}` })));
@@ -63,13 +69,25 @@ const directory: BenchCase = async ({ isQuick, store: kind = 'sqlite', hosts }) 
       note: SMALLEST_NOTE,
     });
   }
+  const [smallSize = 20, ...largeSizes] = sizes;
+  for (const size of largeSizes) {
+    await using small = await open(seedOf(smallSize));
+    await using large = await open(seedOf(size));
+    const name = `${kind}, ${size.toLocaleString('en-GB')} hosts beside ${smallSize}`;
+    const turns = isQuick || kind === 'mongodb' ? 1 : 21;
+    rows.push(...(await compareRoutes(name, { small, large }, size, turns)));
+  }
   return rows;
 };
 
 export default directory;
 
+function seedOf(hosts: number): DirectorySeed {
+  return { hosts, sample: publishedScan(), nowMs: NOW_MS, hasCensus: true };
+}
+
 async function measure(open: typeof openSeeded, hosts: number, repeats: number) {
-  const seed = { hosts, sample: publishedScan(), nowMs: NOW_MS };
+  const seed = seedOf(hosts);
   await using seeded = await open(seed);
   const { store, bytes, clock } = seeded;
   const run = new DirectoryMeter(store, new CountsByHand(seed), repeats, clock);
@@ -79,6 +97,7 @@ async function measure(open: typeof openSeeded, hosts: number, repeats: number) 
     'a page of any filter, pages 0 to 100',
     toQueries(FILTERS, NEAR_PAGES),
   );
+  await run.lists('payable hosts', toQueries(PAYABLE, [0, 5]));
   await run.lists('a page far behind', toQueries(FILTERS, listFarPages(hosts)));
   await run.lists(
     'q of 3 and more, asked first',

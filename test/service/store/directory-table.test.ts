@@ -137,6 +137,17 @@ function expectExact(file: string): number {
       all(`SELECT "payableWeekDays", category, grade, count(*) AS hosts FROM directory
         WHERE "payableWeekDays" IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`),
     );
+    const letters = new Map<string, number>();
+    for (const { host } of rows) {
+      const text = String(host);
+      const ofHost = Array.from(text).flatMap((_, n) => [
+        text.slice(n, n + 1),
+        text.slice(n, n + 2),
+      ]);
+      for (const one of new Set(ofHost)) letters.set(one, (letters.get(one) ?? 0) + 1);
+    }
+    const counted = all('SELECT letters, hosts FROM directory_letters WHERE hosts <> 0');
+    expect(new Map(counted.map((row) => [row['letters'], row['hosts']]))).toEqual(letters);
     return rows.length;
   } finally {
     reader.close();
@@ -149,6 +160,7 @@ function removeTable(file: string): void {
     "SELECT type, name FROM sqlite_schema WHERE name LIKE 'directory%' AND type IN ('trigger', 'view')",
   );
   for (const { type, name } of names.all()) database.exec(`DROP ${type} "${name}"`);
-  database.exec('DROP TABLE directory_hosts; DROP TABLE directory_weeks; DROP TABLE directory');
+  database.exec(`DROP TABLE directory_hosts; DROP TABLE directory_weeks;
+    DROP TABLE directory_letters; DROP TABLE directory`);
   database.close();
 }

@@ -34,8 +34,9 @@ const INDEXES = `
   CREATE INDEX directory_by_category ON directory (category, grade, "payableUntilMs", host);
   CREATE INDEX directory_by_payable ON directory ("payableUntilMs")
     WHERE "payableUntilMs" IS NOT NULL;
-  CREATE INDEX directory_by_proof ON directory ("confirmedAtMs", category, grade, host,
-    "payableUntilMs", "payableWeekDays") WHERE "confirmedAtMs" IS NOT NULL;`;
+  CREATE INDEX directory_by_proof ON directory ("confirmedAtMs", category, grade, host, score,
+    "scannedAtMs", "firstSeenAtMs", "payableUntilMs", "payableWeekDays")
+    WHERE "confirmedAtMs" IS NOT NULL;`;
 
 /** Searches of three and more letters find hosts by their trigrams. */
 const TRIGRAMS = `CREATE VIRTUAL TABLE directory_hosts USING fts5 (letters,
@@ -45,6 +46,23 @@ const TRIGRAMS = `CREATE VIRTUAL TABLE directory_hosts USING fts5 (letters,
   END;
   CREATE TRIGGER directory_hosts_delete AFTER DELETE ON directory BEGIN
     DELETE FROM directory_hosts WHERE rowid = old.id;
+  END;`;
+
+/** SQL of the letters, and pairs of letters, that a host has. */
+const listLetters = (host: string) => `WITH RECURSIVE positions (n) AS (VALUES (1)
+      UNION ALL SELECT n + 1 FROM positions WHERE n < length(${host}))
+    SELECT substr(${host}, n, 1) AS letters FROM positions
+    UNION SELECT substr(${host}, n, 2) FROM positions`;
+
+/** Numbers of hosts. A shorter search has no trigram, and most hosts match it. */
+const LETTERS = `CREATE TABLE directory_letters (letters TEXT PRIMARY KEY, hosts INTEGER NOT NULL)
+    STRICT, WITHOUT ROWID;
+  CREATE TRIGGER directory_letters_insert AFTER INSERT ON directory BEGIN
+    INSERT INTO directory_letters SELECT letters, 1 FROM (${listLetters('new.host')}) WHERE TRUE
+      ON CONFLICT DO UPDATE SET hosts = hosts + 1;
+  END;
+  CREATE TRIGGER directory_letters_delete AFTER DELETE ON directory BEGIN
+    UPDATE directory_letters SET hosts = hosts - 1 WHERE letters IN (${listLetters('old.host')});
   END;`;
 
 const ADD_TO_WEEK = `INSERT INTO directory_weeks
@@ -103,7 +121,7 @@ const OLD_INDEXES = [
 export function openDirectoryTable(connection: Connection): void {
   connection.exec(OLD_INDEXES.map((index) => `DROP INDEX IF EXISTS ${index};`).join('\n'));
   if (connection.value(`SELECT 1 FROM sqlite_schema WHERE name = 'directory'`) !== null) return;
-  connection.exec([VIEW, TABLE, INDEXES, TRIGRAMS, WEEKS, TRIGGERS].join('\n'));
+  connection.exec([VIEW, TABLE, INDEXES, TRIGRAMS, LETTERS, WEEKS, TRIGGERS].join('\n'));
   connection.exec(
     `INSERT INTO directory (${COLUMN_LIST}) SELECT ${COLUMN_LIST} FROM directory_now`,
   );

@@ -118,10 +118,14 @@ function hasOwnIndex(query: ListQuery): boolean {
 export function toCountedSelection(query: ListQuery, selection: Selection): Selection {
   const { q, payable, verified, sinceMs } = query;
   const { filters } = selection;
-  if (q.length >= TRIGRAM_LENGTH && filters.length === 1) return matchLetters([q]);
+  const counted = 'coalesce(sum(hosts), 0)';
+  if (q !== '' && filters.length === 1) {
+    if (q.length >= TRIGRAM_LENGTH) return matchLetters([q]);
+    const isSearch = { condition: 'letters = ?', value: q };
+    return { from: 'directory_letters', filters: [isSearch], counted };
+  }
   const isOfWeek = payable === 'week' && q === '' && !verified && sinceMs === undefined;
-  if (!isOfWeek) return selection;
-  return { from: 'directory_weeks', filters, counted: 'coalesce(sum(hosts), 0)' };
+  return isOfWeek ? { from: 'directory_weeks', filters, counted } : selection;
 }
 
 /** Selects the hosts that contain all these texts of three or more letters. None has a quotation mark. */
