@@ -111,7 +111,7 @@ const scanner: Pick<Scanner, 'scan'> = {
 };
 const scanCoordinator = createScanCoordinator({ scanner: fake, store, catalogFacts: {} });
 await store.census.readSecret(SECRET);
-const wishes = new Wishes({ store, policy, excludePath: options.excludeFile, onError });
+const wishes = new Wishes({ store, policy, excludePath: null, onError });
 const census = new Census({
   ...{ store, policy, scanCoordinator, scanner, onError, wishes, post: 'declared' },
   isNetworkUp: async () => !clock.isOutage,
@@ -135,7 +135,7 @@ const imports = new CensusImports({
       { name: 'x402scan', url: options.indexUrl },
     ],
     file: options.listFile,
-    exclude: options.excludeFile,
+    exclude: null,
     maxOrigins: 10_000,
     post: 'declared',
     contactEmail: 'census@scanner.example',
@@ -163,10 +163,6 @@ const answers: {
   async moved({ nowMs }) {
     clock.nowMs = Math.max(clock.nowMs, nowMs);
     waiting.shift()?.();
-  },
-  async list({ hosts, listed }) {
-    for (const host of hosts) await store.listing.set(host, { listed });
-    send({ kind: 'done', dueMs: null });
   },
   async leave({ host }) {
     await store.listing.set(host, { listed: false });

@@ -24,14 +24,7 @@ type Case = {
 
 type Finding = 'as recounted' | 'not asked' | 'cut off' | 'our outage' | string;
 
-/** By `${host} ${day}`. */
-export type Findings = ReadonlyMap<string, Finding>;
-
-export function judgeWords(
-  played: Played,
-  seen: Seen,
-): { readonly verdicts: readonly Verdict[]; readonly findings: Findings } {
-  const findings = new Map<string, Finding>();
+export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
   const words = new Map(played.words.map(({ host, day, word }) => [`${host} ${day}`, word]));
   const asked = new Set(played.hosts);
   const judge = new WordJudge(played, seen);
@@ -43,7 +36,6 @@ export function judgeWords(
     for (let day = played.firstDay; day < played.firstDay + played.days; day += 1) {
       const word = words.get(`${seller.name} ${day}`) ?? null;
       const finding = judge.find({ seller, day, word });
-      findings.set(`${seller.name} ${day}`, finding);
       counts.set(finding, (counts.get(finding) ?? 0) + 1);
       if (finding === 'cut off') cut.set(day, [...(cut.get(day) ?? []), seller.name]);
       if (!KNOWN.has(finding)) {
@@ -55,7 +47,7 @@ export function judgeWords(
   }
   const count = (name: string) => counts.get(name) ?? 0;
   const many = [...cut].filter(([, looks]) => looks.length > RUNNING);
-  const verdicts = [
+  return [
     {
       promise: 'every word equals a recount from the logs of the sellers',
       facts: `${count('as recounted')} words recounted, ${count('not asked')} days without a request for a known reason`,
@@ -72,7 +64,6 @@ export function judgeWords(
       breaches: count('our outage') > 0 || played.days < 5 ? [] : ['the outage met no look'],
     },
   ];
-  return { verdicts, findings };
 }
 
 const KNOWN: ReadonlySet<string> = new Set(['as recounted', 'not asked', 'cut off', 'our outage']);
@@ -106,10 +97,8 @@ class WordJudge {
 
   /** The word of a day on which nobody asked a resource. */
   #withoutRequest({ seller, day }: Case): DayWord | null {
-    const { wish, firstDay } = this.#played;
-    const { kind, standing } = seller;
-    const isWished = day - firstDay >= wish[0] && day - firstDay < wish[1];
-    if (standing === 'opted-out' && isWished) return null;
+    const { firstDay } = this.#played;
+    const { kind } = seller;
     // Without any answer of robots.txt nothing is asked (RFC 9309, 2.3.1.4), and nobody declares a POST.
     if (kind.isDead || kind.robots?.status === 500 || isUndeclaredPost(seller))
       return 'not_checked';

@@ -2,12 +2,11 @@
 
 import { scannerUserAgent } from '../../../../src/scanner/probe/client/user-agent.ts';
 import { toNetwork } from '../../../../src/service/turns/client-key.ts';
-import { judgeLeavers, judgeStrangers, judgeWishes } from './judge-owners.ts';
 import { judgeWords } from './judge-words.ts';
 import type { Played } from './play.ts';
 import { excessOf } from './recount.ts';
 import type { LoggedRequest } from './seller-server.ts';
-import { HOUR_MS, type Seller, WEEK_DAYS } from './world.ts';
+import type { Seller } from './world.ts';
 
 export type Verdict = {
   readonly promise: string;
@@ -17,25 +16,16 @@ export type Verdict = {
 };
 
 const USER_AGENT = scannerUserAgent('https://scanner.example/about-census');
-const LARGEST_HOUR = 1.5;
-/** Below this share an hour is a matter of chance. */
-const SMALLEST_SHARE = 40;
 
 export function judge(played: Played): readonly Verdict[] {
   const seen = new Seen(played);
-  const { verdicts, findings } = judgeWords(played, seen);
   return [
-    ...verdicts,
+    ...judgeWords(played, seen),
     judgeRequests(seen),
     judgeTurns(seen, 'domain', ({ domain }) => domain),
     judgeTurns(seen, '/24', ({ address }) => toNetwork(address)),
-    judgeHours(played, seen),
     judgeKills(played, seen),
-    judgeWishes(played, seen),
     judgeLeavers(played, seen),
-    judgeScans(played, seen),
-    judgePosts(seen),
-    judgeStrangers(played, seen, findings),
     ...judgeSharing(played),
   ];
 }
@@ -116,33 +106,6 @@ function judgeTurns(seen: Seen, what: string, placeOf: (seller: Seller) => strin
   };
 }
 
-function judgeHours({ kills, outage, firstDay, days }: Played, seen: Seen): Verdict {
-  const looks = [...seen.byDay.values()].flatMap(([first]) => (first ? [first.atMs] : []));
-  const hours = Map.groupBy(looks, (atMs) => Math.floor(atMs / HOUR_MS));
-  const span = new Set([...hours.keys()].map((hour) => hour % 24)).size;
-  const share = looks.length / days / span;
-  const apart = new Set(
-    [...kills.map(({ againMs }) => againMs), outage.toMs].flatMap((atMs) => {
-      const hour = Math.floor(atMs / HOUR_MS);
-      return [hour, hour + 1];
-    }),
-  );
-  const usual = [...hours].filter(([hour]) => !apart.has(hour));
-  const largest = Math.max(...usual.map(([, all]) => all.length));
-  const isJudged = share >= SMALLEST_SHARE;
-  const breaches = usual
-    .filter(([, all]) => isJudged && all.length > LARGEST_HOUR * share)
-    .map(
-      ([hour, all]) =>
-        `hour ${hour % 24} of day ${Math.floor(hour / 24) - firstDay}: ${all.length}`,
-    );
-  return {
-    promise: `no hour over ${LARGEST_HOUR} × its share of looks${isJudged ? '' : ' (too few to judge)'}`,
-    facts: `the share is ${share.toFixed(0)}, the largest hour ${largest}; ${apart.size} hours of catching up apart`,
-    breaches,
-  };
-}
-
 function judgeKills({ kills }: Played, seen: Seen): Verdict {
   const breaches: string[] = [];
   for (const { day, atMs } of kills) {
@@ -158,43 +121,23 @@ function judgeKills({ kills }: Played, seen: Seen): Verdict {
   };
 }
 
-/** Whoever answers has a record within a week, and is scanned once in each week. */
-function judgeScans({ firstDay, days, records }: Played, seen: Seen): Verdict {
-  const scanDays = Map.groupBy(
-    [...seen.scans].map((one) => one.split(' ')),
-    ([name = '']) => name,
+/** Once the wish of an owner is stored, no request, word or record follows. */
+function judgeLeavers({ sellers, left, log, records }: Played, seen: Seen): Verdict {
+  const leavers = sellers.filter(({ standing }) => standing === 'leaver');
+  const duringScans = [...left].filter(([name, { day }]) => seen.scans.has(`${name} ${day}`));
+  const shown = new Set(records);
+  const asked = [...left].flatMap(([name, { logLength }]) =>
+    log
+      .slice(logLength)
+      .flatMap((one) => (one.name === name ? [`${one.method} ${name}${one.path}`] : [])),
   );
-  const known = new Set(records);
-  const most = Math.ceil(days / WEEK_DAYS);
-  const breaches = [...seen.sellers.values()].flatMap(({ name, kindName, standing }) => {
-    if (!STEADY.has(kindName) || standing !== 'asked') return [];
-    const found = (scanDays.get(name) ?? []).map(([, day]) => Number(day) - firstDay);
-    const isLate = days > WEEK_DAYS && !known.has(name);
-    return [
-      ...(isLate ? [`${name} has no record; scans on days ${found.join(', ')}`] : []),
-      ...(found.length > most ? [`${name}: scans on days ${found.join(', ')}`] : []),
-    ];
-  });
   return {
-    promise: 'a record within a week of the first look, and one full scan a week',
-    facts: `${seen.scans.size} scans, ${records.length} records`,
-    breaches,
-  };
-}
-
-/** A POST goes only where the seller's documents sell it. */
-function judgePosts({ log, sellers }: Seen): Verdict {
-  const posts = log.filter(({ method }) => method === 'POST');
-  const breaches = posts.flatMap(({ name, path }) => {
-    const { kind, paths = [], method } = sellers.get(name) ?? {};
-    const isBare = paths.length === 0 && kind?.beyond?.[path] !== undefined;
-    const isSold = kind?.isDeclared === true && method === 'POST' && paths.includes(path);
-    return isBare || isSold ? [] : [`POST ${name}${path}`];
-  });
-  return {
-    promise: 'no POST to what only an index sells',
-    facts: `${posts.length} POSTs`,
-    breaches,
+    promise: 'an owner who leaves at any moment is asked no more, and nothing is shown',
+    facts: `${left.size} of ${leavers.length} owners left during a request, ${duringScans.length} of them on the day of a scan`,
+    breaches: [
+      ...asked.map((request) => `${request} after the owner had left`),
+      ...[...left.keys()].filter((name) => shown.has(name)).map((name) => `${name} has a record`),
+    ],
   };
 }
 
@@ -211,6 +154,3 @@ function judgeSharing({ said }: Played): readonly Verdict[] {
     },
   ];
 }
-
-/** Kinds that answer each day in the same way. */
-const STEADY: ReadonlySet<string> = new Set(['payable', 'payable-post', 'broken', 'gone', 'free']);

@@ -39,8 +39,6 @@ export type Kind = {
   readonly robots?: CraftedAnswer;
   /** Its documents sell what it lists by POST. The census sends no POST to others. */
   readonly isDeclared?: true;
-  /** Rows of strangers, which indexes list before the seller's own. */
-  readonly strangerRows?: number;
   /** Only a real scan meets what is odd about it. */
   readonly isOdd?: boolean;
   readonly says: (asked: Asked) => StandInAnswer;
@@ -85,8 +83,7 @@ const rules = (...lines: string[]): CraftedAnswer => ({
 
 /** By name. The shares of all are a thousand together. */
 export const KINDS: Readonly<Record<string, Kind>> = {
-  payable: { share: 280, says: (asked) => sell(asked) },
-  beset: { share: 20, isDeclared: true, strangerRows: 40, says: (asked) => sell(asked) },
+  payable: { share: 300, says: (asked) => sell(asked) },
   'payable-post': {
     share: 40,
     method: 'POST',

@@ -8,7 +8,6 @@ export type InstanceOptions = {
   readonly port: number;
   readonly indexUrl: string;
   readonly listFile: string;
-  readonly excludeFile: string;
   /** Each scan is noted here, so that no crash loses it. */
   readonly scansFile: string;
   /** Number of hosts in a thousand whose weekly scans are real. */
@@ -19,7 +18,6 @@ export type ToInstance =
   | { readonly kind: 'at'; readonly nowMs: number; readonly isOutage: boolean }
   | { readonly kind: 'tick' }
   | { readonly kind: 'moved'; readonly nowMs: number }
-  | { readonly kind: 'list'; readonly hosts: readonly string[]; readonly listed: boolean }
   /** An owner leaves while a request to the host waits for its answer. */
   | { readonly kind: 'leave'; readonly host: string }
   | { readonly kind: 'words'; readonly days: readonly number[] };

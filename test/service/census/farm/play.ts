@@ -8,15 +8,7 @@ import { type IndexMood, startIndexes } from './indexes.ts';
 import { type Clock, Instance, Killed } from './instances.ts';
 import type { FromInstance, InstanceOptions, TellWord } from './messages.ts';
 import { type LoggedRequest, type SellerServer, startSellers } from './seller-server.ts';
-import {
-  EXCLUDED_DOMAIN,
-  HOUR_MS,
-  listingsOf,
-  type Seller,
-  type Size,
-  sellersOf,
-  urlOf,
-} from './world.ts';
+import { HOUR_MS, listingsOf, type Seller, type Size, sellersOf, urlOf } from './world.ts';
 
 export type PlayOptions = Size & {
   readonly days: number;
@@ -53,8 +45,6 @@ export type Played = {
   readonly startMs: number;
   readonly firstDay: number;
   readonly days: number;
-  /** Days on which the opted-out sellers had a wish. */
-  readonly wish: readonly [number, number];
   /** By host: the length of the log at the moment at which the wish of its owner was stored, and the day. */
   readonly left: ReadonlyMap<string, { readonly logLength: number; readonly day: number }>;
   /** Number of words that each instance has said since its last start. */
@@ -72,7 +62,6 @@ const OUTAGE_DAY = 4;
 const MIN_OUTAGE_LOOKS = 25;
 const BUSY_DAY = 5;
 const BROKEN_DAY = 6;
-const WISH: readonly [number, number] = [3, 5];
 
 export async function playDays(options: PlayOptions): Promise<Played> {
   await using undo = new AsyncDisposableStack();
@@ -104,20 +93,14 @@ async function prepare(
   sellers: readonly Seller[],
   { folder, port, indexUrl }: { folder: string; port: number; indexUrl: string },
 ): Promise<InstanceOptions> {
-  const [listFile, excludeFile, scansFile] = ['listed', 'excluded', 'scans'].map((name) =>
-    join(folder, `${name}.txt`),
-  );
-  if (!listFile || !excludeFile || !scansFile) throw new Error('no files');
+  const [listFile, scansFile] = [join(folder, 'listed.txt'), join(folder, 'scans.txt')];
   const listed = sellers.filter(({ sources }) => sources.has('file')).map(urlOf);
-  const excluded = sellers.filter(({ standing }) => standing === 'excluded');
-  const names = excluded.map(({ domain, name }) => (domain === EXCLUDED_DOMAIN ? domain : name));
   await writeFile(listFile, ['# origins', ...listed].join('\n'));
-  await writeFile(excludeFile, [...new Set(names)].map((name) => `${name} # by mail`).join('\n'));
   await writeFile(scansFile, '');
   return {
     size: { seed, origins, hours },
     storeUrl: storeUrl ?? `sqlite:${join(folder, 'scanner.db')}`,
-    ...{ port, indexUrl, listFile, excludeFile, scansFile, realScans },
+    ...{ port, indexUrl, listFile, scansFile, realScans },
   };
 }
 
@@ -134,7 +117,6 @@ class Run {
   readonly #outage: Played['outage'];
   readonly #kills: Kill[] = [];
   #instances: readonly Instance[] = [];
-  #wished = false;
   readonly #left = new Map<string, { readonly logLength: number; readonly day: number }>();
 
   constructor(options: PlayOptions, instanceOptions: InstanceOptions, parts: Parts) {
@@ -152,8 +134,7 @@ class Run {
   facts() {
     const { days } = this.#options;
     const start = { startMs: START_MS, firstDay: utcDay(START_MS) };
-    const wishes = { wish: WISH, left: this.#left };
-    return { kills: this.#kills, outage: this.#outage, ...start, days, ...wishes };
+    return { kills: this.#kills, outage: this.#outage, ...start, days, left: this.#left };
   }
 
   async play(): Promise<void> {
@@ -166,7 +147,6 @@ class Run {
     for (let day = 0; day < days; day += 1) {
       const endMs = (utcDay(START_MS) + day + 1) * DAY_MS;
       if (instances === 1 && day % KILL_EACH === KILL_EACH - 1) this.#planKill(day);
-      await this.#setWish(day);
       await this.#passUntil(endMs);
       onDay?.(day, server.log.length);
     }
@@ -226,16 +206,6 @@ class Run {
       server.onRequest = () => undefined;
       for (const instance of this.#instances) instance.kill();
     };
-  }
-
-  async #setWish(day: number): Promise<void> {
-    const isWished = day >= WISH[0] && day < WISH[1];
-    if (isWished === this.#wished) return;
-    this.#wished = isWished;
-    const { sellers } = this.#parts;
-    const shy = sellers.filter(({ standing }) => standing === 'opted-out');
-    const hosts = shy.map(({ name }) => name);
-    await this.#instances[0]?.ask({ kind: 'list', hosts, listed: !isWished });
   }
 
   async #passUntil(endMs: number): Promise<void> {

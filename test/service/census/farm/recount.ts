@@ -2,7 +2,7 @@
 import type { DayWord } from '../../../../src/scanner/model/payability.ts';
 import type { Told } from './kinds.ts';
 import type { LoggedRequest } from './seller-server.ts';
-import { type Seller, STRANGE_PATH } from './world.ts';
+import type { Seller } from './world.ts';
 
 /** The requests of one day to one seller, and its facts. */
 export type SellerDay = {
@@ -32,12 +32,7 @@ function isWord(told: Told): boolean {
 }
 
 function isOfResource({ kind, paths }: Seller, { path }: LoggedRequest): boolean {
-  return (
-    paths.includes(path) ||
-    kind.beyond?.[path] !== undefined ||
-    path.startsWith('/more/') ||
-    path.startsWith(STRANGE_PATH)
-  );
+  return paths.includes(path) || kind.beyond?.[path] !== undefined || path.startsWith('/more/');
 }
 
 /** A scan tries other methods too, and an origin without listed paths sells by several. */
@@ -76,6 +71,5 @@ export function excessOf({ seller, requests }: SellerDay): readonly string[] {
 
 function isListed({ standing, paths, kind }: Seller, path: string): boolean {
   if (paths.length === 0) return kind.beyond?.[path] !== undefined;
-  if (kind.strangerRows !== undefined && path.startsWith(STRANGE_PATH)) return true;
   return paths.includes(path) || (standing === 'farm' && path.startsWith('/more/'));
 }

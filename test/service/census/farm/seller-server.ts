@@ -5,7 +5,7 @@ import { createServer as createListener, type Server } from 'node:net';
 import { utcDay } from '../../../../src/service/store/statistics.ts';
 import type { CraftedAnswer } from '../../../fixtures/origins/crafted-answer.ts';
 import { documentOf, type StandInAnswer, type Told } from './kinds.ts';
-import { type Seller, STRANGE_PATH, urlOf } from './world.ts';
+import { type Seller, urlOf } from './world.ts';
 
 export type LoggedRequest = {
   readonly name: string;
@@ -115,7 +115,7 @@ function answerOf(
     return kind.says({ url, path, at: 0, day });
   const document = paths.length === 0 ? documentOf(url, path) : null;
   if (document !== null) return { told: 'other', answer: document };
-  return path.startsWith('/nowhere') || path.startsWith(STRANGE_PATH) ? NOT_FOUND : OTHER_404;
+  return path.startsWith('/nowhere') ? NOT_FOUND : OTHER_404;
 }
 
 function restOf({ answer }: StandInAnswer): number | null {

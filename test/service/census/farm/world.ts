@@ -5,7 +5,7 @@ import { BARE, KINDS, type Kind, numberOf, PATHS } from './kinds.ts';
 
 export type Size = {
   readonly seed: number;
-  /** Sellers beside the two farms and those that are left out. */
+  /** Sellers beside the two farms and the leavers. */
   readonly origins: number;
   /** All looks fall into these hours of the day. */
   readonly hours: readonly [number, number];
@@ -21,26 +21,21 @@ export type Seller = {
   /** Paths in the listings. */
   readonly paths: readonly string[];
   readonly sources: ReadonlySet<'bazaar' | 'x402scan' | 'file'>;
-  readonly standing: 'asked' | 'farm' | 'excluded' | 'opted-out' | 'leaver';
+  readonly standing: 'asked' | 'farm' | 'leaver';
   /** The owner leaves during this request of the census, counted from the first one. */
   readonly leavesAt: number | null;
 };
 
 export const HOUR_MS = 3_600_000;
-export const WEEK_DAYS = 7;
 /** Number of sellers in a thousand that share a domain or a /24. */
 const IN_GROUPS = 100;
 const GROUP = 5;
 const BARE_SHARE = 10;
-const LEFT_OUT = 6;
 /** Over nine days a seller gets about as many requests: of looks, and of the scan in between. */
 const LEAVERS = 20;
-export const FARMS = ['farm-one.example', 'farm-two.example'] as const;
-export const EXCLUDED_DOMAIN = 'unwanted.example';
+const FARMS = ['farm-one.example', 'farm-two.example'] as const;
 /** The farms have 88 % of all listings. */
 const FARM_LISTINGS = 0.88 / 0.12;
-/** Paths of rows that strangers put into the indexes. */
-export const STRANGE_PATH = '/strange/';
 const FARM_ROWS_A_HOST = 8;
 
 export function sellersOf({ seed, origins, hours }: Size): readonly Seller[] {
@@ -70,11 +65,6 @@ export function sellersOf({ seed, origins, hours }: Size): readonly Seller[] {
     const suffix = isGrouped ? `group-${Math.floor(n / 10 / GROUP)}.example` : `shop-${n}.example`;
     const isBare = numberOf(`bare ${n}`) < BARE_SHARE;
     add(names.under(suffix), 'asked', isBare ? ['bare', BARE] : undefined);
-  }
-  for (let n = 0; n < LEFT_OUT; n += 1) {
-    add(names.under(`shy-${n}.example`), 'opted-out', ['payable', payable()]);
-    const domain = n % 2 === 0 ? EXCLUDED_DOMAIN : `shunned-${n}.example`;
-    add(names.under(domain), 'excluded', ['payable', payable()]);
   }
   for (let n = 1; n <= LEAVERS; n += 1) {
     const kind: Kind = { ...payable(), isDeclared: true };
@@ -138,15 +128,10 @@ export function urlOf({ name }: Pick<Seller, 'name'>): string {
 export function listingsOf(sellers: readonly Seller[]) {
   return sellers.flatMap((seller) => {
     const rows = seller.standing === 'farm' ? FARM_ROWS_A_HOST : seller.paths.length;
-    const strangers = Array.from({ length: seller.kind.strangerRows ?? 0 }, (_, at) => ({
-      ...{ url: `${urlOf(seller)}${STRANGE_PATH}${at}`, method: at % 4 === 0 ? 'POST' : 'GET' },
-      sources: seller.sources,
-    }));
-    const own = Array.from({ length: rows }, (_, at) => ({
+    return Array.from({ length: rows }, (_, at) => ({
       url: urlOf(seller) + (seller.paths[at] ?? `/more/${at}`),
       method: seller.method,
       sources: seller.sources,
     }));
-    return [...strangers, ...own];
   });
 }
