@@ -1,56 +1,9 @@
-/** Pages and lists show opt-outs, scans and expiries in the very next answer. */
+/** Pages show opt-outs, scans and expiries in the very next answer. */
 import { expect, test } from 'vitest';
 import { VERIFIED_FOR_MS } from '../../../src/service/store/owners.ts';
-import { DAY_MS, startApp, type TestApp } from '../../fixtures/service/start-app.ts';
+import { DAY_MS, startApp } from '../../fixtures/service/start-app.ts';
 
 const HOST = 'shop.example.com';
-
-async function listProjects(service: TestApp) {
-  const { count, projects } = (await service.get('/v1/directory')).json();
-  expect(projects).toHaveLength(count);
-  return projects;
-}
-
-test('the directory shows a new scan and an owner’s opt-out in the next answer', async () => {
-  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  expect(await listProjects(service)).toEqual([]);
-  await service.publish(HOST);
-  const firstAnswer = await service.get('/v1/directory');
-  const repeatedAnswer = await service.get('/v1/directory');
-  expect(repeatedAnswer.body).toBe(firstAnswer.body);
-  expect(repeatedAnswer.headers['content-type']).toBe(firstAnswer.headers['content-type']);
-  expect(firstAnswer.json().projects).toMatchObject([{ host: HOST }]);
-  await service.publish('other.example.com');
-  expect(await listProjects(service)).toHaveLength(2);
-  await service.store.listing.set(HOST, { listed: false });
-  expect(await listProjects(service)).toMatchObject([{ host: 'other.example.com' }]);
-  await service.store.listing.set(HOST, { listed: true, enrichmentSuppressed: true });
-  const project = (await listProjects(service)).find(({ host }: { host: string }) => host === HOST);
-  expect(project).toMatchObject({ displayName: HOST, description: '' });
-});
-
-test('the directory stops featuring a host exactly 30 days after its scan', async () => {
-  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  await service.publish(HOST, { grade: 'A' });
-  expect(await listProjects(service)).toMatchObject([{ featured: true }]);
-  const [{ lastScannedAt }] = await listProjects(service);
-  service.advance(Date.parse(lastScannedAt) + 30 * DAY_MS - service.now() - 1);
-  expect(await listProjects(service)).toMatchObject([{ featured: true }]);
-  service.advance(1);
-  expect(await listProjects(service)).toMatchObject([{ featured: false }]);
-});
-
-test('the directory drops the verified mark at the millisecond in which the proof expires', async () => {
-  await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });
-  await service.publish(HOST, { grade: 'B' });
-  const token = { tokenHash: 'h', keyHash: 'k', client: 'c', block: 'b' };
-  const { atMs } = await service.store.ownership.recordConfirm(HOST, token);
-  expect(await listProjects(service)).toMatchObject([{ verified: true }]);
-  service.advance(atMs + VERIFIED_FOR_MS - service.now() - 1);
-  expect(await listProjects(service)).toMatchObject([{ verified: true }]);
-  service.advance(1);
-  expect(await listProjects(service)).toMatchObject([{ verified: false }]);
-});
 
 test('the front page shows scans, opt-outs and the end of a proof in the next answer', async () => {
   await using service = await startApp({ environment: { RATE_LIMIT: 'off' } });

@@ -130,19 +130,6 @@ test('the answer covers the requested number of UTC days before today', async ()
   expect(await countOriginsByRange()).toEqual([0, 0, 0]);
 });
 
-test('every count is rounded down to a multiple of five', async () => {
-  await using service = await startApp(WITHOUT_LIMIT);
-  await publishMany(service, 19, (n) => toSellerScan('10000', { grade: n < 11 ? 'A' : 'B' }));
-  await advanceDays(service);
-  expect(await fetchStatistics(service)).toMatchObject({
-    rounding: 5,
-    origins: 15,
-    grades: { A: 10, B: 5, C: 0 },
-    offers: { byScheme: { exact: 15 } },
-    prices: { p10: 0.01, p50: 0.01, p90: 0.01, count: 15 },
-  });
-});
-
 test('schemes, networks and assets that an origin invents count as "other"', async () => {
   await using service = await startApp(WITHOUT_LIMIT);
   await publishMany(service, 10, (n) => {

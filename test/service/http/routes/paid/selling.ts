@@ -1,5 +1,6 @@
 /** Starts a service with mock payments, and a payer. */
 import type { RevisionName } from '../../../../../src/service/config/revision.ts';
+import type { Store } from '../../../../../src/service/store/store.ts';
 import {
   type Answer,
   startApp,
@@ -48,4 +49,12 @@ export async function startSelling(
 
 export function buyer(): Payer {
   return newPayer(undefined, { ...TERMS, payTo: PAY_TO });
+}
+
+/** Counts the payments whose work runs. */
+export async function countClaims(store: Store): Promise<number> {
+  let count = 0;
+  for await (const { last } of store.ledger.findUnfinished())
+    if (last.state === 'claimed') count += 1;
+  return count;
 }
