@@ -39,7 +39,7 @@ type ServedToken =
 export type UnusableReason = 'unreachable' | 'redirected' | 'wrong_status' | 'too_large';
 
 /** Requests the file once, and reads at most 512 bytes. Throws NoTurn, and ScannerFailed if the fault is ours. */
-export async function fetchToken(
+async function fetchToken(
   origin: Origin,
   client: Pick<TurnClient, 'request'>,
 ): Promise<ServedToken> {

@@ -168,27 +168,6 @@ test('a client whose hosts cost a second of handshakes waits behind other client
   expect(fetches.at(-1)?.host).toBe('more.dev');
 });
 
-test('a client whose hosts cost a second of handshakes waits behind others, even if its fetches fail by our fault', async () => {
-  await using reading = startReading();
-  const { fetches } = reading;
-  const read = (name: string, client: typeof OWNER) => {
-    const origin = parseOrigin(`${name}.dev`, { allowedPorts: [443], allowHosts: new Set() });
-    reading.read(origin, client).catch(() => null);
-    return runPending();
-  };
-  await read('costly', STRANGER);
-  fetches[0]?.fail(new Error('the thread ended'), 1_000);
-  for (let n = 0; n < 8; n += 1) await read(`busy${n}`, OWNER);
-  await read('more', STRANGER);
-  await read('late', OWNER);
-  expect(fetches).toHaveLength(9);
-  fetches[1]?.answer('a token');
-  await runPending();
-  expect(fetches.at(-1)?.host).toBe('late.dev');
-  for (const fetch of fetches) fetch.answer('a token');
-  await runPending();
-});
-
 test('a caller whose token was found by a fetch of the last 10 s is answered at once', async () => {
   await using reading = startReading(2);
   const { fetches, verifications, clock } = reading;

@@ -171,14 +171,6 @@ test('a failure of the scanner reaches every caller, and leaves nothing behind',
   expect((await coordinator.run(SHOP)).report.grade).toBe('A');
 });
 
-test('blocked origins are refused before anything runs', async () => {
-  await using parts = setUp();
-  const { coordinator, scanner } = parts;
-  scanner.blocked.add(SHOP.host);
-  await expect(coordinator.admit(SHOP)).rejects.toThrow(OriginRefused);
-  expect(scanner.scannedHosts).toEqual([]);
-});
-
 test('at the limit new scans are refused, and a caller may still join a running scan', async () => {
   await using parts = setUp({ maxScans: 1 });
   const { coordinator, scanner } = parts;

@@ -4,7 +4,6 @@ import type { ProbeClient } from '../../../src/scanner/probe/client/client.ts';
 import { postWebhook } from '../../../src/service/watch/deliveries.ts';
 import { withRealClient } from '../turns/turn-clients.ts';
 import { replyStatus, startReceiver } from './receiver.ts';
-import { startWatchedApp } from './watched-app.ts';
 
 const REQUEST = { body: '{"type":"watch.test","data":{}}', headers: { 'webhook-id': 'msg_1' } };
 
@@ -71,20 +70,4 @@ test('a delivery reads only 64 KiB of an endless answer', async () => {
   const outcome = await post(receiver.url, [receiver.host]);
   expect(outcome.status).toBe(200);
   expect(outcome.body.length).toBe(65_536);
-});
-
-test('a silent receiver delays no other receiver', async () => {
-  await using silent = await startReceiver(() => new Promise(() => undefined));
-  await using watched = await startWatchedApp({ alsoAllow: [silent.host] });
-  await watched.proveControl('silent.example.org');
-  const answer = await watched.watch({ url: 'silent.example.org', webhook: silent.url });
-  expect(answer.status).toBe(200);
-  await watched.app.watching.tick();
-  await watched.proveControl();
-  await watched.watch();
-  const secondTick = watched.app.watching.tick();
-  await expect.poll(() => watched.receiver.eventTypes()).toEqual(['watch.started']);
-  // The delivery to the silent receiver still runs.
-  expect(watched.events).toEqual([expect.objectContaining({ result: 'delivered' })]);
-  await secondTick;
 });
