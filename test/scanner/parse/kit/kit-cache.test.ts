@@ -1,7 +1,9 @@
 /** The kit parses each text once and gives the result to all checks. */
 import { describe, expect, test } from 'vitest';
+import type { JsonValue } from '../../../../src/scanner/parse/json/json.ts';
 import { createKit } from '../../../../src/scanner/parse/kit/kit.ts';
 import {
+  answer,
   manifestDocument,
   ORIGIN,
   perfectSeller,
@@ -23,23 +25,13 @@ describe('the text', () => {
 });
 
 describe('the terms of a manifest', () => {
-  const { resources } = perfectSeller();
-
   test('with thousands of entries are found without a search through all entries for each resource', () => {
-    const kit = createKit();
-    const [challenged] = kit.challenged(resources);
-    if (challenged === undefined) throw new Error('the seller sends no challenge');
     const otherPaths = Array.from({ length: 40_000 }, (_, at) => `/${at % 10}`);
-    const reading = kit.manifest({
-      ...perfectSeller(),
-      manifest: manifestAnswer({
-        resources: [...otherPaths, { url: `${ORIGIN}/weather`, price: 0.02 }],
-      }),
-    });
-    if (reading.state !== 'found') throw new Error('no manifest was found');
+    const entries = [...otherPaths, { url: `${ORIGIN}/weather`, price: 0.02 }];
+    const { kit, facts, challenged } = readManifest(entries);
     const cpuBefore = process.threadCpuUsage();
     for (let round = 0; round < 100; round += 1) {
-      const { prices } = kit.manifestTerms(reading.facts, ORIGIN, challenged);
+      const { prices } = kit.manifestTerms(facts, ORIGIN, challenged);
       expect(prices).toEqual([
         { pointer: '/resources/40000', stated: '0.02', live: '10000', agrees: false },
       ]);
@@ -49,36 +41,27 @@ describe('the terms of a manifest', () => {
   });
 
   test('are read in the order of the document, by path and by template', () => {
-    const kit = createKit();
-    const [challenged] = kit.challenged(resources);
-    if (challenged === undefined) throw new Error('the seller sends no challenge');
-    const withTemplate = {
-      ...challenged,
-      resource: { ...challenged.resource, template: '/{city}' },
-    };
-    const entries = [
+    const { kit, facts, challenged } = readManifest([
       { url: '/{city}', price: '0.01' },
       { url: '/weather', price: '0.03' },
       { url: '/weather', method: 'POST', price: '0.04' },
       { url: '/{city}', price: '0.05' },
-    ];
-    const reading = kit.manifest({
-      ...perfectSeller(),
-      manifest: manifestAnswer({ resources: entries }),
-    });
-    if (reading.state !== 'found') throw new Error('no manifest was found');
-    const { prices } = kit.manifestTerms(reading.facts, ORIGIN, withTemplate);
-    expect(prices.map(({ pointer }) => pointer)).toEqual([
-      '/resources/0',
-      '/resources/1',
-      '/resources/3',
     ]);
+    const resource = { ...challenged.resource, template: '/{city}' };
+    const { prices } = kit.manifestTerms(facts, ORIGIN, { ...challenged, resource });
+    const pointers = prices.map(({ pointer }) => pointer);
+    expect(pointers).toEqual(['/resources/0', '/resources/1', '/resources/3']);
   });
 });
 
-function manifestAnswer(changes: Parameters<typeof manifestDocument>[0]) {
-  const { manifest } = perfectSeller();
-  if (!manifest.ok) throw new Error('the seller has no manifest');
-  const body = JSON.stringify(manifestDocument({ endpoints: undefined, ...changes }));
-  return { ...manifest, data: { ...manifest.data, body } };
+/** Reads a seller whose manifest has these entries. */
+function readManifest(resources: readonly JsonValue[]) {
+  const kit = createKit();
+  const seller = perfectSeller();
+  const [challenged] = kit.challenged(seller.resources);
+  const manifest = answer(200, manifestDocument({ endpoints: undefined, resources }));
+  const reading = kit.manifest({ ...seller, manifest });
+  if (challenged === undefined) throw new Error('the seller sends no challenge');
+  if (reading.state !== 'found') throw new Error('no manifest was found');
+  return { kit, facts: reading.facts, challenged };
 }

@@ -2,96 +2,91 @@ import { describe, expect, test } from 'vitest';
 import { readPrice, readProtocols } from '../../../../src/scanner/parse/openapi/openapi-price.ts';
 
 const OPERATION_POINTER = '/paths/~1x/get';
-const INFO_POINTER = `${OPERATION_POINTER}/x-payment-info`;
 
 describe('readPrice', () => {
   test.each([
     [
+      '/price',
       { price: { mode: 'fixed', currency: 'USD', amount: '0.050000' } },
-      { kind: 'fixed', amount: '0.050000', currency: 'USD', pointer: `${INFO_POINTER}/price` },
+      { kind: 'fixed', amount: '0.050000', currency: 'USD' },
     ],
     [
+      '/price',
       { price: { mode: 'fixed', amount: 0.05 } },
-      { kind: 'fixed', amount: '0.05', currency: 'USD', pointer: `${INFO_POINTER}/price` },
+      { kind: 'fixed', amount: '0.05', currency: 'USD' },
     ],
     [
+      '/price',
       { price: { mode: 'fixed', amount: '$0.05', currency: 'USDC' } },
-      { kind: 'fixed', amount: '0.05', currency: 'USDC', pointer: `${INFO_POINTER}/price` },
+      { kind: 'fixed', amount: '0.05', currency: 'USDC' },
     ],
     [
+      '/price',
       { price: { mode: 'fixed', amount: 'a nickel' } },
-      { kind: 'fixed', amount: 'a nickel', currency: 'USD', pointer: `${INFO_POINTER}/price` },
+      { kind: 'fixed', amount: 'a nickel', currency: 'USD' },
     ],
     [
+      '/price',
       { price: { mode: 'dynamic', currency: 'USD', min: '0.01', max: '2.50' } },
-      {
-        kind: 'dynamic',
-        min: '0.01',
-        max: '2.50',
-        currency: 'USD',
-        pointer: `${INFO_POINTER}/price`,
-      },
+      { kind: 'dynamic', min: '0.01', max: '2.50', currency: 'USD' },
     ],
     [
+      '/price',
       { price: { mode: 'dynamic' } },
-      { kind: 'dynamic', min: null, max: null, currency: 'USD', pointer: `${INFO_POINTER}/price` },
+      { kind: 'dynamic', min: null, max: null, currency: 'USD' },
     ],
+    ['/price', { price: { amount: '0.05', currency: 'USD' } }, { kind: 'legacy', amount: '0.05' }],
     [
-      { price: { amount: '0.05', currency: 'USD' } },
-      { kind: 'legacy', amount: '0.05', pointer: `${INFO_POINTER}/price` },
-    ],
-    [
+      '/price',
       { pricingMode: 'fixed', price: '0.010000', protocols: ['x402'] },
-      { kind: 'legacy', amount: '0.010000', pointer: `${INFO_POINTER}/price` },
+      { kind: 'legacy', amount: '0.010000' },
     ],
-    [{ price: 'USD 25' }, { kind: 'legacy', amount: '25', pointer: `${INFO_POINTER}/price` }],
-    [{ price: 'ask us' }, { kind: 'legacy', amount: null, pointer: `${INFO_POINTER}/price` }],
-    [{ price_usd: 0.02 }, { kind: 'legacy', amount: '0.02', pointer: `${INFO_POINTER}/price_usd` }],
+    ['/price', { price: 'USD 25' }, { kind: 'legacy', amount: '25' }],
+    ['/price', { price: 'ask us' }, { kind: 'legacy', amount: null }],
+    ['/price_usd', { price_usd: 0.02 }, { kind: 'legacy', amount: '0.02' }],
     [
+      '',
       { pricingMode: 'range', minPrice: '0.01', maxPrice: '0.10' },
-      { kind: 'legacy', amount: null, pointer: INFO_POINTER, range: { min: '0.01', max: '0.10' } },
+      { kind: 'legacy', amount: null, range: { min: '0.01', max: '0.10' } },
     ],
     [
+      '',
       { pricingMode: 'quote' },
-      { kind: 'legacy', amount: null, pointer: INFO_POINTER, range: { min: null, max: null } },
+      { kind: 'legacy', amount: null, range: { min: null, max: null } },
     ],
+    ['/amount', { amount: '0.05', currency: 'USD' }, { kind: 'legacy', amount: '0.05' }],
+    ['', '0.05', { kind: 'legacy', amount: '0.05' }],
     [
-      { amount: '0.05', currency: 'USD' },
-      { kind: 'legacy', amount: '0.05', pointer: `${INFO_POINTER}/amount` },
-    ],
-    ['0.05', { kind: 'legacy', amount: '0.05', pointer: INFO_POINTER }],
-    [
+      '/amount',
       { intent: 'charge', method: 'tempo', amount: '10000', currency: '0x20c0' },
-      { kind: 'mpp', amount: '10000', pointer: `${INFO_POINTER}/amount` },
+      { kind: 'mpp', amount: '10000' },
     ],
     [
+      '/amount',
       { intent: 'session', method: 'tempo', amount: null },
-      { kind: 'mpp', amount: null, pointer: `${INFO_POINTER}/amount` },
+      { kind: 'mpp', amount: null },
     ],
     [
+      '/amount',
       { intent: 'charge', method: 'stripe', amount: '500', currency: 'usd' },
-      { kind: 'mpp', amount: null, pointer: `${INFO_POINTER}/amount` },
+      { kind: 'mpp', amount: null },
     ],
     [
+      '/offers',
       {
         offers: [
           { amount: '500', currency: '0xa' },
           { amount: '500', currency: '0xb' },
         ],
       },
-      { kind: 'mpp', amount: '500', pointer: `${INFO_POINTER}/offers` },
+      { kind: 'mpp', amount: '500' },
     ],
-    [
-      { offers: [{ amount: '500' }, { amount: '750' }] },
-      { kind: 'mpp', amount: null, pointer: `${INFO_POINTER}/offers` },
-    ],
-    [{ offers: [] }, { kind: 'mpp', amount: null, pointer: `${INFO_POINTER}/offers` }],
-    [
-      { intent: 'charge', amount: '0.05' },
-      { kind: 'mpp', amount: null, pointer: `${INFO_POINTER}/amount` },
-    ],
-  ])('reads %j', (info, price) => {
-    expect(readPrice(info, OPERATION_POINTER)).toEqual(price);
+    ['/offers', { offers: [{ amount: '500' }, { amount: '750' }] }, { kind: 'mpp', amount: null }],
+    ['/offers', { offers: [] }, { kind: 'mpp', amount: null }],
+    ['/amount', { intent: 'charge', amount: '0.05' }, { kind: 'mpp', amount: null }],
+  ])('reads the price at x-payment-info%s: %j', (member, info, price) => {
+    const pointer = `${OPERATION_POINTER}/x-payment-info${member}`;
+    expect(readPrice(info, OPERATION_POINTER)).toEqual({ ...price, pointer });
   });
 
   test.each([

@@ -11,35 +11,24 @@ function inUnits(amount: string, asset: string | null = null): StatedPrice {
   return { dollars: null, units: { amount, asset, mayBeDollars: false } };
 }
 
+function inBoth(dollars: string, amount: string, mayBeDollars: boolean): StatedPrice {
+  return { dollars, units: { amount, asset: null, mayBeDollars } };
+}
+
 function inDollars(dollars: string): StatedPrice {
   return { dollars, units: null };
 }
 
 describe('readStatedPrice', () => {
   test.each<[JsonObject, StatedPrice | null]>([
-    [
-      { amount: '10000', currency: 'USDC', decimals: 6 },
-      { dollars: '0.01', units: { amount: '10000', asset: null, mayBeDollars: false } },
-    ],
-    [
-      { amount: 25_000, decimals: 6 },
-      { dollars: '0.025', units: { amount: '25000', asset: null, mayBeDollars: false } },
-    ],
-    [
-      { amount: '7', decimals: 0 },
-      { dollars: '7', units: { amount: '7', asset: null, mayBeDollars: false } },
-    ],
+    [{ amount: '10000', currency: 'USDC', decimals: 6 }, inBoth('0.01', '10000', false)],
+    [{ amount: 25_000, decimals: 6 }, inBoth('0.025', '25000', false)],
+    [{ amount: '7', decimals: 0 }, inBoth('7', '7', false)],
     [{ amount: '0.01', decimals: 6 }, inDollars('0.01')],
     [{ amount: '10000', asset: USDC }, inUnits('10000', USDC)],
     [{ amount: '0.01', asset: 'USDC' }, inDollars('0.01')],
-    [
-      { amount: '10000' },
-      { dollars: '10000', units: { amount: '10000', asset: null, mayBeDollars: true } },
-    ],
-    [
-      { amount: '5', currency: 'USDC' },
-      { dollars: '5', units: { amount: '5', asset: null, mayBeDollars: true } },
-    ],
+    [{ amount: '10000' }, inBoth('10000', '10000', true)],
+    [{ amount: '5', currency: 'USDC' }, inBoth('5', '5', true)],
     [{ amount: '10000', currency: 'USD' }, inDollars('10000')],
     [{ amount: '$10000' }, inDollars('10000')],
     [{ priceAtomic: 10_000 }, inUnits('10000')],
