@@ -120,11 +120,6 @@ describe('document', () => {
       evidence: 'GET /llms.txt: 302 to "https://other.example/x", not followed: another origin',
     });
   });
-
-  test('recognises a soft 404 before it recognises HTML', () => {
-    expect(readDocument(html(200, PAGE), html(200, PAGE)).state).toBe('soft-404');
-    expect(readDocument(html(404, PAGE), html(404, PAGE)).state).toBe('absent');
-  });
 });
 
 describe('sameBody', () => {
@@ -225,11 +220,6 @@ describe('openapi', () => {
     });
   });
 
-  test('is the best unusable document, if no path has a usable document', () => {
-    expect(find(answer(200, { swagger: '2.0' }))).toMatchObject({ facts: { swagger: true } });
-    expect(find(answer(200, { openapi: '3.1.0' }))).toMatchObject({ facts: { paths: 0 } });
-  });
-
   test('is read from the JSON of a YAML document', () => {
     const served = at('/openapi.yaml', answer(200, 'openapi: "3.1.0"\n'));
     const yaml = { json: '{"openapi":"3.1.0","paths":{"/a":{}}}' };
@@ -238,15 +228,6 @@ describe('openapi', () => {
     });
     expect(find(NOT_FOUND, [served]).state).toBe('none');
     expect(find(NOT_FOUND, alternate('/openapi.yaml', good))).toMatchObject({ isYaml: false });
-  });
-
-  test('states the evidence if no document exists', () => {
-    const reading = find(answer(200, '{"openapi":'), alternate('/swagger.json', answer(200, [])));
-    expect(reading).toEqual({
-      state: 'none',
-      evidence:
-        'GET /openapi.json: 200, not JSON: it breaks off after 11 characters; GET /swagger.json: 200, JSON, but no OpenAPI',
-    });
   });
 
   test('has request paths below the URL from which the document came', () => {
