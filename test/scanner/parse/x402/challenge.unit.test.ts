@@ -111,20 +111,21 @@ describe('findChallengedResources', () => {
   const inBody = bodyChallenge402();
   const notAllowed = answer(405, { error: 'no' });
 
+  /** HEAD is not asked, unless the options say so. */
   function findChallenged(options: Parameters<typeof resource>[0]) {
-    return findChallengedResources([resource(options)], readChallenge);
+    return findChallengedResources([resource({ head: [], ...options })], readChallenge);
   }
 
   test('prefers the 402 whose header holds the challenge to a 402 whose body holds it', () => {
-    const [challenged] = findChallenged({ method: null, get: inBody, head: [], post: inHeader });
+    const [challenged] = findChallenged({ method: null, get: inBody, post: inHeader });
     expect(challenged).toMatchObject({ probe: { method: 'POST' }, second: null });
     expect(challenged?.reading.challenge.where).toBe('header');
-    const [byGet] = findChallenged({ method: null, get: inHeader, head: [], post: inBody });
+    const [byGet] = findChallenged({ method: null, get: inHeader, post: inBody });
     expect(byGet?.probe.method).toBe('GET');
   });
 
   test('reads the challenge of the body if no header holds a challenge', () => {
-    const [challenged] = findChallenged({ method: null, get: notAllowed, head: [], post: inBody });
+    const [challenged] = findChallenged({ method: null, get: notAllowed, post: inBody });
     expect(challenged).toMatchObject({ probe: { method: 'POST' }, answer: { status: 402 } });
     expect(challenged?.reading.challenge.version).toBe(1);
   });
@@ -134,13 +135,7 @@ describe('findChallengedResources', () => {
 
   test('judges a POST by its own challenge, whatever GET of the path answers', () => {
     for (const post of [dearPost, badPost]) {
-      const [challenged] = findChallenged({
-        method: 'POST',
-        path: '/w',
-        get: inHeader,
-        head: [],
-        post,
-      });
+      const [challenged] = findChallenged({ method: 'POST', path: '/w', get: inHeader, post });
       expect(challenged).toMatchObject({ probe: { method: 'POST' } });
       expect(challenged?.reading.challenge.offers).toMatchObject([{ pointer: '/accepts/0' }]);
       expect(challenged?.answer).toMatchObject({ headers: post.data.headers });
@@ -149,21 +144,12 @@ describe('findChallengedResources', () => {
 
   test('uses no other method if the declared method answered 402, even without a challenge', () => {
     const withoutTerms = answer(402, 'pay me');
-    expect(findChallenged({ method: 'POST', get: inHeader, head: [], post: withoutTerms })).toEqual(
-      [],
-    );
-    expect(findChallenged({ method: 'GET', get: withoutTerms, head: [], post: inHeader })).toEqual(
-      [],
-    );
+    expect(findChallenged({ method: 'POST', get: inHeader, post: withoutTerms })).toEqual([]);
+    expect(findChallenged({ method: 'GET', get: withoutTerms, post: inHeader })).toEqual([]);
   });
 
   test('uses the other method if the declared method did not answer 402', () => {
-    const [challenged] = findChallenged({
-      method: 'GET',
-      get: notAllowed,
-      head: [],
-      post: inHeader,
-    });
+    const [challenged] = findChallenged({ method: 'GET', get: notAllowed, post: inHeader });
     expect(challenged).toMatchObject({ probe: { method: 'POST' } });
   });
 
@@ -178,9 +164,7 @@ describe('findChallengedResources', () => {
 
   test('counts each method with its own terms if no method is declared, and counts equal terms once', () => {
     const methods = (post: typeof inHeader) =>
-      findChallenged({ method: null, get: inHeader, head: [], post }).map(
-        ({ probe }) => probe.method,
-      );
+      findChallenged({ method: null, get: inHeader, post }).map(({ probe }) => probe.method);
     expect(methods(dearPost)).toEqual(['GET', 'POST']);
     expect(methods(badPost)).toEqual(['GET', 'POST']);
     expect(methods(inHeader)).toEqual(['GET']);
@@ -203,7 +187,7 @@ describe('findChallengedResources', () => {
     expect(findChallenged({ get: challenge402(challengeV2(), { status: 200 }) })).toEqual([]);
     expect(findChallenged({ get: failure('timeout') })).toEqual([]);
     expect(findChallenged({ get: answer(402, 'pay me') })).toEqual([]);
-    expect(findChallenged({ get: [], head: [] })).toEqual([]);
+    expect(findChallenged({ get: [] })).toEqual([]);
   });
 
   test('compares the challenge with the second probe of the same method', () => {
@@ -213,7 +197,7 @@ describe('findChallengedResources', () => {
     expect(findChallenged({ get: [inHeader, failure('reset')] })[0]?.second).toBeNull();
     expect(findChallenged({ get: [inHeader, answer(200)] })[0]?.second).toBeNull();
     expect(
-      findChallenged({ method: null, get: inBody, head: [], post: [inHeader, inBody] })[0]?.second,
+      findChallenged({ method: null, get: inBody, post: [inHeader, inBody] })[0]?.second,
     ).toMatchObject({ version: 1 });
   });
 
