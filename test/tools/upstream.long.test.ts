@@ -65,7 +65,7 @@ describe('npm run upstream on the official packages', () => {
     const tree = await copyTree('fewer-rows');
     const table = join(tree, 'src/scanner/parse/x402');
     await editFile(join(table, 'known-assets.ts'), (source) =>
-      source.replace(/^ {2}\['eip155:8453', .*\n/m, ''),
+      source.replace(/^ {2}'eip155:8453': .*\n/m, ''),
     );
     await editFile(join(table, 'schemes.ts'), (source) =>
       source.replace("scheme: 'auth-capture'", "scheme: 'deferred'"),
