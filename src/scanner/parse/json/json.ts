@@ -106,21 +106,17 @@ export function jsonAsText(value: JsonValue | undefined): string {
 function writeJson(value: JsonValue, maxChars: number): string {
   if (typeof value === 'string') return quoteExact(value, Math.max(maxChars, 1));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
-  const isList = Array.isArray(value);
+  const isList = isJsonList(value);
   let text = isList ? '[' : '{';
   for (const key in value) {
     if (!Object.hasOwn(value, key)) continue;
     if (text.length > 1) text += ',';
     if (text.length >= maxChars) return `${text}…`;
     if (!isList) text += `${quoteExact(key, maxChars)}:`;
-    text += writeJson(readMember(value, key), maxChars - text.length);
+    const member = isList ? value[Number(key)] : value[key];
+    text += writeJson(member ?? null, maxChars - text.length);
   }
   return text + (isList ? ']' : '}');
-}
-
-function readMember(value: object, key: string): JsonValue {
-  const member: JsonValue | undefined = Reflect.get(value, key);
-  return member ?? null;
 }
 
 /** These stop a parser, which otherwise continues after an error and recurses into nested values. */

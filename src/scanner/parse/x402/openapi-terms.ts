@@ -30,7 +30,6 @@ type DeclaredPrice = {
   /** A price that states base units, or may state them. */
   readonly stated?: StatedPrice;
 };
-type UnitBounds = { readonly min: bigint | null; readonly max: bigint | null };
 
 const DOLLAR_CURRENCIES: ReadonlySet<string> = new Set(['USD', 'USDC']);
 const NO_TERMS: OpenApiTerms = { isRange: false, prices: [], unknownDecimals: [] };
@@ -92,8 +91,9 @@ function compareOffer(
   if (price.stated !== undefined) return compareStated(offer, price, price.stated);
   const decimals = price.isBaseUnits ? 0 : findPricedAsset(offer)?.decimals;
   if (decimals === undefined) return kind === 'price' ? 'unknown-decimals' : null;
-  const declaredUnits = toBaseUnits(price, decimals);
-  const { min, max } = kind === 'ceiling' ? { ...declaredUnits, min: null } : declaredUnits;
+  const toUnits = (bound: string | null) => (bound === null ? null : baseUnits(bound, decimals));
+  const min = kind === 'ceiling' ? null : toUnits(price.min);
+  const max = toUnits(price.max);
   if (min === null && max === null) return null;
   const agrees = (min === null || live >= min) && (max === null || live <= max);
   const stated = price.isRange ? `${min ?? 0} to ${max ?? 'any'}` : String(min);
@@ -110,13 +110,6 @@ function compareStated(
     return { pointer, stated: min ?? '', live: jsonAsText(offer.amount), agrees };
   }
   return findPricedAsset(offer) === null ? 'unknown-decimals' : null;
-}
-
-function toBaseUnits({ min, max }: DeclaredPrice, decimals: number): UnitBounds {
-  return {
-    min: min === null ? null : baseUnits(min, decimals),
-    max: max === null ? null : baseUnits(max, decimals),
-  };
 }
 
 type PriceContradiction = {
