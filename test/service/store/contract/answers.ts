@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { ANSWER_CHUNK_BYTES } from '../../../../src/service/store/stored-values.ts';
 import { collect, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { DAY_MS, TestClock } from './test-clock.ts';
+import { DAY_MS, freshWithClock } from './test-clock.ts';
 
 const HEAD = { status: 200, headers: { 'content-type': 'application/json', 'X-Odd-Case': 'é' } };
 
@@ -63,8 +63,7 @@ export function answersKeep(subject: ContractSubject): void {
     });
 
     test('returns a body that repeats a report byte for byte, after a restart too', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const report = { results: texts(400), 'odd ü': '\u{1f701}' };
       const result = scanResult({ scannedAtMs: clock.now(), report });
       await store.results.save(result);
@@ -95,8 +94,7 @@ export function answersKeep(subject: ContractSubject): void {
     });
 
     test('stores a body whole if its report is missing, or about to be purged', async () => {
-      const clock = new TestClock();
-      const { answers, results } = await subject.fresh({ clock: clock.now });
+      const { clock, answers, results } = await freshWithClock(subject);
       const result = scanResult({ scannedAtMs: clock.now() });
       await results.save(result);
       clock.advance(DAY_MS);

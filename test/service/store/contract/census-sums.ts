@@ -4,7 +4,7 @@ import { DAY_WORDS, type DayWord } from '../../../../src/scanner/model/payabilit
 import { openCensus, say } from './census.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from './test-clock.ts';
 
 const HOST = 'api.example.com';
 /** The test clock begins at noon. */
@@ -13,9 +13,8 @@ const TO_FOLD_MS = 12 * HOUR_MS + 30 * MINUTE_MS;
 export function censusAddsUp(subject: ContractSubject): void {
   describe('words of the last day', () => {
     test('are counted when the day is over, without hosts that are opted out at that time', async () => {
-      const clock = new TestClock();
       const hosts = Array.from({ length: 14 }, (_, n) => `h${n}.example.com`);
-      const store = await openCensus(subject, clock, hosts);
+      const { clock, store } = await openCensus(subject, hosts);
       expect(await store.census.countWordsOfLastDay()).toBeNull();
       for (const [n, host] of hosts.entries()) {
         await say(store, clock, host, DAY_WORDS[Math.floor(n / 4)] ?? 'down');
@@ -36,9 +35,8 @@ export function censusAddsUp(subject: ContractSubject): void {
     });
 
     test('are those of the newest day with 10 origins, for a month', async () => {
-      const clock = new TestClock();
       const hosts = Array.from({ length: 10 }, (_, n) => `h${n}.example.com`);
-      const store = await openCensus(subject, clock, hosts);
+      const { clock, store } = await openCensus(subject, hosts);
       const sayAll = async (some: readonly string[], word: DayWord) => {
         for (const host of some) await say(store, clock, host, word);
         await store.purge(clock.advance(DAY_MS));

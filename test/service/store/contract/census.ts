@@ -13,7 +13,7 @@ import { diceOf } from '../../../fixtures/dice.ts';
 import { listOrigin, writeCensusWords } from './census-words.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { DAY_MS, HOUR_MS, TestClock } from './test-clock.ts';
+import { DAY_MS, freshWithClock, HOUR_MS, type TestClock } from './test-clock.ts';
 
 const HOST = 'api.example.com';
 const SHOWN_DAYS = 30;
@@ -41,8 +41,7 @@ const WEEKS: readonly (readonly [letters: string, isPayable: boolean])[] = [
 export function censusRemembers(subject: ContractSubject): void {
   describe('census', () => {
     test('has one word for each host and day, even if many writers race', async () => {
-      const clock = new TestClock();
-      const store = await openCensus(subject, clock, [HOST, 'other.example.com']);
+      const { clock, store } = await openCensus(subject, [HOST, 'other.example.com']);
       const today = utcDay(clock.now());
       const racers = Array.from({ length: 8 }, (_, n) => DAY_WORDS[n % 4] ?? 'down');
       const won = await Promise.all(
@@ -60,8 +59,7 @@ export function censusRemembers(subject: ContractSubject): void {
     });
 
     test('folds words into 30 letters, which move on day by day and equal a recount', async () => {
-      const clock = new TestClock();
-      let store = await openCensus(subject, clock, [HOST]);
+      let { clock, store } = await openCensus(subject, [HOST]);
       await store.publish(publishedScan({ host: HOST }));
       const dice = diceOf(41);
       const said = new Map<number, DayWord>();
@@ -81,8 +79,7 @@ export function censusRemembers(subject: ContractSubject): void {
     });
 
     test('removes words that no letter shows', async () => {
-      const clock = new TestClock();
-      const store = await openCensus(subject, clock, [HOST]);
+      const { clock, store } = await openCensus(subject, [HOST]);
       const first = utcDay(clock.now());
       await store.census.insertWord(HOST, first, 'payable');
       await store.census.insertWord(HOST, first + 1, 'down');
@@ -96,8 +93,7 @@ export function censusRemembers(subject: ContractSubject): void {
     });
 
     test('counts the newest word as the one of today for 36 hours, in records and lists', async () => {
-      const clock = new TestClock();
-      const store = await openCensus(subject, clock, [HOST]);
+      const { clock, store } = await openCensus(subject, [HOST]);
       await store.publish(publishedScan({ host: HOST }));
       const today = async () => (await store.directory.get(HOST))?.availability?.today;
       await say(store, clock, HOST, 'payable');
@@ -113,9 +109,8 @@ export function censusRemembers(subject: ContractSubject): void {
     });
 
     test('calls a week payable if 3 days were checked, and 6 in 7 of those were payable', async () => {
-      const clock = new TestClock();
       const hosts = WEEKS.map((_, n) => `w${n}.example.com`);
-      const store = await openCensus(subject, clock, hosts);
+      const { store } = await openCensus(subject, hosts);
       for (const [n, [letters]] of WEEKS.entries()) {
         await store.publish(publishedScan({ host: hosts[n] ?? '' }));
         await writeCensusWords(store, hosts[n] ?? '', letters);
@@ -125,10 +120,9 @@ export function censusRemembers(subject: ContractSubject): void {
     });
 
     test('lists the hosts whose records show a payable week, on each later day', async () => {
-      const clock = new TestClock();
       const dice = diceOf(7);
       const hosts = Array.from({ length: 40 }, (_, n) => `h${n}.example.com`);
-      const store = await openCensus(subject, clock, hosts);
+      const { clock, store } = await openCensus(subject, hosts);
       for (const host of hosts) {
         await store.publish(publishedScan({ host }));
         const letters = Array.from({ length: 9 }, () => 'pppppnd-'.charAt(dice.below(8)));
@@ -147,8 +141,7 @@ export function censusRemembers(subject: ContractSubject): void {
     });
 
     test('says nothing of a host without a word', async () => {
-      const clock = new TestClock();
-      const store = await openCensus(subject, clock, [HOST]);
+      const { store } = await openCensus(subject, [HOST]);
       for (const host of [HOST, 'never-listed.example.com']) {
         await store.publish(publishedScan({ host }));
         expect((await store.directory.get(host))?.availability).toBeNull();
@@ -162,9 +155,8 @@ export function censusRemembers(subject: ContractSubject): void {
     });
 
     test('lists payable hosts with their count, page by page, without those that opted out', async () => {
-      const clock = new TestClock();
       const hosts = Array.from({ length: 7 }, (_, n) => `h${n}.example.com`);
-      const store = await openCensus(subject, clock, hosts);
+      const { store } = await openCensus(subject, hosts);
       for (const [n, host] of hosts.entries()) {
         const { branding, ...scan } = publishedScan({ host, scannedAtMs: 1_000 + n });
         const category = n % 2 === 0 ? 'data' : 'media';
@@ -193,8 +185,7 @@ export function censusRemembers(subject: ContractSubject): void {
     });
 
     test('lists a host whose record is published after its words', async () => {
-      const clock = new TestClock();
-      const store = await openCensus(subject, clock, [HOST]);
+      const { clock, store } = await openCensus(subject, [HOST]);
       await writeCensusWords(store, HOST, 'ppp');
       expect(await payableHosts(store, 'today')).toEqual([]);
       await store.publish(publishedScan({ host: HOST, paidBy: 'census' }));
@@ -212,8 +203,7 @@ export function censusRemembers(subject: ContractSubject): void {
     });
 
     test('forgets the words of an origin that is removed', async () => {
-      const clock = new TestClock();
-      const store = await openCensus(subject, clock, [HOST]);
+      const { clock, store } = await openCensus(subject, [HOST]);
       await store.publish(publishedScan({ host: HOST }));
       await say(store, clock, HOST, 'payable');
       await store.census.remove(HOST);
@@ -225,14 +215,10 @@ export function censusRemembers(subject: ContractSubject): void {
 
 const QUERY: DirectoryQuery = { sort: 'recent', page: 0, pageSize: 50 };
 
-export async function openCensus(
-  subject: ContractSubject,
-  clock: TestClock,
-  hosts: readonly string[],
-): Promise<Store> {
-  const store = await subject.fresh({ clock: clock.now });
+export async function openCensus(subject: ContractSubject, hosts: readonly string[]) {
+  const { clock, store } = await freshWithClock(subject);
   for (const host of hosts) await listOrigin(store, host);
-  return store;
+  return { clock, store };
 }
 
 /** Writes today's word as a look does. */

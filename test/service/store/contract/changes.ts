@@ -4,13 +4,12 @@ import type { DirectoryChange } from '../../../../src/service/store/changes.ts';
 import type { Store } from '../../../../src/service/store/store.ts';
 import { publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { TestClock } from './test-clock.ts';
+import { freshWithClock } from './test-clock.ts';
 
 export function changesAreNumbered(subject: ContractSubject): void {
   describe('changes', () => {
     test('say new, rescanned and grade_changed, with the earlier values', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const startMs = clock.now();
       const scans = [
         publishedScan({ grade: 'B', score: 84, scannedAtMs: 1_000 }),
@@ -72,8 +71,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
     });
 
     test('have strictly increasing times while the clock stands still or runs back', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const startMs = clock.now();
       for (const host of ['a.com', 'b.com', 'c.com']) {
         await store.publish(publishedScan({ host }));
@@ -95,8 +93,7 @@ export function changesAreNumbered(subject: ContractSubject): void {
     });
 
     test('are paged by the time of the last change, which the next page excludes', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { store } = await freshWithClock(subject);
       for (let index = 0; index < 7; index += 1) {
         await store.publish(publishedScan({ host: `h${index}.com` }));
       }

@@ -9,7 +9,7 @@ import { isPayableWeek } from './census.ts';
 import { listOrigin, writeCensusWords } from './census-words.ts';
 import { issuedToken, publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { DAY_MS, TestClock } from './test-clock.ts';
+import { DAY_MS, freshWithClock, type TestClock } from './test-clock.ts';
 
 const GRADES: readonly Grade[] = ['A', 'B', 'C', 'D', 'F'];
 const CATEGORIES = ['data', 'media', 'other'];
@@ -49,8 +49,7 @@ export function countsAreExact(subject: ContractSubject): void {
     test(`equal a count by hand after ${subject.operations} operations`, {
       timeout: 600_000,
     }, async () => {
-      const clock = new TestClock();
-      let store = await subject.fresh({ clock: clock.now });
+      let { clock, store } = await freshWithClock(subject);
       const random = mulberry32(20_260_814);
       const unused = new Set(FILTERS.map((filter) => JSON.stringify(filter)));
       for (let done = 1; done <= subject.operations; done += 1) {
@@ -65,8 +64,7 @@ export function countsAreExact(subject: ContractSubject): void {
     });
 
     test('are exact after operations on the same hosts at once', { timeout: 600_000 }, async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const random = mulberry32(7);
       for (let round = 0; round < 3; round += 1) {
         // Stored counts must also be right while their hosts change.

@@ -8,7 +8,7 @@ import type { PublishedScan } from '../../../../src/service/store/published-scan
 import type { Store } from '../../../../src/service/store/store.ts';
 import { issuedToken, publishedScan } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { TestClock } from './test-clock.ts';
+import { freshWithClock } from './test-clock.ts';
 
 const SCANS: readonly (readonly [string, Grade, number, string])[] = [
   ['api.alpha.com', 'A', 95, 'data'],
@@ -97,8 +97,7 @@ export function directoryLists(subject: ContractSubject): void {
     });
 
     test('treats a host as owner-verified for a year from its confirm', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       await store.publish(publishedScan({ host: 'beta.io' }));
       await store.ownership.recordConfirm('beta.io', issuedToken('h'));
       const verifiedUntilMs = clock.now() + VERIFIED_FOR_MS;

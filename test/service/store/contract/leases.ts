@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { LeaseRequest } from '../../../../src/service/store/leases.ts';
 import type { Store } from '../../../../src/service/store/store.ts';
 import type { ContractSubject } from './subject.ts';
-import { HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
+import { freshWithClock, HOUR_MS, MINUTE_MS } from './test-clock.ts';
 
 const SCOPE = ['open-claim', '0xpayer'];
 const REQUEST: LeaseRequest = {
@@ -16,8 +16,7 @@ const REQUEST: LeaseRequest = {
 export function leasesBound(subject: ContractSubject): void {
   describe('leases', () => {
     test('never exceed the limit, however many race for them', async () => {
-      const clock = new TestClock();
-      const { leases } = await subject.fresh({ clock: clock.now });
+      const { clock, leases } = await freshWithClock(subject);
       const retryAtMs = clock.now() + HOUR_MS;
       const racers = Array.from({ length: 20 }, () => leases.take(REQUEST));
       const outcomes = await Promise.all(racers);
@@ -48,8 +47,7 @@ export function leasesBound(subject: ContractSubject): void {
     });
 
     test('end when their lifetime is over, and not before', async () => {
-      const clock = new TestClock();
-      const { leases, info } = await subject.fresh({ clock: clock.now });
+      const { clock, leases, info } = await freshWithClock(subject);
       const first = await takeSole(leases);
       expect(first).toMatchObject({
         takenAtMs: clock.now(),
@@ -80,8 +78,7 @@ export function leasesBound(subject: ContractSubject): void {
     });
 
     test('of work end with the process that took them, and those of events do not', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const work = await takeSole(store.leases);
       await store.leases.take({ ...REQUEST, data: 'event' });
       const { leases } = await subject.restart(store, { clock: clock.now });
@@ -91,8 +88,7 @@ export function leasesBound(subject: ContractSubject): void {
     });
 
     test('of one group are read together', async () => {
-      const clock = new TestClock();
-      const { leases } = await subject.fresh({ clock: clock.now });
+      const { clock, leases } = await freshWithClock(subject);
       await leases.take({ ...REQUEST, scope: ['token', 'a.com', 'c1'], group: 'a.com', data: '1' });
       clock.advance(1);
       await leases.take({ ...REQUEST, scope: ['token', 'a.com', 'c2'], group: 'a.com', data: '2' });

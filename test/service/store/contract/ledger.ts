@@ -4,7 +4,7 @@ import type { LedgerState } from '../../../../src/service/store/payment-tables.t
 import type { Store } from '../../../../src/service/store/store.ts';
 import { collect, ledgerStep } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { MINUTE_MS, TestClock } from './test-clock.ts';
+import { freshWithClock, MINUTE_MS, TestClock } from './test-clock.ts';
 
 export function ledgerAppends(subject: ContractSubject): void {
   describe('ledger', () => {
@@ -92,8 +92,7 @@ export function ledgerAppends(subject: ContractSubject): void {
     });
 
     test('lists keys that are not finished, oldest first, and after a restart too', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const ends: readonly LedgerState[] = [
         'claimed',
         'computed',
@@ -167,8 +166,7 @@ export function ledgerAppends(subject: ContractSubject): void {
     });
 
     test('finds the doubts of a payer, over all its keys, since an instant', async () => {
-      const clock = new TestClock();
-      const { ledger } = await subject.fresh({ clock: clock.now });
+      const { clock, ledger } = await freshWithClock(subject);
       const doubt = async (key: string, more = {}) => {
         await ledger.append(ledgerStep(key, 1, 'claimed', more));
         await ledger.append(ledgerStep(key, 2, 'unknown', { data: { key }, ...more }));
@@ -191,8 +189,7 @@ export function ledgerAppends(subject: ContractSubject): void {
     });
 
     test('keeps the first mark of a written answer', async () => {
-      const clock = new TestClock();
-      const { ledger } = await subject.fresh({ clock: clock.now });
+      const { clock, ledger } = await freshWithClock(subject);
       await ledger.append(ledgerStep('k', 1, 'claimed'));
       const firstMs = clock.now();
       await ledger.markWritten('k');

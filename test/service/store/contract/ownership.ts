@@ -9,15 +9,14 @@ import {
 } from '../../../../src/service/store/ownership.ts';
 import { issuedToken } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
+import { freshWithClock, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
 
 const PAIR = { host: 'api.example.com', client: 'client-1' };
 
 export function ownershipCounts(subject: ContractSubject): void {
   describe('ownership', () => {
     test('keeps every live token of a host, of all clients, until it expires', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const startMs = clock.now();
       const { host } = PAIR;
       await store.ownership.issueToken({ host, ...issuedToken('h1') });
@@ -41,8 +40,7 @@ export function ownershipCounts(subject: ContractSubject): void {
     });
 
     test('issues 8 tokens to a host and client at once, and a ninth when one expires', async () => {
-      const clock = new TestClock();
-      const { ownership } = await subject.fresh({ clock: clock.now });
+      const { clock, ownership } = await freshWithClock(subject);
       const issue = (n: number) =>
         ownership.issueToken({ host: PAIR.host, ...issuedToken(`h${n}`) });
       const firstMs = clock.now();
@@ -64,8 +62,7 @@ export function ownershipCounts(subject: ContractSubject): void {
     });
 
     test('counts 5 failed confirms per host, client and hour', async () => {
-      const clock = new TestClock();
-      const { ownership } = await subject.fresh({ clock: clock.now });
+      const { clock, ownership } = await freshWithClock(subject);
       const firstMs = clock.now();
       expect(await ownership.countFailedConfirms(PAIR)).toEqual({ used: 0, retryAtMs: null });
       for (let n = 0; n < FAILED_CONFIRMS_PER_HOUR; n += 1) {
@@ -86,8 +83,7 @@ export function ownershipCounts(subject: ContractSubject): void {
     });
 
     test('counts one fetch as at most one failure of a client', async () => {
-      const clock = new TestClock();
-      const { ownership } = await subject.fresh({ clock: clock.now });
+      const { clock, ownership } = await freshWithClock(subject);
       const beganAtMs = clock.now();
       for (let n = 0; n < 3; n += 1) await ownership.recordFailedConfirm(PAIR, beganAtMs);
       expect((await ownership.countFailedConfirms(PAIR)).used).toBe(1);
@@ -97,8 +93,7 @@ export function ownershipCounts(subject: ContractSubject): void {
     });
 
     test('begins fetches of one host 10 s apart, even if many callers race', async () => {
-      const clock = new TestClock();
-      const { ownership } = await subject.fresh({ clock: clock.now });
+      const { clock, ownership } = await freshWithClock(subject);
       const atMs = clock.now();
       const retryAtMs = atMs + READING_SPACING_MS;
       expect(await ownership.findReadingDueAtMs(PAIR.host)).toBe(0);
@@ -118,8 +113,7 @@ export function ownershipCounts(subject: ContractSubject): void {
     });
 
     test('remembers for a minute the tokens that fetches found', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const finding = { beganAtMs: clock.now(), finding: '{"kind":"served"}' };
       await store.ownership.saveFinding(PAIR.host, finding);
       await store.ownership.saveFinding('other.com', finding);
@@ -130,8 +124,7 @@ export function ownershipCounts(subject: ContractSubject): void {
     });
 
     test('keeps 256 live tokens of a host: the oldest of the fullest block goes', async () => {
-      const clock = new TestClock();
-      const { ownership } = await subject.fresh({ clock: clock.now });
+      const { clock, ownership } = await freshWithClock(subject);
       const { host } = PAIR;
       const hashes = async () =>
         (await ownership.findLiveTokens(host)).map(({ tokenHash }) => tokenHash);
@@ -152,8 +145,7 @@ export function ownershipCounts(subject: ContractSubject): void {
     });
 
     test('dates a confirm by the first one of its token, and a repetition does not prolong it', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       expect(await store.ownership.findLastConfirm(PAIR.host)).toBeNull();
       const firstMs = clock.now();
       await store.ownership.recordConfirm(PAIR.host, issuedToken('h1', 'owner'));

@@ -5,15 +5,14 @@ import type { LedgerState } from '../../../../src/service/store/payment-tables.t
 import type { Store } from '../../../../src/service/store/store.ts';
 import { collect, issuedToken, ledgerStep, publishedScan, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
+import { DAY_MS, freshWithClock, HOUR_MS, MINUTE_MS } from './test-clock.ts';
 
 const HEAD = { status: 200, headers: {} };
 
 export function purgeForgets(subject: ContractSubject): void {
   describe('purge', () => {
     test('deletes a finished key whole, 48 h after its last step', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       await write(store, 'k', ['claimed', 'computed', 'settling', 'settled', 'published']);
       await store.ledger.markWritten('k');
       await store.purge(clock.advance(2 * DAY_MS - 1));
@@ -26,8 +25,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('keeps a key until 48 h after its authorization ended', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const validBeforeMs = clock.now() + 10 * DAY_MS;
       const states = ['claimed', 'computed', 'settling', 'released'] as const;
       await write(store, 'k', states, { validBeforeMs });
@@ -38,8 +36,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('deletes a key that was released before it was ever sent after an hour', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const validBeforeMs = clock.now() + DAY_MS;
       await write(store, 'k', ['claimed', 'released'], { validBeforeMs });
       await write(store, 'claimed again', ['claimed', 'released', 'claimed'], { validBeforeMs });
@@ -55,8 +52,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('never deletes an unfinished key, or the rows that it needs', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const result = scanResult({ scannedAtMs: clock.now() });
       await store.results.save(result);
       await store.answers.put('a', HEAD, [Buffer.from('paid?')]);
@@ -79,8 +75,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('keeps an answer for 24 h after the last settlement that names it', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       await store.answers.put('a', HEAD, [Buffer.from('shared')]);
       const states: readonly LedgerState[] = ['computed', 'settled', 'published'];
       await write(store, 'early', states, { answerId: 'a' });
@@ -95,8 +90,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('deletes an unpaid answer after an hour, and one that broke off', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       await store.answers.put('released', HEAD, [Buffer.from('x')]);
       await write(store, 'k', ['computed', 'released'], { answerId: 'released' });
       await store.answers.put('alone', HEAD, [Buffer.from('x')]);
@@ -108,8 +102,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('deletes reports after 24 h and leaves directory, history and changes', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const result = scanResult({ scannedAtMs: clock.now() });
       await store.results.save(result);
       await store.publish(publishedScan({ scanId: result.scanId, scannedAtMs: clock.now() }));
@@ -127,8 +120,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('keeps the report of an answer as long as the answer, and shows it to no other caller', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const result = scanResult({ scannedAtMs: clock.now() });
       await store.results.save(result);
       await store.publish(publishedScan({ scanId: result.scanId, scannedAtMs: clock.now() }));
@@ -157,8 +149,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('deletes all expired leases, and they can be taken again', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const take = () => store.leases.takeSole(['n'], HOUR_MS);
       expect((await take()).taken).toBe(true);
       for (const host of ['a.com', 'b.com', 'b.com']) {
@@ -175,8 +166,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('keeps a live lease of any age', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const lifetimeMs = 100 * DAY_MS;
       const held = await store.leases.takeSole(['n'], lifetimeMs);
       await store.purge(clock.advance(2 * DAY_MS));
@@ -186,8 +176,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('deletes an identifier chain whole, after the keys in it', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const scope = { network: 'eip155:8453', payer: '0xpayer', id: 'order-0000000000001' };
       const link = (n: number, key: string) => ({ n, key, request: 'r', attempt: randomUUID() });
       await store.identifiers.append(scope, link(1, 'k1'));
@@ -204,8 +193,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('deletes old snapshots and unpaid marks', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const atMs = clock.now();
       await store.snapshots.put({ source: 's', key: 'k', takenAtMs: atMs, data: 1 });
       await store.results.noteUnpaid({
@@ -225,8 +213,7 @@ export function purgeForgets(subject: ContractSubject): void {
     });
 
     test('works through more than one batch', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       for (let n = 0; n < 250; n += 1) {
         await store.results.save(scanResult({ scannedAtMs: clock.now() }));
         await write(store, `k${n}`, ['released']);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { publishedScan, scanResult } from './samples.ts';
 import type { ContractSubject } from './subject.ts';
-import { MINUTE_MS, TestClock } from './test-clock.ts';
+import { freshWithClock, MINUTE_MS } from './test-clock.ts';
 
 export function resultsWait(subject: ContractSubject): void {
   describe('scan results', () => {
@@ -17,8 +17,7 @@ export function resultsWait(subject: ContractSubject): void {
     });
 
     test('keep the first recording of a scan, or that it is too large, for an hour', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const text = JSON.stringify({ text: 'x'.repeat(2_000_000) });
       await store.results.keepRecording('one', { text });
       await store.results.keepRecording('one', { text: '{}' });
@@ -36,8 +35,7 @@ export function resultsWait(subject: ContractSubject): void {
     });
 
     test('offer the newest finished result that nobody has paid for', async () => {
-      const clock = new TestClock();
-      const { results } = await subject.fresh({ clock: clock.now });
+      const { clock, results } = await freshWithClock(subject);
       const older = scanResult({ scannedAtMs: clock.now() });
       const newer = scanResult({ scannedAtMs: clock.advance(MINUTE_MS) });
       await results.save(newer);
@@ -81,8 +79,7 @@ export function resultsWait(subject: ContractSubject): void {
     });
 
     test('know the scans that a payer left unpaid, and which of them are debts', async () => {
-      const clock = new TestClock();
-      const { results } = await subject.fresh({ clock: clock.now });
+      const { clock, results } = await freshWithClock(subject);
       const startMs = clock.now();
       const mark = { payer: '0xpayer', scanId: 's1', host: 'api.example.com', isDebt: true };
       await results.noteUnpaid(mark);
@@ -103,8 +100,7 @@ export function resultsWait(subject: ContractSubject): void {
     });
 
     test('make a mark a debt when its scan has ended, and never undo this', async () => {
-      const clock = new TestClock();
-      const { results } = await subject.fresh({ clock: clock.now });
+      const { clock, results } = await freshWithClock(subject);
       const mark = { payer: '0xpayer', scanId: 's1', host: 'api.example.com' };
       await results.noteUnpaid({ ...mark, isDebt: false });
       expect(await results.findUnpaid('0xpayer', 0)).toMatchObject([{ isDebt: false }]);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { openSigningKey } from '../../../../src/service/keys/open-signing-key.ts';
 import type { ContractSubject } from './subject.ts';
-import { DAY_MS, TestClock } from './test-clock.ts';
+import { DAY_MS, freshWithClock } from './test-clock.ts';
 
 const KEPT_DAYS = 90;
 const key = (n: number) => ({ n, kid: `kid ${n}`, publicKey: `x${n}`, privateKey: null });
@@ -21,8 +21,7 @@ export function signingKeysFollow(subject: ContractSubject): void {
     });
 
     test('follow one another, each number once', async () => {
-      const clock = new TestClock();
-      const { signingKeys } = await subject.fresh({ clock: clock.now });
+      const { clock, signingKeys } = await freshWithClock(subject);
       const first = { ...key(1), privateKey: 'pem' };
       await signingKeys.append(first);
       const sinceMs = clock.now();
@@ -36,8 +35,7 @@ export function signingKeysFollow(subject: ContractSubject): void {
     });
 
     test('are deleted 90 days after their replacement; the one in use never is', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       await store.signingKeys.append(key(1));
       clock.advance(DAY_MS);
       await store.signingKeys.append(key(2));

@@ -16,7 +16,7 @@ import {
   reportOf,
 } from './statistics-by-hand.ts';
 import type { ContractSubject } from './subject.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS, TestClock } from './test-clock.ts';
+import { DAY_MS, freshWithClock, HOUR_MS, MINUTE_MS, type TestClock } from './test-clock.ts';
 
 const TALLY = ['origins', 'grade B'];
 /** The test clock begins at noon. */
@@ -28,8 +28,7 @@ const SCANS = [30, 4, 24, 3, 3, 2, 40, 0, 5, 24, 6, 24] as const;
 export function statisticsSum(subject: ContractSubject): void {
   describe('statistics', () => {
     test('equal a count by hand of the same scans, in blocks of folded days', async () => {
-      const clock = new TestClock();
-      let store = await subject.fresh({ clock: clock.now });
+      let { clock, store } = await freshWithClock(subject);
       const dice = diceOf(29);
       const days = new Map<number, Map<string, ScanReport>>();
       let foldedBefore = utcDay(clock.now());
@@ -56,8 +55,7 @@ export function statisticsSum(subject: ContractSubject): void {
     });
 
     test('count a host once a UTC day, by its first publication, even if it is repeated', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const scan = publishedScan({ scannedAtMs: clock.now() });
       const tally = (name: string) => ['origins', name];
       await Promise.all([store.publish(scan, tally('a')), store.publish(scan, tally('a'))]);
@@ -79,8 +77,7 @@ export function statisticsSum(subject: ContractSubject): void {
     });
 
     test('count no scan of a host that was never reached, and each one of a host that was', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const publish = (reached: boolean) =>
         store.publish(publishedScan({ scannedAtMs: clock.advance(1), reached }), TALLY);
       const publishDay = async (reached: readonly boolean[]) => {
@@ -96,8 +93,7 @@ export function statisticsSum(subject: ContractSubject): void {
     });
 
     test('fold a day some minutes after midnight, not before', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       await publishHosts(store, clock, MIN_BLOCK_ORIGINS);
       expect(await countsOf(store)).toEqual({});
       await store.purge(clock.advance(TO_MIDNIGHT_MS + CLOSED_MS - 1));
@@ -107,8 +103,7 @@ export function statisticsSum(subject: ContractSubject): void {
     });
 
     test('join days of few origins, under the last of them', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const firstDay = utcDay(clock.now());
       const originsOf = async (day: number) =>
         (await store.statistics.sumCounters({ fromDay: day, toDay: day })).total.get('origins');
@@ -131,8 +126,7 @@ export function statisticsSum(subject: ContractSubject): void {
     });
 
     test('tell which blocks are a single day, in which a host counts once', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const singleDays = async () => {
         const all = { fromDay: 0, toDay: 1_000_000 };
         const sums = await store.statistics.sumCounters(all);
@@ -151,8 +145,7 @@ export function statisticsSum(subject: ContractSubject): void {
     });
 
     test("lose an opted-out host's unfolded days at once, and keep its sums", async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       const list = (host: string, listed: boolean) => store.listing.set(host, { listed });
       await publishHosts(store, clock, MIN_BLOCK_ORIGINS + 1);
       await store.purge(clock.advance(DAY_MS));
@@ -170,8 +163,7 @@ export function statisticsSum(subject: ContractSubject): void {
     });
 
     test('add nothing to a day that is folded already, or to one before it', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       clock.advance(DAY_MS);
       await publishHosts(store, clock, MIN_BLOCK_ORIGINS);
       await store.purge(clock.advance(DAY_MS));
@@ -188,8 +180,7 @@ export function statisticsSum(subject: ContractSubject): void {
     });
 
     test('fold once if several fold and read at once', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       await publishHosts(store, clock, 7);
       clock.advance(DAY_MS);
       await publishHosts(store, clock, 20);
@@ -203,8 +194,7 @@ export function statisticsSum(subject: ContractSubject): void {
     });
 
     test('delete blocks that no window reaches', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       await publishHosts(store, clock, MIN_BLOCK_ORIGINS);
       await store.purge(clock.advance(31 * DAY_MS));
       expect(await countsOf(store)).toMatchObject({ origins: MIN_BLOCK_ORIGINS });

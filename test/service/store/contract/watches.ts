@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { Store } from '../../../../src/service/store/store.ts';
 import { ENDED_WATCH_KEPT_MS, type WatchVersion } from '../../../../src/service/store/watches.ts';
 import type { ContractSubject } from './subject.ts';
-import { HOUR_MS, TestClock } from './test-clock.ts';
+import { freshWithClock, HOUR_MS } from './test-clock.ts';
 
 const RACERS = 20;
 
@@ -131,8 +131,7 @@ export function watchesAreVersioned(subject: ContractSubject): void {
     });
 
     test('are purged: replaced versions after an hour, and a watch 30 days after its end', async () => {
-      const clock = new TestClock();
-      const store = await subject.fresh({ clock: clock.now });
+      const { clock, store } = await freshWithClock(subject);
       await append(store, versionOf(1), ['one']);
       const endedAtMs = clock.now();
       await append(store, versionOf(2, { endedAtMs }), ['two']);
