@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FacilitatorUnreachable } from '../../../src/service/payment/settle/facilitator.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { StoreError } from '../../../src/service/store/store-error.ts';
-import { newPayer, PRICE, type SignOptions, TERMS } from './payer.ts';
+import { newPayer, PRICE, type SignOptions, TERMS, toHeaders } from './payer.ts';
 import { newLatch, type Shop, type ShopAnswer, startShop } from './shop.ts';
 import { type StubFacilitator, stubFacilitator } from './stub-facilitator.ts';
 
@@ -61,8 +61,7 @@ describe('without a payment', () => {
     ['POST', '/list', 'GET, HEAD'],
     ['OPTIONS', '/list', 'GET, HEAD'],
   ])('%s %s gets 405, and Allow lists %s', async (method, path, allow) => {
-    const { header } = await payer.sign();
-    const headers = { 'payment-signature': header };
+    const headers = toHeaders(await payer.sign());
     const response = await fetch(shop.url + path, { method, headers });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe(allow);
@@ -105,8 +104,7 @@ describe('a payment', () => {
     async (_name, options, code) => {
       facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
       const verifiedBefore = facilitator.verified.length;
-      const { header } = await payer.sign({ ...options() });
-      const answer = await shop.buy('x', { 'payment-signature': header });
+      const answer = await shop.buy('x', toHeaders(await payer.sign({ ...options() })));
       expect(answer.status).toBe(402);
       expect(readErrorCode(answer)).toBe(code);
       expect(readRequiredHeader(answer)).toBe(answer.body);
@@ -137,18 +135,6 @@ describe('a payment', () => {
     expect(readErrorCode(answer)).toBe('wrong_network');
   });
 
-  test('that is valid too long gets a 402 that states the time of the service', async () => {
-    const { header } = await payer.sign({ validBefore: secondsAhead(86_460) });
-    const answer = await shop.buy('x', { 'payment-signature': header });
-    expect(answer.json['error']).toMatch(/at most 24 h ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
-  });
-
-  test('that is valid too briefly gets a 402 that states the time of the service', async () => {
-    const { header } = await payer.sign({ validBefore: secondsAhead(80) });
-    const answer = await shop.buy('x', { 'payment-signature': header });
-    expect(answer.json['error']).toMatch(/90 s ahead; our clock says \d{4}-\d\d-\d\dT.*Z/);
-  });
-
   test('that is valid for 100 s is accepted for work, and for 30 s for a list', async () => {
     facilitator.verdict = { kind: 'valid' };
     const validFor100 = await payer.sign({ validBefore: secondsAhead(100) });
@@ -175,8 +161,7 @@ describe('a payment', () => {
   });
 
   test('with a bad signature gets 400 if its input is bad', async () => {
-    const { header } = await payer.sign({ signAs: newPayer().privateKey });
-    const headers = { 'payment-signature': header };
+    const headers = toHeaders(await payer.sign({ signAs: newPayer().privateKey }));
     expect((await shop.buy('', headers, { body: '{}' })).status).toBe(400);
     expect((await shop.buy('', headers, { body: '{' })).status).toBe(400);
   });
@@ -245,10 +230,10 @@ describe('the service sends no challenge', () => {
 
   test('while it is saturated, but still delivers bought answers', async () => {
     await using shop = await startShop();
-    const usedPayment = { 'payment-signature': (await payer.sign()).header };
+    const usedPayment = toHeaders(await payer.sign());
     expect((await shop.buy('x', usedPayment)).status).toBe(200);
     shop.isSaturated = true;
-    const newPayment = { 'payment-signature': (await payer.sign()).header };
+    const newPayment = toHeaders(await payer.sign());
     for (const headers of [{}, newPayment]) {
       const answer = await shop.buy('y', headers);
       expect(answer).toMatchObject({ status: 503, json: { error: 'saturated', charged: false } });

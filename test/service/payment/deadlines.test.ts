@@ -12,10 +12,16 @@ import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 const payer = newPayer();
 const { sign: pay } = payer;
 
-test('while the facilitator does not say whether a payment is valid, a call ends at its time limit with 503, uncharged', async () => {
+/** A facilitator that verifies payments only after `answerVerify` is called. */
+function slowVerifier() {
   const facilitator = stubFacilitator();
-  const facilitatorAnswers = newLatch();
-  facilitator.verdict = facilitatorAnswers.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  const { opened, open: answerVerify } = newLatch();
+  facilitator.verdict = opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  return { facilitator, answerVerify };
+}
+
+test('while the facilitator does not say whether a payment is valid, a call ends at its time limit with 503, uncharged', async () => {
+  const { facilitator, answerVerify } = slowVerifier();
   await using shop = await startShop({ facilitator, answerWithinMs: 300 });
   for (const headers of [toHeaders(signAsContract(await pay())), toHeaders(await pay())]) {
     const answer = await shop.buy('x', headers);
@@ -23,26 +29,22 @@ test('while the facilitator does not say whether a payment is valid, a call ends
     expect(answer.json).toMatchObject({ error: 'payments_unavailable', charged: false });
   }
   expect(shop.computations).toHaveLength(0);
-  facilitatorAnswers.open();
+  answerVerify();
 });
 
 test('a client that disconnects while the facilitator verifies the signature is not charged', async () => {
-  const facilitator = stubFacilitator();
-  const facilitatorAnswers = newLatch();
-  facilitator.verdict = facilitatorAnswers.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  const { facilitator, answerVerify } = slowVerifier();
   await using shop = await startShop({ facilitator });
   const call = shop.call('x', toHeaders(signAsContract(await pay())));
   await expect.poll(() => facilitator.verified.length).toBe(1);
   await call.hangUp();
   await expect.poll(() => shop.runningPaidCalls()).toBe(0);
-  facilitatorAnswers.open();
+  answerVerify();
   expect(facilitator.sent).toHaveLength(0);
 });
 
 test('a client that disconnects while its claimed payment is verified leaves the payment to a call that waits', async () => {
-  const facilitator = stubFacilitator();
-  const facilitatorAnswers = newLatch();
-  facilitator.verdict = facilitatorAnswers.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  const { facilitator, answerVerify } = slowVerifier();
   await using shop = await startShop({ facilitator });
   const signed = await pay();
   const firstCall = shop.call('x', toHeaders(signed));
@@ -52,7 +54,7 @@ test('a client that disconnects while its claimed payment is verified leaves the
   await firstCall.hangUp();
   await expect.poll(() => facilitator.verified.length).toBe(2);
   expect(await listStates(shop, signed)).toEqual(['claimed', 'released', 'claimed']);
-  facilitatorAnswers.open();
+  answerVerify();
   const answer = await secondCall;
   expect(answer.status).toBe(200);
   expect(answer.headers.get('x-redelivered')).toBeNull();
@@ -61,9 +63,7 @@ test('a client that disconnects while its claimed payment is verified leaves the
 });
 
 test('when the service stops while a payment is verified, the call ends with 503, and its key is free', async () => {
-  const facilitator = stubFacilitator();
-  const facilitatorAnswers = newLatch();
-  facilitator.verdict = facilitatorAnswers.opened.then((): VerifyOutcome => ({ kind: 'valid' }));
+  const { facilitator, answerVerify } = slowVerifier();
   await using shop = await startShop({ facilitator });
   const signed = await pay();
   const calls = [
@@ -77,7 +77,7 @@ test('when the service stops while a payment is verified, the call ends with 503
   }
   expect(await listStates(shop, signed)).toEqual(['claimed', 'released']);
   expect(facilitator.sent).toHaveLength(0);
-  facilitatorAnswers.open();
+  answerVerify();
 });
 
 test('two calls that wait for the settlement end with 503 while the facilitator hangs', async () => {

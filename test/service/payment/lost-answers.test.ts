@@ -1,115 +1,91 @@
 import { describe, expect, test } from 'vitest';
-import { newPayer, TERMS, toHeaders } from './payer.ts';
+import { newPayer, type SignOptions, TERMS, toHeaders } from './payer.ts';
 import { findWrittenAtMs } from './settling.ts';
-import { createItemAnswer, newLatch, type Shop, startGatedShop, startShop } from './shop.ts';
-import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
+import { createItemAnswer, type ShopOptions, startGatedShop, startShop } from './shop.ts';
+import { slowFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
 const { sign } = payer;
 
-/** The payer is charged, and hangs up before the answer comes. */
-async function payAndLose(
-  shop: Shop,
-  item: string,
-  slow: ReturnType<typeof newSlowSettlement>,
-  options = {},
-) {
-  const signed = await sign(options);
-  const call = shop.call(item, toHeaders(signed));
-  await expect.poll(() => slow.facilitator.sent.length).toBe(1);
+/** Starts a shop that has sent the payment for `x`. Its payer has hung up, and `settle` ends the settlement. */
+async function startShopWithLostCall(options: ShopOptions = {}, signOptions: SignOptions = {}) {
+  const { facilitator, settle } = slowFacilitator();
+  const shop = await startShop({ ...options, facilitator });
+  const signed = await sign(signOptions);
+  const call = shop.call('x', toHeaders(signed));
+  await expect.poll(() => facilitator.sent.length).toBe(1);
   await call.hangUp();
   // The server must notice the hang-up first: bytes that the kernel takes count as written.
   await expect.poll(() => shop.runningPaidCalls()).toBe(0);
-  return signed;
+  return Object.assign(shop, { facilitator, settle, signed });
 }
 
-function newSlowSettlement() {
-  const facilitator = stubFacilitator();
-  const latch = newLatch();
-  facilitator.outcomes = [latch.opened.then(() => ({ kind: 'settled', transaction: TRANSACTION }))];
-  return { facilitator, settle: latch.open };
+/** Starts such a shop, and ends the settlement, so that the shop owes the answer. */
+async function startShopThatOwes(...options: Parameters<typeof startShopWithLostCall>) {
+  const shop = await startShopWithLostCall(...options);
+  shop.settle();
+  await expect.poll(() => shop.published.length).toBe(1);
+  return shop;
 }
 
 describe('a paid answer that never arrived', () => {
   test('is delivered to a fresh signature, which is not charged', async () => {
-    const slow = newSlowSettlement();
-    await using shop = await startShop({ facilitator: slow.facilitator });
-    await payAndLose(shop, 'x', slow);
+    await using shop = await startShopWithLostCall();
     // The first payment is not settled yet, so this call waits for the first call.
     const fresh = await sign();
     const retry = shop.buy('x', toHeaders(fresh));
     await expect.poll(() => shop.runningPaidCalls()).toBe(1);
-    slow.settle();
+    shop.settle();
     const answer = await retry;
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-redelivered')).toBe('1');
     expect(answer.paid?.transaction).toBe(TRANSACTION);
-    expect(slow.facilitator.sent).toHaveLength(1);
+    expect(shop.facilitator.sent).toHaveLength(1);
     expect(shop.computations).toHaveLength(1);
   });
 
   test('is still owed after a call without an identifier fetched it, because the caller may be a stranger', async () => {
-    const slow = newSlowSettlement();
-    await using shop = await startShop({ facilitator: slow.facilitator });
-    await payAndLose(shop, 'x', slow);
-    slow.settle();
-    await expect.poll(() => shop.published.length).toBe(1);
+    await using shop = await startShopThatOwes();
     expect((await shop.buy('x', toHeaders(await sign()))).headers.get('x-redelivered')).toBe('1');
     const nextAnswer = await shop.buy('x', toHeaders(await sign()));
     expect(nextAnswer.status).toBe(200);
     expect(nextAnswer.headers.get('x-redelivered')).toBe('1');
-    expect(slow.facilitator.sent).toHaveLength(1);
+    expect(shop.facilitator.sent).toHaveLength(1);
   });
 
   test('is no longer owed after a call with the identifier of the buyer fetched it', async () => {
-    const slow = newSlowSettlement();
-    await using shop = await startShop({ facilitator: slow.facilitator });
     const identifier = 'order_0123456789abcdef';
-    const signed = await payAndLose(shop, 'x', slow, { identifier });
-    slow.settle();
-    await expect.poll(() => shop.published.length).toBe(1);
+    await using shop = await startShopThatOwes({}, { identifier });
     const retryAnswer = await shop.buy('x', toHeaders(await sign({ identifier })));
     expect(retryAnswer.headers.get('x-redelivered')).toBe('1');
-    await expect.poll(() => findWrittenAtMs(shop, signed)).not.toBeNull();
+    await expect.poll(() => findWrittenAtMs(shop, shop.signed)).not.toBeNull();
     const nextAnswer = await shop.buy('x', toHeaders(await sign()));
     expect(nextAnswer.headers.get('x-redelivered')).toBeNull();
-    expect(slow.facilitator.sent).toHaveLength(2);
+    expect(shop.facilitator.sent).toHaveLength(2);
   });
 
   test('is no longer owed after ten minutes', async () => {
     let nowMs = Date.now();
-    const slow = newSlowSettlement();
-    await using shop = await startShop({ facilitator: slow.facilitator, clock: () => nowMs });
-    await payAndLose(shop, 'x', slow);
-    slow.settle();
-    await expect.poll(() => shop.published.length).toBe(1);
+    await using shop = await startShopThatOwes({ clock: () => nowMs });
     nowMs += 10 * 60_000 + 1;
     const answer = await shop.buy('x', toHeaders(await sign({ nowMs })));
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-redelivered')).toBeNull();
-    expect(slow.facilitator.sent).toHaveLength(2);
+    expect(shop.facilitator.sent).toHaveLength(2);
   });
 
   test('is owed only to its payer, and only for the same request', async () => {
-    const slow = newSlowSettlement();
-    await using shop = await startShop({ facilitator: slow.facilitator });
-    await payAndLose(shop, 'x', slow);
-    slow.settle();
-    await expect.poll(() => shop.published.length).toBe(1);
+    await using shop = await startShopThatOwes();
     const stranger = await newPayer().sign();
     expect((await shop.buy('x', toHeaders(stranger))).headers.get('x-redelivered')).toBeNull();
     expect((await shop.buy('y', toHeaders(await sign()))).headers.get('x-redelivered')).toBeNull();
-    expect(slow.facilitator.sent).toHaveLength(3);
+    expect(shop.facilitator.sent).toHaveLength(3);
   });
 
   test('is not delivered to a forged signature', async () => {
-    const slow = newSlowSettlement();
-    await using shop = await startShop({ facilitator: slow.facilitator });
-    await payAndLose(shop, 'x', slow);
-    slow.settle();
-    await expect.poll(() => shop.published.length).toBe(1);
+    await using shop = await startShopThatOwes();
     const forged = await sign({ signAs: newPayer().privateKey });
-    slow.facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
+    shop.facilitator.verdict = { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
     expect((await shop.buy('x', toHeaders(forged))).status).toBe(402);
   });
 });

@@ -3,11 +3,13 @@ import { describe, expect, test } from 'vitest';
 import { toNextLookMs, toResendTimesMs } from '../../../src/service/payment/ledger/reconcile.ts';
 import { toPaymentTiming } from '../../../src/service/payment/timing.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
-import { newPayer } from './payer.ts';
+import { newPayer, toHeaders } from './payer.ts';
 import { listLedgerRows, QUICK_TIMING } from './settling.ts';
 import { startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 import { blocksUntil, startStubNode } from './stub-node.ts';
+
+const payer = newPayer();
 
 /** A chain on which no authorization was ever used. */
 function startUnusedNode() {
@@ -27,7 +29,6 @@ function openClockedStore() {
 
 describe('if the service can ask a chain, a payment in doubt', () => {
   test('is sent at most five times, and is then only looked up on the chain', async () => {
-    const payer = newPayer();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
     await using node = await startUnusedNode();
@@ -40,7 +41,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       rpcUrl: node.rpcUrl,
     });
     const signed = await payer.sign();
-    const headers = { 'payment-signature': signed.header };
+    const headers = toHeaders(signed);
     expect((await shop.buy('x', headers)).status).toBe(503);
     for (let sends = 1; sends < 5; sends++) {
       expect(facilitator.sent).toHaveLength(sends);
@@ -62,7 +63,6 @@ describe('if the service can ask a chain, a payment in doubt', () => {
   });
 
   test('is sent at most five times by all instances and restarts together', async () => {
-    const payer = newPayer();
     await using store = openClockedStore();
     const facilitators = [stubFacilitator(), stubFacilitator(), stubFacilitator()] as const;
     for (const facilitator of facilitators) {
@@ -72,7 +72,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     await using node = await startUnusedNode();
     const options = { timing: QUICK_TIMING, store: store.sqlite, rpcUrl: node.rpcUrl };
     const signed = await payer.sign();
-    const headers = { 'payment-signature': signed.header };
+    const headers = toHeaders(signed);
     {
       await using firstShop = await startShop({ ...options, facilitator: facilitators[0] });
       expect((await firstShop.buy('x', headers)).status).toBe(503);
@@ -95,7 +95,6 @@ describe('if the service can ask a chain, a payment in doubt', () => {
   });
 
   test('is sent more often if its later sends could not connect, and no row is written for these sends', async () => {
-    const payer = newPayer();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [
       { kind: 'unclear', reason: 'timeout', transaction: null },
@@ -104,13 +103,12 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     await using node = await startUnusedNode();
     await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
     const signed = await payer.sign();
-    await shop.buy('x', { 'payment-signature': signed.header });
+    await shop.buy('x', toHeaders(signed));
     await expect.poll(() => facilitator.sent.length).toBeGreaterThan(7);
     expect(await listLedgerRows(shop, signed)).toHaveLength(5);
   });
 
   test('that was mined and reverted is not sent again, even after a restart', async () => {
-    const payer = newPayer();
     await using store = openClockedStore();
     const facilitator = stubFacilitator();
     const reverted = { kind: 'unclear', reason: 'reverted', isReverted: true } as const;
@@ -120,7 +118,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     const signed = await payer.sign();
     for (let run = 1; run <= 2; run++) {
       await using shop = await startShop(options);
-      const answer = await shop.buy('x', { 'payment-signature': signed.header });
+      const answer = await shop.buy('x', toHeaders(signed));
       expect(answer.json['error']).toBe('settlement_unknown');
       store.nowMs += 40;
       const requestsBefore = node.requestedMethods.length;
@@ -130,7 +128,6 @@ describe('if the service can ask a chain, a payment in doubt', () => {
   });
 
   test('is looked up on every instance under the transaction that a later send returned', async () => {
-    const payer = newPayer();
     await using store = openClockedStore();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [
@@ -140,7 +137,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     await using node = await startUnusedNode();
     const options = { timing: QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
     const signed = await payer.sign();
-    const headers = { 'payment-signature': signed.header };
+    const headers = toHeaders(signed);
     {
       await using shop = await startShop(options);
       await shop.buy('x', headers);
@@ -164,7 +161,6 @@ describe('a facilitator that is down', () => {
     ['20 s', 200],
     ['two minutes', 1_150],
   ])('for %s loses no payment', async (_name, downMs) => {
-    const payer = newPayer();
     const facilitator = stubFacilitator();
     const settle = facilitator.settle.bind(facilitator);
     let firstSendMs: number | null = null;
@@ -181,7 +177,7 @@ describe('a facilitator that is down', () => {
       rpcUrl: node.rpcUrl,
     });
     const signed = await payer.sign();
-    const headers = { 'payment-signature': signed.header };
+    const headers = toHeaders(signed);
     expect((await shop.buy('x', headers)).status).toBe(503);
     // The chain has the payment after the first send that succeeds.
     const isSent = async () =>

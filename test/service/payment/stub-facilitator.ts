@@ -45,3 +45,12 @@ export function stubFacilitator(): StubFacilitator {
   };
   return stub;
 }
+
+/** A facilitator whose first settlement ends only after `settle` is called. */
+export function slowFacilitator() {
+  const facilitator = stubFacilitator();
+  const { promise, resolve: settle } = Promise.withResolvers<void>();
+  const settled: SettleOutcome = { kind: 'settled', transaction: TRANSACTION };
+  facilitator.outcomes = [promise.then(() => settled), settled];
+  return { facilitator, settle };
+}

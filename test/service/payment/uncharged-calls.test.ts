@@ -3,8 +3,8 @@ import { parseOrigin } from '../../../src/scanner/guard/origin.ts';
 import { NoFreshReport } from '../../../src/service/errors/errors.ts';
 import { newNonce, newPayer, toHeaders } from './payer.ts';
 import { listStates, SALE } from './settling.ts';
-import { createItemAnswer, newLatch, type Shop, startGatedShop, startShop } from './shop.ts';
-import { stubFacilitator } from './stub-facilitator.ts';
+import { createItemAnswer, type Shop, startGatedShop, startShop } from './shop.ts';
+import { slowFacilitator, stubFacilitator } from './stub-facilitator.ts';
 
 const payer = newPayer();
 const { sign } = payer;
@@ -117,17 +117,13 @@ describe('a client that disconnects', () => {
   });
 
   test('after its settlement was sent is charged, and gets its answer by the same header', async () => {
-    const facilitator = stubFacilitator();
-    const settled = newLatch();
-    const [outcome] = facilitator.outcomes;
-    if (outcome === undefined) throw new Error('the stub has no outcome');
-    facilitator.outcomes = [settled.opened.then(() => outcome)];
+    const { facilitator, settle } = slowFacilitator();
     await using shop = await startShop({ facilitator });
     const signed = await sign();
     const call = shop.call('x', toHeaders(signed));
     await expect.poll(() => facilitator.sent.length).toBe(1);
     await call.hangUp();
-    settled.open();
+    settle();
     await expect.poll(() => listStates(shop, signed)).toContain('published');
     const retryAnswer = await shop.buy('x', toHeaders(signed));
     expect(retryAnswer.status).toBe(200);

@@ -46,7 +46,12 @@ describe.each([
     const nowMs = NOW_SEC * 1_000 + lateMs;
     const refusal = refusalOf(() => checkValidity(payment, { minValidityMs }, nowMs));
     expect(refusal?.code ?? 'accepted').toBe(outcome);
-    if (refusal !== null) expect(refusal.message).toContain('our clock says 2026-09-21T');
+    if (refusal === null) return;
+    expect(refusal.message).toContain('our clock says 2026-09-21T');
+    if (outcome === 'authorization_expired') {
+      expect(refusal.message).toContain(`at least ${leastSec} s ahead`);
+    }
+    if (outcome === 'validity_too_long') expect(refusal.message).toContain('at most 24 h ahead');
   });
 });
 
