@@ -15,8 +15,8 @@ function withIcons(checked: readonly PathAnswer[], more: Partial<IconSet> = {}):
 }
 
 function toHead(path: string, status: number, type?: string): PathAnswer {
-  const given = answer(status, '', type === undefined ? {} : { 'content-type': type });
-  return { path, answer: asked(path, given, 'HEAD') };
+  const page = answer(status, '', type === undefined ? {} : { 'content-type': type });
+  return { path, answer: asked(path, page, 'HEAD') };
 }
 
 const NO_ICONS = [

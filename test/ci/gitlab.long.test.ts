@@ -59,12 +59,12 @@ async function runJob(
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const said = Promise.all([text(child.stdout), text(child.stderr)]);
+  const outputs = Promise.all([text(child.stdout), text(child.stderr)]);
   const code = await new Promise<number>((resolve) => {
     child.once('exit', (exit) => resolve(exit ?? 1));
   });
   await endServer(cwd);
-  return { cwd, code, log: (await said).join('') };
+  return { cwd, code, log: (await outputs).join('') };
 }
 
 /** Ends the server, which the job leaves running until its container ends. */

@@ -32,14 +32,14 @@ export async function askTool(
   });
   const { result } = (await response.json()) as { readonly result: Result };
   const body = result.content[0]?.text ?? '';
-  const said = JSON.parse(body);
+  const answer = JSON.parse(body);
   const transaction = result._meta?.['x402/payment-response']?.transaction ?? null;
   const isAnswer = result.isError !== true;
   return {
     payment,
-    status: isAnswer ? 200 : statusOf(said),
+    status: isAnswer ? 200 : statusOf(answer),
     body,
-    error: isAnswer ? null : String(said.error),
+    error: isAnswer ? null : String(answer.error),
     // A result does not say whether it was paid before: the transfer that it names does.
     isRedelivered: true,
     transaction: isAnswer ? transaction : null,

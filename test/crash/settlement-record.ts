@@ -26,7 +26,7 @@ type Asked = {
 
 export async function startSettlementRecord(): Promise<SettlementRecord> {
   const made = new Map<string, Transfer>();
-  const state = { loseEvery: 0, asked: 0 };
+  const state = { loseEvery: 0, requestCount: 0 };
   const kinds = [{ x402Version: 2, scheme: 'exact', network: 'eip155:8453' }];
 
   const server = createServer(async (request, response) => {
@@ -51,8 +51,8 @@ export async function startSettlementRecord(): Promise<SettlementRecord> {
     }
     const transaction = keccak256(nonce);
     made.set(nonce, { nonce, payer: from.toLowerCase(), transaction });
-    state.asked += 1;
-    if (state.loseEvery > 0 && state.asked % state.loseEvery === 0) {
+    state.requestCount += 1;
+    if (state.loseEvery > 0 && state.requestCount % state.loseEvery === 0) {
       response.destroy();
       return;
     }

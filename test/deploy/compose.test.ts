@@ -89,8 +89,8 @@ describe('compose.yaml', () => {
         return [name, name === 'PAY_TO' ? values.PAY_TO : url];
       }),
     );
-    const load = (given: Record<string, string>) =>
-      loadConfig({ ...IMAGE_SETTINGS, ...readEnvironment('scanner-1', given) });
+    const load = (settings: Record<string, string>) =>
+      loadConfig({ ...IMAGE_SETTINGS, ...readEnvironment('scanner-1', settings) });
     expect(load(variables).payment.mode).toBe('facilitator');
     const { RPC_URL, ...withoutNode } = variables;
     expect(() => load(withoutNode)).toThrow('RPC_URL is not set');

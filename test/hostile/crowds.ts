@@ -130,9 +130,9 @@ function watch(instance: InstanceProcess) {
   let isOver = false;
   const asking = (async () => {
     while (!isOver) {
-      const began = performance.now();
+      const startMs = performance.now();
       await instance.get('/health');
-      waits.push(performance.now() - began);
+      waits.push(performance.now() - startMs);
       peakMib = Math.max(peakMib, rssMib(instance));
       await pause(EVERY_MS);
     }

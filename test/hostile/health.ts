@@ -24,9 +24,9 @@ export async function measureHealth(): Promise<HealthTold> {
     let isOver = false;
     const watching = (async () => {
       while (!isOver) {
-        const began = performance.now();
+        const startMs = performance.now();
         await (await fetch(`${service.url}/health`)).arrayBuffer();
-        waits.push(performance.now() - began);
+        waits.push(performance.now() - startMs);
         await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
       }
     })();

@@ -17,7 +17,7 @@ export type ScanProcess = {
   /** Before the first scan. */
   readonly restMib: number;
   /** Rejects if the process ends in the middle of it. */
-  play(asked: RoundAsked): Promise<RoundTold>;
+  play(round: RoundAsked): Promise<RoundTold>;
   [Symbol.asyncDispose](): Promise<void>;
 };
 
@@ -39,8 +39,8 @@ export async function startScanProcess(flags: readonly string[] = []): Promise<S
   const { rssMib } = await answerOf<{ rssMib: number }>(child);
   return {
     restMib: rssMib,
-    play: (asked) => {
-      child.send(asked);
+    play: (round) => {
+      child.send(round);
       return answerOf<RoundTold>(child);
     },
     [Symbol.asyncDispose]: () => stop(child),

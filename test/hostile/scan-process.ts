@@ -60,8 +60,8 @@ const thread = openProbeThread({
 });
 
 process.on('disconnect', () => process.exit());
-process.on('message', (asked: RoundAsked) => {
-  play(asked).then((told) => process.send?.(told));
+process.on('message', (round: RoundAsked) => {
+  play(round).then((measurements) => process.send?.(measurements));
 });
 process.send?.({ rssMib: await rssMib(true) });
 
@@ -83,7 +83,7 @@ async function play({ urls, ca, patient, own, toRest }: RoundAsked): Promise<Rou
 }
 
 async function scan(url: string, ca: string, isPatient: boolean): Promise<ScanTold> {
-  const began = performance.now();
+  const startMs = performance.now();
   try {
     const outcome = await engine.scan(url, undefined, {
       ...(isPatient ? {} : { limits: SHORT_CLOCKS }),
@@ -91,10 +91,10 @@ async function scan(url: string, ca: string, isPatient: boolean): Promise<ScanTo
       createClient: thread.createClient,
     });
     const { score } = outcome.report;
-    const totalMs = performance.now() - began;
+    const totalMs = performance.now() - startMs;
     return { url, cells: listCells(outcome), score, totalMs, failure: null };
   } catch (error) {
-    const totalMs = performance.now() - began;
+    const totalMs = performance.now() - startMs;
     return { url, cells: [], score: 0, totalMs, failure: String(error) };
   }
 }

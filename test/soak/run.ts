@@ -35,8 +35,8 @@ for (const [signal, code] of [
 try {
   if (!(await play(values, (end) => ends.push(end)))) process.exitCode = 1;
 } catch (error) {
-  const given = Object.entries(values).map(([flag, value]) => `--${flag} ${value}`);
-  console.error(`Broken off: npm run test:${name} -- ${given.join(' ')}`);
+  const flagTexts = Object.entries(values).map(([flag, value]) => `--${flag} ${value}`);
+  console.error(`Broken off: npm run test:${name} -- ${flagTexts.join(' ')}`);
   if (!(error instanceof SoakImpossible)) throw error;
   console.error(error.message);
   process.exitCode = 2;
@@ -47,9 +47,9 @@ function readFlags(): Record<string, number> {
   const names = Object.keys(flags);
   try {
     const options = Object.fromEntries(names.map((flag) => [flag, { type: 'string' as const }]));
-    const given = parseArgs({ args, options }).values;
+    const texts = parseArgs({ args, options }).values;
     return Object.fromEntries(
-      Object.entries(flags).map(([flag, limits]) => [flag, toNumber(flag, given[flag], limits)]),
+      Object.entries(flags).map(([flag, limits]) => [flag, toNumber(flag, texts[flag], limits)]),
     );
   } catch (error) {
     const usage = names.map((flag) => ` [--${flag} N]`).join('');

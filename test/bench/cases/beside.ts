@@ -33,7 +33,7 @@ const beside: BenchCase = async ({ isQuick }) => {
   await using folder = await newDataFolder('disk');
   const bytes = await seed(folder.database, isQuick ? 200 : HOST_DAYS);
   await using farm = await startFarm({ kind: 'good', count: 2, delayMs: 80 });
-  const [sold = '', asked = ''] = farm.urls;
+  const [sold = '', watchedUrl = ''] = farm.urls;
   const instance = await startInstance({
     STORE_URL: `sqlite:${folder.database}`,
     SCAN_ALLOW_HOSTS: farm.urls.map((url) => new URL(url).host).join(','),
@@ -45,7 +45,7 @@ const beside: BenchCase = async ({ isQuick }) => {
   try {
     await send(
       WARMING,
-      routesOf(asked).map(({ request }) => request(0)),
+      routesOf(watchedUrl).map(({ request }) => request(0)),
     );
     for (let n = 0; n < 3; n += 1) await scanMs(instance, sold);
     const alone: number[] = [];
@@ -54,13 +54,13 @@ const beside: BenchCase = async ({ isQuick }) => {
     // In turn, so that a busy machine is busy for both.
     for (let n = 0; n < scans; n += 1) {
       alone.push(await scanMs(instance, sold));
-      const requests = shareOf(routesOf(asked), n, scans);
+      const requests = shareOf(routesOf(watchedUrl), n, scans);
       const answers = send(CLIENT, requests);
       crowded.push(await scanMs(instance, sold));
       await answers;
       sent += requests.length;
     }
-    const note = `${sent.toLocaleString('en-GB')} requests to ${routesOf(asked).length} routes meanwhile`;
+    const note = `${sent.toLocaleString('en-GB')} requests to ${routesOf(watchedUrl).length} routes meanwhile`;
     return [
       { what: 'a paid scan alone', value: median(alone), unit: 'ms', note: `median of ${scans}` },
       { what: 'beside one client at every limit', value: median(crowded), unit: 'ms', note },
@@ -99,10 +99,10 @@ async function seed(database: string, hosts: number): Promise<number> {
 /** The time of a paid scan, by a payer at their own address. */
 async function scanMs(instance: InstanceProcess, url: string): Promise<number> {
   const { headers, client } = await newPurchase('scan');
-  const began = performance.now();
+  const startMs = performance.now();
   const { status, body } = await instance.post('/v1/scan', { url }, { ...headers, ...client });
   if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
-  return performance.now() - began;
+  return performance.now() - startMs;
 }
 
 type Route = { readonly perMinute: number; readonly request: (n: number) => LoadRequest };

@@ -48,12 +48,12 @@ const census: BenchCase = async ({ isQuick }) => {
       asking.pause();
       const aloneMs = await scanMs(alone, sold);
       asking.wake();
-      await untilAsked(sellers, sellers.asked + UNDER_WAY);
-      const before = sellers.asked;
+      await untilAsked(sellers, sellers.requestCount + UNDER_WAY);
+      const before = sellers.requestCount;
       const besideMs = await scanMs(asking, sold);
       // The first ones load what all later ones use.
       if (n < 0) continue;
-      meanwhile += sellers.asked - before;
+      meanwhile += sellers.requestCount - before;
       times.alone.push(aloneMs);
       times.beside.push(besideMs);
     }
@@ -81,9 +81,9 @@ export default census;
 /** Sellers at addresses of their own, so that each is a network and a domain. */
 async function startSellers(count: number) {
   const answer = goodSeller(DELAY_MS);
-  const world = { asked: 0 };
+  const world = { requestCount: 0 };
   const server = createServer((request, response) => {
-    world.asked += 1;
+    world.requestCount += 1;
     answer(request, response);
   });
   const listeners = Array.from({ length: count }, () =>
@@ -125,9 +125,12 @@ async function seed(database: string, urls: readonly string[]): Promise<void> {
   await store.close();
 }
 
-async function untilAsked(sellers: { readonly asked: number }, count: number): Promise<void> {
+async function untilAsked(
+  sellers: { readonly requestCount: number },
+  count: number,
+): Promise<void> {
   const deadlineMs = performance.now() + 60_000;
-  while (sellers.asked < count) {
+  while (sellers.requestCount < count) {
     if (performance.now() > deadlineMs) throw new Error('the census asks nobody');
     await pause(20);
   }
@@ -136,8 +139,8 @@ async function untilAsked(sellers: { readonly asked: number }, count: number): P
 /** The time of a paid scan, by a payer at an address of their own. */
 async function scanMs(instance: InstanceProcess, url: string): Promise<number> {
   const { headers, client } = await newPurchase('scan');
-  const began = performance.now();
+  const startMs = performance.now();
   const { status, body } = await instance.post('/v1/scan', { url }, { ...headers, ...client });
   if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
-  return performance.now() - began;
+  return performance.now() - startMs;
 }

@@ -12,15 +12,15 @@ const ledger: BenchCase = async ({ isQuick }) => {
   await using folder = await newDataFolder('disk');
   const store = openSqlite(folder.database);
   try {
-    const began = performance.now();
+    const startMs = performance.now();
     let sales = 0;
     do {
       for (const [index, state] of STATES.entries()) {
         await store.ledger.append(ledgerStep(`key-${sales}`, index + 1, state));
       }
       sales += 1;
-    } while (performance.now() - began < durationMs);
-    const seconds = (performance.now() - began) / 1_000;
+    } while (performance.now() - startMs < durationMs);
+    const seconds = (performance.now() - startMs) / 1_000;
     const commits = (sales * STATES.length) / seconds;
     return [
       { what: 'ledger steps', value: commits, unit: 'commits/s', note: 'WAL, synchronous=FULL' },

@@ -52,12 +52,12 @@ async function leaveOpen(database: string, entries: number): Promise<void> {
 }
 
 async function readyAfterMs(database: string): Promise<number> {
-  const began = performance.now();
+  const startMs = performance.now();
   const instance = await startInstance({ STORE_URL: `sqlite:${database}` });
   try {
     const { status } = await instance.get('/health');
     if (status !== 200) throw new Error(`/health answered ${status}`);
-    return performance.now() - began;
+    return performance.now() - startMs;
   } finally {
     // A crash also leaves the ledger as it is at this moment.
     await instance.kill();

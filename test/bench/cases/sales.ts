@@ -30,9 +30,9 @@ async function scansSold({ isQuick }: Effort): Promise<readonly Measurement[]> {
   });
   const buyAll = async () => {
     const signed = await signedFor('scan', count);
-    const began = performance.now();
+    const startMs = performance.now();
     await Promise.all(farm.urls.map((url, n) => buyScan(instance, url, signed[n] as Purchase))); // as many as urls
-    return performance.now() - began;
+    return performance.now() - startMs;
   };
   const measure = async () => {
     const before = await processorSeconds(instance);

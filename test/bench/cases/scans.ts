@@ -62,7 +62,7 @@ async function oneByOne(engine: Engine, url: string, times: number) {
 }
 
 async function rate(count: number, work: () => Promise<void>): Promise<number> {
-  const began = performance.now();
+  const startMs = performance.now();
   await work();
-  return (count * 1_000) / (performance.now() - began);
+  return (count * 1_000) / (performance.now() - startMs);
 }

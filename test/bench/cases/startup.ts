@@ -106,30 +106,30 @@ async function costAside(
 ): Promise<Cost> {
   const costs: Cost[] = [];
   for (let run = 0; run < runs; run += 1) {
-    const began = performance.now();
+    const startMs = performance.now();
     const child = spawn(process.execPath, withTell(args), {
       cwd: ROOT,
       env,
       stdio: ['ignore', 'ignore', 'pipe'],
     });
-    let said = '';
+    let errorText = '';
     child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      said += text;
+      errorText += text;
     });
     const [code] = await once(child, 'close');
-    if (code !== 0) throw new Error(`${args.join(' ')} failed: ${said}`);
-    costs.push(costIn(said, performance.now() - began));
+    if (code !== 0) throw new Error(`${args.join(' ')} failed: ${errorText}`);
+    costs.push(costIn(errorText, performance.now() - startMs));
   }
   return typical(costs);
 }
 
 function runOnce(args: readonly string[]): Cost {
-  const began = performance.now();
+  const startMs = performance.now();
   const { stderr, status } = spawnSync(process.execPath, withTell(args), {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  const wallMs = performance.now() - began;
+  const wallMs = performance.now() - startMs;
   if (status !== 0) throw new Error(`${args.join(' ')} failed: ${stderr}`);
   return costIn(stderr, wallMs);
 }
@@ -167,7 +167,7 @@ async function restBytes(restMs: number): Promise<number> {
 
 async function firstAnswerMs(): Promise<number> {
   await using data = await newDataFolder('scratch');
-  const began = performance.now();
+  const startMs = performance.now();
   const instance = await launchInstance({ STORE_URL: `sqlite:${data.database}` });
   let isOver = false;
   instance.exited.then(() => {
@@ -178,7 +178,7 @@ async function firstAnswerMs(): Promise<number> {
       if (isOver) throw new Error(`the service ended before it answered: ${instance.err()}`);
       await pause(5);
     }
-    return performance.now() - began;
+    return performance.now() - startMs;
   } finally {
     await instance.kill('SIGKILL');
   }

@@ -59,12 +59,12 @@ export type LoadResult = { readonly count: number; readonly seconds: number };
 
 /** Throws at the first answer with another status. */
 export async function load(options: LoadOptions): Promise<LoadResult> {
-  const began = performance.now();
-  const turns = { n: 0, endsAt: began + options.durationMs };
+  const startMs = performance.now();
+  const turns = { n: 0, endsAt: startMs + options.durationMs };
   const counts = await Promise.all(
     Array.from({ length: options.manner.connections }, () => drive(options, turns)),
   );
-  const seconds = (performance.now() - began) / 1_000;
+  const seconds = (performance.now() - startMs) / 1_000;
   return { count: counts.reduce((sum, count) => sum + count, 0), seconds };
 }
 

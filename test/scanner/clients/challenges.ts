@@ -35,8 +35,8 @@ export const AUTH_CAPTURE = {
 
 /** One GET resource with this challenge in its header. */
 export function inHeader(challenge: JsonValue): ListedChallenges {
-  const given = typeof challenge === 'object' && challenge !== null ? challenge : {};
-  const get = challenge402(given as JsonObject);
+  const members = typeof challenge === 'object' && challenge !== null ? challenge : {};
+  const get = challenge402(members as JsonObject);
   return listChallenges(resources([resource({ get, head: [] })]));
 }
 

@@ -30,14 +30,14 @@ async function scanBehind(heldMs: number, gatherDeadlineMs: number) {
   });
   const letGo = new AbortController();
   const input = { words: [] };
-  const held = pool
+  const plan = pool
     .run({ module: TASKS_MODULE, exportName: 'endless', input, signal: letGo.signal })
     .catch(() => undefined);
   const pendingScan = scanner.scan(parseOrigin(seller.url, policy));
   pendingScan.catch(() => undefined);
   await pause(heldMs);
   letGo.abort();
-  await held;
+  await plan;
   return { pendingScan, seller };
 }
 

@@ -26,15 +26,15 @@ async function scanForCensus(listed: readonly CensusResource[]) {
       '/other-till': { status: 402, headers: {}, body: { error: 'Pay by invoice.' } },
     },
   });
-  let asked = 0;
+  let requestCount = 0;
   const beforeRequest = async () => {
-    asked += 1;
+    requestCount += 1;
   };
   const census = { listed, robotsAgent: 'x402-conformance-scanner', beforeRequest };
   const outcome = await engine.scan(seller.url, NEWER_VERSION, {}, { census });
   const posts = seller.requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
   const requests = seller.requests.map(({ method, path }) => `${method} ${path}`);
-  return { outcome, posts, requests, asked };
+  return { outcome, posts, requests, asked: requestCount };
 }
 
 test.each<readonly [string, readonly CensusResource[]]>([

@@ -113,9 +113,9 @@ test('who is asked already keeps the place, and new places go to one host of eac
   const first = await choose([...sellers, ...strangers], 100);
   const strangersChosen = [...first.hosts].filter((host) => host.includes('ground'));
   expect(strangersChosen.length).toBeLessThanOrEqual(25);
-  const asked = sellers.slice(0, 100).map((seller) => ({ ...seller, isAsked: true }));
-  const later = await choose([...asked, ...strangers], 100);
-  expect(later.hosts).toEqual(new Set(asked.map(({ host }) => host)));
+  const askedSellers = sellers.slice(0, 100).map((seller) => ({ ...seller, isAsked: true }));
+  const later = await choose([...askedSellers, ...strangers], 100);
+  expect(later.hosts).toEqual(new Set(askedSellers.map(({ host }) => host)));
 });
 
 describe('names that somebody ground with a public hash', () => {

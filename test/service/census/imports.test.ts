@@ -243,8 +243,8 @@ test('what a scan found to be sold enters at the next import, although 20 rows o
   const sold = ['/a', '/b'].map((path) => ({ method: 'GET', path }) as const);
   await rig.store.census.change('shop.com', { listing: { ...row?.listing, sold } });
   await nextDay();
-  const asked = await resources('shop.com');
-  expect(new Set((asked as { path: string }[]).map(({ path }) => path))).toEqual(
+  const chosen = await resources('shop.com');
+  expect(new Set((chosen as { path: string }[]).map(({ path }) => path))).toEqual(
     new Set(['/a', '/b']),
   );
 });

@@ -19,8 +19,8 @@ export default defineSoak({
   },
 
   async play({ origins, days, seed, 'real-scans': realScans }) {
-    const began = performance.now();
-    const seconds = () => `${((performance.now() - began) / 1_000).toFixed(0)} s`;
+    const startMs = performance.now();
+    const seconds = () => `${((performance.now() - startMs) / 1_000).toFixed(0)} s`;
     const played = await playDays({
       ...{ seed, realScans, origins, days },
       hours: [0, 24],

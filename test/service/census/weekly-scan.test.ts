@@ -189,10 +189,10 @@ describe('what an index says', () => {
 
   test('takes no place of a resource that has answered a challenge; a gone one gives its place the day after', async () => {
     const rig = startCensus();
-    const gone = [1, 2].map((n) => ({ method: 'GET', path: `/gone-${n}` }) as const);
-    await rig.list(HOST, { resources: [WEATHER, gone[0] ?? WEATHER] });
+    const removed = [1, 2].map((n) => ({ method: 'GET', path: `/gone-${n}` }) as const);
+    await rig.list(HOST, { resources: [WEATHER, removed[0] ?? WEATHER] });
     const row = await rig.store.census.get(HOST);
-    const candidates = [{ ...(gone[1] ?? WEATHER), sources: ['bazaar'] }];
+    const candidates = [{ ...(removed[1] ?? WEATHER), sources: ['bazaar'] }];
     await rig.store.census.change(HOST, { listing: { ...row?.listing, candidates } });
     rig.answer = () => ({
       signs: (rig.asked.at(-1)?.question.resources ?? []).map((resource) => {

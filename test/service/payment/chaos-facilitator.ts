@@ -91,9 +91,9 @@ async function misbehave(
     case 'honest':
       return answer(response, 200, await settle());
     case 'looks-at-the-purse-first': {
-      const told = await settle();
+      const outcome = await settle();
       const errorReason = 'insufficient_funds';
-      return answer(response, 200, told.success ? told : { ...told, errorReason });
+      return answer(response, 200, outcome.success ? outcome : { ...outcome, errorReason });
     }
     case 'settles-and-is-slow':
       hanging.add(response);

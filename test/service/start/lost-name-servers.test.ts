@@ -89,9 +89,9 @@ test.each<readonly [string, string, (query: Query) => NameAnswer]>([
       receipt: null,
       body: { error: 'scanner_failed', charged: false },
     });
-    const asked = nameServer.queries.filter(({ name }) => name === host || name === 'com');
-    expect(asked.map(({ type }) => type)).toEqual(expect.arrayContaining(['AAAA', 'NS']));
-    const lostQuestions = asked.filter(({ type }) => type === 'A');
+    const hostQueries = nameServer.queries.filter(({ name }) => name === host || name === 'com');
+    expect(hostQueries.map(({ type }) => type)).toEqual(expect.arrayContaining(['AAAA', 'NS']));
+    const lostQuestions = hostQueries.filter(({ type }) => type === 'A');
     expect(
       lostQuestions.map((query) => lost(query)).filter((answer) => answer === 'silent'),
     ).toHaveLength(3);

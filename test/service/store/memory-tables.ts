@@ -94,32 +94,32 @@ function memoryTable(memory: () => Memory, spec: AnyTableSpec): EngineTable {
       for (let at = 0; at < found.length; at += size) yield found.slice(at, at + size);
     },
     async set(row, members, only = {}) {
-      const held = rows().get(keyOf(row));
-      if (held !== undefined && matchesWhere(held, only))
-        rows().set(keyOf(row), { ...held, ...members });
+      const storedRow = rows().get(keyOf(row));
+      if (storedRow !== undefined && matchesWhere(storedRow, only))
+        rows().set(keyOf(row), { ...storedRow, ...members });
     },
     remove: async (where) => removeAll(where),
     removeInBatches: async (where) => removeAll(where),
   };
 
   function removeAll(where: Where<AnyRow>): number {
-    const gone = find(where);
-    for (const row of gone) rows().delete(keyOf(row));
-    return gone.length;
+    const removedRows = find(where);
+    for (const row of removedRows) rows().delete(keyOf(row));
+    return removedRows.length;
   }
 }
 
 function matchesWhere(row: AnyRow, where: Where<AnyRow>): boolean {
   return toComparisons(where).every(({ column, operator, value }) => {
-    const held = row[column];
-    if (operator === 'equal') return held === value;
-    if (operator === 'not') return held !== value;
-    if (operator === 'in') return Array.isArray(value) && value.includes(held);
-    if (operator === 'notIn') return Array.isArray(value) && !value.includes(held);
-    if (typeof held !== 'number' || typeof value !== 'number') return false;
-    if (operator === 'from') return held >= value;
-    if (operator === 'after') return held > value;
-    return operator === 'upTo' ? held <= value : held < value;
+    const cell = row[column];
+    if (operator === 'equal') return cell === value;
+    if (operator === 'not') return cell !== value;
+    if (operator === 'in') return Array.isArray(value) && value.includes(cell);
+    if (operator === 'notIn') return Array.isArray(value) && !value.includes(cell);
+    if (typeof cell !== 'number' || typeof value !== 'number') return false;
+    if (operator === 'from') return cell >= value;
+    if (operator === 'after') return cell > value;
+    return operator === 'upTo' ? cell <= value : cell < value;
   });
 }
 

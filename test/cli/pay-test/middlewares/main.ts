@@ -37,7 +37,7 @@ const MARKS: Readonly<Record<TrialStatus, string>> = {
 
 const script = (name: string) => JSON.stringify(fileURLToPath(new URL(name, import.meta.url)));
 
-type Row = { readonly name: string; readonly report: PayTestReport | null; readonly said: string };
+type Row = { readonly name: string; readonly report: PayTestReport | null; readonly text: string };
 
 async function commandOf(name: string): Promise<string | { readonly unavailable: string }> {
   if (PYTHON.some((one) => one === name)) {
@@ -54,7 +54,7 @@ async function commandOf(name: string): Promise<string | { readonly unavailable:
 
 async function tryOne(name: string): Promise<Row> {
   const command = await commandOf(name);
-  if (typeof command !== 'string') return { name, report: null, said: command.unavailable };
+  if (typeof command !== 'string') return { name, report: null, text: command.unavailable };
   const port = await freePort();
   const route = (path: string) => ({ method: 'GET', path, body: null });
   try {
@@ -71,9 +71,9 @@ async function tryOne(name: string): Promise<Row> {
       findRoutes: async () => [],
       say: () => undefined,
     });
-    return { name, report, said: '' };
+    return { name, report, text: '' };
   } catch (error) {
-    return { name, report: null, said: error instanceof Error ? error.message : String(error) };
+    return { name, report: null, text: error instanceof Error ? error.message : String(error) };
   }
 }
 
@@ -89,8 +89,8 @@ const names = wanted.length > 0 ? wanted : [...Object.keys(JAVASCRIPT), ...PYTHO
 const rows: Row[] = [];
 for (const name of names) rows.push(await tryOne(name));
 console.log(`| | ${TRIAL_IDS.join(' | ')} |\n|---|${TRIAL_IDS.map(() => '---|').join('')}`);
-for (const { name, report, said } of rows) {
-  const cells = report === null ? [said] : TRIAL_IDS.map((id) => cellOf(report, id));
+for (const { name, report, text } of rows) {
+  const cells = report === null ? [text] : TRIAL_IDS.map((id) => cellOf(report, id));
   console.log(`| ${name} | ${cells.join(' | ')} |`);
 }
 for (const { name, report } of rows) {

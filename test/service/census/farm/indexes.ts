@@ -27,10 +27,10 @@ export async function startIndexes(
   const x402scan = listings
     .filter(({ sources }) => sources.has('x402scan'))
     .map(({ url, method }) => resourceRow(url, { method }));
-  let asked = 0;
+  let requestCount = 0;
   return startStandIn(({ pathname, searchParams }) => {
-    asked += 1;
-    const trouble = troubleOf(mood(), asked);
+    requestCount += 1;
+    const trouble = troubleOf(mood(), requestCount);
     if (trouble !== null) return trouble;
     if (pathname.endsWith('/discovery/resources')) {
       const limit = Math.min(Number(searchParams.get('limit')), LARGEST.bazaar);

@@ -77,7 +77,7 @@ const policy = {
 
 const userAgent = scannerUserAgent(`${SITE_URL}/about-census`);
 const troubles: string[] = [];
-let said = 0;
+let wordCount = 0;
 const onError = (message: string, error: unknown) =>
   void troubles.push(`${message}: ${error instanceof Error ? error.message : error}`);
 const store = await openStore(options.storeUrl, { clock: now });
@@ -86,8 +86,8 @@ const catalog = await loadCatalog(NEWER_VERSION, { checks });
 const pool = createPool();
 const clients = openClients();
 const engine = { catalog, checks, pool, clients };
-const createClient = (given: ProbeClientOptions) =>
-  createProbeClient({ ...given, resolver, connect });
+const createClient = (options: ProbeClientOptions) =>
+  createProbeClient({ ...options, resolver, connect });
 const outbound = { policy, userAgent, createClient };
 const real = createScanner({ ...engine, ...outbound, standing: OFFLINE_STANDING });
 const fake = createFakeScanner(NEWER_VERSION);
@@ -116,7 +116,7 @@ const census = new Census({
   ...{ store, policy, scanCoordinator, scanner, onError, wishes, post: 'declared' },
   isNetworkUp: async () => !clock.isOutage,
   onWord: () => {
-    said += 1;
+    wordCount += 1;
   },
   askListed: createAskListed(engine),
   turns: createOriginTurns({
@@ -169,7 +169,7 @@ const answers: {
     send({ kind: 'left', host });
   },
   async words({ days }) {
-    send({ kind: 'words', ...(await readWords(days)), said, troubles });
+    send({ kind: 'words', ...(await readWords(days)), wordCount, troubles });
   },
 };
 

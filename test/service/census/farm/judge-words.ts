@@ -26,18 +26,19 @@ type Finding = 'as recounted' | 'not asked' | 'cut off' | 'our outage' | string;
 
 export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
   const words = new Map(played.words.map(({ host, day, word }) => [`${host} ${day}`, word]));
-  const asked = new Set(played.hosts);
+  const askedHosts = new Set(played.hosts);
   const judge = new WordJudge(played, seen);
   const breaches: string[] = [];
-  const cut = new Map<number, readonly string[]>();
+  const unfinishedLooks = new Map<number, readonly string[]>();
   const counts = new Map<string, number>();
   for (const seller of seen.sellers.values()) {
-    if (!asked.has(seller.name)) continue;
+    if (!askedHosts.has(seller.name)) continue;
     for (let day = played.firstDay; day < played.firstDay + played.days; day += 1) {
       const word = words.get(`${seller.name} ${day}`) ?? null;
       const finding = judge.find({ seller, day, word });
       counts.set(finding, (counts.get(finding) ?? 0) + 1);
-      if (finding === 'cut off') cut.set(day, [...(cut.get(day) ?? []), seller.name]);
+      if (finding === 'cut off')
+        unfinishedLooks.set(day, [...(unfinishedLooks.get(day) ?? []), seller.name]);
       if (!KNOWN.has(finding)) {
         breaches.push(
           `${seller.name} (${seller.kindName}) day ${day - played.firstDay}: ${finding}`,
@@ -46,7 +47,7 @@ export function judgeWords(played: Played, seen: Seen): readonly Verdict[] {
     }
   }
   const count = (name: string) => counts.get(name) ?? 0;
-  const many = [...cut].filter(([, looks]) => looks.length > RUNNING);
+  const many = [...unfinishedLooks].filter(([, looks]) => looks.length > RUNNING);
   return [
     {
       promise: 'every word equals a recount from the logs of the sellers',

@@ -109,9 +109,9 @@ function judgeTurns(seen: Seen, what: string, placeOf: (seller: Seller) => strin
 function judgeKills({ kills }: Played, seen: Seen): Verdict {
   const breaches: string[] = [];
   for (const { day, atMs } of kills) {
-    const asked = seen.log.filter((one) => one.day === day);
-    const before = new Set(asked.filter((one) => one.atMs <= atMs).map(({ name }) => name));
-    const again = asked.filter((one) => one.atMs > atMs && before.has(one.name));
+    const requests = seen.log.filter((one) => one.day === day);
+    const before = new Set(requests.filter((one) => one.atMs <= atMs).map(({ name }) => name));
+    const again = requests.filter((one) => one.atMs > atMs && before.has(one.name));
     breaches.push(...new Set(again.map(({ name }) => `${name} on day ${day}`)));
   }
   return {
@@ -142,14 +142,14 @@ function judgeLeavers({ sellers, left, log, records }: Played, seen: Seen): Verd
 }
 
 /** Each instance says a good part of the words; that nobody is asked twice is judged above. */
-function judgeSharing({ said }: Played): readonly Verdict[] {
-  if (said.length === 1) return [];
-  const all = said.reduce((sum, one) => sum + one, 0);
-  const idle = said.filter((one) => one * said.length * 2 < all);
+function judgeSharing({ wordCounts }: Played): readonly Verdict[] {
+  if (wordCounts.length === 1) return [];
+  const all = wordCounts.reduce((sum, one) => sum + one, 0);
+  const idle = wordCounts.filter((one) => one * wordCounts.length * 2 < all);
   return [
     {
       promise: 'instances on one store share the looks',
-      facts: `${said.join(' and ')} words`,
+      facts: `${wordCounts.join(' and ')} words`,
       breaches: idle.map((one) => `an instance said ${one} of ${all} words`),
     },
   ];

@@ -14,12 +14,12 @@ import {
 } from '../../../fixtures/sellers/seller-documents.ts';
 
 /** A seller's own judgement of its answer; `moved` leads on, and `other` is about no resource. */
-export type Told = 'payable' | 'not_payable' | 'down' | 'not_checked' | 'moved' | 'other';
+export type OwnVerdict = 'payable' | 'not_payable' | 'down' | 'not_checked' | 'moved' | 'other';
 
 /** `cut`: the connection is closed without an answer. */
-export type StandInAnswer = { readonly told: Told; readonly answer: CraftedAnswer | 'cut' };
+export type StandInAnswer = { readonly told: OwnVerdict; readonly answer: CraftedAnswer | 'cut' };
 
-export type Asked = {
+export type StandInRequest = {
   readonly url: string;
   readonly path: string;
   /** 0 or 1: the listed resource. */
@@ -41,9 +41,9 @@ export type Kind = {
   readonly isDeclared?: true;
   /** Only a real scan meets what is odd about it. */
   readonly isOdd?: boolean;
-  readonly says: (asked: Asked) => StandInAnswer;
+  readonly says: (asked: StandInRequest) => StandInAnswer;
   /** Answers of further paths. */
-  readonly beyond?: Readonly<Record<string, (asked: Asked) => StandInAnswer>>;
+  readonly beyond?: Readonly<Record<string, (asked: StandInRequest) => StandInAnswer>>;
 };
 
 export const PATHS = ['/paid/1', '/paid/2'] as const;
@@ -51,7 +51,7 @@ const NEW_PATH = '/paid/new';
 export const HOUR_S = 3_600;
 
 const say = (
-  told: Told,
+  told: OwnVerdict,
   status: number,
   headers: CraftedAnswer['headers'] = {},
 ): StandInAnswer => ({
@@ -60,7 +60,7 @@ const say = (
 });
 
 function sell(
-  { url, path }: Asked,
+  { url, path }: StandInRequest,
   sold: typeof WEATHER | typeof SUMMARY = WEATHER,
 ): StandInAnswer {
   const challenge = challengeOf(sold, url);
@@ -68,7 +68,7 @@ function sell(
   return { told: 'payable', answer: challengeAnswer({ ...challenge, resource }) };
 }
 
-const sellBroken = ({ url }: Asked): StandInAnswer => {
+const sellBroken = ({ url }: StandInRequest): StandInAnswer => {
   const challenge = challengeOf(WEATHER, url);
   const accepts = challenge.accepts.map((offer) => ({ ...offer, payTo: '0x0' }));
   return { told: 'not_payable', answer: challengeAnswer({ ...challenge, accepts }) };

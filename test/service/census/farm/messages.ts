@@ -39,6 +39,6 @@ export type FromInstance =
       readonly hosts: readonly string[];
       readonly records: readonly string[];
       /** Number of words that this life of the instance has said. */
-      readonly said: number;
+      readonly wordCount: number;
       readonly troubles: readonly string[];
     };

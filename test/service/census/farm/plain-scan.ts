@@ -34,11 +34,11 @@ export function createPlainScan({ fake, findSold, ...options }: PlainScanOptions
   return async (origin, wanted) => {
     const client = createProbeClient(options);
     const answered: (readonly [CensusResource, HttpObservation])[] = [];
-    const asked = { origin, redirects: 'same-origin', capBytes: CAP_BYTES } as const;
+    const common = { origin, redirects: 'same-origin', capBytes: CAP_BYTES } as const;
     let root: HttpObservation;
     try {
       await wanted?.census?.beforeRequest();
-      root = await client.request({ ...asked, method: 'GET', path: '/' });
+      root = await client.request({ ...common, method: 'GET', path: '/' });
       const sold = findSold(origin.host);
       const listed = wanted?.census?.listed ?? [];
       const isSold = (one: CensusResource) =>
@@ -47,7 +47,7 @@ export function createPlainScan({ fake, findSold, ...options }: PlainScanOptions
       for (const one of [...sold, ...others].slice(0, MAX_RESOURCES)) {
         await wanted?.census?.beforeRequest();
         const body = one.method === 'POST' ? { body: '{}' as const } : {};
-        answered.push([one, await client.request({ ...asked, ...one, ...body })]);
+        answered.push([one, await client.request({ ...common, ...one, ...body })]);
       }
     } finally {
       client.close();

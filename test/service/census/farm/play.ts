@@ -48,7 +48,7 @@ export type Played = {
   /** By host: the length of the log at the moment at which the wish of its owner was stored, and the day. */
   readonly left: ReadonlyMap<string, { readonly logLength: number; readonly day: number }>;
   /** Number of words that each instance has said since its last start. */
-  readonly said: readonly number[];
+  readonly wordCounts: readonly number[];
   readonly troubles: readonly string[];
 };
 
@@ -154,17 +154,17 @@ class Run {
     await this.#passUntil((utcDay(START_MS) + days) * DAY_MS + STEP_MS);
   }
 
-  async words(): Promise<Pick<Played, 'words' | 'records' | 'hosts' | 'said' | 'troubles'>> {
+  async words(): Promise<Pick<Played, 'words' | 'records' | 'hosts' | 'wordCounts' | 'troubles'>> {
     const { days } = this.#options;
-    const asked = Array.from({ length: days }, (_, day) => utcDay(START_MS) + day);
+    const dayNumbers = Array.from({ length: days }, (_, day) => utcDay(START_MS) + day);
     const answers = await Promise.all(
-      this.#instances.map((one) => one.ask({ kind: 'words', days: asked })),
+      this.#instances.map((one) => one.ask({ kind: 'words', days: dayNumbers })),
     );
-    const told = answers.flatMap((answer) => (answer.kind === 'words' ? [answer] : []));
-    const [first] = told;
+    const wordAnswers = answers.flatMap((answer) => (answer.kind === 'words' ? [answer] : []));
+    const [first] = wordAnswers;
     if (first === undefined) throw new Error('an instance gave no words');
-    const troubles = told.flatMap((one) => one.troubles);
-    return { ...first, said: told.map(({ said }) => said), troubles };
+    const troubles = wordAnswers.flatMap((one) => one.troubles);
+    return { ...first, wordCounts: wordAnswers.map(({ wordCount }) => wordCount), troubles };
   }
 
   async end(): Promise<void> {

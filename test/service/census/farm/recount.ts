@@ -1,6 +1,6 @@
 /** The words of the days once more, from what the sellers saw and nothing else. */
 import type { DayWord } from '../../../../src/scanner/model/payability.ts';
-import type { Told } from './kinds.ts';
+import type { OwnVerdict } from './kinds.ts';
 import type { LoggedRequest } from './seller-server.ts';
 import type { Seller } from './world.ts';
 
@@ -20,14 +20,14 @@ export function recountWord({ seller, requests, isScanDay }: SellerDay): DayWord
     .map((one) => one.told);
   if (told.length === 0) return null;
   // A redirect that led on has no word of its own, unless nothing followed.
-  const words = told.filter((one): one is Exclude<Told, 'moved' | 'other'> => isWord(one));
+  const words = told.filter((one): one is Exclude<OwnVerdict, 'moved' | 'other'> => isWord(one));
   if (words.length === 0) return 'not_checked';
   if (words.includes('payable')) return 'payable';
   if (words.every((word) => word === 'down')) return 'down';
   return words.includes('not_payable') ? 'not_payable' : 'not_checked';
 }
 
-function isWord(told: Told): boolean {
+function isWord(told: OwnVerdict): boolean {
   return told !== 'moved' && told !== 'other';
 }
 

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createListener, type Server } from 'node:net';
 import { utcDay } from '../../../../src/service/store/statistics.ts';
 import type { CraftedAnswer } from '../../../fixtures/origins/crafted-answer.ts';
-import { documentOf, type StandInAnswer, type Told } from './kinds.ts';
+import { documentOf, type OwnVerdict, type StandInAnswer } from './kinds.ts';
 import { type Seller, urlOf } from './world.ts';
 
 export type LoggedRequest = {
@@ -15,7 +15,7 @@ export type LoggedRequest = {
   readonly method: string;
   readonly path: string;
   readonly userAgent: string;
-  readonly told: Told;
+  readonly told: OwnVerdict;
   /** The wait that the answer asks for; null if it asks for none. */
   readonly restMs: number | null;
   /** This machine's clock, at the request and at the end of the answer. */
@@ -47,13 +47,13 @@ export async function startSellers(
     const seller = byName.get(name);
     if (seller === undefined) return void response.writeHead(421).end();
     const atMs = now();
-    const said = answerOf(seller, request, utcDay(atMs));
+    const standIn = answerOf(seller, request, utcDay(atMs));
     const logged: LoggedRequest = {
-      ...{ name, atMs, day: utcDay(atMs), told: said.told },
+      ...{ name, atMs, day: utcDay(atMs), told: standIn.told },
       method: request.method ?? '',
       path: request.url ?? '',
       userAgent: request.headers['user-agent'] ?? '',
-      restMs: restOf(said),
+      restMs: restOf(standIn),
       begunMs: performance.now(),
       endedMs: Number.POSITIVE_INFINITY,
     };
@@ -62,7 +62,7 @@ export async function startSellers(
       logged.endedMs = performance.now();
     });
     farm.onRequest(logged);
-    void farm.hold(logged).then(() => send(said, response));
+    void farm.hold(logged).then(() => send(standIn, response));
   });
   const { port, listeners } = await listen(sellers, server);
   const farm: SellerServer = {

@@ -35,13 +35,13 @@ const countConnections = () =>
     service.app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
   );
 // The service may not have accepted the last connections yet.
-let held = await countConnections();
-for (let attempts = 0; held < CONNECTIONS && attempts < 100; attempts += 1) {
+let openCount = await countConnections();
+for (let attempts = 0; openCount < CONNECTIONS && attempts < 100; attempts += 1) {
   await delay(100);
-  held = await countConnections();
+  openCount = await countConnections();
 }
 const statuses = [await statusOf(), await statusOf()];
 const grownMiB = (process.memoryUsage.rss() - before) / MIB;
 for (const socket of sockets) socket.destroy();
 statuses.push(await statusOf());
-process.stdout.write(`${JSON.stringify({ held, statuses, grownMiB })}\n`);
+process.stdout.write(`${JSON.stringify({ held: openCount, statuses, grownMiB })}\n`);

@@ -62,19 +62,19 @@ export function censusRemembers(subject: ContractSubject): void {
       let { clock, store } = await openCensus(subject, [HOST]);
       await store.publish(publishedScan({ host: HOST }));
       const dice = diceOf(41);
-      const said = new Map<number, DayWord>();
+      const wordsByDay = new Map<number, DayWord>();
       for (let day = 0; day < 45; day += 1) {
         const word = DAY_WORDS[dice.below(6)];
         if (word !== undefined) {
-          said.set(utcDay(clock.now()), word);
+          wordsByDay.set(utcDay(clock.now()), word);
           await store.census.insertWord(HOST, utcDay(clock.now()), word);
           await store.census.fold(HOST);
           await store.census.fold(HOST);
         }
         if (day % 15 === 14) store = await subject.restart(store, { clock: clock.now });
-        if (said.size > 0) await expectLetters(store, clock, said);
+        if (wordsByDay.size > 0) await expectLetters(store, clock, wordsByDay);
         clock.advance(DAY_MS);
-        if (said.size > 0) await expectLetters(store, clock, said);
+        if (wordsByDay.size > 0) await expectLetters(store, clock, wordsByDay);
       }
     });
 

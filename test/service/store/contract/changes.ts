@@ -143,13 +143,13 @@ export function changesAreNumbered(subject: ContractSubject): void {
       await store.listing.set(host, { listed: false });
       await store.publish(publishedScan({ host, grade: 'B', scannedAtMs: 1_000 }));
       await store.publish(publishedScan({ host, grade: 'A', scannedAtMs: 2_000 }));
-      const told = async () => (await store.changes.list({ sinceMs: 0, limit: 9 })).changes;
-      expect(await told()).toEqual([]);
+      const listChanges = async () => (await store.changes.list({ sinceMs: 0, limit: 9 })).changes;
+      expect(await listChanges()).toEqual([]);
       await store.listing.set(host, { listed: true });
-      expect(await told()).toMatchObject([{ n: 3, changeType: 'new', grade: 'A' }]);
+      expect(await listChanges()).toMatchObject([{ n: 3, changeType: 'new', grade: 'A' }]);
       await store.listing.set(host, { listed: true });
       await store.publish(publishedScan({ host, grade: 'F', scannedAtMs: 3_000 }));
-      expect(await told()).toMatchObject([
+      expect(await listChanges()).toMatchObject([
         { changeType: 'new' },
         { changeType: 'grade_changed', previousGrade: 'A' },
       ]);

@@ -44,9 +44,9 @@ export function publishingRepeats(subject: ContractSubject): void {
           await directory.list({ ...query, grade: 'A', sinceMs: 0 }),
           await exports.takeSnapshot(9),
         ];
-        const told = (await changes.list({ sinceMs: 0, limit: 9 })).changes;
+        const changeRows = (await changes.list({ sinceMs: 0, limit: 9 })).changes;
         const grades = Object.values(await directory.countByGrade()).reduce((sum, n) => sum + n, 0);
-        return { counts: [...lists.map(({ count }) => count), grades], told };
+        return { counts: [...lists.map(({ count }) => count), grades], told: changeRows };
       };
       const at = (scannedAtMs: number) => ({ host, scannedAtMs, grade: 'A' }) as const;
       await store.publish(publishedScan({ ...at(1_000), reached: false }));
@@ -102,8 +102,8 @@ export function publishingRepeats(subject: ContractSubject): void {
       const second = publishedScan({ ...later, scannedAtMs: first.scannedAtMs + 1 });
       for (const { scannedAtMs, grade, score, counts, ...scan } of [first, second]) {
         await store.publish({ scannedAtMs, grade, score, counts, ...scan });
-        const told = { scannedAtMs, grade, score, counts };
-        expect(await store.directory.findGrade(scan.host)).toMatchObject(told);
+        const rating = { scannedAtMs, grade, score, counts };
+        expect(await store.directory.findGrade(scan.host)).toMatchObject(rating);
       }
     });
 

@@ -168,11 +168,11 @@ export function purgeForgets(subject: ContractSubject): void {
     test('keeps a live lease of any age', async () => {
       const { clock, store } = await freshWithClock(subject);
       const lifetimeMs = 100 * DAY_MS;
-      const held = await store.leases.takeSole(['n'], lifetimeMs);
+      const outcome = await store.leases.takeSole(['n'], lifetimeMs);
       await store.purge(clock.advance(2 * DAY_MS));
       const next = await store.leases.takeSole(['n'], lifetimeMs);
       expect(next.taken).toBe(false);
-      expect(held.taken && (await store.leases.isHeld(held.lease))).toBe(true);
+      expect(outcome.taken && (await store.leases.isHeld(outcome.lease))).toBe(true);
     });
 
     test('deletes an identifier chain whole, after the keys in it', async () => {

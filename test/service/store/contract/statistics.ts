@@ -229,8 +229,8 @@ async function expectAnswers(
       days,
       CHECKS,
     );
-    const told = { origins, grades, payableBy, checks, offers, prices };
+    const sums = { origins, grades, payableBy, checks, offers, prices };
     const inWindow = blocks.filter(({ lastDay }) => lastDay >= today - days && lastDay < today);
-    expect(told, `${days} days`).toEqual(recount(inWindow));
+    expect(sums, `${days} days`).toEqual(recount(inWindow));
   }
 }
