@@ -113,7 +113,9 @@ export function noteAnswers(
   day: number,
 ): readonly KnownResource[] {
   return resources.map((resource) => {
-    const sign = signs.find((each) => each.resource !== undefined && isSame(each.resource, resource));
+    const sign = signs.find(
+      (each) => each.resource !== undefined && isSame(each.resource, resource),
+    );
     if (sign === undefined) return resource;
     const { goneDay: _, ...rest } = resource;
     if (sign.payableBy !== null) return { ...rest, isChallenged: true };
