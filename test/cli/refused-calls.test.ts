@@ -1,10 +1,10 @@
-import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { preflightCommand } from '../../src/cli/preflight-command.ts';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { OriginRefused } from '../../src/scanner/guard/errors.ts';
+import { listenLocally } from '../fixtures/service/local-server.ts';
 import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { runCli, runCommand } from './run-cli.ts';
 
@@ -24,9 +24,7 @@ beforeAll(async () => {
     connections += 1;
     socket.destroy();
   });
-  listener.listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  port = (listener.address() as AddressInfo).port; // it listens on a port
+  ({ port } = await listenLocally(listener));
 });
 afterAll(async () => {
   listener.close();

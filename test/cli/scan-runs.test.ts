@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { freePort } from '../fixtures/service/free-port.ts';
 import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { NEWER_VERSION } from '../scanner/scan/engine-under-test.ts';
 import { type CliRun, runCli, runCommand } from './run-cli.ts';
@@ -51,13 +51,7 @@ describe('a finished scan', () => {
   });
 
   test('of a closed port has grade F and 25 results, and exits 0', async () => {
-    const server = createServer();
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const address = server.address();
-    const port = typeof address === 'object' ? address?.port : 0;
-    server.close();
-    await once(server, 'close');
+    const port = await freePort();
     const { code, stdout, stderr } = await runCli([
       'scan',
       `http://127.0.0.1:${port}`,

@@ -1,8 +1,6 @@
-/** The facilitator of the crash tests: it outlives the service. */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { keccak256 } from 'viem';
+import { listenLocally } from '../fixtures/service/local-server.ts';
 
 /** One transfer that was made. */
 export type Transfer = {
@@ -58,10 +56,8 @@ export async function startSettlementRecord(): Promise<SettlementRecord> {
     }
     answer({ success: true, transaction, network, payer: from });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    ...(await listenLocally(server)),
     get transfers() {
       return [...made.values()];
     },
@@ -70,11 +66,6 @@ export async function startSettlementRecord(): Promise<SettlementRecord> {
     },
     set loseEvery(every) {
       state.loseEvery = every;
-    },
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
     },
   };
 }

@@ -1,8 +1,7 @@
-/** The fault farm: hostile origins by name, each with the finding that tells of it. */
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import type { Seller } from '../fixtures/sellers/seller.ts';
+import { listenLocally } from '../fixtures/service/local-server.ts';
 import { createTestCa } from '../fixtures/tls/test-ca.ts';
 import type { FarmOrigin } from './farm-origin.ts';
 import { CLOCK_ORIGINS } from './origins/clocks.ts';
@@ -45,7 +44,7 @@ export async function startFarm(origins: readonly FarmOrigin[] = FARM): Promise<
   running.defer(() => inside[Symbol.asyncDispose]());
   const urls = new Map<string, string>();
   for (const { name, start } of origins) {
-    const { url } = started(await start({ ca, inside: inside.address }));
+    const { url } = started(await start({ ca, inside: inside.host }));
     urls.set(name, url);
   }
   const good: string[] = [];
@@ -70,15 +69,5 @@ async function listenInside() {
     socket.on('error', () => {});
     socket.end('HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nsecret');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // listening on TCP
-  return {
-    address: `127.0.0.1:${port}`,
-    reached: () => reached,
-    [Symbol.asyncDispose]: async () => {
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await listenLocally(server)), reached: () => reached };
 }

@@ -1,11 +1,10 @@
-/** An instance may join a store only with the settings of the live instances and its own signer. */
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { generatePrivateKey, privateKeyToAddress } from 'viem/accounts';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';
 import { freePort } from '../fixtures/service/free-port.ts';
+import { listenLocally } from '../fixtures/service/local-server.ts';
 import { TERMS } from '../service/payment/payer.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { type InstanceProcess, launchInstance, type Settings } from './instance-process.ts';
@@ -95,15 +94,12 @@ describe('a missing database at the start', () => {
 
   test('is reported within 30 s if a listener stays silent', async () => {
     const silentListener = createServer((socket) => socket.on('error', () => undefined));
-    silentListener.listen(0, '127.0.0.1');
-    await once(silentListener, 'listening');
-    const address = silentListener.address();
-    if (address === null || typeof address === 'string') throw new Error('no port');
+    const { host } = await listenLocally(silentListener);
     try {
       const startedMs = performance.now();
-      const line = await readRefusal({ STORE_URL: `mongodb://127.0.0.1:${address.port}/scanner` });
+      const line = await readRefusal({ STORE_URL: `mongodb://${host}/scanner` });
       expect(performance.now() - startedMs).toBeLessThan(MAX_START_MS);
-      expect(line).toContain(`127.0.0.1:${address.port}`);
+      expect(line).toContain(host);
     } finally {
       silentListener.close();
     }

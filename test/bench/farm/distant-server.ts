@@ -1,6 +1,5 @@
-/** A server that is as far away as its packets say, though it runs on this machine. */
-import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 
 /**
  * Listens before the server at `port`: opening a connection takes a round trip of `roundTripMs`, and
@@ -14,11 +13,7 @@ export async function putAtDistance(port: number, roundTripMs: number): Promise<
     carry(near.setNoDelay(true), far, roundTripMs / 2, openMs);
     carry(far, near, roundTripMs / 2, 0);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the distance has no port');
-  return address.port;
+  return (await listenLocally(server)).port;
 }
 
 /** In order, because timers of one due time fire in the order in which they were set. */

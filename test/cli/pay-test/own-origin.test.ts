@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { expect, test } from 'vitest';
 import { freePort } from '../../fixtures/service/free-port.ts';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 import { folderPerFile } from '../../fixtures/temp-folder.ts';
 import { runCli } from '../run-cli.ts';
 
@@ -44,18 +44,13 @@ test('the run sends no request to another origin, although documents and redirec
     requestedPaths.push(request.url ?? '');
     response.writeHead(402).end('{}');
   });
-  await new Promise<void>((resolve) => otherServer.listen(0, '127.0.0.1', resolve));
-  const otherUrl = `http://127.0.0.1:${(otherServer.address() as AddressInfo).port}`; // The server listens on TCP.
-  try {
-    const withoutRoute = await payTest(otherUrl, ['--only', 'T1']);
-    expect(withoutRoute).toMatchObject({ code: 2, stdout: '' });
-    expect(withoutRoute.stderr).toContain('no route asks for a payment');
-    const withRoute = await payTest(otherUrl, ['--only', 'T1', '--route', 'GET /paid']);
-    expect(withRoute.stdout).toContain('GET /paid: answers 307 instead of 402');
-    expect(requestedPaths).toEqual([]);
-  } finally {
-    otherServer.close();
-  }
+  await using other = await listenLocally(otherServer);
+  const withoutRoute = await payTest(other.url, ['--only', 'T1']);
+  expect(withoutRoute).toMatchObject({ code: 2, stdout: '' });
+  expect(withoutRoute.stderr).toContain('no route asks for a payment');
+  const withRoute = await payTest(other.url, ['--only', 'T1', '--route', 'GET /paid']);
+  expect(withRoute.stdout).toContain('GET /paid: answers 307 instead of 402');
+  expect(requestedPaths).toEqual([]);
 });
 
 /** Refuses each connection to another machine, and writes its address to the file DIALLED. */

@@ -1,7 +1,4 @@
-/** Advice on answers to browsers. A real browser judges the cases if one is installed. */
-import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { advise } from '../../../src/scanner/clients/advise.ts';
@@ -14,6 +11,7 @@ import {
   html,
   perfectSeller,
 } from '../../fixtures/observations/build-observations.ts';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[]>>;
 
@@ -144,15 +142,6 @@ async function serve(status: number, headers: Headers) {
   const server = createServer((_request, response) => {
     response.writeHead(status, headers as IncomingHttpHeaders).end('<p>hello</p>');
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo; // listening on TCP
-  return {
-    url: `http://127.0.0.1:${port}/`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const local = await listenLocally(server);
+  return { ...local, url: `${local.url}/` };
 }

@@ -1,7 +1,5 @@
-/** A server on loopback that plays a third party, records its requests, and can hang. */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 
 export type StandIn = {
   readonly url: string;
@@ -30,20 +28,15 @@ export async function startStandIn(
     requestedPaths.push(request.url ?? '');
     void respond(request, response, answer);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const local = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: local.url,
     requestedPaths,
     forget: () => {
       requestedPaths.length = 0;
     },
     close: async () => {
-      server.closeAllConnections();
-      if (!server.listening) return;
-      server.close();
-      await once(server, 'close');
+      if (server.listening) await local[Symbol.asyncDispose]();
     },
   };
 }

@@ -8,6 +8,7 @@ import { createLocalBackend } from '../../../src/cli/mcp-command.ts';
 import { type Clients, openClients } from '../../../src/scanner/clients/open-clients.ts';
 import { createMcpServer } from '../../../src/scanner/mcp/create-server.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 
 const TIMEOUT_MS = 120_000;
 
@@ -41,12 +42,9 @@ async function startSlowSeller() {
     inner.on('error', () => socket.destroy());
     socket.pipe(inner).pipe(socket);
   });
-  const listening = Promise.withResolvers<void>();
-  server.listen(0, '127.0.0.1', listening.resolve);
-  await listening.promise;
-  const address = server.address();
+  const { url } = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`,
+    url,
     open: () => gate.resolve(),
     countRoots: () => rootCount,
     async [Symbol.asyncDispose]() {

@@ -1,8 +1,7 @@
-/** A seller that can put a file at the challenge path. */
-import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { TOKEN_PATH } from '../../../src/service/ownership/token-reader.ts';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 import { createTestCa } from '../../fixtures/tls/test-ca.ts';
 
 export type TokenOrigin = AsyncDisposable & {
@@ -32,14 +31,10 @@ export async function startTokenOrigin(): Promise<TokenOrigin> {
     visits.push(request);
     handler(response);
   });
-  server.listen(0, 'localhost');
-  await once(server, 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const host = `localhost:${address.port}`;
+  const local = await listenLocally(server, 'localhost');
   return {
-    url: `https://${host}`,
-    host,
+    ...local,
+    url: `https://${local.host}`,
     ca: ca.pem,
     visits,
     answer: (next) => {
@@ -48,11 +43,6 @@ export async function startTokenOrigin(): Promise<TokenOrigin> {
     serve: (text) => {
       handler = (response) =>
         void response.writeHead(200, { 'content-type': 'text/plain' }).end(text);
-    },
-    [Symbol.asyncDispose]: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
     },
   };
 }

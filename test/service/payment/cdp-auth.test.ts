@@ -1,13 +1,13 @@
 /** The tests verify the tokens with the public key, as the servers of the Coinbase Developer Platform do. */
 import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { parseCdpPrivateKey } from '../../../src/service/config/payment.ts';
 import {
   createCdpHeaders,
   createRemoteFacilitator,
 } from '../../../src/service/payment/settle/remote-facilitator.ts';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 
 const KEY_ID = 'organizations/11111111-2222-3333-4444-555555555555/apiKeys/1';
 const CDP_URL = 'https://api.cdp.coinbase.com/platform/v2/x402';
@@ -91,17 +91,15 @@ test('every request to the facilitator carries the token for its own path', asyn
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ kinds: [], extensions: [], signers: {} }));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo; // The server listens on TCP.
+  await using local = await listenLocally(server);
   const cdpKey = createKey(pkcs8);
-  const facilitator = createRemoteFacilitator({ url: `http://127.0.0.1:${port}/x402/`, cdpKey });
+  const facilitator = createRemoteFacilitator({ url: `${local.url}/x402/`, cdpKey });
   await facilitator.findSupported();
-  server.close();
 
   expect(requests.map(({ line }) => line)).toEqual(['GET /x402/supported']);
   const token = (requests[0]?.headers.authorization ?? '').replace('Bearer ', '');
   const { claims } = verifyAndDecode(token, p256.publicKey);
-  expect(claims.uris).toEqual([`GET 127.0.0.1:${port}/x402/supported`]);
+  expect(claims.uris).toEqual([`GET ${local.host}/x402/supported`]);
 });
 
 function createKey(secret: string) {

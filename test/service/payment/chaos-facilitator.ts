@@ -1,10 +1,8 @@
-/** The official facilitator behind HTTP that cannot be trusted. */
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { x402Facilitator } from '@x402/core/facilitator';
 import type { PaymentPayload, PaymentRequirements, SettleResponse } from '@x402/core/types';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 
 /** Conduct of a facilitator. Real facilitators have done each of these. */
 export type SettleConduct =
@@ -54,10 +52,9 @@ export async function startChaosFacilitator(honest: x402Facilitator): Promise<Ch
     const settle = () => honest.settle(paymentPayload, paymentRequirements);
     await misbehave(conduct, response, settle, paymentRequirements.network, hanging);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
+  const local = await listenLocally(server);
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: local.url,
     get plan() {
       return state.plan;
     },
@@ -69,9 +66,7 @@ export async function startChaosFacilitator(honest: x402Facilitator): Promise<Ch
     },
     async [Symbol.asyncDispose]() {
       for (const response of hanging) response.destroy();
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      await local[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,7 +1,5 @@
-/** A node in front of the test chain whose methods can be made to fail, each in every way that nodes have. */
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 
 export const NODE_FAILURES = [
   'http-429',
@@ -59,11 +57,9 @@ export async function startFailingNode(chainUrl: string): Promise<FailingNode> {
     });
     answer(response, reply.status, await reply.json());
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const local = await listenLocally(server);
   return {
-    rpcUrl: `http://127.0.0.1:${port}/v2/${NODE_SECRET}`,
+    rpcUrl: `${local.url}/v2/${NODE_SECRET}`,
     requestedMethods,
     raw,
     fail(failure, methods = []) {
@@ -77,9 +73,7 @@ export async function startFailingNode(chainUrl: string): Promise<FailingNode> {
     },
     async [Symbol.asyncDispose]() {
       for (const response of hanging) response.destroy();
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
+      await local[Symbol.asyncDispose]();
     },
   };
 }

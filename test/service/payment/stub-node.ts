@@ -1,8 +1,6 @@
-/** A node that answers what a test tells it to, over real HTTP. */
-import { once } from 'node:events';
 import { createServer, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { type Hex, numberToHex, pad, toEventSelector } from 'viem';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 import { TERMS } from './payer.ts';
 
 export type NodeAnswer = (params: readonly unknown[]) => unknown;
@@ -39,18 +37,8 @@ export async function startStubNode(answers: Record<string, NodeAnswer>): Promis
       return known(params);
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    rpcUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2/SECRETKEY123`,
-    answers,
-    requestedMethods,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  const local = await listenLocally(server);
+  return { ...local, rpcUrl: `${local.url}/v2/SECRETKEY123`, answers, requestedMethods };
 }
 
 /** Starts a server on a loopback address, which keeps the paths of its requests, oldest first. */
@@ -60,17 +48,7 @@ export async function startServer(listener: RequestListener) {
     paths.push(request.url ?? '');
     listener(request, response);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    paths,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return { ...(await listenLocally(server)), paths };
 }
 
 function answer(response: ServerResponse, id: unknown, result: () => unknown): void {

@@ -5,6 +5,7 @@ import { parseAllowHosts, parseOrigin } from '../../../src/scanner/guard/origin.
 import type { PreflightEngine } from '../../../src/scanner/preflight/judge-challenge.ts';
 import { createAskResources } from '../../../src/service/turns/ask-resources.ts';
 import { LimitReached } from '../../../src/service/turns/origin-turns.ts';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 import { createFreeTurns, openRealClient } from './turn-clients.ts';
 
 test('each resource is requested once with its method, one after another, and the first 429 stops the requests', async () => {
@@ -14,9 +15,7 @@ test('each resource is requested once with its method, one after another, and th
     const status = request.url === '/busy' ? 429 : 200;
     response.writeHead(status).end();
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  const host = `127.0.0.1:${typeof address === 'object' ? address?.port : ''}`;
+  const { host } = await listenLocally(server);
   const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(host) };
   // The engine is never called, because no answer is a 402.
   const engine = {} as PreflightEngine;

@@ -8,6 +8,7 @@ import { parseAllowHosts, parseOrigin } from '../../../src/scanner/guard/origin.
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { createOwnerWatches } from '../../../src/service/watch/owner-watches.ts';
 import { diceOf } from '../../fixtures/dice.ts';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 import { FAST, HOST, TIME_SCALE } from './kill-settings.ts';
 import { type Receiver, startReceiver, verifySignature } from './receiver.ts';
 
@@ -156,15 +157,6 @@ async function end(child: ChildProcess): Promise<void> {
 async function startWorld() {
   const world = { price: 1_000 };
   const server = createServer((_request, response) => void response.end(String(world.price)));
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return Object.assign(world, {
-    url: `http://127.0.0.1:${address.port}/`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  });
+  const local = await listenLocally(server);
+  return Object.assign(world, local, { url: `${local.url}/` });
 }

@@ -1,6 +1,6 @@
-import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 
 export type Received = {
   readonly id: string;
@@ -56,23 +56,15 @@ export async function startReceiver(reply: Reply = replyAgreed): Promise<Receive
     received.push(one);
     await currentReply(one, response, request);
   });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  const host = `127.0.0.1:${address.port}`;
+  const local = await listenLocally(server);
   return {
-    url: `http://${host}/hook?x=1`,
-    host,
+    ...local,
+    url: `${local.url}/hook?x=1`,
     received,
     setReply(next) {
       currentReply = next;
     },
     eventTypes: () => received.map(({ type }) => type),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
   };
 }
 

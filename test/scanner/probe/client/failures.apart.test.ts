@@ -1,9 +1,9 @@
-import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { OriginRefused } from '../../../../src/scanner/guard/errors.ts';
 import { NetworkDown } from '../../../../src/scanner/guard/failures.ts';
 import type { Resolver } from '../../../../src/scanner/guard/name-servers.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../../src/scanner/guard/origin.ts';
+import { freePort } from '../../../fixtures/service/free-port.ts';
 import { createTestCa, selfSigned, type TestCa } from '../../../fixtures/tls/test-ca.ts';
 import { ask, clientFor, dataOf, startOrigin, startRawOrigin } from './harness.ts';
 
@@ -216,11 +216,7 @@ function toHttpsTarget(port: number) {
 }
 
 async function findClosedPort() {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
+  const url = `http://127.0.0.1:${await freePort()}`;
   const policy = allowOrigin(url, DEFAULT_POLICY);
   return { policy, origin: parseOrigin(url, policy) };
 }
