@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gradeObservations } from '../../src/scanner/scan/grade-observations.ts';
 import { type ScanFindings, toPublishedScan } from '../../src/service/scans/finished-scan.ts';
+import type { PublishedScan } from '../../src/service/store/published-scan.ts';
 import type { Store } from '../../src/service/store/store.ts';
 import { perfectSeller } from '../fixtures/observations/build-observations.ts';
 import { openEngine } from './engine.ts';
@@ -39,6 +40,17 @@ export async function sampleScan(): Promise<ScanFindings> {
     dayWord: 'payable',
     observationsSha256: '0'.repeat(64),
   };
+}
+
+/** The same report, as a scan that is published. */
+export function publishSample(sample: ScanFindings): PublishedScan {
+  const scan = {
+    ...sample,
+    scanId: 'sample',
+    host: hostOf(0),
+    scannedAt: new Date().toISOString(),
+  };
+  return toPublishedScan(scan, { scoring: 'scoring@1' });
 }
 
 export function hostOf(n: number): string {

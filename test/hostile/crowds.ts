@@ -1,13 +1,12 @@
-/** Scans at once, by the real service, of answers that are large: its memory meanwhile, and how long others wait. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { OPENAPI_ALTERNATES } from '../../src/scanner/probe/first-wave.ts';
+import { readMetric } from '../bench/measured-instance.ts';
 import type { CraftedAnswer } from '../fixtures/origins/crafted-answer.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { forkScript } from '../fixtures/service/forked-script.ts';
 import { type InstanceProcess, startInstance } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
 
@@ -124,7 +123,8 @@ async function buyAll(instance: InstanceProcess, urls: readonly string[]): Promi
   return refused;
 }
 
-function watch(instance: InstanceProcess) {
+/** Asks for /health again and again. */
+export function watch(instance: InstanceProcess) {
   const waits: number[] = [];
   let peakMib = 0;
   let isOver = false;
@@ -142,7 +142,8 @@ function watch(instance: InstanceProcess) {
       isOver = true;
       await asking;
       waits.sort((a, b) => a - b);
-      return { peakMib, healthP99Ms: waits[Math.floor(waits.length * 0.99)] ?? 0 };
+      const healthP99Ms = waits[Math.floor(waits.length * 0.99)] ?? 0;
+      return { peakMib, healthP99Ms, healthMaxMs: waits.at(-1) ?? 0 };
     },
   };
 }
@@ -154,24 +155,14 @@ function rssMib({ pid }: InstanceProcess): number {
 
 /** Since it was asked last. */
 async function delayP99Ms(instance: InstanceProcess): Promise<number> {
-  const { body } = await instance.get('/metrics');
-  return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(body)?.[1]) * 1_000;
+  return (await readMetric(instance, 'nodejs_eventloop_lag_p99_seconds')) * 1_000;
 }
 
 /** In a process of their own. */
 async function startSellers(kind: Kind, count: number) {
-  const child = fork(fileURLToPath(import.meta.url), [kind, String(count)], {
-    execArgv: ['--no-warnings'],
-  });
-  const [urls] = await once(child, 'message');
-  return {
-    urls: urls as readonly string[], // said by `serve`
-    [Symbol.asyncDispose]: async () => {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
+  const script = fileURLToPath(import.meta.url);
+  const { message: urls, ...forked } = await forkScript<string[]>(script, [kind, String(count)]);
+  return { ...forked, urls };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

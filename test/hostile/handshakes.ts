@@ -1,8 +1,8 @@
-/** Servers whose certificates take as long to check as a handshake may, in a process of their own. */
-import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
+import { forkScript } from '../fixtures/service/forked-script.ts';
+import { listenLocally } from '../fixtures/service/local-server.ts';
 import { costlyChain } from '../fixtures/tls/costly-handshakes.ts';
 
 /** The most certificates that fit into 16 KiB. */
@@ -18,21 +18,15 @@ export type Handshakes = {
 };
 
 export async function startHandshakes(count: number): Promise<Handshakes> {
-  const child = fork(fileURLToPath(import.meta.url), [String(count)], {
-    execArgv: ['--no-warnings'],
-  });
-  const [hosts] = await once(child, 'message');
+  const script = fileURLToPath(import.meta.url);
+  const { child, message: hosts, ...forked } = await forkScript<string[]>(script, [String(count)]);
   return {
+    ...forked,
     hosts,
     begun: async () => {
       child.send('begun');
       const [begun] = await once(child, 'message');
       return begun;
-    },
-    [Symbol.asyncDispose]: async () => {
-      const ended = once(child, 'exit');
-      child.kill('SIGKILL');
-      await ended;
     },
   };
 }
@@ -50,10 +44,7 @@ async function serve(count: number): Promise<void> {
       raw.on('error', () => {});
       new TLSSocket(raw, { isServer: true, key, cert }).on('error', () => {});
     });
-    server.listen(0, HOST);
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo; // listening on TCP
-    hosts.push(`${HOST}:${port}`);
+    hosts.push((await listenLocally(server, HOST)).host);
   }
   process.on('message', () => process.send?.(begun));
   process.on('disconnect', () => process.exit());

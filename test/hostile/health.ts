@@ -1,9 +1,9 @@
 /** Measures /health during hostile handshakes, which anybody can start for free. */
-import { launchInstance } from '../hosts/instance-process.ts';
+import { startInstance } from '../hosts/instance-process.ts';
+import { watch } from './crowds.ts';
 import { startHandshakes } from './handshakes.ts';
 
 const HANDSHAKES = 64;
-const EVERY_MS = 10;
 
 export type HealthTold = {
   readonly p99Ms: number;
@@ -12,24 +12,14 @@ export type HealthTold = {
 };
 
 export async function measureHealth(): Promise<HealthTold> {
-  const hostile = await startHandshakes(HANDSHAKES);
-  const service = await launchInstance({
+  await using hostile = await startHandshakes(HANDSHAKES);
+  const service = await startInstance({
     SCAN_ALLOW_HOSTS: hostile.hosts.join(','),
     STORE_URL: 'sqlite::memory:',
     RATE_LIMIT: 'off',
   });
   try {
-    await ready(service.url);
-    const waits: number[] = [];
-    let isOver = false;
-    const watching = (async () => {
-      while (!isOver) {
-        const startMs = performance.now();
-        await (await fetch(`${service.url}/health`)).arrayBuffer();
-        waits.push(performance.now() - startMs);
-        await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
-      }
-    })();
+    const watching = watch(service);
     await Promise.all(
       hostile.hosts.map(async (host) => {
         const body = { url: `https://${host}` };
@@ -37,22 +27,9 @@ export async function measureHealth(): Promise<HealthTold> {
         await service.post('/v1/verify/confirm', body);
       }),
     );
-    isOver = true;
-    await watching;
-    waits.sort((a, b) => a - b);
-    const p99Ms = waits[Math.floor(waits.length * 0.99)] ?? 0;
-    return { p99Ms, maxMs: waits.at(-1) ?? 0, handshakes: await hostile.begun() };
+    const { healthP99Ms, healthMaxMs } = await watching.end();
+    return { p99Ms: healthP99Ms, maxMs: healthMaxMs, handshakes: await hostile.begun() };
   } finally {
     await service.kill();
-    await hostile[Symbol.asyncDispose]();
-  }
-}
-
-async function ready(url: string): Promise<void> {
-  for (;;) {
-    const answer = await fetch(`${url}/health`).catch(() => null);
-    await answer?.arrayBuffer();
-    if (answer?.status === 200) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -1,5 +1,3 @@
-/** Paid scans beside one client who uses every free route to its limit. */
-import { randomUUID } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import {
   DOCUMENT_OFFER,
@@ -7,16 +5,22 @@ import {
   REVISIONS,
   UNPAID_ANSWERS_PER_MINUTE,
 } from '../../../src/service/config/revision.ts';
-import { toPublishedScan } from '../../../src/service/scans/finished-scan.ts';
 import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { type InstanceProcess, startInstance } from '../../hosts/instance-process.ts';
-import { newPurchase } from '../../hosts/purchase.ts';
 import { startFarm } from '../farm/seller-farm.ts';
 import type { LoadRequest } from '../http/load.ts';
+import { scanMs } from '../measured-instance.ts';
 import { type BenchCase, median } from '../measurement.ts';
 import { seedDirectory } from '../seeded-directory.ts';
 import { seedHostDays } from '../seeded-statistics.ts';
-import { hostOf, newDataFolder, publishScans, sampleScan, usedBytes } from '../seeded-store.ts';
+import {
+  hostOf,
+  newDataFolder,
+  publishSample,
+  publishScans,
+  sampleScan,
+  usedBytes,
+} from '../seeded-store.ts';
 
 const HOST_DAYS = 20_000;
 /** Hosts with a stored report, whose pages are read. */
@@ -79,30 +83,14 @@ export default beside;
 /** Fills the store; answers the bytes of a host on a day. */
 async function seed(database: string, hosts: number): Promise<number> {
   const sample = await sampleScan();
-  const scan = {
-    ...sample,
-    scanId: randomUUID(),
-    host: hostOf(0),
-    scannedAt: new Date().toISOString(),
-  };
   const nowMs = Date.now();
-  const published = toPublishedScan(scan, { scoring: 'scoring@1' });
-  await seedDirectory(database, { hosts, sample: published, nowMs });
+  await seedDirectory(database, { hosts, sample: publishSample(sample), nowMs });
   const store = openSqlite(database);
   await publishScans(store, sample, { hosts: REPORTS, withResults: true });
   await store.close();
   const before = usedBytes(database);
   await seedHostDays(database, { hosts, report: sample.report, nowMs });
   return (usedBytes(database) - before) / hosts;
-}
-
-/** The time of a paid scan, by a payer at their own address. */
-async function scanMs(instance: InstanceProcess, url: string): Promise<number> {
-  const { headers, client } = await newPurchase('scan');
-  const startMs = performance.now();
-  const { status, body } = await instance.post('/v1/scan', { url }, { ...headers, ...client });
-  if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
-  return performance.now() - startMs;
 }
 
 type Route = { readonly perMinute: number; readonly request: (n: number) => LoadRequest };

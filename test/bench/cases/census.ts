@@ -8,10 +8,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { utcDay } from '../../../src/service/store/statistics.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { type InstanceProcess, startInstance } from '../../hosts/instance-process.ts';
-import { newPurchase } from '../../hosts/purchase.ts';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
+import { startInstance } from '../../hosts/instance-process.ts';
 import { goodSeller } from '../farm/good-seller.ts';
 import { startFarm } from '../farm/seller-farm.ts';
+import { scanMs } from '../measured-instance.ts';
 import { type BenchCase, median } from '../measurement.ts';
 import { newDataFolder } from '../seeded-store.ts';
 
@@ -92,10 +93,7 @@ async function startSellers(count: number) {
   const urls: string[] = [];
   for (const [n, listener] of listeners.entries()) {
     const address = `127.${1 + (n >> 8)}.${n & 255}.1`;
-    await once(listener.listen(0, address), 'listening');
-    const bound = listener.address();
-    if (bound === null || typeof bound === 'string') throw new Error('a seller has no port');
-    urls.push(`http://${address}:${bound.port}`);
+    urls.push((await listenLocally(listener, address)).url);
   }
   return Object.assign(world, {
     urls,
@@ -134,13 +132,4 @@ async function untilAsked(
     if (performance.now() > deadlineMs) throw new Error('the census asks nobody');
     await pause(20);
   }
-}
-
-/** The time of a paid scan, by a payer at an address of their own. */
-async function scanMs(instance: InstanceProcess, url: string): Promise<number> {
-  const { headers, client } = await newPurchase('scan');
-  const startMs = performance.now();
-  const { status, body } = await instance.post('/v1/scan', { url }, { ...headers, ...client });
-  if (status !== 200) throw new Error(`a paid scan answered ${status}: ${body}`);
-  return performance.now() - startMs;
 }

@@ -2,7 +2,6 @@
 import { copyFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { toPublishedScan } from '../../../src/service/scans/finished-scan.ts';
 import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { freePort } from '../../fixtures/service/free-port.ts';
 import { TERMS } from '../../service/payment/payer.ts';
@@ -17,7 +16,7 @@ import {
 import { type ServerProcess, startServer } from '../http/server-process.ts';
 import type { BenchCase, Measurement } from '../measurement.ts';
 import { seedDirectory } from '../seeded-directory.ts';
-import { hostOf, newDataFolder, publishScans, sampleScan } from '../seeded-store.ts';
+import { hostOf, newDataFolder, publishSample, publishScans, sampleScan } from '../seeded-store.ts';
 
 const PLAIN = fileURLToPath(new URL('../http/plain-server.ts', import.meta.url));
 const SERVICE = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
@@ -88,13 +87,7 @@ async function readsOf(hosts: number, roundMs: number): Promise<Measurement[]> {
 async function seed(database: string, hosts: number): Promise<void> {
   const sample = await sampleScan();
   if (hosts > MAX_WITH_RESULTS) {
-    const scan = {
-      ...sample,
-      scanId: 'sample',
-      host: hostOf(0),
-      scannedAt: new Date().toISOString(),
-    };
-    const published = toPublishedScan(scan, { scoring: 'scoring@1' });
+    const published = publishSample(sample);
     const seed = { hosts, sample: published, nowMs: Date.now(), nameOf: hostOf, hasHidden: false };
     await seedDirectory(database, seed);
     return;

@@ -2,8 +2,8 @@
 import { type InstanceProcess, startInstance } from '../../hosts/instance-process.ts';
 import { newPurchase, type PaidOperation, type Purchase } from '../../hosts/purchase.ts';
 import { startFarm } from '../farm/seller-farm.ts';
+import { processorSeconds } from '../measured-instance.ts';
 import type { BenchCase, Effort, Measurement } from '../measurement.ts';
-import { processorSeconds } from '../processor-time.ts';
 import { newDataFolder } from '../seeded-store.ts';
 
 const AT_ONCE = 20;

@@ -1,5 +1,5 @@
 /** Compares a command with `node -e 0`, and measures the service until its first answer. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempDisposableSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { launchInstance, startInstance } from '../../hosts/instance-process.ts';
 import { type FarmOrder, startFarm } from '../farm/seller-farm.ts';
+import { readMetric } from '../measured-instance.ts';
 import { type BenchCase, type Measurement, median } from '../measurement.ts';
 import { newDataFolder } from '../seeded-store.ts';
 
@@ -35,12 +36,12 @@ type Cost = { readonly wallMs: number; readonly cpuMs: number; readonly mib: num
 
 const startup: BenchCase = async ({ isQuick }) => {
   const runs = isQuick ? 1 : 7;
-  const nothing = costOf(['-e', '0'], runs);
+  const nothing = await costOf(['-e', '0'], runs);
   const rows: Measurement[] = [{ what: 'node -e 0', value: nothing.wallMs, unit: 'ms' }];
   for (const [what, args] of Object.entries(COMMANDS)) {
     // The first run fills the compile cache.
-    costOf(args, 1);
-    const { wallMs, cpuMs } = costOf(args, runs);
+    await costOf(args, 1);
+    const { wallMs, cpuMs } = await costOf(args, runs);
     rows.push(
       { what, value: wallMs / nothing.wallMs, unit: 'x', note: 'of node -e 0' },
       { what: `${what}, processor time`, value: cpuMs / nothing.cpuMs, unit: 'x' },
@@ -73,7 +74,7 @@ async function besideAgentCash(order: FarmOrder, runs: number): Promise<Measurem
   const [url = ''] = farm.urls;
   const scan = ['scan', url, '--allow-private', '--offline'];
   const where = order.kind === 'distant' ? `, ${order.delayMs} ms away over TLS` : '';
-  const theirs = await costAside([AGENTCASH, 'discover', url], runs, env);
+  const theirs = await costOf([AGENTCASH, 'discover', url], runs, env);
   const rows: Measurement[] = [
     { what: `AgentCash discover${where}`, value: theirs.wallMs, unit: 'ms' },
     { what: `AgentCash discover${where}, memory`, value: theirs.mib, unit: 'MiB' },
@@ -81,8 +82,8 @@ async function besideAgentCash(order: FarmOrder, runs: number): Promise<Measurem
   const scans = { 'scan, sources': [CLI, ...scan], 'scan, packed': [PACKED, ...scan] };
   for (const [name, args] of Object.entries(scans)) {
     if (args[0] === PACKED && !existsSync(new URL(PACKED, `file://${ROOT}`))) continue;
-    await costAside(args, 1, env);
-    const ours = await costAside(args, runs, env);
+    await costOf(args, 1, env);
+    const ours = await costOf(args, runs, env);
     const what = `${name}${where}`;
     const note = 'of AgentCash discover';
     rows.push(
@@ -94,15 +95,10 @@ async function besideAgentCash(order: FarmOrder, runs: number): Promise<Measurem
   return rows;
 }
 
-function costOf(args: readonly string[], runs: number): Cost {
-  return typical(Array.from({ length: runs }, () => runOnce(args)));
-}
-
-/** While this process goes on: the seller's report comes through it. */
-async function costAside(
+async function costOf(
   args: readonly string[],
   runs: number,
-  env: NodeJS.ProcessEnv,
+  env: NodeJS.ProcessEnv = process.env,
 ): Promise<Cost> {
   const costs: Cost[] = [];
   for (let run = 0; run < runs; run += 1) {
@@ -121,17 +117,6 @@ async function costAside(
     costs.push(costIn(errorText, performance.now() - startMs));
   }
   return typical(costs);
-}
-
-function runOnce(args: readonly string[]): Cost {
-  const startMs = performance.now();
-  const { stderr, status } = spawnSync(process.execPath, withTell(args), {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  const wallMs = performance.now() - startMs;
-  if (status !== 0) throw new Error(`${args.join(' ')} failed: ${stderr}`);
-  return costIn(stderr, wallMs);
 }
 
 function withTell(args: readonly string[]): string[] {
@@ -158,8 +143,7 @@ async function restBytes(restMs: number): Promise<number> {
   const instance = await startInstance({ STORE_URL: `sqlite:${data.database}` });
   try {
     await pause(restMs);
-    const { body } = await instance.get('/metrics');
-    return Number(/^process_resident_memory_bytes (\S+)$/m.exec(body)?.[1]);
+    return await readMetric(instance, 'process_resident_memory_bytes');
   } finally {
     await instance.kill('SIGKILL');
   }

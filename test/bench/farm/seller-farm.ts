@@ -1,7 +1,5 @@
-/** Many sellers in a process of their own. */
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { forkScript } from '../../fixtures/service/forked-script.ts';
 
 /** `distant` is a good one over TLS, delayed at the socket and not at the answer. */
 export type SellerKind = 'good' | 'distant' | 'hostile';
@@ -29,19 +27,6 @@ export type SellerFarm = AsyncDisposable & FarmReport;
 
 export async function startFarm(order: FarmOrder): Promise<SellerFarm> {
   const file = fileURLToPath(new URL('farm-process.ts', import.meta.url));
-  const child = fork(file, [JSON.stringify(order)]);
-  const exited = once(child, 'exit');
-  const report = await Promise.race([
-    once(child, 'message').then(([message]) => message as FarmReport), // as it sends it
-    exited.then(([code]) => {
-      throw new Error(`the sellers ended with ${code} before they listened`);
-    }),
-  ]);
-  return {
-    ...report,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await exited;
-    },
-  };
+  const { message, ...forked } = await forkScript<FarmReport>(file, [JSON.stringify(order)]);
+  return { ...forked, ...message };
 }
