@@ -1,12 +1,7 @@
 import { Counter, Histogram, Registry } from 'prom-client';
 import type { Config } from '../config/config.ts';
 import { toWatchTiming } from '../watch/state.ts';
-import {
-  createWatching,
-  type Watching,
-  type WatchingEvent,
-  type WatchingOptions,
-} from '../watch/watching.ts';
+import { Watching, type WatchingEvent, type WatchingOptions } from '../watch/watching.ts';
 import { addReadGauge } from './money-metrics.ts';
 
 const DURATION_BUCKETS_SEC = [0.1, 0.5, 1, 2.5, 5, 10, 15, 30];
@@ -70,7 +65,7 @@ type WatchingParts = Omit<WatchingOptions, 'siteUrl' | 'policy' | 'timing'>;
 /** Begins no look and no delivery before `start`. */
 export function openWatching(config: Config, parts: WatchingParts) {
   const metrics = new WatchMetrics();
-  const watching = createWatching({
+  const watching = new Watching({
     ...parts,
     siteUrl: config.siteUrl,
     policy: config.originPolicy,

@@ -29,25 +29,7 @@ import {
 
 type WatchRequest = { readonly webhook: string; readonly listingKey?: string | undefined };
 
-type NewWatch = {
-  readonly host: string;
-  /** Shown only in the answer that creates the watch. */
-  readonly secret: string;
-  readonly endsAt: string;
-  readonly feedUrl: string;
-};
-
-type WatchStatus = ReturnType<typeof toWatchStatus>;
-
-/** The operations of owners on their watches. All methods except `create` throw NotYourWatch. */
-export type OwnerWatches = {
-  /** Throws NotVerified, NotYourProof, OriginRefused, WatchJustChanged, TooManyWatches. */
-  create(origin: Origin, client: Client, request: WatchRequest): Promise<NewWatch>;
-  status(origin: Origin, secret: string): Promise<WatchStatus>;
-  /** Sends an event of type `watch.test`. Throws NotAgreed. */
-  test(origin: Origin, secret: string): Promise<WatchStatus>;
-  stop(origin: Origin, secret: string): Promise<WatchStatus>;
-};
+export type OwnerWatches = ReturnType<typeof createOwnerWatches>;
 
 type OwnerWatchesOptions = {
   readonly store: Store;
@@ -66,7 +48,8 @@ const MAX_PENDING_CHANGES = 3;
 /** These events concern only the replaced watch or its receiver. */
 const NOT_COPIED_EVENTS: ReadonlySet<string> = new Set(['watch.started', 'watch.ending']);
 
-export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
+/** The operations of owners on their watches. All methods except `create` throw NotYourWatch. */
+export function createOwnerWatches(options: OwnerWatchesOptions) {
   const { store, policy, siteUrl, timing, resolver = systemResolver() } = options;
 
   /** A missing watch takes the same time as a wrong secret: one look-up and one comparison. */
@@ -78,10 +61,11 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
   }
 
   return {
-    async create(origin, client, { webhook: webhookText, listingKey }) {
-      const { webhook, receiver } = readWebhook(webhookText, policy);
+    /** Throws NotVerified, NotYourProof, OriginRefused, WatchJustChanged, TooManyWatches. */
+    async create(origin: Origin, client: Client, request: WatchRequest) {
+      const { webhook, receiver } = readWebhook(request.webhook, policy);
       const { host, url: originUrl } = origin;
-      const { tokenHash } = await requireOwner(store, host, client, listingKey);
+      const { tokenHash } = await requireOwner(store, host, client, request.listingKey);
       const oldWatch = await findWatch(store, host);
       addChange(options, oldWatch); // throws before the slower steps
       await requireAddress(receiver, { policy, resolver });
@@ -111,11 +95,12 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       return { host, secret, endsAt, feedUrl: feedUrl(siteUrl, host) };
     },
 
-    async status(origin, secret) {
+    async status(origin: Origin, secret: string) {
       return toWatchStatus(await requireWatch(origin, secret));
     },
 
-    async test(origin, secret) {
+    /** Sends an event of type `watch.test`. Throws NotAgreed. */
+    async test(origin: Origin, secret: string) {
       const watch = await requireWatch(origin, secret);
       if (toPhase(watch) !== 'active') throw new NotAgreed(toPhase(watch) === 'ended');
       const nowMs = store.now();
@@ -126,7 +111,7 @@ export function createOwnerWatches(options: OwnerWatchesOptions): OwnerWatches {
       return toWatchStatus(changed);
     },
 
-    async stop(origin, secret) {
+    async stop(origin: Origin, secret: string) {
       const watch = await requireWatch(origin, secret);
       return toWatchStatus((await endLive(options, watch)) ?? (await requireWatch(origin, secret)));
     },

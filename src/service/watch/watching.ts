@@ -1,15 +1,14 @@
 import { Rounds, withLease } from '../turns/in-turn.ts';
 import { addEvents, changeLive, endLive, findWatch } from './change-watch.ts';
 import { type DeliveryResult, deliverDue } from './deliveries.ts';
-import { toPhase, toWatchTiming, type WatchState, type WatchTiming } from './state.ts';
+import { toPhase, type WatchState } from './state.ts';
 import { Look, type LookKind, type LookOptions } from './watch-look.ts';
 
 export type WatchingEvent =
   | { readonly kind: 'look'; readonly look: LookKind; readonly lateMs: number }
   | { readonly kind: 'delivery'; readonly result: DeliveryResult; readonly ms: number };
 
-export type WatchingOptions = Omit<LookOptions, 'timing'> & {
-  readonly timing?: WatchTiming;
+export type WatchingOptions = LookOptions & {
   readonly onEvent?: ((event: WatchingEvent) => void) | undefined;
 };
 
@@ -18,17 +17,13 @@ const LOOK_LEASE_MS = 240_000;
 const MAX_LOOKS = 128;
 const MAX_RECEIVERS = 256;
 
-export function createWatching(options: WatchingOptions): Watching {
-  return new Watching({ timing: toWatchTiming(), ...options });
-}
-
 /** Looks at watched origins, and delivers events. Instances that share a store share the work. */
 export class Watching {
-  readonly #options: WatchingOptions & { readonly timing: WatchTiming };
+  readonly #options: WatchingOptions;
   readonly #looks: Rounds;
   readonly #sends: Rounds;
 
-  constructor(options: WatchingOptions & { readonly timing: WatchTiming }) {
+  constructor(options: WatchingOptions) {
     this.#options = options;
     const { store, onError } = options;
     const { watches } = store;

@@ -6,7 +6,7 @@ import { createScanCoordinator } from '../../../src/service/scans/scan-coordinat
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { createOriginTurns } from '../../../src/service/turns/origin-turns.ts';
 import { STEPS_CHANNEL } from '../../../src/service/watch/change-watch.ts';
-import { createWatching } from '../../../src/service/watch/watching.ts';
+import { Watching } from '../../../src/service/watch/watching.ts';
 import { createFakeScanner } from '../../scanner/scan/fake-scanner.ts';
 import { openFakeClient, openRealClient } from '../turns/turn-clients.ts';
 import { FAST, HOST, SETTINGS, TIME_SCALE } from './kill-settings.ts';
@@ -32,7 +32,7 @@ subscribe(STEPS_CHANNEL, () => {
   if (stepsLeft === 0) process.kill(process.pid, 'SIGKILL');
 });
 
-const watching = createWatching({
+const watching = new Watching({
   store,
   siteUrl: 'https://scanner.example',
   policy,

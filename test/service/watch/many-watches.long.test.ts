@@ -5,7 +5,7 @@ import { createScanCoordinator } from '../../../src/service/scans/scan-coordinat
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { createOriginTurns } from '../../../src/service/turns/origin-turns.ts';
 import { toWatchTiming } from '../../../src/service/watch/state.ts';
-import { createWatching } from '../../../src/service/watch/watching.ts';
+import { Watching } from '../../../src/service/watch/watching.ts';
 import { createFakeScanner } from '../../scanner/scan/fake-scanner.ts';
 import { openFakeClient } from '../turns/turn-clients.ts';
 import { OFFER } from './seller-report.ts';
@@ -27,7 +27,7 @@ test('10,000 overdue watches are looked at within 10 s of a start, and then spre
   }
   const looksPerSecond = new Map<number, number>();
   const scanner = createFakeScanner();
-  const watching = createWatching({
+  const watching = new Watching({
     store,
     siteUrl: 'https://scanner.example',
     policy: DEFAULT_POLICY,

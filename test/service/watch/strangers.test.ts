@@ -5,7 +5,8 @@ import { DEFAULT_POLICY } from '../../../src/scanner/guard/origin.ts';
 import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { createOriginTurns, NoTurn } from '../../../src/service/turns/origin-turns.ts';
-import { createWatching, type WatchingEvent } from '../../../src/service/watch/watching.ts';
+import { toWatchTiming } from '../../../src/service/watch/state.ts';
+import { Watching, type WatchingEvent } from '../../../src/service/watch/watching.ts';
 import { createFakeScanner } from '../../scanner/scan/fake-scanner.ts';
 import { openFakeClient } from '../turns/turn-clients.ts';
 import { toSellerScan } from './seller-report.ts';
@@ -38,10 +39,11 @@ function startWatching({
       answer: ({ origin, method }) => (method === 'POST' ? post(origin.host) : null),
     }),
   });
-  const watching = createWatching({
+  const watching = new Watching({
     store,
     siteUrl: 'https://scanner.example',
     policy: DEFAULT_POLICY,
+    timing: toWatchTiming(),
     scanCoordinator: createScanCoordinator({ scanner, store, catalogFacts: {} }),
     turns: {
       ask: (request, work) =>
