@@ -71,13 +71,7 @@ class CensusMetrics {
   }
 }
 
-export type OpenCensus = {
-  readonly census: Census;
-  readonly imports: CensusImports;
-  readonly registry: Registry;
-  start(): void;
-  stop(graceMs?: number): Promise<void>;
-};
+export type OpenCensus = ReturnType<typeof openCensus>;
 
 /** Interval at which the service looks for a due import. An import runs once a day. */
 const IMPORT_CHECK_MS = 60_000;
@@ -86,7 +80,7 @@ const MAX_IMPORT_AGE_DAYS = 2;
 const NO_NODE = { rpcUrl: null, asset: '', network: '' };
 
 /** Sends no request before `start`. */
-export function openCensus(config: Config, settings: CensusConfig, parts: OpenScans): OpenCensus {
+export function openCensus(config: Config, settings: CensusConfig, parts: OpenScans) {
   const { store, answers, scanning, scanCoordinator, turns, onError } = parts;
   const { originPolicy: policy, siteUrl } = config;
   const userAgent = scannerUserAgent(`${siteUrl}/about-census`);

@@ -13,9 +13,8 @@ import type { Watching, WatchingOptions } from '../watch/watching.ts';
 import { PurgeTimer, refreshListing } from './background-work.ts';
 import { createLogger } from './logger.ts';
 import { watchReadiness } from './money-metrics.ts';
-import type { OpenCensus } from './open-census.ts';
 import type { OpenPayments } from './open-payments.ts';
-import { type OpenScans, openScans, type ScanParts } from './open-scans.ts';
+import { openScans, type ScanParts } from './open-scans.ts';
 import { openWatching } from './open-watching.ts';
 
 export type Service = {
@@ -89,7 +88,9 @@ async function openParts(
   disposables.defer(() => watching.stop());
   const isWatching = config.revision.offers.watch !== undefined;
   if (isWatching) publishedListeners.push((host) => watching.onPublished(host));
-  const openedCensus = await openCensusIfOn(config, scans);
+  // The census is off by default. Its modules are loaded only if it is on.
+  const openedCensus =
+    config.census && (await import('./open-census.ts')).openCensus(config, config.census, scans);
   disposables.defer(() => openedCensus?.stop());
   if (openedCensus !== null)
     publishedListeners.push((host) => openedCensus.census.onPublished(host));
@@ -151,13 +152,6 @@ async function closeInOrder(service: RunningService, graceMs: number): Promise<v
     clearInterval(sweeping);
     await disposables.disposeAsync();
   }
-}
-
-/** The census is off by default. Its modules are loaded only if it is on. */
-async function openCensusIfOn(config: Config, scans: OpenScans): Promise<OpenCensus | null> {
-  if (config.census === null) return null;
-  const { openCensus } = await import('./open-census.ts');
-  return openCensus(config, config.census, scans);
 }
 
 type TimerOptions = Pick<RunningService, 'app' | 'store' | 'payments'> & {
