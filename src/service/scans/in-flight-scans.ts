@@ -122,10 +122,7 @@ export class InFlightScans {
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
     const ended = Promise.allSettled([...this.#scans.values()].map(({ finished }) => finished));
-    const stopWaiting = new AbortController();
-    const grace = pause(graceMs, undefined, { signal: stopWaiting.signal }).catch(() => undefined);
-    await Promise.race([ended, grace]);
-    stopWaiting.abort();
+    await Promise.race([ended, pause(graceMs, undefined, { ref: false })]);
     this.#abandonment.abort(new Saturated());
     await ended;
   }

@@ -182,10 +182,7 @@ export class Rounds {
   async stop(graceMs = 0): Promise<void> {
     this.#isStopped = true;
     if (this.#timer !== null) clearInterval(this.#timer);
-    const allEnded = new AbortController();
-    const grace = pause(graceMs, undefined, { signal: allEnded.signal }).catch(() => undefined);
-    await Promise.race([this.idle(), grace]);
-    allEnded.abort();
+    await Promise.race([this.idle(), pause(graceMs, undefined, { ref: false })]);
   }
 
   async #tickSafely(): Promise<void> {
