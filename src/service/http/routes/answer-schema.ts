@@ -73,7 +73,7 @@ function errorSchema(codes: readonly ErrorCode[]): TSchema {
 
 export const JSON_HEADERS = { 'content-type': 'application/json; charset=utf-8' } as const;
 
-const nullableText = (description: string) =>
+export const nullableText = (description: string) =>
   Type.Unsafe<string | null>({ type: ['string', 'null'], description });
 
 export const gradeSchema = oneOf(ALL_GRADES);
@@ -214,10 +214,6 @@ const REPORT_PROPERTIES = {
   ),
 };
 
-const REPORT_OPTIONS = {
-  description: 'Grade, score and one result for each check of the catalog.',
-};
-
 const paidBySchema = oneOf(
   PAID_BY,
   'payer: a payer ordered the scan. census: the census of this service made it.',
@@ -225,8 +221,9 @@ const paidBySchema = oneOf(
 
 /** Adds `paidBy` in revisions that show the census. */
 export function toReportSchema({ showsCensus }: Pick<Revision, 'showsCensus'>) {
-  if (!showsCensus) return Type.Object(REPORT_PROPERTIES, REPORT_OPTIONS);
-  return Type.Object({ ...REPORT_PROPERTIES, paidBy: paidBySchema }, REPORT_OPTIONS);
+  const properties = { ...REPORT_PROPERTIES, ...(showsCensus ? { paidBy: paidBySchema } : {}) };
+  const description = 'Grade, score and one result for each check of the catalog.';
+  return Type.Object(properties, { description });
 }
 
 /** Makes the example for challenges. It is short, because clients send the whole challenge back in a header. */

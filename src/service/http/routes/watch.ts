@@ -1,7 +1,7 @@
 import type { FastifyPluginAsync } from 'fastify';
 import { Type } from 'typebox';
 import { oneOf } from '../../../scanner/model/shapes.ts';
-import { STORE_ERRORS } from './answer-schema.ts';
+import { nullableText, STORE_ERRORS } from './answer-schema.ts';
 import { offerToOwner } from './ownership.ts';
 import {
   listingKeyParameter,
@@ -35,10 +35,7 @@ const statusSchema = Type.Object({
   endsAt: Type.String({
     description: 'The time at which the watch ended, or will end if it is not renewed.',
   }),
-  nextLookAt: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'The time of the next check, hourly or daily; null if none is planned.',
-  }),
+  nextLookAt: nullableText('The time of the next check, hourly or daily; null if none is planned.'),
   deliveries: Type.Array(
     Type.Object({
       id: Type.String({
