@@ -1,19 +1,15 @@
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { OriginRefused } from '../../../../src/scanner/guard/errors.ts';
 import { NetworkDown } from '../../../../src/scanner/guard/failures.ts';
 import type { Resolver } from '../../../../src/scanner/guard/name-servers.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../../src/scanner/guard/origin.ts';
 import { freePort } from '../../../fixtures/service/free-port.ts';
-import { createTestCa, selfSigned, type TestCa } from '../../../fixtures/tls/test-ca.ts';
+import { createTestCa, selfSigned } from '../../../fixtures/tls/test-ca.ts';
 import { ask, clientFor, dataOf, startOrigin, startRawOrigin } from './harness.ts';
 
 const TEST_TIMEOUT_MS = 60_000;
 const seller = parseOrigin('https://seller.example.com');
-let ca: TestCa;
-
-beforeAll(async () => {
-  ca = await createTestCa();
-});
+const ca = await createTestCa();
 
 describe('before the connection', () => {
   test('refused: the port is closed', async () => {

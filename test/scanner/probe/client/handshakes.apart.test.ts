@@ -1,25 +1,16 @@
 /** TLS handshakes cost the scanner a bounded number of bytes, connections and processor time. */
 import { createServer as createTcpServer } from 'node:net';
 import { createServer, type Server, type TlsOptions } from 'node:tls';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../src/scanner/guard/limits.ts';
 import { readThreadTime } from '../../../../src/scanner/guard/timers.ts';
 import { pour } from '../../../fixtures/origins/hostile-origin.ts';
 import { costlyChain, finiteFieldParameters } from '../../../fixtures/tls/costly-handshakes.ts';
-import {
-  createTestCa,
-  type ServerCertificate,
-  type TestCa,
-} from '../../../fixtures/tls/test-ca.ts';
+import { createTestCa } from '../../../fixtures/tls/test-ca.ts';
 import { ask, clientFor, dataOf, listen, startOrigin, type TestOrigin } from './harness.ts';
 
-let ca: TestCa;
-let certificate: ServerCertificate;
-
-beforeAll(async () => {
-  ca = await createTestCa();
-  certificate = await ca.issue({ hosts: ['localhost'] });
-});
+const ca = await createTestCa();
+const certificate = await ca.issue({ hosts: ['localhost'] });
 
 const ANSWER = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
 const CLOSING_ANSWER = 'HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok';

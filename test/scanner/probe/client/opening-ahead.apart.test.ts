@@ -1,24 +1,14 @@
 /** The client opens connections during the first request, for the requests that follow it. */
 import type { Socket } from 'node:net';
-import { beforeAll, expect, test } from 'vitest';
-import {
-  createTestCa,
-  type ServerCertificate,
-  selfSigned,
-  type TestCa,
-} from '../../../fixtures/tls/test-ca.ts';
+import { expect, test } from 'vitest';
+import { createTestCa, selfSigned } from '../../../fixtures/tls/test-ca.ts';
 import { ask, clientFor, dataOf, startOrigin, startRawOrigin } from './harness.ts';
 
 const FIRST_OF_MANY = { isFirstOfMany: true } as const;
 const PATHS = Array.from({ length: 12 }, (_, index) => `/${index}`);
 
-let ca: TestCa;
-let certificate: ServerCertificate;
-
-beforeAll(async () => {
-  ca = await createTestCa();
-  certificate = await ca.issue({ hosts: ['localhost'] });
-});
+const ca = await createTestCa();
+const certificate = await ca.issue({ hosts: ['localhost'] });
 
 test('six connections finish TLS before the first answer arrives', async () => {
   const openSockets = new Set<Socket>();

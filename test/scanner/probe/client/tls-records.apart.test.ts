@@ -1,6 +1,6 @@
 /** TLS records without data count as bytes and as processor time after the handshake. */
 import { createServer } from 'node:net';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pourMade } from '../../../fixtures/origins/hostile-origin.ts';
 import { RECORD_FLOODS } from '../../../fixtures/tls/record-floods.ts';
 import {
@@ -8,23 +8,15 @@ import {
   type RecordWriter,
   takeOver,
 } from '../../../fixtures/tls/record-writer.ts';
-import {
-  createTestCa,
-  type ServerCertificate,
-  type TestCa,
-} from '../../../fixtures/tls/test-ca.ts';
+import { createTestCa } from '../../../fixtures/tls/test-ca.ts';
 import { ask, clientFor, dataOf, listen } from './harness.ts';
 
 const ANSWER = Buffer.from('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok');
 const CAP_BYTES = 4_096;
 const MAX_WIRE_BYTES = 4 * CAP_BYTES + 65_536;
 
-let ca: TestCa;
-let certificate: ServerCertificate;
-beforeAll(async () => {
-  ca = await createTestCa();
-  certificate = await ca.issue({ hosts: ['localhost'] });
-});
+const ca = await createTestCa();
+const certificate = await ca.issue({ hosts: ['localhost'] });
 
 /** A server that answers the first request with records until the client stops reading. */
 function startFlood(makeRecords: (writer: RecordWriter) => Buffer) {

@@ -3,8 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
-import { createTestCa, type TestCa } from '../../../fixtures/tls/test-ca.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { createTestCa } from '../../../fixtures/tls/test-ca.ts';
 import { startOrigin } from './harness.ts';
 
 /** Node reads variables about TLS only at its start, so this script runs in another process. */
@@ -31,11 +31,7 @@ const MODULES = {
   ALLOWING: new URL('../../../../src/scanner/guard/origin.ts', import.meta.url).href,
   ORIGIN: new URL('../../../../src/scanner/guard/origin.ts', import.meta.url).href,
 };
-let ca: TestCa;
-
-beforeAll(async () => {
-  ca = await createTestCa();
-});
+const ca = await createTestCa();
 
 const THREAD_SETTINGS: readonly Record<string, string>[] = [{}, { ON_THREAD: '1' }];
 

@@ -1,19 +1,15 @@
 /** The limits count bytes on the socket, including those that are neither header nor body. */
 import type { Socket } from 'node:net';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { pour } from '../../../fixtures/origins/hostile-origin.ts';
-import { createTestCa, type TestCa } from '../../../fixtures/tls/test-ca.ts';
+import { createTestCa } from '../../../fixtures/tls/test-ca.ts';
 import { ask, clientFor, dataOf, onRequestLine, startRawOrigin } from './harness.ts';
 
 const KIB = 1_024;
 const STATUS_LINE = 'HTTP/1.1 200 OK\r\n';
 const CHUNKED_HEAD = `${STATUS_LINE}transfer-encoding: chunked\r\n\r\n`;
 
-let ca: TestCa;
-
-beforeAll(async () => {
-  ca = await createTestCa();
-});
+const ca = await createTestCa();
 
 /** Each server sends `part` without end. `hasHeader` says that `start` has a whole header. */
 const ENDLESS_ANSWERS: readonly [name: string, start: string, part: string, hasHeader: boolean][] =
