@@ -1,28 +1,15 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Catalog, loadCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
-import {
-  type DiscoveredCheck,
-  discoverChecks,
-} from '../../../src/scanner/engine/catalog/discover-checks.ts';
-import { createPool, type Pool } from '../../../src/scanner/engine/judging-pool.ts';
-import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createStanding } from '../../../src/scanner/indexes/create-standing.ts';
-import { createScanner } from '../../../src/scanner/scan/run-scan.ts';
 import { type CraftedSeller, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { SELLER_PAY_TO } from '../../fixtures/sellers/seller.ts';
-import { startSourcesKnowing } from './known-seller.ts';
+import { loadEngine, scanLoopback } from '../scan/engine-under-test.ts';
+import { sourcesAt, startSourcesKnowing } from './known-seller.ts';
 import { DAY_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
+import { PATIENT_MS } from './request-context.ts';
 import type { StandIn } from './stand-in.ts';
 
-let catalog: Catalog;
-let checks: readonly DiscoveredCheck[];
-let pool: Pool;
-beforeAll(async () => {
-  checks = await discoverChecks();
-  catalog = await loadCatalog('2026-08-14.2', { checks });
-  pool = createPool();
-});
-afterAll(() => pool?.close());
+const engine = await loadEngine();
+afterAll(() => engine.pool.close());
 
 let seller: CraftedSeller;
 let sources: StandIn;
@@ -38,22 +25,8 @@ afterEach(async () => {
 });
 
 function createScan() {
-  const policy = allowOrigin(seller.url, DEFAULT_POLICY);
-  const standing = createStanding(
-    {
-      x402scanUrl: sources.url,
-      bazaarUrl: sources.url,
-      ecosystemUrl: sources.url,
-      rpcUrl: null,
-      asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-      network: 'eip155:8453',
-      userAgent: 'test',
-    },
-    cache,
-    20_000,
-  );
-  const scanner = createScanner({ catalog, checks, pool, policy, standing, userAgent: 'test' });
-  return () => scanner.scan(parseOrigin(seller.url, policy));
+  const standing = createStanding(sourcesAt(sources), cache, PATIENT_MS);
+  return () => scanLoopback(seller.url, { ...engine, standing });
 }
 
 const NO_SIGNALS = {

@@ -1,25 +1,11 @@
 /** A host whose name resolves to a blocked address is refused; a host with a published record gets a report instead. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { loadCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
-import {
-  type DiscoveredCheck,
-  discoverChecks,
-} from '../../../src/scanner/engine/catalog/discover-checks.ts';
-import { createPool, type Pool } from '../../../src/scanner/engine/judging-pool.ts';
+import { afterAll, expect, test } from 'vitest';
 import { OriginRefused } from '../../../src/scanner/guard/errors.ts';
 import type { Resolver } from '../../../src/scanner/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
 import { OFFLINE_STANDING } from '../../../src/scanner/model/standing.ts';
 import { createScanner } from '../../../src/scanner/scan/run-scan.ts';
-import { NEWER_VERSION } from './engine-under-test.ts';
-
-let checks: readonly DiscoveredCheck[];
-let pool: Pool;
-beforeAll(async () => {
-  checks = await discoverChecks();
-  pool = createPool({ threads: 1 });
-});
-afterAll(() => pool.close());
+import { loadEngine } from './engine-under-test.ts';
 
 const ORIGIN = parseOrigin('shop.example.com');
 
@@ -30,21 +16,16 @@ const REBINDING_RESOLVER: Resolver = {
   lookup: async () => [],
 };
 
-async function createTestScanner() {
-  const catalog = await loadCatalog(NEWER_VERSION, { checks });
-  return createScanner({
-    catalog,
-    checks,
-    pool,
-    policy: DEFAULT_POLICY,
-    standing: OFFLINE_STANDING,
-    userAgent: 'test',
-    resolver: REBINDING_RESOLVER,
-  });
-}
+const { scan, admit, close } = createScanner({
+  ...(await loadEngine({ threads: 1 })),
+  policy: DEFAULT_POLICY,
+  standing: OFFLINE_STANDING,
+  userAgent: 'test',
+  resolver: REBINDING_RESOLVER,
+});
+afterAll(close);
 
 test('a host without a record is refused, and the answer shows no address', async () => {
-  const { scan, admit } = await createTestScanner();
   for (const call of [scan(ORIGIN), admit(ORIGIN)]) {
     const error: unknown = await call.catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(OriginRefused);
@@ -53,7 +34,6 @@ test('a host without a record is refused, and the answer shows no address', asyn
 });
 
 test('a host with a published record gets a report with score 0, and the scan dials nothing', async () => {
-  const { scan } = await createTestScanner();
   const scannedAt = '2026-09-01T12:00:00.000Z';
   const { report, timing, observations } = await scan(ORIGIN, { hasRecord: true, scannedAt });
   expect(report).toMatchObject({ score: 0, grade: 'F', scannedAt });

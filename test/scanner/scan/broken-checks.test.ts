@@ -1,30 +1,14 @@
 /** A check that breaks on a good origin is a broken build. One that breaks on an origin's documents is a finding. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import {
-  type Catalog,
-  listCatalogs,
-  loadCatalog,
-} from '../../../src/scanner/engine/catalog/catalog.ts';
-import {
-  type DiscoveredCheck,
-  discoverChecks,
-} from '../../../src/scanner/engine/catalog/discover-checks.ts';
-import { createPool, type Pool } from '../../../src/scanner/engine/judging-pool.ts';
+import { afterAll, expect, test } from 'vitest';
+import { listCatalogs, loadCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
 import type { Observations } from '../../../src/scanner/model/observations.ts';
 import { GOOD_ORIGIN } from '../../../src/scanner/scan/broken-checks.ts';
 import { gradeObservations } from '../../../src/scanner/scan/grade-observations.ts';
 import { BrokenChecks, EMPTY_OBSERVATIONS } from '../../../src/scanner/scan/scanner.ts';
 import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
-import { NEWER_VERSION } from './engine-under-test.ts';
+import { loadEngine } from './engine-under-test.ts';
 
-let checks: readonly DiscoveredCheck[];
-let catalog: Catalog;
-let pool: Pool;
-beforeAll(async () => {
-  checks = await discoverChecks();
-  catalog = await loadCatalog(NEWER_VERSION, { checks });
-  pool = createPool();
-});
+const { checks, catalog, pool } = await loadEngine();
 afterAll(() => pool.close());
 
 /** Judges with a P8 that throws if `condition` holds. */

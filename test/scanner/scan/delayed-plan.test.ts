@@ -1,39 +1,27 @@
 /** Time that a scan waits for our threads does not count against the seller. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { loadCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
-import { discoverChecks } from '../../../src/scanner/engine/catalog/discover-checks.ts';
-import { createPool } from '../../../src/scanner/engine/judging-pool.ts';
-import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
-import { OFFLINE_STANDING } from '../../../src/scanner/model/standing.ts';
-import { createScanner } from '../../../src/scanner/scan/run-scan.ts';
 import { ScannerFailure } from '../../../src/scanner/scan/scanner.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
-import { NEWER_VERSION } from './engine-under-test.ts';
+import { loadEngine, scanLoopback } from './engine-under-test.ts';
 
 const TASKS_MODULE = new URL('../engine/fixtures/tasks.ts', import.meta.url).href;
 const LONG_MS = 60_000;
 
 /** Scans a valid seller while somebody else's task holds our only thread for some time. */
 async function scanBehind(heldMs: number, gatherDeadlineMs: number) {
-  const checks = await discoverChecks();
-  const catalog = await loadCatalog(NEWER_VERSION, { checks });
-  const pool = createPool({ threads: 1, firstTryMs: LONG_MS, cpuMs: LONG_MS, wallMs: LONG_MS });
+  const limits = { threads: 1, firstTryMs: LONG_MS, cpuMs: LONG_MS, wallMs: LONG_MS };
+  const engine = await loadEngine(limits);
   const seller = await startCraftedSeller();
   onTestFinished(async () => {
-    await Promise.all([pool.close(), seller[Symbol.asyncDispose]()]);
-  });
-  const policy = allowOrigin(seller.url, DEFAULT_POLICY);
-  const scanner = createScanner({
-    ...{ catalog, checks, pool, policy, userAgent: 'test', gatherDeadlineMs },
-    standing: OFFLINE_STANDING,
+    await Promise.all([engine.pool.close(), seller[Symbol.asyncDispose]()]);
   });
   const letGo = new AbortController();
   const input = { words: [] };
-  const plan = pool
+  const plan = engine.pool
     .run({ module: TASKS_MODULE, exportName: 'endless', input, signal: letGo.signal })
     .catch(() => undefined);
-  const pendingScan = scanner.scan(parseOrigin(seller.url, policy));
+  const pendingScan = scanLoopback(seller.url, { ...engine, gatherDeadlineMs });
   pendingScan.catch(() => undefined);
   await pause(heldMs);
   letGo.abort();

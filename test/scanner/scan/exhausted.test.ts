@@ -1,38 +1,20 @@
 /** A scan whose documents take all its processor time still gives a report and a recording. */
 import { expect, onTestFinished, test } from 'vitest';
-import { loadCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
-import { discoverChecks } from '../../../src/scanner/engine/catalog/discover-checks.ts';
-import { createPool } from '../../../src/scanner/engine/judging-pool.ts';
-import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
-import { OFFLINE_STANDING } from '../../../src/scanner/model/standing.ts';
 import { parseRecording } from '../../../src/scanner/probe/read-recording.ts';
 import { toRecording } from '../../../src/scanner/probe/recording.ts';
 import { gradeObservations } from '../../../src/scanner/scan/grade-observations.ts';
-import { createScanner } from '../../../src/scanner/scan/run-scan.ts';
 import { ScannerFailure } from '../../../src/scanner/scan/scanner.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
-import { NEWER_VERSION } from './engine-under-test.ts';
+import { loadEngine, scanLoopback } from './engine-under-test.ts';
 
 /** Scans a valid seller with an engine whose budgets every seller exceeds. */
 async function startScan(budgets: { readonly originMs: number; readonly lightMs: number }) {
-  const checks = await discoverChecks();
-  const catalog = await loadCatalog(NEWER_VERSION, { checks });
-  const pool = createPool(budgets);
+  const engine = await loadEngine(budgets);
   const seller = await startCraftedSeller();
   onTestFinished(async () => {
-    await Promise.all([pool.close(), seller[Symbol.asyncDispose]()]);
+    await Promise.all([engine.pool.close(), seller[Symbol.asyncDispose]()]);
   });
-  const policy = allowOrigin(seller.url, DEFAULT_POLICY);
-  const scanner = createScanner({
-    catalog,
-    checks,
-    pool,
-    policy,
-    standing: OFFLINE_STANDING,
-    userAgent: 'test',
-  });
-  const pendingScan = scanner.scan(parseOrigin(seller.url, policy));
-  return { pendingScan, seller, engine: { catalog, checks, pool } };
+  return { pendingScan: scanLoopback(seller.url, engine), seller, engine };
 }
 
 test('an exhausted scan fails every check on its documents, requests no path that the documents name, and replays to the same report', async () => {

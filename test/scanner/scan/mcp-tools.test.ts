@@ -1,7 +1,7 @@
 /** Scans paid tools of MCP endpoints: both payment bindings, old and new protocol versions, hostile servers. */
 
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { parseRecording } from '../../../src/scanner/probe/read-recording.ts';
 import { toRecording } from '../../../src/scanner/probe/recording.ts';
 import type { ScanOutcome } from '../../../src/scanner/scan/scanner.ts';
@@ -20,13 +20,7 @@ import {
   startCraftedSeller,
 } from '../../fixtures/origins/crafted-seller.ts';
 import { serve } from '../../fixtures/sellers/seller.ts';
-import {
-  type EngineUnderTest,
-  NEWER_VERSION,
-  OLDER_VERSION,
-  resultOf,
-  startEngine,
-} from './engine-under-test.ts';
+import { NEWER_VERSION, OLDER_VERSION, resultOf, startEngine } from './engine-under-test.ts';
 
 const LIMITS = { requestTimeoutMs: 1_500, connectTimeoutMs: 700 };
 const NOT_FOUND = { status: 404, body: { error: 'Not found' } };
@@ -38,10 +32,7 @@ const MCP_ONLY = {
   '/.well-known/x402': NOT_FOUND,
 };
 
-let engine: EngineUnderTest;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = await startEngine();
 afterAll(() => engine[Symbol.asyncDispose]());
 
 type Rpc = { readonly method: string; readonly params?: { readonly name?: string } };

@@ -2,7 +2,7 @@
  * Every POST that a scan of the fixtures sends has a declaration in the seller's own documents. The declarations are
  * read here by rules of this test, not by the scanner's parsers. LIST_POSTS=1 prints the list.
  */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { readFieldCases } from '../../field/field-case.ts';
 import { startFieldSeller } from '../../field/field-seller.ts';
 import { type CraftedOptions, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
@@ -12,7 +12,7 @@ import { MANIFEST_ROWS, SHAPE_ROWS } from './crafted/manifest-rows.ts';
 import { METHOD_ROWS, METHODLESS_ROWS, SIGN_IN_ROWS } from './crafted/method-rows.ts';
 import { OPENAPI_ROWS } from './crafted/openapi-rows.ts';
 import { SITE_ROWS } from './crafted/site-rows.ts';
-import { type EngineUnderTest, startEngine } from './engine-under-test.ts';
+import { startEngine } from './engine-under-test.ts';
 
 const ROWS = [
   ...[...BEHAVIOUR_ROWS, ...METHOD_ROWS, ...METHODLESS_ROWS, ...SIGN_IN_ROWS],
@@ -21,10 +21,7 @@ const ROWS = [
 const OPENAPI_PATHS = ['/openapi.json', '/.well-known/openapi.json', '/api/openapi.json'];
 const MANIFEST_PATHS = ['/.well-known/x402', '/.well-known/x402.json'];
 
-let engine: EngineUnderTest;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = await startEngine();
 afterAll(() => engine[Symbol.asyncDispose]());
 
 type Documents = { readonly openapi: readonly unknown[]; readonly manifests: readonly unknown[] };

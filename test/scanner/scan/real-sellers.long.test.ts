@@ -1,22 +1,13 @@
 /** Scans real middlewares from npm and PyPI, with default settings and with complete settings. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { needs } from '../../fixtures/needs.ts';
 import { startExpressV1Seller } from '../../fixtures/sellers/express-v1-seller.ts';
 import { startExpressV2Seller } from '../../fixtures/sellers/express-v2-seller.ts';
 import { startFastApiSeller } from '../../fixtures/sellers/python-sellers.ts';
 import type { Seller } from '../../fixtures/sellers/seller.ts';
-import {
-  type EngineUnderTest,
-  listCells,
-  OLDER_VERSION,
-  resultOf,
-  startEngine,
-} from './engine-under-test.ts';
+import { listCells, OLDER_VERSION, resultOf, startEngine } from './engine-under-test.ts';
 
-let engine: EngineUnderTest;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = await startEngine();
 afterAll(() => engine[Symbol.asyncDispose]());
 
 const python = await startFastApiSeller();

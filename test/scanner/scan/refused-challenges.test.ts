@@ -1,15 +1,12 @@
 /** If one official client signs a challenge but another refuses all of it, the report says that nobody can pay. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { toAnswerLine } from '../../../src/scanner/report/answer-line.ts';
 import { challengeAnswer, challengeOf } from '../../fixtures/origins/crafted-challenge.ts';
 import { type Answering, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import { type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
+import { resultOf, startEngine } from './engine-under-test.ts';
 
-let engine: EngineUnderTest;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = await startEngine();
 afterAll(() => engine[Symbol.asyncDispose]());
 
 async function scanWith(change: Readonly<Record<string, unknown>>) {

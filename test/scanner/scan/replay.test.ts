@@ -2,7 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { readRecording } from '../../../src/scanner/probe/read-recording.ts';
 import { type Recording, toRecording } from '../../../src/scanner/probe/recording.ts';
 import { type CraftedOptions, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
@@ -11,7 +11,6 @@ import { BEHAVIOUR_ROWS } from './crafted/behaviour-rows.ts';
 import { CHALLENGE_ROWS } from './crafted/challenge-rows.ts';
 import { UNSEEN_CELLS } from './crafted/row.ts';
 import {
-  type EngineUnderTest,
   listCells,
   NEWER_VERSION,
   OLDER_VERSION,
@@ -19,10 +18,7 @@ import {
   startEngine,
 } from './engine-under-test.ts';
 
-let engine: EngineUnderTest;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = await startEngine();
 afterAll(() => engine[Symbol.asyncDispose]());
 
 /** Scans the same seller by the rules of each catalog. */

@@ -1,18 +1,10 @@
 /** A weekly scan keeps a seller's grade, and sends no POST, whatever rows strangers put into an index. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { CensusResource } from '../../../src/scanner/scan/scanner.ts';
 import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
-import {
-  type EngineUnderTest,
-  listCells,
-  NEWER_VERSION,
-  startEngine,
-} from './engine-under-test.ts';
+import { listCells, NEWER_VERSION, startEngine } from './engine-under-test.ts';
 
-let engine: EngineUnderTest;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = await startEngine();
 afterAll(() => engine[Symbol.asyncDispose]());
 
 const get = (path: string): CensusResource => ({ method: 'GET', path });

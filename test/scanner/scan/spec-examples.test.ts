@@ -1,5 +1,5 @@
 /** Examples that the specifications print as valid must not fail. Each one is sold by its own origin. */
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import type { CheckResult } from '../../../src/scanner/model/report.ts';
 import {
   bodyAnswer,
@@ -11,12 +11,9 @@ import {
 import { type Answering, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { SPEC_EXAMPLES, type SpecExample } from '../../fixtures/x402-specs/examples.ts';
-import { type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
+import { resultOf, startEngine } from './engine-under-test.ts';
 
-let engine: EngineUnderTest;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = await startEngine();
 afterAll(() => engine[Symbol.asyncDispose]());
 
 /** Declares no price in dollars, because the examples do not state one. */

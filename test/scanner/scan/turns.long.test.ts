@@ -1,14 +1,11 @@
 /** A good origin gets its grade in time while other scans burn processor time. */
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import { BURNERS } from '../../fixtures/origins/burners.ts';
 import { type CraftedSeller, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { slowdown } from '../../fixtures/slowdown.ts';
-import { type EngineUnderTest, listCells, startEngine } from './engine-under-test.ts';
+import { listCells, startEngine } from './engine-under-test.ts';
 
-let engine: EngineUnderTest;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = await startEngine();
 afterAll(() => engine[Symbol.asyncDispose]());
 
 async function startSeller(answers = {}): Promise<CraftedSeller> {

@@ -1,5 +1,5 @@
 /** Shops that sell over x402 and MPP: only x402 is graded, and the report lists both ways to pay. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { formatMarkdown } from '../../../src/cli/formatters/markdown.ts';
 import { formatText } from '../../../src/cli/formatters/text.ts';
 import { parseRecording } from '../../../src/scanner/probe/read-recording.ts';
@@ -9,13 +9,7 @@ import { printable } from '../../cli/printable.ts';
 import { challengeAnswer, challengeOf } from '../../fixtures/origins/crafted-challenge.ts';
 import { type CraftedOptions, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
-import {
-  type EngineUnderTest,
-  NEWER_VERSION,
-  OLDER_VERSION,
-  resultOf,
-  startEngine,
-} from './engine-under-test.ts';
+import { NEWER_VERSION, OLDER_VERSION, resultOf, startEngine } from './engine-under-test.ts';
 
 const MPP_HEADER =
   'Payment id="1", method="tempo", intent="charge", Payment id="2", method="stripe"';
@@ -28,10 +22,7 @@ const WEATHER_WAY = {
 };
 const SUMMARY_WAY = { ...WEATHER_WAY, method: 'POST', path: '/summaries' };
 
-let engine: EngineUnderTest;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = await startEngine();
 afterAll(() => engine[Symbol.asyncDispose]());
 
 type Sold = typeof WEATHER | typeof SUMMARY;

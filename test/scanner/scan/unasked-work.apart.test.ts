@@ -1,29 +1,14 @@
 /** A scan computes branding, recipients and challenges once, and only if the report shows them. */
-import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, expect, test, vi } from 'vitest';
 import type { Clients } from '../../../src/scanner/clients/open-clients.ts';
-import { type Catalog, loadCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
-import {
-  type DiscoveredCheck,
-  discoverChecks,
-} from '../../../src/scanner/engine/catalog/discover-checks.ts';
-import { createPool } from '../../../src/scanner/engine/judging-pool.ts';
-import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
 import { OFFLINE_STANDING, type Standing } from '../../../src/scanner/model/standing.ts';
-import { createScanner } from '../../../src/scanner/scan/run-scan.ts';
-import { type CraftedSeller, startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
-import { NEWER_VERSION } from './engine-under-test.ts';
+import { startCraftedSeller } from '../../fixtures/origins/crafted-seller.ts';
+import { loadEngine, scanLoopback } from './engine-under-test.ts';
 
-const pool = createPool({ threads: 1 });
-const runSpy = vi.spyOn(pool, 'run');
-let checks: readonly DiscoveredCheck[];
-let catalog: Catalog;
-let seller: CraftedSeller;
-beforeAll(async () => {
-  checks = await discoverChecks();
-  catalog = await loadCatalog(NEWER_VERSION, { checks });
-  seller = await startCraftedSeller();
-});
-afterAll(() => Promise.all([pool.close(), seller[Symbol.asyncDispose]()]));
+const engine = await loadEngine({ threads: 1 });
+const runSpy = vi.spyOn(engine.pool, 'run');
+const seller = await startCraftedSeller();
+afterAll(() => Promise.all([engine.pool.close(), seller[Symbol.asyncDispose]()]));
 
 /** The standing of a seller that no index lists. */
 const UNLISTED_STANDING: Standing = {
@@ -40,22 +25,12 @@ const NO_CLIENTS: Clients = {
 
 async function scanAndListTasks(
   standing: Standing,
-  withBranding?: boolean,
+  withBranding = true,
   clients: Clients | null = NO_CLIENTS,
 ) {
   runSpy.mockClear();
-  const policy = allowOrigin(seller.url, DEFAULT_POLICY);
-  const scanner = createScanner({
-    catalog,
-    checks,
-    pool,
-    policy,
-    standing,
-    ...(clients === null ? {} : { clients: clients }),
-    userAgent: 'test',
-    ...(withBranding === undefined ? {} : { withBranding }),
-  });
-  const { branding } = await scanner.scan(parseOrigin(seller.url, policy));
+  const parts = { ...engine, standing, withBranding, clients: clients ?? undefined };
+  const { branding } = await scanLoopback(seller.url, parts);
   return { branding, tasks: runSpy.mock.calls.map(([{ exportName }]) => exportName) };
 }
 

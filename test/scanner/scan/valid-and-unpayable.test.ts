@@ -2,7 +2,7 @@
  * A scanner must not fail offers that the specification allows, or pass offers that no client pays.
  * Each case is one seller, with its grade, the finding of P3, who can pay, and the advice.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../src/scanner/parse/json/json.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../../fixtures/origins/crafted-challenge.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../../fixtures/sellers/seller-documents.ts';
 import { editChallenge, editDocument, editOffer, NOT_FOUND_ANSWER } from './crafted/row.ts';
-import { type EngineUnderTest, resultOf, startEngine } from './engine-under-test.ts';
+import { resultOf, startEngine } from './engine-under-test.ts';
 
 type Case = {
   readonly name: string;
@@ -402,10 +402,7 @@ const RISKY_CASES: readonly Case[] = [
   },
 ];
 
-let engine: EngineUnderTest;
-beforeAll(async () => {
-  engine = await startEngine();
-});
+const engine = await startEngine();
 afterAll(() => engine[Symbol.asyncDispose]());
 
 async function expectCase({ answers, grade, p3, payableBy, advice = [], says = {} }: Case) {
