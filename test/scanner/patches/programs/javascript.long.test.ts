@@ -1,32 +1,15 @@
 /** Stock sellers on Express and Hono are patched as `explain` prints it, restarted, scanned and paid. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { needs } from '../../../fixtures/needs.ts';
 import {
   addParts,
-  DOCUMENT_FAULTS,
-  findRunner,
   insert,
   listDocuments,
   MAINS,
   type OneFileStack,
-  tryDocumentsAndHead,
-  writeSound,
+  testStacks,
 } from './one-file.ts';
-import {
-  Bench,
-  type Fault,
-  type Files,
-  findUrl,
-  listParts,
-  nameRequest,
-  replace,
-  SUMMARIES,
-  tryFaults,
-  WEATHER,
-} from './program.ts';
+import { editFile, type Fault, type Files, misnameEntry, replace, SUMMARIES } from './program.ts';
 
 const MAIN = MAINS.express;
-const TIMEOUT_MS = 120_000;
 const OTHER_PRICE =
   "price: { amount: '10000', asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', extra: {} }";
 const CACHED = 'public, max-age=60';
@@ -38,9 +21,8 @@ app.use('/weather', async (c, next) => {
 });
 `;
 
-const edit = (files: Files, from: string | RegExp, to: string): Files => {
-  return { ...files, [MAIN]: replace(files[MAIN], from, to) };
-};
+const edit = (files: Files, from: string | RegExp, to: string): Files =>
+  editFile(files, MAIN, from, to);
 /** Adds code before the payment middleware, and at the end. */
 const append = (files: Files, code: string, last = ''): Files => {
   return { ...files, [MAIN]: `${insert(files[MAIN] ?? '', code)}${last}` };
@@ -59,7 +41,6 @@ const rebuild =
   (_faulty, parts, url) =>
     addParts(addParts({}, parts), listDocuments(stack, url));
 
-/** Faults in one place, the guard: each has a program of its own. */
 const toGuardFaults = (stack: 'express' | 'hono'): Readonly<Record<string, Fault>> => {
   return {
     'a token without its domain': {
@@ -98,16 +79,10 @@ const toGuardFaults = (stack: 'express' | 'hono'): Readonly<Record<string, Fault
   };
 };
 
-/** Faults in places of their own: one program has them all. */
 const toFaults = (stack: 'express' | 'hono'): readonly Fault[] => [
   {
     finds: ['S6', 'odd-address'],
-    damage: (sound) =>
-      edit(
-        sound,
-        /"resources": \[(.*)\]/,
-        '"resources": [{ "path": "/weather", "method": "GET" }]',
-      ),
+    damage: misnameEntry(MAIN),
     mend: (faulty, parts) => {
       const manifest =
         /^\/\/ Put this before[^\n]*\napp\.get\('\/\.well-known\/x402'[\s\S]*?^(?:\}\)|\));\n/m;
@@ -176,7 +151,6 @@ const CACHE_FAULTS: Readonly<Record<'express' | 'hono', Fault>> = {
   },
 };
 
-/** A limiter that counts every request, and that an earlier client has used up. */
 const LIMIT_FAULTS: Readonly<Record<'express' | 'hono', Fault>> = {
   express: {
     finds: ['P2', 'rate-limited'],
@@ -206,69 +180,16 @@ const LIMIT_FAULTS: Readonly<Record<'express' | 'hono', Fault>> = {
   },
 };
 
-const { llms, agentCard, root, icon } = DOCUMENT_FAULTS;
-let bench: Bench;
-beforeAll(async () => {
-  bench = await Bench.open();
+await testStacks(['express', 'hono'], {
+  timeoutMs: 120_000,
+  toGuardFaults,
+  toFaults,
+  limitFaults: LIMIT_FAULTS,
+  addOwnServer: (stack, sound, parts) => {
+    const isExpress = stack === 'express';
+    const served = isExpress ? edit(sound, /(?<='\/openapi\.json', \()_request/, 'request') : sound;
+    const servers = `"servers": ownServers(${isExpress ? 'request' : 'c'})`;
+    const named = edit(served, /"servers": \[.*\]/, servers);
+    return addParts(edit(named, /^/, "import { ownServers } from './own-server.mjs';\n"), parts);
+  },
 });
-afterAll(() => bench[Symbol.asyncDispose]());
-
-for (const stack of ['express', 'hono'] as const) {
-  const runner = await findRunner(stack);
-  describe(stack, needs('unavailable' in runner ? runner.unavailable : null), () => {
-    if ('unavailable' in runner) return;
-
-    test(
-      'is found, guards HEAD and sells after the patches of P2 and P5',
-      { timeout: TIMEOUT_MS },
-      () => tryDocumentsAndHead(bench, runner, stack),
-    );
-
-    test.each(Object.entries(toGuardFaults(stack)))(
-      'the patch mends %s, and nothing else',
-      { timeout: TIMEOUT_MS },
-      (name, fault) => {
-        const faults = name === 'two prices' ? [fault, llms] : [fault];
-        return tryFaults(bench, runner, writeSound(stack, fault.request), faults);
-      },
-    );
-
-    test(
-      'the patches of P4, P7, S6, S8, S9, S11 and S12 mend one program, and nothing else',
-      {
-        timeout: TIMEOUT_MS,
-      },
-      () =>
-        tryFaults(bench, runner, writeSound(stack), [...toFaults(stack), agentCard, root, icon]),
-    );
-
-    test(
-      'the patch mends a limiter that counts unpaid requests, and nothing else',
-      {
-        timeout: TIMEOUT_MS,
-      },
-      () =>
-        tryFaults(bench, { ...runner, warmUp: ['/weather'] }, writeSound(stack), [
-          LIMIT_FAULTS[stack],
-        ]),
-    );
-
-    test('the patch of a local server names the address that was called', {
-      timeout: TIMEOUT_MS,
-    }, async () => {
-      const url = await findUrl(runner);
-      const sound = writeSound(stack)(url);
-      const isExpress = stack === 'express';
-      const served = isExpress
-        ? edit(sound, /(?<='\/openapi\.json', \()_request/, 'request')
-        : sound;
-      const servers = `"servers": ownServers(${isExpress ? 'request' : 'c'})`;
-      const faulty = edit(served, /"servers": \[.*\]/, servers);
-      const imports = "import { ownServers } from './own-server.mjs';\n";
-      const parts = listParts('S1', stack, nameRequest(url, WEATHER), 'local-server');
-      const mended = addParts(edit(faulty, /^/, imports), parts);
-      const document = await bench.read(runner, mended, `${url}/openapi.json`);
-      expect(document).toMatchObject({ servers: [{ url }] });
-    });
-  });
-}

@@ -1,18 +1,18 @@
 /** A stock seller on Next is patched as `explain` prints it, restarted, scanned and paid. */
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, test } from 'vitest';
 import type { PatchPart } from '../../../../src/scanner/patches/patch.ts';
 import { ensureJudge } from '../../../fixtures/judges/judge-tools.ts';
 import { needs } from '../../../fixtures/needs.ts';
 import {
   Bench,
-  cellOf,
+  editFile,
+  expectFound,
   type Fault,
   type Files,
-  findUrl,
   listParts,
-  listSold,
+  misnameEntry,
   nameRequest,
   type Runner,
   replace,
@@ -44,7 +44,7 @@ const runner: Runner = {
   toCommand: async ({ folder, port }) => {
     await symlink(modules, join(folder, 'node_modules'));
     const next = join(modules, 'next/dist/bin/next');
-    return `cd "${folder}" && NODE_ENV=development NEXT_TELEMETRY_DISABLED=1 exec "${process.execPath}" "${next}" dev -H 127.0.0.1 -p ${port} > /tmp/i-nextdev.log 2>&1`;
+    return `cd "${folder}" && NODE_ENV=development NEXT_TELEMETRY_DISABLED=1 exec "${process.execPath}" "${next}" dev -H 127.0.0.1 -p ${port}`;
   },
   warmUp: ['/weather', '/health', '/openapi.json', '/.well-known/x402', '/llms.txt', '/'],
 };
@@ -66,9 +66,6 @@ function addParts(files: Files, parts: readonly PatchPart[]): Files {
   }
   return program;
 }
-const edit = (files: Files, file: string, from: string | RegExp, to: string): Files => {
-  return { ...files, [file]: replace(files[file], from, to) };
-};
 
 const writeStock = (url: string): Files =>
   addParts(PROJECT, listParts('P4', 'next', nameRequest(url, WEATHER)).slice(0, 1));
@@ -78,7 +75,7 @@ const writeSound = (url: string): Files =>
 const FAULTS: readonly Fault[] = [
   {
     finds: ['P3', 'no-domain'],
-    damage: (sound) => edit(sound, ROUTE, "price: '$0.01'", OTHER_PRICE),
+    damage: (sound) => editFile(sound, ROUTE, "price: '$0.01'", OTHER_PRICE),
     // The patch writes the whole file, in which the fault of HEAD stays.
     mend: (faulty, parts) => {
       const head = /^export const HEAD = .*\n/m.exec(faulty[ROUTE] ?? '')?.[0] ?? '';
@@ -90,13 +87,13 @@ const FAULTS: readonly Fault[] = [
     finds: ['P4', 'cacheable'],
     damage: (sound) => {
       const headers = `[{ source: '/weather', headers: [{ key: 'Cache-Control', value: '${CACHED}' }] }]`;
-      const config = edit(
+      const config = editFile(
         sound,
         CONFIG,
         'config = {}',
         `config = { headers: async () => ${headers} }`,
       );
-      return edit(
+      return editFile(
         config,
         ROUTE,
         "'clear' });",
@@ -111,13 +108,14 @@ const FAULTS: readonly Fault[] = [
   {
     finds: ['P5', 'head-served'],
     damage: (sound) =>
-      edit(
+      editFile(
         sound,
         ROUTE,
         /$/,
         "export const HEAD = () => new Response(null, { headers: { 'Content-Length': '15' } });\n",
       ),
-    mend: (faulty, parts) => addParts(edit(faulty, ROUTE, /^export const HEAD = .*\n/m, ''), parts),
+    mend: (faulty, parts) =>
+      addParts(editFile(faulty, ROUTE, /^export const HEAD = .*\n/m, ''), parts),
   },
   ...(['S8', 'S9', 'S12'] as const).map((id): Fault => {
     const outcomes = { S8: 'absent', S9: 'error', S12: 'no-icon' };
@@ -125,13 +123,7 @@ const FAULTS: readonly Fault[] = [
   }),
   {
     finds: ['S6', 'odd-address'],
-    damage: (sound) =>
-      edit(
-        sound,
-        MANIFEST,
-        /"resources": \[.*\]/,
-        '"resources": [{ "path": "/weather", "method": "GET" }]',
-      ),
+    damage: misnameEntry(MANIFEST),
     mend: addParts,
   },
   {
@@ -145,8 +137,8 @@ const FAULTS: readonly Fault[] = [
     },
     mend: (faulty, parts) => {
       const file = 'app/llms.txt/route.ts';
-      const linked = edit(faulty, file, '(/api.json)', "(' + link('/openapi.json') + ')");
-      return addParts(edit(linked, file, /^/, "import { link } from '../../links';\n"), parts);
+      const linked = editFile(faulty, file, '(/api.json)', "(' + link('/openapi.json') + ')");
+      return addParts(editFile(linked, file, /^/, "import { link } from '../../links';\n"), parts);
     },
   },
 ];
@@ -158,14 +150,9 @@ beforeAll(async () => {
 afterAll(() => bench[Symbol.asyncDispose]());
 
 describe('next', needs('unavailable' in packages ? packages.unavailable : null), () => {
-  test('is found after the patch of P2', { timeout: TIMEOUT_MS }, async () => {
-    const url = await findUrl(runner);
-    const report = await bench.scan(runner, writeSound(url), url);
-    for (const id of ['P2', 'S1', 'S2', 'S3', 'S4', 'S6', 'P6']) {
-      expect([id, cellOf(report, id)]).toEqual([id, expect.stringMatching(/^pass /)]);
-    }
-    expect(listSold(report)).toEqual(['GET /weather']);
-  });
+  test('is found after the patch of P2', { timeout: TIMEOUT_MS }, () =>
+    expectFound(bench, runner, writeSound, ['S1', 'S2', 'S3', 'S4', 'S6', 'P6']),
+  );
 
   test(
     'the patches of eight checks mend one program, and nothing else',

@@ -1,10 +1,11 @@
 /** Programs of stacks that keep the app in one file: Express, Hono, FastAPI and Flask. */
-import { expect } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PatchPart } from '../../../../src/scanner/patches/patch.ts';
 import { ensurePythonEnv } from '../../../fixtures/clients/python/python-env.ts';
 import { ensureJudge } from '../../../fixtures/judges/judge-tools.ts';
+import { needs } from '../../../fixtures/needs.ts';
 import {
-  type Bench,
+  Bench,
   cellOf,
   expectSameElsewhere,
   type Fault,
@@ -16,6 +17,7 @@ import {
   nameRequest,
   type Request,
   type Runner,
+  tryFaults,
   WEATHER,
 } from './program.ts';
 
@@ -26,7 +28,7 @@ export const MAINS = {
   flask: 'app.py',
 } as const;
 export type OneFileStack = keyof typeof MAINS;
-export const NONE_FOUND = 'none-found';
+const NONE_FOUND = 'none-found';
 
 /** Returns the runner, or says what this machine lacks. */
 export async function findRunner(stack: OneFileStack): Promise<Runner | { unavailable: string }> {
@@ -101,7 +103,7 @@ export const writeSound = (stack: OneFileStack, named?: Request) => (url: string
   addParts(writeStock(stack, url, named), listDocuments(stack, url, named));
 
 /** The patches of P2 and P5, one after the other, on the minimal app. */
-export async function tryDocumentsAndHead(bench: Bench, runner: Runner, stack: OneFileStack) {
+async function tryDocumentsAndHead(bench: Bench, runner: Runner, stack: OneFileStack) {
   const url = await findUrl(runner);
   const stock = writeStock(stack, url);
   const stockReport = await bench.scan(runner, stock, url);
@@ -135,3 +137,72 @@ export const DOCUMENT_FAULTS = {
   root: { finds: ['S9', 'error'], damage: (sound) => sound, mend: addParts },
   icon: { finds: ['S12', 'no-icon'], damage: (sound) => sound, mend: addParts },
 } satisfies Readonly<Record<string, Fault>>;
+
+type OneFileSuite<S extends OneFileStack> = {
+  readonly timeoutMs: number;
+  /** Faults in one place, the guard: each has a program of its own. */
+  readonly toGuardFaults: (stack: S) => Readonly<Record<string, Fault>>;
+  /** Faults in places of their own: one program has them all. */
+  readonly toFaults: (stack: S) => readonly Fault[];
+  /** A limiter that counts every request, and that an earlier client has used up. */
+  readonly limitFaults: Readonly<Record<S, Fault>>;
+  /** Lets the document name the address that was called. */
+  readonly addOwnServer: (stack: S, sound: Files, parts: readonly PatchPart[]) => Files;
+};
+
+/** The tests of the stacks of one language. */
+export async function testStacks<S extends OneFileStack>(
+  stacks: readonly S[],
+  { timeoutMs, toGuardFaults, toFaults, limitFaults, addOwnServer }: OneFileSuite<S>,
+): Promise<void> {
+  const { llms, agentCard, root, icon } = DOCUMENT_FAULTS;
+  const options = { timeout: timeoutMs };
+  let bench: Bench;
+  beforeAll(async () => {
+    bench = await Bench.open();
+  });
+  afterAll(() => bench[Symbol.asyncDispose]());
+
+  for (const stack of stacks) {
+    const runner = await findRunner(stack);
+    describe(stack, needs('unavailable' in runner ? runner.unavailable : null), () => {
+      if ('unavailable' in runner) return;
+
+      test('is found, guards HEAD and sells after the patches of P2 and P5', options, () =>
+        tryDocumentsAndHead(bench, runner, stack),
+      );
+
+      test.each(Object.entries(toGuardFaults(stack)))(
+        'the patch mends %s, and nothing else',
+        options,
+        (name, fault) => {
+          const faults = name === 'two prices' ? [fault, llms] : [fault];
+          return tryFaults(bench, runner, writeSound(stack, fault.request), faults);
+        },
+      );
+
+      test(
+        'the patches of P4, P7, S6, S8, S9, S11 and S12 mend one program, and nothing else',
+        options,
+        () =>
+          tryFaults(bench, runner, writeSound(stack), [...toFaults(stack), agentCard, root, icon]),
+      );
+
+      test('the patch mends a limiter that counts unpaid requests, and nothing else', options, () =>
+        tryFaults(bench, { ...runner, warmUp: ['/weather'] }, writeSound(stack), [
+          limitFaults[stack],
+        ]),
+      );
+
+      test('the patch of a local server names the address that was called', options, async () => {
+        const url = await findUrl(runner);
+        const parts = listParts('S1', stack, nameRequest(url, WEATHER), 'local-server');
+        const mended = addOwnServer(stack, writeSound(stack)(url), parts);
+        const document = await bench.read(runner, mended, `${url}/openapi.json`);
+        // FastAPI leaves the member out: the document is then about the address that was called.
+        if (stack === 'fastapi') expect(document).not.toHaveProperty('servers');
+        else expect(document).toHaveProperty('servers', [{ url }]);
+      });
+    });
+  }
+}

@@ -85,6 +85,10 @@ export function replace(text: string | undefined, from: string | RegExp, to: str
   return replaced;
 }
 
+export const editFile = (files: Files, file: string, from: string | RegExp, to: string): Files => {
+  return { ...files, [file]: replace(files[file], from, to) };
+};
+
 /** Starts what all programs need. */
 export class Bench implements AsyncDisposable {
   readonly #engine: EngineUnderTest;
@@ -209,6 +213,29 @@ export type Fault = {
   /** What is sold. GET /weather if absent. */
   readonly request?: Request;
 };
+
+/** A fault of S6: the manifest names its entry by a path only. */
+export const misnameEntry =
+  (file: string): Fault['damage'] =>
+  (sound) => {
+    const entry = '"resources": [{ "path": "/weather", "method": "GET" }]';
+    return editFile(sound, file, /"resources": \[.*\]/, entry);
+  };
+
+/** The program passes P2 and these checks, and sells one route. */
+export async function expectFound(
+  bench: Bench,
+  runner: Runner,
+  write: (url: string) => Files,
+  ids: readonly string[],
+): Promise<void> {
+  const url = await findUrl(runner);
+  const report = await bench.scan(runner, write(url), url);
+  for (const id of ['P2', ...ids]) {
+    expect([id, cellOf(report, id)]).toEqual([id, expect.stringMatching(/^pass /)]);
+  }
+  expect(nameSold(report)).toEqual(['GET /weather']);
+}
 
 /** The faults are found, their patches mend them and nothing else, and the seller still sells. */
 export async function tryFaults(

@@ -1,38 +1,14 @@
 /** Stock sellers on FastAPI and Flask are patched as `explain` prints it, restarted, scanned and paid. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { needs } from '../../../fixtures/needs.ts';
-import {
-  addParts,
-  DOCUMENT_FAULTS,
-  findRunner,
-  listDocuments,
-  MAINS,
-  tryDocumentsAndHead,
-  writeSound,
-} from './one-file.ts';
-import {
-  Bench,
-  type Fault,
-  type Files,
-  findUrl,
-  listParts,
-  nameRequest,
-  replace,
-  SUMMARIES,
-  tryFaults,
-  WEATHER,
-} from './program.ts';
+import { addParts, listDocuments, MAINS, testStacks } from './one-file.ts';
+import { editFile, type Fault, type Files, misnameEntry, SUMMARIES } from './program.ts';
 import { CACHERS, FASTAPI_LIMITER, FLASK_LIMITER, WSGI_LIMITER } from './python-middleware.ts';
 
 type PythonStack = 'fastapi' | 'flask';
-const TIMEOUT_MS = 180_000;
 const OTHER_PRICE =
   '"price": {"amount": "10000", "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913", "extra": {"name": "USDC", "version": "1"}}';
 
-const edit = (stack: PythonStack, files: Files, from: string | RegExp, to: string): Files => {
-  const main = MAINS[stack];
-  return { ...files, [main]: replace(files[main], from, to) };
-};
+const edit = (stack: PythonStack, files: Files, from: string | RegExp, to: string): Files =>
+  editFile(files, MAINS[stack], from, to);
 const append = (stack: PythonStack, files: Files, code: string): Files => {
   const main = MAINS[stack];
   return { ...files, [main]: `${files[main]}\n${code}` };
@@ -51,7 +27,6 @@ const addNoStore =
 const toChange = (stack: PythonStack) => (from: string | RegExp, to: string) => (files: Files) =>
   edit(stack, files, from, to);
 
-/** Faults in one place, the guard: each has a program of its own. */
 const toGuardFaults = (stack: PythonStack): Readonly<Record<string, Fault>> => {
   const change = toChange(stack);
   const rebuild: Fault['mend'] = (_faulty, parts, url) =>
@@ -96,13 +71,12 @@ const toGuardFaults = (stack: PythonStack): Readonly<Record<string, Fault>> => {
   };
 };
 
-/** Faults in places of their own: one program has them all. */
 const toFaults = (stack: PythonStack): readonly Fault[] => {
   const change = toChange(stack);
   return [
     {
       finds: ['S6', 'odd-address'],
-      damage: change(/"resources": \[.*\]/, '"resources": [{"path": "/weather", "method": "GET"}]'),
+      damage: misnameEntry(MAINS[stack]),
       mend: (faulty, parts) => {
         const handler = /^@app\.get\("\/\.well-known\/x402".*\ndef .*\n.*\n/m;
         return addParts(edit(stack, faulty, handler, ''), parts);
@@ -147,7 +121,6 @@ def llms():
   ];
 };
 
-/** What the sentence about limiters says. */
 const LIMITER_FAULTS: Readonly<Record<PythonStack, Fault>> = {
   fastapi: {
     finds: ['P2', 'rate-limited'],
@@ -166,79 +139,16 @@ const LIMITER_FAULTS: Readonly<Record<PythonStack, Fault>> = {
   },
 };
 
-const { llms, agentCard, root, icon } = DOCUMENT_FAULTS;
-let bench: Bench;
-beforeAll(async () => {
-  bench = await Bench.open();
+await testStacks(['fastapi', 'flask'], {
+  timeoutMs: 180_000,
+  toGuardFaults,
+  toFaults,
+  limitFaults: LIMITER_FAULTS,
+  addOwnServer: (stack, sound, parts) => {
+    // "leave servers out of FastAPI(…)"
+    if (stack === 'fastapi') return edit(stack, sound, /^app\.servers = .*\n/m, '');
+    const servers = 'jsonify({**OPENAPI, "servers": own_servers()})';
+    const named = edit(stack, sound, 'jsonify(OPENAPI)', servers);
+    return edit(stack, addParts(named, parts), /^/, 'from own_server import own_servers\n');
+  },
 });
-afterAll(() => bench[Symbol.asyncDispose]());
-
-for (const stack of ['fastapi', 'flask'] as const) {
-  const runner = await findRunner(stack);
-  describe(stack, needs('unavailable' in runner ? runner.unavailable : null), () => {
-    if ('unavailable' in runner) return;
-
-    test(
-      'is found, guards HEAD and sells after the patches of P2 and P5',
-      { timeout: TIMEOUT_MS },
-      () => tryDocumentsAndHead(bench, runner, stack),
-    );
-
-    test.each(Object.entries(toGuardFaults(stack)))(
-      'the patch mends %s, and nothing else',
-      { timeout: TIMEOUT_MS },
-      (name, fault) => {
-        const faults = name === 'two prices' ? [fault, llms] : [fault];
-        return tryFaults(bench, runner, writeSound(stack, fault.request), faults);
-      },
-    );
-
-    test(
-      'the patches of P4, P7, S6, S8, S9, S11 and S12 mend one program, and nothing else',
-      {
-        timeout: TIMEOUT_MS,
-      },
-      () =>
-        tryFaults(bench, runner, writeSound(stack), [...toFaults(stack), agentCard, root, icon]),
-    );
-
-    test(
-      'the sentence about limiters mends one that counts unpaid requests',
-      {
-        timeout: TIMEOUT_MS,
-      },
-      () =>
-        tryFaults(bench, { ...runner, warmUp: ['/weather'] }, writeSound(stack), [
-          LIMITER_FAULTS[stack],
-        ]),
-    );
-
-    test('the patch of a local server names the address that was called', {
-      timeout: TIMEOUT_MS,
-    }, async () => {
-      const url = await findUrl(runner);
-      const sound = writeSound(stack)(url);
-      const parts = listParts('S1', stack, nameRequest(url, WEATHER), 'local-server');
-      // "leave servers out of FastAPI(…)"
-      const mended =
-        stack === 'fastapi'
-          ? edit(stack, sound, /^app\.servers = .*\n/m, '')
-          : addParts(
-              edit(
-                stack,
-                sound,
-                'jsonify(OPENAPI)',
-                'jsonify({**OPENAPI, "servers": own_servers()})',
-              ),
-              parts,
-            );
-      const imported =
-        stack === 'fastapi'
-          ? mended
-          : edit(stack, mended, /^/, 'from own_server import own_servers\n');
-      const document = await bench.read(runner, imported, `${url}/openapi.json`);
-      if (stack === 'flask') expect(document).toHaveProperty('servers', [{ url }]);
-      else expect(document).not.toHaveProperty('servers');
-    });
-  });
-}
