@@ -1,4 +1,5 @@
 /** Offers that look right, and that the official client refuses, or pays in spite of what stands beside. */
+import type { AdviceId } from '../../../../src/scanner/model/report.ts';
 import {
   challengeAnswer,
   challengeOf,
@@ -6,7 +7,7 @@ import {
 } from '../../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../../../fixtures/sellers/seller-documents.ts';
-import { editChallenge, editOffer, type Row } from './row.ts';
+import { editChallenge, editOffer, PAID_BY_DEFAULT, type Row, type RowResult } from './row.ts';
 
 const DOMAIN = { name: 'USD Coin', version: '2' };
 const SOLANA = {
@@ -28,19 +29,22 @@ const LONG_ALGORAND = {
   extra: {},
 };
 
+const PAID_BY_NOBODY: RowResult = { grade: 'F', payableBy: 'nobody', advice: [] };
+
 function refused(
   name: string,
   change: object,
   outcome: string,
   words: string,
-  ...further: readonly string[]
+  { further = [], advice = [] }: { further?: readonly string[]; advice?: readonly AdviceId[] } = {},
 ): Row {
   const answers = { '/weather': editOffer(WEATHER, { ...change }) };
-  return { name, answers, moved: [`P3 fail ${outcome}`, ...further], says: { P3: words } };
+  const moved = [`P3 fail ${outcome}`, ...further];
+  return { name, answers, moved, says: { P3: words }, result: { ...PAID_BY_NOBODY, advice } };
 }
 
 /** P6's outcome for a scheme whose amount is the most that the seller may take. */
-const CEILING = 'P6 pass ceiling';
+const CEILING = ['P6 pass ceiling'];
 
 /** The good offer, and others around it. */
 function among(before: readonly unknown[], after: readonly unknown[]): Answering {
@@ -54,26 +58,23 @@ function among(before: readonly unknown[], after: readonly unknown[]): Answering
 }
 
 export const PAYABLE_ROWS: readonly Row[] = [
-  refused(
-    'upto without its facilitator',
-    { scheme: 'upto' },
-    'missing-member',
-    'upto scheme',
-    CEILING,
-  ),
+  refused('upto without its facilitator', { scheme: 'upto' }, 'missing-member', 'upto scheme', {
+    further: CEILING,
+    advice: ['needs-allowance'],
+  }),
   refused(
     'batch-settlement without its authorizer',
     { scheme: 'batch-settlement' },
     'missing-member',
     'non-zero extra.receiverAuthorizer',
-    CEILING,
+    { further: CEILING },
   ),
   refused(
     'auth-capture, bare',
     { scheme: 'auth-capture' },
     'missing-member',
     "'captureAuthorizer' is required",
-    CEILING,
+    { further: CEILING },
   ),
   refused(
     'a flow by chance',
@@ -93,17 +94,25 @@ export const PAYABLE_ROWS: readonly Row[] = [
     'bad-field',
     'Invalid CAIP-2 chain ID',
   ),
+  refused(
+    'a Solana network by its name, and a junk recipient',
+    { ...SOLANA, network: 'solana:mainnet', payTo: 'junk' },
+    'bad-field',
+    'the official client says',
+  ),
   {
     name: 'USDC of Sepolia on Base',
     answers: { '/weather': editOffer(WEATHER, { asset: SEPOLIA_USDC }) },
     moved: ['P3 fail wrong-chain'],
     says: { P3: 'eip155:84532' },
+    result: PAID_BY_NOBODY,
   },
   {
     name: 'only ERC-7710',
     answers: { '/weather': editOffer(WEATHER, { extra: { assetTransferMethod: 'erc7710' } }) },
     moved: ['P3 warn client-refuses'],
     says: { P3: 'scheme_exact_evm.md' },
+    result: { grade: 'B', payableBy: 'unknown', advice: [] },
   },
   {
     name: 'a transfer method that nobody knows',
@@ -117,6 +126,7 @@ export const PAYABLE_ROWS: readonly Row[] = [
     name: 'one second to pay in',
     answers: { '/weather': editOffer(WEATHER, { maxTimeoutSeconds: 1 }) },
     moved: ['P3 warn timeout'],
+    result: { ...PAID_BY_DEFAULT, grade: 'B' },
   },
   {
     name: 'another host in resource.url',
@@ -127,12 +137,14 @@ export const PAYABLE_ROWS: readonly Row[] = [
       })),
     },
     moved: ['P3 warn other-host'],
+    result: { ...PAID_BY_DEFAULT, grade: 'B' },
   },
   {
     name: 'a long id of Algorand behind a good offer',
     answers: { '/weather': among([], [{ ...offerOf(WEATHER), ...LONG_ALGORAND }]) },
     moved: [],
     says: { P3: 'outdated-network' },
+    result: PAID_BY_DEFAULT,
   },
   {
     name: 'an offer that no client can sign before a good one',

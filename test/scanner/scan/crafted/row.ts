@@ -1,4 +1,6 @@
 /** One crafted seller and the checks that it moves, against the same seller with nothing wrong. */
+import type { PayableBy } from '../../../../src/scanner/model/payability.ts';
+import type { AdviceId, ScanReport } from '../../../../src/scanner/model/report.ts';
 import type { JsonObject } from '../../../../src/scanner/parse/json/json.ts';
 import type { CraftedAnswer } from '../../../fixtures/origins/crafted-answer.ts';
 import {
@@ -7,6 +9,7 @@ import {
   type Sold,
 } from '../../../fixtures/origins/crafted-challenge.ts';
 import type { Answering, CraftedOptions } from '../../../fixtures/origins/crafted-seller.ts';
+import { WEATHER } from '../../../fixtures/sellers/seller-documents.ts';
 
 export type Row = {
   readonly name: string;
@@ -15,7 +18,25 @@ export type Row = {
   readonly moved: readonly string[];
   /** Text that the evidence of a check must contain. */
   readonly says?: Readonly<Record<string, string>>;
+  readonly result?: RowResult;
 };
+
+export type RowResult = {
+  readonly grade: 'A' | 'B' | 'F';
+  /** Clients that can pay GET /weather; undefined if nothing is sold there. */
+  readonly payableBy: PayableBy | undefined;
+  readonly advice: readonly AdviceId[];
+};
+
+/** The result of a seller who is valid, and whom default clients can pay. */
+export const PAID_BY_DEFAULT: RowResult = { grade: 'A', payableBy: 'default', advice: [] };
+
+/** Leaves out the advice about CORS headers, which every seller here lacks, and no row is about them. */
+export function toResult({ grade, payability, advice = [] }: ScanReport) {
+  const weather = payability?.find(({ path }) => path === WEATHER.path);
+  const ids = advice.map(({ id }) => id).filter((id) => id !== 'hidden-from-browsers');
+  return { grade, payableBy: weather?.payableBy, advice: ids };
+}
 
 /** Outcomes of P3 to P8 if the scan saw no challenge. */
 export const NO_CHALLENGE_CELLS = ['P3', 'P4', 'P5', 'P6', 'P7', 'P8'].map(

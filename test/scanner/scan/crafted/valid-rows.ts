@@ -10,13 +10,11 @@ import { SUMMARY, WEATHER } from '../../../fixtures/sellers/seller-documents.ts'
 import {
   editChallenge,
   editDocument,
-  editOffer,
   NO_CHALLENGE_CELLS,
   NOT_FOUND_ANSWER,
+  PAID_BY_DEFAULT,
   type Row,
 } from './row.ts';
-
-export type ValidRow = Row & { readonly grade: 'A' | 'B' | 'F' };
 
 const FACILITATOR = '0x2222222222222222222222222222222222222222';
 const UPTO = {
@@ -27,13 +25,6 @@ const UPTO = {
 };
 const SIGN_IN = {
   'sign-in-with-x': { info: { statement: 'Sign in' }, schema: { type: 'object' } },
-};
-
-const LONG_ALGORAND = {
-  network: 'algorand:wGHE2Pwdvd7S12BL5FaOP20EGYesN73ktiC1qzkkit8=',
-  asset: '31566704',
-  payTo: 'RESOURCESERVERADDRESSAAAAAAAAAAAAAAAAAAAAAAAAAAAAAALTSRPAE',
-  extra: {},
 };
 
 /** The usual challenge without Cache-Control, with another body. */
@@ -83,10 +74,10 @@ const TOOL = {
   },
 };
 
-export const VALID_ROWS: readonly ValidRow[] = [
+export const VALID_ROWS: readonly Row[] = [
   {
     name: 'a route that asks for a sign-in beside a paid one',
-    grade: 'A',
+    result: PAID_BY_DEFAULT,
     answers: {
       '/openapi.json': editDocument(({ paths, ...rest }) => ({
         ...rest,
@@ -103,7 +94,7 @@ export const VALID_ROWS: readonly ValidRow[] = [
   },
   {
     name: 'documents here, the API on another origin',
-    grade: 'F',
+    result: { grade: 'F', payableBy: undefined, advice: [] },
     answers: {
       '/openapi.json': editDocument((document) => ({
         ...document,
@@ -123,7 +114,7 @@ export const VALID_ROWS: readonly ValidRow[] = [
   },
   {
     name: 'documents here, the API on another origin, and a manifest that says otherwise',
-    grade: 'F',
+    result: { grade: 'F', payableBy: 'nobody', advice: [] },
     answers: {
       '/openapi.json': editDocument((document) => ({
         ...document,
@@ -142,16 +133,17 @@ export const VALID_ROWS: readonly ValidRow[] = [
   },
   {
     name: 'a fresh recipient for each request',
-    grade: 'A',
+    result: PAID_BY_DEFAULT,
     answers: {
       '/weather': depositing,
       '/.well-known/x402': editDocument(({ payTo: _, ...rest }) => rest),
     },
     moved: ['P7 warn fresh-recipient'],
+    says: { P7: 'when asked again' },
   },
   {
     name: 'upto beside exact',
-    grade: 'A',
+    result: PAID_BY_DEFAULT,
     answers: {
       '/weather': editChallenge(WEATHER, (usual) => ({
         ...usual,
@@ -162,32 +154,15 @@ export const VALID_ROWS: readonly ValidRow[] = [
   },
   {
     name: 'bazaar over MCP',
-    grade: 'A',
+    result: PAID_BY_DEFAULT,
     answers: {
       '/summaries': editChallenge(SUMMARY, (usual) => ({ ...usual, extensions: { bazaar: TOOL } })),
     },
     moved: [],
   },
   {
-    name: 'a long id of Algorand beside exact',
-    grade: 'A',
-    answers: {
-      '/weather': editChallenge(WEATHER, (usual) => ({
-        ...usual,
-        accepts: [...usual.accepts, { ...offerOf(WEATHER), ...LONG_ALGORAND }],
-      })),
-    },
-    moved: [],
-  },
-  {
-    name: 'only ERC-7710: valid, and no official client signs it',
-    grade: 'B',
-    answers: { '/weather': editOffer(WEATHER, { extra: { assetTransferMethod: 'erc7710' } }) },
-    moved: ['P3 warn client-refuses'],
-  },
-  {
     name: 'only MPP',
-    grade: 'F',
+    result: { grade: 'F', payableBy: 'nobody', advice: [] },
     answers: { '/weather': MPP, '/summaries': MPP },
     moved: ['P2 fail other-protocol', ...NO_CHALLENGE_CELLS, 'S5 fail prerequisite-failed'],
     says: { P2: 'the 402 asks over MPP, not over x402' },
