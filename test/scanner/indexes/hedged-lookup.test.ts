@@ -48,28 +48,22 @@ test('all sources are asked if no answer is enough', async () => {
   expect(await lookUpHedged([], isEnough)).toEqual([]);
 });
 
-test('the next source is asked while a slow source is silent, but a late answer of the slow source still comes first', async () => {
-  let answerSlowSource = (_: Lookup<number>) => {};
-  const slowSource: SourceLookup<number> = () =>
-    new Promise((resolve) => {
-      answerSlowSource = resolve;
-    });
-  const { sources, askedIndexes } = createSources([createSeenLookup(9)]);
-  const lookups = lookUpHedged([slowSource, ...sources], isEnough, SHORT_WAIT_MS);
-  await expect.poll(() => askedIndexes).toEqual([0]);
-  answerSlowSource(createSeenLookup(5));
-  expect(await lookups).toEqual([createSeenLookup(5)]);
-});
-
-test('the answer of the next source counts if the slow source fails', async () => {
-  let answerSlowSource = (_: Lookup<number>) => {};
-  const slowSource: SourceLookup<number> = () =>
-    new Promise((resolve) => {
-      answerSlowSource = resolve;
-    });
+test.each<readonly [string, Lookup<number>, readonly Lookup<number>[]]>([
+  [
+    'a late answer of the slow source still comes first',
+    createSeenLookup(5),
+    [createSeenLookup(5)],
+  ],
+  [
+    'its answer counts if the slow source fails',
+    FAILED_LOOKUP,
+    [FAILED_LOOKUP, createSeenLookup(9)],
+  ],
+])('the next source is asked while a slow source is silent, and %s', async (_, late, expected) => {
+  const { promise, resolve } = Promise.withResolvers<Lookup<number>>();
   const { sources, askedIndexes } = createSources([createSeenLookup(9), 'never']);
-  const lookups = lookUpHedged([slowSource, ...sources], isEnough, SHORT_WAIT_MS);
+  const lookups = lookUpHedged([() => promise, ...sources], isEnough, SHORT_WAIT_MS);
   await expect.poll(() => askedIndexes).toEqual([0]);
-  answerSlowSource(FAILED_LOOKUP);
-  expect(await lookups).toEqual([FAILED_LOOKUP, createSeenLookup(9)]);
+  resolve(late);
+  expect(await lookups).toEqual(expected);
 });
