@@ -126,13 +126,8 @@ function createLazyEvidence(node: NodeRequests): ChainEvidence {
 }
 
 /** Null without `RPC_URL`, and in mock mode, whose settlements are not on a chain. */
-function createNode({
-  facilitator,
-  rpcUrl,
-  timing,
-  onEvent,
-  answers,
-}: PaymentsOptions): NodeRequests | null {
+function createNode(options: PaymentsOptions): NodeRequests | null {
+  const { facilitator, rpcUrl, timing, onEvent, answers } = options;
   if (facilitator.kind === 'mock' || rpcUrl === null) return null;
   return createNodeRequests({
     rpcUrl,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Grade } from '../../scanner/model/report.ts';
-import type { StoreContext } from './context.ts';
+import type { StoreContext, TablesContext } from './context.ts';
 import { findHiddenChanges } from './exclusions.ts';
 import { findOwnerState } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
@@ -33,7 +33,7 @@ export class HostHistory {
 
   /** Starts at the host's record, which sums up the rows up to its scan count, and reads all later rows. */
   static async read(
-    { tables: { history, records } }: Pick<StoreContext, 'tables'>,
+    { tables: { history, records } }: TablesContext,
     host: string,
   ): Promise<HostHistory> {
     const reader = new HostHistory(host, history);

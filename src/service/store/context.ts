@@ -57,6 +57,9 @@ export type EngineContext = {
   readonly now: () => number;
 };
 
+/** The part of a context that rules over tables need if they make no lists and hold no leases. */
+export type TablesContext = Pick<EngineContext, 'tables' | 'now'>;
+
 export type StoreContext = EngineContext & {
   /** Runs the writers of changes one at a time. */
   readonly changeWriters: PQueue;

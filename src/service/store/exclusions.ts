@@ -4,22 +4,20 @@
  */
 import { randomUUID } from 'node:crypto';
 import { toCensusMembers } from './census.ts';
-import { RETENTION_MS, type StoreContext } from './context.ts';
+import { RETENTION_MS, type StoreContext, type TablesContext } from './context.ts';
 import { findOptedOutHosts, findOwnerStates } from './owners.ts';
 import { publishedScanFromJson, toScanMembers } from './published-scan.ts';
 import type { Row } from './tables.ts';
 
-type WithheldContext = Pick<StoreContext, 'tables' | 'now'>;
-
 /** Nothing is cached, so that a wish and an exclusion take effect at once on every instance. */
-export async function findExcludedHosts({ tables }: WithheldContext): Promise<readonly string[]> {
+export async function findExcludedHosts({ tables }: TablesContext): Promise<readonly string[]> {
   const rows = await tables.census.all({ excludedAtMs: { after: 0 } });
   return rows.map(({ host }) => host);
 }
 
 /** Returns a function that is true for withheld hosts among these rows. */
 export async function findWithheld(
-  context: WithheldContext,
+  context: TablesContext,
   rows: readonly { readonly host: string }[],
 ): Promise<(host: string) => boolean> {
   const hosts = rows.map(({ host }) => host);
@@ -32,7 +30,7 @@ export async function findWithheld(
 
 /** Selects the rows of history that a withheld host may show. */
 export async function withoutWithheldHistory(
-  context: WithheldContext,
+  context: TablesContext,
   rows: readonly Row<'history'>[],
 ): Promise<readonly Row<'history'>[]> {
   const censusRows = rows.filter(({ paidBy }) => paidBy === 'census');
@@ -43,7 +41,7 @@ export async function withoutWithheldHistory(
 
 /** Returns a function that is true for changes that no reader may see now. */
 export async function findHiddenChanges(
-  context: WithheldContext,
+  context: TablesContext,
   rows: readonly Pick<Row<'changes'>, 'host' | 'scanId'>[],
 ): Promise<(row: Pick<Row<'changes'>, 'host' | 'scanId'>) => boolean> {
   const optedOut = new Set(await findOptedOutHosts(context));
@@ -57,7 +55,7 @@ export async function findHiddenChanges(
   return ({ host, scanId }) => optedOut.has(host) || (excluded.has(host) && !paidIds.has(scanId));
 }
 
-export async function findExclusionsVersion({ tables }: WithheldContext): Promise<string> {
+export async function findExclusionsVersion({ tables }: TablesContext): Promise<string> {
   return (await tables.censusFacts.get('exclusions'))?.value ?? '';
 }
 
@@ -86,7 +84,7 @@ export function exclusionsOn(context: StoreContext) {
 
 /** Reads the record of a host without what only the census has measured if the host is withheld. */
 export async function findShownRecord(
-  context: WithheldContext,
+  context: TablesContext,
   host: string,
 ): Promise<RecordRow | null> {
   const record = await context.tables.records.get(host);
@@ -98,7 +96,7 @@ export async function findShownRecord(
  * payer ordered; without one it is left out.
  */
 export async function withoutWithheld(
-  context: WithheldContext,
+  context: TablesContext,
   records: readonly RecordRow[],
 ): Promise<readonly RecordRow[]> {
   // Most hosts are no business of the census, and their records cost no further look-up.
@@ -122,7 +120,7 @@ function withoutCensus(record: RecordRow): RecordRow | null {
   return { ...row, ...toScanMembers(publishedScanFromJson(record.paidScan), null) };
 }
 
-async function raiseExclusionsVersion({ tables }: WithheldContext): Promise<void> {
+async function raiseExclusionsVersion({ tables }: TablesContext): Promise<void> {
   const [name, attempt] = ['exclusions', randomUUID()];
   const isNew = await tables.censusFacts.insert({ name, attempt, value: attempt });
   if (!isNew) await tables.censusFacts.set({ name }, { value: attempt });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { RETENTION_MS, type StoreContext } from './context.ts';
+import { RETENTION_MS, type TablesContext } from './context.ts';
 import { type Where, waitJitter } from './table.ts';
 import type { Row } from './tables.ts';
 
@@ -31,14 +31,12 @@ const DEFAULT_STATE: OwnerState = {
   client: null,
 };
 
-type OwnersContext = Pick<StoreContext, 'tables' | 'now'>;
-
 /** `n` is the number of the row that holds the state; 0 if the host has no row. */
 export type NumberedState = { readonly n: number; readonly state: OwnerState };
 
 /** Reads the host's row with the greatest number, which holds its current state. */
 export async function findOwnerState(
-  { tables }: OwnersContext,
+  { tables }: TablesContext,
   host: string,
 ): Promise<NumberedState> {
   const last = await tables.owners.first({ host }, { order: [['n', 'desc']] });
@@ -47,7 +45,7 @@ export async function findOwnerState(
 
 /** Returns a function that returns the state of the owner of each host in these rows. */
 export async function findOwnerStates(
-  { tables }: OwnersContext,
+  { tables }: TablesContext,
   rows: readonly { readonly host: string }[],
 ): Promise<(host: string) => OwnerState> {
   const hosts = rows.map(({ host }) => host);
@@ -59,16 +57,16 @@ export async function findOwnerStates(
 }
 
 /** The result is not cached, so that an opt-out takes effect at once on every instance. */
-export function findOptedOutHosts(context: OwnersContext): Promise<readonly string[]> {
+export function findOptedOutHosts(context: TablesContext): Promise<readonly string[]> {
   return findHostsByState(context, { listed: false });
 }
 
-export function findVerifiedHosts(context: OwnersContext): Promise<readonly string[]> {
+export function findVerifiedHosts(context: TablesContext): Promise<readonly string[]> {
   return findHostsByState(context, { confirmedAtMs: { after: toVerifiedSinceMs(context.now()) } });
 }
 
 /** Finds the greatest row number of all hosts. It grows whenever an owner sets or proves something. */
-export async function findLastOwnerChangeNumber({ tables }: OwnersContext): Promise<number> {
+export async function findLastOwnerChangeNumber({ tables }: TablesContext): Promise<number> {
   return (await tables.owners.first({}, { order: [['n', 'desc']] }))?.n ?? 0;
 }
 
@@ -78,7 +76,7 @@ export async function findLastOwnerChangeNumber({ tables }: OwnersContext): Prom
  * @param decideChange returns null to change nothing
  */
 export async function appendOwnerState(
-  context: OwnersContext,
+  context: TablesContext,
   host: string,
   decideChange: (current: NumberedState) => Partial<OwnerState> | null,
 ): Promise<NumberedState | null> {
@@ -100,7 +98,7 @@ export async function appendOwnerState(
  * Removes expired proofs, and rows that a later row of the same host has replaced. Replaced rows stay for longer than
  * any write takes. Otherwise a slow writer that read an older state could take the number of a removed row.
  */
-export async function purgeOwners(context: OwnersContext, nowMs: number): Promise<number> {
+export async function purgeOwners(context: TablesContext, nowMs: number): Promise<number> {
   const { owners } = context.tables;
   let removed = 0;
   const whereExpired = { confirmedAtMs: { upTo: toVerifiedSinceMs(nowMs) } };
@@ -123,7 +121,7 @@ export async function purgeOwners(context: OwnersContext, nowMs: number): Promis
 }
 
 async function findHostsByState(
-  { tables }: OwnersContext,
+  { tables }: TablesContext,
   where: Where<Row<'owners'>>,
 ): Promise<readonly string[]> {
   const rows = await tables.owners.all(where);

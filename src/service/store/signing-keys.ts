@@ -1,4 +1,4 @@
-import type { StoreContext } from './context.ts';
+import type { StoreContext, TablesContext } from './context.ts';
 import type { Row } from './tables.ts';
 
 /** A replaced key stays in the published key set for this long. */
@@ -22,10 +22,7 @@ export function signingKeysOn({ tables, now }: StoreContext) {
 }
 
 /** Removes keys whose successor has been in use for 90 days. The key in use has no successor. */
-export async function purgeSigningKeys(
-  { tables }: Pick<StoreContext, 'tables'>,
-  nowMs: number,
-): Promise<number> {
+export async function purgeSigningKeys({ tables }: TablesContext, nowMs: number): Promise<number> {
   const keys = await tables.signingKeys.all({}, IN_ORDER);
   const expired = keys.filter((_key, at) => {
     const next = keys[at + 1];

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DayWord } from '../../scanner/model/payability.ts';
-import { RETENTION_MS, type StoreContext } from './context.ts';
+import { RETENTION_MS, type TablesContext } from './context.ts';
 import { findOwnerStates } from './owners.ts';
 import type { PublishedScan } from './published-scan.ts';
 import { StoreError } from './store-error.ts';
@@ -25,7 +25,6 @@ export type Tally = readonly string[];
 /** A day with fewer origins is not a block. It becomes part of the block of a later day. */
 export const MIN_ORIGINS_PER_BLOCK = 10;
 
-type StatisticsContext = Pick<StoreContext, 'tables' | 'now'>;
 type Days = { readonly fromDay: number; readonly toDay: number };
 export type Counts = ReadonlyMap<string, number>;
 
@@ -37,7 +36,7 @@ type BlockSums = {
 };
 
 /** Statistics over hosts and days. They name no host. */
-export function statisticsOn({ tables }: StatisticsContext) {
+export function statisticsOn({ tables }: TablesContext) {
   return {
     /**
      * Sums each counter over the blocks whose last day is between `fromDay` and `toDay` (inclusive). A block is a day
@@ -60,7 +59,7 @@ export function statisticsOn({ tables }: StatisticsContext) {
  * again on a later day finds that row, and adds nothing to the later day.
  */
 export async function insertHostDay(
-  { tables, now }: StatisticsContext,
+  { tables, now }: TablesContext,
   { host, scanId }: PublishedScan,
   tally: Tally,
 ): Promise<void> {
@@ -70,10 +69,7 @@ export async function insertHostDay(
 }
 
 /** Removes the counters of a host from days that are not folded yet. */
-export async function removeHostDays(
-  { tables, now }: StatisticsContext,
-  host: string,
-): Promise<void> {
+export async function removeHostDays({ tables, now }: TablesContext, host: string): Promise<void> {
   const today = utcDay(now());
   // Older days are usually folded. If they are not, their fold leaves out hosts that are opted out.
   await tables.hostDays.remove({ host, day: { in: [today - 1, today] } });
@@ -84,7 +80,7 @@ export async function removeHostDays(
  * its key, so the first instance to insert it decides. If a fold was interrupted after the insert, the next fold only
  * removes the rows. A sum includes the previous sum if the previous sum was not a block.
  */
-export async function foldDays(context: StatisticsContext, nowMs: number): Promise<number> {
+export async function foldDays(context: TablesContext, nowMs: number): Promise<number> {
   const { hostDays, daySums } = context.tables;
   const whereFinished = { day: { before: utcDay(nowMs - RETENTION_MS.lateRows) } };
   let removed = 0;
@@ -110,7 +106,7 @@ export async function foldDays(context: StatisticsContext, nowMs: number): Promi
   return removed + (await daySums.removeInBatches({ day: { before } }));
 }
 
-async function findLastSum({ tables }: StatisticsContext) {
+async function findLastSum({ tables }: TablesContext) {
   const last = await tables.daySums.first({}, { order: [['day', 'desc']] });
   return last && { day: last.day, counts: sumsFromJson(last.sums) };
 }
@@ -128,7 +124,7 @@ function isBlock(counts: Counts): boolean {
 }
 
 /** Sums the counters of a day, without those of hosts that are opted out now. */
-async function countRows(context: StatisticsContext, day: number): Promise<Counts> {
+async function countRows(context: TablesContext, day: number): Promise<Counts> {
   const counts = new Map<string, number>();
   for await (const rows of context.tables.hostDays.batches({ day })) {
     const stateOf = await findOwnerStates(context, rows);
@@ -170,7 +166,7 @@ function sumsFromJson(text: string): Counts {
 /** Number of hosts with each word on one day. */
 export type WordCounts = Readonly<Record<DayWord, number>>;
 
-export async function countWordsOfLastDay({ tables }: StoreContext): Promise<WordCounts | null> {
+export async function countWordsOfLastDay({ tables }: TablesContext): Promise<WordCounts | null> {
   const sums = await tables.censusSums.all({}, { order: [['day', 'desc']] });
   const counts = sums.map(({ sums: text }) => toCounts(text));
   return counts.find((dayCounts) => countHosts(dayCounts) >= MIN_ORIGINS_PER_BLOCK) ?? null;

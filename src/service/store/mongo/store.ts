@@ -7,7 +7,7 @@ import {
   type ListQuery,
   RETENTION_MS,
   type RecordLists,
-  type StoreContext,
+  type TablesContext,
 } from '../context.ts';
 import { findExcludedHosts } from '../exclusions.ts';
 import { leasesOn } from '../leases.ts';
@@ -151,9 +151,7 @@ const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
   new: { firstSeenAtMs: -1, _id: 1 },
 };
 
-type ListsContext = Pick<StoreContext, 'tables' | 'now'>;
-
-function mongoLists(database: Db, guard: Guard, context: ListsContext): RecordLists {
+function mongoLists(database: Db, guard: Guard, context: TablesContext): RecordLists {
   const records = database.collection<StoredDocument>(TABLES.records.name);
   const count = (filter: Filter<StoredDocument>) => guard(() => records.countDocuments(filter));
   const find = (filter: Filter<StoredDocument>, options: FindOptions) =>
@@ -199,7 +197,7 @@ function mongoLists(database: Db, guard: Guard, context: ListsContext): RecordLi
 }
 
 /** Selects the records that lists may show. */
-async function filterShown(context: ListsContext): Promise<Filter<StoredDocument>> {
+async function filterShown(context: TablesContext): Promise<Filter<StoredDocument>> {
   const optedOut = await findOptedOutHosts(context);
   const excluded = await findExcludedHosts(context);
   const whereReached = { reached: true };
