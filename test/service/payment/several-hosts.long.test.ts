@@ -1,21 +1,19 @@
 /**
  * Instances that live share one database. Its own case of a lost owner: the owner lives on, and can write no more steps.
  */
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../../src/service/errors/errors.ts';
 import { decodePayment } from '../../../src/service/payment/gate/payment-header.ts';
 import { LedgerWriter, toPaymentData } from '../../../src/service/payment/ledger/ledger.ts';
 import { toPaymentKey } from '../../../src/service/payment/terms.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
-import { startMongoServer } from '../../fixtures/mongo-server/mongo-server.ts';
-import { needs } from '../../fixtures/needs.ts';
-import { dropDatabase, freshDatabase } from '../store/mongo-subject.ts';
+import { dropDatabase, freshDatabase, startServerForFile } from '../store/mongo-subject.ts';
 import { newPayer, REQUIREMENTS, type SignedHeader, TERMS, toHeaders } from './payer.ts';
 import { newLatch, startGatedShop, startShop } from './shop.ts';
 import { stubFacilitator } from './stub-facilitator.ts';
 
-const server = await startMongoServer();
+const server = await startServerForFile();
 const payer = newPayer();
 const { sign } = payer;
 const SETTINGS = {
@@ -29,12 +27,12 @@ const SETTINGS = {
 };
 const QUICK_TIMING = { retryWithinMs: 100, sweepIntervalMs: 100 };
 
-describe('instances on one store', needs('uri' in server ? null : server.unavailable), () => {
+describe('instances on one store', server.needed, () => {
   const openedStores: Store[] = [];
   let url = '';
 
   async function openInstanceStore(): Promise<Store> {
-    if (url === '') url = freshDatabase('uri' in server ? server.uri : '');
+    if (url === '') url = freshDatabase(server.uri);
     const store = await openStore(url);
     openedStores.push(store);
     return store;
@@ -51,10 +49,6 @@ describe('instances on one store', needs('uri' in server ? null : server.unavail
     await dropDatabase(url);
     url = '';
   });
-  afterAll(async () => {
-    if ('uri' in server) await server[Symbol.asyncDispose]();
-  });
-
   async function writeClaim(store: Store, signed: SignedHeader) {
     const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
     const key = toPaymentKey(TERMS, payment.authorization);

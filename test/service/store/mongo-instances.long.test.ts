@@ -1,24 +1,21 @@
 /** Instances join a shared store, hold leases in it, and leave it. */
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import type { OpenStoreOptions, Store } from '../../../src/service/store/store.ts';
-import { startMongoServer } from '../../fixtures/mongo-server/mongo-server.ts';
-import { needs } from '../../fixtures/needs.ts';
 import { SETTINGS } from './mongo-races.ts';
-import { dropDatabase, freshDatabase } from './mongo-subject.ts';
+import { dropDatabase, freshDatabase, startServerForFile } from './mongo-subject.ts';
 import { OtherProcess } from './other-process.ts';
 
 const SIGNER = '0xAbCdef0000000000000000000000000000000001';
 
-const server = await startMongoServer();
+const server = await startServerForFile();
 
-describe('instances on one database', needs('uri' in server ? null : server.unavailable), () => {
-  const uri = 'uri' in server ? server.uri : '';
+describe('instances on one database', server.needed, () => {
   let url = '';
   const cleanUps: (() => Promise<void>)[] = [];
 
   beforeEach(() => {
-    url = freshDatabase(uri);
+    url = freshDatabase(server.uri);
     cleanUps.push(() => dropDatabase(url));
   });
   afterEach(async () => {
@@ -26,10 +23,6 @@ describe('instances on one database', needs('uri' in server ? null : server.unav
     vi.restoreAllMocks();
     for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
   });
-  afterAll(async () => {
-    if ('uri' in server) await server[Symbol.asyncDispose]();
-  });
-
   async function open(options: OpenStoreOptions = {}): Promise<Store> {
     const store = await openStore(url, options);
     cleanUps.push(() => store.close());

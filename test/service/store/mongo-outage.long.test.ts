@@ -1,25 +1,19 @@
 /** The database server of the shared store is killed and restarted, or cannot be reached. */
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import type { OpenStoreOptions, Store } from '../../../src/service/store/store.ts';
-import { startMongoServer } from '../../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../../fixtures/needs.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 import { SETTINGS } from './mongo-races.ts';
-import { freshDatabase } from './mongo-subject.ts';
+import { freshDatabase, startServerForFile } from './mongo-subject.ts';
 
-const server = await startMongoServer();
-const serverProcess = 'uri' in server ? server.process : undefined;
-const missingServer = 'uri' in server ? null : server.unavailable;
+const server = await startServerForFile();
+const { process: serverProcess, unavailable } = server;
 
 const cleanUps: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
-afterAll(async () => {
-  if ('uri' in server) await server[Symbol.asyncDispose]();
-});
-
 async function open(url: string, options: OpenStoreOptions = {}): Promise<Store> {
   const store = await openStore(url, { connectTimeoutMs: 1_000, ...options });
   cleanUps.push(() => store.close());
@@ -38,9 +32,9 @@ describe('a database that cannot be reached at the start', () => {
   });
 });
 
-describe('a database URL that asks for weaker reads and writes', needs(missingServer), () => {
+describe('a database URL that asks for weaker reads and writes', server.needed, () => {
   test('does not weaken the decision who wins a ledger step', async () => {
-    const url = freshDatabase('uri' in server ? server.uri : '');
+    const url = freshDatabase(server.uri);
     const weakUrl = `${url}?w=0&journal=false&readConcernLevel=local&readPreference=nearest`;
     const { ledger } = await open(weakUrl);
     const firstStep = ledgerStep('k', 1, 'claimed', { data: { by: 'first' } });
@@ -54,11 +48,11 @@ describe('a database URL that asks for weaker reads and writes', needs(missingSe
 const foreignServer = 'MONGODB_URI names a server that is not ours to kill';
 describe(
   'a database that is killed',
-  needs(missingServer ?? (serverProcess ? null : foreignServer)),
+  needs(unavailable ?? (serverProcess ? null : foreignServer)),
   () => {
     test('gives clear errors, and the open store works again after the restart of the database', async () => {
       const warnings: string[] = [];
-      const url = freshDatabase('uri' in server ? server.uri : '');
+      const url = freshDatabase(server.uri);
       const store = await open(url, { onError: (warning) => warnings.push(warning) });
       await store.instances.join({ settings: SETTINGS });
       await store.ledger.append(ledgerStep('before', 1, 'claimed'));
@@ -86,7 +80,7 @@ describe(
     });
 
     test('during a write leaves each step written once, and tells the writer that it won', async () => {
-      const store = await open(freshDatabase('uri' in server ? server.uri : ''));
+      const store = await open(freshDatabase(server.uri));
       let written = 0;
       const write = async (): Promise<void> => {
         for (let n = 0; n < 60; n += 1) {

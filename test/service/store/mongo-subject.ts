@@ -1,13 +1,29 @@
 import { randomBytes } from 'node:crypto';
 import { MongoClient } from 'mongodb';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 import { type StoredDocument, toDocument } from '../../../src/service/store/mongo/table.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { publishedScanToJson } from '../../../src/service/store/published-scan.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { TABLES } from '../../../src/service/store/tables.ts';
+import { startMongoServer } from '../../fixtures/mongo-server/mongo-server.ts';
+import { needs } from '../../fixtures/needs.ts';
 import { publishedScan } from './contract/samples.ts';
 import type { ContractSubject } from './contract/subject.ts';
+
+/**
+ * Starts the server of a test file, and stops it after the tests. Suites with the options `needed` are skipped if there
+ * is no server; `uri` is then empty.
+ */
+export async function startServerForFile() {
+  const server = await startMongoServer();
+  if (!('uri' in server)) {
+    const { unavailable } = server;
+    return { uri: '', unavailable, process: undefined, needed: needs(unavailable) };
+  }
+  afterAll(() => server[Symbol.asyncDispose]());
+  return { uri: server.uri, unavailable: null, process: server.process, needed: needs(null) };
+}
 
 /** Stores in databases of their own on one server, dropped after each test. */
 export function mongoSubject(uri: string): ContractSubject {

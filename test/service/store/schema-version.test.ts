@@ -51,11 +51,15 @@ describe('an embedded store of another program', () => {
     await firstStore.snapshots.put({ source: 's', key: 'k', takenAtMs: NOW_MS, data: 1 });
     await firstStore.close();
     const file = new DatabaseSync(path);
-    for (const version of [12, 14]) {
+    for (const [version, advice] of [
+      [12, 'give this program its own STORE_URL'],
+      [14, 'run the newer program'],
+    ] as const) {
       file.exec(`PRAGMA user_version = ${version}`);
+      // A refused start keeps no lock, or the next one would be refused for the lock.
       await expect(openStore(`sqlite:${path}`)).rejects.toMatchObject({
         code: 'incompatible',
-        message: expect.stringContaining(`has schema ${version}`),
+        message: expect.stringMatching(`has schema ${version}, .*${advice}`),
       });
     }
     expect(file.prepare('SELECT count(*) AS n FROM snapshots').get()).toEqual({ n: 1 });

@@ -5,7 +5,6 @@ import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { DatabaseSync } from 'node:sqlite';
 import { afterEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
@@ -166,17 +165,6 @@ describe('a full disk', () => {
 });
 
 describe('a store file', () => {
-  test('of a newer program is refused', async () => {
-    const path = join(newFolder(), 'scanner.db');
-    await openSqlite(path).close();
-    const file = new DatabaseSync(path);
-    file.exec('PRAGMA user_version = 999');
-    file.close();
-    expect(() => openSqlite(path)).toThrow(/schema 999.*newer program/);
-    // The refused opening keeps no lock.
-    expect(() => openSqlite(path)).toThrow(expect.objectContaining({ code: 'incompatible' }));
-  });
-
   test('that is not a database is refused and left unchanged', () => {
     const path = join(newFolder(), 'scanner.db');
     const text = 'This text is longer than the header of a database.\n'.repeat(20);
