@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { createChainEvidence } from '../../../src/service/payment/chain/chain-evidence.ts';
 import { createNodeRequests } from '../../../src/service/payment/chain/node-requests.ts';
 import type { StoredPayment } from '../../../src/service/payment/ledger/ledger.ts';
-import { newNonce, newPayer, PRICE, REQUIREMENTS, TERMS } from './payer.ts';
+import { newNonce, newPayer, PRICE, REQUIREMENTS, TERMS, toHeaders } from './payer.ts';
 import { QUICK_TIMING } from './settling.ts';
 import { startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
@@ -16,11 +16,11 @@ import {
   startServer,
   startStubNode,
   type UseOnChain,
+  unusedChain,
 } from './stub-node.ts';
 
 const NOW_SEC = Math.floor(Date.now() / 1000);
 const USED_STATE = `0x${'1'.padStart(64, '0')}`;
-const UNUSED_STATE = `0x${'0'.repeat(64)}`;
 
 function createPayment(validBefore: number): StoredPayment {
   return {
@@ -137,8 +137,7 @@ describe('a look-up on the chain', () => {
   test('does not accept a transaction that used another nonce', async () => {
     const payment = createPayment(NOW_SEC + 300);
     await using node = await startStubNode({
-      eth_getBlockByNumber: blocksUntil(() => NOW_SEC),
-      eth_call: () => UNUSED_STATE,
+      ...unusedChain(() => NOW_SEC),
       eth_getTransactionReceipt: () => createReceipt(createUse(payment, { nonce: newNonce() })),
     });
     const evidence = await lookUpPayment(payment, node.rpcUrl, TRANSACTION);
@@ -150,10 +149,7 @@ describe('a look-up on the chain', () => {
     [600, true],
   ])('%d s after validBefore, an unused nonce is final proof: %s', async (pastSec, isFinal) => {
     const payment = createPayment(NOW_SEC - pastSec);
-    await using node = await startStubNode({
-      eth_getBlockByNumber: blocksUntil(() => NOW_SEC),
-      eth_call: () => UNUSED_STATE,
-    });
+    await using node = await startStubNode(unusedChain(() => NOW_SEC));
     const evidence = await lookUpPayment(payment, node.rpcUrl, null);
     expect(evidence).toEqual({ kind: 'unused', isExpired: true, isFinal, isReverted: false });
   });
@@ -175,20 +171,14 @@ describe('a payment that can be looked up on the chain', () => {
     let nowMs = Date.now();
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
-    await using node = await startStubNode({
-      eth_chainId: () => '0x2105',
-      eth_getCode: () => '0x01',
-      eth_getBlockByNumber: blocksUntil(() => NOW_SEC),
-      eth_call: () => UNUSED_STATE,
-    });
+    await using node = await startStubNode(unusedChain(() => NOW_SEC));
     await using shop = await startShop({
       timing: QUICK_TIMING,
       facilitator,
       rpcUrl: node.rpcUrl,
       clock: () => nowMs,
     });
-    const signed = await payer.sign({ nowMs });
-    const headers = { 'payment-signature': signed.header };
+    const headers = toHeaders(await payer.sign({ nowMs }));
     expect((await shop.buy('x', headers)).status).toBe(503);
     nowMs += 300_000 + 48 * 3_600_000 + 1_000;
     await expect
@@ -208,31 +198,24 @@ describe('a facilitator that reports a success', () => {
     const nonce = isHonest ? signed.nonce : newNonce();
     const use = { from: payer.address, to: TERMS.payTo, nonce, value: PRICE, block: 999_999n };
     await using node = await startStubNode({
-      eth_chainId: () => '0x2105',
-      eth_getCode: () => '0x01',
-      eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
-      eth_call: () => UNUSED_STATE,
+      ...unusedChain(),
       eth_getTransactionReceipt: () => createReceipt({ ...use, transaction: TRANSACTION }),
     });
     const facilitator = stubFacilitator();
     await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
-    const answer = await shop.buy('x', { 'payment-signature': signed.header });
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(status);
     expect(shop.published).toHaveLength(isHonest ? 1 : 0);
   });
 });
 
 describe('a success that the facilitator reports, with a transaction that the node does not have,', () => {
-  const chain = {
-    eth_chainId: () => '0x2105',
-    eth_getCode: () => '0x01',
-    eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
-    eth_call: () => UNUSED_STATE,
-  };
-
   test('leaves the payment in doubt, and the payer gets no report', async () => {
     const signed = await newPayer().sign();
-    await using node = await startStubNode({ ...chain, eth_getTransactionReceipt: () => null });
+    await using node = await startStubNode({
+      ...unusedChain(),
+      eth_getTransactionReceipt: () => null,
+    });
     const facilitator = stubFacilitator();
     const { rpcUrl } = node;
     await using shop = await startShop({
@@ -240,7 +223,7 @@ describe('a success that the facilitator reports, with a transaction that the no
       facilitator,
       rpcUrl,
     });
-    const answer = await shop.buy('x', { 'payment-signature': signed.header });
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(503);
     expect(answer.json).toMatchObject({
       error: 'settlement_unknown',
@@ -257,13 +240,13 @@ describe('a success that the facilitator reports, with a transaction that the no
     const use = { from: payer.address, to: TERMS.payTo, nonce, value: PRICE, block: 999_999n };
     let receiptRequests = 0;
     await using node = await startStubNode({
-      ...chain,
+      ...unusedChain(),
       eth_getTransactionReceipt: () =>
         ++receiptRequests < 3 ? null : createReceipt({ ...use, transaction: TRANSACTION }),
     });
     const facilitator = stubFacilitator();
     await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
-    const answer = await shop.buy('x', { 'payment-signature': signed.header });
+    const answer = await shop.buy('x', toHeaders(signed));
     expect(answer.status).toBe(200);
     expect(answer.paid?.transaction).toBe(TRANSACTION);
     expect(facilitator.sent).toHaveLength(1);
@@ -271,10 +254,10 @@ describe('a success that the facilitator reports, with a transaction that the no
 
   test('is believed while the node does not answer, because its outage must not stop payments', async () => {
     const signed = await newPayer().sign();
-    await using node = await startStubNode(chain);
+    await using node = await startStubNode(unusedChain());
     const facilitator = stubFacilitator();
     await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
-    expect((await shop.buy('x', { 'payment-signature': signed.header })).status).toBe(200);
+    expect((await shop.buy('x', toHeaders(signed))).status).toBe(200);
   });
 });
 

@@ -1,5 +1,6 @@
 /** A shop on the test chain. */
-import { getAddress } from 'viem';
+import { getAddress, type Hex } from 'viem';
+import { createLocalFacilitator } from '../../../src/service/payment/settle/local-facilitator.ts';
 import { createRemoteFacilitator } from '../../../src/service/payment/settle/remote-facilitator.ts';
 import type { PaymentTerms } from '../../../src/service/payment/terms.ts';
 import { type PaymentTiming, toPaymentTiming } from '../../../src/service/payment/timing.ts';
@@ -49,4 +50,16 @@ export async function remoteShop(seller: Seller, url: string, options: ShopOptio
   const timing = { ...CHAIN_TIMING, ...options.timing };
   const facilitator = createRemoteFacilitator({ url, timing });
   return startShop({ terms: seller.terms, facilitator, ...options, timing });
+}
+
+/** A shop that sends settlements itself, through the node at `rpcUrl`. */
+export async function localShop(
+  { terms }: Seller,
+  options: ShopOptions & { readonly rpcUrl: string; readonly settlementKey: Hex },
+) {
+  const { rpcUrl, settlementKey, onEvent } = options;
+  const timing = { ...CHAIN_TIMING, ...options.timing };
+  const { network } = terms;
+  const facilitator = createLocalFacilitator({ rpcUrl, network, settlementKey, timing, onEvent });
+  return startShop({ terms, facilitator, ...options, timing });
 }

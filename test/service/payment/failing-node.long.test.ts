@@ -1,16 +1,22 @@
 /** Each method of the node fails in turn. No failure charges a payer or stops the service. */
 import { inspect } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createLocalFacilitator } from '../../../src/service/payment/settle/local-facilitator.ts';
 import { chainUnavailable } from '../../fixtures/chain/anvil-process.ts';
 import { chainFacilitator } from '../../fixtures/chain/chain-facilitator.ts';
 import { startChain, type TestChain } from '../../fixtures/chain/test-chain.ts';
 import { needs } from '../../fixtures/needs.ts';
-import { CHAIN_TIMING, fundedPayer, newSeller, remoteShop, type Seller } from './chain-shop.ts';
+import {
+  CHAIN_TIMING,
+  fundedPayer,
+  localShop,
+  newSeller,
+  remoteShop,
+  type Seller,
+} from './chain-shop.ts';
 import { type ChaosFacilitator, startChaosFacilitator } from './chaos-facilitator.ts';
 import { type FailingNode, NODE_FAILURES, NODE_SECRET, startFailingNode } from './failing-node.ts';
-import { newPayer, PRICE } from './payer.ts';
-import { createItemAnswer, type Shop, type ShopAnswer, startShop } from './shop.ts';
+import { newPayer, PRICE, toHeaders } from './payer.ts';
+import { createItemAnswer, type Shop, type ShopAnswer } from './shop.ts';
 
 const QUICK_TIMING = {
   ...CHAIN_TIMING,
@@ -70,18 +76,10 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
   });
 
   async function startLocalShop(work: () => void = () => undefined): Promise<Shop> {
-    const facilitator = createLocalFacilitator({
+    return localShop(seller, {
+      timing: QUICK_TIMING,
       rpcUrl: node.rpcUrl,
-      network: seller.terms.network,
       settlementKey: await chain.newFundedKey(),
-      timing: QUICK_TIMING,
-      onEvent: (event) => reports.push(event),
-    });
-    return startShop({
-      timing: QUICK_TIMING,
-      terms: seller.terms,
-      facilitator,
-      rpcUrl: node.rpcUrl,
       onEvent: (event) => reports.push(event),
       onError: (message, error) => reports.push(message, error),
       compute: async (item) => {
@@ -112,13 +110,12 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       let earned = 0n;
       for (const method of NODE_METHODS) {
         const payer = await fundedPayer(chain, seller);
-        const { header } = await payer.sign();
-        const headers = { 'payment-signature': header };
+        const headers = toHeaders(await payer.sign());
         const forgedPayment = await payer.sign({ signAs: newPayer().privateKey });
         node.fail(failure, [method]);
         const answer = await shop.buy('x', headers);
         if (answer.status !== 200) expectUnavailable(answer);
-        const refusal = await shop.buy('x', { 'payment-signature': forgedPayment.header });
+        const refusal = await shop.buy('x', toHeaders(forgedPayment));
         expect([402, 503]).toContain(refusal.status);
         expect(await listDebts(shop, payer.address)).toEqual([]);
         node.fail(null);
@@ -138,8 +135,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       let earned = 0n;
       for (const method of NODE_METHODS) {
         const payer = await fundedPayer(chain, seller);
-        const { header } = await payer.sign();
-        const headers = { 'payment-signature': header };
+        const headers = toHeaders(await payer.sign());
         plan.method = method;
         const answer = await shop.buy('x', headers);
         if (answer.status !== 200) expectUnavailable(answer);
@@ -165,8 +161,7 @@ describe('while the node fails,', needs(chainUnavailable()), () => {
       let earned = 0n;
       for (const method of ['eth_getBlockByNumber', 'eth_call', 'eth_getLogs']) {
         const payer = await fundedPayer(chain, seller);
-        const { header } = await payer.sign();
-        const headers = { 'payment-signature': header };
+        const headers = toHeaders(await payer.sign());
         chaos.plan = ['settles-and-drops'];
         node.fail(failure, [method]);
         const answer = await shop.buy('x', headers);

@@ -10,17 +10,16 @@ import {
 import { privateKeyToAccount, privateKeyToAddress } from 'viem/accounts';
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createLocalFacilitator } from '../../../src/service/payment/settle/local-facilitator.ts';
 import type { PaymentTiming } from '../../../src/service/payment/timing.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { chainUnavailable } from '../../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../../fixtures/chain/test-chain.ts';
 import { needs } from '../../fixtures/needs.ts';
-import { CHAIN_TIMING, fundedPayer, newSeller, type Seller } from './chain-shop.ts';
+import { fundedPayer, localShop, newSeller, type Seller } from './chain-shop.ts';
 import { type FailingNode, startFailingNode } from './failing-node.ts';
 import { encode, newPayer, PRICE, type SignedHeader, toHeaders } from './payer.ts';
-import { type ShopOptions, startShop } from './shop.ts';
+import type { ShopOptions } from './shop.ts';
 
 const readNonce = (raw: string) => parseTransaction(raw as Hex).nonce;
 
@@ -46,22 +45,12 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   });
   afterAll(() => chain?.[Symbol.asyncDispose]());
 
-  function startLocalShop(changes: Partial<PaymentTiming> = {}, options: ShopOptions = {}) {
-    const quick = { confirmationTimeoutMs: 10_000, balanceIntervalMs: 30 };
-    const timing = { ...CHAIN_TIMING, ...quick, ...changes };
-    const facilitator = createLocalFacilitator({
-      rpcUrl: node.rpcUrl,
-      network: seller.terms.network,
-      settlementKey,
-      timing,
-    });
-    return startShop({
-      timing,
-      terms: seller.terms,
-      facilitator,
-      rpcUrl: node.rpcUrl,
-      ...options,
-    });
+  function startLocalShop(
+    changes: Partial<PaymentTiming> = {},
+    options: Omit<ShopOptions, 'rpcUrl'> = {},
+  ) {
+    const timing = { confirmationTimeoutMs: 10_000, balanceIntervalMs: 30, ...changes };
+    return localShop(seller, { timing, rpcUrl: node.rpcUrl, settlementKey, ...options });
   }
 
   async function pay(): Promise<SignedHeader> {
@@ -313,17 +302,7 @@ describe('the account that settles', needs(chainUnavailable()), () => {
   test('sends with the next nonce if another sender has used its nonce', async () => {
     await using shop = await startLocalShop();
     expect((await shop.buy('x', toHeaders(await pay()))).status).toBe(200);
-    const otherFacilitator = createLocalFacilitator({
-      rpcUrl: chain.rpcUrl,
-      network: seller.terms.network,
-      settlementKey,
-      timing: CHAIN_TIMING,
-    });
-    await using otherShop = await startShop({
-      timing: CHAIN_TIMING,
-      terms: seller.terms,
-      facilitator: otherFacilitator,
-    });
+    await using otherShop = await localShop(seller, { rpcUrl: chain.rpcUrl, settlementKey });
     expect((await otherShop.buy('x', toHeaders(await pay()))).status).toBe(200);
     expect((await shop.buy('x', toHeaders(await pay()))).status).toBe(200);
     expect(await seller.earned()).toBe(PRICE * 3n);

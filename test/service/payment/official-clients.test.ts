@@ -8,8 +8,8 @@ import { createLocalFacilitator } from '../../../src/service/payment/settle/loca
 import { chainUnavailable } from '../../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../../fixtures/chain/test-chain.ts';
 import { needs } from '../../fixtures/needs.ts';
-import { CHAIN_TIMING, fundedPayer, newSeller, type Seller } from './chain-shop.ts';
-import { PRICE } from './payer.ts';
+import { CHAIN_TIMING, fundedPayer, localShop, newSeller, type Seller } from './chain-shop.ts';
+import { PRICE, toHeaders } from './payer.ts';
 import { type Shop, startShop } from './shop.ts';
 
 describe(
@@ -22,18 +22,8 @@ describe(
     beforeAll(async () => {
       chain = await startChain();
       seller = newSeller(chain);
-      const facilitator = createLocalFacilitator({
-        rpcUrl: chain.rpcUrl,
-        network: seller.terms.network,
-        settlementKey: chain.facilitatorKey,
-        timing: CHAIN_TIMING,
-      });
-      shop = await startShop({
-        timing: CHAIN_TIMING,
-        terms: seller.terms,
-        facilitator,
-        rpcUrl: chain.rpcUrl,
-      });
+      const { rpcUrl, facilitatorKey: settlementKey } = chain;
+      shop = await localShop(seller, { rpcUrl, settlementKey });
     });
     afterAll(async () => {
       await shop?.[Symbol.asyncDispose]();
@@ -88,8 +78,7 @@ describe(
       const answers = await Promise.all(
         Array.from({ length: 10 }, async () => {
           const payer = await fundedPayer(chain, seller);
-          const { header } = await payer.sign();
-          return shop.buy('popular', { 'payment-signature': header });
+          return shop.buy('popular', toHeaders(await payer.sign()));
         }),
       );
       expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -99,8 +88,7 @@ describe(
     test('a payer without money is refused before any work is done', async () => {
       const payer = await fundedPayer(chain, seller, 0n);
       const computationsBefore = shop.computations.length;
-      const { header } = await payer.sign();
-      const answer = await shop.buy('poor', { 'payment-signature': header });
+      const answer = await shop.buy('poor', toHeaders(await payer.sign()));
       expect(answer.status).toBe(402);
       expect(answer.json['error']).toContain('insufficient_balance');
       expect(shop.computations).toHaveLength(computationsBefore);
@@ -109,12 +97,8 @@ describe(
     test('a contract wallet pays, and gets its answer again', async () => {
       const wallet = await chain.newContractPayer();
       const payer = await fundedPayer(chain, seller);
-      const signed = await payer.sign({
-        value: PRICE,
-        from: wallet.address,
-        signAs: wallet.ownerKey,
-      });
-      const headers = { 'payment-signature': signed.header };
+      const signed = await payer.sign({ from: wallet.address, signAs: wallet.ownerKey });
+      const headers = toHeaders(signed);
       const firstAnswer = await shop.buy('contract', headers);
       expect(firstAnswer.status).toBe(200);
       expect(firstAnswer.paid?.payer).toBe(wallet.address);
@@ -123,36 +107,28 @@ describe(
       expect(retryAnswer.status).toBe(200);
       expect(retryAnswer.headers.get('x-redelivered')).toBe('1');
       const forged = await payer.sign({ from: wallet.address });
-      expect((await shop.buy('contract', { 'payment-signature': forged.header })).status).toBe(402);
+      expect((await shop.buy('contract', toHeaders(forged))).status).toBe(402);
     });
 
     test('a call gets 503 while its transaction is pending, and the answer after the transaction is mined', async () => {
       const slowSeller = newSeller(chain);
-      const timing = { ...CHAIN_TIMING, confirmationTimeoutMs: 1_000, reconcileWithinMs: 300 };
-      const facilitator = createLocalFacilitator({
+      await using slowShop = await localShop(slowSeller, {
         rpcUrl: chain.rpcUrl,
-        network: slowSeller.terms.network,
         settlementKey: await chain.newFundedKey(),
-        timing,
-      });
-      await using slowShop = await startShop({
-        timing,
-        terms: slowSeller.terms,
-        facilitator,
-        rpcUrl: chain.rpcUrl,
+        timing: { confirmationTimeoutMs: 1_000, reconcileWithinMs: 300 },
       });
       const payer = await fundedPayer(chain, slowSeller);
-      const { header, nonce } = await payer.sign();
+      const signed = await payer.sign();
       await chain.pauseMining();
-      const answer = await slowShop.buy('pending', { 'payment-signature': header });
+      const answer = await slowShop.buy('pending', toHeaders(signed));
       await chain.resumeMining();
       expect(answer.status).toBe(503);
       expect(answer.json).toMatchObject({
         error: 'settlement_unknown',
-        payment: { nonce, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
+        payment: { nonce: signed.nonce, transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/) },
       });
       await expect
-        .poll(async () => (await slowShop.buy('pending', { 'payment-signature': header })).status, {
+        .poll(async () => (await slowShop.buy('pending', toHeaders(signed))).status, {
           timeout: 20_000,
         })
         .toBe(200);

@@ -1,13 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLocalFacilitator } from '../../../src/service/payment/settle/local-facilitator.ts';
 import { chainUnavailable } from '../../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../../fixtures/chain/test-chain.ts';
 import { type PythonBuyer, startPythonBuyer } from '../../fixtures/clients/python/python-buyer.ts';
 import { ensurePythonEnv } from '../../fixtures/clients/python/python-env.ts';
 import { needs } from '../../fixtures/needs.ts';
-import { CHAIN_TIMING, newSeller, type Seller } from './chain-shop.ts';
+import { localShop, newSeller, type Seller } from './chain-shop.ts';
 import { PRICE } from './payer.ts';
-import { type Shop, startShop } from './shop.ts';
+import type { Shop } from './shop.ts';
 
 const environment = await ensurePythonEnv();
 const { python, unavailable = null } = { python: '', unavailable: null, ...environment };
@@ -21,14 +20,8 @@ describe('the official Python client', needs(unavailable ?? chainUnavailable()),
     buyer = startPythonBuyer(python);
     chain = await startChain();
     seller = newSeller(chain);
-    const facilitator = createLocalFacilitator({
-      rpcUrl: chain.rpcUrl,
-      network: seller.terms.network,
-      settlementKey: chain.facilitatorKey,
-      timing: CHAIN_TIMING,
-    });
-    const { rpcUrl } = chain;
-    shop = await startShop({ timing: CHAIN_TIMING, terms: seller.terms, facilitator, rpcUrl });
+    const { rpcUrl, facilitatorKey: settlementKey } = chain;
+    shop = await localShop(seller, { rpcUrl, settlementKey });
   });
   afterAll(async () => {
     await buyer?.[Symbol.asyncDispose]();

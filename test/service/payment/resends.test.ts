@@ -7,19 +7,9 @@ import { newPayer, toHeaders } from './payer.ts';
 import { listLedgerRows, QUICK_TIMING } from './settling.ts';
 import { startShop } from './shop.ts';
 import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
-import { blocksUntil, startStubNode } from './stub-node.ts';
+import { startStubNode, unusedChain } from './stub-node.ts';
 
 const payer = newPayer();
-
-/** A chain on which no authorization was ever used. */
-function startUnusedNode() {
-  return startStubNode({
-    eth_chainId: () => '0x2105',
-    eth_getCode: () => '0x01',
-    eth_getBlockByNumber: blocksUntil(() => Date.now() / 1000),
-    eth_call: () => `0x${'0'.repeat(64)}`,
-  });
-}
 
 function openClockedStore() {
   const time = { nowMs: Date.now() };
@@ -31,7 +21,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
   test('is sent at most five times, and is then only looked up on the chain', async () => {
     const facilitator = stubFacilitator();
     facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
-    await using node = await startUnusedNode();
+    await using node = await startStubNode(unusedChain());
     let nowMs = Date.now();
     const clock = () => nowMs;
     await using shop = await startShop({
@@ -69,7 +59,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       facilitator.outcomes = [{ kind: 'unclear', reason: 'timeout', transaction: null }];
     }
     const sent = () => facilitators.reduce((sum, facilitator) => sum + facilitator.sent.length, 0);
-    await using node = await startUnusedNode();
+    await using node = await startStubNode(unusedChain());
     const options = { timing: QUICK_TIMING, store: store.sqlite, rpcUrl: node.rpcUrl };
     const signed = await payer.sign();
     const headers = toHeaders(signed);
@@ -100,7 +90,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       { kind: 'unclear', reason: 'timeout', transaction: null },
       { kind: 'not_sent', reason: 'connection refused' },
     ];
-    await using node = await startUnusedNode();
+    await using node = await startStubNode(unusedChain());
     await using shop = await startShop({ timing: QUICK_TIMING, facilitator, rpcUrl: node.rpcUrl });
     const signed = await payer.sign();
     await shop.buy('x', toHeaders(signed));
@@ -113,7 +103,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
     const facilitator = stubFacilitator();
     const reverted = { kind: 'unclear', reason: 'reverted', isReverted: true } as const;
     facilitator.outcomes = [{ ...reverted, transaction: TRANSACTION }];
-    await using node = await startUnusedNode();
+    await using node = await startStubNode(unusedChain());
     const options = { timing: QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
     const signed = await payer.sign();
     for (let run = 1; run <= 2; run++) {
@@ -134,7 +124,7 @@ describe('if the service can ask a chain, a payment in doubt', () => {
       { kind: 'unclear', reason: 'timeout', transaction: null },
       { kind: 'unclear', reason: 'timeout', transaction: TRANSACTION },
     ];
-    await using node = await startUnusedNode();
+    await using node = await startStubNode(unusedChain());
     const options = { timing: QUICK_TIMING, store: store.sqlite, facilitator, rpcUrl: node.rpcUrl };
     const signed = await payer.sign();
     const headers = toHeaders(signed);
@@ -170,7 +160,7 @@ describe('a facilitator that is down', () => {
       const isDown = performance.now() - firstSendMs < downMs;
       return isDown ? { kind: 'unclear', reason: 'HTTP 503', transaction: null } : outcome;
     };
-    await using node = await startUnusedNode();
+    await using node = await startStubNode(unusedChain());
     await using shop = await startShop({
       timing,
       facilitator,

@@ -23,6 +23,16 @@ export class RpcError extends Error {
   }
 }
 
+/** Answers of our chain with our token, on which no authorization was ever used. `nowSec` is the time of its last block. */
+export function unusedChain(nowSec = () => Date.now() / 1000) {
+  return {
+    eth_chainId: () => '0x2105',
+    eth_getCode: () => '0x01',
+    eth_getBlockByNumber: blocksUntil(nowSec),
+    eth_call: () => `0x${'0'.repeat(64)}`,
+  };
+}
+
 /** Its path holds a key, as those of hosted nodes do. */
 export async function startStubNode(answers: Record<string, NodeAnswer>): Promise<StubNode> {
   const requestedMethods: string[] = [];
