@@ -17,10 +17,10 @@ import {
   ROOT_PAGE,
   resource,
   resources,
-  seen,
+  toLookup,
 } from '../../test/fixtures/observations/build-observations.ts';
 
-const NOT_INDEXED = seen(indexedOrigin({ resources: [] }));
+const NOT_INDEXED = toLookup(indexedOrigin({ resources: [] }));
 const INDEXED_RESOURCE: IndexedResource = {
   resource: `${ORIGIN}/weather`,
   method: 'GET',
@@ -60,7 +60,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'the index knows two resources: one without accepts, one deprecated',
     seen: {
-      x402scan: seen(
+      x402scan: toLookup(
         indexedOrigin({
           resources: [
             { ...INDEXED_RESOURCE, resource: `${ORIGIN}/a`, accepts: 0 },
@@ -135,7 +135,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the index shows the only resource of the seller',
-    seen: { x402scan: seen(indexedOrigin(), 'x402scan', 7_300) },
+    seen: { x402scan: toLookup(indexedOrigin(), 'x402scan', 7_300) },
     expect: { status: 'pass', outcome: 'registered', evidence: ['1 of 1 resources', '2 h old'] },
   },
 ];

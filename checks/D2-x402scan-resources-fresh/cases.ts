@@ -4,7 +4,7 @@ import {
   AS_OF,
   indexedOrigin,
   ORIGIN,
-  seen,
+  toLookup,
 } from '../../test/fixtures/observations/build-observations.ts';
 
 const DAY_MS = 86_400_000;
@@ -22,7 +22,7 @@ function updatedDaysAgo(...daysAgo: readonly (number | null)[]): CheckCase['seen
       deprecated: false,
     };
   });
-  return { x402scan: seen(indexedOrigin({ resources })) };
+  return { x402scan: toLookup(indexedOrigin({ resources })) };
 }
 
 const cases: readonly CheckCase[] = [
@@ -80,7 +80,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'ages are counted to the time of an answer that is 20 days old',
-    seen: { x402scan: { ...seen(indexedOrigin(), 'x402scan', 20 * 86_400) } },
+    seen: { x402scan: { ...toLookup(indexedOrigin(), 'x402scan', 20 * 86_400) } },
     expect: { status: 'pass', outcome: 'fresh', evidence: ['480 h old'] },
   },
 ];

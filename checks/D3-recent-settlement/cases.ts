@@ -1,6 +1,6 @@
 import type { CheckCase } from '#check';
 import type { SettlementFacts } from '#model';
-import { PAY_TO, seen } from '../../test/fixtures/observations/build-observations.ts';
+import { PAY_TO, toLookup } from '../../test/fixtures/observations/build-observations.ts';
 
 function withSettlements(
   changes: Partial<SettlementFacts>,
@@ -8,7 +8,7 @@ function withSettlements(
   ageSec = 60,
 ): CheckCase['seen'] {
   return {
-    settlements: seen(
+    settlements: toLookup(
       { address: PAY_TO, windowDays: 30, settlements: 1, payers: 1, lastAt: null, ...changes },
       source,
       ageSec,

@@ -1,6 +1,6 @@
 import type { CheckCase } from '#check';
 import type { SettlementFacts } from '#model';
-import { PAY_TO, seen } from '../../test/fixtures/observations/build-observations.ts';
+import { PAY_TO, toLookup } from '../../test/fixtures/observations/build-observations.ts';
 
 function withCounts(
   settlements: number,
@@ -8,7 +8,7 @@ function withCounts(
   changes: Partial<SettlementFacts> = {},
 ): CheckCase['seen'] {
   return {
-    settlements: seen({
+    settlements: toLookup({
       address: PAY_TO,
       windowDays: 30,
       settlements,

@@ -1,5 +1,5 @@
 import type { CheckCase } from '#check';
-import { ORIGIN, seen } from '../../test/fixtures/observations/build-observations.ts';
+import { ORIGIN, toLookup } from '../../test/fixtures/observations/build-observations.ts';
 
 const cases: readonly CheckCase[] = [
   {
@@ -14,7 +14,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the listing has no record of the host',
-    seen: { listing: seen({ listed: false, name: null, website: null }, 'x402.org listing') },
+    seen: { listing: toLookup({ listed: false, name: null, website: null }, 'x402.org listing') },
     expect: { status: 'warn', outcome: 'not-listed', evidence: ['"seller.example"', 'x402.org'] },
   },
   {
@@ -25,7 +25,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'the record of the host has no name, and the answer is 25 hours old',
     seen: {
-      listing: seen({ listed: true, name: null, website: ORIGIN }, 'x402.org listing', 90_000),
+      listing: toLookup({ listed: true, name: null, website: ORIGIN }, 'x402.org listing', 90_000),
     },
     expect: { status: 'pass', outcome: 'listed', evidence: ['25 h old'] },
   },

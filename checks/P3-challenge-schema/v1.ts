@@ -288,7 +288,7 @@ function judgeAllowed(
     ];
   }
   const known = kit.asset(String(network), String(asset));
-  // A price over the client's default limit is no flaw: the buyer decides about it.
+  // A price over the client's default limit is not a flaw: the buyer decides about it.
   if (payability?.verdict === 'limited' && known === null) {
     return ['unusual-asset', `${pointer}/asset: ${kit.show(asset)}${kit.quoteClient(words)}`];
   }

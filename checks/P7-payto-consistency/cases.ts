@@ -69,7 +69,7 @@ const UNKNOWN_CASES: readonly CheckCase[] = [
     expect: { ...NOT_JUDGED, outcome: 'unknown', evidence: ['"nvm:erc4337"'] },
   },
   {
-    name: 'a scheme of its own names a recipient that is no address',
+    name: 'a scheme of its own names a recipient that is not an address',
     seen: withOffers({ ...PLAN, payTo: 'merchant-7' }),
     expect: { ...NOT_JUDGED, outcome: 'unknown', evidence: ['"nvm:erc4337"'] },
   },

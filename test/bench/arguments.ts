@@ -74,7 +74,7 @@ function hostsFrom(text: string): number {
   if (/^[1-9]\d*$/.test(text) && Number(text) <= MAX_HOSTS) return Number(text);
   const limit = MAX_HOSTS.toLocaleString('en-GB');
   throw new BadArguments(
-    `--hosts "${text}" is no number of hosts: give an integer from 1 to ${limit}, in digits alone`,
+    `--hosts "${text}" is not a number of hosts: give an integer from 1 to ${limit}, in digits alone`,
   );
 }
 

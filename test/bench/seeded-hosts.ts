@@ -41,10 +41,10 @@ export function* seededHosts(seed: DirectorySeed): Generator<SeededHost> {
       ...sample,
       scanId: `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`,
       host: nameOf(n),
-      scannedAtMs: nowMs - 1_000 - Math.floor(mixed(n, 1) * SPREAD_DAYS * DAY_MS),
-      grade: pick(ALL_GRADES, mixed(n, 2)),
-      score: Math.floor(mixed(n, 3) * 101),
-      branding: { ...sample.branding, category: pick(CATEGORIES, mixed(n, 4) ** 2) },
+      scannedAtMs: nowMs - 1_000 - Math.floor(toFraction(n, 1) * SPREAD_DAYS * DAY_MS),
+      grade: pick(ALL_GRADES, toFraction(n, 2)),
+      score: Math.floor(toFraction(n, 3) * 101),
+      branding: { ...sample.branding, category: pick(CATEGORIES, toFraction(n, 4) ** 2) },
     };
     yield { n, scan, words: seed.hasCensus ? wordsOf(n, nowMs) : null };
   }
@@ -52,10 +52,10 @@ export function* seededHosts(seed: DirectorySeed): Generator<SeededHost> {
 
 function wordsOf(n: number, nowMs: number): DayWords | null {
   if (n % 5 > 2) return null;
-  const word = mixed(n, 7) < 0.8 ? 'payable' : 'down';
-  const wordAtMs = nowMs - 1 - Math.floor(mixed(n, 8) * DAY_MS);
+  const word = toFraction(n, 7) < 0.8 ? 'payable' : 'down';
+  const wordAtMs = nowMs - 1 - Math.floor(toFraction(n, 8) * DAY_MS);
   const before = Array.from({ length: SHOWN_DAYS - 1 }, (_, day) =>
-    mixed(n, 9 + day) < 0.9 ? 'p' : 'd',
+    toFraction(n, 9 + day) < 0.9 ? 'p' : 'd',
   ).join('');
   return { word, wordAtMs, letters: before + DAY_LETTERS[word], letterDay: utcDay(nowMs) };
 }
@@ -82,7 +82,7 @@ function syllableName(n: number): string {
   }
   const more = Math.floor(n / SYLLABLES ** 3);
   const label = more === 0 ? name : `${name}${more}`;
-  return `${pick(PREFIXES, mixed(n, 5))}${label}${pick(SUFFIXES, mixed(n, 6))}`;
+  return `${pick(PREFIXES, toFraction(n, 5))}${label}${pick(SUFFIXES, toFraction(n, 6))}`;
 }
 
 function syllable(digit: number): string {
@@ -95,8 +95,8 @@ function pick<T>(values: readonly T[], at: number): T {
   return value;
 }
 
-/** From 0 to 1, as if by chance. */
-function mixed(n: number, salt: number): number {
+/** Returns a pseudo-random number from 0 to 1. */
+function toFraction(n: number, salt: number): number {
   let mix = Math.imul(n + 1, 0x9e37_79b1) ^ Math.imul(salt, 0x85eb_ca6b);
   mix = Math.imul(mix ^ (mix >>> 15), 0x2c1b_3c6d);
   mix = Math.imul(mix ^ (mix >>> 12), 0x297a_2d39);

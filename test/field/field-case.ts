@@ -13,7 +13,7 @@ export type Expectation = {
   readonly at: string;
   readonly is?: JsonValue;
   readonly in?: readonly JsonValue[];
-  /** Patterns ignore case, and `.` matches a line break; a value that is no text is matched as JSON. */
+  /** Patterns ignore case, and `.` matches a line break; a value that is not a text is matched as JSON. */
   readonly matches?: string;
   readonly not?: string;
 };

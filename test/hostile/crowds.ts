@@ -15,7 +15,7 @@ const OPENAPI_BYTES = 2 * MIB - 1_024;
 const WIDE = 20;
 const PACKED = 6;
 const EVERY_MS = 10;
-/** For threads that end what they do. */
+/** Time for threads to end their tasks. */
 const SETTLE_MS = 2_000;
 
 /** One letter beyond Latin-1 makes a text of two bytes a character. */

@@ -1,3 +1,4 @@
+/** The fault farm: hostile origins by name, each with the finding that a scan must report. */
 import { createServer } from 'node:net';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import type { Seller } from '../fixtures/sellers/seller.ts';
@@ -21,13 +22,13 @@ export const FARM: readonly FarmOrigin[] = [
 ];
 
 export type RunningFarm = AsyncDisposable & {
-  /** The root that all right certificates of the farm chain up to, PEM. */
+  /** Root of the valid certificates of the farm, PEM. */
   readonly ca: string;
-  /** By name. */
+  /** URLs by the name of the origin. */
   readonly urls: ReadonlyMap<string, string>;
-  /** Sellers that are right in everything. */
+  /** URLs of sellers without a fault. */
   readonly good: readonly string[];
-  /** Connections to the service inside, which must stay at none. */
+  /** Number of connections to a service that only this host should reach. A safe scanner makes none. */
   reachedInside(): number;
 };
 
@@ -35,7 +36,7 @@ const GOOD_SELLERS = 3;
 
 export async function startFarm(origins: readonly FarmOrigin[] = FARM): Promise<RunningFarm> {
   await using running = new AsyncDisposableStack();
-  const started = <T extends Seller>(seller: T): T => {
+  const keep = <T extends Seller>(seller: T): T => {
     running.defer(() => seller[Symbol.asyncDispose]());
     return seller;
   };
@@ -44,20 +45,20 @@ export async function startFarm(origins: readonly FarmOrigin[] = FARM): Promise<
   running.defer(() => inside[Symbol.asyncDispose]());
   const urls = new Map<string, string>();
   for (const { name, start } of origins) {
-    const { url } = started(await start({ ca, inside: inside.host }));
+    const { url } = keep(await start({ ca, inside: inside.host }));
     urls.set(name, url);
   }
   const good: string[] = [];
   for (let index = 0; index < GOOD_SELLERS; index += 1) {
-    good.push(started(await startCraftedSeller()).url);
+    good.push(keep(await startCraftedSeller()).url);
   }
-  const kept = running.move();
+  const disposables = running.move();
   return {
     ca: ca.pem,
     urls,
     good,
     reachedInside: inside.reached,
-    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+    [Symbol.asyncDispose]: () => disposables.disposeAsync(),
   };
 }
 

@@ -17,7 +17,7 @@ const SOAKS: Readonly<Record<string, () => Promise<{ readonly default: Soak }>>>
 const [name = '', ...args] = process.argv.slice(2);
 const load = SOAKS[name];
 if (load === undefined) {
-  console.error(`"${name}" is no soak: give one of ${Object.keys(SOAKS).join(', ')}`);
+  console.error(`"${name}" is not a soak: give one of ${Object.keys(SOAKS).join(', ')}`);
   process.exit(2);
 }
 const { flags, play } = (await load()).default;

@@ -64,7 +64,7 @@ const CLEAN_FILES: readonly (readonly [file: string, code: string])[] = [
   ['src/scanner/scan/a-type.ts', "export type { Store } from '../store/contract/store.ts';"],
   ['src/scanner/engine/catalog/a.ts', "export { parseJson } from '../../parse/json/json.ts';"],
   ['src/service/store/mongo/a.ts', "export type { Grade } from '../../model/report.ts';"],
-  ['checks/P1-b/v1.ts', '// Words in comments are no code: Date, fetch, process.'],
+  ['checks/P1-b/v1.ts', '// Words in comments are not code: Date, fetch, process.'],
   ['checks/P1-b/v2.ts', "export const FIX = 'Send a Date header, then fetch the process list.';"],
   [
     'checks/P1-b/v3.ts',

@@ -26,7 +26,7 @@ describe('lint refuses a check', () => {
     ['an unknown need', { needs: ['clock'] }, 'needs "clock", which is not an observation'],
     ['no outcomes', { outcomes: [] }, 'outcomes is empty'],
     [
-      'words that are no sentence',
+      'words that are not a sentence',
       { says: { ...WELL_FORMED_CHECK.says, right: 'fine' } },
       'says "fine": write one sentence of 12 to 120 characters',
     ],

@@ -137,7 +137,7 @@ describe('a check folder', () => {
     ]);
     await rm(root.at(CHECK_FOLDER, 'prices.ts'));
     expect(await listFindings('checks/prices/README.md', README)).toContainEqual(
-      expect.stringContaining('"prices" is no name of a check'),
+      expect.stringContaining('"prices" is not a name of a check'),
     );
   });
 

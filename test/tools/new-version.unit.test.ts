@@ -61,10 +61,10 @@ describe('a new check', () => {
 
   test.each([
     ['S12', 'other-title', 'S12 is taken by checks/S12-check'],
-    ['X1', 'title', 'no check id'],
-    ['S013', 'title', 'no check id'],
-    ['S13', 'Title With Spaces', 'no title'],
-    ['S13', '../../escape', 'no title'],
+    ['X1', 'title', 'not a check id'],
+    ['S013', 'title', 'not a check id'],
+    ['S13', 'Title With Spaces', 'not a title'],
+    ['S13', '../../escape', 'not a title'],
   ])('with the id %s and the title %s is refused', async (id, title, message) => {
     await expect(scaffoldCheck(id, title, temp.checksFolder)).rejects.toThrow(message);
   });

@@ -94,7 +94,7 @@ describe('in a repository', () => {
   });
 });
 
-test('a heading of another kind is no release', async () => {
+test('a heading of another kind is not a release', async () => {
   const text = '# Changelog\n\n## Unreleased\n\n### 0.3.0\n\n## 0.3\n\nAs in ## 0.3.0\n';
   expect(listReleases(text)).toEqual([]);
   expect(listReleases('## 0.3.0 (2026-12-01)\n## [v0.10.1]\r\n## 1.0.0')).toEqual([

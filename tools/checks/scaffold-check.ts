@@ -15,11 +15,11 @@ export async function scaffoldCheck(
 ): Promise<URL> {
   if (!ID.test(id)) {
     throw new ToolUsageError(
-      `"${id}" is no check id: take P (protocol), S (documents) or D (standing) and a number.`,
+      `"${id}" is not a check id: take P (protocol), S (documents) or D (standing) and a number.`,
     );
   }
   if (!TITLE.test(title)) {
-    throw new ToolUsageError(`"${title}" is no title: lower-case words with hyphens, a noun.`);
+    throw new ToolUsageError(`"${title}" is not a title: lower-case words with hyphens, a noun.`);
   }
   const existingFolder = (await readdir(checksFolder)).find((name) => name.startsWith(`${id}-`));
   if (existingFolder)

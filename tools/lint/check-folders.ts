@@ -23,7 +23,7 @@ function listCheckFolders(tree: SourceTree): string[] {
 
 function lintName(folder: string): Finding[] {
   if (FOLDER_NAME.test(folder)) return [];
-  const message = `"${folder}" is no name of a check: use <ID>-<title>, as in P6-price-integrity`;
+  const message = `"${folder}" is not a name of a check: use <ID>-<title>, as in P6-price-integrity`;
   return [{ file: `checks/${folder}`, line: 1, message }];
 }
 

@@ -18,7 +18,7 @@ const REPOSITORY = /^([A-Za-z0-9](?:[A-Za-z0-9-]{0,38}))\/[A-Za-z0-9._-]{1,100}$
 export function namePackage(repository: string, { manifest, server }: PackageFiles): PackageFiles {
   const owner = REPOSITORY.exec(repository)?.[1];
   if (owner === undefined) {
-    throw new Error(`${JSON.stringify(repository)} is no repository: give OWNER/REPOSITORY`);
+    throw new Error(`${JSON.stringify(repository)} is not a repository: give OWNER/REPOSITORY`);
   }
   const url = `https://github.com/${repository}`;
   const mcpName = `io.github.${owner}/${manifest['name']}`;
@@ -31,7 +31,11 @@ export function namePackage(repository: string, { manifest, server }: PackageFil
       name: mcpName,
       version,
       repository: { url, source: 'github' },
-      packages: packages.map((one: object) => ({ ...one, identifier: manifest['name'], version })),
+      packages: packages.map((entry: object) => ({
+        ...entry,
+        identifier: manifest['name'],
+        version,
+      })),
     },
   };
 }

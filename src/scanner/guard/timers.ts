@@ -57,7 +57,7 @@ export function startPatientTimer(ms: number, onExpiry: () => void): PatientTime
   };
 }
 
-/** Milliseconds of processor time since an arbitrary start. */
+/** Returns milliseconds of processor time since an arbitrary start. */
 export type ProcessorTime = () => number;
 
 /**

@@ -38,7 +38,7 @@ export type ListingPage = {
   readonly total: number | null;
 };
 
-type Detail = {
+type PageRequest = {
   readonly source: ImportSource;
   /** Number of rows that were asked for. Further rows are not read. */
   readonly limit: number;
@@ -46,14 +46,14 @@ type Detail = {
   readonly allowHosts: readonly string[];
 };
 
-export const LISTING_PAGE_PARSER: AnswerParser<ListingPage | null, Detail> = {
+export const LISTING_PAGE_PARSER: AnswerParser<ListingPage | null, PageRequest> = {
   module: new URL('./listing-page.ts', import.meta.url).href,
   exportName: 'readListingPage',
   parse: readListingPage,
 };
 
 /** Returns null if the answer has an unknown shape. */
-export function readListingPage(answer: string, detail: Detail): ListingPage | null {
+export function readListingPage(answer: string, detail: PageRequest): ListingPage | null {
   const { source, limit, allowedPorts } = detail;
   const policy = { allowedPorts, allowHosts: new Set(detail.allowHosts) };
   const isBazaar = source === 'bazaar';
@@ -73,8 +73,10 @@ export function readListingPage(answer: string, detail: Detail): ListingPage | n
     const url = item.resource?.toWellFormed() ?? null;
     // MCP tools have no URL of their own, and a resource with an empty `accepts` is free. Both are left out.
     if (url === null || (row['type'] ?? 'http') !== 'http' || row.accepts?.length === 0) return [];
-    const methods = [row['method'], item.method].map((one) => jsonText(one)?.toUpperCase() ?? '');
-    const method = methods.find((one) => /^[A-Z]{1,16}$/.test(one)) ?? null;
+    const methods = [row['method'], item.method].map(
+      (methodValue) => jsonText(methodValue)?.toUpperCase() ?? '',
+    );
+    const method = methods.find((name) => /^[A-Z]{1,16}$/.test(name)) ?? null;
     const located = locateListing(url, policy);
     if (located === null) {
       refused += 1;
@@ -102,14 +104,15 @@ export function locateListing(
   }
 }
 
-const NETWORK_BITS = 48;
+/** Providers give one customer a /48 of IPv6. */
+const IPV6_NETWORK_BITS = 48;
 
 /** Private suffixes count as public suffixes, so that each customer of a hosting provider has a domain. */
 function findDomain({ hostname }: Origin): string {
   const version = isIP(hostname);
   if (version === 4) return hostname.replace(/\.\d+$/, '.0/24');
   if (version === 6) {
-    return ipaddr.IPv6.networkAddressFromCIDR(`${hostname}/${NETWORK_BITS}`).toString();
+    return ipaddr.IPv6.networkAddressFromCIDR(`${hostname}/${IPV6_NETWORK_BITS}`).toString();
   }
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;
 }

@@ -26,7 +26,7 @@ export async function throwIfBroken(
     runChecks({ ...work, catalog, checks, observations: GOOD_ORIGIN }),
     readPlan(GOOD_ORIGIN, true, work),
   ]);
-  // A limit is no proof, because a busy machine may cause it.
+  // A limit is not a proof, because a busy machine may cause it.
   const broken = [
     ...findFaults(goodVerdicts),
     ...(planFailure === PLAN_FAILURES.fault ? ['the plan'] : []),

@@ -15,7 +15,7 @@ const MIN_LEAD_MS = 25;
 /**
  * A queue that next runs a task of the scan that used least processor time. It cannot be a `taskQueue` of Piscina
  * (5.3.2): a task that can be killed has a `signal`, and Piscina keeps such tasks in an unbounded list of its own. A
- * PQueue is no alternative. It would start another task as soon as a signal aborts, although the thread has not ended
+ * PQueue does not fit. It would start another task as soon as a signal aborts, although the thread has not ended
  * yet.
  */
 export function createFairQueue({ maxRunning, maxWaiting }: FairQueueOptions) {

@@ -47,8 +47,8 @@ type ListingsOfSource = {
   readonly detail: string | null;
 };
 
-export function listSources({ indexes, file }: CensusConfig): readonly CensusSource[] {
-  return [...indexes.map(({ name }) => name), ...(file === null ? [] : (['file'] as const))];
+export function listSources({ indexes, filePath }: CensusConfig): readonly CensusSource[] {
+  return [...indexes.map(({ name }) => name), ...(filePath === null ? [] : (['file'] as const))];
 }
 
 /** Reads one source to its end, or until it fails. */
@@ -69,7 +69,7 @@ export async function readListings(
     const end = await importListings(index.name, importOptions, (page) => found.add(page));
     return { found, ...end };
   }
-  const lines = config.file === null ? [] : await readLines(config.file);
+  const lines = config.filePath === null ? [] : await readLines(config.filePath);
   for (const line of lines) await found.addLine(line);
   return { found, isComplete: true, detail: null };
 }

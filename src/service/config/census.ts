@@ -15,9 +15,9 @@ export type CensusIndex = { readonly name: 'bazaar' | 'x402scan'; readonly url: 
 export type CensusConfig = {
   readonly indexes: readonly CensusIndex[];
   /** Path of a readable file of origins and URLs; null if CENSUS_FILE is not set. */
-  readonly file: string | null;
+  readonly filePath: string | null;
   /** Path of a file of hosts and registrable domains that the census leaves out; null if not set. */
-  readonly exclude: string | null;
+  readonly excludePath: string | null;
   readonly maxOrigins: number;
   /**
    * `declared`: a look sends a POST only if the seller's documents sell the operation, or a POST there was answered with
@@ -40,8 +40,8 @@ export function readCensusConfig(
   if (CENSUS === undefined && CENSUS_FILE === undefined) return null;
   const sources = {
     indexes: CENSUS === undefined ? [] : parseIndexes(CENSUS, ecosystem),
-    file: requireReadable(CENSUS_FILE),
-    exclude: requireExclusions(CENSUS_EXCLUDE, policy),
+    filePath: requireReadable(CENSUS_FILE),
+    excludePath: requireExclusions(CENSUS_EXCLUDE, policy),
   };
   if (settings.API_REVISION === '0.1.0') {
     const accepted = '0.3.0 for a census, or leave out CENSUS and CENSUS_FILE';
@@ -108,7 +108,10 @@ function readText(name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE', path: string): string 
   }
 }
 
-/** Throws SettingError also for a line that names no host: its owner would be asked on, and nobody would notice. */
+/**
+ * Throws SettingError also for a line that names no host. Otherwise the census would still send requests to its owner,
+ * and nobody would notice.
+ */
 function requireExclusions(path: string | undefined, policy: OriginPolicy): string | null {
   if (path === undefined) return null;
   const [fault] = parseExclusions(readText('CENSUS_EXCLUDE', path), policy).faults;

@@ -28,9 +28,9 @@ export async function changeListing(
   const { host } = origin;
   const change = { listed, enrichmentSuppressed: suppressEnrichment };
   const proof = await findProof(store, host, client, listingKey);
-  const { confirm, hasKey, isOwner, proved, toRefusal } = proof;
+  const { confirm, hasKey, isOwner, proofText, toRefusal } = proof;
   if (hasKey) return { host, ...(await store.listing.set(host, change, confirm.tokenHash)) };
-  if (!isOwner && makesVisible(change)) throw toRefusal(`${proved}.`);
+  if (!isOwner && makesVisible(change)) throw toRefusal(`${proofText}.`);
   const isAllowed = isOwner || (await verification.stillServes(origin, client, confirm.tokenHash));
   const settings = isAllowed
     ? await setWhileProved(store, host, confirm, change)
@@ -39,7 +39,7 @@ export async function changeListing(
   if (settings === 'proof outdated' && isOwner)
     return changeListing(options, origin, client, request);
   if (settings === 'proof outdated') {
-    throw toRefusal(`${proved}, and the file is no longer served.`);
+    throw toRefusal(`${proofText}, and the file is no longer served.`);
   }
   if (settings === 'set by key') {
     throw toRefusal(`This was set with the listingKey of ${host}: send it. Without it:`);
@@ -59,7 +59,7 @@ export async function requireOwner(
 ): Promise<Confirm> {
   const proof = await findProof(store, host, client, listingKey);
   if (proof.hasKey || proof.isOwner) return proof.confirm;
-  throw proof.toRefusal(`${proof.proved}.`);
+  throw proof.toRefusal(`${proof.proofText}.`);
 }
 
 /**
@@ -83,9 +83,9 @@ async function findProof(
   if (isRecent && listingKey !== undefined && !hasKey) {
     throw toRefusal(`listingKey did not come with the token that proved ${host}.`);
   }
-  const proved = `Control of ${host} was proved ${isRecent ? 'by another client' : 'over an hour ago'}`;
+  const proofText = `Control of ${host} was proved ${isRecent ? 'by another client' : 'over an hour ago'}`;
   const isOwner = isRecent && client.key === confirm.client;
-  return { confirm, hasKey, isOwner, proved, toRefusal };
+  return { confirm, hasKey, isOwner, proofText, toRefusal };
 }
 
 /** Makes the change if nobody wrote after the check. Otherwise checks again, because the proof may have changed. */

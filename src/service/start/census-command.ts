@@ -104,7 +104,7 @@ async function runDry(config: Config, census: CensusConfig, isJson: boolean): Pr
     clearProgress();
     await answers.close();
   }
-  const { names } = await readExclusions(census.exclude, config.originPolicy);
+  const { names } = await readExclusions(census.excludePath, config.originPolicy);
   const summary = await plan.summarize(census, names);
   console.log(isJson ? JSON.stringify(summary, null, 2) : toText(summary));
   if (summary.sources.every(({ origins, detail }) => origins === 0 && detail !== null)) {

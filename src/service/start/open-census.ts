@@ -92,7 +92,7 @@ export function openCensus(config: Config, settings: CensusConfig, parts: OpenSc
     bazaarRows: (host) => readBazaarRows(store, host),
     isBusy: () => scanCoordinator.running() > 0,
   });
-  const wishes = new Wishes({ store, policy, excludePath: settings.exclude, onError });
+  const wishes = new Wishes({ store, policy, excludePath: settings.excludePath, onError });
   const knownUrls = [...settings.indexes.map(({ url }) => url), siteUrl];
   const census = new Census({
     ...{ store, policy, scanCoordinator, turns, onError, wishes, post: settings.post },

@@ -24,7 +24,7 @@ const NO_RPC_WARNING =
   'Without RPC_URL, a settlement whose outcome was lost is sent again and not looked up on the chain: a payer who cancels in time gets the answer for nothing. D3 and D4 do not read the logs of the chain';
 
 const PRIVATE_URL_WARNING =
-  'BASE_URL is no public https address: payers elsewhere cannot reach what they are asked to pay for';
+  'BASE_URL is not a public https address: payers elsewhere cannot reach what they are asked to pay for';
 
 /** The service cannot listen on HOST and PORT. The message is one line. */
 class ListenError extends Error {

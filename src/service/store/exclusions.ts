@@ -99,7 +99,7 @@ export async function withoutWithheld(
   context: TablesContext,
   records: readonly RecordRow[],
 ): Promise<readonly RecordRow[]> {
-  // Most hosts are no business of the census, and their records cost no further look-up.
+  // The census does not know most hosts, and their records need no further look-up.
   const ofCensus = records.filter(
     ({ paidBy, dayWords }) => paidBy === 'census' || dayWords !== null,
   );

@@ -1,4 +1,4 @@
-/** Scans a second: one seller alone, and twenty at once. */
+/** Measures scans per second: of one seller at a time, and of twenty sellers at the same time. */
 import { type Engine, openEngine } from '../engine.ts';
 import { startFarm } from '../farm/seller-farm.ts';
 import { type BenchCase, median } from '../measurement.ts';
@@ -8,7 +8,7 @@ const DELAY_MS = 80;
 
 const scans: BenchCase = async ({ isQuick }) => {
   const count = isQuick ? 2 : AT_ONCE;
-  const each = isQuick ? 1 : 8;
+  const scansPerSeller = isQuick ? 1 : 8;
   await using farm = await startFarm({ kind: 'good', count, delayMs: DELAY_MS });
   await using engine = await openEngine(farm.urls);
   await engine.warmUp();
@@ -18,13 +18,13 @@ const scans: BenchCase = async ({ isQuick }) => {
     throw new Error(`the seller of the bench got ${sample.report.score}`);
   await Promise.all(farm.urls.map((url) => engine.scan(url)));
 
-  const alone = await oneByOne(engine, first, isQuick ? 2 : 20);
+  const alone = await scanRepeatedly(engine, first, isQuick ? 2 : 20);
   const cpuBefore = process.cpuUsage();
-  const perSecond = await rate(count * each, async () => {
-    await Promise.all(farm.urls.map((url) => oneByOne(engine, url, each)));
+  const perSecond = await measureRate(count * scansPerSeller, async () => {
+    await Promise.all(farm.urls.map((url) => scanRepeatedly(engine, url, scansPerSeller)));
   });
   const cpu = process.cpuUsage(cpuBefore);
-  const cpuMs = (cpu.user + cpu.system) / 1_000 / (count * each);
+  const cpuMs = (cpu.user + cpu.system) / 1_000 / (count * scansPerSeller);
 
   const note = `seller with ${DELAY_MS} ms`;
   const { requests, roundTrips } = sample.timing;
@@ -37,7 +37,7 @@ const scans: BenchCase = async ({ isQuick }) => {
       what: `${count} at once`,
       value: perSecond,
       unit: 'scans/s',
-      note: `${count * each} scans, each seller's one after the other`,
+      note: `${count * scansPerSeller} scans, each seller's one after the other`,
     },
     {
       what: `${count} at once, of ${count} that do not share`,
@@ -50,7 +50,7 @@ const scans: BenchCase = async ({ isQuick }) => {
 
 export default scans;
 
-async function oneByOne(engine: Engine, url: string, times: number) {
+async function scanRepeatedly(engine: Engine, url: string, times: number) {
   const totals: number[] = [];
   const judging: number[] = [];
   for (let n = 0; n < times; n += 1) {
@@ -61,7 +61,7 @@ async function oneByOne(engine: Engine, url: string, times: number) {
   return { totals, judging };
 }
 
-async function rate(count: number, work: () => Promise<void>): Promise<number> {
+async function measureRate(count: number, work: () => Promise<void>): Promise<number> {
   const startMs = performance.now();
   await work();
   return (count * 1_000) / (performance.now() - startMs);

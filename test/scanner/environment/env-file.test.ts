@@ -68,7 +68,7 @@ describe('the variables of .env', () => {
 });
 
 describe('a folder .env', () => {
-  test('is no reason for the command line to complain', async () => {
+  test('gives no error on the command line', async () => {
     await mkdir(join(folder, '.env'));
     expect(await run(CLI, 'explain', 'P1')).toMatchObject({ code: 0, stderr: '' });
   });

@@ -37,7 +37,7 @@ test('a name is asked for once if both questions are answered', async () => {
 });
 
 test(
-  'one lost packet is no finding: the question is asked again',
+  'one lost packet is not a finding: the question is asked again',
   async () => {
     const { resolution } = await resolveWith((query) =>
       query.type === 'A' && query.number === 1 ? 'silent' : onlyIPv4(query),
@@ -48,7 +48,7 @@ test(
 );
 
 test.each(['SERVFAIL', 'REFUSED'] as const)(
-  '%s twice is no finding: the third question counts',
+  '%s twice is not a finding: the third question counts',
   async (failure) => {
     const { resolution, asked } = await resolveWith((query) =>
       query.number < 3 ? failure : onlyIPv4(query),

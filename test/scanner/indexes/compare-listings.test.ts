@@ -22,7 +22,7 @@ import {
   perfectSeller,
   resource,
   resources,
-  seen,
+  toLookup,
 } from '../../fixtures/observations/build-observations.ts';
 
 const PATH = '/forecast';
@@ -76,7 +76,7 @@ describe('a listing that', () => {
     for (const item of [listedItem(), listedItem({ description: 'Another one' })]) {
       const entry = { resource: ORIGIN + PATH, method: 'GET', terms: toListedTerms(item) };
       const bazaarWith = (members: object) =>
-        seen<BazaarListings>({ resources: [{ ...entry, ...members }], isComplete: true });
+        toLookup<BazaarListings>({ resources: [{ ...entry, ...members }], isComplete: true });
       const [row] = compareListings(createObservations({ bazaar: bazaarWith({ lastSettledAt }) }));
       expect(row?.row).toMatchObject({ index: 'bazaar', lastSettledAt });
       const [unsettled] = compareListings(
@@ -153,19 +153,19 @@ describe('a missing resource', () => {
   });
 
   test('whose recipient the Bazaar does not know has the reason no_settlement_seen', () => {
-    const settlements = seen({ ...SETTLEMENTS, windowDays: 0, lastAt: null }, 'Bazaar');
+    const settlements = toLookup({ ...SETTLEMENTS, windowDays: 0, lastAt: null }, 'Bazaar');
     const [row] = compareListings(createObservations({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code: 'no_settlement_seen', check: 'D3' }]);
   });
 
   test('has no reason if the Bazaar lists another resource of its recipient, without payments', () => {
-    const settlements = seen({ ...SETTLEMENTS, windowDays: 0, lastAt: null }, 'Bazaar');
+    const settlements = toLookup({ ...SETTLEMENTS, windowDays: 0, lastAt: null }, 'Bazaar');
     const otherEntry = {
       resource: `${ORIGIN}/other`,
       method: 'GET',
       terms: toListedTerms(listedItem()),
     };
-    const bazaar = seen<BazaarListings>({ resources: [otherEntry], isComplete: true });
+    const bazaar = toLookup<BazaarListings>({ resources: [otherEntry], isComplete: true });
     const [row] = compareListings(createObservations({ settlements, bazaar })).map(
       ({ row }) => row,
     );
@@ -188,7 +188,7 @@ describe('a missing resource', () => {
     ['nobody has paid', { settlements: 0, lastAt: null }, 'no_settlement_seen'],
     ['another facilitator has settled', { settlements: 12 }, 'other_facilitator'],
   ])('that %s for has a reason that refers to check D3', (_title, changes, code) => {
-    const settlements = seen({ ...SETTLEMENTS, ...changes });
+    const settlements = toLookup({ ...SETTLEMENTS, ...changes });
     const [row] = compareListings(createObservations({ settlements })).map(({ row }) => row);
     expect(row?.reasons).toMatchObject([{ code, check: 'D3' }]);
   });
@@ -210,7 +210,7 @@ describe('a Bazaar entry whose newest settlement', () => {
       const entry = { resource: ORIGIN + PATH, method: 'GET', terms, lastSettledAt };
       const asOf = new Date(READ_MS - 60_000).toISOString();
       const data: BazaarListings = { resources: [entry], isComplete: true };
-      const bazaar = seen(data, 'Bazaar', 60, asOf);
+      const bazaar = toLookup(data, 'Bazaar', 60, asOf);
       const [row] = compareListings(createObservations({ bazaar })).map(({ row }) => row);
       expect(row?.state).toBe(changes.description === undefined ? 'listed' : 'differs');
       expect(row?.reasons.map(({ code }) => code)).toEqual(codes);
@@ -239,7 +239,7 @@ describe('an index that', () => {
   });
 
   test('returns only a part of its entries gives an unknown row', () => {
-    const bazaar = seen<BazaarListings>({ resources: [], isComplete: false });
+    const bazaar = toLookup<BazaarListings>({ resources: [], isComplete: false });
     expect(compareListings(createObservations({ bazaar }))[0]?.row.state).toBe('unknown');
   });
 });
@@ -308,8 +308,8 @@ function compareRows({
   const x402scanMembers = { lastUpdated: null, accepts: 1, deprecated: false };
   const observations = createObservations({
     resources: resources([resource({ path: PATH, get: challenge402(liveChallenge(challenge)) })]),
-    bazaar: seen<BazaarListings>({ resources: entries, isComplete: true }),
-    x402scan: seen({
+    bazaar: toLookup<BazaarListings>({ resources: entries, isComplete: true }),
+    x402scan: toLookup({
       resources: isHere ? entries.map((entry) => ({ ...entry, ...x402scanMembers })) : [],
       ownershipVerified: null,
       ...(isHere ? {} : { elsewhere: entries.map(({ resource }) => resource) }),
@@ -323,9 +323,9 @@ function createObservations(changes: Partial<Observations>): Observations {
   return {
     ...perfectSeller(),
     resources: resources([resource({ path: PATH, get: challenge402(liveChallenge()) })]),
-    settlements: seen({ ...SETTLEMENTS, windowDays: 0, lastAt: null }),
-    x402scan: seen(noResources),
-    bazaar: seen<BazaarListings>({ resources: [], isComplete: true }),
+    settlements: toLookup({ ...SETTLEMENTS, windowDays: 0, lastAt: null }),
+    x402scan: toLookup(noResources),
+    bazaar: toLookup<BazaarListings>({ resources: [], isComplete: true }),
     ...changes,
   };
 }

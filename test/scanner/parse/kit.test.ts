@@ -264,7 +264,7 @@ describe('the words of a kit', () => {
 
   test('name failures', () => {
     const tlsFailure = failure('tls-expired', 'expired on 2026-01-01');
-    if (tlsFailure.ok) throw new Error('A failure is no answer.');
+    if (tlsFailure.ok) throw new Error('A failure is not an answer.');
     expect(kit.failure('GET /', tlsFailure)).toBe('GET /: tls-expired (expired on 2026-01-01)');
   });
 

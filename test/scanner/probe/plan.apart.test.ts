@@ -12,7 +12,7 @@ import {
   openApiDocument,
   paidOperation,
   perfectSeller,
-  seen,
+  toLookup,
 } from '../../fixtures/observations/build-observations.ts';
 
 const CITY: JsonObject = { in: 'query', name: 'city', required: true, example: 'Paris' };
@@ -98,7 +98,7 @@ function toOpenApi(paths: JsonObject) {
 
 function toIndexEntry(path: string): Observations['x402scan'] {
   const resource = { resource: ORIGIN + path, method: 'GET', lastUpdated: null, accepts: 1 };
-  return seen({ resources: [{ ...resource, deprecated: false }], ownershipVerified: null });
+  return toLookup({ resources: [{ ...resource, deprecated: false }], ownershipVerified: null });
 }
 
 function planFor(documents: Partial<Observations>) {
@@ -112,7 +112,7 @@ function planFor(documents: Partial<Observations>) {
 /** The plan for a seller that has only these documents. */
 function planWith(documents: Partial<Observations>) {
   const noDocuments = { openapi: NOT_FOUND, manifest: NOT_FOUND, manifestJson: NOT_FOUND };
-  const empty = seen({ resources: [], ownershipVerified: null });
+  const empty = toLookup({ resources: [], ownershipVerified: null });
   const base = { ...perfectSeller(), ...noDocuments, llmsTxt: NOT_FOUND, x402scan: empty };
   return makePlan({ ...base, openapiAlternates: [], ...documents }, createKit());
 }
@@ -140,7 +140,7 @@ describe('what only the root, llms.txt or an index names', () => {
   });
 
   test('takes no place of a declared resource and gets no POST', () => {
-    const x402scan = seen({
+    const x402scan = toLookup({
       resources: ['/a', '/b', '/weather'].map((path) => ({
         ...{ resource: ORIGIN + path, method: 'POST', lastUpdated: null, accepts: 1 },
         deprecated: false,

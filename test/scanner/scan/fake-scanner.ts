@@ -12,7 +12,7 @@ import { readCatalog } from '../../fixtures/service/test-catalog.ts';
 export type CannedScan = {
   readonly grade?: Grade;
   readonly score?: number;
-  /** By check: what differs from a pass. */
+  /** The members that differ from a pass, by check. */
   readonly results?: Readonly<Record<string, Partial<CheckResult>>>;
   /** Other changes to the report. */
   readonly report?: Partial<ScanReport>;

@@ -16,8 +16,8 @@ const answers = createAnswerReader();
 afterAll(() => answers.close());
 
 const BASE_CONFIG = {
-  file: null,
-  exclude: null,
+  filePath: null,
+  excludePath: null,
   maxOrigins: 100,
   contactEmail: 'a@b.example',
   post: 'declared',
@@ -49,7 +49,7 @@ async function startImports(config: Partial<CensusConfig> = {}) {
       ...{ store: rig.store, policy: DEFAULT_POLICY, userAgent: 'test', answers },
       wishes: new Wishes({
         ...{ store: rig.store, policy: DEFAULT_POLICY },
-        excludePath: config.exclude ?? null,
+        excludePath: config.excludePath ?? null,
         onError: (message) => troubles.push(message),
       }),
       siteUrl: 'https://scanner.example',
@@ -163,7 +163,7 @@ describe('an import that breaks off', () => {
 
 test('CENSUS_EXCLUDE is read at each import, and the hosts that it names get no more requests', async () => {
   const exclude = await writeListFile('');
-  const { rig, lists, imports, nextDay, listChosen } = await startImports({ exclude });
+  const { rig, lists, imports, nextDay, listChosen } = await startImports({ excludePath: exclude });
   lists.bazaar.push('https://a.shop.com/1', 'https://b.shop.com/1', 'https://other.com/1');
   await imports.runDue();
   expect(await listChosen()).toHaveLength(3);
@@ -204,7 +204,7 @@ test('a file is read like an index', async () => {
   const file = await writeListFile(
     'shop.com # an origin\nhttps://other.com/paid?x=1\nhttp://plain.com/\n',
   );
-  const { rig, imports, resources } = await startImports({ indexes: [], file });
+  const { rig, imports, resources } = await startImports({ indexes: [], filePath: file });
   await imports.runDue();
   expect(await resources('shop.com')).toEqual([]);
   expect(await resources('other.com')).toEqual([

@@ -48,7 +48,7 @@ describe('a census', () => {
         { name: 'bazaar', url: 'https://api.cdp.coinbase.com' },
         { name: 'x402scan', url: 'https://www.x402scan.com' },
       ],
-      ...{ file: null, exclude: null, maxOrigins: 10_000, post: 'declared' },
+      ...{ filePath: null, excludePath: null, maxOrigins: 10_000, post: 'declared' },
       contactEmail: 'census@scanner.example',
     });
   });
@@ -65,7 +65,7 @@ describe('a census', () => {
     const { CENSUS: _, ...withoutIndexes } = CENSUS_ON;
     const files = { CENSUS_FILE: ORIGINS_FILE, CENSUS_EXCLUDE: ORIGINS_FILE, CENSUS_MAX: '7' };
     expect(loadConfig({ ...withoutIndexes, ...files }).census).toMatchObject({
-      ...{ indexes: [], file: ORIGINS_FILE, exclude: ORIGINS_FILE, maxOrigins: 7 },
+      ...{ indexes: [], filePath: ORIGINS_FILE, excludePath: ORIGINS_FILE, maxOrigins: 7 },
     });
   });
 

@@ -216,7 +216,7 @@ describe('a percentile is told only if it is not the price of one seller', () =>
     const manyDay = hostsWithPrice(3, 5);
     const weekWithIt = [...week, manyDay];
     expect((await computePrices(weekWithIt.flat(), weekWithIt)).p50).toBe(3);
-    // A block of several days is no single day.
+    // A block of several days is not a single day.
     expect((await computePrices(manyDay, [])).p50).toBeNull();
   });
 });

@@ -120,7 +120,9 @@ test('a service that takes money at a private address says so', async () => {
     FACILITATOR_URL: 'http://127.0.0.1:1',
     PAY_TO: '0x4020000000000000000000000000000000000402',
   });
-  await expect.poll(run.out, { timeout: 20_000 }).toContain('BASE_URL is no public https address');
+  await expect
+    .poll(run.out, { timeout: 20_000 })
+    .toContain('BASE_URL is not a public https address');
 });
 
 test('SIGTERM to npm ends the service of "npm start" in order', async () => {

@@ -42,7 +42,7 @@ const MAX_REDIRECT_CHARS = 100;
 
 /**
  * Classifies the answer at a document's path. Of a text that is too long, its whole lines are read. A body that is too
- * long and no JSON is no document.
+ * long and not JSON is not a document.
  */
 export function readDocument(
   path: string,

@@ -91,7 +91,7 @@ export function parseChallenge(value: JsonValue, where: 'header' | 'body'): Chal
 
 /**
  * Finds a member that makes the whole challenge invalid: an unknown version, or a resource without a URL. The
- * challenge then counts as refused, even if a client signs it. An absent resource is no fault: clients sign without it.
+ * challenge then counts as refused, even if a client signs it. An absent resource is not a fault: clients sign without it.
  */
 export function findRefusedMember({ value, version }: Challenge): RefusedMember | null {
   const statedVersion = value['x402Version'];

@@ -85,7 +85,7 @@ function fixFault(fault: OfferFault, offer: Offer, version: 1 | 2): string {
   }
 }
 
-/** The members of an offer, by the names of the version. */
+/** Lists the members of an offer, with the names that the version gives them. */
 function listMembers(version: 1 | 2): string {
   const amount = version === 1 ? 'maxAmountRequired' : 'amount';
   return `scheme, network, ${amount}, asset, payTo and maxTimeoutSeconds`;
@@ -123,7 +123,7 @@ export function fixNetwork(network: JsonValue | undefined, version: 1 | 2): stri
     : 'write network as a CAIP-2 id, such as "eip155:8453" for Base';
 }
 
-/** The fix of a well-formed id of no network ("evm:8453"), if it means a known one; undefined if it means none. */
+/** Returns the fix of an unknown id such as "evm:8453" if a known network is meant; undefined if none is meant. */
 export function fixUnknownNetwork(
   network: JsonValue | undefined,
   version: 1 | 2,
@@ -131,7 +131,7 @@ export function fixUnknownNetwork(
   return suggestNetwork(network, version) === null ? undefined : fixNetwork(network, version);
 }
 
-/** Names the token of that name on the network, and the network of the token. */
+/** Offers two fixes: the token with the same symbol on the offer's network, or the network of the offer's token. */
 function fixChain(offer: Offer, version: 1 | 2): string {
   const token = findElsewhere(offer);
   if (token === null) return 'set asset to the address of the token on the network of the offer';
@@ -161,7 +161,7 @@ function fixMember(member: string, offer: Offer): string {
   const name = member.slice('extra.'.length);
   const row = findSchemeRow(offer.scheme, offer.network);
   const form = row?.requires.find((each) => each.name === name)?.form;
-  return form === undefined ? `set ${member}` : `${describeForm(form, member)}`;
+  return form === undefined ? `set ${member}` : describeForm(form, member);
 }
 
 function describeForm(form: ExtraForm, member: string): string {

@@ -134,12 +134,12 @@ function findEncodingFault(header: HeaderReading): Misplacement | null {
 function describeNoChallenge(place: string, value: JsonValue): Misplacement {
   const accepts = isJsonObject(value) ? value['accepts'] : undefined;
   if (accepts !== undefined) {
-    const text = `with ${place} that is no challenge: /accepts is ${showJson(accepts, MAX_NAME_CHARS)}, no list`;
+    const text = `with ${place} that is not a challenge: /accepts is ${showJson(accepts, MAX_NAME_CHARS)}, not a list`;
     return { kind: 'not-a-challenge', text };
   }
   const terms = findTerms(value);
   if (terms !== null) return describeNested(place, terms);
-  const text = `with ${place} that is no challenge, without accepts: ${showJson(value, MAX_POINTER_CHARS)}`;
+  const text = `with ${place} that is not a challenge, without accepts: ${showJson(value, MAX_POINTER_CHARS)}`;
   return { kind: 'not-a-challenge', text };
 }
 

@@ -33,7 +33,7 @@ export function describeFaults(
   return [...lead, ...texts].join('; ') + (meant === null ? note : '');
 }
 
-/** An unknown scheme leads. The members of `exact` that it lacks are no faults. */
+/** Names what is unknown, the scheme first. An unknown scheme need not have the members of `exact`. */
 export function describeUnknown(offer: Offer): string {
   const { pointer, scheme, network } = offer;
   if (!isUnknownScheme(offer)) {
@@ -73,10 +73,10 @@ export function findOtherIllTyped(
   evidence: readonly string[],
 ): readonly IllTypedMember[] {
   // The words are collected once: a search of each text for each pointer grows with the square of the offers.
-  const words = new Set(evidence.flatMap(listPointerWords));
+  const pointerWords = new Set(evidence.flatMap(listPointerWords));
   return findIllTypedMembers(challenge).filter(({ pointer }) => {
     const scheme = pointer.replace(/^(\/accepts\/\d+)\/.*$/, '$1/scheme:');
-    return ![`${pointer}:`, pointer, scheme].some((word) => words.has(word));
+    return ![`${pointer}:`, pointer, scheme].some((word) => pointerWords.has(word));
   });
 }
 
@@ -129,12 +129,12 @@ export function findNamedMember(
   const extraMembers = Object.entries(jsonObject(extra)).map(
     ([name, value]) => [`extra/${name}`, value] as const,
   );
-  const refused = [...topMembers, ...extraMembers].find(([name, value]) => {
+  const namedMember = [...topMembers, ...extraMembers].find(([name, value]) => {
     const isQuoted =
       typeof value === 'string' && value.length >= MIN_QUOTED_CHARS && message.includes(value);
     return isQuoted || (name.startsWith('extra/') && message.includes(name.slice('extra/'.length)));
   });
-  return refused ?? null;
+  return namedMember ?? null;
 }
 
 type IllTypedMember = { readonly pointer: string; readonly value: JsonValue | undefined };

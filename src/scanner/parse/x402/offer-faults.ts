@@ -37,7 +37,7 @@ export function findOfferFaults(offer: Offer, version: 1 | 2): readonly OfferFau
   ];
 }
 
-/** Returns the members of `exact` that an offer of an unknown scheme lacks: they are no faults of that scheme. */
+/** Returns the members of `exact` that an offer of an unknown scheme lacks: an unknown scheme need not have them. */
 export function listLackedMembers(offer: Offer): readonly string[] {
   const { amount, asset, payTo, maxTimeoutSeconds } = offer;
   const members = { amount, asset, payTo, maxTimeoutSeconds };

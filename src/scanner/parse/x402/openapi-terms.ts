@@ -121,7 +121,7 @@ type PriceContradiction = {
   readonly entry: string;
   /** The document that calls the operation free. */
   readonly freeIn: 'openapi' | 'manifest';
-  /** The price in the other document, as it stands there; null if it is no single amount. */
+  /** The price in the other document, as it stands there; null if it is not a single amount. */
   readonly stated: string | null;
 };
 

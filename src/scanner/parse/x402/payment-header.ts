@@ -88,7 +88,7 @@ function decodeHeader(raw: string): HeaderReading {
 
 /**
  * Reads JSON, also if it is encoded for a URL, in base64 or base64url with or without padding, or twice, to name what a
- * seller meant. Returns null for everything else, and for JSON that is no object and no list.
+ * seller meant. Returns null for everything else, and for JSON that is neither an object nor a list.
  */
 export function decodeLoosely(raw: string): JsonValue | null {
   let text: string | null = raw.trim();

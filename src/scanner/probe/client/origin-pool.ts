@@ -127,7 +127,7 @@ export class OriginPool implements SocketEvents {
     this.#queue.start();
     for (const collector of [...this.#pending]) collector.end(failure);
     for (const socket of [...this.#sockets]) socket.close(failure);
-    // Deferred, because undici may be in a callback and asserts afterwards that its client still exists.
+    // undici may be in a callback, and asserts afterwards that its client still exists. So the pool is destroyed later.
     queueMicrotask(() => {
       this.#pool.destroy().catch(() => {
         // Every waiting request has been rejected already.

@@ -8,7 +8,7 @@ test.each([
   ['api', 'my_host', 'shop.local', 'api.internal', 'api.localhost'],
   ['example.com', 'api.example.org', 'shop.example', 'yourdomain.com', 'api.your-domain.dev'],
   ['your-app.vercel.app', 'mydomain.com', 'changeme.dev'],
-])('%s and the like are no other seller', (...hosts) => {
+])('%s and the like are not another seller', (...hosts) => {
   expect(hosts.filter((host) => !isLocalHost(host, 'seller.dev'))).toEqual([]);
 });
 

@@ -72,7 +72,7 @@ describe('scans under one budget', () => {
     expect(textBudget.isSaturated).toBe(false);
     expect((await ask(largeClient, target, '/3', options)).ok).toBe(true);
     expect(textBudget.isSaturated).toBe(true);
-    // Our lack of room is no answer of the origin, so the scan fails.
+    // Our lack of room is not an answer of the origin, so the scan fails.
     await expect(ask(largeClient, target, '/4', options)).rejects.toThrow(NoRoom);
     largeClient.close();
     expect(textBudget.isSaturated).toBe(false);

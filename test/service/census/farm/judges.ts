@@ -50,7 +50,7 @@ export class Seen {
 
   seller(name: string): Seller {
     const seller = this.sellers.get(name);
-    if (seller === undefined) throw new Error(`${name} is no seller`);
+    if (seller === undefined) throw new Error(`${name} is not a seller`);
     return seller;
   }
 }

@@ -1,4 +1,4 @@
-/** The words of the days once more, from what the sellers saw and nothing else. */
+/** Computes the word of each day again, only from the requests that the sellers logged. */
 import type { DayWord } from '../../../../src/scanner/model/payability.ts';
 import type { OwnVerdict } from './kinds.ts';
 import type { LoggedRequest } from './seller-server.ts';
@@ -13,14 +13,16 @@ export type SellerDay = {
 
 export const ROBOTS_PATH = '/robots.txt';
 
-/** Null if no request reached a resource: then the log does not say the word. */
+/** Returns null if no request reached a resource. The log then does not decide the word. */
 export function recountWord({ seller, requests, isScanDay }: SellerDay): DayWord | null {
-  const told = requests
+  const verdicts = requests
     .filter((one) => isOfResource(seller, one) && (!isScanDay || isByItsMethod(seller, one)))
     .map((one) => one.told);
-  if (told.length === 0) return null;
-  // A redirect that led on has no word of its own, unless nothing followed.
-  const words = told.filter((one): one is Exclude<OwnVerdict, 'moved' | 'other'> => isWord(one));
+  if (verdicts.length === 0) return null;
+  // A redirect decides no word, because the request that followed it does.
+  const words = verdicts.filter((one): one is Exclude<OwnVerdict, 'moved' | 'other'> =>
+    isWord(one),
+  );
   if (words.length === 0) return 'not_checked';
   if (words.includes('payable')) return 'payable';
   if (words.every((word) => word === 'down')) return 'down';
@@ -41,8 +43,9 @@ function isByItsMethod({ method, paths }: Seller, request: LoggedRequest): boole
 }
 
 /**
- * Requests beyond one for each listed resource, one more behind a redirect, and one robots.txt. A GET whose kept connection
- * was cut before any answer is sent once more (RFC 9110, 9.2.2), or every server that closes idle connections were down.
+ * Lists the requests over the limit: one for each listed resource, one more after a redirect, and one for robots.txt.
+ * A GET whose idle connection was closed before any answer is sent once more (RFC 9110, 9.2.2). Otherwise every server
+ * that closes idle connections would count as down.
  */
 export function excessOf({ seller, requests }: SellerDay): readonly string[] {
   const counts = new Map<string, number>();

@@ -72,7 +72,7 @@ const PREFLIGHT = toPreflight(
   { x402Version: 2, resourceUrl: null, payableBy: 'settings', offers: [OFFER] },
 );
 
-/** Settings of a census. It needs SCAN_ALLOW_HOSTS because SITE_URL is no public name. */
+/** Settings of a census. It needs SCAN_ALLOW_HOSTS because SITE_URL is not a public name. */
 export const CENSUS_ON = {
   CENSUS: 'bazaar',
   CONTACT_EMAIL: 'census@scanner.example',
