@@ -90,7 +90,7 @@ async function runDry(config: Config, census: CensusConfig, isJson: boolean): Pr
   const answers = createAnswerReader();
   const userAgent = scannerUserAgent(`${config.siteUrl}/about-census`);
   const options = { config: census, policy: config.originPolicy, userAgent, answers };
-  const plan = new DayPlan();
+  const listings: Listings[] = [];
   try {
     for (const source of listSources(census)) {
       let pages = 0;
@@ -98,78 +98,69 @@ async function runDry(config: Config, census: CensusConfig, isJson: boolean): Pr
         pages += 1;
         showProgress(`${source}: ${pages} pages`);
       };
-      plan.add(source, await readListings(source, { ...options, onRequest }));
+      listings.push({ source, ...(await readListings(source, { ...options, onRequest })) });
     }
   } finally {
     clearProgress();
     await answers.close();
   }
   const { names } = await readExclusions(census.excludePath, config.originPolicy);
-  const summary = await plan.summarize(census, names);
-  console.log(isJson ? JSON.stringify(summary, null, 2) : toText(summary));
-  if (summary.sources.every(({ origins, detail }) => origins === 0 && detail !== null)) {
+  const plan = await planDay(listings, census, names);
+  console.log(isJson ? JSON.stringify(plan, null, 2) : toText(plan));
+  if (plan.sources.every(({ origins, detail }) => origins === 0 && detail !== null)) {
     throw new UsageError('No index answered: see above.');
   }
 }
 
-type DayPlanSummary = Awaited<ReturnType<DayPlan['summarize']>>;
+type DayPlan = Awaited<ReturnType<typeof planDay>>;
+
+type Listings = Awaited<ReturnType<typeof readListings>> & { readonly source: string };
 
 /** Counts the requests of one day, from the listings of all sources. */
-class DayPlan {
-  readonly #sources: {
-    readonly source: string;
-    readonly origins: number;
-    readonly detail: string | null;
-  }[] = [];
-  readonly #origins = new Map<
-    string,
-    { readonly domain: string; readonly resources: Set<string> }
-  >();
-  #refused = 0;
-
-  add(source: string, { found, detail }: Awaited<ReturnType<typeof readListings>>): void {
-    this.#sources.push({ source, origins: found.byHost.size, detail });
-    this.#refused += found.refusedCount;
-    for (const [host, { domain, resources }] of found.byHost) {
-      const origin = this.#origins.get(host) ?? { domain, resources: new Set<string>() };
-      for (const key of resources.keys()) origin.resources.add(key);
-      this.#origins.set(host, origin);
-    }
+async function planDay(
+  listings: readonly Listings[],
+  { maxOrigins, post }: CensusConfig,
+  excluded: ReadonlySet<string>,
+) {
+  const origins = new Map<string, { readonly domain: string; readonly resources: Set<string> }>();
+  for (const [host, { domain, resources }] of listings.flatMap(({ found }) => [...found.byHost])) {
+    const origin = origins.get(host) ?? { domain, resources: new Set<string>() };
+    for (const key of resources.keys()) origin.resources.add(key);
+    origins.set(host, origin);
   }
-
-  async summarize({ maxOrigins, post }: CensusConfig, excluded: ReadonlySet<string>) {
-    // A dry run opens no store, so it does not know the secret that decides the places beyond CENSUS_MAX.
-    const keyedHash = createKeyedHash('');
-    const candidates = [...this.#origins].map(([host, { domain }]) => ({ host, domain }));
-    const limits = { maxOrigins, excluded, keyedHash };
-    const { hosts, leftOut } = await chooseOrigins(candidates, limits);
-    let resourceCount = 0;
-    let postUndeclared = 0;
-    for (const host of hosts) {
-      const keys = [...(this.#origins.get(host)?.resources ?? [])];
-      const permittedKeys = keys.filter((key) => post === 'listed' || key.startsWith('GET '));
-      resourceCount += Math.min(permittedKeys.length, MAX_RESOURCES);
-      if (permittedKeys.length === 0 && keys.length > 0) postUndeclared += 1;
-    }
-    const scans = hosts.size / WEEK_DAYS;
-    const requests =
-      (resourceCount * (WEEK_DAYS - 1)) / WEEK_DAYS + scans * (REQUESTS_PER_SCAN + 1);
-    return {
-      sources: this.#sources,
-      origins: candidates.length,
-      leftOut: { refusedListings: this.#refused, ...leftOut },
-      asked: {
-        origins: hosts.size,
-        resources: resourceCount,
-        postUndeclared,
-        scansADay: Math.round(scans),
-        requestsADay: Math.round(requests),
-      },
-    };
+  const refusedListings = listings.reduce((sum, { found }) => sum + found.refusedCount, 0);
+  // A dry run opens no store, so it does not know the secret that decides the places beyond CENSUS_MAX.
+  const keyedHash = createKeyedHash('');
+  const candidates = [...origins].map(([host, { domain }]) => ({ host, domain }));
+  const limits = { maxOrigins, excluded, keyedHash };
+  const { hosts, leftOut } = await chooseOrigins(candidates, limits);
+  let resourceCount = 0;
+  let postUndeclared = 0;
+  for (const host of hosts) {
+    const keys = [...(origins.get(host)?.resources ?? [])];
+    const permittedKeys = keys.filter((key) => post === 'listed' || key.startsWith('GET '));
+    resourceCount += Math.min(permittedKeys.length, MAX_RESOURCES);
+    if (permittedKeys.length === 0 && keys.length > 0) postUndeclared += 1;
   }
+  const scans = hosts.size / WEEK_DAYS;
+  const requests = (resourceCount * (WEEK_DAYS - 1)) / WEEK_DAYS + scans * (REQUESTS_PER_SCAN + 1);
+  return {
+    sources: listings.map(({ source, found, detail }) => {
+      return { source, origins: found.byHost.size, detail };
+    }),
+    origins: candidates.length,
+    leftOut: { refusedListings, ...leftOut },
+    asked: {
+      origins: hosts.size,
+      resources: resourceCount,
+      postUndeclared,
+      scansADay: Math.round(scans),
+      requestsADay: Math.round(requests),
+    },
+  };
 }
 
-function toText({ sources, origins, leftOut, asked }: DayPlanSummary): string {
+function toText({ sources, origins, leftOut, asked }: DayPlan): string {
   const lines = [
     ...sources.map(({ source, origins: listed, detail }) => {
       const end = detail === null ? '' : ` (broke off: ${detail})`;
