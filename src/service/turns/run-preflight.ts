@@ -11,7 +11,8 @@ import {
 import { findFreshReport } from '../directory/published-report.ts';
 import type { Store } from '../store/store.ts';
 import type { Client } from './client-key.ts';
-import { NoTurn, type OriginTurns, type TurnClient } from './origin-turns.ts';
+import { unlessLimited } from './in-turn.ts';
+import type { OriginTurns, TurnClient } from './origin-turns.ts';
 
 /** Sends one GET, and judges the answer. */
 export type AskSeller = (request: GetPreflightRequest, client: TurnClient) => Promise<Preflight>;
@@ -58,17 +59,13 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
   }
 
   /** Resolves to null if the wait for a turn is too long. */
-  async function askInTurn<Answer>(
+  function askInTurn<Answer>(
     origin: Origin,
     { block }: Client,
     ask: (client: TurnClient) => Promise<Answer>,
   ): Promise<Answer | null> {
-    try {
-      return await turns.ask({ origin, blocks: new Set([block]), withinMs: MAX_WAIT_MS }, ask);
-    } catch (error) {
-      if (error instanceof NoTurn) return null;
-      throw error;
-    }
+    const request = { origin, blocks: new Set([block]), withinMs: MAX_WAIT_MS };
+    return unlessLimited(turns.ask(request, ask));
   }
 
   /** Resolves to null if this call may ask the host now; otherwise to the reason why it may not. */
