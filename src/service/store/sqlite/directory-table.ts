@@ -32,6 +32,8 @@ const INDEXES = `
   CREATE INDEX directory_by_grade ON directory (grade, score DESC, "scannedAtMs" DESC, host,
     category, "payableUntilMs", "payableWeekDays", "confirmedAtMs");
   CREATE INDEX directory_by_category ON directory (category, grade, "payableUntilMs", host);
+  CREATE INDEX directory_by_category_and_time ON directory (category, "scannedAtMs" DESC, host,
+    grade, "payableUntilMs", "payableWeekDays", "confirmedAtMs");
   CREATE INDEX directory_by_payable ON directory ("payableUntilMs")
     WHERE "payableUntilMs" IS NOT NULL;
   CREATE INDEX directory_by_proof ON directory ("confirmedAtMs", category, grade, host, score,

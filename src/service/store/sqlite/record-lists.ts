@@ -13,7 +13,7 @@ const ORDERS = {
 } as const;
 
 /** Reading and sorting one match takes as long as reading this many entries of an index. */
-const ENTRIES_PER_SORTED_MATCH = 5;
+const ENTRIES_PER_SORTED_MATCH = 20;
 
 /** A shorter search has no trigram. */
 const TRIGRAM_LENGTH = 3;
@@ -56,6 +56,12 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
     };
   }
 
+  /** True if sorting all matches takes less time than reading an ordered index until the page is full. */
+  function isSortedFaster(matches: number, { offset, limit }: Page): boolean {
+    const entries = ((offset + limit) * count(ALL_HOSTS)) / matches;
+    return matches * ENTRIES_PER_SORTED_MATCH < entries;
+  }
+
   return {
     async list(query) {
       const { q, sort, pageSize: limit } = query;
@@ -65,10 +71,8 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
       const matches = count(few ?? toCountedSelection(query, selection));
       if (page.offset >= matches) return { count: matches, hosts: [] };
       if (few !== null) return { count: matches, hosts: readPage(few, page) };
-      // The matches are sorted only if this takes less time than reading an ordered index until the page is full.
-      const entries = ((page.offset + limit) * count(ALL_HOSTS)) / matches;
-      const isSorted = hasOwnIndex(query) && matches * ENTRIES_PER_SORTED_MATCH < entries;
-      const ordered = isSorted ? selection : toOrderedSelection(selection, page);
+      const isSorted = isReadTogether(query) && isSortedFaster(matches, page);
+      const ordered = isSorted ? selection : toOrderedSelection(selection, query);
       return { count: matches, hosts: readPage(ordered, page) };
     },
 
@@ -109,9 +113,10 @@ function chooseIndex({ category, q, grade, verified, payable }: Partial<ListQuer
   return payable === 'today' && !q ? 'payable' : 'time';
 }
 
-/** True if an index has the matches together. Without it, all entries of an index are read to find them. */
-function hasOwnIndex(query: ListQuery): boolean {
-  return query.q === '' && chooseIndex(query) !== 'time';
+/** True if an index has the matches together, but in another order than the list. */
+function isReadTogether(query: ListQuery): boolean {
+  const index = query.q === '' ? chooseIndex(query) : 'time';
+  return index !== 'time' && !(index === 'category' && query.sort === 'recent');
 }
 
 /** Selects the rows by which the matches are counted in the shortest time. */
@@ -144,9 +149,11 @@ function listTrigrams(q: string): readonly string[] {
 /** Reads the matches through the index that has its entries in the wanted order. */
 export function toOrderedSelection(
   { filters }: Selection,
-  { sort }: Pick<DirectoryQuery, 'sort'>,
+  { sort, category }: Pick<DirectoryQuery, 'sort' | 'category'>,
 ): Selection {
-  return { from: `directory INDEXED BY ${ORDERS[sort].index}`, filters };
+  const isOfCategory = category !== undefined && sort === 'recent';
+  const index = isOfCategory ? 'directory_by_category_and_time' : ORDERS[sort].index;
+  return { from: `directory INDEXED BY ${index}`, filters };
 }
 
 /** Without conditions SQLite counts the entries of the smallest index, and reads no entry. */
