@@ -175,7 +175,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'the header has base64 of a list',
     seen: withHeader(encodeChallenge([])),
-    expect: { status: 'fail', outcome: 'undecodable', evidence: ['no object'] },
+    expect: { status: 'fail', outcome: 'undecodable', evidence: ['not an object'] },
   },
   {
     name: 'the header has no accepts, the body has',

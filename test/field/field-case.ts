@@ -20,10 +20,10 @@ export type Expectation = {
 
 export type FieldCase = {
   readonly id: string;
-  /** Where it was reported: a repository and issue, a file and commit. */
+  /** The source of the report: a repository and issue, or a file and commit. */
   readonly source: string;
   readonly reported: string;
-  /** What a user should be told, and why. */
+  /** The message that a user should get, and the reason for it. */
   readonly why: string;
   readonly seller: Rows;
   /** Answers of a real origin, as `capture` wrote them; replayed in place of a scan. */

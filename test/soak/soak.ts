@@ -1,4 +1,4 @@
-/** What a soak is: `run.ts` reads its flags, plays it, and turns its end into an exit code. */
+/** Types of a soak. `run.ts` reads its flags, plays it, and turns its end into an exit code. */
 
 /** The limits of a whole number, and the one that is taken if the flag is absent. */
 export type Flag = { readonly from: number; readonly to: number; readonly usual: number };

@@ -189,7 +189,7 @@ export type Unjudged<Name extends string> = readonly [
   summary: string,
 ];
 
-/** Why pairs of scheme and network that are known have no verdict. */
+/** The reason for no verdict on known pairs of scheme and network. */
 export const NAMED_SUMMARY = 'known, not judged here';
 
 /**

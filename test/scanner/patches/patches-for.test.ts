@@ -51,7 +51,7 @@ test('a standing check has no patch, because it judges the answers of indexes an
   expect(patchesFor('D1', 'express', PLACEHOLDERS)).toBeNull();
 });
 
-/** What some stacks do by where a call stands, which a sentence says better than code. */
+/** Topics of advice about the position of a call. A sentence says it better than code. */
 const TOPICS_IN_WORDS: readonly string[] = ['limiter', 'own-server'];
 
 test("every stack but nginx has a patch for each check of the seller's code", () => {

@@ -1,4 +1,4 @@
-/** How the service opens its parts, and closes them. */
+/** The service closes all parts that it opened, also after a failure. */
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../../src/service/config/config.ts';
 import { openService } from '../../../src/service/start/service.ts';

@@ -80,7 +80,7 @@ function decodeHeader(raw: string): HeaderReading {
     return { state: 'not-json', raw, detail: 'a text that holds the JSON once more' };
   }
   if (!isJsonObject(json.value)) {
-    const form = isJsonList(json.value) ? 'a list, no object' : 'no object';
+    const form = isJsonList(json.value) ? 'a list, not an object' : 'not an object';
     return { state: 'not-an-object', raw, detail: `JSON, but ${form}` };
   }
   return { state: 'ok', raw, value: json.value, isUnpadded: raw.length % 4 !== 0 };

@@ -51,7 +51,7 @@ const runner: Runner = {
 
 const EXPORTED_CONFIG = "export default { ...config, turbopack: { root: '/' } };\n";
 
-/** What a project of Next has beside its routes. Its packages lie in another folder. */
+/** Files of a Next project beside its routes. Its packages lie in another folder. */
 const PROJECT: Files = {
   'package.json': '{ "private": true }',
   [CONFIG]: `const config = {};\n${EXPORTED_CONFIG}`,

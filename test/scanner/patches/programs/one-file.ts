@@ -67,7 +67,7 @@ export async function findRunner(stack: OneFileStack): Promise<Runner | { unavai
 const GUARD_CALL = /^(?:\/\/ Put this before.*\n)?app\.use\(paymentMiddleware/m;
 const APP_LINE = /^(?:export const )?app = .*\n/gm;
 const IMPORT_LINE = /^(?:import|from) .*\n/gm;
-/** What a document's patch writes as the handlers of FastAPI. */
+/** The body of each FastAPI handler that the patch of a document writes. */
 const STUB_BODY = /^ {4}\.\.\.$/gm;
 
 /** Puts code where its comment says: before the payment middleware, or at the end (Python). */

@@ -21,10 +21,10 @@ import { type EngineUnderTest, startEngine } from '../../scan/engine-under-test.
 /** The code of a program, by path. */
 export type Files = Readonly<Record<string, string>>;
 export type Request = { readonly method: string; readonly path: string };
-/** Where a program lies, and where it listens. */
+/** Folder and port of a program. */
 export type Place = { readonly folder: string; readonly port: number };
 
-/** How programs of a stack run. */
+/** Commands and files that run the programs of a stack. */
 export type Runner = {
   readonly stack: Stack;
   /** The folder in which folders of programs are made. */
@@ -46,7 +46,7 @@ const SOLD = { network: 'eip155:8453', payTo: '0x209693Bc6afc0C5328bA36FaF03C514
 /** Vitest sets it to "/". */
 const WITHHELD = ['BASE_URL'];
 
-/** What the seller fills in where the scan could not know a value. */
+/** Values that the seller fills in, because the scan could not know them. */
 const FILLED: readonly (readonly [placeholder: string, value: string])[] = [
   ['<price>', '0.01'],
   ['<network:id>', SOLD.network],
@@ -210,7 +210,7 @@ export type Fault = {
   readonly damage: (sound: Files, url: string) => Files;
   /** Changes the program as the comments of the parts say. */
   readonly mend: (faulty: Files, parts: readonly PatchPart[], url: string) => Files;
-  /** What is sold. GET /weather if absent. */
+  /** The sold operation; GET /weather by default. */
   readonly request?: Request;
 };
 

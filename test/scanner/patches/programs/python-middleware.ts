@@ -1,4 +1,4 @@
-/** What sellers on Python put around the payment middleware. */
+/** Python middleware that sellers put around the payment middleware. */
 
 const CACHED = 'public, max-age=60';
 
