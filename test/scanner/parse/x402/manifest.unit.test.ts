@@ -80,13 +80,10 @@ describe('parseManifest', () => {
 
   test.each([
     [{ price: '0.010000' }, '0.01'],
-    [{ price: '$0.01' }, '0.01'],
-    [{ price: 0.01 }, '0.01'],
     [{ price_usd: '0.01' }, '0.01'],
     [{ priceUsd: 0.01 }, '0.01'],
     [{ price: 'on request', priceUsd: '0.01' }, '0.01'],
     [{ price: { amount: '0.01', currency: 'USD' } }, '0.01'],
-    [{ price: { amount: '0.01' } }, '0.01'],
     [{ price: { amount: '0.01', currency: 'EUR' } }, null],
     [{ price: 'free' }, null],
     [{}, null],
