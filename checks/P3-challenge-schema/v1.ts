@@ -225,7 +225,7 @@ function judgeOffers(
         faults.flatMap((fault) => (fault.kind === name ? [fault.kind] : [])),
       );
       const breaksAll = faults.some(kit.breaksChallenge);
-      // Asked for this entry alone, a client says nothing about it that helps if it pays beside it.
+      // A client that pays another offer says nothing about this one that helps the seller.
       const isPassedOver =
         payability?.payableBy === 'default' && faults.some((fault) => fault.kind === 'bad-entry');
       const words = isPassedOver ? null : (verdict?.words ?? null);

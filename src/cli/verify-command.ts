@@ -98,7 +98,7 @@ function chooseKeySource(
   return site === null ? null : { location: `${site}${KEY_SET_PATH}`, isNamedByUser: false };
 }
 
-/** True if the site itself serves the keys. A report alone proves no site, because a report can name any site. */
+/** True if the site itself serves the keys. A report does not prove its site, because a report can name any site. */
 function isOfSite({ location }: KeySource, site: string): boolean {
   const [keysUrl, siteUrl] = [URL.parse(location), URL.parse(site)];
   if (keysUrl === null || siteUrl === null || siteUrl.username !== '') return false;

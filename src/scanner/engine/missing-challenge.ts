@@ -139,7 +139,7 @@ export function judgeNotKnown(resources: ResourceSet, kit: Kit): Found<'rate-lim
   return ['rate-limited', `${notKnown}: ${kit.answers(kit.notKnown(resources))}`];
 }
 
-/** Judges an origin where no resource counts as paid. */
+/** Judges an origin if no resource of it counts as paid. */
 export function judgeNoneFound(
   resources: ResourceSet,
   soft404: HttpObservation,

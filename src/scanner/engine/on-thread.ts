@@ -24,8 +24,8 @@ type CachedScan = {
 
 /**
  * A worker's cache for the checks and other work of a scan: the kit with its parsed documents, and the frozen
- * observations. Workers alternate between scans, so several small scans are cached. A large scan is cached
- * alone, which bounds the memory.
+ * observations. Workers alternate between scans, so several small scans are cached. While a large
+ * scan is cached, no other one is, which bounds the memory.
  */
 class ScanCache {
   readonly #scans = new LRUCache<string, CachedScan>({

@@ -80,7 +80,7 @@ async function start(): Promise<void> {
 
 /**
  * `npm start` runs a shell, which runs this process. A SIGTERM to npm reaches the shell only: it ends, and this process
- * would go on alone and keep port and store. A second signal would end a running stop at once, so none is sent then.
+ * would go on without it and keep port and store. A second signal would end a running stop at once, so none is sent then.
  */
 function stopWithParent(parentAtStart: number, isStopping: () => boolean): void {
   const timer = setInterval(() => {

@@ -110,7 +110,7 @@ export function publishStep(message: PaymentStepMessage): void {
   if (stepsChannel.hasSubscribers) stepsChannel.publish(message);
 }
 
-/** Thrown where a call waits or looks at its deadline. It is about this call only and not about its purchase. */
+/** Thrown if the call ends while it waits or reads its deadline. It ends this call only, not its purchase. */
 export class CallEnded extends Error {
   override readonly name = 'CallEnded';
   readonly reason: 'disconnected' | 'late' | 'stopping';
