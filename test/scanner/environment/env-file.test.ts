@@ -1,31 +1,27 @@
 /** `.env` as users have it: absent, a folder, unreadable, with a byte order mark. */
+
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { loadEnvFile } from '../../../src/scanner/environment/env-file.ts';
 import { freePort } from '../../fixtures/service/free-port.ts';
+import { folderPerTest } from '../../fixtures/temp-folder.ts';
 
 const CLI = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 const SERVICE = fileURLToPath(new URL('../../../src/main.ts', import.meta.url));
 const BACKUP = fileURLToPath(new URL('../../../src/service/start/store-file.ts', import.meta.url));
 const UNREADABLE = /^\.env is there but cannot be read \(ELOOP\)\. [^\n]*\n$/;
 
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'env-file-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderPerTest();
 
 /** A link to itself, which not even root can read. */
-const makeUnreadable = () => symlink('.env', join(folder, '.env'));
+const makeUnreadable = () => symlink('.env', folder.at('.env'));
 
 async function run(...args: readonly string[]) {
   const child = spawn(process.execPath, args, {
-    cwd: folder,
+    cwd: folder.path,
     env: { PATH: process.env['PATH'] },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -41,7 +37,7 @@ async function run(...args: readonly string[]) {
 function load() {
   const cwd = process.cwd();
   const environment: NodeJS.ProcessEnv = { SET: 'before' };
-  process.chdir(folder);
+  process.chdir(folder.path);
   try {
     return { names: loadEnvFile(environment), environment };
   } finally {
@@ -56,20 +52,20 @@ describe('the variables of .env', () => {
     ['UTF-16, as PowerShell writes it', Buffer.from('\ufeffPORT=0\r\nSET=after', 'utf16le')],
     ['UTF-16, big-endian', Buffer.from('\ufeffPORT=0\nSET=after', 'utf16le').swap16()],
   ])('are read from %s, and never replace others', async (_name, bytes) => {
-    await writeFile(join(folder, '.env'), bytes);
+    await writeFile(folder.at('.env'), bytes);
     expect(load()).toEqual({ names: ['PORT'], environment: { SET: 'before', PORT: '0' } });
   });
 
   test('are none if there is no file, or a folder', async () => {
     expect(load().names).toEqual([]);
-    await mkdir(join(folder, '.env'));
+    await mkdir(folder.at('.env'));
     expect(load().names).toEqual([]);
   });
 });
 
 describe('a folder .env', () => {
   test('gives no error on the command line', async () => {
-    await mkdir(join(folder, '.env'));
+    await mkdir(folder.at('.env'));
     expect(await run(CLI, 'explain', 'P1')).toMatchObject({ code: 0, stderr: '' });
   });
 });
@@ -95,11 +91,8 @@ describe('a .env that cannot be read', () => {
 });
 
 test('pay-test leaves the variables of .env to the seller, whose .env.local counts more', async () => {
-  await writeFile(
-    join(folder, '.env'),
-    'PRICE=1\nPLAIN=1\nFACILITATOR_URL=https://other.example\n',
-  );
-  await writeFile(join(folder, '.env.local'), 'PRICE=2\n');
+  await writeFile(folder.at('.env'), 'PRICE=1\nPLAIN=1\nFACILITATOR_URL=https://other.example\n');
+  await writeFile(folder.at('.env.local'), 'PRICE=2\n');
   // As frameworks do: the environment counts more than .env.local, and .env.local more than .env.
   const seller = `
     const { writeFileSync } = require('node:fs');
@@ -107,7 +100,7 @@ test('pay-test leaves the variables of .env to the seller, whose .env.local coun
     const { PRICE, PLAIN, FACILITATOR_URL } = process.env;
     writeFileSync('seen.json', JSON.stringify([PRICE, PLAIN, FACILITATOR_URL]));
   `;
-  await writeFile(join(folder, 'seller.cjs'), seller);
+  await writeFile(folder.at('seller.cjs'), seller);
   const origin = `http://127.0.0.1:${await freePort()}`;
   const { code } = await run(
     CLI,
@@ -117,6 +110,6 @@ test('pay-test leaves the variables of .env to the seller, whose .env.local coun
     `"${process.execPath}" seller.cjs`,
   );
   expect(code).toBe(2);
-  const seen = JSON.parse(await readFile(join(folder, 'seen.json'), 'utf8'));
+  const seen = JSON.parse(await readFile(folder.at('seen.json'), 'utf8'));
   expect(seen).toEqual(['2', '1', expect.stringMatching(/^http:\/\/127\.0\.0\.1:/)]);
 });

@@ -1,13 +1,14 @@
 /** The service starts and stops as a process of its own. */
+
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { freePort } from '../../fixtures/service/free-port.ts';
+import { folderPerTest } from '../../fixtures/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const MAIN = join(ROOT, 'src/main.ts');
@@ -20,11 +21,10 @@ type Run = {
   readonly exited: Promise<number | null>;
 };
 
-let folder: string;
+const folder = folderPerTest();
 let runs: Run[];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'service-'));
   runs = [];
 });
 
@@ -33,13 +33,12 @@ afterEach(async () => {
     run.process.kill('SIGKILL');
     await run.exited;
   }
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Starts the service as `npm start` does, in the folder of the test and with only these settings. */
 function start(settings: Record<string, string>, main = MAIN): Run {
   const child = spawn(process.execPath, [main], {
-    cwd: folder,
+    cwd: folder.path,
     env: {
       PATH: process.env['PATH'],
       X402SCAN_URL: '',
@@ -127,10 +126,10 @@ test('a service that takes money at a private address says so', async () => {
 
 test('SIGTERM to npm ends the service of "npm start" in order', async () => {
   const port = await freePort();
-  const settings = { PORT: String(port), STORE_URL: `sqlite:${join(folder, 'store.db')}` };
+  const settings = { PORT: String(port), STORE_URL: `sqlite:${folder.at('store.db')}` };
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,
-    env: { PATH: process.env['PATH'], HOME: folder, ECOSYSTEM_URL: '', ...settings },
+    env: { PATH: process.env['PATH'], HOME: folder.path, ECOSYSTEM_URL: '', ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
     detached: true,
   });
@@ -171,7 +170,7 @@ test('a port in use is reported in one line', async () => {
 });
 
 test('a bad setting in .env stops the start with one line, unless the environment overrides it', async () => {
-  writeFileSync(join(folder, '.env'), 'PORT=abc\nLOG_LEVEL=silent\n');
+  writeFileSync(folder.at('.env'), 'PORT=abc\nLOG_LEVEL=silent\n');
   const run = start({});
   expect(await run.exited).toBe(1);
   expect(run.err()).toBe(
@@ -217,7 +216,7 @@ test('an unknown catalog stops the start, and the message lists the known ones',
 
 /** Copies what a start needs into the folder of the test. */
 function cloneSources(): string {
-  const clone = join(folder, 'clone');
+  const clone = folder.at('clone');
   for (const part of ['src', 'plugins', 'checks', 'catalog', 'package.json']) {
     cpSync(join(ROOT, part), join(clone, part), { recursive: true });
   }

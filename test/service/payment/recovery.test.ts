@@ -1,7 +1,5 @@
 /** Its own case of a lost owner: one process starts again on the embedded store, and finds each state of the ledger. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decodePayment } from '../../../src/service/payment/gate/payment-header.ts';
 import { LedgerWriter, toPaymentData } from '../../../src/service/payment/ledger/ledger.ts';
@@ -9,6 +7,7 @@ import { toPaymentKey } from '../../../src/service/payment/terms.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import type { LedgerState } from '../../../src/service/store/payment-tables.ts';
 import type { Store } from '../../../src/service/store/store.ts';
+import { folderPerTest } from '../../fixtures/temp-folder.ts';
 import { newPayer, REQUIREMENTS, type SignedHeader, TERMS, toHeaders } from './payer.ts';
 import { QUICK_TIMING, SALE } from './settling.ts';
 import { JSON_HEADERS, startShop } from './shop.ts';
@@ -39,19 +38,17 @@ async function writeSteps(store: Store, signed: SignedHeader, states: readonly L
 }
 
 describe('after a crash, on the embedded store,', () => {
-  let folder: string;
+  const folder = folderPerTest();
   let store: Store;
   const reopen = async () => {
     await store.close();
-    store = await openStore(`sqlite:${join(folder, 'shop.db')}`);
+    store = await openStore(`sqlite:${folder.at('shop.db')}`);
   };
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'recovery-'));
-    store = await openStore(`sqlite:${join(folder, 'shop.db')}`);
+    store = await openStore(`sqlite:${folder.at('shop.db')}`);
   });
   afterEach(async () => {
     await store.close();
-    await rm(folder, { recursive: true });
   });
 
   test.each([

@@ -1,7 +1,6 @@
 /** A paid scan through the started service, whose name servers are lost. Real questions go to a server on this machine. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,25 +11,25 @@ import {
   startNameServer,
 } from '../../fixtures/dns/name-server.ts';
 import { freePort } from '../../fixtures/service/free-port.ts';
+import { folderPerFile } from '../../fixtures/temp-folder.ts';
 import { buyer, PRICES } from '../http/routes/paid/selling.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PRELOAD = new URL('../../fixtures/dns/use-name-server.mjs', import.meta.url).href;
 const TIMEOUT_MS = 120_000;
 
-let folder: string;
+const folder = folderPerFile();
 let nameServer: NameServer;
 let service: ChildProcess;
 let base: string;
 let script: (query: Query) => NameAnswer;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'lost-dns-'));
   nameServer = await startNameServer((query) => script(query));
   const port = await freePort();
   base = `http://127.0.0.1:${port}`;
   service = spawn(process.execPath, ['--import', PRELOAD, join(ROOT, 'src/main.ts')], {
-    cwd: folder,
+    cwd: folder.path,
     env: {
       ...{ PATH: process.env['PATH'], PORT: String(port), NAME_SERVER: nameServer.address },
       ...{ X402SCAN_URL: '', BAZAAR_URL: '', ECOSYSTEM_URL: '', LOG_LEVEL: 'silent' },
@@ -50,7 +49,6 @@ beforeAll(async () => {
 afterAll(async () => {
   service.kill('SIGKILL');
   await nameServer[Symbol.asyncDispose]();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 async function orderScan(host: string, payment: string) {

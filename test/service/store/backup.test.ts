@@ -1,21 +1,19 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { backupStore, openStore, restoreStore } from '../../../src/service/store/open-store.ts';
+import { folderPerTest } from '../../fixtures/temp-folder.ts';
 import { ledgerStep, publishedScan } from './contract/samples.ts';
 
-let folder: string;
+const folder = folderPerTest();
 let storeUrl: string;
 let backupFile: string;
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'backup-'));
-  storeUrl = `sqlite:${join(folder, 'scanner.db')}`;
-  backupFile = join(folder, 'kept', 'monday.db');
+  storeUrl = `sqlite:${folder.at('scanner.db')}`;
+  backupFile = folder.at('kept', 'monday.db');
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 async function openFilledStore(hosts: readonly string[]) {
   const store = await openStore(storeUrl);
@@ -38,7 +36,7 @@ test('a backup of a store in use has all written rows, and can be restored', asy
   expect(() => restoreStore(storeUrl, backupFile)).toThrow(
     /scanner\.db would be overwritten: move it away/,
   );
-  const otherUrl = `sqlite:${join(folder, 'other', 'scanner.db')}`;
+  const otherUrl = `sqlite:${folder.at('other', 'scanner.db')}`;
   expect(restoreStore(otherUrl, backupFile)).toEqual({ hosts: 2, payments: 2 });
   const restored = await openStore(otherUrl);
   expect(await restored.directory.get('b.com')).toMatchObject({ scanCount: 1 });
@@ -49,7 +47,7 @@ test('a backup of a store in use has all written rows, and can be restored', asy
 
 test('backup and restore name a file that they refuse, and leave no file behind', async () => {
   await (await openFilledStore(['a.com'])).close();
-  const targetUrl = `sqlite:${join(folder, 'target.db')}`;
+  const targetUrl = `sqlite:${folder.at('target.db')}`;
   const expectRefusal = (work: () => unknown, code: string, text: RegExp) => {
     expect(work).toThrow(expect.objectContaining({ code, message: expect.stringMatching(text) }));
   };
@@ -61,16 +59,16 @@ test('backup and restore name a file that they refuse, and leave no file behind'
   backupStore(storeUrl, backupFile);
   expectRefusal(() => backupStore(storeUrl, backupFile), 'conflict', /monday\.db is there already/);
   expectRefusal(
-    () => backupStore(targetUrl, join(folder, 'x')),
+    () => backupStore(targetUrl, folder.at('x')),
     'unavailable',
     /no store at .*target\.db/,
   );
   expectRefusal(() => backupStore('mongodb://db/x', backupFile), 'bad_url', /mongodump/);
 
-  const textFile = join(folder, 'letter.txt');
+  const textFile = folder.at('letter.txt');
   writeFileSync(textFile, 'a letter to my aunt, of some length\n'.repeat(200));
   expectRefusal(() => restoreStore(targetUrl, textFile), 'corrupt', /letter/);
-  const damaged = join(folder, 'damaged.db');
+  const damaged = folder.at('damaged.db');
   writeFileSync(damaged, readFileSync(backupFile));
   truncateSync(damaged, 3 * 4_096);
   expectRefusal(() => restoreStore(targetUrl, damaged), 'corrupt', /damaged/);
@@ -82,7 +80,7 @@ test('the commands backup and restore take one file, print the result, and exit 
   const run = (command: string, ...files: readonly string[]) => {
     const entry = join(import.meta.dirname, '../../../src/service/start/store-file.ts');
     const settings = { PATH: process.env['PATH'], STORE_URL: storeUrl };
-    const options = { cwd: folder, env: settings, encoding: 'utf8' } as const;
+    const options = { cwd: folder.path, env: settings, encoding: 'utf8' } as const;
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
       [entry, command, ...files],

@@ -1,15 +1,14 @@
 /** The embedded store: the table `directory` always equals what the records, owners and exclusions say. */
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { backupSqlite } from '../../../src/service/store/sqlite/backup.ts';
 import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { type Dice, diceOf, oneOf } from '../../fixtures/dice.ts';
+import { folderPerTest } from '../../fixtures/temp-folder.ts';
 import { listOrigin, writeCensusWords } from './contract/census-words.ts';
 import { issuedToken, publishedScan } from './contract/samples.ts';
 import { HOUR_MS, TestClock } from './contract/test-clock.ts';
@@ -17,18 +16,16 @@ import { HOUR_MS, TestClock } from './contract/test-clock.ts';
 const HOSTS = Array.from({ length: 12 }, (_, n) => `h${n}.example.com`);
 const PAGE = { sort: 'recent', page: 0, pageSize: 100 } as const;
 
-let folder: string;
+const folder = folderPerTest();
 let path: string;
 const opened: Store[] = [];
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'store-'));
-  path = join(folder, 'scanner.db');
+  path = folder.at('scanner.db');
 });
 
 afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
-  rmSync(folder, { recursive: true });
 });
 
 function open(file: string, clock = new TestClock()): Store {
@@ -70,7 +67,7 @@ test('a copy finds the hosts of a search, though the copy renumbers rows', async
   for (const host of HOSTS) await store.publish(publishedScan({ host }));
   // The rows that follow a hidden host get other numbers in the copy.
   await store.listing.set('h0.example.com', { listed: false });
-  const copy = join(folder, 'copy.db');
+  const copy = folder.at('copy.db');
   backupSqlite(path, copy);
   const { records } = await open(copy).directory.list({ ...PAGE, q: 'h7.ex' });
   expect(records.map(({ host }) => host)).toEqual(['h7.example.com']);

@@ -1,24 +1,23 @@
 /** A store that commit 04699594 wrote, before scans named their program and their orderer, opens and is read. */
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+
+import { readFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findFreshReport, toFreeReport } from '../../../src/service/directory/published-report.ts';
 import { fromStoredReport } from '../../../src/service/scans/finished-scan.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
+import { folderPerFile } from '../../fixtures/temp-folder.ts';
 import { publishedScan } from './contract/samples.ts';
 
 const SQL = new URL('./old-store/at-04699594.sql', import.meta.url);
 const SCANNED_AT_MS = Date.UTC(2026, 10, 24, 21);
 const DAY = 20_781;
 
-let folder: string;
+const folder = folderPerFile();
 let store: Store;
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'store-'));
-  const path = join(folder, 'scanner.db');
+  const path = folder.at('scanner.db');
   const file = new DatabaseSync(path);
   file.exec(readFileSync(SQL, 'utf8'));
   file.close();
@@ -26,7 +25,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await store.close();
-  rmSync(folder, { recursive: true });
 });
 
 test('its reports are answered, and its scans have every fact of a finished scan', async () => {

@@ -1,23 +1,20 @@
 /** A start upgrades or refuses a store that another version of the program wrote. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openStore } from '../../../src/service/store/open-store.ts';
+import { folderPerTest } from '../../fixtures/temp-folder.ts';
 import { publishedScan } from './contract/samples.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 22, 12);
 const clock = () => NOW_MS + 10_000;
 
 describe('an embedded store of another program', () => {
-  let folder: string;
+  const folder = folderPerTest();
   let path: string;
   beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), 'store-'));
-    path = join(folder, 'scanner.db');
+    path = folder.at('scanner.db');
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   test('gets the missing tables and indexes when it is opened', async () => {
     await (await openStore(`sqlite:${path}`)).close();

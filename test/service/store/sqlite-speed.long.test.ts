@@ -1,7 +1,5 @@
 /** The embedded store stays fast with many rows. */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DirectoryQuery } from '../../../src/service/store/context.ts';
@@ -15,19 +13,19 @@ import {
 } from '../../../src/service/store/sqlite/record-lists.ts';
 import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
+import { folderPerFile } from '../../fixtures/temp-folder.ts';
 import { issuedToken, ledgerStep, publishedScan } from './contract/samples.ts';
 import { HOUR_MS, TestClock } from './contract/test-clock.ts';
 
 const HOST_COUNT = 2_000;
 const BASE_QUERY: DirectoryQuery = { sort: 'recent', page: 0, pageSize: 50 };
 
-let folder: string;
+const folder = folderPerFile();
 let store: Store;
 let reader: DatabaseSync;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'store-'));
-  const path = join(folder, 'scanner.db');
+  const path = folder.at('scanner.db');
   store = openSqlite(path);
   for (let n = 0; n < HOST_COUNT; n += 1) {
     const scan = publishedScan({ host: `shop-${n}.example.com`, scannedAtMs: n, score: n % 100 });
@@ -40,7 +38,6 @@ beforeAll(async () => {
 afterAll(async () => {
   reader?.close();
   await store?.close();
-  rmSync(folder, { recursive: true });
 });
 
 describe('directory queries over 2,000 hosts', () => {

@@ -1,8 +1,6 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import {
   CATALOG_FOLDER,
   type Catalog,
@@ -16,28 +14,27 @@ import {
   discoverChecks,
   fileDigest,
 } from '../../../../src/scanner/engine/catalog/discover-checks.ts';
+import { folderPerTest } from '../../../fixtures/temp-folder.ts';
 
 const VERSION = '2026-08-14.2';
 
 let checks: readonly DiscoveredCheck[];
-let path: string;
+const copy = folderPerTest();
 let folder: URL;
 
 beforeAll(async () => {
   checks = await discoverChecks();
 });
 beforeEach(async () => {
-  path = await mkdtemp(join(tmpdir(), 'catalog-'));
-  folder = pathToFileURL(`${path}/`);
-  await cp(CATALOG_FOLDER, path, { recursive: true });
-  await writeFile(join(path, 'published.json'), '{"catalogs": {}, "checks": {}}');
+  folder = pathToFileURL(`${copy.path}/`);
+  await cp(CATALOG_FOLDER, copy.path, { recursive: true });
+  await writeFile(copy.at('published.json'), '{"catalogs": {}, "checks": {}}');
 });
-afterEach(() => rm(path, { recursive: true }));
 
 /** Rewrites the copy of the newest catalog, and loads it. */
 async function loadChanged(change: (catalog: Catalog) => unknown, version = VERSION) {
-  const catalog: Catalog = JSON.parse(await readFile(join(path, `${version}.json`), 'utf8'));
-  await writeFile(join(path, `${version}.json`), JSON.stringify(change(catalog)));
+  const catalog: Catalog = JSON.parse(await readFile(copy.at(`${version}.json`), 'utf8'));
+  await writeFile(copy.at(`${version}.json`), JSON.stringify(change(catalog)));
   return loadCatalog(version, { folder, checks });
 }
 
@@ -51,7 +48,7 @@ function withCheck(id: string, changes: Partial<Record<keyof CatalogCheck, unkno
 describe('the catalogs that we ship', () => {
   test('are listed newest last, by date and then by number', async () => {
     for (const version of ['2026-08-14.10', '2025-12-31.3']) {
-      await writeFile(join(path, `${version}.json`), '{}');
+      await writeFile(copy.at(`${version}.json`), '{}');
     }
     // Later catalogs follow these.
     expect((await listCatalogs(folder)).slice(0, 4)).toEqual([
@@ -105,7 +102,7 @@ describe('a catalog is refused, and the message names its file and fault', () =>
   });
 
   test('a file that is not JSON', async () => {
-    await writeFile(join(path, `${VERSION}.json`), '{');
+    await writeFile(copy.at(`${VERSION}.json`), '{');
     await expect(loadCatalog(VERSION, { folder, checks })).rejects.toThrow('is not JSON');
   });
 
@@ -121,18 +118,18 @@ describe('a catalog is refused, and the message names its file and fault', () =>
 
 describe('a published catalog', () => {
   test('is refused if a single space was added', async () => {
-    const text = await readFile(join(path, `${VERSION}.json`), 'utf8');
+    const text = await readFile(copy.at(`${VERSION}.json`), 'utf8');
     const published = { catalogs: { [VERSION]: fileDigest(text) } };
-    await writeFile(join(path, 'published.json'), JSON.stringify(published));
+    await writeFile(copy.at('published.json'), JSON.stringify(published));
     await expect(loadCatalog(VERSION, { folder, checks })).resolves.toBeDefined();
-    await writeFile(join(path, `${VERSION}.json`), `${text} `);
+    await writeFile(copy.at(`${VERSION}.json`), `${text} `);
     await expect(loadCatalog(VERSION, { folder, checks })).rejects.toThrow(
       'published and was changed',
     );
   });
 
   test('must be listed in a published.json of the right form', async () => {
-    await writeFile(join(path, 'published.json'), '{"catalogs": {"x": 1}}');
+    await writeFile(copy.at('published.json'), '{"catalogs": {"x": 1}}');
     await expect(loadCatalog(VERSION, { folder, checks })).rejects.toThrow(
       'published.json must be',
     );

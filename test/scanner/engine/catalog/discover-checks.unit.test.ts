@@ -1,27 +1,21 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   CheckModuleError,
   discoverChecks,
 } from '../../../../src/scanner/engine/catalog/discover-checks.ts';
+import { folderPerTest } from '../../../fixtures/temp-folder.ts';
 
-let folder: string;
-
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'checks-'));
-});
-afterEach(() => rm(folder, { recursive: true }));
+const folder = folderPerTest();
 
 function discover() {
-  return discoverChecks(pathToFileURL(`${folder}/`));
+  return discoverChecks(pathToFileURL(`${folder.path}/`));
 }
 
 async function writeCheckFile(path: string, text: string): Promise<void> {
-  await mkdir(join(folder, path, '..'), { recursive: true });
-  await writeFile(join(folder, path), text);
+  await mkdir(folder.at(path, '..'), { recursive: true });
+  await writeFile(folder.at(path), text);
 }
 
 /** Returns the source of a check file. `changes` replaces members of its definition. */
@@ -65,8 +59,8 @@ describe('a folder of checks', () => {
     expect(checks[2]).toMatchObject({
       id: 'B2',
       version: 1,
-      url: pathToFileURL(join(folder, 'B2-second-check/v1.ts')).href,
-      folder: pathToFileURL(join(folder, 'B2-second-check/')).href,
+      url: pathToFileURL(folder.at('B2-second-check/v1.ts')).href,
+      folder: pathToFileURL(folder.at('B2-second-check/')).href,
       definition: { requires: ['A1'], outcomes: ['seen'] },
     });
   });

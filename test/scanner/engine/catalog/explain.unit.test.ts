@@ -1,28 +1,25 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { DiscoveredCheck } from '../../../../src/scanner/engine/catalog/discover-checks.ts';
 import { explainCheck, readSections } from '../../../../src/scanner/engine/catalog/explain.ts';
+import { folderPerTest } from '../../../fixtures/temp-folder.ts';
 import { entriesOf, fixtureChecks, getFixture } from '../fixtures/fixture-checks.ts';
 
-let folder: string;
+const folder = folderPerTest();
 let check: DiscoveredCheck;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'explain-'));
   const needsBroken = getFixture(await fixtureChecks(), 'needs-broken');
-  check = { ...needsBroken, folder: pathToFileURL(`${folder}/`).href };
+  check = { ...needsBroken, folder: pathToFileURL(`${folder.path}/`).href };
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 function createCatalog() {
   return { checksVersion: '2026-01-01.1', checks: entriesOf([check]) };
 }
 
 test('a check is explained by its catalog entry, its definition and its README', async () => {
-  await writeFile(join(folder, 'README.md'), '# X14\n\n## Why\n\nBecause.\n\n## Fix\n\nDo.\n');
+  await writeFile(folder.at('README.md'), '# X14\n\n## Why\n\nBecause.\n\n## Fix\n\nDo.\n');
   const explanation = {
     id: 'X14',
     title: 'needs-broken',
