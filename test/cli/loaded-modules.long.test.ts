@@ -1,10 +1,11 @@
 /** A command loads only the modules that it uses. Each module costs start time. */
 
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { openApiDocument } from '../fixtures/sellers/seller-documents.ts';
 import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { type InstanceProcess, startInstance } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
@@ -14,24 +15,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const RECORDING = 'test/fixtures/origins/recorded/newcomer.json';
 const LOADED_MODULES_HOOK = new URL('../fixtures/loaded-modules.mjs', import.meta.url).href;
 
-/** Passes S1 to S4, apart from S1's advice. */
-const CORRECT_DOCUMENT = {
-  openapi: '3.1.0',
-  info: { title: 'Weather', version: '1' },
-  components: { securitySchemes: { x402: { type: 'http', scheme: 'x402' } } },
-  paths: {
-    '/weather': {
-      get: {
-        security: [{ x402: [] }],
-        'x-payment-info': {
-          price: { mode: 'fixed', currency: 'USD', amount: '0.01' },
-          protocols: [{ x402: {} }],
-        },
-        responses: { '402': { description: 'pay' } },
-      },
-    },
-  },
-};
+const DOCUMENT = openApiDocument('https://api.example.com').body;
 
 const folder = folderPerFile();
 
@@ -86,9 +70,8 @@ test('a replay of a recording loads no probing module, chain library or server',
 });
 
 test('only a YAML file makes openapi load the package that reads YAML', async () => {
-  const [json, yaml] = [folder.at('openapi.json'), folder.at('openapi.yaml')];
-  await writeFile(json, JSON.stringify(CORRECT_DOCUMENT));
-  await writeFile(yaml, `# YAML\n${JSON.stringify(CORRECT_DOCUMENT)}`);
+  const json = await folder.write('openapi.json', DOCUMENT);
+  const yaml = await folder.write('openapi.yaml', `# YAML\n${DOCUMENT}`);
   const readPackages = async (file: string) => (await runCommand('openapi', file)).packages;
   expect(await readPackages(json)).not.toContain('yaml');
   expect(await readPackages(yaml)).toContain('yaml');

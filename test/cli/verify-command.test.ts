@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { scanCommand } from '../../src/cli/scan-command.ts';
 import { verifyCommand } from '../../src/cli/verify-command.ts';
 import { signEnvelope, toCanonicalJson } from '../../src/scanner/attestation/envelope.ts';
-import type { JsonObject } from '../../src/scanner/model/json.ts';
+import type { JsonObject, JsonValue } from '../../src/scanner/model/json.ts';
 import { makeSigningKey } from '../../src/service/keys/open-signing-key.ts';
 import { type CraftedSeller, startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { folderPerFile } from '../fixtures/temp-folder.ts';
@@ -68,11 +68,19 @@ async function verify(...args: readonly string[]) {
   };
 }
 
-/** Makes a key, and its entry in a key set, which is valid at every time of a scan. */
-function makeKeyWithEntry() {
-  const key = makeSigningKey();
-  const { publicKey: x, kid } = key;
-  return { key, keyEntry: { kty: 'OKP', crv: 'Ed25519', x, kid, nbf: 0, exp: 1e11 } };
+/** The key of a stranger, in a key set that is valid at every time of a scan. */
+const STRANGER = makeSigningKey();
+const STRANGER_KEYS = {
+  keys: [
+    { kty: 'OKP', crv: 'Ed25519', x: STRANGER.publicKey, kid: STRANGER.kid, nbf: 0, exp: 1e11 },
+  ],
+};
+
+/** The stranger signs a statement. Returns the files of the envelope and of their key set. */
+async function sign(statement: JsonValue): Promise<readonly [envelope: string, keySet: string]> {
+  const signed = signEnvelope(toCanonicalJson(statement), STRANGER);
+  const keySet = await folder.write('stranger.json', STRANGER_KEYS);
+  return [await folder.write('signed.json', signed), keySet];
 }
 
 const SIGNING_KEY = makeSigningKey().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
@@ -220,12 +228,10 @@ describe('verify', () => {
   });
 
   test('does not prove a future scan, or results that the catalog does not give', async () => {
-    const { key, keyEntry } = makeKeyWithEntry();
-    const keySet = await folder.write('own-keys.json', { keys: [keyEntry] });
     const signed = async (change: (decodeStatement: StatementJson) => void) => {
       const changed: StatementJson = decodeStatement();
       change(changed);
-      const file = await folder.write('own.json', signEnvelope(toCanonicalJson(changed), key));
+      const [file, keySet] = await sign(changed);
       return verify(file, '--keys', keySet, '--recording', files.recording);
     };
     const future = await signed(({ predicate: { report } }) => {
@@ -252,19 +258,18 @@ describe('verify', () => {
   });
 
   test('proves a site only with keys from that site', async () => {
-    const { key, keyEntry } = makeKeyWithEntry();
-    const keySet = await folder.write('stranger.json', { keys: [keyEntry] });
-    const stranger = await startCraftedSeller({
-      answers: { '/.well-known/jwks.json': { status: 200, body: { keys: [keyEntry] } } },
+    await using stranger = await startCraftedSeller({
+      answers: { '/.well-known/jwks.json': { status: 200, body: STRANGER_KEYS } },
     });
+    const signFor = (site: string) =>
+      sign({ ...decodeStatement(), predicateType: `${site}/attestations/scan/v1` });
     const strangerKeys = `${stranger.url}/.well-known/jwks.json`;
     const { host: strangerHost } = new URL(stranger.url);
     for (const site of [
       'https://trusted.example.com',
       `http://trusted.example.com@${strangerHost}`,
     ]) {
-      const signed = { ...decodeStatement(), predicateType: `${site}/attestations/scan/v1` };
-      const file = await folder.write('named.json', signEnvelope(toCanonicalJson(signed), key));
+      const [file, keySet] = await signFor(site);
       const byFile = await verify(file, '--keys', keySet);
       expect(byFile.code).toBe(0);
       expect(byFile.text).toContain(`says that it is by ${site}`);
@@ -274,22 +279,18 @@ describe('verify', () => {
       );
       for (const { text } of [byFile, byUrl]) expect(text).not.toMatch(/, by /);
     }
-    const signed = { ...decodeStatement(), predicateType: `${stranger.url}/attestations/scan/v1` };
-    const honest = await folder.write('honest.json', signEnvelope(toCanonicalJson(signed), key));
+    const [honest] = await signFor(stranger.url);
     const { code, text } = await verify(honest, '--keys', strangerKeys);
     expect([code, text]).toEqual([0, expect.stringContaining(`, by ${stranger.url}\n`)]);
     expect(text).not.toContain('NOT proved');
-    await stranger[Symbol.asyncDispose]();
   });
 
   test.each(['https://other.com', 'https://shop.com ', ''])(
     'does not prove a subject that is not the origin of the report: %j',
     async (name) => {
-      const { key, keyEntry } = makeKeyWithEntry();
       const changed = decodeStatement();
       changed.subject[0].name = name;
-      const file = await folder.write('subject.json', signEnvelope(toCanonicalJson(changed), key));
-      const keySet = await folder.write('subject-keys.json', { keys: [keyEntry] });
+      const [file, keySet] = await sign(changed);
       const { code, proofs, text } = await verify(file, '--keys', keySet);
       expect([code, proofs]).toEqual([1, ['NOT proved subject']]);
       expect(text).not.toMatch(/\d+\/100/);
@@ -304,11 +305,7 @@ describe('verify', () => {
 
   test('refuses bad usage, missing files and a file without an envelope in one line', async () => {
     const report = await folder.write('report.json', decodeStatement().predicate.report);
-    const key = makeSigningKey();
-    const keySet = await folder.write('k.json', {
-      keys: [{ kty: 'OKP', crv: 'Ed25519', x: key.publicKey }],
-    });
-    const slsa = await folder.write('slsa.json', signEnvelope('{"_type":"other"}', key));
+    const [slsa, keySet] = await sign({ _type: 'other' });
     for (const [args, says] of [
       [[], /^usage: .* FILE \[--keys/],
       [[files.envelope, 'more'], /^usage:/],
@@ -325,15 +322,11 @@ describe('verify', () => {
   });
 
   test('prints no terminal command from an envelope', async () => {
-    const key = makeSigningKey();
     const changed = decodeStatement();
     const hostile = '\u001b[2J::set-output name=x::y\nproved  recording: all';
     changed.predicate.report.origin = hostile;
     changed.subject[0].name = hostile;
-    const keySet = await folder.write('k2.json', {
-      keys: [{ kty: 'OKP', crv: 'Ed25519', x: key.publicKey, nbf: 0, exp: 1e11 }],
-    });
-    const file = await folder.write('loud.json', signEnvelope(toCanonicalJson(changed), key));
+    const [file, keySet] = await sign(changed);
     const { text, proofs } = await verify(file, '--keys', keySet);
     expect(text).not.toContain('\u001b');
     expect(proofs).toEqual(['proved signature', 'proved time', 'not asked recording']);
