@@ -5,10 +5,8 @@ import { TestFacilitator } from '../../../src/cli/pay-test/facilitator.ts';
 import { TRIAL_IDS } from '../../../src/cli/pay-test/result.ts';
 import { isListening } from '../../../src/cli/pay-test/seller-process.ts';
 import { resolveTarget } from '../../../src/cli/pay-test/target.ts';
-import { craftedSeller } from '../../fixtures/sellers/crafted-seller.ts';
-import { freePort } from '../../fixtures/service/free-port.ts';
 import { runCli } from '../run-cli.ts';
-import { listTrialIds, payTest, SHORT_WAITS } from './run.ts';
+import { listTrialIds, payTest, placeSeller, SHORT_WAITS } from './run.ts';
 
 const TIMEOUT_MS = 120_000;
 const runFile = promisify(execFile);
@@ -25,9 +23,7 @@ test('the run fails if the seller never answers, and ends every process of the s
   timeout: TIMEOUT_MS,
 }, async () => {
   const timing = { ...SHORT_WAITS, answerMs: 1_000 };
-  const port = await freePort();
-  const target = `http://127.0.0.1:${port}`;
-  const start = craftedSeller({ port, hangs: 'always' });
+  const { target, start } = await placeSeller({ hangs: 'always' });
   await expect(payTest({ target, start, timing })).rejects.toThrow('does not answer GET /weather');
   const resolved = await resolveTarget(target);
   await expect.poll(() => isListening(resolved)).toBe(false);
@@ -41,12 +37,12 @@ test('the run fails if the seller asks another facilitator', { timeout: TIMEOUT_
     silenceMs: SHORT_WAITS.silenceMs,
   });
   await other.listen();
-  const port = await freePort();
+  const { target, start } = await placeSeller();
   try {
     await expect(
       payTest({
-        target: `http://127.0.0.1:${port}`,
-        start: `FACILITATOR_URL=${other.url} ${craftedSeller({ port })}`,
+        target,
+        start: `FACILITATOR_URL=${other.url} ${start}`,
         variables: ['NOBODY_READS_THIS'],
       }),
     ).rejects.toThrow('delivers without asking this facilitator');
@@ -75,9 +71,7 @@ describe.each([
 test('the command reports a failed T1 and the trials that it prevents', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const port = await freePort();
-  const start = craftedSeller({ port, flaw: 'ignores' });
-  const target = `http://127.0.0.1:${port}`;
+  const { target, start } = await placeSeller({ flaw: 'ignores' });
   const flags = ['--route', 'GET /weather', '--fail-on', 'warn'];
   const result = await runCli(['pay-test', target, '--start', start, ...flags]);
   expect(result.code).toBe(1);
@@ -87,12 +81,11 @@ test('the command reports a failed T1 and the trials that it prevents', {
 });
 
 test('an aborted run ends every process of the seller', { timeout: TIMEOUT_MS }, async () => {
-  const port = await freePort();
-  const target = `http://127.0.0.1:${port}`;
+  const { target, start } = await placeSeller();
   const giveUp = new AbortController();
   const run = payTest({
     target,
-    start: `(${craftedSeller({ port })}) & wait`,
+    start: `(${start}) & wait`,
     signal: giveUp.signal,
     say: () => giveUp.abort(new Error('given up')),
   });

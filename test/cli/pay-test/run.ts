@@ -20,11 +20,15 @@ export const SHORT_WAITS = {
 
 type Wanted = Partial<PayTestOptions> & { readonly seller?: Omit<CraftedSettings, 'port'> };
 
-export async function payTest({ seller = {}, ...options }: Wanted): Promise<PayTestReport> {
+/** The address of a crafted seller, and the command that starts it there. */
+export async function placeSeller(settings: Omit<CraftedSettings, 'port'> = {}) {
   const port = await freePort();
+  return { target: `http://127.0.0.1:${port}`, start: craftedSeller({ port, ...settings }) };
+}
+
+export async function payTest({ seller, ...options }: Wanted): Promise<PayTestReport> {
   return runPayTest({
-    target: `http://127.0.0.1:${port}`,
-    start: craftedSeller({ port, ...seller }),
+    ...(await placeSeller(seller)),
     routes: [WEATHER],
     failingRoute: BROKEN,
     facilitatorHost: '127.0.0.1',
