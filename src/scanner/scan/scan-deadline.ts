@@ -1,4 +1,11 @@
 /** The deadline of one stage of a scan. Time that our own queue takes does not count. */
+type ScanDeadline = {
+  readonly signal: AbortSignal;
+  /** True if the signal was aborted although we had taken a part of the time. */
+  isShortened(): boolean;
+  /** Releases the timer. The signal is never aborted after that. */
+  clear(): void;
+};
 
 type DeadlineExtension = {
   /** Time so far in which we delayed the stage. The deadline moves by as much. */
@@ -16,7 +23,7 @@ const NO_EXTENSION: DeadlineExtension = { findDelayMs: () => 0, maxExtensionMs: 
 export function createDeadline(
   ms: number,
   { findDelayMs, maxExtensionMs }: DeadlineExtension = NO_EXTENSION,
-) {
+): ScanDeadline {
   const controller = new AbortController();
   const startedAt = performance.now();
   let isShortened = false;
@@ -35,9 +42,7 @@ export function createDeadline(
   let timer = setTimeout(expire, ms).unref();
   return {
     signal: controller.signal,
-    /** True if the signal was aborted although we had taken a part of the time. */
     isShortened: () => isShortened,
-    /** Releases the timer. The signal is never aborted after that. */
     clear: () => clearTimeout(timer),
   };
 }
