@@ -56,12 +56,12 @@ export function censusOn(context: StoreContext) {
       return row && toOrigin(row);
     },
 
-    /** Yields the places of all origins in batches. */
+    /** Yields the entries of all origins in batches. */
     readEntries: (): AsyncIterable<readonly CensusEntry[]> => census.batchesOf({}, ENTRY_COLUMNS),
 
-    /** Finds the place of an origin; null if no import has found it. */
+    /** Finds the entry of an origin; null if no import has found it. */
     async findEntry(host: string): Promise<CensusEntry | null> {
-      for await (const [place] of census.batchesOf({ host }, ENTRY_COLUMNS)) return place ?? null;
+      for await (const [entry] of census.batchesOf({ host }, ENTRY_COLUMNS)) return entry ?? null;
       return null;
     },
 
