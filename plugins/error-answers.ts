@@ -9,7 +9,7 @@ import type {
 import fp from 'fastify-plugin';
 import { OriginRefused } from '../src/scanner/guard/errors.ts';
 import { ScannerFailure } from '../src/scanner/scan/scanner.ts';
-import { PaidCallFailed } from '../src/service/errors/error-codes.ts';
+import { PaidCallFailed, ServiceError } from '../src/service/errors/error-codes.ts';
 import {
   BodyTooLarge,
   InternalError,
@@ -19,7 +19,6 @@ import {
   InvalidUrl,
   RejectedParameter,
   ScannerFailed,
-  ServiceError,
   StoreUnavailable,
   UnsupportedMediaType,
 } from '../src/service/errors/errors.ts';

@@ -4,8 +4,6 @@
  */
 import { ServiceError } from './error-codes.ts';
 
-export { ServiceError } from './error-codes.ts';
-
 export class InvalidUrl extends ServiceError {
   /** `reason` is a stable name. */
   constructor(message: string, reason: string) {
