@@ -77,7 +77,8 @@ export async function writeOutput(flag: string, file: string, text: string): Pro
     // We write directly to devices and pipes, because a rename would replace /dev/null with a file.
     await ((await isDevice(file)) ? writeFile(file, text) : replaceFile(file, text));
   } catch (error) {
-    throw new UsageError(`${flag} ${file}: cannot be written (${toWriteErrorReason(error)})`);
+    const reason = WRITE_ERROR_REASONS[readCode(error)] ?? messageOf(error);
+    throw new UsageError(`${flag} ${file}: cannot be written (${reason})`);
   }
 }
 
@@ -106,11 +107,6 @@ async function replaceFile(file: string, text: string): Promise<void> {
 
 function readCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
-}
-
-function toWriteErrorReason(error: unknown): string {
-  const code = readCode(error);
-  return WRITE_ERROR_REASONS[code] ?? messageOf(error);
 }
 
 const PROXY_VARIABLES = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'] as const;

@@ -12,22 +12,17 @@ export function defuseCommands(text: string): string {
   return text.replaceAll(COMMAND_MARK, '# #').replaceAll(LINE_COMMAND, '$1: ');
 }
 
-/**
- * Makes JSON safe for a log by escapes, so that a parser gets the same value. No line of JSON begins with a
- * colon, and "#" occurs only in strings.
- */
-function escapeJsonCommands(json: string): string {
-  return json.replaceAll(COMMAND_MARK, '\\u0023#');
-}
-
 /** Makes XML safe for a log; a parser gets the same value. Line breaks in values are already escaped. */
 export function escapeXmlCommands(xml: string): string {
   return xml.replaceAll(COMMAND_MARK, '&#35;#');
 }
 
-/** JSON that is safe to print in a CI log. */
+/**
+ * JSON that is safe to print in a CI log, by escapes, so that a parser gets the same value. No line of JSON begins
+ * with a colon, and "#" occurs only in strings.
+ */
 export function toPrintedJson(value: unknown, indent = 2): string {
-  return `${escapeJsonCommands(JSON.stringify(value, null, indent))}\n`;
+  return `${JSON.stringify(value, null, indent).replaceAll(COMMAND_MARK, '\\u0023#')}\n`;
 }
 
 /** SARIF 2.1.0, section 3.11.6: "[text](address)" in a message is a link unless its brackets are escaped. */
