@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtempDisposable, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,25 +16,21 @@ const TIMEOUT_MS = 180_000;
 test(
   'a quick run of seven cases prints its tables and writes its numbers',
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'bench-'));
-    try {
-      const file = join(folder, 'bench.json');
-      const cases = ['startup', 'memory', 'scans', 'distance', 'directory', 'ledger', 'storage'];
-      const { stdout } = await run(process.execPath, [MAIN, '--quick', '--json', file, ...cases]);
-      expect(stdout).toContain('the numbers mean nothing');
-      expect(stdout).toMatch(/ledger steps +[\d,.]+ +commits\/s/);
-      const { isQuick, results } = JSON.parse(await readFile(file, 'utf8'));
-      expect(isQuick).toBe(true);
-      expect(Object.keys(results)).toEqual(cases);
-      for (const { what, value, unit } of Object.values(results).flat() as never[]) {
-        expect({ what, unit, isPositive: value > 0 }).toMatchObject({ isPositive: true });
-      }
-      // Few rows fill their pages worse than many, so a quick run only errs upwards.
-      expect(results.storage.at(-1)).toMatchObject({ what: 'a paid scan, for a day or two' });
-      expect(results.storage.at(-1).value).toBeLessThanOrEqual(12 * 1024);
-    } finally {
-      await rm(folder, { recursive: true, force: true });
+    await using folder = await mkdtempDisposable(join(tmpdir(), 'bench-'));
+    const file = join(folder.path, 'bench.json');
+    const cases = ['startup', 'memory', 'scans', 'distance', 'directory', 'ledger', 'storage'];
+    const { stdout } = await run(process.execPath, [MAIN, '--quick', '--json', file, ...cases]);
+    expect(stdout).toContain('the numbers mean nothing');
+    expect(stdout).toMatch(/ledger steps +[\d,.]+ +commits\/s/);
+    const { isQuick, results } = JSON.parse(await readFile(file, 'utf8'));
+    expect(isQuick).toBe(true);
+    expect(Object.keys(results)).toEqual(cases);
+    for (const { what, value, unit } of Object.values(results).flat() as never[]) {
+      expect({ what, unit, isPositive: value > 0 }).toMatchObject({ isPositive: true });
     }
+    // Few rows fill their pages worse than many, so a quick run only errs upwards.
+    expect(results.storage.at(-1)).toMatchObject({ what: 'a paid scan, for a day or two' });
+    expect(results.storage.at(-1).value).toBeLessThanOrEqual(12 * 1024);
   },
   TIMEOUT_MS,
 );

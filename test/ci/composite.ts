@@ -3,7 +3,7 @@
  * It fills in expressions, obeys `if`, and writes outputs and summary to files. A failed step ends the job.
  */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtempDisposable, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -46,7 +46,8 @@ export async function runAction(
   path: string,
 ): Promise<JobRun> {
   const action: Action = parse(source);
-  const temp = await mkdtemp(join(tmpdir(), 'runner-'));
+  await using folder = await mkdtempDisposable(join(tmpdir(), 'runner-'));
+  const temp = folder.path;
   const inputs = Object.fromEntries(
     Object.entries(action.inputs).map(([name, one]) => [name, given[name] ?? one.default ?? '']),
   );
@@ -62,58 +63,54 @@ export async function runAction(
     if (scope === 'steps') return steps[key]?.[output] ?? '';
     throw new Error(`No such value here: ${name}`);
   };
-  try {
-    for (const step of action.runs.steps) {
-      const failed = Object.values(codes).some((code) => code !== 0);
-      if (!isDue(step.if ?? '', failed, value)) continue;
-      if (step.uses !== undefined) {
-        used.push(step.uses);
-        continue;
-      }
-      const outputFile = join(temp, `${step.id}.out`);
-      await writeFile(outputFile, '');
-      const env = Object.fromEntries(
-        Object.entries(step.env ?? {}).map(([name, one]) => [name, fill(one, value)]),
-      );
-      const child = spawn(
-        'bash',
-        ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run ?? ''],
-        {
-          cwd,
-          env: {
-            PATH: path,
-            HOME: temp,
-            RUNNER_TEMP: temp,
-            GITHUB_ACTION_PATH: ROOT,
-            GITHUB_OUTPUT: outputFile,
-            GITHUB_STEP_SUMMARY: summaryFile,
-            GITHUB_WORKFLOW_REF: `owner/repository/${WORKFLOW}@refs/heads/main`,
-            ...env,
-          },
-          stdio: ['ignore', 'pipe', 'pipe'],
-        },
-      );
-      const [out, err, code] = await Promise.all([
-        text(child.stdout),
-        text(child.stderr),
-        new Promise<number>((resolve) => child.once('close', (exit) => resolve(exit ?? 1))),
-      ]);
-      codes[step.id] = code;
-      log[step.id] = out + err;
-      steps[step.id] = Object.fromEntries(
-        (await readFile(outputFile, 'utf8'))
-          .split('\n')
-          .filter((line) => line.includes('='))
-          .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-      );
+  for (const step of action.runs.steps) {
+    const failed = Object.values(codes).some((code) => code !== 0);
+    if (!isDue(step.if ?? '', failed, value)) continue;
+    if (step.uses !== undefined) {
+      used.push(step.uses);
+      continue;
     }
-    const outputs = Object.fromEntries(
-      Object.entries(action.outputs).map(([name, one]) => [name, fill(one.value, value)]),
+    const outputFile = join(temp, `${step.id}.out`);
+    await writeFile(outputFile, '');
+    const env = Object.fromEntries(
+      Object.entries(step.env ?? {}).map(([name, one]) => [name, fill(one, value)]),
     );
-    return { codes, outputs, log, summary: await readFile(summaryFile, 'utf8'), used };
-  } finally {
-    await rm(temp, { recursive: true, force: true });
+    const child = spawn(
+      'bash',
+      ['--noprofile', '--norc', '-eo', 'pipefail', '-c', step.run ?? ''],
+      {
+        cwd,
+        env: {
+          PATH: path,
+          HOME: temp,
+          RUNNER_TEMP: temp,
+          GITHUB_ACTION_PATH: ROOT,
+          GITHUB_OUTPUT: outputFile,
+          GITHUB_STEP_SUMMARY: summaryFile,
+          GITHUB_WORKFLOW_REF: `owner/repository/${WORKFLOW}@refs/heads/main`,
+          ...env,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    const [out, err, code] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      new Promise<number>((resolve) => child.once('close', (exit) => resolve(exit ?? 1))),
+    ]);
+    codes[step.id] = code;
+    log[step.id] = out + err;
+    steps[step.id] = Object.fromEntries(
+      (await readFile(outputFile, 'utf8'))
+        .split('\n')
+        .filter((line) => line.includes('='))
+        .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+    );
   }
+  const outputs = Object.fromEntries(
+    Object.entries(action.outputs).map(([name, one]) => [name, fill(one.value, value)]),
+  );
+  return { codes, outputs, log, summary: await readFile(summaryFile, 'utf8'), used };
 }
 
 function fill(template: string, value: (name: string) => string): string {
