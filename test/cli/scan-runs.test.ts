@@ -210,19 +210,3 @@ test('scan exits with 0 if the reader of its output closes the pipe early', asyn
   const [stderr, [code]] = await Promise.all([text(child.stderr), once(child, 'close')]);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
-
-test.each(['junit', 'markdown', 'text', 'sarif'])(
-  'a report in the format %s is printed whole',
-  async (format) => {
-    const { code, stdout, stderr } = await runCommand(
-      scanCommand,
-      '--from',
-      recording,
-      '--format',
-      format,
-    );
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(stdout.endsWith('\n')).toBe(true);
-    expect(stdout).toContain('llms-txt');
-  },
-);
