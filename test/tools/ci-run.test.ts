@@ -72,39 +72,30 @@ test('a run without a failure prints the count of the tests, exits 0, and instal
   expect(output).not.toContain('apt-get');
 });
 
-test('the long tests run and are counted, too', async () => {
-  const testOutput = '12 passed, 0 failed, 3 skipped';
-  const { code, lastLine } = await run({
-    testOutput,
-    longTestOutput: '7 passed, 1 failed, 2 skipped',
-  });
-  expect(lastLine).toBe('19 passed, 1 failed, 5 skipped');
-  expect(code).toBe(1);
-});
-
-test('a failed lint counts as one failure', async () => {
-  const { code, lastLine } = await run({ lint: 1, testOutput: '12 passed, 0 failed' });
-  expect(lastLine).toBe('12 passed, 1 failed');
-  expect(code).toBe(1);
-});
-
-test('failed tests are counted, and a failed lint is added', async () => {
-  const { code, lastLine } = await run({ lint: 1, test: 1, testOutput: '10 passed, 2 failed' });
-  expect(lastLine).toBe('10 passed, 3 failed');
-  expect(code).toBe(1);
-});
+const PASSED = '12 passed, 0 failed';
 
 test.each([
-  ['a test run that ends without a count', { test: 137, testOutput: 'Killed' }],
   [
-    'a test run that counts no failure but exits with 1',
-    { test: 1, testOutput: '0 passed, 0 failed' },
+    'the long tests, which are counted too',
+    { testOutput: `${PASSED}, 3 skipped`, longTestOutput: '7 passed, 1 failed, 2 skipped' },
+    '19 passed, 1 failed, 5 skipped',
   ],
-  ['npm ci that fails twice', { ci: 1 }],
-])('%s is a failure', async (_case, machine) => {
+  ['a failed lint', { lint: 1, testOutput: PASSED }, '12 passed, 1 failed'],
+  [
+    'failed tests and a failed lint',
+    { lint: 1, test: 1, testOutput: '10 passed, 2 failed' },
+    '10 passed, 3 failed',
+  ],
+  ['tests without a count', { test: 137, testOutput: 'Killed' }, '0 passed, 1 failed'],
+  [
+    'tests that count no failure but exit with 1',
+    { test: 1, testOutput: '0 passed, 0 failed' },
+    '0 passed, 1 failed',
+  ],
+  ['npm ci that fails twice', { ci: 1 }, '0 passed, 1 failed'],
+])('%s: a run with %j ends with "%s" and exits 1', async (_case, machine, count) => {
   const { code, lastLine } = await run(machine);
-  expect(lastLine).toBe('0 passed, 1 failed');
-  expect(code).toBe(1);
+  expect({ code, lastLine }).toEqual({ code: 1, lastLine: count });
 });
 
 test('when the package mirror is down, the run goes on, and names what is missing', async () => {
