@@ -42,6 +42,8 @@ const DEFAULTS = {
   onError: (_error: Error): void => {},
 };
 const MAX_START_MS = 60_000;
+/** A thread for later tries keeps the documents of a large scan, and few scans need such a thread. */
+const SLOW_IDLE_MS = 1_000;
 
 export type PoolOptions = Readonly<Partial<typeof DEFAULTS>>;
 
@@ -74,7 +76,11 @@ export function createWorkerPool(options: PoolOptions = {}) {
   const settings = { ...DEFAULTS, ...options, startMs: MAX_START_MS, entry: WORKER_ENTRY };
   const { threads, onError } = settings;
   const quick = openThreads(settings);
-  const slow = openThreads({ ...settings, threads: Math.max(1, Math.floor(threads / 2)) });
+  const slow = openThreads({
+    ...settings,
+    threads: Math.max(1, Math.floor(threads / 2)),
+    idleMs: Math.min(settings.idleMs, SLOW_IDLE_MS),
+  });
   const machine = createMachineScale((task) => tasks.run(task));
   const tasks = createTaskRunner(
     { quick, slow },

@@ -274,6 +274,19 @@ describe('the threads of a pool', () => {
     await expect(working).resolves.toMatchObject({ status: 'pass' });
   });
 
+  test('end soon after a later try, because they keep large documents', async () => {
+    const twoTryPool = createPool({ ...LIMITS, threads: 1, firstTryMs: 20, cpuMs: 50_000 });
+    try {
+      const used = twoTryPool.run({ module: TASKS, exportName: 'busy', input: 2_000 });
+      await expect(used).resolves.toBe(2_000);
+      // The thread for first tries, which measured the machine, and the thread for later tries.
+      expect(twoTryPool.readLoad().alive).toBe(2);
+      await expect.poll(() => twoTryPool.readLoad().alive).toBe(1);
+    } finally {
+      await twoTryPool.close();
+    }
+  });
+
   test('boot before a task needs them', async () => {
     await using startedPool = openPool({ ...LIMITS, threads: 2 });
     const started = startedPool.start();

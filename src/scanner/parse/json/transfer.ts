@@ -22,9 +22,8 @@ export type Serialized =
   | readonly Serialized[]
   | { readonly [member: string]: Serialized };
 
-/** Serialized forms of restored objects that have a long text. `keepSerialized` explains `weight`. */
-const serializedForms = new WeakMap<object, SerializedForm>();
-type SerializedForm = { readonly serialized: Serialized; readonly weight: unknown };
+/** Serialized forms of restored objects that have a long text. */
+const serializedForms = new WeakMap<object, Serialized>();
 
 /**
  * Accepts plain data (JSON shapes and `undefined`); throws TypeError for anything else. An object whose
@@ -65,13 +64,13 @@ export function deserializeFrozen(serialized: Serialized, keepsForm = false): un
   for (const [name, part] of members) {
     if (isShared(part)) Object.defineProperty(value, name, toDecodingGetter(part));
   }
-  if (keepsForm) keepSerialized(value, serialized);
+  if (keepsForm && members.some(([, part]) => isShared(part))) serializedForms.set(value, serialized);
   return Object.freeze(value);
 }
 
 /** Returns the UTF-8 bytes of a member if they are in shared memory; otherwise null. */
 export function findSharedBytes(value: object, name: string): Buffer | null {
-  const serialized = serializedForms.get(value)?.serialized ?? {};
+  const serialized = serializedForms.get(value) ?? {};
   const member = Object.entries(serialized).find(([memberName]) => memberName === name)?.[1];
   return isShared(member) ? Buffer.from(member) : null;
 }
@@ -87,22 +86,10 @@ export function countTextBytes(serialized: Serialized): number {
 
 function serializeMembers(value: object): Serialized {
   const form = serializedForms.get(value);
-  if (form !== undefined) return form.serialized;
+  if (form !== undefined) return form;
   return Object.fromEntries(
     Object.entries(value).map(([name, part]: [string, unknown]) => [name, serialize(part)]),
   );
-}
-
-/**
- * V8 does not count shared memory, so it would delay the collection of hundreds of unused megabytes. V8 does count
- * `weight`, a buffer as large as the decoded texts. Nobody writes to that buffer, so it costs no real memory.
- */
-function keepSerialized(value: object, serialized: Serialized): void {
-  const shared = Object.values(serialized ?? {}).filter(isShared);
-  if (shared.length === 0) return;
-  const bytes = MAX_BYTES_PER_CHAR * shared.reduce((sum, { byteLength }) => sum + byteLength, 0);
-  const weight = new ArrayBuffer(bytes, { maxByteLength: bytes });
-  serializedForms.set(value, { serialized, weight });
 }
 
 function toDecodingGetter(shared: SharedArrayBuffer): PropertyDescriptor {

@@ -3,7 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { type Remote, wrap } from 'comlink';
 import type { HttpData, Observation } from '../../model/observation.ts';
-import { deserializeFrozen } from '../../parse/json/transfer.ts';
+import {
+  countTextBytes,
+  deserializeFrozen,
+  MAX_BYTES_PER_CHAR,
+} from '../../parse/json/transfer.ts';
 import type { ProbeClient, ProbeClientOptions, ProbeStats } from './client.ts';
 import {
   type ClientAnswer,
@@ -13,6 +17,7 @@ import {
   type SendableOptions,
   toError,
 } from './messages.ts';
+import { collectSoon } from './text-budget.ts';
 
 export type ThreadedClientOptions = SendableOptions & Pick<ProbeClientOptions, 'signal'>;
 
@@ -128,6 +133,7 @@ class RunningThread {
     const number = this.#lastClientNumber;
     const calls = this.#calls;
     let stats: ProbeStats = NO_STATS;
+    let textBytes = 0;
     const expire = () => void calls.expire(number);
     const ask = async <T>(call: () => Promise<ClientAnswer<T>>): Promise<T> => {
       const answer = await this.#call(call);
@@ -143,6 +149,7 @@ class RunningThread {
     return {
       async request(request) {
         const answer = await ask(() => calls.request(number, request));
+        textBytes += countTextBytes(answer);
         // The cast is safe, because the thread serialized an observation.
         return deserializeFrozen(answer, true) as Observation<HttpData>;
       },
@@ -151,6 +158,7 @@ class RunningThread {
       close: () => {
         signal?.removeEventListener('abort', expire);
         void calls.close(number);
+        collectSoon(MAX_BYTES_PER_CHAR * textBytes);
         this.#clients.delete(number);
         this.#startIdleTimer();
       },

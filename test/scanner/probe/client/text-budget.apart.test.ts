@@ -1,10 +1,40 @@
 /** All scans share one budget of decoded text. Over the budget, the largest holder is ended. */
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { NoRoom, TextBudget } from '../../../../src/scanner/probe/client/text-budget.ts';
 import { ask, clientFor, startOrigin } from './harness.ts';
 
 describe('a budget of text', () => {
+  // First, because a timer of another test may still run.
+  test('makes V8 count over 64 MiB, at which it collects, after the release of a long text', () => {
+    const countedBytes: number[] = [];
+    class CountedBuffer extends ArrayBuffer {
+      constructor(bytes: number, options: { readonly maxByteLength?: number }) {
+        super(bytes, options);
+        countedBytes.push(this.byteLength);
+      }
+    }
+    vi.useFakeTimers();
+    vi.stubGlobal('ArrayBuffer', CountedBuffer);
+    onTestFinished(() => {
+      vi.useRealTimers();
+      vi.unstubAllGlobals();
+    });
+    const budget = new TextBudget();
+    const release = (characters: number) => {
+      const share = budget.openShare(() => {});
+      share.addCharacters(characters);
+      share.release();
+      share.release();
+      vi.runAllTimers();
+    };
+    release(8 * 1_048_576);
+    expect(countedBytes).toEqual([96 * 1_048_576]);
+    release(1_000);
+    // A thread that only reads short texts collects no more often.
+    expect(countedBytes.slice(1)).toEqual([12_000]);
+  });
+
   test('counts two bytes a character, and is saturated only above its limit', () => {
     const saturationChanges: boolean[] = [];
     const budget = new TextBudget({
