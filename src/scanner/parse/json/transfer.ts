@@ -64,7 +64,8 @@ export function deserializeFrozen(serialized: Serialized, keepsForm = false): un
   for (const [name, part] of members) {
     if (isShared(part)) Object.defineProperty(value, name, toDecodingGetter(part));
   }
-  if (keepsForm && members.some(([, part]) => isShared(part))) serializedForms.set(value, serialized);
+  if (keepsForm && members.some(([, part]) => isShared(part)))
+    serializedForms.set(value, serialized);
   return Object.freeze(value);
 }
 
