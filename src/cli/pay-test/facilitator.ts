@@ -10,7 +10,8 @@ import {
   toMembers,
 } from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
-import { parseJsonBody, readUpTo } from './replies.ts';
+import { parseJsonBody } from './replies.ts';
+import { readUpTo } from './seller-client.ts';
 
 /** `refuse`, `pending-once` and `pending` are valid answers. All other faults are failures of the facilitator. */
 export type FacilitatorFault =

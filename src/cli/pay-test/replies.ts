@@ -64,18 +64,6 @@ export function readOwnError(reply: SellerReply): string | null {
   return typeof text === 'string' ? text.slice(0, MAX_ERROR_CHARS) : null;
 }
 
-/** Reads a body and stops after `maxBytes`. */
-export async function readUpTo(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of stream) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size > maxBytes) break;
-  }
-  return Buffer.concat(pieces);
-}
-
 /** Returns undefined if the body is not JSON. */
 export function parseJsonBody(body: Buffer): unknown {
   try {

@@ -1,7 +1,6 @@
 import type { LookupFunction } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
-import { readUpTo } from './replies.ts';
 import type { Target } from './target.ts';
 
 export type SellerAnswer = {
@@ -106,4 +105,16 @@ export class SellerClient {
 
 function toContentType(body: string | undefined): Readonly<Record<string, string>> {
   return body === undefined ? {} : { 'content-type': 'application/json' };
+}
+
+/** Reads a body and stops after `maxBytes`. */
+export async function readUpTo(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let size = 0;
+  for await (const piece of stream) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > maxBytes) break;
+  }
+  return Buffer.concat(pieces);
 }
