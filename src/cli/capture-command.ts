@@ -28,20 +28,24 @@ export async function captureCommand(args: readonly string[], streams: Streams):
   const { origin, from, output, flags, checksVersion } = parse(args);
   const fullRecording =
     from === null ? await recordScan(origin ?? '', flags, streams) : await readRecording(from);
-  await using engine = await startEngine(checksVersion);
-  const { recording, secrets, changedIds } = await trimRecording(fullRecording, engine);
-  const text = toPrintedJson(recording, 1);
-  await writeOutput('--output', output, text);
-  const fullChars = JSON.stringify(fullRecording, null, 1).length;
-  const lines = [
-    `${output}: ${toKilobytes(text.length)} of ${toKilobytes(fullChars)}, ${secrets} secrets removed`,
-    changedIds.length === 0
-      ? 'Every check gives the same result as for the whole recording.'
-      : `Without the secrets, these checks give another result: ${changedIds.join(', ')}.`,
-    'Read it before you publish it: only you know all of your secrets.',
-  ];
-  await write(streams.out, `${lines.join('\n')}\n`);
-  return 0;
+  const engine = await startEngine(checksVersion);
+  try {
+    const { recording, secrets, changedIds } = await trimRecording(fullRecording, engine);
+    const text = toPrintedJson(recording, 1);
+    await writeOutput('--output', output, text);
+    const fullChars = JSON.stringify(fullRecording, null, 1).length;
+    const lines = [
+      `${output}: ${toKilobytes(text.length)} of ${toKilobytes(fullChars)}, ${secrets} secrets removed`,
+      changedIds.length === 0
+        ? 'Every check gives the same result as for the whole recording.'
+        : `Without the secrets, these checks give another result: ${changedIds.join(', ')}.`,
+      'Read it before you publish it: only you know all of your secrets.',
+    ];
+    await write(streams.out, `${lines.join('\n')}\n`);
+    return 0;
+  } finally {
+    await engine.pool.close();
+  }
 }
 
 function parse(args: readonly string[]) {
@@ -69,10 +73,14 @@ async function recordScan(
 ): Promise<Recording> {
   // Without its path, because the answer of a named resource stands in no recording that is published.
   const options = { ...parseScanOptions([origin, ...flags]), resource: null };
-  await using pool = await bootPool();
-  const { scanSubject } = await import('./scan-subject.ts');
-  const { outcome } = await scanSubject({ pool, options, streams });
-  return toRecording(outcome.report, outcome.observations);
+  const pool = await bootPool();
+  try {
+    const { scanSubject } = await import('./scan-subject.ts');
+    const { outcome } = await scanSubject({ pool, options, streams });
+    return toRecording(outcome.report, outcome.observations);
+  } finally {
+    await pool.close();
+  }
 }
 
 /** Without the path that the caller named, because its query may be secret. */

@@ -23,17 +23,16 @@ const SERVICE_KEYWORD = 'service';
 
 /**
  * Throws UsageError if there is no catalog `checksVersion`; null stands for the newest, "service" for the service's.
- * Disposing the engine closes its pool.
+ * The caller closes the pool.
  * @param optionName the flag or option that set `checksVersion`; the error message begins with it
  */
 export async function startEngine(
   checksVersion: string | null,
   optionName = '--checks-version',
-): Promise<Engine & AsyncDisposable> {
+): Promise<Engine> {
   const pool = await bootPool();
   try {
-    const engine = await openEngine(pool, checksVersion, optionName);
-    return { ...engine, [Symbol.asyncDispose]: () => pool.close() };
+    return await openEngine(pool, checksVersion, optionName);
   } catch (error) {
     await pool.close();
     throw error;
@@ -41,11 +40,11 @@ export async function startEngine(
 }
 
 /** The threads boot while the caller loads its other modules. */
-export async function bootPool(): Promise<Pool & AsyncDisposable> {
+export async function bootPool(): Promise<Pool> {
   const { createPool } = await import('../scanner/engine/judging-pool.ts');
   const pool = createPool({ threads: THREADS });
   void pool.start();
-  return { ...pool, [Symbol.asyncDispose]: () => pool.close() };
+  return pool;
 }
 
 /** The threads load the checks while the caller goes on. Throws like `startEngine`. */

@@ -44,7 +44,7 @@ type UnreadScan = {
 /** Serves the tools over standard input and output until the client disconnects. Prints nothing else. */
 export async function mcpCommand(args: readonly string[], _streams: Streams): Promise<0> {
   const settings = parse(args);
-  await using engine = await startEngine(null);
+  const engine = await startEngine(null);
   const clients = openClients();
   const session = new AbortController();
   try {
@@ -68,7 +68,7 @@ export async function mcpCommand(args: readonly string[], _streams: Streams): Pr
     return 0;
   } finally {
     session.abort();
-    await clients.close();
+    await Promise.all([clients.close(), engine.pool.close()]);
   }
 }
 

@@ -27,20 +27,24 @@ const PLACEHOLDER_TIME = new Date(0).toISOString();
 export async function openapiCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
   const { files, failOn, checksVersion } = parse(args);
   const documents = await Promise.all(files.map(readDocument));
-  await using engine = await startEngine(checksVersion);
-  let isFailed = false;
-  for (const document of documents) {
-    const findings = await judgeDocument(document, engine);
-    const { locate } = await readSources([`${document.path}=${document.file}`]);
-    for (const finding of findings) {
-      const { id, title, status } = finding;
-      const position = `${document.file}:${locate(finding)?.line ?? 1}`;
-      const text = `${position}: ${status} ${id} ${title}: ${toFindingText(finding)}\n`;
-      await write(out, defuseCommands(text));
-      isFailed ||= status === 'fail' || failOn === 'warn';
+  const engine = await startEngine(checksVersion);
+  try {
+    let isFailed = false;
+    for (const document of documents) {
+      const findings = await judgeDocument(document, engine);
+      const { locate } = await readSources([`${document.path}=${document.file}`]);
+      for (const finding of findings) {
+        const { id, title, status } = finding;
+        const position = `${document.file}:${locate(finding)?.line ?? 1}`;
+        const text = `${position}: ${status} ${id} ${title}: ${toFindingText(finding)}\n`;
+        await write(out, defuseCommands(text));
+        isFailed ||= status === 'fail' || failOn === 'warn';
+      }
     }
+    return isFailed ? 1 : 0;
+  } finally {
+    await engine.pool.close();
   }
-  return isFailed ? 1 : 0;
 }
 
 function parse(args: readonly string[]) {

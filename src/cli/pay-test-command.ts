@@ -180,7 +180,7 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
   const { scannerUserAgent } = await import('../scanner/probe/client/user-agent.ts');
   // The policy allows only the seller's port, so no redirect can lead to a public address.
   const policy = allowOrigin(target.origin, { allowedPorts: [], allowHosts: new Set() });
-  await using engine = await startEngine(null);
+  const engine = await startEngine(null);
   const scanner = createScanner({
     ...engine,
     policy,
@@ -193,12 +193,16 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
       lookup: async () => [...target.addresses],
     },
   });
-  const { observations } = await scanner.scan(parseOrigin(target.origin, policy));
-  return observations.resources.probed.flatMap((resource) => {
-    const challenged = listFirstProbes(resource).filter(
-      ({ answer }) => answer.ok && answer.data.status === 402,
-    );
-    const probe = challenged.find(({ method }) => method === resource.method) ?? challenged[0];
-    return probe === undefined ? [] : [{ method: probe.method, path: resource.path, body }];
-  });
+  try {
+    const { observations } = await scanner.scan(parseOrigin(target.origin, policy));
+    return observations.resources.probed.flatMap((resource) => {
+      const challenged = listFirstProbes(resource).filter(
+        ({ answer }) => answer.ok && answer.data.status === 402,
+      );
+      const probe = challenged.find(({ method }) => method === resource.method) ?? challenged[0];
+      return probe === undefined ? [] : [{ method: probe.method, path: resource.path, body }];
+    });
+  } finally {
+    await scanner.close();
+  }
 }

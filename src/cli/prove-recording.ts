@@ -61,8 +61,12 @@ async function findCatalogProblem(catalog: SignedReport['catalog']): Promise<str
 }
 
 async function judgeAgain(recording: Recording, checksVersion: string): Promise<ScanReport> {
-  await using engine = await startEngine(checksVersion);
-  return (await judgeRecording(recording, engine)).report;
+  const engine = await startEngine(checksVersion);
+  try {
+    return (await judgeRecording(recording, engine)).report;
+  } finally {
+    await engine.pool.close();
+  }
 }
 
 function compareReports(newReport: ScanReport, report: SignedReport['report']): EnvelopeProof {

@@ -15,10 +15,14 @@ import {
 export async function scanCommand(args: readonly string[], streams: Streams): Promise<0 | 1> {
   // Bad flags are refused before a thread starts.
   const options = parseScanOptions(args);
-  await using pool = await bootPool();
-  // The threads boot while this import loads the rest of the command.
-  const { printAndSave, scanSubject } = await import('./scan-subject.ts');
-  return await printAndSave(await scanSubject({ pool, options, streams }));
+  const pool = await bootPool();
+  try {
+    // The threads boot while this import loads the rest of the command.
+    const { printAndSave, scanSubject } = await import('./scan-subject.ts');
+    return await printAndSave(await scanSubject({ pool, options, streams }));
+  } finally {
+    await pool.close();
+  }
 }
 
 const MIN_PAYABLE_VALUES = ['default', 'settings'] as const;

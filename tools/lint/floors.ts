@@ -1,5 +1,3 @@
-import { Visitor } from '@swc/core/Visitor.js';
-import type { Statement } from '@swc/types';
 import { cruise, format, type ICruiseResult, type IForbiddenRuleType } from 'dependency-cruiser';
 
 /** Names of rooms by the name of the room that may import them. */
@@ -192,16 +190,6 @@ const RULES: readonly IForbiddenRuleType[] = [
     to: { circular: true },
   },
 ];
-
-/** dependency-cruiser reads files by this visitor, which throws on `using`. Such a declaration may import, as `const` may. */
-const { visitStatement } = Visitor.prototype;
-Visitor.prototype.visitStatement = function visit(this: Visitor, statement: Statement) {
-  if ('decls' in statement && Array.isArray(statement.decls)) {
-    this.visitVariableDeclarators(statement.decls);
-    return statement;
-  }
-  return visitStatement.call(this, statement);
-};
 
 /** Returns the refused imports and rows of the checkout at `root` as text; empty if there are none. */
 export async function findFloorBreaches(root: string, wings: Wings = WINGS): Promise<string> {

@@ -53,7 +53,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
   const standing = offline
     ? OFFLINE_STANDING
     : (await import('../standing.ts')).createCliStanding(process.env);
-  await using engine = await startEngine(checksVersion ?? null, 'checksVersion');
+  const engine = await startEngine(checksVersion ?? null, 'checksVersion');
   const scanner = createScanner({
     ...engine,
     policy,
@@ -66,6 +66,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
     return report;
   } finally {
     await scanner.close();
+    await engine.pool.close();
   }
 }
 
@@ -78,8 +79,12 @@ export type JudgeOptions = Pick<ScanOptions, 'checksVersion' | 'signal'>;
  */
 export async function judge(recording: unknown, options: JudgeOptions = {}): Promise<ScanReport> {
   const parsedRecording = parseRecording(recording, 'the recording');
-  await using engine = await startEngine(options.checksVersion ?? null, 'checksVersion');
-  return (await judgeRecording(parsedRecording, engine, options.signal)).report;
+  const engine = await startEngine(options.checksVersion ?? null, 'checksVersion');
+  try {
+    return (await judgeRecording(parsedRecording, engine, options.signal)).report;
+  } finally {
+    await engine.pool.close();
+  }
 }
 
 export type PreflightOptions = {
