@@ -1,12 +1,11 @@
 /** Python's feedparser reads the feed of a host without a complaint. */
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { ensurePythonJudges } from '../../fixtures/judges/python-judges.ts';
 import { needs } from '../../fixtures/needs.ts';
+import { listenLocally } from '../../fixtures/service/local-server.ts';
 import { startApp } from '../../fixtures/service/start-app.ts';
 
 const run = promisify(execFile);
@@ -40,41 +39,33 @@ test(
       const answer = await service.get(url, Object.fromEntries(requestHeaders));
       response.writeHead(answer.statusCode, { ...answer.headers }).end(answer.rawPayload);
     });
-    try {
-      server.listen(0, '127.0.0.1');
-      await once(server, 'listening');
-      // The address of a TCP server is always an AddressInfo.
-      const { port } = server.address() as AddressInfo;
-      const url = `http://127.0.0.1:${port}/o/${HOST}/feed.atom`;
-      const { stdout } = await run('python' in judges ? judges.python : '', ['-c', SCRIPT, url]);
-      const report = `https://scanner.example/o/${HOST}`;
-      const at = '2026-09-01T13:00:00.000Z';
-      const tag = `tag:scanner.example,2026-09-01:o/${HOST}`;
-      expect(JSON.parse(stdout)).toEqual({
-        bozo: false,
-        version: 'atom10',
-        title: `${HOST}: x402 conformance`,
-        id: tag,
-        again: [304, 304],
-        entries: [
-          [
-            `${tag}/payability/${at}`,
-            `${HOST}: no client can pay → default clients can pay`,
-            report,
-            at,
-          ],
-          [`${tag}/grade/${at}`, `${HOST}: grade F → A, score 95, checks 2026-08-14.2`, report, at],
-          [
-            `${tag}/first-seen`,
-            `${HOST}: first scan: grade F, score 30, no client can pay`,
-            report,
-            '2026-09-01T12:00:00.000Z',
-          ],
+    await using local = await listenLocally(server);
+    const url = `${local.url}/o/${HOST}/feed.atom`;
+    const { stdout } = await run('python' in judges ? judges.python : '', ['-c', SCRIPT, url]);
+    const report = `https://scanner.example/o/${HOST}`;
+    const at = '2026-09-01T13:00:00.000Z';
+    const tag = `tag:scanner.example,2026-09-01:o/${HOST}`;
+    expect(JSON.parse(stdout)).toEqual({
+      bozo: false,
+      version: 'atom10',
+      title: `${HOST}: x402 conformance`,
+      id: tag,
+      again: [304, 304],
+      entries: [
+        [
+          `${tag}/payability/${at}`,
+          `${HOST}: no client can pay → default clients can pay`,
+          report,
+          at,
         ],
-      });
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
+        [`${tag}/grade/${at}`, `${HOST}: grade F → A, score 95, checks 2026-08-14.2`, report, at],
+        [
+          `${tag}/first-seen`,
+          `${HOST}: first scan: grade F, score 30, no client can pay`,
+          report,
+          '2026-09-01T12:00:00.000Z',
+        ],
+      ],
+    });
   },
 );
