@@ -168,13 +168,17 @@ export class TextBudget {
     if (state === undefined) return;
     state.bytes += bytes;
     this.#bytes += bytes;
-    if (this.#bytes > this.#maxBytes) this.#endLargest();
+    this.#endLargest();
     this.#update();
   }
 
-  /** Ends the largest scan that still reads. Ending a scan that has read everything would free no memory. */
+  /**
+   * Over the budget, ends the largest scan that still reads. An ended scan is about to release its text, so this text
+   * ends no other scan: otherwise each short answer until then would end one more.
+   */
   #endLargest(): void {
     const reading = [...this.#shares.values()].filter(({ endReading }) => endReading !== null);
+    if (reading.reduce((sum, { bytes }) => sum + bytes, 0) <= this.#maxBytes) return;
     const [largest] = reading.toSorted((a, b) => b.bytes - a.bytes);
     const end = largest?.endReading;
     if (!largest || !end) return;

@@ -63,12 +63,15 @@ describe('a budget of text', () => {
     small?.addCharacters(10);
     third?.addCharacters(20);
     expect(endedHolders).toEqual(['large']);
+    // The text of an ended holder ends no other one.
     large?.addCharacters(5);
-    expect(endedHolders).toEqual(['large', 'third']);
-    small?.addCharacters(1);
-    small?.addCharacters(1);
-    expect(endedHolders).toEqual(['large', 'third', 'small']);
+    small?.addCharacters(20);
+    expect(endedHolders).toEqual(['large']);
+    third?.addCharacters(1);
+    expect(endedHolders).toEqual(['large', 'small']);
     large?.release();
+    expect(budget.isSaturated).toBe(true);
+    small?.release();
     expect(budget.isSaturated).toBe(false);
   });
 
