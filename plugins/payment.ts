@@ -53,9 +53,9 @@ export default fp(
         // Runs after the rate limits and before validation: an unpaid call gets its 402 for any input.
         preParsing: async (request, reply) => {
           const isHead = request.method === 'HEAD';
-          const preview = await gate.preview(route, readPaymentHeaders(request), isHead);
-          if (preview.kind === 'answer') return send(preview.answer, reply);
-          payments.set(request, preview.payment);
+          const reading = await gate.readPayment(route, readPaymentHeaders(request), isHead);
+          if (reading.kind === 'answer') return send(reading.answer, reply);
+          payments.set(request, reading.payment);
         },
         handler: async (request, reply) => {
           const payment = payments.get(request);

@@ -42,10 +42,10 @@ export async function sellScan(
     return toToolAnswer(gate.toRefusal(route, refusal));
   }
   const headers = payment === undefined ? {} : { 'payment-signature': [toPaymentHeader(payment)] };
-  const preview = await gate.preview(route, headers, false); // no HEAD request
-  if (preview.kind === 'answer') return toToolAnswer(preview.answer);
+  const reading = await gate.readPayment(route, headers, false); // no HEAD request
+  if (reading.kind === 'answer') return toToolAnswer(reading.answer);
   const answer = await gate.handle(route, {
-    payment: preview.payment,
+    payment: reading.payment,
     request: { body: { url }, query: {} },
     client,
     deadlineMs,

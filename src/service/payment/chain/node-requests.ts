@@ -28,7 +28,7 @@ type NodeOptions = {
   /** Timeout of one request. */
   readonly timeoutMs: number;
   readonly onCall?: ((call: NodeCall) => void) | undefined;
-  /** By default, this node gets its own reader. */
+  /** Reads the answers of the node. By default, this node gets its own reader. */
   readonly answers?: AnswerReader | undefined;
 };
 
@@ -86,6 +86,7 @@ export function createNodeRequests({
         report(false);
         return result;
       } catch (error) {
+        // A revert is the answer of the contract, and the node works.
         report(findNodeError(error)?.isRevert !== true);
         throw error;
       }

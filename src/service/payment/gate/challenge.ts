@@ -49,7 +49,7 @@ const PAYMENT_INSTRUCTION =
   'sign one entry of "accepts" and send it, base64 of JSON, as PAYMENT-SIGNATURE';
 
 /** Result of reading the headers of a call. Its body and query are not read yet. */
-export type Preview =
+export type PaymentReading =
   | { readonly kind: 'answer'; readonly answer: PaidAnswer }
   | { readonly kind: 'payment'; readonly payment: SignedPayment };
 
@@ -69,12 +69,12 @@ export class Challenges {
    * Returns the decoded payment. Returns a challenge for HEAD, and if the payment header is missing or unreadable.
    * Throws if the store does not answer or `refuseWhileBusy` throws, because no payer should sign then.
    */
-  async preview<Input>(
+  async readPayment<Input>(
     route: PaidRoute<Input>,
     headers: PaymentHeaders,
     isHead: boolean,
     refuseWhileBusy: () => void,
-  ): Promise<Preview> {
+  ): Promise<PaymentReading> {
     if (isHead || !hasPaymentHeader(headers)) {
       await this.#requireStore();
       refuseWhileBusy();

@@ -11,7 +11,7 @@ import {
 } from '../paid-route.ts';
 import { toPayer, toPaymentKey } from '../terms.ts';
 import { checkTerms, checkValidity, refuseDebtor, SignatureProofs } from './authorization.ts';
-import { Challenges, type Preview } from './challenge.ts';
+import { Challenges, type PaymentReading } from './challenge.ts';
 import { PaymentRefused, toPaidAnswer, WrittenAnswers } from './paid-answers.ts';
 import { type PaidTurn, PaidTurns } from './paid-turns.ts';
 import type { PaymentHeaders } from './payment-header.ts';
@@ -65,15 +65,15 @@ export class PaymentGate {
   readonly isInFlight = (key: string): boolean => this.#inFlight.has(key);
 
   /** Returns an answer if no payment can be read from the headers, else the decoded payment. */
-  preview<Input>(
+  readPayment<Input>(
     route: PaidRoute<Input>,
     headers: PaymentHeaders,
     isHead: boolean,
-  ): Promise<Preview> {
-    return this.#challenges.preview(route, headers, isHead, () => this.#refuseWhileBusy(route));
+  ): Promise<PaymentReading> {
+    return this.#challenges.readPayment(route, headers, isHead, () => this.#refuseWhileBusy(route));
   }
 
-  /** Answers 402 to a payment that could not be read from its message. */
+  /** Answers 402 to a payment that the caller refuses itself, because it cannot give the payment to `readPayment`. */
   toRefusal<Input>(route: PaidRoute<Input>, refusal: PaymentRefused): PaidAnswer {
     return this.#challenges.toRefusal(route, refusal);
   }
@@ -127,22 +127,23 @@ export class PaymentGate {
       this.#refuseBusyOrDebtor(purchase),
     );
     publishStep({ name: 'parsed' });
-    for (let known: LedgerEntry | null | undefined = entry; ; known = undefined) {
+    // The first decision uses the entry that was just read. Each later decision reads it again.
+    for (let knownEntry: LedgerEntry | null | undefined = entry; ; knownEntry = undefined) {
       if (this.#stopping.signal.aborted) throw new CallEnded('stopping');
-      const decision = await this.#decide(purchase, isVerified, known);
+      const decision = await this.#decide(purchase, isVerified, knownEntry);
       if (decision !== 'again') return decision;
     }
   }
 
-  /** Returns an answer that exists or is being made, else begins new work. `known` is undefined if it must be read. */
+  /** Returns an answer that exists or is being made, else begins new work. Reads the ledger if `knownEntry` is undefined. */
   async #decide<Input>(
     purchase: Purchase<Input>,
     isVerified: boolean,
-    known: LedgerEntry | null | undefined,
+    knownEntry: LedgerEntry | null | undefined,
   ): Promise<Decision> {
     const { store } = this.#deps;
     const { key, route, scope, call, payment } = purchase;
-    const own = await this.#awaitPayment(key, purchase, known);
+    const own = await this.#awaitPayment(key, purchase, knownEntry);
     if (own.kind === 'refused') throw own.error;
     if (own.kind === 'paid') return this.#redeliver(purchase, own.delivery);
 
@@ -177,7 +178,7 @@ export class PaymentGate {
     const stopping = this.#stopping.signal;
     await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, { stopping });
     const turn = await this.#turns.take(purchase, stopping);
-    // Another call of this process may have begun this purchase. No `await` may come between this look and the start.
+    // Another call of this process may have begun this purchase. No `await` may come between `has` and `start`.
     if ((await this.#isBoughtSince(purchase, turn)) || this.#inFlight.has(key)) {
       turn.release();
       return 'again';
@@ -220,9 +221,9 @@ export class PaymentGate {
     return findLostKey(this.#deps.store, purchase, isPending);
   }
 
-  #awaitPayment(key: string, purchase: Purchase, known?: LedgerEntry | null) {
+  #awaitPayment(key: string, purchase: Purchase, knownEntry?: LedgerEntry | null) {
     const parts = { deps: this.#deps, inFlight: this.#inFlight };
-    return awaitPayment(parts, key, purchase, known);
+    return awaitPayment(parts, key, purchase, knownEntry);
   }
 
   /** `isBuyer`: the caller has proved that they bought the answer, so writing it counts as delivery. */

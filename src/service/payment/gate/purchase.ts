@@ -57,7 +57,6 @@ export type PurchaseOutcome =
    */
   | { readonly kind: 'abandoned' };
 
-/** Dependencies of the gate. */
 export type GateDeps = {
   readonly store: Store;
   readonly terms: PaymentTerms;
@@ -81,16 +80,19 @@ export type GateDeps = {
   readonly onEvent?: OnPaymentEvent | undefined;
 };
 
-/** The points of a paid call at which a process may die. */
+/** The points of a paid call at which tests end the process. */
 export const PAYMENT_STEPS = [
   'parsed',
   'claimed',
   'verified',
   'computing',
   'computed',
+  // The ledger has `settling` on disk, and nothing was sent.
   'intent-synced',
+  // The facilitator has answered, and its answer is not stored yet.
   'settled-unread',
   'settled-recorded',
+  // The client has half of the body.
   'half-written',
 ] as const;
 
@@ -110,7 +112,7 @@ export function publishStep(message: PaymentStepMessage): void {
   if (stepsChannel.hasSubscribers) stepsChannel.publish(message);
 }
 
-/** Thrown if the call ends while it waits or reads its deadline. It ends this call only, not its purchase. */
+/** Thrown if the client disconnects, the deadline passes or the service stops. It ends this call, not its purchase. */
 export class CallEnded extends Error {
   override readonly name = 'CallEnded';
   readonly reason: 'disconnected' | 'late' | 'stopping';
@@ -143,7 +145,7 @@ export function isLate(call: PaidCall): boolean {
   return findLeftMs(call) === 0;
 }
 
-type Ends = {
+type DeadlineOptions = {
   /** Aborts when the service stops. */
   readonly stopping?: AbortSignal;
   /** Makes the error for a call past its deadline; default `CallEnded`. */
@@ -154,7 +156,7 @@ type Ends = {
 export function withDeadline<T>(
   work: Promise<T>,
   call: PaidCall,
-  { stopping, toLateError = () => new CallEnded('late') }: Ends = {},
+  { stopping, toLateError = () => new CallEnded('late') }: DeadlineOptions = {},
 ): Promise<T> {
   const end = Promise.withResolvers<never>();
   const onDisconnect = () => end.reject(new CallEnded('disconnected'));

@@ -46,8 +46,9 @@ export class NotSent extends Error {
   override readonly name = 'NotSent';
 }
 
+/** The time of one block of Base. */
 const FEE_LIFETIME_MS = 2_000;
-/** The fee cap is this many base fees. The chain charges the real base fee, and a high cap survives its rise. */
+/** The fee cap is this many base fees. The chain charges the real base fee, so a cap above a future rise costs nothing. */
 const BASE_FEES_IN_CAP = 10n;
 /** A node may count a nonce as used before it has the receipt. */
 const MAX_LOOKS_WITHOUT_RECEIPT = 20;
@@ -66,6 +67,7 @@ export class NonceQueue {
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
   #fee: { readonly fee: GasFee; readonly atMs: number } | null = null;
+  /** Number of nonces that the node counts as pending and that we did not use. */
   #nonceGap = 0;
   #inheritedCount = 0;
 
