@@ -33,13 +33,13 @@ const EMAIL_PATTERN = /^[^\s@<>"]{1,64}@[^\s@<>"]{1,190}\.[^\s@<>".]{2,63}$/;
 export function readCensusConfig(
   settings: Settings,
   siteUrl: string,
-  ecosystem: IndexUrls,
+  indexUrls: IndexUrls,
   policy: OriginPolicy,
 ): CensusConfig | null {
   const { CENSUS, CENSUS_FILE, CENSUS_EXCLUDE, CENSUS_MAX, CENSUS_POST, CONTACT_EMAIL } = settings;
   if (CENSUS === undefined && CENSUS_FILE === undefined) return null;
   const sources = {
-    indexes: CENSUS === undefined ? [] : parseIndexes(CENSUS, ecosystem),
+    indexes: CENSUS === undefined ? [] : parseIndexes(CENSUS, indexUrls),
     filePath: requireReadable(CENSUS_FILE),
     excludePath: requireExclusions(CENSUS_EXCLUDE, policy),
   };
@@ -64,15 +64,15 @@ export function readCensusConfig(
   return { ...sources, ...limits, contactEmail: CONTACT_EMAIL };
 }
 
-function parseIndexes(list: string, ecosystem: IndexUrls): readonly CensusIndex[] {
+function parseIndexes(list: string, indexUrls: IndexUrls): readonly CensusIndex[] {
   const names = [...new Set(splitList(list))];
   if (names.length === 0) throw toSettingError('CENSUS', list);
   return names.map((name) => {
     if (name !== 'bazaar' && name !== 'x402scan') throw toSettingError('CENSUS', list);
     const [url, setting] =
       name === 'bazaar'
-        ? [ecosystem.bazaarUrl, 'BAZAAR_URL']
-        : [ecosystem.x402scanUrl, 'X402SCAN_URL'];
+        ? [indexUrls.bazaarUrl, 'BAZAAR_URL']
+        : [indexUrls.x402scanUrl, 'X402SCAN_URL'];
     if (url !== null) return { name, url };
     throw new SettingError(
       'CENSUS',

@@ -52,7 +52,7 @@ export function loadConfig(environment: Environment) {
     payment,
     // True if payers are sent to a URL that they cannot reach, or that anybody on the way can read.
     takesMoneyAtPrivateUrl,
-    ecosystem: sources,
+    sources,
     census: readCensusConfig(settings, siteUrl, sources, originPolicy),
     originPolicy,
     scanTimeoutMs: settings.SCAN_TIMEOUT_MS,
@@ -106,7 +106,7 @@ const PUBLIC_URL_FOR_MONEY =
 /** True for https and a host that a scan might request, on any port. */
 function isPublicUrl(text: string): boolean {
   const url = new URL(text);
-  // Documents use this name, and no machine has it.
+  // Examples use names under `.example`, which no machine has. They count as public.
   const allowHosts = url.hostname.endsWith('.example') ? [exceptionKey(url)] : [];
   const port = url.port === '' ? HTTPS_PORT : Number(url.port);
   try {

@@ -87,7 +87,7 @@ export function openCensus(config: Config, settings: CensusConfig, parts: OpenSc
   const metrics = new CensusMetrics();
   const stopping = new AbortController();
   const standing = createCensusStanding({
-    sources: { ...config.ecosystem, ...NO_NODE, userAgent, answers },
+    sources: { ...config.sources, ...NO_NODE, userAgent, answers },
     snapshots: createSnapshotCache(store),
     bazaarRows: (host) => readBazaarRows(store, host),
     isBusy: () => scanCoordinator.running() > 0,

@@ -53,7 +53,7 @@ export function openScanning(options: ScanningOptions): Scanning {
 
 /** Loads the lookups at the first call. D3 and D4 use the node of the payments, so their calls have a limit. */
 export function openStanding(
-  { ecosystem, payment }: Config,
+  { sources, payment }: Config,
   userAgent: string,
   { store, answers }: { readonly store: Store; readonly answers: AnswerReader },
 ): RefreshingStanding {
@@ -64,7 +64,7 @@ export function openStanding(
     const { createStanding } = await import('../../scanner/indexes/create-standing.ts');
     const chainTurn = createLookupLimiter();
     const chain = { rpcUrl, asset: asset.address, network };
-    const options = { ...ecosystem, ...chain, userAgent, chainTurn, answers };
+    const options = { ...sources, ...chain, userAgent, chainTurn, answers };
     return createStanding(options, createSnapshotCache(store));
   }
   const load = () => (opened ??= open());

@@ -94,7 +94,7 @@ test('each setting changes its value', () => {
     trustProxy: ['10.0.0.0/8', '::1'],
     metricsAllow: ['10.1.0.0/16'],
     logLevel: 'warn',
-    ecosystem: { x402scanUrl: null, bazaarUrl: 'https://bazaar.example/v2' },
+    sources: { x402scanUrl: null, bazaarUrl: 'https://bazaar.example/v2' },
   });
   expect(config.payment).toMatchObject({
     mode: 'local',
