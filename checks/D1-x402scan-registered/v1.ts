@@ -12,6 +12,7 @@ const INDEXED_NETWORKS: ReadonlySet<string> = new Set([
   'eip155:8453',
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
 ]);
+/** The index does not register a resource whose PAYMENT-REQUIRED header is longer. */
 const MAX_HEADER_CHARS = 16 * 1024;
 
 const NEEDS = [
@@ -85,7 +86,7 @@ function findObstacle(seen: Facts, kit: Kit): readonly [evidence: string, fix?: 
     const fix = 'Send x402 version 2 challenges, then register at x402scan.com.';
     return ['every challenge is version 1', fix];
   }
-  const chars = Math.max(...challenged.map(({ answer }) => headerChars(answer, kit)));
+  const chars = Math.max(...challenged.map(({ answer }) => countHeaderChars(answer, kit)));
   if (chars > MAX_HEADER_CHARS) {
     const fix = 'Keep the PAYMENT-REQUIRED header under 16 KB.';
     return [`PAYMENT-REQUIRED has ${chars} characters`, fix];
@@ -107,7 +108,7 @@ function isVercelPreview({ origin, root }: Facts, kit: Kit): boolean {
   return /noindex/i.test(kit.headers(root.data, 'x-robots-tag').join(','));
 }
 
-function headerChars(answer: HttpData, kit: Kit): number {
+function countHeaderChars(answer: HttpData, kit: Kit): number {
   return kit.header(answer, 'payment-required')?.length ?? 0;
 }
 
