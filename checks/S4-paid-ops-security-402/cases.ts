@@ -44,17 +44,18 @@ const SIWX = {
 const SIGN_IN = challenge402(
   challengeV2({ accepts: [], extensions: { 'sign-in-with-x': { info: {}, schema: {} } } }),
 );
-const declaredSignIn = freeOperation({
+const DECLARED_SIGN_IN = freeOperation({
   security: [{ siwx: [] }],
   responses: { '402': { description: 'Sign in' } },
 });
-const without402 = { responses: { '200': { description: 'OK' } } };
-const UNDECLARED = freeOperation({ security: undefined });
+const WITHOUT_402 = { responses: { '200': { description: 'OK' } } };
+/** As FastAPI writes it: neither `security` nor a price nor a 402. */
+const UNDECLARED_OPERATION = freeOperation({ security: undefined });
 
 const cases: readonly CheckCase[] = [
   {
     name: 'an operation answers 402, and a FastAPI document declares nothing',
-    seen: withPaths({ '/weather': { get: UNDECLARED } }),
+    seen: withPaths({ '/weather': { get: UNDECLARED_OPERATION } }),
     expect: {
       status: 'fail',
       outcome: 'nothing-declared',
@@ -63,13 +64,13 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'nothing is declared, and a path that is in no document answers 402',
-    seen: withPaths({ '/health': { get: UNDECLARED } }),
+    seen: withPaths({ '/health': { get: UNDECLARED_OPERATION } }),
     expect: { status: 'fail', outcome: 'nothing-declared', evidence: ['GET /weather: 402'] },
   },
   {
-    name: 'one operation is declared paid, another answers 402 undeclared',
+    name: 'one operation is declared paid, and another answers 402 without a declaration',
     seen: {
-      ...withPaths({ '/a': { get: paidOperation() }, '/weather': { get: UNDECLARED } }),
+      ...withPaths({ '/a': { get: paidOperation() }, '/weather': { get: UNDECLARED_OPERATION } }),
       resources: resources([resource({ path: '/a' }), resource()]),
     },
     expect: { status: 'fail', outcome: 'undeclared-402', evidence: ['GET /weather'] },
@@ -77,7 +78,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'one operation is declared paid, another answers 402 to callers without credits',
     seen: {
-      ...withPaths({ '/a': { get: paidOperation() }, '/usage': { get: UNDECLARED } }),
+      ...withPaths({ '/a': { get: paidOperation() }, '/usage': { get: UNDECLARED_OPERATION } }),
       resources: resources([
         resource({ path: '/a' }),
         resource({ path: '/usage', declaredPaid: false, get: answer(402, 'Out of credits') }),
@@ -86,13 +87,14 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'declared' },
   },
   {
-    name: 'one operation is declared paid, another asks over MPP undeclared',
+    name: 'one operation is declared paid, and another asks for MPP without a declaration',
     seen: {
-      ...withPaths({ '/a': { get: paidOperation() }, '/b': { get: UNDECLARED } }),
+      ...withPaths({ '/a': { get: paidOperation() }, '/b': { get: UNDECLARED_OPERATION } }),
       resources: resources([
         resource({ path: '/a' }),
         resource({
-          ...{ path: '/b', declaredPaid: false },
+          path: '/b',
+          declaredPaid: false,
           get: answer(402, '', { 'www-authenticate': 'Payment id="1", method="tempo"' }),
         }),
       ]),
@@ -103,7 +105,7 @@ const cases: readonly CheckCase[] = [
     name: 'one operation is paid, another is a declared sign-in',
     seen: {
       ...withPaths(
-        { '/weather': { get: paidOperation() }, '/profile': { get: declaredSignIn } },
+        { '/weather': { get: paidOperation() }, '/profile': { get: DECLARED_SIGN_IN } },
         SIWX,
       ),
       resources: resources([resource(), resource({ path: '/profile', get: SIGN_IN })]),
@@ -113,7 +115,10 @@ const cases: readonly CheckCase[] = [
   {
     name: 'one operation is paid, another is an undeclared sign-in',
     seen: {
-      ...withPaths({ '/weather': { get: paidOperation() }, '/profile': { get: UNDECLARED } }),
+      ...withPaths({
+        '/weather': { get: paidOperation() },
+        '/profile': { get: UNDECLARED_OPERATION },
+      }),
       resources: resources([resource(), resource({ path: '/profile', get: SIGN_IN })]),
     },
     expect: { status: 'pass', outcome: 'declared' },
@@ -122,7 +127,7 @@ const cases: readonly CheckCase[] = [
     name: 'an operation is declared as a sign-in, and its answer has a price',
     seen: {
       ...withPaths(
-        { '/weather': { get: paidOperation() }, '/profile': { get: declaredSignIn } },
+        { '/weather': { get: paidOperation() }, '/profile': { get: DECLARED_SIGN_IN } },
         SIWX,
       ),
       resources: resources([resource(), resource({ path: '/profile' })]),
@@ -131,20 +136,20 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'a paid operation has a price and no 402 response',
-    seen: withPaidWeather(without402),
+    seen: withPaidWeather(WITHOUT_402),
     expect: { status: 'fail', outcome: 'no-402', evidence: ['1 of 1', 'GET /weather'] },
   },
   {
     name: 'one of two paid operations has no 402 response',
     seen: withPaths({
       '/weather': { get: paidOperation() },
-      '/b': { post: paidOperation(without402) },
+      '/b': { post: paidOperation(WITHOUT_402) },
     }),
     expect: { status: 'fail', outcome: 'no-402', evidence: ['1 of 2', 'POST /b'] },
   },
   {
     name: 'a paid PUT has no 402 response',
-    seen: withPaths({ '/weather': { get: paidOperation(), put: paidOperation(without402) } }),
+    seen: withPaths({ '/weather': { get: paidOperation(), put: paidOperation(WITHOUT_402) } }),
     expect: { status: 'fail', outcome: 'no-402', evidence: ['PUT /weather'] },
   },
   {
@@ -221,7 +226,7 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'warn', outcome: 'no-price' },
   },
   {
-    name: 'a paid operation has a flat price',
+    name: 'the price of a paid operation is a text',
     seen: withPaymentInfo({ price: '0.01', protocols: [{ x402: {} }] }),
     expect: { status: 'warn', outcome: 'legacy-form' },
   },
@@ -278,7 +283,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'nothing is declared, and nothing answers 402',
     seen: {
-      ...withPaths({ '/health': { get: UNDECLARED } }),
+      ...withPaths({ '/health': { get: UNDECLARED_OPERATION } }),
       resources: resources([]),
     },
     expect: {
