@@ -10,7 +10,7 @@ export type Measured = {
   readonly laterRoundsMib: number;
   readonly delayP99Ms: number;
   readonly unhandled: readonly string[];
-  /** Connections that a service inside saw. */
+  /** Connections that the internal service got. */
   readonly reachedInside: number;
   /** Connections that were attempted to any server but those of the farm. */
   readonly outside: readonly string[];

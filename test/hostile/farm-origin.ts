@@ -1,23 +1,23 @@
-/** An origin of the fault farm: what it does, and what a scan must find. */
+/** The type of the hostile origins that the tests of this folder start. */
 import type { Seller } from '../fixtures/sellers/seller.ts';
 import type { TestCa } from '../fixtures/tls/test-ca.ts';
 
 export type FarmOrigin = {
   readonly name: string;
   readonly kind: FarmKind;
-  /** "P1 fail silent": the cell of the report that tells of it. */
-  readonly finds: string;
+  /** Check, status and outcome that a scan must report, such as "P1 fail silent". */
+  readonly finding: string;
   start(tools: FarmTools): Promise<Seller>;
 };
 
 export type FarmKind = 'TLS' | 'wire' | 'clock' | 'redirect' | 'document' | 'value';
 
-/** Kinds that keep a scan waiting on purpose: the others have all the time that a busy machine needs. */
+/** Origins of these kinds keep a scan waiting on purpose, so tests shorten the time limits only for them. */
 export const WAITING_KINDS: ReadonlySet<FarmKind> = new Set(['TLS', 'wire', 'clock']);
 
 export type FarmTools = {
-  /** Trusted by the scanner: a hostile origin has a right certificate unless it says otherwise. */
+  /** The scanner trusts this CA. It issues the certificate of an origin, unless the certificate is the fault. */
   readonly ca: TestCa;
-  /** `127.0.0.1:40123`: a service inside, which nobody may be led to. */
-  readonly inside: string;
+  /** Host and port of an internal service, such as `127.0.0.1:40123`. The scanner must never connect to it. */
+  readonly internalHost: string;
 };

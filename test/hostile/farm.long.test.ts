@@ -39,13 +39,13 @@ test('SECURITY.md has the current table of the farm', async () => {
 });
 
 describe.concurrent('a hostile origin', () => {
-  test.each(FARM)('$name ($kind) gets the result $finds', async ({ name, kind, finds }) => {
+  test.each(FARM)('$name ($kind) gets the result $finding', async ({ name, kind, finding }) => {
     const outcome = await engine.scan(farm.urls.get(name) ?? '', undefined, {
       limits: WAITING_KINDS.has(kind) ? PATIENT_CLOCKS : {},
       extraCa: [farm.ca],
       createClient: thread.createClient,
     });
     expect(listCells(outcome)).toHaveLength(25);
-    expect(listCells(outcome)).toContain(finds);
+    expect(listCells(outcome)).toContain(finding);
   });
 });

@@ -45,7 +45,7 @@ export async function startFarm(origins: readonly FarmOrigin[] = FARM): Promise<
   running.defer(() => inside[Symbol.asyncDispose]());
   const urls = new Map<string, string>();
   for (const { name, start } of origins) {
-    const { url } = keep(await start({ ca, inside: inside.host }));
+    const { url } = keep(await start({ ca, internalHost: inside.host }));
     urls.set(name, url);
   }
   const good: string[] = [];

@@ -165,10 +165,11 @@ class FarmVisit {
     return scans.flatMap(({ url, cells, failure }) => {
       const name = this.#farm.urls.find(([, one]) => one === url)?.[0];
       const origin = FARM.find((one) => one.name === name);
-      if (origin === undefined || (cells.length === 25 && cells.includes(origin.finds))) return [];
-      const id = `${origin.finds.split(' ')[0]} `;
+      if (origin === undefined || (cells.length === 25 && cells.includes(origin.finding)))
+        return [];
+      const id = `${origin.finding.split(' ')[0]} `;
       const seen = failure ?? cells.find((cell) => cell.startsWith(id)) ?? 'nothing';
-      return [`${origin.name}: ${origin.finds} expected, ${seen}`];
+      return [`${origin.name}: ${origin.finding} expected, ${seen}`];
     });
   }
 

@@ -6,7 +6,7 @@ const BEGIN = `<!-- the fault farm, written by ${WRITES_THE_TABLE} -->`;
 const END = '<!-- the end of the fault farm -->';
 
 function farmTable(): string {
-  const rows = FARM.map(({ kind, name, finds }) => `| ${kind} | ${name} | ${finds} |`);
+  const rows = FARM.map(({ kind, name, finding }) => `| ${kind} | ${name} | ${finding} |`);
   return ['| by its | an origin that | is reported as |', '|---|---|---|', ...rows].join('\n');
 }
 

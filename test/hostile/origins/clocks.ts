@@ -29,13 +29,13 @@ const broken = Object.entries(BROKEN).map(
   ([name, behave]): FarmOrigin => ({
     name,
     kind: 'clock',
-    finds: FINDS[name as keyof typeof BROKEN], // a key of the table, which Object.entries widens
+    finding: FINDS[name as keyof typeof BROKEN], // a key of the table, which Object.entries widens
     start: () => startHostileOrigin(behave),
   }),
 );
 
-function clock(name: string, finds: string, behave: Behaviour): FarmOrigin {
-  return { name, kind: 'clock', finds, start: () => startHostileOrigin(behave) };
+function clock(name: string, finding: string, behave: Behaviour): FarmOrigin {
+  return { name, kind: 'clock', finding, start: () => startHostileOrigin(behave) };
 }
 
 export const CLOCK_ORIGINS: readonly FarmOrigin[] = [

@@ -32,16 +32,16 @@ const bombs = Object.entries(BOMBS).map(
   ([name, make]): FarmOrigin => ({
     name: `sells with ${name}`,
     kind: 'document',
-    finds: FINDS[name as keyof typeof BOMBS] ?? '', // a key of the table
+    finding: FINDS[name as keyof typeof BOMBS] ?? '', // a key of the table
     start: () => startCraftedSeller({ answers: make() }),
   }),
 );
 
-function seller(name: string, finds: string, answers: (tools: FarmTools) => Bomb): FarmOrigin {
+function seller(name: string, finding: string, answers: (tools: FarmTools) => Bomb): FarmOrigin {
   return {
     name,
     kind: 'document',
-    finds,
+    finding,
     start: (tools) => startCraftedSeller({ answers: answers(tools) }),
   };
 }
@@ -68,13 +68,13 @@ function everywhere(answer: CraftedAnswer): Bomb {
   return Object.fromEntries(OPENAPI_PLACES.map((path) => [path, answer]));
 }
 
-function named(inside: string): Bomb {
-  const url = `http://${inside}/x`;
+function named(internalHost: string): Bomb {
+  const url = `http://${internalHost}/x`;
   return {
     '/openapi.json': json({
       openapi: '3.1.0',
       info: { title: 'Inside', version: '1', contact: { url } },
-      servers: [{ url: `http://${inside}` }],
+      servers: [{ url: `http://${internalHost}` }],
       externalDocs: { url },
       paths: { '/x': { $ref: url }, '/y': { get: { responses: { 402: { $ref: url } } } } },
     }),
@@ -106,8 +106,8 @@ export const DOCUMENT_ORIGINS: readonly FarmOrigin[] = [
   seller('sends 2 MiB in another charset', 'S1 fail not-json', () =>
     everywhere(plain(Buffer.alloc(OPENAPI_BYTES, 0x81), 'application/json; charset=shift_jis')),
   ),
-  seller('names a service inside wherever it can', 'S1 warn no-guidance', ({ inside }) =>
-    named(inside),
+  seller('names a service inside wherever it can', 'S1 warn no-guidance', ({ internalHost }) =>
+    named(internalHost),
   ),
   seller('repeats the path of any page in a page of 2 MiB', 'S1 fail soft-404', () => ({
     '*': ({ path }) => ({

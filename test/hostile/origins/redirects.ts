@@ -1,16 +1,16 @@
-/** Origins that lead elsewhere: in circles, inside, and to what is not an address. */
+/** Origins that redirect: in circles, to an internal service, and to values that are not addresses. */
 import { type Behaviour, startHostileOrigin } from '../../fixtures/origins/hostile-origin.ts';
 import type { FarmOrigin, FarmTools } from '../farm-origin.ts';
 
 function leading(
   name: string,
-  finds: string,
+  finding: string,
   to: (tools: FarmTools, path: string, host: string) => string,
 ): FarmOrigin {
   return {
     name: `leads ${name}`,
     kind: 'redirect',
-    finds,
+    finding,
     start: (tools) => {
       const behave: Behaviour = (socket, { path, head }) => {
         const host = /\r\nhost: ([^\r]*)/i.exec(head)?.[1] ?? '';
@@ -29,22 +29,22 @@ export const REDIRECT_ORIGINS: readonly FarmOrigin[] = [
   leading('back and forth', 'P1 fail silent', (_, path) =>
     path.endsWith('b') ? path.slice(0, -1) : `${path}b`,
   ),
-  leading('inside, by address', NOT_FOLLOWED, ({ inside }) => `http://${inside}/`),
-  leading('inside, over TLS', NOT_FOLLOWED, ({ inside }) => `https://${inside}/`),
+  leading('inside, by address', NOT_FOLLOWED, ({ internalHost }) => `http://${internalHost}/`),
+  leading('inside, over TLS', NOT_FOLLOWED, ({ internalHost }) => `https://${internalHost}/`),
   leading(
     'inside, by name',
     NOT_FOLLOWED,
-    ({ inside }) => `http://localhost:${inside.split(':')[1]}/`,
+    ({ internalHost }) => `http://localhost:${internalHost.split(':')[1]}/`,
   ),
   leading(
     'inside, by a number',
     NOT_FOLLOWED,
-    ({ inside }) => `http://2130706433:${inside.split(':')[1]}/`,
+    ({ internalHost }) => `http://2130706433:${internalHost.split(':')[1]}/`,
   ),
   leading(
     'inside, by IPv6',
     NOT_FOLLOWED,
-    ({ inside }) => `http://[::ffff:7f00:1]:${inside.split(':')[1]}/`,
+    ({ internalHost }) => `http://[::ffff:7f00:1]:${internalHost.split(':')[1]}/`,
   ),
   leading(
     'to the metadata of a cloud',

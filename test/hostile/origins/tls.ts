@@ -27,24 +27,24 @@ const notFoundAndClose: Behaviour = (socket) =>
 /** A server that ends handshakes, and answers 404 to everything. */
 function server(
   name: string,
-  finds: string,
+  finding: string,
   options: (ca: TestCa) => Promise<TlsOptions> | TlsOptions,
   behave = notFound,
 ): FarmOrigin {
   return {
     name,
     kind: 'TLS',
-    finds,
+    finding,
     start: async ({ ca }) => startHostileOrigin(behave, await options(ca)),
   };
 }
 
 /** An origin whose bare socket runs `behave` after the client's hello, instead of a handshake. */
-function instead(name: string, finds: string, behave: (socket: Socket) => void): FarmOrigin {
+function instead(name: string, finding: string, behave: (socket: Socket) => void): FarmOrigin {
   return {
     name,
     kind: 'TLS',
-    finds,
+    finding,
     start: () => startHandshakeOrigin((socket) => socket.once('data', () => behave(socket))),
   };
 }
@@ -54,7 +54,7 @@ function flood(name: string, of: keyof typeof RECORD_FLOODS): FarmOrigin {
   return {
     name,
     kind: 'TLS',
-    finds: 'P1 fail silent',
+    finding: 'P1 fail silent',
     start: async ({ ca }) => {
       const certificate = await right(ca);
       return startHandshakeOrigin(async (raw) => {

@@ -9,11 +9,11 @@ import type { FarmOrigin } from '../farm-origin.ts';
 const POISON = { toString: 1, valueOf: 1, toJSON: 1 };
 const HUGE = `1${'0'.repeat(400)}`;
 
-function offering(name: string, finds: string, change: object): FarmOrigin {
+function offering(name: string, finding: string, change: object): FarmOrigin {
   return {
     name: `offers ${name}`,
     kind: 'value',
-    finds,
+    finding,
     start: () =>
       startCraftedSeller({
         answers: {
@@ -27,7 +27,7 @@ function offering(name: string, finds: string, change: object): FarmOrigin {
   };
 }
 
-function declaring(name: string, finds: string, path: string, body: unknown): FarmOrigin {
+function declaring(name: string, finding: string, path: string, body: unknown): FarmOrigin {
   const answer: CraftedAnswer = {
     status: 200,
     headers: { 'content-type': 'application/json' },
@@ -36,7 +36,7 @@ function declaring(name: string, finds: string, path: string, body: unknown): Fa
   return {
     name: `declares ${name}`,
     kind: 'value',
-    finds,
+    finding,
     start: () => startCraftedSeller({ answers: { [path]: answer } }),
   };
 }

@@ -10,8 +10,8 @@ const CHUNKED = `${OK}content-type: application/json\r\ntransfer-encoding: chunk
 const EMPTY = 'content-length: 0\r\n\r\n';
 const NOT_FOUND = `HTTP/1.1 404 Not Found\r\n${EMPTY}`;
 
-function wire(name: string, finds: string, behave: Behaviour): FarmOrigin {
-  return { name, kind: 'wire', finds, start: () => startHostileOrigin(behave) };
+function wire(name: string, finding: string, behave: Behaviour): FarmOrigin {
+  return { name, kind: 'wire', finding, start: () => startHostileOrigin(behave) };
 }
 
 /** Hostile wherever OpenAPI is looked for, and nothing anywhere else. */
