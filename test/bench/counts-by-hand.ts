@@ -5,7 +5,12 @@ import type { Grade } from '../../src/scanner/model/report.ts';
 import type { DayWords } from '../../src/service/store/census.ts';
 import type { DirectoryQuery } from '../../src/service/store/context.ts';
 import { toVerifiedSinceMs } from '../../src/service/store/owners.ts';
-import { type DirectorySeed, hiddenBy, ownersOf, seededHosts } from './seeded-hosts.ts';
+import {
+  type DirectorySeed,
+  findConfirmations,
+  findHiddenSettings,
+  seededHosts,
+} from './seeded-hosts.ts';
 
 export class CountsByHand {
   readonly #hosts: string[] = [];
@@ -18,12 +23,14 @@ export class CountsByHand {
   constructor(seed: DirectorySeed) {
     const sinceMs = toVerifiedSinceMs(seed.nowMs);
     for (const seeded of seededHosts(seed)) {
-      if (hiddenBy(seeded).includes('listed')) continue;
+      if (findHiddenSettings(seeded).includes('listed')) continue;
       this.#hosts.push(seeded.scan.host);
       this.#categories.push(seeded.scan.branding.category);
       this.#grades.push(seeded.scan.grade);
       this.#words.push(seeded.words);
-      this.#verified.push(ownersOf(seeded).some(({ confirmedAtMs }) => confirmedAtMs > sinceMs));
+      this.#verified.push(
+        findConfirmations(seeded).some(({ confirmedAtMs }) => confirmedAtMs > sinceMs),
+      );
     }
   }
 

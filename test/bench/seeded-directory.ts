@@ -5,7 +5,7 @@ import { openSqlite, sqliteTables } from '../../src/service/store/sqlite/store.t
 import type { Store } from '../../src/service/store/store.ts';
 
 import { type DirectorySeed, seededHosts } from './seeded-hosts.ts';
-import { rowsOf } from './seeded-rows.ts';
+import { toRows } from './seeded-rows.ts';
 import { newDataFolder, usedBytes } from './seeded-store.ts';
 
 /** A larger directory would fill the memory. */
@@ -50,7 +50,7 @@ export async function seedDirectory(database: string, seed: DirectorySeed): Prom
     const { records, history, changes, owners } = sqliteTables(connection);
     connection.exec('BEGIN');
     for (const host of seededHosts(seed)) {
-      const rows = rowsOf(host, seed.hasHidden);
+      const rows = toRows(host, seed.hasHidden);
       await records.insert(rows.records);
       await history.insert(rows.history);
       await changes.insert(rows.changes);

@@ -19,8 +19,10 @@ export type DirectorySeed = {
 };
 
 export type SeededHost = {
+  /** Number of the host in the directory, from 0. */
   readonly n: number;
   readonly scan: PublishedScan;
+  /** The words of the census about this host; null if the census has none. */
   readonly words: DayWords | null;
 };
 
@@ -60,14 +62,19 @@ function wordsOf(n: number, nowMs: number): DayWords | null {
   return { word, wordAtMs, letters: before + DAY_LETTERS[word], letterDay: utcDay(nowMs) };
 }
 
-/** A fiftieth: when they proved it, a few of them over a year ago. */
-export function ownersOf({ n, scan }: SeededHost): readonly { readonly confirmedAtMs: number }[] {
+/** Returns the proof of ownership that each fiftieth host has. A few proofs are older than a year. */
+export function findConfirmations({
+  n,
+  scan,
+}: SeededHost): readonly { readonly confirmedAtMs: number }[] {
   if (n % 50 !== 7) return [];
   const yearsAgo = n % 5_000 === 7 ? 2 : 0;
   return [{ confirmedAtMs: scan.scannedAtMs - yearsAgo * 365 * DAY_MS }];
 }
 
-export function hiddenBy({ n }: SeededHost): readonly ('listed' | 'enrichmentSuppressed')[] {
+export function findHiddenSettings({
+  n,
+}: SeededHost): readonly ('listed' | 'enrichmentSuppressed')[] {
   if (n % 200 === 3) return ['listed'];
   return n % 200 === 5 ? ['enrichmentSuppressed'] : [];
 }

@@ -2,13 +2,14 @@
 import { toCensusMembers } from '../../src/service/store/census.ts';
 import { publishedScanToJson } from '../../src/service/store/published-scan.ts';
 import type { Row } from '../../src/service/store/tables.ts';
-import { hiddenBy, ownersOf, type SeededHost } from './seeded-hosts.ts';
+import { findConfirmations, findHiddenSettings, type SeededHost } from './seeded-hosts.ts';
 
 type SeededRows = {
   readonly [Name in 'records' | 'history' | 'changes']: Row<Name>;
 } & { readonly owner: Row<'owners'> | null };
 
-export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
+/** `hasHidden`: a few owners hide their host or its branding. */
+export function toRows(seeded: SeededHost, hasHidden = true): SeededRows {
   const { n, scan } = seeded;
   const { host, scanId, scannedAtMs, grade, score, checksVersion, branding } = scan;
   const judged = { host, scanId, grade, score };
@@ -41,7 +42,7 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       n: n + 1,
       attempt: scanId,
       changeType: 'new',
-      // In the order of their numbers, whenever the scan was.
+      // The feed of changes is in the order of `n`, so its times follow `n`, and not the times of the scans.
       changedAtMs: n + 1,
       checksVersion,
       previousGrade: null,
@@ -49,25 +50,25 @@ export function rowsOf(seeded: SeededHost, hasHidden = true): SeededRows {
       scannerVersion: null,
       hidden: false,
     },
-    owner: ownerRow(seeded, hasHidden),
+    owner: toOwnerRow(seeded, hasHidden),
   };
 }
 
-function ownerRow(seeded: SeededHost, hasHidden: boolean): Row<'owners'> | null {
+function toOwnerRow(seeded: SeededHost, hasHidden: boolean): Row<'owners'> | null {
   const { n, scan } = seeded;
-  const settings = hasHidden ? hiddenBy(seeded) : [];
-  const [confirm] = ownersOf(seeded);
-  if (settings.length === 0 && confirm === undefined) return null;
+  const hiddenSettings = hasHidden ? findHiddenSettings(seeded) : [];
+  const [confirmation] = findConfirmations(seeded);
+  if (hiddenSettings.length === 0 && confirmation === undefined) return null;
   return {
     n: n + 1,
     attempt: scan.scanId,
     host: scan.host,
     atMs: scan.scannedAtMs,
-    listed: !settings.includes('listed'),
+    listed: !hiddenSettings.includes('listed'),
     listedBy: null,
-    enrichmentSuppressed: settings.includes('enrichmentSuppressed'),
+    enrichmentSuppressed: hiddenSettings.includes('enrichmentSuppressed'),
     suppressedBy: null,
-    confirmedAtMs: confirm?.confirmedAtMs ?? null,
+    confirmedAtMs: confirmation?.confirmedAtMs ?? null,
     tokenHash: 'token',
     keyHash: 'key',
     client: 'client',

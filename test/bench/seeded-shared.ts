@@ -6,7 +6,7 @@ import { TABLES } from '../../src/service/store/tables.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import type { SeededStore } from './seeded-directory.ts';
 import { type DirectorySeed, type SeededHost, seededHosts } from './seeded-hosts.ts';
-import { rowsOf } from './seeded-rows.ts';
+import { toRows } from './seeded-rows.ts';
 
 const BATCH = 1_000;
 
@@ -36,14 +36,14 @@ export async function openSeededShared(seed: DirectorySeed): Promise<SeededStore
 }
 
 async function insertHosts(database: Db, hosts: readonly SeededHost[]): Promise<void> {
-  const rows = hosts.map((host) => rowsOf(host));
+  const rows = hosts.map((host) => toRows(host));
   await insert('records', (row) => toDocument(TABLES.records, row.records));
   await insert('changes', (row) => toDocument(TABLES.changes, row.changes));
   await insert('owners', ({ owner }) => owner && toDocument(TABLES.owners, owner));
 
   async function insert(
     name: string,
-    toDocument: (row: ReturnType<typeof rowsOf>) => StoredDocument | null,
+    toDocument: (row: ReturnType<typeof toRows>) => StoredDocument | null,
   ): Promise<void> {
     const documents = rows.map(toDocument).filter((document) => document !== null);
     if (documents.length > 0) await database.collection<StoredDocument>(name).insertMany(documents);
