@@ -44,7 +44,7 @@ type Command = (args: readonly string[], streams: Streams) => Promise<number>;
  */
 export async function runCommand(command: Command, ...args: readonly string[]): Promise<CliRun> {
   const [out, err] = [new PassThrough(), new PassThrough()];
-  // A command uses only members that each stream has, unless `isTTY` is true.
+  // A command uses members that only a terminal has only if `isTTY` is true, and it is not.
   const code = await command(args, { out, err } as unknown as Streams);
   const read = (stream: PassThrough) => String(stream.read() ?? '');
   return { code, stdout: read(out), stderr: read(err) };

@@ -8,7 +8,6 @@ import { expect, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const URL_PATH = /new URL\(\s*['`]([^'`$]+)['`]\s*,\s*import\.meta\.url\s*,?\s*\)/g;
 
-/** Reads the product's sources. */
 function readSources() {
   const files = execFileSync('git', ['ls-files', '-co', '--exclude-standard', 'src', 'plugins'], {
     cwd: ROOT,
@@ -37,9 +36,10 @@ test('each file that the sources name by a path exists', () => {
   ).toEqual([]);
 });
 
-test('no file names itself by `import.meta.url`, which in the package is the name of a chunk', () => {
-  const bare = readSources().filter(({ source }) =>
+// In the npm package, `import.meta.url` is the URL of a bundle of several files. A worker would load the whole bundle.
+test('no file gives `import.meta.url` to a worker as the module of a task', () => {
+  const selfNaming = readSources().filter(({ source }) =>
     /\bmodules?: \[?import\.meta\.url\b/.test(source),
   );
-  expect(bare.map(({ file }) => file)).toEqual([]);
+  expect(selfNaming.map(({ file }) => file)).toEqual([]);
 });

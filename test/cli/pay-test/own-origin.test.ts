@@ -53,30 +53,31 @@ test('the run sends no request to another origin, although documents and redirec
   expect(requestedPaths).toEqual([]);
 });
 
-/** Refuses each connection to another machine, and writes its address to the file DIALLED. */
+/** Refuses each connection to another machine, and appends its host to the file CONNECTIONS_FILE. */
 const WATCHING_SCRIPT = `
   import { appendFileSync } from 'node:fs';
   import { Socket } from 'node:net';
   const connect = Socket.prototype.connect;
   Socket.prototype.connect = function (...args) {
+    // The first argument is an options object, an array that begins with one, or a port.
     const [target] = [args[0]].flat();
     const host = String((typeof target === 'object' ? target.host : args[1]) ?? 'localhost');
     if (/^(?:127\\.|localhost$|::1$)/.test(host)) return connect.apply(this, args);
-    appendFileSync(process.env.DIALLED, host + ' ');
-    return this.destroy(new Error('not dialled'));
+    appendFileSync(process.env.CONNECTIONS_FILE, host + ' ');
+    return this.destroy(new Error('no connection in this test'));
   };
 `;
 
 test('the run does not follow a redirect to a public address', {
   timeout: TIMEOUT_MS,
 }, async () => {
-  const watchingScript = await folder.write('watched.mjs', WATCHING_SCRIPT);
-  const dialledFile = await folder.write('dialled', '');
+  const watchingScript = await folder.write('watching.mjs', WATCHING_SCRIPT);
+  const connectionsFile = await folder.write('connections', '');
   const { code, stderr } = await payTest('https://93.184.216.34', [], {
     NODE_OPTIONS: `--import=${watchingScript}`,
-    DIALLED: dialledFile,
+    CONNECTIONS_FILE: connectionsFile,
   });
   expect(code).toBe(2);
   expect(stderr).toContain('no route asks for a payment');
-  expect(await readFile(dialledFile, 'utf8')).toBe('');
+  expect(await readFile(connectionsFile, 'utf8')).toBe('');
 });

@@ -1,10 +1,6 @@
-/** Offers that look right, and that the official client refuses, or pays in spite of what stands beside. */
+/** Offers that the official client refuses, and good offers beside a bad one, which it pays. */
 import type { AdviceId } from '../../../../src/scanner/model/report.ts';
-import {
-  challengeAnswer,
-  challengeOf,
-  offerOf,
-} from '../../../fixtures/origins/crafted-challenge.ts';
+import { offerOf } from '../../../fixtures/origins/crafted-challenge.ts';
 import type { Answering } from '../../../fixtures/origins/crafted-seller.ts';
 import { WEATHER } from '../../../fixtures/sellers/seller-documents.ts';
 import { editChallenge, editOffer, PAID_BY_DEFAULT, type Row, type RowResult } from './row.ts';
@@ -31,14 +27,14 @@ const LONG_ALGORAND = {
 
 const PAID_BY_NOBODY: RowResult = { grade: 'F', payableBy: 'nobody', advice: [] };
 
-function refused(
+function createRefusedRow(
   name: string,
-  change: object,
+  change: Readonly<Record<string, unknown>>,
   outcome: string,
   words: string,
   { further = [], advice = [] }: { further?: readonly string[]; advice?: readonly AdviceId[] } = {},
 ): Row {
-  const answers = { '/weather': editOffer(WEATHER, { ...change }) };
+  const answers = { '/weather': editOffer(WEATHER, change) };
   const moved = [`P3 fail ${outcome}`, ...further];
   return { name, answers, moved, says: { P3: words }, result: { ...PAID_BY_NOBODY, advice } };
 }
@@ -46,55 +42,58 @@ function refused(
 /** P6's outcome for a scheme whose amount is the most that the seller may take. */
 const CEILING = ['P6 pass ceiling'];
 
-/** The good offer, and others around it. */
-function among(before: readonly unknown[], after: readonly unknown[]): Answering {
-  return ({ method, origin }, usual) =>
-    usual.status === 402 || method === 'GET'
-      ? challengeAnswer({
-          ...challengeOf(WEATHER, origin),
-          accepts: [...before, offerOf(WEATHER), ...after],
-        })
-      : usual;
+/** Answers with the usual challenge, with other offers before and after its good offer. */
+function surroundOffer(before: readonly unknown[], after: readonly unknown[]): Answering {
+  return editChallenge(WEATHER, (challenge) => ({
+    ...challenge,
+    accepts: [...before, ...challenge.accepts, ...after],
+  }));
 }
 
 export const PAYABLE_ROWS: readonly Row[] = [
-  refused('upto without its facilitator', { scheme: 'upto' }, 'missing-member', 'upto scheme', {
-    further: CEILING,
-    advice: ['needs-allowance'],
-  }),
-  refused(
+  createRefusedRow(
+    'upto without its facilitator',
+    { scheme: 'upto' },
+    'missing-member',
+    'upto scheme',
+    {
+      further: CEILING,
+      advice: ['needs-allowance'],
+    },
+  ),
+  createRefusedRow(
     'batch-settlement without its authorizer',
     { scheme: 'batch-settlement' },
     'missing-member',
     'non-zero extra.receiverAuthorizer',
     { further: CEILING },
   ),
-  refused(
-    'auth-capture, bare',
+  createRefusedRow(
+    'auth-capture without its authorizer',
     { scheme: 'auth-capture' },
     'missing-member',
     "'captureAuthorizer' is required",
     { further: CEILING },
   ),
-  refused(
-    'a flow by chance',
+  createRefusedRow(
+    'a payment flow that no client knows',
     { extra: { ...DOMAIN, paymentFlow: 'lottery' } },
     'bad-field',
     'recognized paymentFlow',
   ),
-  refused(
+  createRefusedRow(
     'Solana without a fee payer',
     { ...SOLANA, extra: {} },
     'missing-member',
     'feePayer is required',
   ),
-  refused(
+  createRefusedRow(
     'a chain by its name',
     { network: 'eip155:base-mainnet' },
     'bad-field',
     'Invalid CAIP-2 chain ID',
   ),
-  refused(
+  createRefusedRow(
     'a Solana network by its name, and a junk recipient',
     { ...SOLANA, network: 'solana:mainnet', payTo: 'junk' },
     'bad-field',
@@ -141,47 +140,53 @@ export const PAYABLE_ROWS: readonly Row[] = [
   },
   {
     name: 'a long id of Algorand behind a good offer',
-    answers: { '/weather': among([], [{ ...offerOf(WEATHER), ...LONG_ALGORAND }]) },
+    answers: { '/weather': surroundOffer([], [{ ...offerOf(WEATHER), ...LONG_ALGORAND }]) },
     moved: [],
     says: { P3: 'outdated-network' },
     result: PAID_BY_DEFAULT,
   },
   {
     name: 'an offer that no client can sign before a good one',
-    answers: { '/weather': among([{ ...offerOf(WEATHER), extra: {} }], []) },
+    answers: { '/weather': surroundOffer([{ ...offerOf(WEATHER), extra: {} }], []) },
     moved: ['P3 warn unsound-offer'],
     says: { P3: 'EIP-712 domain parameters' },
   },
   {
-    name: 'nothing to pay in front of a good offer: clients sign it, and it is worth nothing',
-    answers: { '/weather': among([{ ...offerOf(WEATHER), amount: '0' }], []) },
+    name: 'amount 0 in front of a good offer: clients sign it, and the seller earns nothing',
+    answers: { '/weather': surroundOffer([{ ...offerOf(WEATHER), amount: '0' }], []) },
     moved: ['P3 warn unsound-offer'],
     says: { P3: '/accepts/0/amount: "0"' },
   },
   {
     name: 'another domain than the token has, in front of a good offer',
     answers: {
-      '/weather': among([{ ...offerOf(WEATHER), extra: { name: 'USDC', version: '2' } }], []),
+      '/weather': surroundOffer(
+        [{ ...offerOf(WEATHER), extra: { name: 'USDC', version: '2' } }],
+        [],
+      ),
     },
     moved: ['P3 warn unsound-offer'],
   },
   {
     name: 'another domain than the token has, behind a good offer',
     answers: {
-      '/weather': among([], [{ ...offerOf(WEATHER), extra: { name: 'USDC', version: '2' } }]),
+      '/weather': surroundOffer(
+        [],
+        [{ ...offerOf(WEATHER), extra: { name: 'USDC', version: '2' } }],
+      ),
     },
     moved: [],
     says: { P3: '(wrong-domain)' },
   },
   {
     name: 'a network without a client here beside a good offer',
-    answers: { '/weather': among([{ ...offerOf(WEATHER), ...STELLAR }], []) },
+    answers: { '/weather': surroundOffer([{ ...offerOf(WEATHER), ...STELLAR }], []) },
     moved: [],
     says: { P3: '"exact" on "stellar:pubnet" is judged by' },
   },
   {
-    name: 'a number for a text behind a good offer',
-    answers: { '/weather': among([], [{ ...offerOf(WEATHER), amount: 10_000 }]) },
+    name: 'an amount that is a number, behind a good offer',
+    answers: { '/weather': surroundOffer([], [{ ...offerOf(WEATHER), amount: 10_000 }]) },
     moved: ['P3 warn clients-differ'],
     says: { P3: '/accepts/1/amount: 10000' },
   },
@@ -191,8 +196,8 @@ export const PAYABLE_ROWS: readonly Row[] = [
     moved: ['P3 fail no-domain'],
   },
   {
-    name: 'no offer at all behind a good one',
-    answers: { '/weather': among([], [null]) },
+    name: 'null behind a good offer',
+    answers: { '/weather': surroundOffer([], [null]) },
     moved: ['P3 warn unsound-offer'],
     says: { P3: 'Cannot read properties of null' },
   },
