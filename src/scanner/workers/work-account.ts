@@ -17,13 +17,13 @@ export type WorkAccount = {
 };
 
 /**
- * The accounts of one scan. Documents of the origin and data of third parties have separate budgets. Neither side
- * can then use up the budget of the other.
+ * The accounts of one scan: `origin` for documents of the origin, `standing` for data of third parties. The budgets are
+ * separate, so neither side can use up the budget of the other.
  */
 export type ScanAccount = Readonly<Record<BudgetName, WorkAccount>> & {
   /** The key of the scan in the caches of the workers. */
   readonly key: string;
-  /** True if the scan has used so little processor time that, if it is late, our queue has delayed it. */
+  /** True while the scan has used little processor time. If a light scan is late, our queue has delayed it. */
   isLight(): boolean;
   /**
    * Elapsed time in which a task of the scan waited for a thread, while the scan was light. Our queue, and not the origin,

@@ -105,14 +105,21 @@ export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): L
     entries.push([`terms ${method} ${path}`, toTermsFact({ method, path }, offers, 'challenge')]);
   }
   const invalidAnswer = answered.find(({ schemaOutcome }) => schemaOutcome !== null);
+  // One invalid answer proves a fail. A pass needs the answers of all resources.
   if (invalidAnswer?.schemaOutcome || areAllAnswered) {
     const status = invalidAnswer ? 'fail' : 'pass';
     const outcome = invalidAnswer?.schemaOutcome ?? 'valid';
     entries.push(['check P3', toCheckFact({ id: 'P3', status, outcome }, 'challenge')]);
   }
   const facts = Object.fromEntries(entries);
-  const rules = { checksVersion: null, scannerVersion: SCANNER_VERSION };
-  return { by: 'challenge', atMs, facts, resources: null, ...rules };
+  return {
+    by: 'challenge',
+    atMs,
+    facts,
+    resources: null,
+    checksVersion: null,
+    scannerVersion: SCANNER_VERSION,
+  };
 }
 
 function findChallenged({ payability }: ScanReport): readonly WatchedResource[] {
@@ -132,6 +139,7 @@ function toPaymentFacts(
       other.method === method && other.path === path;
     const hasChallenged = payability?.some((entry) => isSame(entry) && entry.offers.length > 0);
     const route = routes?.paid.find(isSame);
+    // The list of routes was cut or could not be read, so the terms are unknown.
     if (hasChallenged && route === undefined) continue;
     const offers = hasChallenged ? (route?.offers ?? []) : [];
     // The fact `payability` already says that nobody can pay.
@@ -153,6 +161,7 @@ function toPayabilityFact(payableBy: PayableBy, by: Fact['by']): Fact {
   return toFact({ payableBy }, payableBy, PAYABLE_BY.indexOf(payableBy), by);
 }
 
+/** `pass` and `warn` have one mark, because a change between them is not an event. */
 function toCheckFact(
   { id, status, outcome }: Pick<CheckResult, 'id' | 'status' | 'outcome'>,
   by: Fact['by'],

@@ -33,7 +33,7 @@ export type OpenApiSources = {
 type DocumentParsers<Facts> = {
   readonly document: DocumentReader;
   readonly json: (body: string) => JsonReading;
-  readonly facts: (body: string, documentUrl: string) => Facts;
+  readonly parseFacts: (body: string, documentUrl: string) => Facts;
 };
 
 type OpenApiDocument = Extract<OpenApiReading, { state: 'found' }>;
@@ -65,7 +65,7 @@ export function findOpenApi(
     .filter((document) => document !== null);
   const best = documents.find(isUsable) ?? documents[0];
   if (best !== undefined) return best;
-  // If the canonical path has a faulty document, no further document excuses it.
+  // A faulty document at the canonical path counts as such, even if a document at another path could not be read.
   const isMissing = MISSING_STATES.has(candidates[0]?.reading.state ?? '');
   const unread = (isMissing ? candidates : candidates.slice(0, 1))
     .map((candidate) => findUnreadReason(candidate, parsers))
@@ -82,18 +82,18 @@ export function findOpenApi(
 /** Returns null for a document without any member of OpenAPI. */
 function parseOpenApiDocument(
   { reading, yaml }: Candidate,
-  { json, facts }: DocumentParsers<OpenApiFacts>,
+  { json, parseFacts }: DocumentParsers<OpenApiFacts>,
 ): OpenApiDocument | null {
   if (reading.state !== 'present') return null;
   const { path, answer, body } = reading;
   const isYaml = !json(body).ok;
   const text = isYaml && yaml !== undefined && 'json' in yaml ? yaml.json : body;
   if (!json(text).ok) return null;
-  const documentFacts = facts(text, answer.url);
-  const { version, swagger, paths } = documentFacts;
+  const facts = parseFacts(text, answer.url);
+  const { version, swagger, paths } = facts;
   if (version === null && !swagger && paths === 0) return null;
   const canonical = path === OPENAPI_PATH;
-  return { state: 'found', path, canonical, isYaml, answer, facts: documentFacts };
+  return { state: 'found', path, canonical, isYaml, answer, facts };
 }
 
 function isUsable({ facts }: OpenApiDocument): boolean {
@@ -154,10 +154,10 @@ export function findManifest(
 
 function parseManifestDocument(
   reading: DocumentReading,
-  { json, facts }: DocumentParsers<ManifestFacts>,
+  { json, parseFacts }: DocumentParsers<ManifestFacts>,
 ): ManifestDocument | null {
   if (reading.state !== 'present' || !json(reading.body).ok) return null;
   const { path, answer, body } = reading;
   const canonical = path === MANIFEST_PATH;
-  return { state: 'found', path, canonical, facts: facts(body, answer.url) };
+  return { state: 'found', path, canonical, facts: parseFacts(body, answer.url) };
 }

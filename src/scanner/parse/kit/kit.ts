@@ -214,7 +214,7 @@ export function createKit() {
     return parseOpenApi(parsed.ok ? parsed.value : null, documentUrl);
   });
   const manifest = (sources: ManifestSources) =>
-    findManifest(sources, { document, json, facts: manifestFacts });
+    findManifest(sources, { document, json, parseFacts: manifestFacts });
   const challenge = createChallengeCache();
   const entryIndex = createEntryIndexCache();
 
@@ -231,7 +231,7 @@ export function createKit() {
     markdown,
     robots,
     openapi: (sources: OpenApiSources) =>
-      findOpenApi(sources, { document, json: openapiJson, facts: openApiFacts }),
+      findOpenApi(sources, { document, json: openapiJson, parseFacts: openApiFacts }),
     manifest,
     /** Sorts the operations without a price into free, login, answered without a payment, and unknown. */
     unpricedOperations: (facts: OpenApiFacts, sources: UnpricedSources) =>
