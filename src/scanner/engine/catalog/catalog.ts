@@ -152,5 +152,7 @@ export async function readPublished(folder: URL): Promise<Published> {
 function isPublished(value: unknown): value is Published {
   const { catalogs } = readMembers(value);
   if (typeof catalogs !== 'object' || catalogs === null) return false;
-  return Object.values(catalogs).every((digest) => DIGEST_FORMAT.test(String(digest)));
+  return Object.values(catalogs).every(
+    (digest) => typeof digest === 'string' && DIGEST_FORMAT.test(digest),
+  );
 }

@@ -128,8 +128,12 @@ describe('a published catalog', () => {
     );
   });
 
-  test('must be listed in a published.json of the right form', async () => {
-    await writeFile(copy.at('published.json'), '{"catalogs": {"x": 1}}');
+  test.each([
+    ['a number', 1],
+    ['a list of a digest', [`sha256:${'0'.repeat(64)}`]],
+  ])('must be listed in a published.json without %s for a digest', async (_, digest) => {
+    const published = { catalogs: { x: digest } };
+    await writeFile(copy.at('published.json'), JSON.stringify(published));
     await expect(loadCatalog(VERSION, { folder, checks })).rejects.toThrow(
       'published.json must be',
     );
