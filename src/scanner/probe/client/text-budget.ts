@@ -246,5 +246,9 @@ export function collectSoon(decodedBytes: number): void {
 function countDropped(): void {
   const bytes = Math.min(COUNTED_PER_BYTE * droppedBytes, MAX_COUNTED_BYTES);
   droppedBytes = 0;
-  void new ArrayBuffer(bytes, { maxByteLength: bytes });
+  try {
+    void new ArrayBuffer(bytes, { maxByteLength: bytes });
+  } catch {
+    // A machine without memory for the buffer refuses it. Thrown in a timer, this would end the process.
+  }
 }

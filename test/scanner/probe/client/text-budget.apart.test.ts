@@ -35,6 +35,27 @@ describe('a budget of text', () => {
     expect(countedBytes.slice(1)).toEqual([12_000]);
   });
 
+  test('outlives a machine that has no memory for the buffer that V8 counts', () => {
+    const refusedBytes: number[] = [];
+    class RefusedBuffer {
+      constructor(bytes: number) {
+        refusedBytes.push(bytes);
+        throw new RangeError('Array buffer allocation failed');
+      }
+    }
+    vi.useFakeTimers();
+    vi.stubGlobal('ArrayBuffer', RefusedBuffer);
+    onTestFinished(() => {
+      vi.useRealTimers();
+      vi.unstubAllGlobals();
+    });
+    const share = new TextBudget().openShare(() => {});
+    share.addCharacters(1_000);
+    share.release();
+    expect(() => vi.runAllTimers()).not.toThrow();
+    expect(refusedBytes).toEqual([12_000]);
+  });
+
   test('counts two bytes a character, and is saturated only above its limit', () => {
     const saturationChanges: boolean[] = [];
     const budget = new TextBudget({
