@@ -31,7 +31,7 @@ export class NetworkDown extends Error {
   }
 }
 
-/** Our code for ENETUNREACH if this machine has no route. If it has one, a router sent the error, and the code stays. */
+/** Our code for ENETUNREACH if this machine has no route. If it has one, a router sent it, and the code stays. */
 export const NO_OWN_ROUTE = 'NO_OWN_ROUTE';
 
 const INVALID_HTTP: RequestFailure = {

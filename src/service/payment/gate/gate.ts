@@ -135,7 +135,7 @@ export class PaymentGate {
     }
   }
 
-  /** Returns an answer that exists or is being made, else begins new work. Reads the ledger if `knownEntry` is undefined. */
+  /** Returns an answer that exists or is being made, else begins new work. If `knownEntry` is undefined, reads it. */
   async #decide<Input>(
     purchase: Purchase<Input>,
     isVerified: boolean,

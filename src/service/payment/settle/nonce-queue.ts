@@ -48,7 +48,7 @@ export class NotSent extends Error {
 
 /** The time of one block of Base. */
 const FEE_LIFETIME_MS = 2_000;
-/** The fee cap is this many base fees. The chain charges the real base fee, so a cap above a future rise costs nothing. */
+/** Base fees in the fee cap. The chain charges the real base fee, so a cap above a future rise costs nothing. */
 const BASE_FEES_IN_CAP = 10n;
 /** A node may count a nonce as used before it has the receipt. */
 const MAX_LOOKS_WITHOUT_RECEIPT = 20;
