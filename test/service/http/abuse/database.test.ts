@@ -74,7 +74,7 @@ describe('a database that may not grow', () => {
   test('refuses writes with a clear error, and serves reads', async () => {
     await using service = await startApp({
       environment: { RATE_LIMIT: 'off' },
-      openStore: async (clock) => openSqlite(':memory:', { clock, maxPages: 110 }),
+      openStore: async (clock) => openSqlite(':memory:', { clock, maxPages: 140 }),
     });
     await service.publish('shop.example.com');
     expectUnavailable(await startUntilRefused(service));
