@@ -101,6 +101,15 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'not-found', evidence: ['not an OpenAPI document'] },
   },
   {
+    name: 'an unregistered seller answers 429 for the OpenAPI document',
+    seen: { x402scan: NOT_INDEXED, openapi: asked('/openapi.json', answer(429, {})) },
+    expect: {
+      status: 'fail',
+      outcome: 'not-found',
+      evidence: ['the OpenAPI document was not read', '429'],
+    },
+  },
+  {
     name: 'an unregistered seller has no resource that answers 402',
     seen: { x402scan: NOT_INDEXED, resources: resources([]) },
     expect: { status: 'fail', outcome: 'not-found', evidence: ['no resource answered 402'] },

@@ -73,7 +73,11 @@ function findObstacle(seen: Facts, kit: Kit): readonly [evidence: string, fix?: 
     const evidence = 'GET / has "x-robots-tag: noindex", as Vercel previews have';
     return [evidence, 'Register the production host.'];
   }
-  if (kit.openapi(seen).state !== 'found') {
+  const openapi = kit.openapi(seen);
+  // A 429 or a limit of ours kept the document from us. The index may read it.
+  if (openapi.state === 'unread')
+    return [`the OpenAPI document was not read (${openapi.evidence})`];
+  if (openapi.state === 'none') {
     const fix = 'Serve /openapi.json, then register at x402scan.com.';
     return ['/openapi.json is not an OpenAPI document', fix];
   }
