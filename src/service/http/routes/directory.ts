@@ -125,29 +125,24 @@ export const directoryRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (a
 
 const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
   const { revision } = config;
-  const offer = revision.offers.directory;
-  if (offer === undefined) return;
-  app.get(
-    '/v1/directory',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'directory',
-        tags: ['directory'],
-        ...toListSchema(revision),
-        response: {
-          200: Type.Object({
-            count: Type.Integer({ description: 'Number of all matches, on all pages.' }),
-            page: Type.Integer(),
-            pageSize: Type.Integer(),
-            ...noticeProperties,
-            projects: toProjectListSchema(revision),
-          }),
-          ...listErrors,
-        },
+  app.offer('directory', {
+    method: 'GET',
+    url: '/v1/directory',
+    schema: {
+      tags: ['directory'],
+      ...toListSchema(revision),
+      response: {
+        200: Type.Object({
+          count: Type.Integer({ description: 'Number of all matches, on all pages.' }),
+          page: Type.Integer(),
+          pageSize: Type.Integer(),
+          ...noticeProperties,
+          projects: toProjectListSchema(revision),
+        }),
+        ...listErrors,
       },
     },
-    async (request) => {
+    async handler(request) {
       const directoryQuery = toDirectoryQuery(request.query, revision);
       const { page, pageSize } = directoryQuery;
       const nowMs = store.now();
@@ -155,7 +150,7 @@ const listRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, 
       const projects = records.map((record) => toProject(record, config, nowMs));
       return { count, page, pageSize, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
-  );
+  });
 };
 
 export function toDirectoryQuery(
@@ -177,70 +172,60 @@ export function toDirectoryQuery(
 
 const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { store, config }) => {
   const { revision } = config;
-  const offer = revision.offers.featured;
-  if (offer === undefined) return;
-  app.get(
-    '/v1/featured',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'featured',
-        tags: ['directory'],
-        summary: 'Origins graded A within the last 30 days, newest first',
-        response: {
-          200: Type.Object({
-            count: Type.Integer(),
-            ...noticeProperties,
-            projects: toProjectListSchema(revision),
-          }),
-          ...listErrors,
-        },
+  app.offer('featured', {
+    method: 'GET',
+    url: '/v1/featured',
+    schema: {
+      tags: ['directory'],
+      summary: 'Origins graded A within the last 30 days, newest first',
+      response: {
+        200: Type.Object({
+          count: Type.Integer(),
+          ...noticeProperties,
+          projects: toProjectListSchema(revision),
+        }),
+        ...listErrors,
       },
     },
-    async () => {
+    async handler() {
       const nowMs = store.now();
       const { count, records } = await store.directory.list(featuredQuery(nowMs, MAX_FEATURED));
       const projects = records.map((record) => toProject(record, config, nowMs));
       return { count, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },
-  );
+  });
 };
 
 const projectRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, parts) => {
   const { store, config } = parts;
   const { revision } = config;
-  const offer = revision.offers.project;
-  if (offer === undefined) return;
-  app.get(
-    '/v1/project',
-    {
-      config: { offer },
-      schema: {
-        operationId: 'project',
-        tags: ['directory'],
-        summary: 'The directory record of one origin',
-        querystring: Type.Object({
-          host: Type.String({
-            description: 'A host or URL, such as api.example.com.',
-            documented: { ...OPENAPI_URL, example: 'api.example.com' },
-          }),
+  app.offer('project', {
+    method: 'GET',
+    url: '/v1/project',
+    schema: {
+      tags: ['directory'],
+      summary: 'The directory record of one origin',
+      querystring: Type.Object({
+        host: Type.String({
+          description: 'A host or URL, such as api.example.com.',
+          documented: { ...OPENAPI_URL, example: 'api.example.com' },
         }),
-        response: {
-          200: Type.Unsafe<Project & Notices>(
-            Type.Object({ ...toProjectProperties(revision), ...noticeProperties }),
-          ),
-          ...errorResponses(...URL_ERRORS, 'unknown_project'),
-        },
+      }),
+      response: {
+        200: Type.Unsafe<Project & Notices>(
+          Type.Object({ ...toProjectProperties(revision), ...noticeProperties }),
+        ),
+        ...errorResponses(...URL_ERRORS, 'unknown_project'),
       },
     },
-    async ({ query }) => {
+    async handler({ query }) {
       const host = parseRequestedHost(query.host, parts);
       const record = await store.directory.get(host);
       if (record === null || !record.listed) throw new UnknownProject(host);
       const project = toProject(record, config, store.now());
       return { ...project, disclaimer: DISCLAIMER, provenance: PROVENANCE };
     },
-  );
+  });
 };
 
 /** A name that no public origin can have is answered 404, like a host that was never scanned. */
