@@ -14,10 +14,14 @@ import {
 import { FIELD_OFFER_CASES } from '../../test/fixtures/observations/field-offer-cases.ts';
 import { SCHEME_CASES } from '../../test/fixtures/observations/scheme-cases.ts';
 import {
+  DOMAIN,
   offering,
+  passes,
+  SOLANA,
   url,
   v1,
   v2,
+  warns,
   withVerdicts,
 } from '../../test/fixtures/observations/seen-challenges.ts';
 import {
@@ -25,27 +29,7 @@ import {
   UNSETTLED_OFFERS,
 } from '../../test/fixtures/observations/unsettled-offers.ts';
 
-const SOLANA = {
-  network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
-  asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
-  payTo: '9aE476sH92Vz7DMPyq5WLPkrKWivxeuTKEFKd2sZZcde',
-};
-
-const DOMAIN = { name: 'USD Coin', version: '2' };
 const SEPOLIA_DOMAIN = { name: 'USDC', version: '2' };
-
-function passes(name: string, seen: CheckCase['seen']): CheckCase {
-  return { name, seen, expect: { status: 'pass', outcome: 'valid' } };
-}
-
-function warns(
-  name: string,
-  seen: CheckCase['seen'],
-  outcome: string,
-  ...evidence: readonly string[]
-): CheckCase {
-  return { name, seen, expect: { status: 'warn', outcome, evidence } };
-}
 
 /** One official client accepts the challenge and the other refuses it. The evidence names both. */
 function clientsDiffer(name: string, seen: CheckCase['seen'], evidence: string): CheckCase {

@@ -49,7 +49,7 @@ const DECLARED_SIGN_IN = freeOperation({
   responses: { '402': { description: 'Sign in' } },
 });
 const WITHOUT_402 = { responses: { '200': { description: 'OK' } } };
-/** As FastAPI writes it: neither `security` nor a price nor a 402. */
+/** FastAPI writes paid operations like this one, without `security`, a price or a 402. */
 const UNDECLARED_OPERATION = freeOperation({ security: undefined });
 
 const cases: readonly CheckCase[] = [

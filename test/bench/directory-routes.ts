@@ -4,7 +4,7 @@ import { startApp } from '../fixtures/service/start-app.ts';
 import { type Measurement, median } from './measurement.ts';
 import type { SeededStore } from './seeded-directory.ts';
 
-/** Of 20,000 hosts the page shows 30 and the feed 50; of 20 hosts both show 20 at most. The route shows 20 of both. */
+/** The page shows 30 of 20,000 hosts and the feed 50, but both show at most 20 of 20. The route shows 20 of either. */
 const ROUTES = [
   { name: 'the page', path: '/directory?' },
   { name: 'the route', path: '/v1/directory?pageSize=20&' },

@@ -1,4 +1,4 @@
-/** What an instance says of itself in its metrics, and the time of its paid scans. */
+/** Reads the metrics of an instance, and measures the time of its paid scans. */
 import type { InstanceProcess } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
 

@@ -19,7 +19,7 @@ const MAX_NAME_CHARS = 80;
 const MAX_DESCRIPTION_CHARS = 500;
 const MAX_ICON_URL_CHARS = 2_048;
 
-/** What the origin itself answered, without the answers of indexes. */
+/** The answers of the origin itself, without those of indexes. */
 type OwnObservations = Omit<Observations, 'x402scan' | 'settlements' | 'listing' | 'bazaar'>;
 
 export type OriginDescription = Remarks & {

@@ -12,7 +12,7 @@ import type { PublishedScan } from '../store/published-scan.ts';
 import type { ScanResult, StoredRecording } from '../store/results.ts';
 import type { Store } from '../store/store.ts';
 
-/** What a scan found, as the store keeps it. */
+/** The findings of a scan in the form that the store keeps. */
 export type ScanFindings = {
   readonly report: ScanReport;
   readonly branding: Branding;
