@@ -7,7 +7,7 @@ import {
   McpError,
 } from '@modelcontextprotocol/sdk/types.js';
 import { Ajv } from 'ajv';
-import { refuseNesting } from '../parse/json/json.ts';
+import { nameExceededLimit } from '../parse/json/json.ts';
 import { type McpBackend, PAYMENT_META, TOOLS, type ToolAnswer } from './tools.ts';
 
 const NOTICE =
@@ -58,7 +58,7 @@ export function createMcpServer(options: McpServerOptions): Server {
     if (tool === undefined || validate === undefined) {
       throw new McpError(ErrorCode.InvalidParams, `There is no tool ${JSON.stringify(name)}.`);
     }
-    const nestingFault = refuseNesting(input);
+    const nestingFault = nameExceededLimit(input);
     if (nestingFault !== null || !validate(input)) {
       const message =
         nestingFault === null

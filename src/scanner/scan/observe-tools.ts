@@ -78,12 +78,12 @@ export class ToolObserver {
     for (const endpoint of endpoints) {
       const session = await this.#openSession(endpoint);
       if (session === null) continue;
-      const { callable, uncalled, listed } = await this.#listTools(session);
-      const paid = callable.length + uncalled;
-      this.#noteResult(endpoint, `${listed} tools, ${paid} declared paid`);
+      const { callable, uncalledCount, listedCount } = await this.#listTools(session);
+      const paid = callable.length + uncalledCount;
+      this.#noteResult(endpoint, `${listedCount} tools, ${paid} declared paid`);
       const chosen = callable.slice(0, MAX_CALLED_TOOLS);
       const resources = await Promise.all(chosen.map((tool) => this.#callTool(session, tool)));
-      return { resources, declared: paid, uncalled, looked: this.#looked, endpoint };
+      return { resources, declared: paid, uncalled: uncalledCount, looked: this.#looked, endpoint };
     }
     const resources = this.#paidEndpoints;
     const declared = resources.length;
@@ -143,8 +143,8 @@ export class ToolObserver {
     } while (cursor !== null && pages.length < MAX_LIST_PAGES);
     return {
       callable: pages.flatMap(({ callable }) => callable),
-      uncalled: pages.reduce((sum, page) => sum + page.uncalled, 0),
-      listed: pages.reduce((sum, page) => sum + page.listed, 0),
+      uncalledCount: pages.reduce((sum, page) => sum + page.uncalledCount, 0),
+      listedCount: pages.reduce((sum, page) => sum + page.listedCount, 0),
     };
   }
 

@@ -6,9 +6,9 @@ const MAX_HOPS = 8;
 /** Longer pointers lead nowhere. Documents that people write do not need longer pointers. */
 const MAX_POINTER_CHARS = 1_000;
 
-/** Escapes one step of a JSON pointer (RFC 6901): "/weather" is "~1weather". */
-export function escapePointerStep(member: string): string {
-  return member.replaceAll('~', '~0').replaceAll('/', '~1');
+/** Escapes a member name as one step of a JSON pointer (RFC 6901): "/weather" becomes "~1weather". */
+export function escapePointerStep(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 /** Follows a JSON pointer; returns undefined if it leads nowhere. The empty pointer leads to the value itself. */
@@ -41,7 +41,8 @@ export function createRefResolver(document: JsonValue): RefResolver {
     let current = reference;
     while (!targets.has(current)) {
       const isCircle = chain.includes(current);
-      if (isCircle || chain.push(current) > MAX_HOPS) {
+      chain.push(current);
+      if (isCircle || chain.length > MAX_HOPS) {
         // All references of a cycle lead nowhere. If a chain is too long, only its first reference is marked,
         // because the chain from a later reference may be short enough.
         for (const link of isCircle ? chain : [reference]) targets.set(link, undefined);
@@ -62,7 +63,7 @@ function isReference(value: JsonValue | undefined): value is { readonly $ref: st
   return isJsonObject(value) && typeof value['$ref'] === 'string';
 }
 
-/** In a URI, a pointer is percent-encoded (RFC 6901, section 6). */
+/** In a URI, a pointer is percent-encoded (RFC 6901, section 6). A pointer with malformed escapes is read as it is. */
 function followFragment(document: JsonValue, reference: string): JsonValue | undefined {
   if (!reference.startsWith('#')) return undefined;
   const pointer = reference.slice(1);

@@ -26,25 +26,27 @@ const WRAPPER_KEYWORDS = new Set([
  * Follows only local `$ref`. The schema decides how long this runs, so call it on a thread that can be killed.
  */
 export function listSchemaErrors(schema: JsonValue, instance: JsonValue): readonly string[] {
-  const { copy, errors } = copySchema(schema);
-  if (errors.length > 0) return errors.slice(0, MAX_ERRORS).map(shorten);
+  const copier = new SchemaCopier();
+  const copy = copier.copySchema(schema, '');
+  if (copier.errors.length > 0) return copier.errors.slice(0, MAX_ERRORS).map(shorten);
   try {
-    return describeUnits(validate(instance, copy, '2020-12').errors);
+    return describeErrors(validate(instance, copy, '2020-12').errors);
   } catch (error) {
     return [describeThrown(error)];
   }
 }
 
-function describeUnits(units: readonly OutputUnit[]): readonly string[] {
-  const causes = units.filter((unit) => !WRAPPER_KEYWORDS.has(unit.keyword));
-  return (causes.length > 0 ? causes : units).slice(0, MAX_ERRORS).map((unit) => {
+function describeErrors(errors: readonly OutputUnit[]): readonly string[] {
+  const causes = errors.filter(({ keyword }) => !WRAPPER_KEYWORDS.has(keyword));
+  return (causes.length > 0 ? causes : errors).slice(0, MAX_ERRORS).map((unit) => {
     const pointer = unit.instanceLocation.replace(/^#/, '') || '/';
+    // The schema `false` is copied as `{ not: {} }`, so the message of the library would name a keyword of ours.
     const violation = unit.keyword === 'not' ? 'not allowed by the schema' : unit.error;
     return shorten(`${pointer}: ${violation}`);
   });
 }
 
-/** The library throws if a reference of the schema leads nowhere or is circular. */
+/** The library throws if a reference leads nowhere. A circle of references overflows the stack (RangeError). */
 function describeThrown(error: unknown): string {
   if (error instanceof RangeError) return 'schema: its references run in circles';
   const reference =
@@ -82,7 +84,7 @@ const KEYWORDS: ReadonlyMap<string, ValueForm> = new Map<string, ValueForm>([
 ]);
 
 /**
- * These keywords are never copied: an origin's regular expressions, annotations, names that the library reserves, and
+ * Keywords that are never copied: an origin's regular expressions, annotations, names that the library reserves, and
  * `$id`, which would redirect local references.
  */
 const OMITTED_KEYWORDS = new Set(
@@ -90,22 +92,14 @@ const OMITTED_KEYWORDS = new Set(
     ' ',
   ),
 );
-/** These keywords depend on `patternProperties`. A schema that has `patternProperties` is copied without them. */
+/** Keywords that depend on `patternProperties`. A schema that has `patternProperties` is copied without them. */
 const PATTERN_DEPENDENTS = new Set(['additionalProperties', 'unevaluatedProperties']);
-
-type SchemaCopy = { readonly copy: Schema; readonly errors: readonly string[] };
 
 /**
  * Copies an origin's schema without its regular expressions. `errors` names the invalid parts of the schema by
  * JSON pointer. Evaluate the copy on a thread that can be killed: a few lines of nested `anyOf` take 2^n steps.
  */
-function copySchema(schema: JsonValue): SchemaCopy {
-  const copier = new Copier();
-  const copy = copier.copySchema(schema, '');
-  return { copy, errors: copier.errors };
-}
-
-class Copier {
+class SchemaCopier {
   readonly errors: string[] = [];
 
   copySchema(value: JsonValue | undefined, pointer: string): Schema {

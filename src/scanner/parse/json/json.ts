@@ -61,7 +61,7 @@ export function jsonText(value: JsonValue | undefined): string | null {
 
 /**
  * Freezes a value and everything in it, and returns the value. Documents of origins can be too deep for recursion,
- * so it uses its own stack. It skips a frozen value, because everything in that value is frozen already.
+ * so the loop has its own stack. It skips a frozen value, because everything in that value is frozen already.
  */
 export function deepFreeze<T>(value: T): T {
   const stack: unknown[] = [value];
@@ -119,8 +119,9 @@ function writeJson(value: JsonValue, maxChars: number): string {
   return text + (isList ? ']' : '}');
 }
 
-/** These stop a parser, which otherwise continues after an error and recurses into nested values. */
+/** Thrown to stop a parser, which otherwise continues and recurses into nested values: the text exceeds our limits. */
 export class OverLimit extends Error {}
+/** Thrown to stop a parser, which otherwise continues after an error: the text is not JSON. */
 export class NotJson extends Error {}
 
 function requireJson(text: string, maxNodes: number): void {
@@ -157,10 +158,10 @@ function describeNodeLimit(maxNodes: number): string {
 }
 
 /**
- * Names the limit that a parsed value exceeds; returns null if it exceeds no limit. Goes level by level, without
- * recursion. Does not look into the value `skipped`, which the caller checks in another way.
+ * Names the limit of depth or size that a parsed value exceeds; returns null if it exceeds no limit. Goes level by
+ * level, without recursion. Does not look into the value `skipped`, which the caller checks in another way.
  */
-export function refuseNesting(value: unknown, skipped?: unknown): string | null {
+export function nameExceededLimit(value: unknown, skipped?: unknown): string | null {
   let level: readonly unknown[] = [value];
   let nodes = 0;
   for (let depth = 0; level.length > 0; depth += 1) {

@@ -59,6 +59,7 @@ export function deserializeFrozen(serialized: Serialized, keepsForm = false): un
   if (Array.isArray(serialized)) return Object.freeze(serialized.map(restore));
   const members = Object.entries(serialized);
   const value: object = Object.fromEntries(
+    // The empty text keeps the place of a member whose getter is defined below.
     members.map(([name, part]) => [name, isShared(part) ? '' : restore(part)]),
   );
   for (const [name, part] of members) {

@@ -65,7 +65,7 @@ export function findOpenApi(
     .filter((document) => document !== null);
   const best = documents.find(isUsable) ?? documents[0];
   if (best !== undefined) return best;
-  // A faulty document at the canonical path counts as such, even if a document at another path could not be read.
+  // If the canonical path has a faulty document, its fault is reported, whatever could not be read at other paths.
   const isMissing = MISSING_STATES.has(candidates[0]?.reading.state ?? '');
   const unread = (isMissing ? candidates : candidates.slice(0, 1))
     .map((candidate) => findUnreadReason(candidate, parsers))

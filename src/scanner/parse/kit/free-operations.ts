@@ -1,5 +1,5 @@
-/** Tells which OpenAPI operations are known to be free. An operation that says nothing is not free for that. */
-import type { HttpData } from '../../model/observation.ts';
+/** Tells which OpenAPI operations are known to be free. An operation that declares nothing does not count as free. */
+import type { AnswerObservation, HttpData } from '../../model/observation.ts';
 import type {
   HttpObservation,
   Observations,
@@ -12,8 +12,8 @@ import type { EntryIndex, IndexedEntry } from '../x402/manifest-terms.ts';
 import { findMisplacement } from '../x402/misplaced-challenge.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
 import { hasAnswered402 } from '../x402/resource-answers.ts';
+import type { BodyComparison } from './compare-bodies.ts';
 import type { ManifestReading, ManifestSources, OpenApiSources } from './find-documents.ts';
-import type { BodyComparison } from './read-document.ts';
 
 /** The operations without a price, each in one list. Operations that answered 402 are in none. */
 type UnpricedOperations = {
@@ -40,8 +40,6 @@ type UnpricedReaders = {
   readonly manifest: (sources: ManifestSources) => ManifestReading;
   readonly entryIndex: (facts: ManifestFacts, originUrl: string) => EntryIndex;
 };
-
-type Answered = Extract<HttpObservation, { ok: true }>;
 
 /** These methods accompany other operations, and no buyer calls them on their own. */
 const COMPANION_METHODS: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE']);
@@ -102,6 +100,7 @@ function listFreePaths(
     ...[openapi, manifest, manifestJson, llmsTxt, agentCard, agentJson, robots],
     ...openapiAlternates.map(({ answer }) => answer),
   ].flatMap(findOwnAnswer);
+  // A document may describe a challenge and be free. Any other answer with a trace of a challenge may be sold.
   const others = [
     root,
     ...resources.probed.flatMap(findFirstGet),
@@ -124,8 +123,8 @@ function listFreePaths(
   );
 }
 
-/** The answer to the request itself. After a redirect, the answer is that of another address. */
-function findOwnAnswer(answer: HttpObservation): readonly Answered[] {
+/** Returns the answer of the requested address; nothing after a redirect, whose answer is of another address. */
+function findOwnAnswer(answer: HttpObservation): readonly AnswerObservation<HttpData>[] {
   if (!answer.ok) return [];
   const { redirects, refusedRedirect } = answer.data;
   return redirects.length === 0 && refusedRedirect === undefined ? [answer] : [];

@@ -1,5 +1,5 @@
 import { isSameHostname, sameOriginUrl, toOrigin } from '../../guard/origin.ts';
-import type { ResourceObservation, ResourceSet } from '../../model/observations.ts';
+import type { ResourceSet } from '../../model/observations.ts';
 import {
   type JsonValue,
   jsonAsText,
@@ -63,13 +63,13 @@ import {
   isUnknownPair,
 } from '../x402/offer-faults.ts';
 import { compareOpenApiTerms, findPriceContradictions } from '../x402/openapi-terms.ts';
-import { findOtherChallenges, formatMoreSold } from '../x402/other-protocol.ts';
+import { findOtherChallenges } from '../x402/other-protocol.ts';
 import {
   findNotKnown,
-  findOtherWays,
   findSellingResources,
   findUnseen,
   formatNotKnown,
+  formatOtherSales,
 } from '../x402/other-ways.ts';
 import {
   findReceiptHeader,
@@ -86,6 +86,7 @@ import {
 import { findSchemeRow } from '../x402/schemes.ts';
 import { hasOtherContract, isPaidMethod } from '../x402/transfer-method.ts';
 import { cacheByText, cacheByUrl, createChallengeCache, createEntryIndexCache } from './caches.ts';
+import { createBodyComparison } from './compare-bodies.ts';
 import {
   findManifest,
   findOpenApi,
@@ -94,7 +95,6 @@ import {
 } from './find-documents.ts';
 import { sortUnpricedOperations, type UnpricedSources } from './free-operations.ts';
 import {
-  createBodyComparison,
   type DocumentReader,
   formatFailure,
   isHtmlAnswer,
@@ -244,18 +244,8 @@ export function createKit() {
     allChallenged: ({ probed }: ResourceSet) => findChallengedResources(probed, challenge),
     signIns: ({ probed }: ResourceSet) => findSignIns(findOwnResources(probed), challenge),
     /** Counts resources that are sold only over another protocol: "2 more are sold over MPP: tempo"; null if none. */
-    describeOtherSales: ({ probed }: ResourceSet) => {
-      const own = findOwnResources(probed);
-      const soldOverX402 = findChallengedResources(own, challenge);
-      const selling = findSellingResources(own, challenge);
-      // A resource that should be sold over x402 is missing its challenge, and is not one more.
-      const isJudged = (resource: ResourceObservation) =>
-        selling.includes(resource) && soldOverX402.every((sold) => sold.resource !== resource);
-      return formatMoreSold(
-        findOtherWays(own).filter(({ resource }) => !isJudged(resource)),
-        soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
-      );
-    },
+    describeOtherSales: ({ probed }: ResourceSet) =>
+      formatOtherSales(findOwnResources(probed), challenge),
     /** Returns the known resources that P3 to P8 and S5 judge, without sign-ins and resources sold over MPP or L402. */
     selling: ({ probed }: ResourceSet) => findSellingResources(findOwnResources(probed), challenge),
     /** Returns the resources that answered 429, or whose requests our politeness kept back. */
@@ -276,7 +266,7 @@ export function createKit() {
   });
 }
 
-/** Drops the fragment, because a fragment only names a part of the document. */
+/** Returns null for a reference to another origin. Drops the fragment, which only names a part of the document. */
 function resolveInOrigin(originUrl: string, reference: string): URL | null {
   const url = sameOriginUrl(toOrigin(new URL(originUrl)), reference);
   if (url !== null) url.hash = '';

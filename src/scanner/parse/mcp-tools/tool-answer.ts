@@ -1,7 +1,8 @@
 /**
  * Turns a tool's answer to an unpaid call into an HTTP answer, because checks and clients read HTTP answers. Both
  * bindings of specs/transports-v2/mcp.md become a 402. Its PAYMENT-REQUIRED header is the structured challenge, its
- * body is the text of the result, and its PAYMENT-RESPONSE header is `_meta["x402/payment-response"]`.
+ * body is the text of the result, and its PAYMENT-RESPONSE header is `_meta["x402/payment-response"]`. Any other result
+ * becomes a 200, refused arguments become a 422, and other errors a 500.
  */
 import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation, ToolFacts } from '../../model/observations.ts';
@@ -15,7 +16,7 @@ import {
   parseJson,
 } from '../json/json.ts';
 import { parseChallenge } from '../x402/challenge.ts';
-import { findRpcResponse } from './tool-list.ts';
+import { findRpcResponse } from './rpc-response.ts';
 
 export type ToolAnswerReading = {
   readonly answer: HttpObservation;
@@ -37,10 +38,12 @@ type AnswerMaker = (
   paymentHeaders?: HttpData['headers'],
 ) => HttpObservation;
 
+/** `id` is the id of the JSON-RPC request. An answer whose HTTP status is 402 already is returned unchanged. */
 export function readToolAnswer(answer: HttpObservation, id: number): ToolAnswerReading {
   if (!answer.ok || answer.data.status === 402) return { answer, facts: NO_FACTS };
   const response = findRpcResponse(answer.data, id);
   if (response === null) return { answer: toUnreadable(answer), facts: NO_FACTS };
+  // The response was found whole, so it does not matter if the body broke off behind it.
   const { bodyFailure: _, ...httpData } = answer.data;
   // The payment headers of the HTTP answer belong to the endpoint, not to the tool.
   const otherHeaders = httpData.headers.filter(([name]) => !/^(?:x-)?payment-/.test(name));

@@ -1,4 +1,3 @@
-import type { HttpData } from '../../model/observation.ts';
 import {
   isJsonObject,
   type JsonObject,
@@ -6,9 +5,7 @@ import {
   jsonList,
   jsonObject,
   jsonText,
-  parseJson,
 } from '../json/json.ts';
-import { headerValue } from '../text/http-header.ts';
 import { toSampleArguments } from './sample-arguments.ts';
 
 export type PaidTool = {
@@ -21,9 +18,9 @@ export type ToolPage = {
   /** The paid tools that are annotated as read-only. The scan calls only these. */
   readonly callable: readonly PaidTool[];
   /** Number of paid tools that are not annotated as read-only. */
-  readonly uncalled: number;
-  /** Number of all tools on the page. */
-  readonly listed: number;
+  readonly uncalledCount: number;
+  /** Number of all tools on the page, paid or not. */
+  readonly listedCount: number;
   readonly nextCursor: string | null;
 };
 
@@ -31,6 +28,7 @@ const MAX_TOOLS = 2_000;
 const MAX_NAME_CHARS = 128;
 const MAX_CURSOR_CHARS = 1_024;
 
+/** Reads the result of one `tools/list`, which may be one page of several. */
 export function readToolPage(result: JsonObject): ToolPage {
   const tools = jsonList(result['tools']).slice(0, MAX_TOOLS).map(jsonObject);
   const paidTools = tools.flatMap((tool) => {
@@ -46,45 +44,10 @@ export function readToolPage(result: JsonObject): ToolPage {
     callable: readOnly.map(({ name, price, schema }) => {
       return { name, price, arguments: toSampleArguments(schema) };
     }),
-    uncalled: paidTools.length - readOnly.length,
-    listed: tools.length,
+    uncalledCount: paidTools.length - readOnly.length,
+    listedCount: tools.length,
     nextCursor: cursor !== null && cursor.length <= MAX_CURSOR_CHARS ? cursor : null,
   };
-}
-
-const EVENT_STREAM_TYPE = /^text\/event-stream\b/i;
-const LINE_END = /\r\n|\r|\n/;
-
-/** Finds the JSON-RPC response with this id in a JSON body or an event stream; null if there is no such response. */
-export function findRpcResponse(answer: HttpData, id: number): JsonObject | null {
-  const isStream = EVENT_STREAM_TYPE.test(headerValue(answer, 'content-type') ?? '');
-  for (const text of isStream ? readEvents(answer.body) : [answer.body]) {
-    const response = parseRpcResponse(text, id);
-    if (response !== null) return response;
-  }
-  return null;
-}
-
-function parseRpcResponse(text: string, id: number): JsonObject | null {
-  const parsed = parseJson(text);
-  if (!parsed.ok || !isJsonObject(parsed.value)) return null;
-  const message = parsed.value;
-  // Servers omit the id if they refuse a request before they parse it.
-  const hasExpectedId = message['id'] === id || (message['id'] ?? null) === null;
-  const isResponse = isJsonObject(message['result']) || isJsonObject(message['error']);
-  return hasExpectedId && isResponse ? message : null;
-}
-
-/** Yields the data of each server-sent event (HTML standard, 9.2.6). The last event may be unfinished. */
-function* readEvents(body: string): Generator<string> {
-  let data: string[] = [];
-  for (const line of body.split(LINE_END)) {
-    if (line.startsWith('data:')) data.push(line.slice('data:'.length).replace(/^ /, ''));
-    if (line !== '' || data.length === 0) continue;
-    yield data.join('\n');
-    data = [];
-  }
-  if (data.length > 0) yield data.join('\n');
 }
 
 /**
@@ -116,7 +79,7 @@ function readPaidTerms(tool: JsonObject): PaidTerms {
   ].filter(([, value]) => value !== undefined && value !== null);
   const saysFree = declarations.some(([, value]) => isFreeDeclaration(value));
   const saysPaid = declarations.some(([, value]) => !isFreeDeclaration(value));
-  const isPaid = saysPaid ? !saysFree : !saysFree && isDescribedAsPaid(tool['description']);
+  const isPaid = !saysFree && (saysPaid || isDescribedAsPaid(tool['description']));
   return { isPaid, price: isPaid ? findPrice(meta, annotations) : null };
 }
 
@@ -149,7 +112,7 @@ function findPrice(meta: JsonObject, annotations: JsonObject): PaidTerms['price'
   return null;
 }
 
-/** Writes 1e-7 as "0.0000001". A price of dollars has at most twelve decimals here. */
+/** Writes 1e-7 as "0.0000001", with at most the twelve decimals that DOLLAR_AMOUNT accepts. */
 function toDecimal(value: number): string {
   return value.toFixed(12).replace(/\.?0+$/, '');
 }

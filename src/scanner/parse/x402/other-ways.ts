@@ -8,7 +8,7 @@ import {
   findSignIns,
 } from './challenged-resources.ts';
 import { hasTraceOfX402 } from './misplaced-challenge.ts';
-import { findOtherChallenges } from './other-protocol.ts';
+import { findOtherChallenges, formatMoreSold } from './other-protocol.ts';
 import { findStatus, isNoAnswer, listFirstProbes } from './resource-answers.ts';
 
 type ResourceOtherWay = OtherWay & { readonly resource: ResourceObservation };
@@ -53,6 +53,22 @@ export function findSellingResources(
     }
     return resource.declaredPaid;
   });
+}
+
+/** Counts the resources that are sold only over another protocol: "2 more are sold over MPP: tempo"; null for none. */
+export function formatOtherSales(
+  resources: readonly ResourceObservation[],
+  read: ChallengeReader,
+): string | null {
+  const soldOverX402 = findChallengedResources(resources, read);
+  const selling = findSellingResources(resources, read);
+  // A resource that should be sold over x402 is missing its challenge, and is not one more.
+  const isMissingChallenge = (resource: ResourceObservation) =>
+    selling.includes(resource) && soldOverX402.every((sold) => sold.resource !== resource);
+  return formatMoreSold(
+    findOtherWays(resources).filter(({ resource }) => !isMissingChallenge(resource)),
+    soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
+  );
 }
 
 function hasTrace(resource: ResourceObservation): boolean {

@@ -4,7 +4,7 @@ import { explainError } from '../../../../plugins/error-answers.ts';
 import type { CountRequest } from '../../../../plugins/rate-limit.ts';
 import { explainOneCheck } from '../../../scanner/engine/catalog/explain.ts';
 import { type McpBackend, PAYMENT_META } from '../../../scanner/mcp/tools.ts';
-import { refuseNesting } from '../../../scanner/parse/json/json.ts';
+import { nameExceededLimit } from '../../../scanner/parse/json/json.ts';
 import type { Preflight } from '../../../scanner/preflight/result.ts';
 import type { OperationId } from '../../config/revision.ts';
 import { DISCLAIMER, PROVENANCE, toProject } from '../../directory/project.ts';
@@ -118,7 +118,7 @@ async function refuseBatch({ body }: FastifyRequest): Promise<void> {
  * a payment.
  */
 async function refuseMalformedCall({ body }: FastifyRequest): Promise<void> {
-  const exceededLimit = refuseNesting(body, findPayment(body));
+  const exceededLimit = nameExceededLimit(body, findPayment(body));
   if (exceededLimit !== null) throw new InvalidRequest(`The body is ${exceededLimit}.`);
   const { method, params } = toMessage(body);
   if (method !== 'tools/call') return;

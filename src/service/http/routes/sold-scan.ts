@@ -6,7 +6,7 @@
  */
 
 import { PAYMENT_META, type ToolAnswer } from '../../../scanner/mcp/tools.ts';
-import { refuseNesting } from '../../../scanner/parse/json/json.ts';
+import { nameExceededLimit } from '../../../scanner/parse/json/json.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
 import { PaymentRefused } from '../../payment/gate/paid-answers.ts';
 import type { PaidAnswer, PaidCall, PaidRoute } from '../../payment/paid-route.ts';
@@ -33,7 +33,7 @@ export async function sellScan(
   options: SoldScanOptions,
 ): Promise<ToolAnswer> {
   const { gate, route, client, deadlineMs, disconnect, onWritten } = options;
-  const nestingFault = refuseNesting(payment);
+  const nestingFault = nameExceededLimit(payment);
   if (nestingFault !== null) {
     const refusal = new PaymentRefused(
       'invalid_payment',
