@@ -25,7 +25,8 @@ import type { Kit } from '#kit';
 import type { HttpObservation, ResourceObservation, ResourceSet } from '#model';
 import type { ChallengedResource } from '#parse/challenge';
 
-const ORDER_FIX = 'Check payment before input: even an empty JSON body must be answered with 402.';
+const ORDER_FIX =
+  'Check payment before input: a call without valid input must be answered with 402.';
 const REDIRECT_NOTE = 'TypeScript clients follow this by default, Python clients do not';
 
 const OUTCOMES = {
@@ -152,9 +153,15 @@ function judgeNoChallenge(
       ORDER_FIX,
     );
   }
-  // Only a valid body would get the challenge. The scan sends no valid body, because that could run the handler.
-  const posts = failingResources.filter((resource) => kit.isPostOnly(resource));
-  if (posts.length > 0 && posts.every((resource) => kit.validatesFirst(resource))) {
+  // Only valid input would get the challenge. The scan sends no valid body, because that could run the handler, and
+  // knows no valid value of a parameter without an example.
+  const withUnknownInput = failingResources.filter(
+    (resource) => kit.isPostOnly(resource) || resource.madeUp === true,
+  );
+  if (
+    withUnknownInput.length > 0 &&
+    withUnknownInput.every((resource) => kit.validatesFirst(resource))
+  ) {
     const evidence = `no challenge came before input was validated: ${kit.answers(failingResources)}`;
     return ['validates-only', evidence];
   }

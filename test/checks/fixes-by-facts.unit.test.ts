@@ -33,12 +33,55 @@ test.each([P2v1, P2v2])(
       check.evaluate({ ...perfectSeller(), resources: observations }, createKit()).fix;
     expect(fixFor(resources([BLOCKED_RESOURCE]))).toContain('firewall');
     expect(fixFor(resources([BLOCKED_RESOURCE, resource({ path: '/b' })]))).toContain('firewall');
-    const looked = ['/openapi.json: 403', '/llms.txt: 403'];
-    expect(fixFor(resources([], { looked }))).toContain('firewall');
     const broken = resource({ path: '/c', get: html(500, 'x') });
     expect(fixFor(resources([BLOCKED_RESOURCE, broken]))).not.toContain('firewall');
   },
 );
+
+test.each([
+  ['a firewall', FORBIDDEN, 'GET /: 403', /firewall/],
+  ['a login', html(401, '<title>Authentication Required</title>'), 'GET /: 401', /login/],
+  ['an application that refuses unknown paths only', FORBIDDEN, 'GET /: 200', /^Declare/],
+  ['Railway', answer(404, {}, { 'x-railway-fallback': 'true' }), 'GET /: 404', /^Deploy/],
+  ['Vercel', answer(404, '', { 'x-vercel-error': 'DEPLOYMENT_NOT_FOUND' }), '-', /^Deploy/],
+  ['an application on Vercel', answer(404, '', { 'x-vercel-error': 'NOT_FOUND' }), '-', /^Declare/],
+  [
+    'Heroku',
+    html(404, '<iframe src="//www.herokucdn.com/error-pages/no-such-app.html">'),
+    '-',
+    /^Dep/,
+  ],
+])('the fix of P2 for a host on which %s answers every path', (_, soft404, looked, fix) => {
+  const observations = {
+    ...perfectSeller(),
+    soft404,
+    resources: resources([], { looked: [looked] }),
+  };
+  for (const check of [P2v1, P2v2]) {
+    const verdict = check.evaluate(observations, createKit());
+    expect(verdict).toMatchObject({ outcome: 'none-found', fix: expect.stringMatching(fix) });
+    expect(verdict.evidence).toContain(looked);
+  }
+});
+
+test.each([
+  ['every paid route answers 5xx', [answer(500, { error: 'no facilitator' })], /server's log/],
+  ['one answers 500, and another 404', [answer(500, {}), answer(404, {})], /^Mount/],
+])('the fix of P2 if %s', (_, answers, fix) => {
+  const paid = answers.map((get, index) => resource({ path: `/p${index}`, get, head: get }));
+  const observations = { ...perfectSeller(), resources: resources(paid) };
+  expect(P2v2.evaluate(observations, createKit()).fix).toMatch(fix);
+});
+
+test('the fixes of documents that answer 401 name the login', () => {
+  const login = html(401, '<title>Authentication Required</title>');
+  const observations = {
+    ...perfectSeller(),
+    ...{ openapi: login, openapiAlternates: [], llmsTxt: login },
+  };
+  expect(S1.evaluate(observations, createKit()).fix).toContain('login');
+  expect(S7.evaluate(observations, createKit()).fix).toContain('login');
+});
 
 test('the fixes of S1 and S6 name a firewall if the documents answer 403', () => {
   const observations = {

@@ -18,6 +18,12 @@ const UNPAID_FIX =
   'Ask for the payment before the handler runs; if the route is free, price it 0; if the first calls are free, answer 402 to callers without a payment: the scan cannot see that later calls cost.';
 const FIREWALL_FIX =
   'Let unpaid callers through the firewall: exempt the paid paths from its bot protection.';
+const LOGIN_FIX =
+  'Let callers without a login reach the paid paths and the documents: a login of the site or its hosting answers every path with 401.';
+const DEPLOY_FIX =
+  'Deploy the application at this name, or point the name at it: its hosting answers that nothing runs here.';
+const SERVER_FIX =
+  "Read the server's log and mend what fails before the 402: a facilitator that is away, or a challenge that needs more than an empty call.";
 const ELSEWHERE_FIX = 'Scan the origin that the documents name.';
 const DECLARE_POST_FIX =
   'Declare each paid POST in /openapi.json or /.well-known/x402: a scan sends no other POST.';
@@ -32,6 +38,7 @@ const FIXES_BY_CAUSE = {
     'Set status 402 after WWW-Authenticate: the challenge is there, and some servers turn 402 into 401 with that header.',
   detail:
     'Return a JSONResponse with status 402 and PAYMENT-REQUIRED: HTTPException puts its detail under /detail.',
+  page: 'Send PAYMENT-REQUIRED with every 402, and a page in place of JSON only to clients that ask for text/html.',
   misplaced:
     'Answer with status 402, and send the challenge in PAYMENT-REQUIRED, as base64 of its JSON.',
 } as const;
@@ -162,6 +169,8 @@ export function judgeNoneFound(
     ({ source, method }) => source === 'index' && method === 'POST',
   );
   if (listedPosts.length > 0) return ['unread', describeUnsent(listedPosts, kit), DECLARE_POST_FIX];
+  const closed = describeClosed(soft404, looked, kit);
+  if (closed !== null) return ['none-found', `${closed.text}: ${looked.join('; ')}`, closed.fix];
   const signIns = kit.signIns(resources);
   const signInNote =
     signIns.length > 0 ? `${signIns.length} ask for a sign-in and for no price; ` : '';
@@ -169,8 +178,22 @@ export function judgeNoneFound(
   const unsoldNote = unsold.length > 0 ? `; ${kit.answers(unsold)}` : '';
   const unsentNote = unsent.length > 0 ? `; ${describeUnsent(unsent, kit)}` : '';
   const evidence = `nothing declares a paid path: ${signInNote}${looked.join('; ')}${unsoldNote}${unsentNote}`;
-  const isFirewalled = looked.length > 0 && looked.every((line) => line.endsWith(': 403'));
-  return ['none-found', evidence, isFirewalled ? FIREWALL_FIX : undefined];
+  return ['none-found', evidence];
+}
+
+/** Says why no path reaches an application of the seller; null if one does. */
+function describeClosed(soft404: HttpObservation, looked: readonly string[], kit: Kit) {
+  if (!soft404.ok) return null;
+  const platform = kit.hosting(soft404);
+  if (platform !== null) {
+    const text = `no application runs here, and its hosting (${platform}) answers for it`;
+    return { text, fix: DEPLOY_FIX };
+  }
+  const { status } = soft404.data;
+  // Some applications answer 401 or 403 to unknown paths only, so the root decides.
+  if ((status !== 401 && status !== 403) || !looked.includes(`GET /: ${status}`)) return null;
+  const text = `every path answers ${status}, a random one too`;
+  return { text, fix: status === 401 ? LOGIN_FIX : FIREWALL_FIX };
 }
 
 /** Judges resources that hold a misplaced challenge, or that answer 402 without one; null if there is none. */
@@ -201,7 +224,7 @@ export function judgeMissing402(
   if (otherServers.length > 0) {
     return [name, `${answers}; ${describeServers(otherServers)}`, ELSEWHERE_FIX];
   }
-  return [name, answers, isUnpaid ? undefined : findFirewallFix(failingResources, kit)];
+  return [name, answers, isUnpaid ? undefined : findRefusalFix(failingResources, kit)];
 }
 
 /** Finds the fix of `some-missing`, which names what the resources without a challenge hold; undefined for none. */
@@ -215,7 +238,7 @@ export function findMissingFix(
     return BESIDE_FIX;
   }
   if (failingResources.every((resource) => answersUnpaid(resource, kit))) return UNPAID_FIX;
-  return findFirewallFix(failingResources, kit);
+  return findRefusalFix(failingResources, kit);
 }
 
 function findMisplaced(resources: readonly ResourceObservation[], kit: Kit) {
@@ -247,14 +270,18 @@ function answersUnpaid(resource: ResourceObservation, kit: Kit): boolean {
   return status >= 200 && status < 300;
 }
 
-/** A firewall or a bot protection answers every unpaid caller with 403. */
-function findFirewallFix(
+/** A firewall or a bot protection answers every unpaid caller with 403, and a route that fails answers 5xx. */
+function findRefusalFix(
   failingResources: readonly ResourceObservation[],
   kit: Kit,
 ): string | undefined {
-  const isRefused = (resource: ResourceObservation) =>
-    kit.status(resource, 'GET') === 403 || kit.status(resource, 'POST') === 403;
-  return failingResources.every(isRefused) ? FIREWALL_FIX : undefined;
+  const haveAll = (isSought: (status: number) => boolean) =>
+    failingResources.every(
+      (resource) =>
+        isSought(kit.status(resource, 'GET') ?? 0) || isSought(kit.status(resource, 'POST') ?? 0),
+    );
+  if (haveAll((status) => status === 403)) return FIREWALL_FIX;
+  return haveAll((status) => status >= 500) ? SERVER_FIX : undefined;
 }
 
 function describeServers(otherServers: readonly string[]): string {

@@ -14,6 +14,7 @@ import { createRefResolver, followPointer } from '../json/json-pointer.ts';
 import { listSchemaErrors } from '../json/json-schema.ts';
 import { findPaymentSchemes, type OpenApiFacts, parseOpenApi } from '../openapi/openapi.ts';
 import { keepWholeLines } from '../text/document-limits.ts';
+import { findHostingAnswer } from '../text/hosting-answer.ts';
 import { parseHtml } from '../text/html.ts';
 import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
 import { parseMarkdown } from '../text/markdown.ts';
@@ -132,6 +133,7 @@ const UNCACHED_READERS = {
   otherChallenges: findOtherChallenges,
   /** Names the seller's software by headers and error bodies; null if no answer shows it. */
   stack: findSellerStack,
+  hosting: findHostingAnswer,
   request: formatRequest,
   status: findStatus,
   validatesFirst,

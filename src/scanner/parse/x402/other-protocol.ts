@@ -51,7 +51,10 @@ function readHeader(value: string): readonly OtherChallenge[] {
     const methods = [...parameters.matchAll(METHOD_PARAMETER)].map(([, quotedIndex = '', token]) =>
       cleanText(token ?? removeEscapes(quotedValues[Number(quotedIndex)] ?? ''), MAX_METHOD_CHARS),
     );
-    return [{ protocol, methods: methods.filter((name) => name !== '') }];
+    const otherMethods = methods.filter((name) => name.toLowerCase() !== 'x402');
+    // A challenge whose only method is x402 is no other protocol.
+    if (methods.length > 0 && otherMethods.length === 0) return [];
+    return [{ protocol, methods: otherMethods.filter((name) => name !== '') }];
   });
 }
 

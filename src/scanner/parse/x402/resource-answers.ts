@@ -1,9 +1,9 @@
 import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation, Probe, ResourceObservation } from '../../model/observations.ts';
-import { parseJson } from '../json/json.ts';
+import { isJsonList, isJsonObject, type JsonValue, jsonObject, parseJson } from '../json/json.ts';
 import type { Operation } from '../openapi/openapi.ts';
 import { headerValues } from '../text/http-header.ts';
-import { cleanText } from '../text/text.ts';
+import { cleanText, quoteText } from '../text/text.ts';
 import { parseChallenge, readChallenge } from './challenge.ts';
 import { findMisplacement, MISPLACEMENTS, type Misplacement } from './misplaced-challenge.ts';
 import { findOtherChallenges } from './other-protocol.ts';
@@ -21,6 +21,8 @@ const TOOL_ANSWERS_BY_STATUS: Readonly<Record<string, string>> = {
 };
 const MAX_PATH_CHARS = 80;
 const MAX_LISTED_RESOURCES = 3;
+const MAX_ERROR_CHARS = 4_096;
+const MAX_MESSAGE_CHARS = 80;
 
 const TOO_MANY_REQUESTS = 429;
 /** With these reasons our politeness kept the request back. */
@@ -74,11 +76,34 @@ export function isPostOnly(resource: ResourceObservation): boolean {
   return NO_GET_STATUSES.has(findStatus(resource, 'GET'));
 }
 
-/** Returns true if the status of the answer shows that the seller validates input before it asks for a payment. */
+/** Returns true if the answer shows that the seller validates input before it asks for a payment. */
 export function validatesFirst(resource: ResourceObservation): boolean {
-  const status = findStatus(resource, isPostOnly(resource) ? 'POST' : 'GET');
+  const method = isPostOnly(resource) ? 'POST' : 'GET';
+  const answer = resource.probes.find((probe) => probe.method === method)?.answer;
+  if (answer?.ok !== true) return false;
+  const isRefusal = VALIDATION_STATUSES.has(answer.data.status) || isErrorWith200(answer.data);
   // A seller that sends the challenge with 401 has asked for the payment first.
-  return VALIDATION_STATUSES.has(status) && findResourceMisplacement(resource) === null;
+  return isRefusal && findResourceMisplacement(resource) === null;
+}
+
+/** An error of JSON-RPC, and one that a body calls a failure, come with 200: what is sold was not delivered. */
+function isErrorWith200({ status, body }: HttpData): boolean {
+  if (status !== 200 || body.length > MAX_ERROR_CHARS) return false;
+  const json = parseJson(body);
+  if (!json.ok || !isJsonObject(json.value) || json.value['result'] !== undefined) return false;
+  const { jsonrpc, error, success, ok } = json.value;
+  if (jsonrpc === '2.0') return isJsonObject(error);
+  return (success === false || ok === false) && findMessage(json.value) !== null;
+}
+
+/** Finds the sentence with which an error says what is wrong; FastAPI lists one for each fault of the input. */
+function findMessage(value: JsonValue): string | null {
+  const { error, message, detail } = jsonObject(value);
+  const first = jsonObject(isJsonList(detail) ? detail[0] : undefined);
+  for (const text of [error, jsonObject(error)['message'], message, detail, first['msg']]) {
+    if (typeof text === 'string' && text.trim() !== '') return text;
+  }
+  return null;
 }
 
 /** Returns true if a resource answered 402 to a request of this OpenAPI operation. */
@@ -122,7 +147,20 @@ function formatStatus(answer: HttpData): string {
   if (misplacement !== null) return `${answer.status} ${misplacement.text}`;
   const [otherChallenge] = findOtherChallenges(answer);
   const isOtherOnly = otherChallenge !== undefined && readChallenge(answer).challenge === null;
-  return isOtherOnly ? `${answer.status} (${otherChallenge.protocol})` : String(answer.status);
+  if (isOtherOnly) return `${answer.status} (${otherChallenge.protocol})`;
+  return `${answer.status}${formatError(answer)}`;
+}
+
+/** Adds the words of an error: ' "recipient is required"'. A 404 or 405 says no more than its status. */
+function formatError(answer: HttpData): string {
+  const { status, body } = answer;
+  const isError = isErrorWith200(answer);
+  const hasWords = isError || status >= 500 || VALIDATION_STATUSES.has(status);
+  if (!hasWords || body.length > MAX_ERROR_CHARS) return '';
+  const json = parseJson(body);
+  const message = json.ok ? findMessage(json.value) : null;
+  const words = message === null ? '' : ` ${quoteText(message, MAX_MESSAGE_CHARS)}`;
+  return isError ? ` with an error${words}` : words;
 }
 
 /** Adds the answer to the second request if it has another status, because a trial of some free calls ends like that. */
