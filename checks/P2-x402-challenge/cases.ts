@@ -1,6 +1,5 @@
 import type { CheckCase } from '#check';
 import {
-  type Answer,
   answer,
   bodyChallenge402,
   challenge402,
@@ -19,6 +18,7 @@ import {
   OTHER_TILL_CASES,
   SIGN_IN_CHALLENGE,
 } from '../../test/fixtures/observations/other-tills.ts';
+import { REFUSED_INPUT_CASES } from '../../test/fixtures/observations/refused-input.ts';
 import { UNSENT_CASES } from '../../test/fixtures/observations/unsent-cases.ts';
 
 const freeGet = resource({ path: '/free', get: answer(200, { ok: true }), head: answer(200) });
@@ -33,12 +33,6 @@ const post422 = resource({
 const madeUpResource = resource({
   ...{ path: '/users/1', template: '/users/{id}', madeUp: true },
   ...{ get: NOT_FOUND, head: NOT_FOUND },
-});
-/** The scan made up the value of a query parameter, and the seller refused it. */
-const badCity = answer(400, { error: 'no such city' });
-const refusesMadeUp = resource({
-  ...{ path: '/weather?city=example', template: '/weather', madeUp: true },
-  get: badCity,
 });
 const forbidden = html(403, '<html><title>Attention Required!</title></html>');
 const firewalled = resource({ get: forbidden, head: forbidden });
@@ -411,76 +405,7 @@ const casesWithPost: readonly CheckCase[] = [
     },
     expect: { status: 'fail', outcome: 'unpaid', evidence: ['POST /open: 200'] },
   },
-  ...[
-    [
-      answer(200, { jsonrpc: '2.0', id: null, error: { code: -32600, message: 'Invalid' } }),
-      'Invalid',
-    ],
-    [answer(200, { success: false, error: 'recipient is required' }), 'recipient is required'],
-  ].map(
-    ([post, words]): CheckCase => ({
-      name: `a POST answers 200 with the error ${JSON.stringify(words)}`,
-      versions: [2],
-      seen: { resources: resources([resource({ method: 'POST', post: post as Answer })]) },
-      expect: {
-        status: 'warn',
-        outcome: 'validates-only',
-        evidence: [`POST /summaries: 200 with an error "${words}"`],
-      },
-    }),
-  ),
-  {
-    name: 'a POST answers 200 with what it sells and an empty error',
-    versions: [2],
-    seen: {
-      resources: resources([
-        resource({ method: 'POST', post: answer(200, { ok: true, error: null, quote: 1 }) }),
-        resource({ method: 'POST', path: '/b', post: answer(200, { jsonrpc: '2.0', result: 1 }) }),
-        resource({ method: 'POST', path: '/c', post: answer(200, { success: false, quote: 1 }) }),
-      ]),
-    },
-    expect: {
-      status: 'fail',
-      outcome: 'unpaid',
-      evidence: ['POST /summaries: 200; GET', 'POST /b: 200; GET', 'POST /c: 200'],
-    },
-  },
-  {
-    name: 'a GET refuses the value that the scan made up for its query',
-    versions: [2],
-    seen: { resources: resources([refusesMadeUp]) },
-    expect: {
-      status: 'warn',
-      outcome: 'validates-only',
-      evidence: ['GET /weather?city=example: 400 "no such city"'],
-    },
-  },
-  {
-    name: 'a GET without parameters answers 400',
-    versions: [2],
-    seen: { resources: resources([resource({ get: badCity })]) },
-    expect: { status: 'fail', outcome: 'no-402', evidence: ['400 "no such city"'] },
-  },
-  {
-    name: 'a GET refuses a made-up value, and another GET gives away what it sells',
-    versions: [2],
-    seen: { resources: resources([refusesMadeUp, { ...freeGet, madeUp: true }]) },
-    expect: { status: 'fail', outcome: 'unpaid', evidence: ['GET /free: 200'] },
-  },
-  {
-    name: 'a POST answers 500 and says why',
-    versions: [2],
-    seen: {
-      resources: resources([
-        resource({ method: 'POST', post: answer(500, { error: 'Recipient is required' }) }),
-      ]),
-    },
-    expect: {
-      status: 'fail',
-      outcome: 'no-402',
-      evidence: ['POST /summaries: 500 "Recipient is required"'],
-    },
-  },
+  ...REFUSED_INPUT_CASES,
   {
     name: 'a GET challenges, and a POST answers 422',
     versions: [2],

@@ -79,6 +79,7 @@ beforeEach(async () => {
     'scanner/engine/define-check.ts',
     'scanner/engine/findings.ts',
     'scanner/engine/missing-challenge.ts',
+    'scanner/engine/nothing-paid.ts',
     'scanner/engine/README.md',
     'scanner/model/verdict.ts',
     'scanner/model/README.md',

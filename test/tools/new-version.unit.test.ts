@@ -32,7 +32,7 @@ describe('a new check', () => {
   test('fails lint until its README, code and cases are written', async () => {
     const sources = new URL('../../src/scanner/', import.meta.url);
     const copiedSources = new URL('../src/scanner/', temp.checksFolder);
-    const modules = ['define-check', 'findings', 'missing-challenge'];
+    const modules = ['define-check', 'findings', 'missing-challenge', 'nothing-paid'];
     for (const name of [
       ...modules.map((module) => `engine/${module}.ts`),
       'model/verdict.ts',

@@ -37,13 +37,12 @@ export {
   formatUncountedNote,
   judgeMisplaced,
   judgeMissing402,
-  judgeNoneFound,
   judgeNotKnown,
   MISSING_402_OUTCOMES,
-  NOTHING_PAID_OUTCOMES,
   VERSION_2_FIX,
   version2Fix,
 } from './missing-challenge.ts';
+export { judgeNoneFound, NOTHING_PAID_OUTCOMES } from './nothing-paid.ts';
 
 export type Seen<Name extends ObservationName> = Readonly<Pick<Observations, Name>>;
 

@@ -1,13 +1,15 @@
 /** The findings of both versions of P2 about resources that gave no challenge, with a fix for each kind. */
-import type {
-  HttpObservation,
-  ResourceObservation,
-  ResourceSet,
-  UnsentRequest,
-} from '../model/observations.ts';
+import type { HttpObservation, ResourceObservation, ResourceSet } from '../model/observations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { SellerStack } from '../parse/text/seller-stack.ts';
-import { type Found, fail, listed, warn } from './findings.ts';
+import { type Found, fail } from './findings.ts';
+import {
+  describeServers,
+  describeUnsent,
+  ELSEWHERE_FIX,
+  FIREWALL_FIX,
+  isGuardedEverywhere,
+} from './nothing-paid.ts';
 
 const STATUS_FIX = 'Answer with status 402: the challenge is there, and only the status is wrong.';
 const WHOLE_FIX =
@@ -16,21 +18,10 @@ export const CHALLENGE_FIX =
   'Mount the x402 middleware before the route and check its facilitator URL.';
 const UNPAID_FIX =
   'Ask for the payment before the handler runs; if the route is free, price it 0; if the first calls are free, answer 402 to callers without a payment: the scan cannot see that later calls cost.';
-const FIREWALL_FIX =
-  'Let unpaid callers through the firewall: exempt the paid paths from its bot protection.';
-const LOGIN_FIX =
-  'Let callers without a login reach the paid paths and the documents: a login of the site or its hosting answers every path with 401.';
-const DEPLOY_FIX =
-  'Deploy the application at this name, or point the name at it: its hosting answers that nothing runs here.';
 const SERVER_FIX =
   "Read the server's log and mend what fails before the 402: a facilitator that is away, or a challenge that needs more than an empty call.";
-const ELSEWHERE_FIX = 'Scan the origin that the documents name.';
-const DECLARE_POST_FIX =
-  'Declare each paid POST in /openapi.json or /.well-known/x402: a scan sends no other POST.';
 const BESIDE_FIX =
   'Send the x402 challenge beside the other one: the documents sell this route over x402.';
-const GUARD_FIX =
-  'Guard only the routes that you sell, and let /openapi.json, /.well-known/x402, /llms.txt and /robots.txt through the guard.';
 
 /** Fixes for a cause that the place of the challenge gives away. */
 const FIXES_BY_CAUSE = {
@@ -82,16 +73,6 @@ const MISPLACED_OUTCOMES = {
   ),
 };
 
-/** Outcomes of an origin without any paid resource. */
-export const NOTHING_PAID_OUTCOMES = {
-  'rate-limited': warn('Do not count requests that end in a 402 against a rate limit.'),
-  unread: warn(
-    'Let a scan read the documents that it names: as JSON, in time and within its limits.',
-  ),
-  'every-path': fail(GUARD_FIX),
-  'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
-};
-
 export const ANSWERED_402_OUTCOMES = {
   ...MISPLACED_OUTCOMES,
   'other-protocol': fail('Offer x402 too: mount an x402 middleware on the same routes.'),
@@ -103,11 +84,6 @@ export const MISSING_402_OUTCOMES = {
 };
 
 type Answered402 = keyof typeof ANSWERED_402_OUTCOMES;
-
-/** True if the random path of the scan asked for a payment. The 402 of a path then says nothing of what is sold. */
-export function isGuardedEverywhere(soft404: HttpObservation): boolean {
-  return soft404.ok && soft404.data.status === 402;
-}
 
 /** Formats the resources of P2 that are counted apart: "; 2 more are sold over MPP: tempo; 1 of 3 not known: 429". */
 export function formatUncountedNote(resources: ResourceSet, kit: Kit): string {
@@ -144,56 +120,6 @@ export function judgeNotKnown(resources: ResourceSet, kit: Kit): Found<'rate-lim
   const notKnown = kit.describeNotKnown(resources);
   if (notKnown === null) return null;
   return ['rate-limited', `${notKnown}: ${kit.answers(kit.notKnown(resources))}`];
-}
-
-/** Judges an origin if no resource of it counts as paid. */
-export function judgeNoneFound(
-  resources: ResourceSet,
-  soft404: HttpObservation,
-  kit: Kit,
-): Found<keyof typeof NOTHING_PAID_OUTCOMES> {
-  const { looked, probed, elsewhere: otherServers = [] } = resources;
-  const { unread = [], notKnown = [], unsent = [] } = resources;
-  if (unread.length > 0) {
-    return ['unread', `nothing that we read declares a paid path; ${listed(unread)}`];
-  }
-  if (notKnown.length > 0) return ['rate-limited', `not known: ${listed(notKnown)}`];
-  if (otherServers.length > 0) {
-    return ['none-found', describeServers(otherServers), ELSEWHERE_FIX];
-  }
-  if (isGuardedEverywhere(soft404)) {
-    const evidence = `every path asks for a payment, a random one too, and none says what it sells: ${looked.join('; ')}`;
-    return ['every-path', evidence];
-  }
-  const listedPosts = unsent.filter(
-    ({ source, method }) => source === 'index' && method === 'POST',
-  );
-  if (listedPosts.length > 0) return ['unread', describeUnsent(listedPosts, kit), DECLARE_POST_FIX];
-  const closed = describeClosed(soft404, looked, kit);
-  if (closed !== null) return ['none-found', `${closed.text}: ${looked.join('; ')}`, closed.fix];
-  const signIns = kit.signIns(resources);
-  const signInNote =
-    signIns.length > 0 ? `${signIns.length} ask for a sign-in and for no price; ` : '';
-  const unsold = probed.filter((resource) => !signIns.includes(resource));
-  const unsoldNote = unsold.length > 0 ? `; ${kit.answers(unsold)}` : '';
-  const unsentNote = unsent.length > 0 ? `; ${describeUnsent(unsent, kit)}` : '';
-  const evidence = `nothing declares a paid path: ${signInNote}${looked.join('; ')}${unsoldNote}${unsentNote}`;
-  return ['none-found', evidence];
-}
-
-/** Says why no path reaches an application of the seller; null if one does. */
-function describeClosed(soft404: HttpObservation, looked: readonly string[], kit: Kit) {
-  if (!soft404.ok) return null;
-  const platform = kit.hosting(soft404);
-  if (platform !== null) {
-    const text = `no application runs here, and its hosting (${platform}) answers for it`;
-    return { text, fix: DEPLOY_FIX };
-  }
-  const { status } = soft404.data;
-  // Some applications answer 401 or 403 to unknown paths only, so the root decides.
-  if ((status !== 401 && status !== 403) || !looked.includes(`GET /: ${status}`)) return null;
-  const text = `every path answers ${status}, a random one too`;
-  return { text, fix: status === 401 ? LOGIN_FIX : FIREWALL_FIX };
 }
 
 /** Judges resources that hold a misplaced challenge, or that answer 402 without one; null if there is none. */
@@ -284,24 +210,6 @@ function findRefusalFix(
   return haveAll((status) => status >= 500) ? SERVER_FIX : undefined;
 }
 
-function describeServers(otherServers: readonly string[]): string {
-  return `the documents sell on another origin: ${otherServers.join(', ')}`;
-}
-
 function isOwn(sources: ResourceObservation['sources']): boolean {
   return sources.some((source) => source !== 'index');
-}
-
-const UNSENT_PLACES: Readonly<Record<string, string>> = { root: '/', llms: '/llms.txt' };
-
-/** "listed as POST /x, declared nowhere: not sent; / names POST /y, and no document sells it: not sent" */
-function describeUnsent(unsent: readonly UnsentRequest[], kit: Kit): string {
-  const lines = unsent.map(({ method, template, source }) => {
-    const request = kit.request(method, template);
-    const place = UNSENT_PLACES[source];
-    return place === undefined
-      ? `listed as ${request}, declared nowhere: not sent`
-      : `${place} names ${request}, and no document sells it: not sent`;
-  });
-  return listed(lines);
 }

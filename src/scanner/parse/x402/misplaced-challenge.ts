@@ -58,7 +58,7 @@ const X402_WORD = /x402|x-payment|payment-(?:signature|required)/i;
 /** The base64 text inside the value of a header such as `x402 terms="eyJ…"`. */
 const ENCODED_TERMS = /[A-Za-z0-9+/_-]{40,}={0,2}/;
 /** A price or a network beside the protocol's name: `Payment method="x402", network="eip155:8453"`. */
-const X402_PARAMETERS = /x402[^]*\b(?:amount|network|price|asset)[ \t]*=/i;
+const TERMS_PARAMETER = /\b(?:amount|network|price|asset)[ \t]*=/i;
 const HTML_PAGE = /^\s*<(?:!doctype\s+html|html|head|body)[\s>]/i;
 const PERCENT_TERMS = /%(?:7b|5b)[^\s"';,]*/i;
 /** A receipt. Middlewares in Java and Go put a challenge there if their facilitator is away, and answer 500. */
@@ -117,7 +117,8 @@ function findIn402(answer: HttpData, { header, body }: ChallengeReading): Mispla
   const terms = findTerms(value);
   if (terms !== null) return describeNested('the body', terms);
   if (header.state === 'absent') {
-    if (X402_PARAMETERS.test(headerValue(answer, 'www-authenticate') ?? '')) {
+    const authenticate = headerValue(answer, 'www-authenticate') ?? '';
+    if (X402_WORD.test(authenticate) && TERMS_PARAMETER.test(authenticate)) {
       const text = 'with the terms as parameters of WWW-AUTHENTICATE, which clients do not read';
       return { kind: 'other-header', text };
     }
