@@ -10,20 +10,13 @@ import {
   DEFAULT_CAP_BYTES,
 } from '../third-parties/answer-reader.ts';
 import { findCapBytes, NODE_ANSWER_PARSER } from '../third-parties/node-answers.ts';
-import {
-  readMerchantPage,
-  readOriginRows,
-  readPartners,
-  readSellerRows,
-  readVerification,
-} from './index-answers.ts';
-
-/** The time limit of several dependent requests. */
-type Deadline = ReturnType<typeof startDeadline>;
 
 /** A scan waits at most this long for third parties. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
 
+type Deadline = ReturnType<typeof startDeadline>;
+
+/** Starts the time limit of several dependent requests. */
 export function startDeadline(timeoutMs: number, stop?: AbortSignal) {
   const end = performance.now() + timeoutMs;
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -36,30 +29,31 @@ export function startDeadline(timeoutMs: number, stop?: AbortSignal) {
   };
 }
 
-type IndexFailure = {
+type SourceFailure = {
   readonly ok: false;
   /** One line for evidence: the source and its failure. */
   readonly detail: string;
   /** Milliseconds before the source may be asked again; 0 means no pause. */
-  readonly quietMs: number;
+  readonly pauseMs: number;
   /** The answer exceeds its size cap. */
   readonly isTooLong?: true;
   /** The source answered 429 or 503. */
   readonly isBusy?: true;
 };
 
-export type IndexAnswer<T> = { readonly ok: true; readonly value: T } | IndexFailure;
+export type SourceAnswer<T> = { readonly ok: true; readonly value: T } | SourceFailure;
 
 export type RequestContext = {
   readonly deadline: Deadline;
   readonly userAgent: string;
   readonly answers: AnswerReader;
-  /** Returns the reason not to send the next request, or null. If given, `ask` does not repeat a request. */
+  /** Called before a request. Returns the reason not to send it, or null. If given, `ask` does not repeat a request. */
   readonly findReasonNotToAsk?: (() => string | null) | undefined;
 };
 
 type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
   readonly parser: AnswerParser<Value, Detail>;
+  /** The second argument of the parser. */
   readonly detail: Detail;
   /** Default 1 MiB. */
   readonly capBytes?: number;
@@ -69,15 +63,15 @@ type AskOptions<Value, Detail extends Serialized = null> = RequestContext & {
 
 const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503]);
 const DEFAULT_RETRY_MS = 1_000;
-const MAX_QUIET_MS = 10 * 60_000;
-/** A source that hangs uses up the whole time limit of a scan. The next scans skip it for this long. */
-const SILENT_QUIET_MS = 30_000;
+const MAX_PAUSE_MS = 10 * 60_000;
+/** A source that hangs uses up the whole time limit of a scan, so the next scans do not ask it for this long. */
+const HANGING_PAUSE_MS = 30_000;
 
 /** Sends one request, and repeats it once after a 429 or 503. Every other status is a success. Never rejects. */
 export async function ask<Value, Detail extends Serialized>(
   url: string,
   options: AskOptions<Value, Detail>,
-): Promise<IndexAnswer<{ readonly status: number; readonly value: Value }>> {
+): Promise<SourceAnswer<{ readonly status: number; readonly value: Value }>> {
   const {
     deadline,
     findReasonNotToAsk,
@@ -98,15 +92,15 @@ export async function ask<Value, Detail extends Serialized>(
       }
       const waitMs = readRetryAfter(headers);
       await body.dump();
-      const isLast = isRepeated || findReasonNotToAsk || waitMs >= deadline.leftMs();
-      if (isLast) return toBusyFailure(name, status, waitMs);
+      const mayRepeat = !isRepeated && !findReasonNotToAsk && waitMs < deadline.leftMs();
+      if (!mayRepeat) return toBusyFailure(name, status, waitMs);
       await delay(waitMs, undefined, { signal: deadline.signal });
     }
   } catch (error) {
     if (error instanceof AnswerTooLong)
       return { ...toFailure(`${name} ${error.message}`), isTooLong: true };
     if (deadline.signal.aborted)
-      return toFailure(`${name} did not answer within ${deadline.timeoutMs} ms`, SILENT_QUIET_MS);
+      return toFailure(`${name} did not answer within ${deadline.timeoutMs} ms`, HANGING_PAUSE_MS);
     return toFailure(`${name} could not be asked (${readCode(error)})`);
   }
 }
@@ -115,7 +109,7 @@ export async function ask<Value, Detail extends Serialized>(
 export async function askOk<Value, Detail extends Serialized = null>(
   url: string,
   options: AskOptions<Value, Detail>,
-): Promise<IndexAnswer<Value>> {
+): Promise<SourceAnswer<Value>> {
   const reply = await ask(url, options);
   if (!reply.ok) return reply;
   const { status, value } = reply.value;
@@ -123,7 +117,7 @@ export async function askOk<Value, Detail extends Serialized = null>(
   return { ok: true, value };
 }
 
-/** Calls a method of a chain's node by JSON-RPC. */
+/** Calls a method of a chain's node by JSON-RPC. Of receipts, all logs are kept. */
 export function askNode(rpcUrl: string, method: string, params: unknown, context: RequestContext) {
   return ask(rpcUrl, {
     ...context,
@@ -134,17 +128,17 @@ export function askNode(rpcUrl: string, method: string, params: unknown, context
   });
 }
 
-export function toNodeFault(rpcUrl: string): IndexFailure {
+export function toNodeFailure(rpcUrl: string): SourceFailure {
   return toFailure(`${new URL(rpcUrl).host} answered calls of the chain in no known form`);
 }
 
-export function toFailure(detail: string, quietMs = 0): IndexFailure {
-  return { ok: false, detail, quietMs };
+export function toFailure(detail: string, pauseMs = 0): SourceFailure {
+  return { ok: false, detail, pauseMs };
 }
 
-function toBusyFailure(name: string, status: number, waitMs: number): IndexFailure {
-  const quietMs = Math.min(waitMs, MAX_QUIET_MS);
-  return { ...toFailure(`${name} answered ${status}`, quietMs), isBusy: true };
+function toBusyFailure(name: string, status: number, waitMs: number): SourceFailure {
+  const pauseMs = Math.min(waitMs, MAX_PAUSE_MS);
+  return { ...toFailure(`${name} answered ${status}`, pauseMs), isBusy: true };
 }
 
 function send(
@@ -172,22 +166,4 @@ function readRetryAfter(headers: Dispatcher.ResponseData['headers']): number {
 function readCode(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code);
   return error instanceof Error ? error.name : 'unknown error';
-}
-
-/** The checks count only the settlements of this many days. */
-export const WINDOW_DAYS = 30;
-
-const MODULE = new URL('./index-answers.ts', import.meta.url).href;
-
-const PARSERS = {
-  readMerchantPage,
-  readOriginRows,
-  readPartners,
-  readSellerRows,
-  readVerification,
-} as const;
-
-/** Returns a parser of `index-answers.ts`, which a worker can import. */
-export function toIndexParser<Name extends keyof typeof PARSERS>(exportName: Name) {
-  return { module: MODULE, exportName, parse: PARSERS[exportName] };
 }

@@ -12,19 +12,18 @@ import type {
 } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
+import { ask, type RequestContext, type SourceAnswer, toFailure } from './ask.ts';
 import {
-  ask,
-  type IndexAnswer,
-  type RequestContext,
-  toFailure,
+  type MerchantItem,
+  type MerchantPage,
+  type PaidCounts,
   toIndexParser,
   WINDOW_DAYS,
-} from './ask.ts';
-import type { MerchantItem, MerchantPage, PaidCounts } from './index-answers.ts';
+} from './index-answers.ts';
 
 const API_PATH = '/platform/v2/x402';
-/** Items contain whole schemas. */
-const PAGE_LIMIT = 100;
+/** Small, because items contain whole schemas. */
+const ITEMS_PER_PAGE = 100;
 const MAX_PAGES = 5;
 
 /** The listings that pay one address. There are none for an unknown merchant. */
@@ -38,9 +37,9 @@ export type AskMerchant = (
   base: string,
   address: string,
   context: RequestContext,
-) => Promise<IndexAnswer<Merchant>>;
+) => Promise<SourceAnswer<Merchant>>;
 
-/** A scan looks up settlements and listings. Within this time both lookups share one answer. */
+/** A scan looks up settlements and listings. Within this time both lookups share one answer, also a failure. */
 const SHARED_MS = 60_000;
 const MAX_SHARED_ANSWERS = 100;
 
@@ -53,7 +52,7 @@ export function createMerchantCache(now: () => number): AskMerchant {
     const shared = sharedAnswers.get(key);
     const nowMs = now();
     if (shared !== undefined && nowMs - shared.atMs < SHARED_MS) return shared.answer;
-    const answer = askMerchant(base, address, context);
+    const answer = askAllPages(base, address, context);
     sharedAnswers.set(key, { atMs: nowMs, answer });
     return answer;
   };
@@ -63,9 +62,9 @@ export async function askBazaarSettlements(
   base: string,
   address: string,
   context: RequestContext,
-  askOnce: AskMerchant = askMerchant,
-): Promise<IndexAnswer<SettlementFacts>> {
-  const reply = await askOnce(base, address, context);
+  askMerchant: AskMerchant,
+): Promise<SourceAnswer<SettlementFacts>> {
+  const reply = await askMerchant(base, address, context);
   return reply.ok ? { ok: true, value: toFacts(address, reply.value.items) } : reply;
 }
 
@@ -73,9 +72,9 @@ export async function askBazaarListings(
   base: string,
   address: string,
   context: RequestContext,
-  askOnce: AskMerchant = askMerchant,
-): Promise<IndexAnswer<BazaarListings>> {
-  const reply = await askOnce(base, address, context);
+  askMerchant: AskMerchant,
+): Promise<SourceAnswer<BazaarListings>> {
+  const reply = await askMerchant(base, address, context);
   return reply.ok ? { ok: true, value: toListings(reply.value) } : reply;
 }
 
@@ -88,15 +87,15 @@ export function toListings({ items, isComplete }: Merchant): BazaarListings {
 }
 
 /** Reads page after page within one deadline. If a later page fails, the list is incomplete. */
-async function askMerchant(
+async function askAllPages(
   base: string,
   address: string,
   context: RequestContext,
-): Promise<IndexAnswer<Merchant>> {
+): Promise<SourceAnswer<Merchant>> {
   const items: MerchantItem[] = [];
   const readKeys = new Set<string>();
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const answer = await askPage(base, { address, offset: page * PAGE_LIMIT }, context);
+    const answer = await askPage(base, { address, offset: page * ITEMS_PER_PAGE }, context);
     if (!answer.ok && page === 0) return answer;
     if (!answer.ok) break;
     // If the list changes between two requests, a page may repeat items of an earlier page.
@@ -117,13 +116,13 @@ async function askPage(
   base: string,
   { address, offset }: { readonly address: string; readonly offset: number },
   context: RequestContext,
-): Promise<IndexAnswer<MerchantPage>> {
-  const query = new URLSearchParams({ payTo: address, limit: String(PAGE_LIMIT) });
+): Promise<SourceAnswer<MerchantPage>> {
+  const query = new URLSearchParams({ payTo: address, limit: String(ITEMS_PER_PAGE) });
   if (offset > 0) query.set('offset', String(offset));
   const reply = await ask(`${toApiBase(base)}/discovery/merchant?${query}`, {
     ...context,
     parser: toIndexParser('readMerchantPage'),
-    detail: { address, limit: PAGE_LIMIT },
+    detail: { address, limit: ITEMS_PER_PAGE },
   });
   if (!reply.ok) return reply;
   const { status, value } = reply.value;
@@ -135,6 +134,7 @@ async function askPage(
   return isPage ? { ok: true, value } : toFailure(`${name} answered in an unknown shape`);
 }
 
+/** `address` is null if the rows are about an origin. */
 export function toFacts(address: string | null, rows: readonly PaidCounts[]): SettlementFacts {
   const instants = rows.map(({ lastAt }) => lastAt).filter((at) => at !== null);
   return {
@@ -154,6 +154,7 @@ export function toApiBase(base: string): string {
   return new URL(base).pathname === '/' ? new URL(API_PATH, base).href : base;
 }
 
+/** A lookup by recipient, of an origin without one. */
 export const NO_RECIPIENT = {
   state: 'failed',
   source: 'Bazaar',
@@ -165,12 +166,13 @@ export async function lookUpListings(
   payees: readonly Payee[],
   ask: (payee: Payee) => Promise<Lookup<BazaarListings>>,
 ): Promise<Lookup<BazaarListings>> {
-  const addresses = payees.filter(
+  const distinctPayees = payees.filter(
     (payee, index) =>
       payees.findIndex(({ address }) => isSameAddress(address, payee.address)) === index,
   );
-  const lookups = await Promise.all(addresses.map(ask));
+  const lookups = await Promise.all(distinctPayees.map(ask));
   const answered = lookups.filter((lookup) => lookup.state === 'seen');
+  // The whole list is as old as its oldest part.
   const [oldest] = answered.toSorted((a, b) => b.ageSec - a.ageSec);
   if (oldest === undefined) return lookups[0] ?? NO_RECIPIENT;
   return {

@@ -6,17 +6,17 @@ import { LOOKUP_TIMEOUT_MS } from './ask.ts';
 import { NO_RECIPIENT, toFacts, toListings } from './bazaar.ts';
 import { createStanding } from './create-standing.ts';
 import { type MerchantItem, paysTo } from './index-answers.ts';
-import type { EcosystemOptions } from './options.ts';
+import type { SourceOptions } from './options.ts';
 import { type SnapshotCache, toLookup } from './response-cache.ts';
 import { hasSettlement } from './settlements.ts';
 
 type CensusStandingOptions = {
   /** The sources that paid scans ask. */
-  readonly sources: EcosystemOptions;
+  readonly sources: SourceOptions;
   /** The cached answers of all scans. A fresh answer is used without a request. */
   readonly snapshots: SnapshotCache;
-  /** The origin's Bazaar rows in the last complete import; null if no import of the last two days is complete. */
-  readonly bazaarRows: (host: string) => Promise<ImportedRows | null>;
+  /** Finds the host's Bazaar rows in the last complete import; null if no import of the last two days is complete. */
+  readonly findBazaarRows: (host: string) => Promise<ImportedRows | null>;
   /** True while a paid scan runs. No request is sent then. */
   readonly isBusy: () => boolean;
 };
@@ -39,10 +39,11 @@ const X402SCAN_NOT_ASKED = { state: 'failed', source: 'x402scan', detail: TOO_SO
 export function createCensusStanding(
   options: CensusStandingOptions,
 ): Standing & Required<Pick<Standing, 'listings'>> {
-  const { sources, snapshots, bazaarRows, isBusy } = options;
+  const { sources, snapshots, findBazaarRows, isBusy } = options;
   const now = () => snapshots.now();
   const otherSources = { ...sources, bazaarUrl: null, rpcUrl: null, solanaRpcUrl: null };
   let lastRequestMs = Number.NEGATIVE_INFINITY;
+  /** A null counts as a sent request. */
   const findReasonNotToAsk = () => {
     if (isBusy()) return 'paid scans come first';
     const sinceMs = now() - lastRequestMs;
@@ -60,7 +61,8 @@ export function createCensusStanding(
   ): Promise<Lookup<T>> {
     if (sources.bazaarUrl === null) return { state: 'off', why: 'switched-off' };
     if (payees.length === 0) return NO_RECIPIENT;
-    const bazaarImport = await bazaarRows(origin.host).catch(() => null);
+    // If the store fails, the scan goes on as without an import.
+    const bazaarImport = await findBazaarRows(origin.host).catch(() => null);
     if (bazaarImport === null) return NO_IMPORT;
     const { rows, takenAtMs, isComplete } = bazaarImport;
     const ownRows = rows.filter(({ terms: { offers } }) =>
@@ -74,14 +76,10 @@ export function createCensusStanding(
     async settlements(origin, payees) {
       const imported = await readImport(origin, payees, (items) => toFacts(null, items));
       if (hasSettlement(imported)) return imported;
-      const settlements = await standing.settlements(origin, payees);
-      if (settlements.state === 'off') return imported;
-      if (
-        settlements.state === 'failed' ||
-        settlements.data.windowDays > 0 ||
-        hasSettlement(settlements)
-      )
-        return settlements;
+      const asked = await standing.settlements(origin, payees);
+      if (asked.state === 'off') return imported;
+      const isUnknown = asked.state === 'seen' && asked.data.windowDays === 0;
+      if (!isUnknown || hasSettlement(asked)) return asked;
       // x402scan has no rows of the origin, and the request about its recipient came too soon.
       return imported.state === 'failed' ? imported : X402SCAN_NOT_ASKED;
     },

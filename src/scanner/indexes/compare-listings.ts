@@ -32,8 +32,6 @@ export type ComparedRow = {
   readonly declaration?: JsonValue;
 };
 
-const MAX_SHOWN_CHARS = 120;
-
 /** The entries of an index, in a shape that all indexes share. */
 type IndexEntries = {
   readonly index: IndexName;
@@ -44,6 +42,14 @@ type IndexEntries = {
   readonly isComplete: boolean;
   /** Time of the lookup; null if the index's entries never lapse. */
   readonly readMs: number | null;
+};
+
+const MAX_SHOWN_CHARS = 120;
+const UNKNOWN_TERMS: ListedTerms = {
+  x402Version: null,
+  description: null,
+  inputSchema: null,
+  offers: [],
 };
 
 export function compareListings(
@@ -59,9 +65,9 @@ export function compareListings(
 function findPaidResources({ resources }: ListingObservations, kit: Kit): readonly PaidResource[] {
   const challenged = kit.challenged(resources);
   return kit.selling(resources).flatMap((resource): readonly PaidResource[] => {
-    const own = challenged.filter((one) => one.resource === resource);
+    const own = challenged.filter((paid) => paid.resource === resource);
     if (own.length > 0)
-      return own.map((one) => ({ resource, method: one.probe.method, challenged: one }));
+      return own.map((paid) => ({ resource, method: paid.probe.method, challenged: paid }));
     const method = kit.isPostOnly(resource) ? 'POST' : 'GET';
     return [{ resource, method, challenged: null }];
   });
@@ -93,13 +99,6 @@ function readX402scan({ x402scan }: ListingObservations): IndexEntries | null {
     readMs: null,
   };
 }
-
-const UNKNOWN_TERMS: ListedTerms = {
-  x402Version: null,
-  description: null,
-  inputSchema: null,
-  offers: [],
-};
 
 function isSwitchedOff(lookup: Lookup<unknown>): boolean {
   return lookup.state === 'off' && lookup.why === 'switched-off';
@@ -145,10 +144,10 @@ function findEntry(
   { resource, method }: PaidResource,
 ): ListedResource | null {
   const candidates = resources.filter(
-    (one) => isSameOrigin(one.resource, origin) && isSamePath(one.resource, resource),
+    (entry) => isSameOrigin(entry.resource, origin) && isSamePath(entry.resource, resource),
   );
-  const byMethod = candidates.find((one) => one.method?.toUpperCase() === method);
-  return byMethod ?? candidates.find((one) => one.method === null) ?? candidates[0] ?? null;
+  const byMethod = candidates.find((entry) => entry.method?.toUpperCase() === method);
+  return byMethod ?? candidates.find((entry) => entry.method === null) ?? candidates[0] ?? null;
 }
 
 /** Ignores the query. Path templates may be percent-encoded. */
@@ -171,6 +170,7 @@ function findDifferences(
 ): readonly IndexedDifference[] {
   const { terms } = entry;
   const differences = new Map<IndexedField, IndexedDifference>();
+  /** The first difference of a field counts. A value that one side lacks is no difference. */
   const add = (field: IndexedField, live: string | null, indexed: string | null) => {
     if (live === null || indexed === null || differences.has(field)) return;
     differences.set(field, { field, live: shorten(live), indexed: shorten(indexed) });
@@ -207,14 +207,16 @@ function findOfferDifferences(
   kit: Kit,
 ): readonly FieldPair[] {
   const live = challenge.offers.map(toListedOffer);
-  const isSame = (offer: ListedOffer, one: ListedOffer) =>
-    findDifferingPairs(offer, one, kit).length === 0;
-  const unmatched = listed.filter((one) => !live.some((offer) => isSame(offer, one)));
-  const unlisted = live.filter((offer) => !listed.some((one) => isSame(offer, one)));
+  const isSame = (liveOffer: ListedOffer, listedOffer: ListedOffer) =>
+    findDifferingPairs(liveOffer, listedOffer, kit).length === 0;
+  const unmatched = listed.filter((offer) => !live.some((liveOffer) => isSame(liveOffer, offer)));
+  const unlisted = live.filter(
+    (offer) => !listed.some((listedOffer) => isSame(offer, listedOffer)),
+  );
   const candidates = unlisted.length > 0 ? unlisted : live;
-  return unmatched.flatMap((one) => {
-    const pairs = candidates.map((offer) => findDifferingPairs(offer, one, kit));
-    return pairs.toSorted((a, b) => a.length - b.length)[0] ?? [];
+  return unmatched.flatMap((offer) => {
+    const pairLists = candidates.map((candidate) => findDifferingPairs(candidate, offer, kit));
+    return pairLists.toSorted((a, b) => a.length - b.length)[0] ?? [];
   });
 }
 

@@ -19,10 +19,16 @@ import {
   replaceLongAnswer,
   requireResult,
 } from '../third-parties/node-error.ts';
-import { askNode, type IndexAnswer, type RequestContext, toFailure, toNodeFault } from './ask.ts';
+import {
+  askNode,
+  type RequestContext,
+  type SourceAnswer,
+  toFailure,
+  toNodeFailure,
+} from './ask.ts';
 import type { LookupTurn } from './options.ts';
 
-export type ChainFactsOptions = {
+export type EvmNodeOptions = {
   readonly rpcUrl: string;
   readonly chainTurn?: LookupTurn | undefined;
 };
@@ -33,17 +39,17 @@ const TOKEN_ABI = parseAbi([
   'function isBlacklisted(address account) view returns (bool)',
   'function transfer(address to, uint256 value) returns (bool)',
 ]);
-/** Nobody has these accounts' keys. If a token accepts only the control recipient, it refuses payTo. */
+/** Nobody has the keys of these accounts. If a token accepts only the control recipient, it refuses payTo. */
 const SENDER = '0x00000000000000000000000000000000000f4021';
 const CONTROL_RECIPIENT = '0x00000000000000000000000000000000000f4022';
 const MAX_NAME_CHARS = 80;
 
 /** Checks asset, domain and recipient of the offers on the node's chain. Ignores other offers. */
 export async function checkOffersOnEvm(
-  { rpcUrl, chainTurn }: ChainFactsOptions,
+  { rpcUrl, chainTurn }: EvmNodeOptions,
   offers: readonly ChainOffer[],
   context: RequestContext,
-): Promise<IndexAnswer<readonly OfferOnChain[]>> {
+): Promise<SourceAnswer<readonly OfferOnChain[]>> {
   try {
     const client = createChainClient(rpcUrl, context, chainTurn);
     const chainId = await client.getChainId();
@@ -52,8 +58,8 @@ export async function checkOffersOnEvm(
     return { ok: true, value };
   } catch (error) {
     const cause = findUnreachable(error);
-    if (cause !== null) return toFailure(cause.message, cause.quietMs);
-    return toNodeFault(rpcUrl);
+    if (cause !== null) return toFailure(cause.message, cause.pauseMs);
+    return toNodeFailure(rpcUrl);
   }
 }
 
@@ -65,19 +71,20 @@ async function checkOffer(
   const { network, payTo } = offer;
   const asset = getAddress(offer.asset.toLowerCase());
   const recipient = getAddress(payTo.toLowerCase());
-  // Known assets have code, and our table has their domains.
+  // Known assets have code, and our table has their domains: their code is not requested.
   const code = offer.isKnown ? null : ((await client.getCode({ address: asset })) ?? '0x');
   const hasCode = code !== '0x';
   const hasDomain = code !== null && hasCode && offer.name !== null && offer.version !== null;
   const [domain, transferReverts] = await Promise.all([
-    hasDomain ? readDomain(client, chainId, asset, offer) : null,
-    hasCode ? findTransferReverts(client, asset, recipient) : null,
+    hasDomain ? compareDomain(client, chainId, asset, offer) : null,
+    hasCode ? doesTransferRevert(client, asset, recipient) : null,
   ]);
   const otherFacts = { noTokenAccount: null, domain, transferReverts };
   return { network, asset: offer.asset, payTo, hasCode, ...otherFacts };
 }
 
-async function readDomain(
+/** Compares the offer's domain with the token's own; null if the token does not say. */
+async function compareDomain(
   client: PublicClient,
   chainId: number,
   asset: Address,
@@ -100,8 +107,11 @@ async function readDomain(
   return { agrees: false, named };
 }
 
-/** Returns null if the token also refuses the control recipient, because that proves nothing about `payTo`. */
-async function findTransferReverts(
+/**
+ * True if the token refuses a transfer to `payTo`. Returns null if it also refuses the control recipient, because that
+ * proves nothing about `payTo`.
+ */
+async function doesTransferRevert(
   client: PublicClient,
   asset: Address,
   payTo: Address,
@@ -167,11 +177,11 @@ function isEmptyAnswer(error: BaseError): boolean {
 /** The node gave no answer. The message is one line for evidence. */
 class ChainUnreachable extends Error {
   override readonly name = 'ChainUnreachable';
-  readonly quietMs: number;
+  readonly pauseMs: number;
 
-  constructor(detail: string, quietMs: number) {
+  constructor(detail: string, pauseMs: number) {
     super(detail);
-    this.quietMs = quietMs;
+    this.pauseMs = pauseMs;
   }
 }
 
@@ -192,7 +202,7 @@ export function createChainClient(
     });
     const reply = await askNode(rpcUrl, method, params, context);
     if (reply.ok) return requireResult(method, reply.value.status, reply.value.value);
-    if (!reply.isTooLong) throw new ChainUnreachable(reply.detail, reply.quietMs);
+    if (!reply.isTooLong) throw new ChainUnreachable(reply.detail, reply.pauseMs);
     return requireResult(method, 200, replaceLongAnswer(method));
   }
   return createPublicClient({

@@ -6,7 +6,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { request } from 'undici';
 import type { OriginPolicy } from '../guard/origin.ts';
-import { askOk, type IndexAnswer, type RequestContext, startDeadline, toFailure } from './ask.ts';
+import { askOk, type RequestContext, type SourceAnswer, startDeadline, toFailure } from './ask.ts';
 import { toApiBase } from './bazaar.ts';
 import { type ImportSource, LISTING_PAGE_PARSER, type ListingPage } from './listing-page.ts';
 import { toTrpcUrl } from './x402scan.ts';
@@ -36,34 +36,38 @@ const ROWS_PER_PAGE = { bazaar: 1_000, x402scan: 500 };
 export async function importListings(
   source: ImportSource,
   options: ImportOptions,
-  onPage: (page: Pick<ListingPage, 'listings' | 'refused'>) => Promise<void> | void,
+  onPage: (page: Pick<ListingPage, 'listings' | 'refusedCount'>) => Promise<void> | void,
 ): Promise<{
   readonly isComplete: boolean;
-  readonly pages: number;
+  readonly pageCount: number;
   readonly detail: string | null;
 }> {
   const { base, signal } = options;
+  // The request after an aborted wait says that the import was stopped.
   const { wait = (ms) => delay(ms, undefined, { signal }).catch(() => null) } = options;
   const name = new URL(base).host;
-  let [limit, offset, pages, waits] = [ROWS_PER_PAGE[source], 0, 0, 0];
-  const end = (detail: string | null) => ({ isComplete: detail === null, pages, detail });
-  while (pages < MAX_PAGES) {
+  let [limit, offset, pageCount, waitCount] = [ROWS_PER_PAGE[source], 0, 0, 0];
+  const end = (detail: string | null) => ({ isComplete: detail === null, pageCount, detail });
+  while (pageCount < MAX_PAGES) {
+    // Both indexes start pages at multiples of the limit.
     const start = offset - (offset % limit);
     const answer = await askPage(source, options, limit, start);
     options.onRequest?.(toRequestResult(answer));
     if (answer.ok) {
-      const { size, total } = answer.value;
+      const { rowCount, indexRowCount } = answer.value;
       await onPage(answer.value);
-      pages += 1;
-      const next = start + size;
-      if (total === null ? size < limit : next >= total) return end(null);
+      pageCount += 1;
+      const next = start + rowCount;
+      const isLast = indexRowCount === null ? rowCount < limit : next >= indexRowCount;
+      if (isLast) return end(null);
       if (next <= offset) return end(`${name} sent no new rows before its last row`);
       // If a page has fewer rows than requested, the index has a lower limit.
-      [offset, limit] = [next, Math.min(limit, size)];
-    } else if (answer.isBusy && waits < MAX_WAITS) {
-      waits += 1;
-      await wait(Math.min(answer.quietMs, MAX_WAIT_MS));
+      [offset, limit] = [next, Math.min(limit, rowCount)];
+    } else if (answer.isBusy && waitCount < MAX_WAITS) {
+      waitCount += 1;
+      await wait(Math.min(answer.pauseMs, MAX_WAIT_MS));
     } else if (answer.isTooLong && limit > 1) {
+      // A quarter, in tens, because the Bazaar rounds a limit to tens.
       limit = Math.max(1, Math.floor(limit / 40) * 10);
     } else return end(answer.detail);
   }
@@ -75,7 +79,7 @@ async function askPage(
   { base, policy, userAgent, answers, signal }: ImportOptions,
   limit: number,
   start: number,
-): Promise<IndexAnswer<ListingPage>> {
+): Promise<SourceAnswer<ListingPage>> {
   const url =
     source === 'bazaar'
       ? `${toApiBase(base)}/discovery/resources?limit=${limit}&offset=${start}`
@@ -113,7 +117,7 @@ export async function isAnyReachable(urls: readonly string[], userAgent: string)
   );
 }
 
-function toRequestResult(answer: IndexAnswer<unknown>): 'read' | 'busy' | 'too_large' | 'failed' {
+function toRequestResult(answer: SourceAnswer<unknown>): 'read' | 'busy' | 'too_large' | 'failed' {
   if (answer.ok) return 'read';
   if (answer.isBusy) return 'busy';
   return answer.isTooLong ? 'too_large' : 'failed';

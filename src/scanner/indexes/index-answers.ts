@@ -34,7 +34,10 @@ export type OriginRow = {
   readonly resources: readonly IndexedResource[];
 };
 
-/** Counts of settlements in the last 30 days; null if the index does not say. */
+/** The days whose settlements are asked for and counted. */
+export const WINDOW_DAYS = 30;
+
+/** Counts of settlements in the window; null if the index does not say. */
 export type PaidCounts = {
   readonly calls: number | null;
   readonly payers: number | null;
@@ -51,13 +54,18 @@ export type MerchantItem = PaidCounts & {
 };
 
 export type MerchantPage = {
-  /** Entries that pay the address. */
+  /** Items that pay the address. */
   readonly items: readonly MerchantItem[];
   /** True if there may be a further page. */
   readonly isFull: boolean;
 };
 
 const ajv = new Ajv();
+
+function compileValidator<T extends TSchema>(schema: T) {
+  return ajv.compile<Static<T>>(schema);
+}
+
 const maybeText = Type.Optional(nullable(text));
 const maybeCount = Type.Optional(nullable(count));
 
@@ -74,7 +82,7 @@ const originRow = Type.Object({
     }),
   ),
 });
-const isOrigins = compileValidator(Type.Array(originRow));
+const isOriginRows = compileValidator(Type.Array(originRow));
 
 /** `total`: number of payment options. `verified`: number of those whose recipient signed for the origin. */
 const isVerification = compileValidator(
@@ -91,7 +99,7 @@ const sellerRow = Type.Object({
   /** Only in lists by origin. */
   origins: Type.Optional(Type.Array(Type.Object({ origin: text }))),
 });
-const isSellers = compileValidator(Type.Array(sellerRow));
+const isSellerRows = compileValidator(Type.Array(sellerRow));
 
 const rawItem = Type.Object({
   accepts: Type.Optional(Type.Array(Type.Object({ payTo: Type.Optional(text) }))),
@@ -106,15 +114,11 @@ const rawItem = Type.Object({
   ),
 });
 type RawItem = JsonObject & Static<typeof rawItem>;
-export const isItem = ajv.compile<RawItem>(rawItem);
-const isItems = ajv.compile<readonly RawItem[]>(Type.Array(rawItem));
+export const isRawItem = ajv.compile<RawItem>(rawItem);
+const isRawItems = ajv.compile<readonly RawItem[]>(Type.Array(rawItem));
 
 /** The Bazaar's answer for an unknown merchant. Any other 404 means that the URL in the settings is wrong. */
 const isUnknownMerchant = ajv.compile(Type.Object({ errorType: Type.Literal('not_found') }));
-
-function compileValidator<T extends TSchema>(schema: T) {
-  return ajv.compile<Static<T>>(schema);
-}
 
 /** The result for an answer that is not JSON (undefined), or that has an unknown shape (null). */
 export type Unread = null | undefined;
@@ -122,7 +126,7 @@ export type Unread = null | undefined;
 export function readOriginRows(answer: string): readonly OriginRow[] | Unread {
   const { data, unread } = readTrpc(answer);
   const rows = readList(data);
-  if (!isOrigins(rows)) return unread;
+  if (!isOriginRows(rows)) return unread;
   return rows.map(({ id, origin, resources }) => ({
     id: id ?? null,
     origin,
@@ -152,7 +156,7 @@ export function readVerification(answer: string): boolean | Unread {
 export function readSellerRows(answer: string) {
   const { data, unread } = readTrpc(answer);
   const rows = readList(data);
-  if (!isSellers(rows)) return unread;
+  if (!isSellerRows(rows)) return unread;
   return rows.map((row) => ({
     calls: row.tx_count,
     payers: row.unique_buyers,
@@ -170,7 +174,7 @@ export function readMerchantPage(
   const value = tryParseJson(answer);
   if (isUnknownMerchant(value)) return 'unknown';
   const items = getMember(value, ['resources']) ?? getMember(value, ['items']);
-  if (!isItems(items)) return null;
+  if (!isRawItems(items)) return null;
   return {
     items: items.filter((item) => paysTo(item.accepts ?? [], address)).map(toMerchantItem),
     isFull: items.length >= limit,
@@ -249,3 +253,16 @@ export const isOffersOnChain = compileValidator(offersOnChain);
 export const isSettlementFacts = compileValidator(settlementFacts);
 export const isVerifiedFlag = compileValidator(Type.Boolean());
 export const isPartners = compileValidator(list(shape({ name: nullable(text), website: text })));
+
+const PARSERS = {
+  readMerchantPage,
+  readOriginRows,
+  readPartners,
+  readSellerRows,
+  readVerification,
+} as const;
+
+/** Returns a reader of this file as a parser, which a worker can import. */
+export function toIndexParser<Name extends keyof typeof PARSERS>(exportName: Name) {
+  return { module: import.meta.url, exportName, parse: PARSERS[exportName] };
+}

@@ -13,15 +13,17 @@ import { cleanText } from '../parse/text/text.ts';
 
 const MAX_OFFERS = 32;
 const MAX_TEXT_CHARS = 600;
+/** Deeper values count as null. */
 const MAX_DEPTH = 64;
 
 /** Reads the terms of an item of the Bazaar or of x402scan, in version 1 or 2 of x402. */
 export function toListedTerms(item: JsonObject): ListedTerms {
   const accepts = jsonList(item['accepts']).slice(0, MAX_OFFERS);
   const version = item['x402Version'];
-  const texts = [item, jsonObject(item['metadata']), jsonObject(accepts[0])];
+  const describedParts = [item, jsonObject(item['metadata']), jsonObject(accepts[0])];
   const description =
-    texts.map((part) => jsonText(part['description'])).find((text) => text !== null) ?? null;
+    describedParts.map((part) => jsonText(part['description'])).find((text) => text !== null) ??
+    null;
   return {
     x402Version: typeof version === 'number' ? version : null,
     description: description === null ? null : cleanText(description, MAX_TEXT_CHARS),
@@ -52,16 +54,17 @@ export function findDeclaredInput(value: JsonObject): JsonValue | undefined {
 /** Returns the SHA-256 of the canonical JSON (members sorted by name); null without a declaration. */
 export function digestDeclaration(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null) return null;
-  return `sha256:${createHash('sha256').update(sortJson(value, 0)).digest('hex')}`;
+  return `sha256:${createHash('sha256').update(toSortedJson(value, 0)).digest('hex')}`;
 }
 
-function sortJson(value: JsonValue, depth: number): string {
+function toSortedJson(value: JsonValue, depth: number): string {
   if (depth > MAX_DEPTH) return 'null';
-  if (Array.isArray(value)) return `[${value.map((item) => sortJson(item, depth + 1)).join(',')}]`;
+  if (Array.isArray(value))
+    return `[${value.map((item) => toSortedJson(item, depth + 1)).join(',')}]`;
   if (!isJsonObject(value)) return JSON.stringify(value);
   const members = Object.entries(value)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${JSON.stringify(name)}:${sortJson(member ?? null, depth + 1)}`);
+    .map(([name, member]) => `${JSON.stringify(name)}:${toSortedJson(member ?? null, depth + 1)}`);
   return `{${members.join(',')}}`;
 }
 
@@ -70,7 +73,7 @@ function toShortText(value: JsonValue | undefined): string | null {
   return typeof value === 'string' ? cleanText(value, MAX_TEXT_CHARS) : null;
 }
 
-/** Indexes search by substring, so a found row may belong to another origin. */
+/** An index searches by substring, so a row of its answer may belong to another origin. */
 export function isSameOrigin(candidate: string, { url }: Pick<Origin, 'url'>): boolean {
   return URL.canParse(candidate) && new URL(candidate).origin === url;
 }

@@ -7,7 +7,13 @@ import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/
 import { tryParseJson } from '../model/json.ts';
 import { type JsonValue, jsonText } from '../parse/json/json.ts';
 import type { AnswerParser } from '../third-parties/answer-reader.ts';
-import { getMember, isItem, type MerchantItem, readTrpc, toMerchantItem } from './index-answers.ts';
+import {
+  getMember,
+  isRawItem,
+  type MerchantItem,
+  readTrpc,
+  toMerchantItem,
+} from './index-answers.ts';
 
 export type ImportSource = 'bazaar' | 'x402scan';
 
@@ -31,11 +37,11 @@ export type ImportedListing = ListedOrigin & {
 export type ListingPage = {
   readonly listings: readonly ImportedListing[];
   /** Number of listings whose URL the guard refuses. */
-  readonly refused: number;
-  /** Number of rows that were read, including those that are not listings. */
-  readonly size: number;
+  readonly refusedCount: number;
+  /** Number of rows that were read, also of those that are not listings. */
+  readonly rowCount: number;
   /** Number of rows of the whole index; null if the answer does not say. */
-  readonly total: number | null;
+  readonly indexRowCount: number | null;
 };
 
 type PageRequest = {
@@ -64,31 +70,31 @@ export function readListingPage(answer: string, detail: PageRequest): ListingPag
   const rows: readonly JsonValue[] = values.slice(0, limit);
   // Sellers write the rows, so a row of unknown shape is left out. If all rows are unknown, the index has changed.
   const items = rows
-    .filter((row) => isItem(row))
+    .filter((row) => isRawItem(row))
     .filter(({ resource }) => typeof resource === 'string');
   if (items.length === 0 && rows.length > 0) return null;
-  let refused = 0;
+  let refusedCount = 0;
   const listings = items.flatMap((row): readonly ImportedListing[] => {
     const item = toMerchantItem(row);
     const url = item.resource?.toWellFormed() ?? null;
     // MCP tools have no URL of their own, and a resource with an empty `accepts` is free. Both are left out.
     if (url === null || (row['type'] ?? 'http') !== 'http' || row.accepts?.length === 0) return [];
     const methods = [row['method'], item.method].map(
-      (methodValue) => jsonText(methodValue)?.toUpperCase() ?? '',
+      (member) => jsonText(member)?.toUpperCase() ?? '',
     );
     const method = methods.find((name) => /^[A-Z]{1,16}$/.test(name)) ?? null;
     const located = locateListing(url, policy);
     if (located === null) {
-      refused += 1;
+      refusedCount += 1;
       return [];
     }
     return [{ ...located, method, bazaar: isBazaar ? { ...item, resource: url, method } : null }];
   });
-  const rowCount = Number.isSafeInteger(total) ? Number(total) : null;
-  return { listings, refused, size: rows.length, total: rowCount };
+  const indexRowCount = Number.isSafeInteger(total) ? Number(total) : null;
+  return { listings, refusedCount, rowCount: rows.length, indexRowCount };
 }
 
-/** Returns null for a URL that the guard refuses. */
+/** Splits a URL into origin, domain and path; null if the guard refuses it. */
 export function locateListing(
   text: string,
   policy: OriginPolicy,
@@ -107,7 +113,7 @@ export function locateListing(
 /** Providers give one customer a /48 of IPv6. */
 const IPV6_NETWORK_BITS = 48;
 
-/** Private suffixes count as public suffixes, so that each customer of a hosting provider has a domain. */
+/** Private suffixes (vercel.app) count as public suffixes, so that each customer of a hosting provider has a domain. */
 function findDomain({ hostname }: Origin): string {
   const version = isIP(hostname);
   if (version === 4) return hostname.replace(/\.\d+$/, '.0/24');

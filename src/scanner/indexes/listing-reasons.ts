@@ -60,7 +60,7 @@ const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
   'testnet_only',
 ]);
 const REGISTER_AT = 'https://www.x402scan.com/resources/register';
-/** The Bazaar removes an entry after so many days without a settlement. */
+/** The Bazaar removes an entry after the first number of days without a settlement. Reports warn after the second. */
 const LAPSED_AFTER_DAYS = 30;
 const LAPSING_AFTER_DAYS = 25;
 const DAY_MS = 86_400_000;
@@ -150,7 +150,7 @@ function findChallengeReasons(
   const length = Array.from(challenge.description ?? '').length;
   if (length > MAX_DESCRIPTION_CHARS)
     reasons.push(['description_over_500', `${request}: a description of ${length} characters`]);
-  reasons.push(...judgeOffers(challenge.offers, request, kit));
+  reasons.push(...findOfferReasons(challenge.offers, request, kit));
   const host = findOtherHost(challenge.resourceUrl, hostname);
   if (host !== null)
     reasons.push(['resource_url_elsewhere', `${request}: /resource/url is on ${kit.quote(host)}`]);
@@ -177,6 +177,7 @@ export function findLapseReasons(
 ): readonly IndexedReason[] {
   const settledMs = Date.parse(lastSettledAt ?? '');
   const days = (nowMs - settledMs) / DAY_MS;
+  // The days are NaN if the entry has no settlement.
   if (!(days > LAPSING_AFTER_DAYS)) return [];
   const lapsesAt = new Date(settledMs + LAPSED_AFTER_DAYS * DAY_MS).toISOString();
   const evidence = `last settlement ${lastSettledAt}: the Bazaar drops the listing`;
@@ -187,7 +188,11 @@ export function findLapseReasons(
   ];
 }
 
-function judgeOffers(offers: readonly Offer[], request: string, kit: Kit): readonly ReasonEntry[] {
+function findOfferReasons(
+  offers: readonly Offer[],
+  request: string,
+  kit: Kit,
+): readonly ReasonEntry[] {
   const [first] = offers;
   if (first === undefined) return [];
   const reasons: ReasonEntry[] = [];

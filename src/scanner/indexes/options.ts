@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { AnswerReader } from '../third-parties/answer-reader.ts';
 
-export type EcosystemOptions = {
+export type SourceOptions = {
   /** Null disables a source. */
   readonly x402scanUrl: string | null;
   readonly bazaarUrl: string | null;
@@ -21,7 +21,7 @@ export type EcosystemOptions = {
 /** Resolves when the next call may be sent. Rejects if the signal aborts first. */
 export type LookupTurn = (signal: AbortSignal) => Promise<void>;
 
-/** One lookup of a busy address uses all these calls. */
+/** A lookup of a busy address needs all calls of one interval. */
 const CALLS_PER_INTERVAL = 30;
 const INTERVAL_MS = 3_000;
 

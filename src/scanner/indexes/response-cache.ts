@@ -7,7 +7,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMembers, tryParseJson } from '../model/json.ts';
 import type { Lookup } from '../model/observations.ts';
-import { type IndexAnswer, toFailure } from './ask.ts';
+import { type SourceAnswer, toFailure } from './ask.ts';
 
 export type CachedAnswer<T = unknown> = { readonly takenAtMs: number; readonly data: T };
 
@@ -26,7 +26,7 @@ export type Question<T> = {
   readonly cacheMs?: number;
   /** Validates a cached answer, which another release may have written. */
   isAnswer(data: unknown): data is T;
-  ask(): Promise<IndexAnswer<T>>;
+  ask(): Promise<SourceAnswer<T>>;
 };
 
 const CACHE_MS = 3_600_000;
@@ -56,26 +56,26 @@ export function createResponseCache(snapshots: SnapshotCache) {
     return { state: 'failed', source, detail: fresh.detail };
   }
 
-  async function askUnlessPaused<T>({ source, ask }: Question<T>): Promise<IndexAnswer<T>> {
+  async function askUnlessPaused<T>({ source, ask }: Question<T>): Promise<SourceAnswer<T>> {
     const pause = pauses.get(source);
     if (pause !== undefined && pause.untilMs > snapshots.now()) {
       return toFailure(`${pause.detail}, and is not asked again for the moment`);
     }
     const fresh = await ask();
-    if (fresh.ok || fresh.quietMs === 0) pauses.delete(source);
-    else pauses.set(source, { untilMs: snapshots.now() + fresh.quietMs, detail: fresh.detail });
+    if (fresh.ok || fresh.pauseMs === 0) pauses.delete(source);
+    else pauses.set(source, { untilMs: snapshots.now() + fresh.pauseMs, detail: fresh.detail });
     return fresh;
   }
 
   return {
     /** Never rejects. If the cache fails, the source is asked. */
     lookup<T>(question: Question<T>): Promise<Lookup<T>> {
-      const name = JSON.stringify([question.source, question.key]);
-      const running = pendingLookups.get(name);
-      // Source and key identify the question, so the pending answer has the type of this question's answer.
+      const id = JSON.stringify([question.source, question.key]);
+      const running = pendingLookups.get(id);
+      // Source and key identify the question, so the running lookup gives an answer of the type that is asked for.
       if (running !== undefined) return running as Promise<Lookup<T>>;
-      const pending = findAnswer(question).finally(() => pendingLookups.delete(name));
-      pendingLookups.set(name, pending);
+      const pending = findAnswer(question).finally(() => pendingLookups.delete(id));
+      pendingLookups.set(id, pending);
       return pending;
     },
   };
@@ -107,12 +107,13 @@ export function createFileCache(folder: string): SnapshotCache {
     now: () => Date.now(),
     get: async (source, key) => {
       const text = await readFile(toFilePath(source, key), 'utf8').catch(() => null);
-      return text === null ? null : parse(text);
+      return text === null ? null : parseCached(text);
     },
     put: async ({ source, key, takenAtMs, data }) => {
       const file = toFilePath(source, key);
       const partFile = `${file}.${process.pid}.part`;
       await mkdir(folder, { recursive: true });
+      // Another command may read the file at any time, so it appears whole.
       await writeFile(partFile, JSON.stringify({ takenAtMs, data }));
       await rename(partFile, file);
     },
@@ -120,7 +121,7 @@ export function createFileCache(folder: string): SnapshotCache {
 }
 
 /** Returns null for a file that is truncated or that we did not write. */
-function parse(text: string): CachedAnswer | null {
+function parseCached(text: string): CachedAnswer | null {
   const { takenAtMs, data } = readMembers(tryParseJson(text));
   return typeof takenAtMs === 'number' ? { takenAtMs, data } : null;
 }

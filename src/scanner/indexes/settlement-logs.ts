@@ -15,8 +15,9 @@ import {
 import type { SettlementFacts } from '../model/observations.ts';
 import type { NodeLog } from '../third-parties/node-answers.ts';
 import { findNodeError, isTooLong, NodeError } from '../third-parties/node-error.ts';
-import { type IndexAnswer, type RequestContext, toFailure, WINDOW_DAYS } from './ask.ts';
-import { type ChainFactsOptions, createChainClient, findUnreachable } from './evm-node.ts';
+import { type RequestContext, type SourceAnswer, toFailure } from './ask.ts';
+import { createChainClient, type EvmNodeOptions, findUnreachable } from './evm-node.ts';
+import { WINDOW_DAYS } from './index-answers.ts';
 
 const DAY_SEC = 86_400;
 /** Reading stops when both counts are reached. They are far above the threshold of any check. */
@@ -25,15 +26,22 @@ const ENOUGH_PAYERS = 10;
 /** Public endpoints accept the first number of blocks in one call. Strict endpoints accept only the second. */
 const BLOCKS_PER_CALL = 10_000n;
 const FEW_BLOCKS_PER_CALL = 1_000n;
-/** Divides a range whose logs are over the size cap. Four divisions turn 10,000 blocks into one block. */
+/** Divisor of a range whose logs are over the size cap. Four divisions turn 10,000 blocks into one block. */
 const NARROWING_FACTOR = 10n;
 const MAX_CALLS = 20;
+/** Both events have two indexed parameters. The first one is the payer. */
+const TRANSFER_EVENT = toEventSelector('Transfer(address,address,uint256)');
+const AUTHORIZATION_EVENT = toEventSelector('AuthorizationUsed(address,bytes32)');
+/** The event's selector and its two parameters. */
+const TOPIC_COUNT = 3;
+/** Limit of senders in one filter. Nodes refuse filters with thousands of senders. */
+const MAX_SENDERS = 200;
 
 export async function findSettlementsInLogs(
-  { rpcUrl, asset, chainTurn }: ChainFactsOptions & { readonly asset: string },
+  { rpcUrl, asset, chainTurn }: EvmNodeOptions & { readonly asset: string },
   address: string,
   context: RequestContext,
-): Promise<IndexAnswer<SettlementFacts>> {
+): Promise<SourceAnswer<SettlementFacts>> {
   try {
     const client = createChainClient(rpcUrl, context, chainTurn);
     const recipient = { asset: getAddress(asset), to: getAddress(address) };
@@ -56,7 +64,9 @@ async function readNewestFirst(
   const latest = await client.getBlock();
   const windowStart = latest.timestamp - BigInt(WINDOW_DAYS * DAY_SEC);
   const settlements: SettlementOnChain[] = [];
-  let [toBlock, oldest, blocksPerCall] = [latest.number, latest.timestamp, BLOCKS_PER_CALL];
+  let [toBlock, blocksPerCall] = [latest.number, BLOCKS_PER_CALL];
+  /** Timestamp of the oldest block that was read. */
+  let oldest = latest.timestamp;
   for (let call = 0; call < MAX_CALLS; call += 1) {
     const isFirst = toBlock === latest.number;
     const fromBlock = toBlock >= blocksPerCall ? toBlock - blocksPerCall + 1n : 0n;
@@ -112,21 +122,14 @@ function countDays(from: bigint, to: bigint): number {
   return Math.min(WINDOW_DAYS, Math.floor((10 * Number(to - from)) / DAY_SEC) / 10);
 }
 
-function toChainFailure(error: unknown, name: string): IndexAnswer<never> {
+function toChainFailure(error: unknown, name: string): SourceAnswer<never> {
   const cause = findUnreachable(error);
-  if (cause !== null) return toFailure(cause.message, cause.quietMs);
+  if (cause !== null) return toFailure(cause.message, cause.pauseMs);
   const failure = findNodeError(error);
   if (failure?.isTooLong) return toFailure(`${name}: ${failure.message}`);
   const reason = error instanceof Error ? error.name : 'unknown error';
   return toFailure(`${name} answered calls of the chain in no known form (${reason})`);
 }
-
-/** Both events have two indexed parameters. The first one is the payer. */
-const TRANSFER_EVENT = toEventSelector('Transfer(address,address,uint256)');
-const AUTHORIZATION_EVENT = toEventSelector('AuthorizationUsed(address,bytes32)');
-const TOPIC_COUNT = 3;
-/** Limit of senders in one filter. Nodes refuse filters with thousands of senders. */
-const MAX_SENDERS = 200;
 
 type SettlementOnChain = { readonly payer: string; readonly blockNumber: bigint };
 
@@ -156,28 +159,29 @@ async function readSettlements(
   windowStart: bigint,
 ): Promise<SettlementChunk> {
   const { fromBlock } = range;
-  const logs = (topics: LogTopic[]) => readLogs(client, asset, range, topics);
+  const readLogsWith = (topics: LogTopic[]) => readLogs(client, asset, range, topics);
   const [transfers, firstBlock] = await Promise.all([
-    logs([TRANSFER_EVENT, null, pad(to)]),
+    readLogsWith([TRANSFER_EVENT, null, pad(to)]),
     client.getBlock({ blockNumber: fromBlock }),
   ]);
   const senders = [...new Set(transfers.toReversed().map(({ account }) => account))];
   const payers = senders.slice(0, MAX_SENDERS);
   // One request covers all transfers. Receipts would need one request each.
-  const authorizations = payers.length === 0 ? [] : await logs([AUTHORIZATION_EVENT, payers]);
+  const authorizations =
+    payers.length === 0 ? [] : await readLogsWith([AUTHORIZATION_EVENT, payers]);
   const unusedCounts = countPairs(authorizations.map(toPair));
-  const settled = transfers.toReversed().flatMap((log) => {
+  const settlements = transfers.toReversed().flatMap((log) => {
     const pair = toPair(log);
     const count = unusedCounts.get(pair) ?? 0;
     unusedCounts.set(pair, count - 1);
     return count > 0 ? [{ payer: log.account, blockNumber: log.blockNumber }] : [];
   });
-  const isAllInWindow = settled.length === 0 || firstBlock.timestamp >= windowStart;
+  const isAllInWindow = settlements.length === 0 || firstBlock.timestamp >= windowStart;
   const startBlock = isAllInWindow
     ? fromBlock
     : await findFirstBlockSince(client, windowStart, range);
   return {
-    settlements: settled.filter(({ blockNumber }) => blockNumber >= startBlock),
+    settlements: settlements.filter(({ blockNumber }) => blockNumber >= startBlock),
     firstTimestamp: firstBlock.timestamp,
     isComplete: senders.length <= MAX_SENDERS,
   };

@@ -3,10 +3,10 @@ import type { Origin } from '../guard/origin.ts';
 import type { Lookup, SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
-import { type IndexAnswer, type RequestContext, WINDOW_DAYS } from './ask.ts';
+import type { RequestContext, SourceAnswer } from './ask.ts';
 import { type AskMerchant, askBazaarSettlements, NO_RECIPIENT } from './bazaar.ts';
-import { isSettlementFacts } from './index-answers.ts';
-import type { EcosystemOptions } from './options.ts';
+import { isSettlementFacts, WINDOW_DAYS } from './index-answers.ts';
+import type { SourceOptions } from './options.ts';
 import type { ResponseCache } from './response-cache.ts';
 import { askX402scanByAddress, askX402scanByOrigin } from './x402scan.ts';
 
@@ -24,14 +24,15 @@ export async function lookUpSettlements(
   context: RequestContext,
 ): Promise<Lookup<SettlementFacts>> {
   if (sources.length === 0) return { state: 'off', why: 'switched-off' };
-  const startLookups = sources.flatMap(({ name: source, toQuestion }) => {
+  const lookupStarts = sources.flatMap(({ name: source, toQuestion }) => {
     const question = toQuestion(origin, payees);
     if (question === null) return [];
     const { key, ask } = question;
-    const cached = { source, key, isAnswer: isSettlementFacts, ask: () => ask(context) };
-    return [() => cache.lookup(cached)];
+    return [
+      () => cache.lookup({ source, key, isAnswer: isSettlementFacts, ask: () => ask(context) }),
+    ];
   });
-  const lookups = await lookUpHedged(startLookups, hasSettlement);
+  const lookups = await lookUpHedged(lookupStarts, hasSettlement);
   const sufficient = lookups.find(hasSettlement);
   const [widest] = lookups
     .filter((lookup) => lookup.state === 'seen')
@@ -69,7 +70,7 @@ function listNames(names: readonly string[]): string {
 type SettlementQuestion = {
   /** Cache key within the source: two scans with the same key share an answer. */
   readonly key: string;
-  ask(context: RequestContext): Promise<IndexAnswer<SettlementFacts>>;
+  ask(context: RequestContext): Promise<SourceAnswer<SettlementFacts>>;
 };
 
 type SettlementSource = {
@@ -84,8 +85,8 @@ type SettlementSource = {
  * who may have other origins.
  */
 export function listSettlementSources(
-  options: EcosystemOptions,
-  askMerchant?: AskMerchant,
+  options: SourceOptions,
+  askMerchant: AskMerchant,
 ): readonly SettlementSource[] {
   const { x402scanUrl, bazaarUrl, rpcUrl, asset, network, chainTurn } = options;
   const sources: SettlementSource[] = [];
@@ -130,13 +131,13 @@ export function listSettlementSources(
 function toAddressSource(
   name: string,
   scope: string,
-  ask: (address: string, context: RequestContext) => Promise<IndexAnswer<SettlementFacts>>,
-  isCovered: (payee: Payee) => boolean = () => true,
+  ask: (address: string, context: RequestContext) => Promise<SourceAnswer<SettlementFacts>>,
+  canAskAbout: (payee: Payee) => boolean = () => true,
 ): SettlementSource {
   return {
     name,
     toQuestion: (_origin, payees) => {
-      const payee = payees.find(isCovered);
+      const payee = payees.find(canAskAbout);
       if (payee === undefined) return null;
       const { address } = payee;
       return { key: `${scope} settlements to ${address}`, ask: (context) => ask(address, context) };
@@ -144,7 +145,7 @@ function toAddressSource(
   };
 }
 
-export type SourceLookup<T> = () => Promise<Lookup<T>>;
+export type StartLookup<T> = () => Promise<Lookup<T>>;
 
 /** Time that a source has to answer before the next one is asked in parallel. */
 const HEAD_START_MS = 750;
@@ -154,11 +155,11 @@ const HEAD_START_MS = 750;
  * the first sufficient one, or all. The lookups must not reject. The deadline that the sources share ends all lookups.
  */
 export async function lookUpHedged<T>(
-  startLookups: readonly SourceLookup<T>[],
+  lookupStarts: readonly StartLookup<T>[],
   isEnough: (lookup: Lookup<T>) => boolean,
   headStartMs = HEAD_START_MS,
 ): Promise<readonly Lookup<T>[]> {
-  const [start, ...later] = startLookups;
+  const [start, ...later] = lookupStarts;
   if (start === undefined) return [];
   const pending = start();
   const early = await Promise.race([pending, delay(headStartMs, null, { ref: false })]);

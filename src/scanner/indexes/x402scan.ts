@@ -4,16 +4,9 @@ import type { Origin } from '../guard/origin.ts';
 import type { IndexRow, SettlementFacts } from '../model/third-parties.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import type { AnswerParser } from '../third-parties/answer-reader.ts';
-import {
-  askOk,
-  type IndexAnswer,
-  type RequestContext,
-  toFailure,
-  toIndexParser,
-  WINDOW_DAYS,
-} from './ask.ts';
+import { askOk, type RequestContext, type SourceAnswer, toFailure } from './ask.ts';
 import { toFacts } from './bazaar.ts';
-import type { OriginRow, Unread } from './index-answers.ts';
+import { type OriginRow, toIndexParser, type Unread, WINDOW_DAYS } from './index-answers.ts';
 import { isSameOrigin } from './listed-terms.ts';
 
 const MAX_ROWS = 10;
@@ -26,7 +19,7 @@ export async function askX402scanOrigin(
   base: string,
   origin: Origin,
   context: RequestContext,
-): Promise<IndexAnswer<IndexRow>> {
+): Promise<SourceAnswer<IndexRow>> {
   // The names of other hosts may contain this host, and may fill the page. The search for the URL matches fewer hosts.
   for (const search of [origin.host, origin.url]) {
     const input = { search, limit: MAX_ROWS };
@@ -47,7 +40,7 @@ export async function askX402scanVerified(
   base: string,
   originId: string,
   context: RequestContext,
-): Promise<IndexAnswer<boolean>> {
+): Promise<SourceAnswer<boolean>> {
   const input = { originId };
   return askTrpc(base, 'public.resources.verificationStatus', input, context, VERIFICATION_PARSER);
 }
@@ -72,15 +65,15 @@ export async function askX402scanByOrigin(
   base: string,
   origin: Origin,
   context: RequestContext,
-): Promise<IndexAnswer<SettlementFacts>> {
+): Promise<SourceAnswer<SettlementFacts>> {
   const input = {
     originUrls: [origin.url],
     timeframe: WINDOW_DAYS,
     sorting: { id: 'tx_count', desc: true },
   };
-  const rows = await askTrpc(base, 'public.sellers.bazaar.list', input, context, SELLERS_PARSER);
-  if (!rows.ok) return rows;
-  const own = rows.value.filter(
+  const answer = await askTrpc(base, 'public.sellers.bazaar.list', input, context, SELLERS_PARSER);
+  if (!answer.ok) return answer;
+  const own = answer.value.filter(
     ({ origins }) =>
       origins === undefined || origins.some((listedOrigin) => isSameOrigin(listedOrigin, origin)),
   );
@@ -88,29 +81,29 @@ export async function askX402scanByOrigin(
   return { ok: true, value: toFacts(null, own) };
 }
 
-/** Counts settlements to one address over all of its origins. An empty `include` would select all rows. */
+/** Counts settlements to one address over all of its origins. */
 export async function askX402scanByAddress(
   base: string,
   address: string,
   context: RequestContext,
-): Promise<IndexAnswer<SettlementFacts>> {
+): Promise<SourceAnswer<SettlementFacts>> {
   const input = { recipients: { include: [address] }, timeframe: WINDOW_DAYS };
-  const rows = await askTrpc(base, 'public.sellers.all.list', input, context, SELLERS_PARSER);
-  if (!rows.ok) return rows;
-  const own = rows.value.filter(
+  const answer = await askTrpc(base, 'public.sellers.all.list', input, context, SELLERS_PARSER);
+  if (!answer.ok) return answer;
+  const own = answer.value.filter(
     ({ recipient }) => recipient === undefined || isSameAddress(recipient, address),
   );
   return { ok: true, value: { ...toFacts(address, own), windowDays: WINDOW_DAYS } };
 }
 
-/** Asks a tRPC interface that speaks superjson: a GET with the input in the query. */
+/** Asks a tRPC interface that encodes with superjson: a GET with the input in the query. */
 async function askTrpc<Value>(
   base: string,
   procedure: string,
   input: object,
   context: RequestContext,
   parser: AnswerParser<Value | Unread>,
-): Promise<IndexAnswer<Value>> {
+): Promise<SourceAnswer<Value>> {
   const url = toTrpcUrl(base, procedure, input);
   const answer = await askOk(url, { ...context, parser, detail: null });
   if (!answer.ok) return answer;

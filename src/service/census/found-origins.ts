@@ -56,8 +56,11 @@ export class FoundOrigins {
   }
 
   /** Adds the listings of one page of an index. Other requests are served every 100 rows. */
-  async add({ listings, refused }: Pick<ListingPage, 'listings' | 'refused'>): Promise<void> {
-    this.refusedCount += refused;
+  async add({
+    listings,
+    refusedCount,
+  }: Pick<ListingPage, 'listings' | 'refusedCount'>): Promise<void> {
+    this.refusedCount += refusedCount;
     for (const [index, listing] of listings.entries()) {
       if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await nextTurn();
       await this.#addListing(listing);

@@ -89,7 +89,7 @@ export function openCensus(config: Config, settings: CensusConfig, parts: OpenSc
   const standing = createCensusStanding({
     sources: { ...config.sources, ...NO_NODE, userAgent, answers },
     snapshots: createSnapshotCache(store),
-    bazaarRows: (host) => readBazaarRows(store, host),
+    findBazaarRows: (host) => readBazaarRows(store, host),
     isBusy: () => scanCoordinator.running() > 0,
   });
   const wishes = new Wishes({ store, policy, excludePath: settings.excludePath, onError });

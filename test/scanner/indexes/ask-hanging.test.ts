@@ -15,7 +15,7 @@ describe('a source that hangs', () => {
     expect(await askOk(source.url, { ...requestContext(SHORT_MS), ...ANSWER_OPTIONS })).toEqual({
       ok: false,
       detail: `127.0.0.1:${port} did not answer within 300 ms`,
-      quietMs: 30_000,
+      pauseMs: 30_000,
     });
   });
 

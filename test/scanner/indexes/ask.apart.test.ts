@@ -50,7 +50,7 @@ describe('a request to an index', () => {
     const scope = mockIndex()
       .get('/look')
       .reply(status, 'no', { location: 'https://other.example.com/' });
-    expect(await lookup()).toEqual({ ok: false, detail, quietMs: 0 });
+    expect(await lookup()).toEqual({ ok: false, detail, pauseMs: 0 });
     expect(scope.isDone()).toBe(true);
   });
 
@@ -74,7 +74,7 @@ describe('a request to an index', () => {
     expect(await lookup()).toEqual({
       ok: false,
       detail: 'index.example.com answered with more than 1000 bytes',
-      quietMs: 0,
+      pauseMs: 0,
       isTooLong: true,
     });
   });
@@ -124,7 +124,7 @@ describe.each([429, 503])('an index that is busy (%i)', (status) => {
     expect(await lookup()).toEqual({
       ok: false,
       detail: `index.example.com answered ${status}`,
-      quietMs: 120_000,
+      pauseMs: 120_000,
       isBusy: true,
     });
     expect(scope.pendingMocks()).toHaveLength(1);
@@ -132,6 +132,6 @@ describe.each([429, 503])('an index that is busy (%i)', (status) => {
 
   test('is left alone for at most ten minutes', async () => {
     mockIndex().get('/look').reply(status, 'later', { 'retry-after': '86400' });
-    expect(await lookup()).toMatchObject({ ok: false, quietMs: 600_000 });
+    expect(await lookup()).toMatchObject({ ok: false, pauseMs: 600_000 });
   });
 });

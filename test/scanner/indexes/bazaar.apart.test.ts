@@ -1,7 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { askBazaarListings, askBazaarSettlements } from '../../../src/scanner/indexes/bazaar.ts';
+import {
+  askBazaarListings,
+  askBazaarSettlements,
+  createMerchantCache,
+} from '../../../src/scanner/indexes/bazaar.ts';
 import { bazaarItem, MERCHANT_NOT_FOUND, merchant, PAY_TO } from './recorded-answers.ts';
 import { requestContext } from './request-context.ts';
 import { type StandInAnswer, startStandIn } from './stand-in.ts';
@@ -20,7 +24,8 @@ afterEach(() => {
 
 const mockMerchant = (path = '/platform/v2/x402') =>
   nock(BAZAAR_URL).get(`${path}/discovery/merchant`).query({ payTo: PAY_TO, limit: 100 });
-const lookup = (base = BAZAAR_URL) => askBazaarSettlements(base, PAY_TO, requestContext());
+const lookup = (base = BAZAAR_URL) =>
+  askBazaarSettlements(base, PAY_TO, requestContext(), createMerchantCache(Date.now));
 
 describe("the Bazaar's count for an address", () => {
   test('is the sum of the calls of all its resources, but the greatest number of payers, because resources may share payers', async () => {
@@ -104,7 +109,7 @@ describe('an answer of the Bazaar', () => {
     expect(await lookup()).toEqual({
       ok: false,
       detail: expect.stringContaining(detail),
-      quietMs: 0,
+      pauseMs: 0,
     });
   });
 
@@ -127,7 +132,7 @@ describe('an answer of the Bazaar', () => {
     mockMerchant().reply(200, merchant([]));
     expect(await lookup()).toMatchObject({ ok: true });
     mockMerchant().reply(429, '', { 'retry-after': '60' });
-    expect(await lookup()).toMatchObject({ ok: false, quietMs: 60_000 });
+    expect(await lookup()).toMatchObject({ ok: false, pauseMs: 60_000 });
   });
 });
 
@@ -151,7 +156,12 @@ describe('the Bazaar listings of a recipient', () => {
     onTestFinished(() => source.close());
     const offsets = () =>
       source.requestedPaths.map((path) => new URL(path, source.url).searchParams.get('offset'));
-    const lookup = await askBazaarListings(source.url, PAY_TO, requestContext());
+    const lookup = await askBazaarListings(
+      source.url,
+      PAY_TO,
+      requestContext(),
+      createMerchantCache(Date.now),
+    );
     if (!lookup.ok) throw new Error(lookup.detail);
     return { ...lookup.value, offsets: offsets(), maxOpen };
   }

@@ -5,7 +5,7 @@ import {
   type ImportedRows,
 } from '../../../src/scanner/indexes/census-standing.ts';
 import { createStanding } from '../../../src/scanner/indexes/create-standing.ts';
-import type { EcosystemOptions } from '../../../src/scanner/indexes/options.ts';
+import type { SourceOptions } from '../../../src/scanner/indexes/options.ts';
 import {
   type AnswersByName,
   answersKnowing,
@@ -43,14 +43,14 @@ beforeEach(async () => {
 });
 afterEach(() => source.close());
 
-const sources = (overrides: Partial<EcosystemOptions> = {}) =>
+const sources = (overrides: Partial<SourceOptions> = {}) =>
   sourcesAt(source, { rpcUrl: source.url, solanaRpcUrl: source.url, ...overrides });
 
-function openCensus(overrides: Partial<EcosystemOptions> = {}) {
+function openCensus(overrides: Partial<SourceOptions> = {}) {
   return createCensusStanding({
     sources: sources(overrides),
     snapshots: cache,
-    bazaarRows: async (host) => importedByHost[host] ?? null,
+    findBazaarRows: async (host) => importedByHost[host] ?? null,
     isBusy: () => isBusy,
   });
 }
@@ -272,7 +272,7 @@ describe('settlements in the census', () => {
     const withFailingStore = createCensusStanding({
       sources: sources({ x402scanUrl: null }),
       snapshots: cache,
-      bazaarRows: () => Promise.reject(new Error('the store is down')),
+      findBazaarRows: () => Promise.reject(new Error('the store is down')),
       isBusy: () => false,
     });
     expect(await withFailingStore.settlements(ORIGIN, [PAYEE])).toEqual(noImport);

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
 import { createStanding } from '../../../src/scanner/indexes/create-standing.ts';
-import type { EcosystemOptions } from '../../../src/scanner/indexes/options.ts';
+import type { SourceOptions } from '../../../src/scanner/indexes/options.ts';
 import {
   type AnswersByName,
   answersKnowing,
@@ -55,7 +55,7 @@ beforeEach(async () => {
 });
 afterEach(() => source.close());
 
-const openStanding = (overrides: Partial<EcosystemOptions> = {}, timeoutMs = PATIENT_MS) =>
+const openStanding = (overrides: Partial<SourceOptions> = {}, timeoutMs = PATIENT_MS) =>
   createStanding(sourcesAt(source, overrides), cache, timeoutMs);
 
 describe('the standing of an origin', () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { lookUpHedged, type SourceLookup } from '../../../src/scanner/indexes/settlements.ts';
+import { lookUpHedged, type StartLookup } from '../../../src/scanner/indexes/settlements.ts';
 import type { Lookup } from '../../../src/scanner/model/observations.ts';
 
 const LONG_WAIT_MS = 3_600_000;
@@ -15,7 +15,7 @@ const isEnough = (lookup: Lookup<number>) => lookup.state === 'seen' && lookup.d
 function createSources(lookups: readonly (Lookup<number> | 'never')[]) {
   const askedIndexes: number[] = [];
   const sources = lookups.map(
-    (lookup, index): SourceLookup<number> =>
+    (lookup, index): StartLookup<number> =>
       () => {
         askedIndexes.push(index);
         return lookup === 'never' ? new Promise(() => {}) : Promise.resolve(lookup);

@@ -106,7 +106,7 @@ describe('an import of the Bazaar', () => {
     const { result, urls, requests, results, maxOpen } = await importFrom((page) =>
       bazaarPage(total, page),
     );
-    expect(result).toEqual({ isComplete: true, pages: expected.length, detail: null });
+    expect(result).toEqual({ isComplete: true, pageCount: expected.length, detail: null });
     expect(listOffsets(requests)).toEqual(expected);
     expect(new Set(listLimits(requests))).toEqual(new Set([1_000]));
     expect(urls).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
@@ -135,7 +135,7 @@ describe('an import of the Bazaar', () => {
     const { result, urls, requests } = await importFrom(({ limit, offset }) =>
       bazaarPage(250, { limit: Math.min(limit, 100), offset }),
     );
-    expect(result).toEqual({ isComplete: true, pages: 3, detail: null });
+    expect(result).toEqual({ isComplete: true, pageCount: 3, detail: null });
     expect(listLimits(requests)).toEqual([1_000, 100, 100]);
     expect(urls).toEqual(Array.from({ length: 250 }, (_, at) => urlAt(at)));
   });
@@ -146,7 +146,7 @@ describe('an import of the Bazaar', () => {
     );
     expect(requests).toHaveLength(100);
     const detail = `${new URL(index.url).host} has more than 100 pages`;
-    expect(result).toEqual({ isComplete: false, pages: 100, detail });
+    expect(result).toEqual({ isComplete: false, pageCount: 100, detail });
   });
 
   test('is incomplete if an empty page comes before the total is reached', async () => {
@@ -154,7 +154,7 @@ describe('an import of the Bazaar', () => {
       bazaarPage(1_500, { limit: 0, offset }),
     );
     expect(requests).toHaveLength(1);
-    expect(result).toMatchObject({ isComplete: false, pages: 1 });
+    expect(result).toMatchObject({ isComplete: false, pageCount: 1 });
   });
 
   test('gives each listing its method, terms, calls and payers', async () => {
@@ -204,7 +204,7 @@ describe('an import of x402scan', () => {
       },
       { source: 'x402scan' },
     );
-    expect(result).toEqual({ isComplete: true, pages: 3, detail: null });
+    expect(result).toEqual({ isComplete: true, pageCount: 3, detail: null });
     expect(urls).toEqual(Array.from({ length: total }, (_, at) => urlAt(at)));
     expect(index.requestedPaths.map(readInput)).toEqual(
       [0, 1, 2].map((page) => ({
@@ -251,7 +251,7 @@ describe.each([429, 503])('an index that is busy (%i)', (status) => {
     ['3600', 120_000],
   ])('is asked again up to three times (Retry-After: %s)', async (retryAfter, waitMs) => {
     const { result, waits, results, urls } = await importFrom(busyFor(3, retryAfter));
-    expect(result).toEqual({ isComplete: true, pages: 2, detail: null });
+    expect(result).toEqual({ isComplete: true, pageCount: 2, detail: null });
     expect(waits).toEqual([waitMs, waitMs, waitMs]);
     expect(results).toEqual(['read', 'busy', 'busy', 'busy', 'read']);
     expect(urls).toHaveLength(1_500);
@@ -260,7 +260,7 @@ describe.each([429, 503])('an index that is busy (%i)', (status) => {
   test('ends the import at the fourth busy answer, and the rows read so far are kept', async () => {
     const { result, waits, urls } = await importFrom(busyFor(4, '1'));
     const detail = `${new URL(index.url).host} answered ${status}`;
-    expect(result).toEqual({ isComplete: false, pages: 1, detail });
+    expect(result).toEqual({ isComplete: false, pageCount: 1, detail });
     expect(waits).toHaveLength(3);
     expect(urls).toHaveLength(1_000);
     expect(index.requestedPaths).toHaveLength(5);
@@ -275,7 +275,7 @@ describe('a page of 17 MiB', () => {
     const { result, urls, requests, results } = await importFrom((page) =>
       page.limit > 250 ? padPage(bazaarPage(600, page)) : bazaarPage(600, page),
     );
-    expect(result).toEqual({ isComplete: true, pages: 3, detail: null });
+    expect(result).toEqual({ isComplete: true, pageCount: 3, detail: null });
     expect(listLimits(requests)).toEqual([1_000, 250, 250, 250]);
     expect(listOffsets(requests)).toEqual([0, 0, 250, 500]);
     expect(results).toEqual(['too_large', 'read', 'read', 'read']);
@@ -297,7 +297,7 @@ describe('a page of 17 MiB', () => {
     const { result, requests } = await importFrom((page) => padPage(bazaarPage(600, page)));
     expect(listLimits(requests)).toEqual([1_000, 250, 60, 10, 1]);
     const detail = expect.stringContaining('answered with more than 16777216 bytes');
-    expect(result).toEqual({ isComplete: false, pages: 0, detail });
+    expect(result).toEqual({ isComplete: false, pageCount: 0, detail });
   });
 });
 
@@ -316,7 +316,7 @@ describe('an import ends incomplete', () => {
       const body = source === 'bazaar' ? json : trpc(json);
       const { result, requests, results } = await importFrom(() => ({ json: body }), { source });
       const detail = `${new URL(index.url).host} answered in an unknown shape`;
-      expect(result).toEqual({ isComplete: false, pages: 0, detail });
+      expect(result).toEqual({ isComplete: false, pageCount: 0, detail });
       expect(requests).toHaveLength(1);
       expect(results).toEqual(['failed']);
       if (source === 'bazaar') await index.close();
@@ -326,7 +326,7 @@ describe('an import ends incomplete', () => {
   test.each([500, 404, 204])('with the status %i', async (status) => {
     const { result } = await importFrom(() => ({ status, json: { items: [bazaarRow(1)] } }));
     const detail = `${new URL(index.url).host} answered ${status}`;
-    expect(result).toEqual({ isComplete: false, pages: 0, detail });
+    expect(result).toEqual({ isComplete: false, pageCount: 0, detail });
   });
 
   test('with a redirect, which is not followed', async () => {
@@ -347,7 +347,7 @@ describe('an import ends incomplete', () => {
     );
     expect(timeoutSpy.mock.calls).toEqual([[30_000], [30_000]]);
     const detail = `${new URL(index.url).host} did not answer within 30000 ms`;
-    expect(result).toEqual({ isComplete: false, pages: 1, detail });
+    expect(result).toEqual({ isComplete: false, pageCount: 1, detail });
   });
 
   test('when its signal aborts a request or a wait', async () => {
@@ -360,7 +360,7 @@ describe('an import ends incomplete', () => {
       { signal: requestAbort.signal },
     );
     const detail = 'the import was stopped';
-    expect(aborted.result).toEqual({ isComplete: false, pages: 0, detail });
+    expect(aborted.result).toEqual({ isComplete: false, pageCount: 0, detail });
     await index.close();
 
     const waitAbort = new AbortController();

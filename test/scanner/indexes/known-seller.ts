@@ -1,5 +1,5 @@
 /** Servers that play x402scan, the Bazaar and the partner listing, which know one seller. */
-import type { EcosystemOptions } from '../../../src/scanner/indexes/options.ts';
+import type { SourceOptions } from '../../../src/scanner/indexes/options.ts';
 import { isSameAddress } from '../../../src/scanner/parse/x402/namespaces.ts';
 import {
   bazaarItem,
@@ -43,10 +43,7 @@ export function listRequests({ requestedPaths, url }: StandIn): readonly string[
 }
 
 /** Settings by which all sources are this one server. */
-export function sourcesAt(
-  { url }: StandIn,
-  overrides: Partial<EcosystemOptions> = {},
-): EcosystemOptions {
+export function sourcesAt({ url }: StandIn, overrides: Partial<SourceOptions> = {}): SourceOptions {
   return {
     ...{ x402scanUrl: url, bazaarUrl: url, ecosystemUrl: url, rpcUrl: null },
     ...{ asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', network: 'eip155:8453' },

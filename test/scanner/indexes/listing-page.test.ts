@@ -45,7 +45,7 @@ describe('a row that is left out', () => {
     ['no payment option', bazaarRow({ accepts: [] })],
   ])('has %s', (_title, row) => {
     for (const page of readFromBothIndexes(row)) {
-      expect(page?.size).toBe(2);
+      expect(page?.rowCount).toBe(2);
       expect(page?.listings.map(toUrl)).toEqual([GOOD_URL]);
     }
   });
@@ -67,7 +67,7 @@ describe('a row that is kept', () => {
     const texts = ['javascript:alert(1)', 'file:///etc/passwd', '//', '', 'https://10.0.0.1/a'];
     for (const page of readFromBothIndexes(...texts.map((resource) => bazaarRow({ resource })))) {
       expect(page?.listings.map(toUrl)).toEqual([GOOD_URL]);
-      expect(page?.refused).toBe(texts.length);
+      expect(page?.refusedCount).toBe(texts.length);
     }
   });
 
@@ -75,7 +75,7 @@ describe('a row that is kept', () => {
     const rows = Array.from({ length: 30 }, (_, n) => bazaarRow({ resource: `${GOOD_URL}/${n}` }));
     const page = readListingPage(toBazaarPage(...rows), { source: 'bazaar', ...DETAIL, limit: 10 });
     expect(page?.listings).toHaveLength(10);
-    expect(page?.size).toBe(10);
+    expect(page?.rowCount).toBe(10);
   });
 
   test('has its lone surrogates replaced, because a store cannot keep them', () => {
@@ -143,9 +143,9 @@ describe('the total of an index', () => {
   ])('%s is read as %j', (text, total) => {
     const page = `{"items":[],"pagination":{"limit":1000,"offset":0,"total":${text}}}`;
     expect(readListingPage(page, { source: 'bazaar', ...DETAIL })).toEqual({
-      ...{ listings: [], refused: 0 },
-      size: 0,
-      total,
+      ...{ listings: [], refusedCount: 0 },
+      rowCount: 0,
+      indexRowCount: total,
     });
   });
 });

@@ -1,6 +1,6 @@
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { askPartners } from '../../../src/scanner/indexes/create-standing.ts';
+import { askPartners } from '../../../src/scanner/indexes/partners.ts';
 import { requestContext } from './request-context.ts';
 
 const PARTNERS_URL = 'https://www.x402.example';
@@ -65,7 +65,7 @@ describe('the listing of partners', () => {
       expect(await lookup()).toEqual({
         ok: false,
         detail: 'www.x402.example shows no partner records',
-        quietMs: 0,
+        pauseMs: 0,
       });
     },
   );
@@ -81,7 +81,7 @@ describe('the listing of partners', () => {
       detail: expect.stringContaining('more than'),
     });
     mockListing().reply(429, '', { 'retry-after': '30' });
-    expect(await lookup()).toMatchObject({ ok: false, quietMs: 30_000 });
+    expect(await lookup()).toMatchObject({ ok: false, pauseMs: 30_000 });
   });
 
   test('that is busy for a moment is asked once more', async () => {

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { type IndexAnswer, toFailure } from '../../../src/scanner/indexes/ask.ts';
+import { type SourceAnswer, toFailure } from '../../../src/scanner/indexes/ask.ts';
 import { createResponseCache, type Question } from '../../../src/scanner/indexes/response-cache.ts';
 import { DAY_MS, HOUR_MS, type MemoryCache, memoryCache } from './memory-cache.ts';
 
-const GOOD_ANSWER: IndexAnswer<number> = { ok: true, value: 7 };
+const GOOD_ANSWER: SourceAnswer<number> = { ok: true, value: 7 };
 const FAILED_ANSWER = toFailure('index answered 500');
 
 /** Creates questions about a number. The test sets the answer of their source in `source.answer`. */
 function setUp(cache: MemoryCache = memoryCache()) {
   const answers = createResponseCache(cache);
-  const source = { answer: GOOD_ANSWER as IndexAnswer<number>, requests: 0 };
+  const source = { answer: GOOD_ANSWER as SourceAnswer<number>, requests: 0 };
   const question = (overrides: Partial<Question<number>> = {}): Question<number> => ({
     source: 'index',
     key: 'a',
@@ -53,7 +53,7 @@ describe('a good answer', () => {
 
   test('is requested once for all callers at the same time', async () => {
     const { source, question, lookup } = setUp();
-    let answerQuestion = (_: IndexAnswer<number>) => {};
+    let answerQuestion = (_: SourceAnswer<number>) => {};
     const slowQuestion = question({
       ask: () => {
         source.requests += 1;

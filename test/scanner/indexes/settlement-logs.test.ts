@@ -207,7 +207,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     expect(await lookUp(newAddress(), silentEndpoint, SHORT_MS)).toMatchObject({
       ok: false,
       detail: expect.stringContaining('did not answer within 300 ms'),
-      quietMs: 30_000,
+      pauseMs: 30_000,
     });
   });
 
@@ -221,7 +221,7 @@ describe('settlements in the logs of the chain', needs(chainUnavailable()), () =
     });
     expect(await lookUp(address, rpcUrl)).toMatchObject({ ok: true, value: { settlements: 1 } });
     const alwaysBusy = await startEndpoint(() => ({ status, retryAfter: '60', json: 'later' }));
-    expect(await lookUp(address, alwaysBusy)).toMatchObject({ ok: false, quietMs: 60_000 });
+    expect(await lookUp(address, alwaysBusy)).toMatchObject({ ok: false, pauseMs: 60_000 });
   });
 });
 

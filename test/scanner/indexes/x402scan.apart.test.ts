@@ -1,7 +1,7 @@
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../../src/scanner/guard/origin.ts';
-import type { IndexAnswer } from '../../../src/scanner/indexes/ask.ts';
+import type { SourceAnswer } from '../../../src/scanner/indexes/ask.ts';
 import {
   askX402scanByAddress,
   askX402scanByOrigin,
@@ -246,7 +246,7 @@ describe('settlements by address', () => {
   });
 });
 
-const ASK_BY_PROCEDURE: Record<string, () => Promise<IndexAnswer<unknown>>> = {
+const ASK_BY_PROCEDURE: Record<string, () => Promise<SourceAnswer<unknown>>> = {
   'public.origins.search': lookup,
   'public.resources.verificationStatus': () =>
     askX402scanVerified(BASE_URL, ORIGIN_ID, requestContext()),
@@ -270,7 +270,7 @@ describe.each(Object.entries(ASK_BY_PROCEDURE))('a request of %s', (procedure, a
     expect(await askIndex()).toEqual({
       ok: false,
       detail: `www.x402scan.example answered ${procedure} in an unknown shape`,
-      quietMs: 0,
+      pauseMs: 0,
     });
   });
 
@@ -289,7 +289,7 @@ describe.each(Object.entries(ASK_BY_PROCEDURE))('a request of %s', (procedure, a
   test('is sent once more if the index is busy', async () => {
     mockAnyInput().reply(429, '', { 'retry-after': '0' });
     mockAnyInput().reply(503, '', { 'retry-after': '90' });
-    expect(await askIndex()).toMatchObject({ ok: false, quietMs: 90_000 });
+    expect(await askIndex()).toMatchObject({ ok: false, pauseMs: 90_000 });
     expect(nock.isDone()).toBe(true);
   });
 });

@@ -29,7 +29,7 @@ async function findOrigin(...listed: readonly (readonly [string | null, string])
     ...{ origin: parseOrigin(SHOP_URL), domain: HOST, path, bazaar: null },
     method: method?.toUpperCase() ?? null,
   }));
-  await origins.add({ listings, refused: 0 });
+  await origins.add({ listings, refusedCount: 0 });
   const origin = origins.byHost.get(HOST);
   if (origin === undefined) throw new Error('nothing was found');
   return origin;
@@ -146,7 +146,7 @@ test('rows of the Bazaar are those of its newest import', async () => {
   });
   const origins = new FoundOrigins({ policy: DEFAULT_POLICY });
   const listing = { origin: parseOrigin(SHOP_URL), domain: HOST, path: '/a', method: null };
-  await origins.add({ listings: [{ ...listing, bazaar: row(`${SHOP_URL}/a`) }], refused: 0 });
+  await origins.add({ listings: [{ ...listing, bazaar: row(`${SHOP_URL}/a`) }], refusedCount: 0 });
   const origin = origins.byHost.get(HOST);
   if (origin === undefined) throw new Error('nothing was found');
   const firstListing = merge(NO_LISTING, origin, TODAY_IMPORT);
@@ -214,7 +214,7 @@ test('a listing has at most 16 KiB, and says that Bazaar rows were left out', as
   const origins = new FoundOrigins({ policy: DEFAULT_POLICY });
   const located = { origin: parseOrigin(SHOP_URL), domain: HOST, method: 'GET' };
   const listings = rows.map((bazaar, n) => ({ ...located, path: `/${n}`, bazaar }));
-  await origins.add({ listings, refused: 0 });
+  await origins.add({ listings, refusedCount: 0 });
   const found = origins.byHost.get(HOST);
   if (found === undefined) throw new Error('nothing was found');
   const listing = merge(NO_LISTING, found, TODAY_IMPORT);
@@ -233,7 +233,7 @@ test('of a hundred rows of strangers and the two of the seller, those are kept t
   const located = { origin: parseOrigin(SHOP_URL), domain: HOST, bazaar: null };
   const rows = [...strangers, ['GET', '/weather'] as const];
   const listings = rows.map(([method, path]) => ({ ...located, method, path }));
-  await origins.add({ listings, refused: 0 });
+  await origins.add({ listings, refusedCount: 0 });
   const found = origins.byHost.get(HOST);
   if (found === undefined) throw new Error('nothing was found');
   expect(found.resources.size).toBe(20);
@@ -247,7 +247,7 @@ test('an import takes 50,000 hosts at most', async () => {
     const origin = { ...parseOrigin(SHOP_URL), host: `h${n}` as CanonicalHost };
     await origins.add({
       listings: [{ origin, domain: `h${n}`, path: '/a', method: null, bazaar: null }],
-      refused: 0,
+      refusedCount: 0,
     });
   }
   expect(origins.byHost.size).toBe(MAX_HOSTS);
