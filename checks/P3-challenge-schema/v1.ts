@@ -27,6 +27,7 @@ const RELATIVE_URL = /^(?:\.{0,2}\/|\?|#|[-\w~%]+(?:[/?#]|$))/;
 const TYPE_NOTE =
   'the official Python client refuses the whole challenge, the TypeScript client reads on';
 const REMOVE_FIX = 'Correct the offer or remove it';
+const MOVE_FIX = 'Put the whole offers that stand elsewhere in the challenge into accepts.';
 const ORDER_FIX = 'Put the offers that clients can pay first';
 
 /** The SDK only warns on the console, and sends an empty list (x402 issue 2760). */
@@ -104,7 +105,8 @@ export default defineCheck({
     const inspect = (paidResource: ChallengedResource): readonly Flaw[] => {
       const { challenge } = paidResource.reading;
       const verdicts = findPayability(paidResource);
-      const flaws = listFlaws(judgeOffers(challenge, verdicts, kit), verdicts);
+      const offers = judgeOffers(challenge, verdicts, kit);
+      const flaws = nameOffersBeside(listFlaws(offers, verdicts), offers, challenge, kit);
       return [
         ...inspectTopLevel(paidResource, origin, verdicts, kit),
         ...listIllTyped(challenge, flaws, kit),
@@ -317,6 +319,23 @@ function listFlaws(offers: readonly JudgedOffer[], payability: ResourcePayabilit
     if (kind === null || offer.text === null) return [];
     return [[kind, offer.text, findFix(kind, offer, index < firstSound)]];
   });
+}
+
+/** If no offer of `accepts` is sound, says where the challenge has whole offers that clients do not read. */
+function nameOffersBeside(
+  flaws: readonly Flaw[],
+  offers: readonly JudgedOffer[],
+  challenge: Challenge,
+  kit: Kit,
+): readonly Flaw[] {
+  const pointer = offers.every(({ isUnsound }) => isUnsound) ? kit.offersBeside(challenge) : null;
+  const [first, ...others] = flaws;
+  if (pointer === null || first === undefined) return flaws;
+  const [kind, text] = first;
+  return [
+    [kind, `clients read /accepts, and whole offers stand at ${pointer}; ${text}`, MOVE_FIX],
+    ...others,
+  ];
 }
 
 /** Clients take the first offer that they can sign: the order is the remedy for an offer before a sound one. */

@@ -4,6 +4,10 @@ import { defineCheck, documentOutcomes, fail, pass, passageFix, warn } from '#ch
 const FIX =
   'Serve /llms.txt as Markdown: "# Name", "> summary", then "## Section" with a list of links.';
 
+/** Site generators put front matter or a comment before the title. */
+const MOVE_FIX = 'Make "# Name" the first line of /llms.txt: move what stands before it.';
+const LATER_H1 = /^# +\S/m;
+
 const OUTCOMES = {
   ...documentOutcomes(FIX),
   'no-h1': fail(FIX),
@@ -36,6 +40,7 @@ export default defineCheck({
       return [
         'no-h1',
         `/llms.txt has no "# Name" as its first line: it starts with ${kit.quote(reading.body)}`,
+        LATER_H1.test(reading.body) ? MOVE_FIX : undefined,
       ];
     const title = kit.quote(leadH1);
     if (summary === null)

@@ -1,5 +1,5 @@
 /** S9: a caller who knows only the host finds a discovery document from the root. Rule: README.md. */
-import { defineCheck, fail, pass, warn } from '#check';
+import { defineCheck, fail, pass, passageFix, warn } from '#check';
 import type { Kit } from '#kit';
 import type { HttpData } from '#model';
 import type { JsonValue } from '#parse/json';
@@ -50,7 +50,8 @@ export default defineCheck({
         `GET / redirects to ${kit.quote(target)}, which is not a discovery document here`,
       ];
     }
-    if (LOGIN_STATUSES.has(data.status)) return ['login', `GET /: ${data.status}`];
+    if (LOGIN_STATUSES.has(data.status))
+      return ['login', `GET /: ${data.status}`, passageFix('/', data.status)];
     if (data.status < 200 || data.status > 299) return ['error', `GET /: ${data.status}`];
     if (target !== undefined) {
       const path = new URL(data.url).pathname;

@@ -2,11 +2,13 @@ import { expect, test } from 'vitest';
 import P1 from '../../checks/P1-http-reachable/v1.ts';
 import P2v1 from '../../checks/P2-x402-challenge/v1.ts';
 import P2v2 from '../../checks/P2-x402-challenge/v2.ts';
+import P3 from '../../checks/P3-challenge-schema/v1.ts';
 import P4 from '../../checks/P4-payment-required-header/v1.ts';
 import S1 from '../../checks/S1-openapi-present/v1.ts';
 import S6 from '../../checks/S6-well-known-x402/v1.ts';
 import S7 from '../../checks/S7-llms-txt/v1.ts';
 import S8 from '../../checks/S8-agent-card/v1.ts';
+import S9 from '../../checks/S9-root-discoverable/v1.ts';
 import S10 from '../../checks/S10-robots-ai-allow/v1.ts';
 import S12 from '../../checks/S12-favicon/v1.ts';
 import type { ResourceSet } from '../../src/scanner/model/observations.ts';
@@ -16,8 +18,10 @@ import {
   at,
   bodyChallenge402,
   challenge402,
+  challengeV2,
   failure,
   html,
+  offer,
   perfectSeller,
   resource,
   resources,
@@ -81,6 +85,23 @@ test('the fixes of documents that answer 401 name the login', () => {
   };
   expect(S1.evaluate(observations, createKit()).fix).toContain('login');
   expect(S7.evaluate(observations, createKit()).fix).toContain('login');
+  expect(S9.evaluate({ ...observations, root: login }, createKit()).fix).toContain('login');
+});
+
+test.each([
+  ['---\ntitle: Weather\n---\n\n# Weather\n\n> By the call\n', /^Make "# Name" the first line/],
+  ['<!-- generated -->\n# Weather\n', /^Make "# Name" the first line/],
+  ['Weather by the call\n\n## API\n', /^Serve/],
+])('the fix of S7 for the text %j', (text, fix) => {
+  const verdict = S7.evaluate({ ...perfectSeller(), llmsTxt: answer(200, text) }, createKit());
+  expect(verdict).toMatchObject({ outcome: 'no-h1', fix: expect.stringMatching(fix) });
+});
+
+test('the fix of P3 for whole offers beside accepts says to put them into it', () => {
+  const challenge = challengeV2({ accepts: [{ asset: 'USDC' }], paymentRequirements: [offer()] });
+  const paid = resource({ get: challenge402(challenge) });
+  const observations = { ...perfectSeller(), resources: resources([paid]), payability: null };
+  expect(P3.evaluate(observations, createKit()).fix).toMatch(/^Put the whole offers/);
 });
 
 test('the fixes of S1 and S6 name a firewall if the documents answer 403', () => {

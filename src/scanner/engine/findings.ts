@@ -78,11 +78,11 @@ export function isFound<Name extends string>(finding: Finding<Name>): finding is
 const FIREWALL_FIX =
   'Let callers without a browser through the firewall: it answers them with 403.';
 
-const LOGIN_FIX = 'Let callers without a login read it: a login answers them with 401.';
-
 /** Returns the fix for a document or icon that answers 401, 402 or 403; undefined for every other status. */
 export function passageFix(path: string, status: number | null): string | undefined {
-  if (status === 401) return LOGIN_FIX;
+  if (status === 401) {
+    return `Let callers without a login read GET ${path}: a login answers them with 401.`;
+  }
   if (status === 403) return FIREWALL_FIX;
   if (status !== 402) return undefined;
   return `Let GET ${path} through the payment guard: agents read it without a payment.`;

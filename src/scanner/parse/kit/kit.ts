@@ -41,7 +41,7 @@ import {
 import { fixFaults, fixNetwork, fixUnknownNetwork } from '../x402/fault-fixes.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { compareManifestTerms } from '../x402/manifest-terms.ts';
-import { findOtherHeader } from '../x402/misplaced-challenge.ts';
+import { findOffersBeside, findOtherHeader } from '../x402/misplaced-challenge.ts';
 import { classifyNetwork, toCaip2 } from '../x402/networks.ts';
 import {
   breaksChallenge,
@@ -133,7 +133,9 @@ const UNCACHED_READERS = {
   otherChallenges: findOtherChallenges,
   /** Names the seller's software by headers and error bodies; null if no answer shows it. */
   stack: findSellerStack,
+  /** Names the hosting platform that answers because no application runs; null for every other answer. */
   hosting: findHostingAnswer,
+  offersBeside: findOffersBeside,
   request: formatRequest,
   status: findStatus,
   validatesFirst,

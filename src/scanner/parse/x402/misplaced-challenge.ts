@@ -4,6 +4,7 @@ import { isJsonList, isJsonObject, type JsonValue, showJson } from '../json/json
 import { headerValue } from '../text/http-header.ts';
 import { cleanText } from '../text/text.ts';
 import {
+  type Challenge,
   type ChallengeReading,
   type HeaderReading,
   parseChallenge,
@@ -53,6 +54,8 @@ const MAX_TEXTS_DECODED = 8;
 /** Members of an offer, of both versions and in snake case. An object with `MIN_OFFER_MEMBERS` of them is an offer. */
 const OFFER_MEMBER = /^(?:scheme|network|asset|pay_?to|amount|max_?amount_?required)$/i;
 const MIN_OFFER_MEMBERS = 3;
+/** Scheme, network, asset, recipient and amount. */
+const MIN_WHOLE_MEMBERS = 5;
 const X402_HEADER = /^(?:x-)?payment(?:-|$)|x402/;
 const X402_WORD = /x402|x-payment|payment-(?:signature|required)/i;
 /** The base64 text inside the value of a header such as `x402 terms="eyJ…"`. */
@@ -266,7 +269,24 @@ function isOffers(value: JsonValue): boolean {
 }
 
 function isOffer(value: JsonValue | undefined): boolean {
-  if (!isJsonObject(value)) return false;
+  return countOfferMembers(value) >= MIN_OFFER_MEMBERS;
+}
+
+function countOfferMembers(value: JsonValue | undefined): number {
+  if (!isJsonObject(value)) return 0;
   const names = Object.keys(value).slice(0, MAX_MEMBERS);
-  return names.filter((name) => OFFER_MEMBER.test(name)).length >= MIN_OFFER_MEMBERS;
+  return names.filter((name) => OFFER_MEMBER.test(name)).length;
+}
+
+/**
+ * Returns the pointer of a list of whole offers that stands beside `accepts` in a challenge; null if there is none.
+ * Clients read only `accepts`, which some sellers fill with terms for people.
+ */
+export function findOffersBeside({ value }: Pick<Challenge, 'value'>): string | null {
+  // The example of an extension may show the offers of others.
+  const { accepts: _, extensions: __, ...others } = value;
+  const isWholeList = ({ value: list }: Place) =>
+    isJsonList(list) && countOfferMembers(list[0]) >= MIN_WHOLE_MEMBERS;
+  const place = findPlace(others, isWholeList, isJsonObject);
+  return place && cleanText(place.pointer, MAX_POINTER_CHARS);
 }
