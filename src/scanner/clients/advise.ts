@@ -23,11 +23,13 @@ import { findDifferingOffers, findForeignSignIns } from './extension-advice.ts';
 export type AdviceObservations = Pick<Observations, 'origin' | 'resources' | 'browser' | 'chain'>;
 
 const MAX_SHOWN_NETWORKS = 3;
+const CHALLENGE_HEADER = 'payment-required';
+/** A challenge with one of these extensions offers to pay the gas of the allowance. */
 const SPONSOR_EXTENSIONS = ['eip2612GasSponsoring', 'erc20ApprovalGasSponsoring'];
 
 type AdviceRow = readonly [id: AdviceId, text: string];
 
-/** Ungraded parts of a report. */
+/** The parts of a report that no check grades. */
 export type Remarks = {
   readonly advice: readonly Advice[];
   readonly otherWays: readonly OtherWay[];
@@ -151,8 +153,6 @@ function adviseOnChain(offers: readonly OfferOnChain[], kit: Kit): readonly Advi
     return rows;
   });
 }
-
-const CHALLENGE_HEADER = 'payment-required';
 
 /** Judges what browsers get: `fetched` by a script of another site, and `opened` as a page. */
 function adviseOnBrowsers(

@@ -17,6 +17,9 @@ export type ChallengeAnswer = Pick<HttpData, 'headers' | 'body'> & {
 
 /** Default `maxHeaderSize` of Node, which applies to its fetch. */
 const NODE_HEAD_BYTES = 16_384;
+/** Each offer is tried up to twice. Real sellers have few offers. */
+export const MAX_OFFERS = 64;
+const MAX_TERM_CHARS = 120;
 
 export type ListedChallenge = {
   readonly method: string;
@@ -85,11 +88,6 @@ function mayHaveChallenge(resource: ResourceObservation, kit: Kit): boolean {
 }
 
 type OfferTerms = Omit<OfferPayability, 'client' | 'verdict' | 'words'>;
-
-/** Each offer is tried up to twice. Real sellers have few offers. */
-export const MAX_OFFERS = 64;
-
-const MAX_TERM_CHARS = 120;
 
 /** Formats terms for reports: cuts them and escapes invisible characters. */
 export function toOfferTerms({ pointer, scheme, network, asset, amount }: Offer): OfferTerms {

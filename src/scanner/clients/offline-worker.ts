@@ -1,6 +1,7 @@
 /**
- * Entry of the clients' thread. Disables its network before a package of the clients loads. A new `fetch` answers a
- * Solana client's requests to its node from fixed data, and refuses all other requests.
+ * Entry of the clients' thread, with the exports of every worker. Disables the network of the thread before a package of
+ * the clients loads. A new `fetch` answers a Solana client's requests to its node from fixed data, and refuses all other
+ * requests.
  */
 export { default, default as 'module.exports' } from '../workers/worker.ts';
 

@@ -41,11 +41,12 @@ const DEFAULTS = {
   heapMb: 192,
   /** The thread ends after this time without work. */
   idleMs: 60_000,
-  /** Limit of queued challenges. Each scan queues one at a time. */
+  /** Limit of queued challenges. A scan queues only one at a time. */
   maxWaiting: 500,
   /** Called for trials that threw twice, which are faults of ours, and for errors outside a trial. */
   onError: (_message: string): void => {},
 };
+/** A busy machine takes seconds to load the packages. */
 const MAX_START_MS = 60_000;
 
 type ClientsOptions = Readonly<Partial<typeof DEFAULTS>> & {
@@ -78,12 +79,14 @@ export function openClients(options: ClientsOptions = {}) {
   });
   const cpuMs = () => settings.cpuMs * scale();
   const tasks = createTaskRunner(
+    // A later try gets no longer time than the first, so one thread serves both.
     { quick: threads, slow: threads },
     { firstTryMs: cpuMs, cpuMs, beforeLongTry: async () => undefined },
   );
-  /** Equal challenges get equal trials. */
+  /** By a digest of the challenge, because equal challenges get equal trials. */
   const cachedTrials = new LRUCache<string, Trial>({ max: MAX_CACHED_TRIALS });
 
+  /** Resolves to null if the scan has no time left. */
   async function runTrial(
     challenge: ListedChallenge,
     account: WorkAccount,
@@ -92,7 +95,7 @@ export function openClients(options: ClientsOptions = {}) {
     try {
       const work = () => toWork(challenge);
       const output = await tasks.run({ name: 'trial', work, account, signal });
-      return output as Trial; // A clone of the return value of tryOnThread.
+      return output as Trial; // a clone of the return value of tryOnThread
     } catch (error) {
       if (error instanceof TaskLimitExceeded) {
         return error.limit === 'budget'
@@ -152,6 +155,7 @@ function toWork({ answer, needsSolana }: ListedChallenge): Work {
   };
 }
 
+/** All offers get the same verdict. */
 function toTrial(
   { offers }: ListedChallenge,
   payableBy: PayableBy,

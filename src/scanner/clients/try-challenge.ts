@@ -61,7 +61,7 @@ export async function tryChallenge(
 
 /** Tries the whole challenge. The client chooses an offer, and one offer can hide or break the others. */
 async function tryAllOffers(
-  response: ChallengeAnswer,
+  answer: ChallengeAnswer,
   challenge: Challenge,
   triedOffers: readonly OfferPayability[],
   makeClient: MakeClient,
@@ -70,26 +70,27 @@ async function tryAllOffers(
   const needsSolana = namespaces.includes('solana');
   const isSolanaOnly = needsSolana && !namespaces.includes('eip155');
   const quickstart = isSolanaOnly ? 'quickstart-svm' : 'quickstart';
-  const read = (client: x402HTTPClient) => readAnswer(client, response);
-  const quickAnswer = await askClient(await makeClient(quickstart, needsSolana), read);
+  const readRequired = (client: x402HTTPClient) => readAnswer(client, answer);
+  const quickAnswer = await askClient(await makeClient(quickstart, needsSolana), readRequired);
   const words = findRefusal(quickAnswer, challenge);
-  const member = findRefusedMember(challenge);
-  if (member !== null) {
-    if (quickAnswer.kind === 'refuses' && member.pointer === '/x402Version') {
+  const refused = findRefusedMember(challenge);
+  if (refused !== null) {
+    // About the version, the client's own message is clear.
+    if (quickAnswer.kind === 'refuses' && refused.pointer === '/x402Version') {
       return { payableBy: 'nobody', words };
     }
-    const reason = `${REFUSED_WHOLE_PREFIX}: ${member.pointer} is ${showJson(member.value)}`;
+    const reason = `${REFUSED_WHOLE_PREFIX}: ${refused.pointer} is ${showJson(refused.value)}`;
     return { payableBy: 'nobody', words: escapeInvisible(reason, MAX_WORDS_CHARS) };
   }
   if (words === null) {
-    return response.isLongHead === true
+    return answer.isLongHead === true
       ? { payableBy: 'settings', words: LONG_HEAD_WORDS }
       : { payableBy: 'default', words };
   }
   // If no client can read the challenge, the challenge is not payable, even if a single offer is payable.
-  const readError = findReadError(await makeClient('full', needsSolana), response);
+  const readError = findReadError(await makeClient('full', needsSolana), answer);
   if (readError !== null) return { payableBy: 'nobody', words: readError };
-  const fullAnswer = await askClient(await makeClient('full', needsSolana), read);
+  const fullAnswer = await askClient(await makeClient('full', needsSolana), readRequired);
   const isPayable = triedOffers.some(({ verdict }) => verdict === 'signs' || verdict === 'limited');
   if (isPayable || findRefusal(fullAnswer, challenge) === null)
     return { payableBy: 'settings', words };
@@ -136,14 +137,15 @@ async function tryOffer(
   const client = findClient(challenge.version, scheme, network);
   const terms = toOfferTerms(offer);
   const networkForm = classifyNetwork(network, challenge.version);
-  // A scheme of its own may have networks of its own.
-  const hasPair =
+  // A scheme that x402 does not know may have networks that x402 does not know.
+  const mayBeSupported =
     isUnknownScheme(offer) ||
     (typeof scheme === 'string' && scheme !== '' && networkForm !== 'malformed');
-  if (client === null && hasPair) return { ...terms, client, verdict: 'unsupported', words: null };
+  if (client === null && mayBeSupported)
+    return { ...terms, client, verdict: 'unsupported', words: null };
   const needsSolana = findClaimedNamespace(network) === 'solana';
-  const singleOffer = () => toSingleOffer(challenge, offer);
-  const answer = await askClient(await makeClient('full', needsSolana), singleOffer);
+  const readRequired = () => toSingleOffer(challenge, offer);
+  const answer = await askClient(await makeClient('full', needsSolana), readRequired);
   const words = answer.kind === 'refuses' ? answer.words : null;
   // The client would sign by another transfer method than the offer names, so nobody could settle the payment.
   if (client !== null && !hasNamedMethod(offer)) {
@@ -154,7 +156,7 @@ async function tryOffer(
     return { ...terms, client, verdict: fault === null ? 'signs' : 'refuses', words: fault };
   }
   const unlimitedClient = await makeClient('unlimited', needsSolana);
-  const refusal = findRefusal(await askClient(unlimitedClient, singleOffer), challenge);
+  const refusal = findRefusal(await askClient(unlimitedClient, readRequired), challenge);
   // Without spend controls, clients sign even for networks that do not exist.
   const verdict: OfferVerdict = refusal === null && networkForm === 'ok' ? 'limited' : 'refuses';
   return { ...terms, client, verdict, words: refusal ?? words };
@@ -167,6 +169,7 @@ function toSingleOffer({ value }: Challenge, { entry }: Offer): PaymentRequired 
   return singleOffer as PaymentRequired;
 }
 
+/** `readRequired` gives the challenge to sign. If it throws, the client refuses. */
 async function askClient(
   client: x402HTTPClient,
   readRequired: (client: x402HTTPClient) => PaymentRequired,
@@ -180,9 +183,9 @@ async function askClient(
   }
 }
 
-function findReadError(client: x402HTTPClient, response: ChallengeAnswer): string | null {
+function findReadError(client: x402HTTPClient, answer: ChallengeAnswer): string | null {
   try {
-    readAnswer(client, response);
+    readAnswer(client, answer);
     return null;
   } catch (error) {
     return toWords(error);
