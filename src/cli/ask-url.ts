@@ -11,7 +11,7 @@ import {
   type PreflightTerms,
   parsePreflightUrl,
   type ReasonCode,
-  refusedPreflight,
+  toRefused,
 } from '../scanner/preflight/result.ts';
 import { createProbeClient, type ProbeClient } from '../scanner/probe/client/client.ts';
 import { scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
@@ -41,7 +41,7 @@ export async function askUrl(
     client = createProbeClient({ policy, userAgent: scannerUserAgent(caller) });
     return await preflightUrl(request, { ...engine, client });
   } catch (error) {
-    if (error instanceof OriginRefused) return refusedPreflight(error);
+    if (error instanceof OriginRefused) return toRefused(error);
     throw error;
   } finally {
     client?.close();

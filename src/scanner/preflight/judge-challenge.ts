@@ -40,14 +40,16 @@ export type ChallengeJudgement = {
 
 const SCHEMA_CHECK = 'P3';
 const NOTHING_READ: ReadAnswer = { terms: null, others: [], misplaced: null };
-type TermsModule = typeof import('./read-terms.ts');
-export const TERMS: WorkModule<TermsModule> = new URL('./read-terms.ts', import.meta.url);
+export const TERMS: WorkModule<typeof import('./read-terms.ts')> = new URL(
+  './read-terms.ts',
+  import.meta.url,
+);
 const CHALLENGES: WorkModule<typeof import('../clients/list-challenges.ts')> = new URL(
   '../clients/list-challenges.ts',
   import.meta.url,
 );
 
-/** Rejects if the fault is ours; after an abort, with the signal's reason. */
+/** Judges the challenge of one answer. Rejects if the fault is ours; after an abort, with the signal's reason. */
 export async function judgeChallenge(
   request: ChallengeRequest,
   answer: HttpData,

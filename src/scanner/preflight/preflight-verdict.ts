@@ -26,7 +26,8 @@ export type BuyerTerms = {
 
 const MAX_QUOTE_CHARS = 160;
 
-export function verdictOn(judgement: ChallengeJudgement, buyer: BuyerTerms): Preflight {
+/** Decides whether a buyer should pay. A judgement without terms is a no-go. */
+export function decideForBuyer(judgement: ChallengeJudgement, buyer: BuyerTerms): Preflight {
   const { terms, payability, schema, otherWays } = judgement;
   if (terms === null) return toPreflight([toNoTermsReason(judgement)], null, null, otherWays);
   const offers = terms.offers.map((offer): PreflightOffer & PricedOffer => ({
@@ -168,7 +169,7 @@ function findFlowReasons(payable: readonly PricedOffer[]): readonly PreflightRea
  * Judges by a stored report, without a request. The terms of a report have no recipient. Null if the report lacks this
  * method and path.
  */
-export function storedPreflight(
+export function decideByReport(
   { method, path, origin, maxPrice }: PreflightRequest,
   { payability, otherWays = [] }: Pick<ScanReport, 'payability' | 'otherWays'>,
 ): Preflight | null {
@@ -180,7 +181,7 @@ export function storedPreflight(
   if (resource === undefined || (resource.offers.length === 0 && ways.length > 0)) {
     if (ways.length === 0) return null;
     const nothingRead = { terms: null, misplaced: null, payability: null, schema: null };
-    return verdictOn({ ...nothingRead, otherWays: ways }, buyer);
+    return decideForBuyer({ ...nothingRead, otherWays: ways }, buyer);
   }
   const offers = resource.offers.map(({ pointer, scheme, network, asset, amount }) => ({
     pointer,
@@ -195,5 +196,5 @@ export function storedPreflight(
   }));
   const terms = { x402Version: null, resourceUrl: null, offers, digest: null };
   const judgement = { terms, misplaced: null, otherWays: ways, payability: resource, schema: null };
-  return verdictOn(judgement, buyer);
+  return decideForBuyer(judgement, buyer);
 }

@@ -1,22 +1,21 @@
 import { OriginRefused } from '../guard/errors.ts';
 import { NetworkDown } from '../guard/failures.ts';
-import { allowOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/origin.ts';
-import { readMembers } from '../model/json.ts';
+import type { Origin } from '../guard/origin.ts';
 import type { FailedObservation, HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';
 import { ACCEPT_JSON } from '../probe/client/request-cache.ts';
 import { runOnWorker } from '../scan/origin-work.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/scanner.ts';
 import { judgeChallenge, type PreflightEngine, TERMS } from './judge-challenge.ts';
-import { type BuyerTerms, verdictOn } from './preflight-verdict.ts';
+import { decideForBuyer } from './preflight-verdict.ts';
 import type { DeclaringDocuments } from './read-terms.ts';
 import {
-  notAsked,
   type Preflight,
   type PreflightReason,
   type PreflightRequest,
-  refusedPreflight,
+  toNotAsked,
   toPreflight,
+  toRefused,
 } from './result.ts';
 
 /** The caller closes the client. */
@@ -42,16 +41,16 @@ export async function preflightUrl(
 ): Promise<Preflight> {
   const { origin, path, method } = request;
   if (method !== 'GET' && method !== 'POST') {
-    return notAsked(`${method} ${path}: this method is not sent without a payment`);
+    return toNotAsked(`${method} ${path}: this method is not sent without a payment`);
   }
   const resolved = await client.resolveOrigin(origin);
-  if (resolved.kind === 'blocked') return refusedPreflight(new OriginRefused('blocked_ip'));
+  if (resolved.kind === 'blocked') return toRefused(new OriginRefused('blocked_ip'));
   if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
   const settings =
     method === 'GET'
       ? ({ method, redirects: 'same-origin' } as const)
       : ({ method, redirects: 'none', body: '{}' } as const);
-  return askOnce(request, settings, { client, ...engine });
+  return askAndJudge(request, settings, { client, ...engine });
 }
 
 /**
@@ -66,7 +65,7 @@ export async function preflightForStranger(
   const unresolved = await answerUnresolved(origin, client);
   if (unresolved !== null) return unresolved;
   const settings = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
-  return askOnce(request, settings, { client, ...engine });
+  return askAndJudge(request, settings, { client, ...engine });
 }
 
 /** Resolves to the answer for a name without a public address; null if the name has one. */
@@ -77,7 +76,7 @@ async function answerUnresolved(
   const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'addresses') return null;
   if (resolved.kind === 'our-fault') {
-    return notAsked(`the resolver here does not answer: ${resolved.detail}`);
+    return toNotAsked(`the resolver here does not answer: ${resolved.detail}`);
   }
   const evidence = `${origin.host}: its name gave no public address in time`;
   return toPreflight([{ code: 'unreachable', evidence }]);
@@ -88,7 +87,7 @@ type ProbeSettings = Pick<ProbeRequest, 'redirects' | 'body' | 'timeoutMs'> & {
 };
 
 /** Sends one request and judges the answer. */
-export async function askOnce(
+async function askAndJudge(
   { origin, path, maxPrice }: PreflightRequest,
   settings: ProbeSettings,
   { client, ...engine }: PreflightDeps,
@@ -101,13 +100,13 @@ export async function askOnce(
     accept: ACCEPT_JSON,
     capBytes: MAX_ANSWER_BYTES,
   });
-  if (!answer.ok) return unanswered(`${method} ${path}`, answer);
+  if (!answer.ok) return toUnanswered(`${method} ${path}`, answer);
   if (answer.data.status !== 402) return toPreflight([toStatusReason(method, path, answer.data)]);
   const judgement = await judgeChallenge({ origin, method }, answer.data, engine);
-  return verdictOn(judgement, { origin, maxPrice });
+  return decideForBuyer(judgement, { origin, maxPrice });
 }
 
-export function unanswered(request: string, { reason, detail }: FailedObservation): Preflight {
+function toUnanswered(request: string, { reason, detail }: FailedObservation): Preflight {
   const code = reason === 'timeout' ? 'no_answer' : 'unreachable';
   return toPreflight([{ code, evidence: `${request}: ${reason}, ${detail}` }]);
 }
@@ -119,62 +118,14 @@ function toStatusReason(method: HttpMethod, path: string, { status }: HttpData):
   return { code: status >= 500 ? 'server_error' : 'not_challenged', evidence };
 }
 
-const UNKNOWN_ORIGIN = 'https://unknown.invalid';
-const MCP_URL = /^mcp:\/\//i;
-
-/**
- * Judges a challenge that the caller supplies, and sends no request. `url` is the source of the challenge. If `url` is
- * null, `resource.url` counts as the source. Rejects with OriginRefused for an invalid URL, and if the fault is ours.
- */
-export async function preflightInHand(
-  challenge: object,
-  url: string | null,
-  buyer: Omit<BuyerTerms, 'origin'>,
-  engine: PreflightEngine,
-): Promise<Preflight> {
-  const resourceUrl = readResourceUrl(challenge);
-  const originText = toOriginText(url ?? resourceUrl);
-  // No request is sent, so an address that the guard would refuse does no harm.
-  const origin = parseOrigin(originText, allowOrigin(originText, DEFAULT_POLICY));
-  const answer = toAnswer(challenge, url ?? UNKNOWN_ORIGIN);
-  const request = { origin, method: 'GET', isTool: MCP_URL.test(resourceUrl) } as const;
-  const judgement = await judgeChallenge(request, answer, engine);
-  return verdictOn(judgement, { ...buyer, origin: url === null ? null : origin });
-}
-
-/** The URL "mcp://api.example.com/tools/x" names its server, and "mcp://tool/x" does not. */
-function toOriginText(url: string): string {
-  const webUrl = url.replace(MCP_URL, 'https://');
-  const parsed = /^https?:\/\//i.test(webUrl) ? URL.parse(webUrl) : null;
-  return parsed === null || parsed.hostname === 'tool' ? UNKNOWN_ORIGIN : parsed.origin;
-}
-
-/** Puts a challenge of version 1 into the body, and any other challenge into the header. */
-function toAnswer(challenge: object, url: string): HttpData {
-  const text = JSON.stringify(challenge);
-  const isHeader = !('x402Version' in challenge) || challenge.x402Version !== 1;
-  return {
-    url,
-    method: 'GET',
-    status: 402,
-    headers: isHeader ? [['payment-required', Buffer.from(text).toString('base64')]] : [],
-    body: isHeader ? '{}' : text,
-    firstByteMs: 0,
-    redirects: [],
-  };
-}
-
-function readResourceUrl(challenge: object): string {
-  const { resource } = readMembers(challenge);
-  const { url } = readMembers(resource);
-  return typeof url === 'string' ? url : UNKNOWN_ORIGIN;
-}
-
 export type HostPreflight = {
   /** The path that was requested; null if the documents declare no paid GET. */
   readonly path: string | null;
   readonly preflight: Preflight;
 };
+
+const NO_PAID_GET =
+  'neither /.well-known/x402 nor /openapi.json names something that a GET buys: paste the address of something that the host sells';
 
 /** A scan reads up to twice as many bytes of OpenAPI. A preflight reads fewer, because it is free. */
 const DOCUMENTS = [
@@ -200,17 +151,14 @@ export async function preflightHost(
   let path: string | null = null;
   for (const { name, ...document } of DOCUMENTS) {
     const answer = await client.request({ ...settings, ...document, origin, accept: ACCEPT_JSON });
-    if (!answer.ok) return { path: null, preflight: unanswered(`GET ${document.path}`, answer) };
+    if (!answer.ok) return { path: null, preflight: toUnanswered(`GET ${document.path}`, answer) };
     documents = { ...documents, [name]: answer };
     const paidGet = await runOnWorker(work, 'origin', TERMS, 'findPaidGet', documents);
     // If the worker exceeds its limits, the documents count as naming no paid GET.
     path = paidGet.ok ? paidGet.output : null;
     if (path !== null) break;
   }
-  if (path === null) return { path, preflight: notAsked(NO_PAID_GET) };
+  if (path === null) return { path, preflight: toNotAsked(NO_PAID_GET) };
   const request = { origin, path, method: 'GET', maxPrice: null };
-  return { path, preflight: await askOnce(request, settings, { client, ...engine }) };
+  return { path, preflight: await askAndJudge(request, settings, { client, ...engine }) };
 }
-
-const NO_PAID_GET =
-  'neither /.well-known/x402 nor /openapi.json names something that a GET buys: paste the address of something that the host sells';

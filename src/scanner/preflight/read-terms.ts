@@ -67,12 +67,13 @@ function toPricedOffer(offer: Offer): PricedOffer {
   return {
     ...toOfferTerms(offer),
     ...toPrice({ network, asset, amount }),
-    payTo: toText(payTo),
+    payTo: showTerm(payTo),
     isUpfront: isSettledUpfront(offer.extra),
     maxTimeoutSeconds: typeof maxTimeoutSeconds === 'number' ? maxTimeoutSeconds : null,
   };
 }
 
+/** Covers all offers, also those beyond the limit. */
 function digestTerms(version: number, offers: readonly Offer[]): string {
   const terms = offers.map(({ scheme, network, asset, amount, payTo }) => {
     const networkId = toCaip2(network) ?? null;
@@ -81,7 +82,7 @@ function digestTerms(version: number, offers: readonly Offer[]): string {
   return `sha256:${hash('sha256', JSON.stringify([version, terms]))}`;
 }
 
-function toText(value: JsonValue | undefined): string | null {
+function showTerm(value: JsonValue | undefined): string | null {
   if (value === undefined || value === null) return null;
   return typeof value === 'string' ? cleanText(value, MAX_TERM_CHARS) : showJson(value);
 }

@@ -42,11 +42,11 @@ export function readPreflightTarget(text: string, policy: OriginPolicy): Preflig
 }
 
 /** Returns the answer for a URL that the guard refuses. */
-export function refusedPreflight({ message }: OriginRefused): Preflight {
+export function toRefused({ message }: OriginRefused): Preflight {
   return toPreflight([{ code: 'refused', evidence: message }]);
 }
 
-export function notAsked(evidence: string): Preflight {
+export function toNotAsked(evidence: string): Preflight {
   return toPreflight([{ code: 'not_asked', evidence }]);
 }
 

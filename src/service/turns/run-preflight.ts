@@ -2,11 +2,11 @@ import { OriginRefused } from '../../scanner/guard/errors.ts';
 import type { Origin, OriginPolicy } from '../../scanner/guard/origin.ts';
 import type { HostPreflight } from '../../scanner/preflight/preflight.ts';
 import {
-  notAsked,
   type Preflight,
   type PreflightRequest,
   parsePreflightUrl,
-  refusedPreflight,
+  toNotAsked,
+  toRefused,
 } from '../../scanner/preflight/result.ts';
 import { findFreshReport } from '../directory/published-report.ts';
 import type { Store } from '../store/store.ts';
@@ -52,10 +52,10 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
   async function answerFromStore(request: PreflightRequest, reason: string): Promise<Preflight> {
     const { host, url } = request.origin;
     const report = await findFreshReport(store, host);
-    if (report?.report.origin !== url) return notAsked(reason);
+    if (report?.report.origin !== url) return toNotAsked(reason);
     // This module imports the parsers of offers, so it is loaded with the first preflight.
-    const { storedPreflight } = await import('../../scanner/preflight/preflight-verdict.ts');
-    return storedPreflight(request, report.report) ?? notAsked(reason);
+    const { decideByReport } = await import('../../scanner/preflight/preflight-verdict.ts');
+    return decideByReport(request, report.report) ?? toNotAsked(reason);
   }
 
   /** Resolves to null if the wait for a turn is too long. */
@@ -82,7 +82,7 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
       try {
         request = { ...parsePreflightUrl(url, policy), method, maxPrice };
       } catch (error) {
-        if (error instanceof OriginRefused) return refusedPreflight(error);
+        if (error instanceof OriginRefused) return toRefused(error);
         throw error;
       }
       const { origin } = request;
@@ -101,9 +101,9 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
     /** Judges the first URL that the origin's documents sell by GET. */
     async judgeHost(origin: Origin, client: Client): Promise<HostPreflight> {
       const coolDownReason = await findCoolDownReason(origin);
-      if (coolDownReason !== null) return { path: null, preflight: notAsked(coolDownReason) };
+      if (coolDownReason !== null) return { path: null, preflight: toNotAsked(coolDownReason) };
       const answer = await askInTurn(origin, client, (turnClient) => askHost(origin, turnClient));
-      return answer ?? { path: null, preflight: notAsked(BUSY_REASON) };
+      return answer ?? { path: null, preflight: toNotAsked(BUSY_REASON) };
     },
   };
 }
