@@ -77,6 +77,20 @@ test.each([
   expect(P2v2.evaluate(observations, createKit()).fix).toMatch(fix);
 });
 
+test.each([
+  [
+    'a price of its own',
+    answer(402, { price: '$0.01', treasury: '0xabc' }),
+    /^Put the whole challenge/,
+  ],
+  ['a page', html(402, '<!doctype html><h1>Pay</h1>'), /only to clients that ask for text\/html/],
+  ['nothing', answer(402, { error: 'Payment required' }), /^Read the log/],
+])('the fix of P2 for a 402 with %s', (_, get, fix) => {
+  const observations = { ...perfectSeller(), resources: resources([resource({ get })]) };
+  const verdict = P2v2.evaluate(observations, createKit());
+  expect(verdict).toMatchObject({ outcome: 'no-terms', fix: expect.stringMatching(fix) });
+});
+
 test('the fixes of documents that answer 401 name the login', () => {
   const login = html(401, '<title>Authentication Required</title>');
   const observations = {

@@ -30,6 +30,7 @@ const FIXES_BY_CAUSE = {
   detail:
     'Return a JSONResponse with status 402 and PAYMENT-REQUIRED: HTTPException puts its detail under /detail.',
   page: 'Send PAYMENT-REQUIRED with every 402, and a page in place of JSON only to clients that ask for text/html.',
+  'own-form': WHOLE_FIX,
   misplaced:
     'Answer with status 402, and send the challenge in PAYMENT-REQUIRED, as base64 of its JSON.',
 } as const;

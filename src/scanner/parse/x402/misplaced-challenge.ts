@@ -10,6 +10,7 @@ import {
   parseChallenge,
   readChallenge,
 } from './challenge.ts';
+import { findOwnTerms, X402_HEADER, X402_WORD } from './own-terms.ts';
 import { decodeLoosely } from './payment-header.ts';
 
 /** In order of precedence: the surest signs of a seller who speaks x402 come first. */
@@ -28,10 +29,10 @@ export type Misplacement = {
   /** Completes "GET /weather: 402 …"; safe for evidence. */
   readonly text: string;
   /**
-   * A cause that the place gives away: FastAPI's HTTPException, a server that ties 401 to WWW-Authenticate, or a page for
-   * browsers. Under another status than 402, "misplaced" is a challenge that clients would not find under 402 either.
+   * A cause that the place gives away: FastAPI's HTTPException, a server that ties 401 to WWW-Authenticate, a page for
+   * browsers, or terms in a form of the seller's own. Under another status than 402, "misplaced" is a challenge that clients would not find under 402 either.
    */
-  readonly cause?: 'detail' | 'authenticate' | 'misplaced' | 'page';
+  readonly cause?: 'detail' | 'authenticate' | 'misplaced' | 'page' | 'own-form';
 };
 
 type Place = { readonly pointer: string; readonly value: JsonValue; readonly depth: number };
@@ -56,13 +57,8 @@ const OFFER_MEMBER = /^(?:scheme|network|asset|pay_?to|amount|max_?amount_?requi
 const MIN_OFFER_MEMBERS = 3;
 /** Scheme, network, asset, recipient and amount. */
 const MIN_WHOLE_MEMBERS = 5;
-const X402_HEADER = /^(?:x-)?payment(?:-|$)|x402/;
-const X402_WORD = /x402|x-payment|payment-(?:signature|required)/i;
 /** The base64 text inside the value of a header such as `x402 terms="eyJ…"`. */
 const ENCODED_TERMS = /[A-Za-z0-9+/_-]{40,}={0,2}/;
-/** A price or a network beside the protocol's name: `Payment method="x402", network="eip155:8453"`. */
-const TERMS_PARAMETER = /\b(?:amount|network|price|asset)[ \t]*=/i;
-const HTML_PAGE = /^\s*<(?:!doctype\s+html|html|head|body)[\s>]/i;
 const PERCENT_TERMS = /%(?:7b|5b)[^\s"';,]*/i;
 /** A receipt. Middlewares in Java and Go put a challenge there if their facilitator is away, and answer 500. */
 const RECEIPT_HEADER = /^(?:x-)?payment-response$/;
@@ -119,18 +115,7 @@ function findIn402(answer: HttpData, { header, body }: ChallengeReading): Mispla
   }
   const terms = findTerms(value);
   if (terms !== null) return describeNested('the body', terms);
-  if (header.state === 'absent') {
-    const authenticate = headerValue(answer, 'www-authenticate') ?? '';
-    if (X402_WORD.test(authenticate) && TERMS_PARAMETER.test(authenticate)) {
-      const text = 'with the terms as parameters of WWW-AUTHENTICATE, which clients do not read';
-      return { kind: 'other-header', text };
-    }
-    if (HTML_PAGE.test(answer.body)) {
-      const text = 'with a page for browsers, and neither PAYMENT-REQUIRED nor a challenge as JSON';
-      return { kind: 'no-terms', text, cause: 'page' };
-    }
-    return { kind: 'no-terms', text: 'with neither PAYMENT-REQUIRED nor a challenge in the body' };
-  }
+  if (header.state === 'absent') return findOwnTerms(answer);
   const text = `with PAYMENT-REQUIRED ${showJson(header.raw, MAX_NAME_CHARS)}: ${header.detail}`;
   if (header.state === 'not-an-object') return { kind: 'not-a-challenge', text };
   return { kind: header.state === 'raw-json' ? 'raw-json' : 'undecodable', text };
