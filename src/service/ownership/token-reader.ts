@@ -12,7 +12,7 @@ import { NoTurn, type OriginTurns, type TurnClient } from '../turns/origin-turns
 const SECRET_BYTES = 32;
 
 /** Creates 256 random bits as base64url. The store keeps only their hash. */
-export function newSecret(): string {
+export function createSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 

@@ -11,9 +11,9 @@ import {
 import type { Store } from '../store/store.ts';
 import type { Client } from '../turns/client-key.ts';
 import {
+  createSecret,
   hashSecret,
   isSameHash,
-  newSecret,
   type ReadToken,
   TOKEN_PATH,
   type TokenFinding,
@@ -47,7 +47,7 @@ export function createVerification({ store, readToken }: VerificationOptions) {
   return {
     /** Issues a token and its listing key. Throws OwnershipTokenLimit. */
     async start({ host, url }: Origin, { key: client, block }: Client) {
-      const [token, listingKey] = [newSecret(), newSecret()];
+      const [token, listingKey] = [createSecret(), createSecret()];
       const [tokenHash, keyHash] = [hashSecret(token), hashSecret(listingKey)];
       const issued = await ownership.issueToken({ host, client, block, tokenHash, keyHash });
       if (!issued.taken) {

@@ -1,6 +1,6 @@
 import type { WatchedResource } from '../turns/ask-resources.ts';
-import type { WatchEvent } from './change-watch.ts';
-import type { Fact, Facts, LookResult } from './facts.ts';
+import type { Fact, LookResult, WatchFacts } from './facts.ts';
+import type { WatchEvent } from './queue-events.ts';
 import type { EventType, Suspicion, WatchState } from './state.ts';
 
 /** Limit of remembered `listing.lapsing` facts. */
@@ -8,7 +8,7 @@ const MAX_LISTINGS = 50;
 
 /** The last facts that the owner knows. The next look is compared with them. */
 export type Baseline = {
-  readonly facts: Facts;
+  readonly facts: WatchFacts;
   /** The resources of the last scan that found one. */
   readonly resources: readonly WatchedResource[];
   readonly checksVersion: string | null;
@@ -16,7 +16,7 @@ export type Baseline = {
   readonly scannerVersion?: string | undefined;
 };
 
-type Compared = {
+type Comparison = {
   readonly baseline: Baseline;
   readonly suspicions: WatchState['suspicions'];
   readonly events: readonly WatchEvent[];
@@ -32,15 +32,16 @@ export function compare(
   suspicions: WatchState['suspicions'],
   look: LookResult,
   confirmAfterMs: number,
-): Compared {
+): Comparison {
   if (before === null || !hasOtherRules(before, look))
     return compareFacts(before, suspicions, look, confirmAfterMs);
-  // The known facts were found by other rules. The next scan replaces them.
+  // The facts of `before` were found by other rules. Only a scan finds all of them again.
   if (look.by === 'challenge') return { baseline: before, suspicions, events: [] };
   const listings = Object.entries(before.facts).filter(([key]) => isListing(key));
-  const known = { ...before, facts: Object.fromEntries(listings) };
-  const compared = compareFacts(known, {}, look, confirmAfterMs);
-  return { ...compared, events: [...compared.events, ...toRulesEvents(before.facts, look.facts)] };
+  const listingsOnly = { ...before, facts: Object.fromEntries(listings) };
+  const comparison = compareFacts(listingsOnly, {}, look, confirmAfterMs);
+  const rulesEvents = toRulesEvents(before.facts, look.facts);
+  return { ...comparison, events: [...comparison.events, ...rulesEvents] };
 }
 
 function compareFacts(
@@ -48,8 +49,8 @@ function compareFacts(
   oldSuspicions: WatchState['suspicions'],
   look: LookResult,
   confirmAfterMs: number,
-): Compared {
-  const lapses = findLapses(before?.facts ?? {}, look);
+): Comparison {
+  const lapses = findNewLapses(before?.facts ?? {}, look);
   const facts: Record<string, Fact> = { ...before?.facts, ...Object.fromEntries(lapses) };
   const suspicions = { ...oldSuspicions };
   const events: WatchEvent[] = lapses.map(([, { value }]) => ({
@@ -60,6 +61,7 @@ function compareFacts(
     const oldFact = facts[key];
     if (key.startsWith('check ') && isDecidedByScan(fact, oldFact, suspicions[key])) continue;
     if (oldFact === undefined || oldFact.mark === fact.mark) {
+      // What a scan found stays found by a scan, so an hourly request cannot clear it later.
       facts[key] = oldFact?.mark === fact.mark ? { ...fact, by: oldFact.by } : fact;
       delete suspicions[key];
       continue;
@@ -67,6 +69,7 @@ function compareFacts(
     const sinceMs = suspicions[key]?.sinceMs;
     const isConfirmed = sinceMs !== undefined && look.atMs - sinceMs >= confirmAfterMs;
     if (fact.rank > oldFact.rank && !isConfirmed) {
+      // A repeated look keeps the time of the first one.
       suspicions[key] ??= { sinceMs: look.atMs, by: look.by };
       continue;
     }
@@ -87,8 +90,14 @@ function isListing(key: string): boolean {
   return key.startsWith('listing ');
 }
 
-/** Finds lapsing listings that the owner does not know. Older settlements, from an index that lags, are left out. */
-function findLapses(knownFacts: Facts, look: LookResult): readonly (readonly [string, Fact])[] {
+/**
+ * Finds lapsing listings that the owner does not know. An older settlement than the known one is left out, because it
+ * comes from an index that lags.
+ */
+function findNewLapses(
+  knownFacts: WatchFacts,
+  look: LookResult,
+): readonly (readonly [string, Fact])[] {
   return Object.entries(look.facts).filter(
     ([key, { mark }]) => isListing(key) && mark > (knownFacts[key]?.mark ?? ''),
   );
@@ -100,8 +109,11 @@ function hasOtherRules(before: Baseline, { checksVersion, scannerVersion }: Look
   return isOtherProgram || (checksVersion !== null && before.checksVersion !== checksVersion);
 }
 
-/** Tells both grades once. */
-function toRulesEvents({ grade: before }: Facts, { grade: after }: Facts): readonly WatchEvent[] {
+/** Returns one event with both grades; none if a grade is missing. */
+function toRulesEvents(
+  { grade: before }: WatchFacts,
+  { grade: after }: WatchFacts,
+): readonly WatchEvent[] {
   if (before === undefined || after === undefined) return [];
   return [{ type: 'rules.changed', before: before.value, after: after.value }];
 }
@@ -122,7 +134,7 @@ function toEventType(key: string, oldFact: Fact, fact: Fact): EventType {
 }
 
 /** Drops the terms of resources that the last scan did not find, and the oldest listings. */
-function dropGoneFacts(facts: Facts, resources: readonly WatchedResource[]): Facts {
+function dropGoneFacts(facts: WatchFacts, resources: readonly WatchedResource[]): WatchFacts {
   const terms = new Set(resources.map(({ method, path }) => `terms ${method} ${path}`));
   const listings = Object.keys(facts).filter(isListing);
   const oldest = new Set(listings.slice(0, -MAX_LISTINGS));

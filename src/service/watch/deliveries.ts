@@ -1,8 +1,5 @@
-import { Webhook } from 'standardwebhooks';
-import { OriginRefused } from '../../scanner/guard/errors.ts';
-import { type OriginPolicy, toOrigin, validateUrl } from '../../scanner/guard/origin.ts';
+import { type OriginPolicy, toOrigin } from '../../scanner/guard/origin.ts';
 import { isJsonObject, parseJson } from '../../scanner/parse/json/json.ts';
-import { retryAfterMs } from '../../scanner/parse/text/http-header.ts';
 import type { Store } from '../store/store.ts';
 import { withLease } from '../turns/in-turn.ts';
 import {
@@ -13,6 +10,7 @@ import {
   type TurnRequest,
 } from '../turns/origin-turns.ts';
 import { changeLive, endLive, endWatch, findWatch, publishStep } from './change-watch.ts';
+import { type PostOutcome, postWebhook, signHeaders } from './post-webhook.ts';
 import { findRoom } from './quotas.ts';
 import {
   findNextDelivery,
@@ -36,8 +34,11 @@ const MINUTE_MS = 60_000;
 const MAX_WATCHES_READ = 200;
 /** After this wait the delivery is postponed, so that other receivers get a turn. */
 const MAX_TURN_WAIT_MS = 5_000;
-/** Longer than a try, which waits for the receiver's network, takes up to 15 s, and stores its result. */
+/** A try waits for the receiver's network, takes up to 15 s, and stores its result. The lease lasts longer. */
 const LEASE_MS = 45_000;
+/** A receiver that answers 410 wants no further event. The watch ends. */
+const GONE_STATUS = 410;
+const RETRY_LATER_STATUSES: ReadonlySet<number> = new Set([429, 503]);
 
 /**
  * Sends one event of each due watch of a receiver, one after the other. A lease keeps other instances from sending to
@@ -50,6 +51,7 @@ export async function deliverDue(options: DeliveriesOptions, receiver: string): 
   const postponedDomains = new Set<string>();
   for (const { host, webhook, domain, block } of due.map(fromVersion)) {
     if (postponedDomains.has(domain)) continue;
+    // A delivery is timed from its connection, without the wait for its turn.
     let startMs = performance.now();
     const request: TurnRequest = {
       kind: 'webhook',
@@ -84,7 +86,7 @@ function deliverUnderLease(
 ): Promise<DeliveryResult | null> {
   return withLease(options.store, ['webhook', receiver], LEASE_MS, async () => {
     const watch = await findWatch(options.store, host);
-    if (watch?.endedAtMs !== null || watch.receiver !== receiver) return null;
+    if (watch === null || watch.endedAtMs !== null || watch.receiver !== receiver) return null;
     return deliver(options, watch, client);
   });
 }
@@ -119,7 +121,10 @@ async function countTry({ leases }: Store, receiver: string): Promise<void> {
   if (!counted.taken) throw new LimitReached();
 }
 
-/** Stores the result of a try. Returns null if the watch has ended meanwhile. */
+/**
+ * Stores the result of a try. A receiver that agrees makes the watch active. If the quota of the receiver has no room,
+ * the watch ends instead. Returns null if the watch has ended meanwhile.
+ */
 async function storeOutcome(
   options: DeliveriesOptions,
   watch: WatchState,
@@ -129,8 +134,8 @@ async function storeOutcome(
   const { store, timing } = options;
   const nowMs = store.now();
   const applyOutcome = (state: WatchState) => {
-    const current = state.deliveries.find((each) => each.id === id && each.status === 'waiting');
-    return current === undefined ? null : applyTry(state, current, outcome, { nowMs, timing });
+    const waiting = state.deliveries.find((each) => each.id === id && each.status === 'waiting');
+    return waiting === undefined ? null : applyTry(state, waiting, outcome, { nowMs, timing });
   };
   const isAgreeing = watch.agreedAtMs === null && applyOutcome(watch)?.result === 'delivered';
   const needsRoom = isAgreeing && !watch.holdsPlace;
@@ -142,25 +147,14 @@ async function storeOutcome(
     if (after === null) return null;
     result = after.result;
     if (!isAgreeing) return { state: after.state };
-    // The first look is due at once.
+    // The first look at the host is due at once.
     const agreed = { agreedAtMs: nowMs, nextLookAtMs: nowMs, holdsPlace: true };
     return { state: room === null ? endWatch(after.state, nowMs) : { ...after.state, ...agreed } };
   });
   return result;
 }
 
-const GONE_STATUS = 410;
-const RETRY_LATER_STATUSES: ReadonlySet<number> = new Set([429, 503]);
-
-/** Returns the headers of Standard Webhooks. */
-export function signHeaders(secret: string, id: string, body: string, nowMs: number) {
-  return {
-    'webhook-id': id,
-    'webhook-timestamp': String(Math.floor(nowMs / 1_000)),
-    'webhook-signature': new Webhook(secret).sign(id, new Date(nowMs), body),
-  };
-}
-
+/** `retried`: a later try is planned. `ended`: the try ended the watch. */
 export type DeliveryResult = 'delivered' | 'retried' | 'failed' | 'ended';
 
 /** Returns the state after a try. The delivery succeeded, waits for a retry, or failed. A failure may end the watch. */
@@ -205,55 +199,4 @@ function hasAccepted(
 function readRetryAfter({ status, retryAfterMs }: PostOutcome, timing: WatchTiming): number {
   if (status === null || !RETRY_LATER_STATUSES.has(status)) return 0;
   return Math.min(retryAfterMs ?? 0, timing.longestRetryAfterMs);
-}
-
-/** The receiver's answer to one try. */
-type PostOutcome = {
-  /** Null if there was no answer. */
-  readonly status: number | null;
-  /** The wait that Retry-After asks for; null without the header. */
-  readonly retryAfterMs: number | null;
-  /** At most 64 KiB. */
-  readonly body: string;
-};
-
-type PostRequest = {
-  readonly url: string;
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
-const TIMEOUT_MS = 15_000;
-const MAX_ANSWER_BYTES = 64 * 1_024;
-const NO_ANSWER: PostOutcome = { status: null, retryAfterMs: null, body: '' };
-
-/**
- * Sends one try, and follows no redirect. Throws LimitReached if a limit forbids the request, and another error if the
- * fault is ours. A try that throws is not counted.
- */
-export async function postWebhook(
-  { url, body, headers }: PostRequest,
-  client: Pick<TurnClient, 'request'>,
-  policy: OriginPolicy,
-): Promise<PostOutcome> {
-  try {
-    const webhook = validateUrl(url, policy);
-    const observation = await client.request({
-      origin: toOrigin(webhook),
-      method: 'POST',
-      path: `${webhook.pathname}${webhook.search}`,
-      rpc: { body, headers },
-      accept: 'application/json',
-      capBytes: MAX_ANSWER_BYTES,
-      redirects: 'none',
-      timeoutMs: TIMEOUT_MS,
-    });
-    if (!observation.ok) return NO_ANSWER;
-    const { status, headers: answerHeaders, body: answerBody } = observation.data;
-    const waitMs = retryAfterMs({ headers: answerHeaders }, Date.now());
-    return { status, retryAfterMs: waitMs, body: answerBody };
-  } catch (error) {
-    if (error instanceof OriginRefused) return NO_ANSWER;
-    throw error;
-  }
 }

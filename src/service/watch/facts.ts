@@ -23,15 +23,15 @@ export type Fact = {
   readonly by: 'scan' | 'challenge';
 };
 
-/** Keys: `grade`, `payability`, `reachable`, `check P3`, `terms GET /weather`, `listing https://example.com/weather`. */
-export type Facts = Readonly<Record<string, Fact>>;
+/** Keys: `grade`, `payability`, `reachable`, `check P3`, `terms GET /weather`, `listing https://example.com/paid`. */
+export type WatchFacts = Readonly<Record<string, Fact>>;
 
 type FactEntry = readonly [string, Fact];
 
 export type LookResult = {
   readonly by: 'scan' | 'challenge';
   readonly atMs: number;
-  readonly facts: Facts;
+  readonly facts: WatchFacts;
   /** The resources that a scan found; null if it found none, or if no scan ran. */
   readonly resources: readonly WatchedResource[] | null;
   /** Null if no scan ran. */
@@ -40,7 +40,7 @@ export type LookResult = {
   readonly scannerVersion?: string | undefined;
 };
 
-type Terms = {
+type WatchedOffer = {
   readonly scheme: string | null;
   readonly network: string | null;
   readonly asset: string | null;
@@ -48,24 +48,24 @@ type Terms = {
   readonly payTo: string | null;
 };
 
-/** A scan probes the same number of resources. */
+/** A scan probes at most as many resources. */
 export const MAX_RESOURCES = 6;
 const MAX_TERM_CHARS = 120;
 const MAX_PATH_CHARS = 500;
 const DAY_MS = 24 * 3_600_000;
 /** The Bazaar removes a listing after this long without a payment. */
-const LISTED_FOR_MS = 30 * DAY_MS;
+const BAZAAR_LISTED_FOR_MS = 30 * DAY_MS;
 /** A listing counts as lapsing after this long without a payment. */
 const LAPSING_AFTER_MS = 25 * DAY_MS;
 const SCANNER_VERSION = packageVersion();
 const PLAIN_TERM = /^[!-~]+$/;
 
-/** Returns null if the scan shows nothing about the origin: every answer was 429, or the fault was ours. */
+/** Reads the facts of a scan. Null if the scan shows nothing, because every answer was 429 or the fault was ours. */
 export function readScan(scan: FinishedScan): LookResult | null {
   const { report, reached, rateLimited } = scan;
   const atMs = Date.parse(report.scannedAt);
   if (rateLimited || report.results.some(({ outcome }) => outcome === 'fault')) return null;
-  const resources = findChallenged(report);
+  const resources = toWatchedResources(report);
   const entries: FactEntry[] = [['reachable', toReachableFact(reached, 'scan')]];
   const { grade, score } = report;
   entries.push(['grade', toFact({ grade, score }, grade, ALL_GRADES.indexOf(grade))]);
@@ -86,7 +86,7 @@ export function readScan(scan: FinishedScan): LookResult | null {
   };
 }
 
-/** Returns null if no answer shows anything about the origin. */
+/** Reads the facts of hourly requests. Null if no answer shows anything about the origin. */
 export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): LookResult | null {
   const conclusive = answers.filter(({ kind }) => kind !== 'unknown');
   if (conclusive.length === 0) return null;
@@ -104,25 +104,33 @@ export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): L
     if (offers.length === 0 && areAllAnswered && bestPayableBy === 'nobody') continue;
     entries.push([`terms ${method} ${path}`, toTermsFact({ method, path }, offers, 'challenge')]);
   }
-  const invalidAnswer = answered.find(({ schemaOutcome }) => schemaOutcome !== null);
+  const failedOutcome = answered.find(({ schemaOutcome }) => schemaOutcome !== null)?.schemaOutcome;
   // One invalid answer proves a fail. A pass needs the answers of all resources.
-  if (invalidAnswer?.schemaOutcome || areAllAnswered) {
-    const status = invalidAnswer ? 'fail' : 'pass';
-    const outcome = invalidAnswer?.schemaOutcome ?? 'valid';
+  if (failedOutcome || areAllAnswered) {
+    const status = failedOutcome ? 'fail' : 'pass';
+    const outcome = failedOutcome ?? 'valid';
     entries.push(['check P3', toCheckFact({ id: 'P3', status, outcome }, 'challenge')]);
   }
-  const facts = Object.fromEntries(entries);
   return {
     by: 'challenge',
     atMs,
-    facts,
+    facts: Object.fromEntries(entries),
     resources: null,
     checksVersion: null,
     scannerVersion: SCANNER_VERSION,
   };
 }
 
-function findChallenged({ payability }: ScanReport): readonly WatchedResource[] {
+/**
+ * Returns the result of a look whose origin now resolves to an address that the guard refuses. It counts as a scan,
+ * because a scan would be refused too.
+ */
+export function toRefusedLook(atMs: number): LookResult {
+  const facts = { reachable: toReachableFact(false, 'scan') };
+  return { by: 'scan', atMs, facts, resources: null, checksVersion: null };
+}
+
+function toWatchedResources({ payability }: ScanReport): readonly WatchedResource[] {
   return (payability ?? []).slice(0, MAX_RESOURCES).map(({ method, path }) => ({ method, path }));
 }
 
@@ -171,31 +179,31 @@ function toCheckFact(
   return toFact(value, isFailed ? 'failed' : 'holds', isFailed ? 1 : 0, by);
 }
 
-/** A missing challenge ranks as worse; changed terms rank as equal. */
+/** A missing challenge ranks as worse. Other changes of the terms rank as equal. */
 function toTermsFact(
   { method, path }: WatchedResource,
-  terms: readonly Terms[],
+  offers: readonly WatchedOffer[],
   by: Fact['by'],
 ): Fact {
-  const offers = terms.map(({ scheme, network, asset, amount, payTo }) => ({
+  const terms = offers.map(({ scheme, network, asset, amount, payTo }) => ({
     scheme: toTerm(scheme),
     network: network === null ? null : toTerm(toCaip2(network)),
     asset: toTerm(asset),
     amount: toTerm(amount),
     payTo: toTerm(payTo),
   }));
-  const value = { method, path: cleanText(path, MAX_PATH_CHARS), offers };
-  return toFact(value, JSON.stringify(offers), offers.length === 0 ? 1 : 0, by);
+  const value = { method, path: cleanText(path, MAX_PATH_CHARS), offers: terms };
+  return toFact(value, JSON.stringify(terms), offers.length === 0 ? 1 : 0, by);
 }
 
 /** The Bazaar listings that nobody has paid for lately. Their mark is the time of the newest settlement. */
 function toLapsingFacts({ indexed }: ScanReport, atMs: number): readonly FactEntry[] {
   return indexed.flatMap(({ index, resource, lastSettledAt }) => {
-    // NaN if no settlement is known.
+    // NaN if no settlement is known. Then no comparison below holds.
     const lastMs = Date.parse(lastSettledAt ?? '');
     if (index !== 'bazaar' || !(atMs - lastMs >= LAPSING_AFTER_MS)) return [];
     const at = new Date(lastMs).toISOString();
-    const lapsesAt = new Date(lastMs + LISTED_FOR_MS).toISOString();
+    const lapsesAt = new Date(lastMs + BAZAAR_LISTED_FOR_MS).toISOString();
     const value = { resource: cleanText(resource, MAX_PATH_CHARS), lastSettledAt: at, lapsesAt };
     return [[`listing ${resource}`, toFact(value, at, 0)] as const];
   });

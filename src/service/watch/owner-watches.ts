@@ -12,20 +12,23 @@ import { resolveHost } from '../../scanner/guard/resolve.ts';
 import { feedUrl } from '../directory/host-feed.ts';
 import { ScannerFailed } from '../errors/errors.ts';
 import { requireOwner } from '../ownership/change-listing.ts';
-import { hashSecret, isSameHash, newSecret } from '../ownership/token-reader.ts';
+import { createSecret, hashSecret, isSameHash } from '../ownership/token-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Client } from '../turns/client-key.ts';
 import { registrableDomain } from '../turns/origin-turns.ts';
-import { addEvents, changeLive, changeWatch, endLive, findWatch, toDay } from './change-watch.ts';
-import { NotAgreed, NotYourWatch, refuseTooMany, WatchJustChanged } from './quotas.ts';
+import { changeLive, changeWatch, endLive, findWatch } from './change-watch.ts';
+import { toDay } from './look-times.ts';
+import { queueEvents } from './queue-events.ts';
+import { refuseTooMany } from './quotas.ts';
 import {
   SHOWN_DELIVERIES,
   toPhase,
-  type WatchChange,
+  type WatchReplacement,
   type WatchState,
   type WatchTiming,
   type WebhookDelivery,
 } from './state.ts';
+import { NotAgreed, NotYourWatch, WatchJustReplaced } from './watch-errors.ts';
 
 type WatchRequest = { readonly webhook: string; readonly listingKey?: string | undefined };
 
@@ -42,9 +45,9 @@ type OwnerWatchesOptions = {
 };
 
 const SECRET_BYTES = 32;
-/** Limits of replacements of one watch within `changeAgainAfterMs`. */
-const MAX_AGREED_CHANGES = 1;
-const MAX_PENDING_CHANGES = 3;
+/** Limits of replacements of one watch within `replaceAgainAfterMs`. */
+const MAX_AGREED_REPLACEMENTS = 1;
+const MAX_PENDING_REPLACEMENTS = 3;
 /** These events concern only the replaced watch or its receiver. */
 const NOT_COPIED_EVENTS: ReadonlySet<string> = new Set(['watch.started', 'watch.ending']);
 
@@ -61,20 +64,24 @@ export function createOwnerWatches(options: OwnerWatchesOptions) {
   }
 
   return {
-    /** Throws NotVerified, NotYourProof, OriginRefused, WatchJustChanged, TooManyWatches. */
+    /**
+     * Creates a watch, or replaces the watch of the host. Throws NotVerified, NotYourProof, OriginRefused,
+     * ScannerFailed, WatchJustReplaced, TooManyWatches.
+     */
     async create(origin: Origin, client: Client, request: WatchRequest) {
       const { webhook, receiver } = readWebhook(request.webhook, policy);
       const { host, url: originUrl } = origin;
       const { tokenHash } = await requireOwner(store, host, client, request.listingKey);
       const oldWatch = await findWatch(store, host);
-      addChange(options, oldWatch); // throws before the slower steps
+      // Only to throw before the slower steps. The update below decides.
+      addReplacement(options, oldWatch);
       await requireAddress(receiver, { policy, resolver });
       const domain = await registrableDomain(origin);
       const parties = { host, receiver: receiver.host, domain, client: client.key };
       await refuseTooMany(store, { ...parties, holdsPlace: isAgreedBy(receiver, oldWatch) });
       const nowMs = store.now();
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
-      const agreement = newSecret();
+      const agreement = createSecret();
       const endsAtMs = nowMs + timing.lifetimeMs;
       const newWatch = {
         ...NEW_WATCH,
@@ -85,10 +92,10 @@ export function createOwnerWatches(options: OwnerWatchesOptions) {
       const endsAt = toIso(endsAtMs);
       const event = { type: 'watch.started', more: { challenge: agreement, endsAt } } as const;
       await changeWatch(options, host, (before) => {
-        const changes = addChange(options, before);
+        const changes = addReplacement(options, before);
         const holdsPlace = isAgreedBy(receiver, before);
         const state = { ...newWatch, changes, holdsPlace, ...copyFindings(before, nowMs, timing) };
-        const queued = addEvents(state, [event], { nowMs, siteUrl });
+        const queued = queueEvents(state, [event], { nowMs, siteUrl });
         const deliveries = [...queued.state.deliveries, ...copyWaitingEvents(before, nowMs)];
         return { ...queued, state: { ...queued.state, deliveries } };
       });
@@ -105,14 +112,16 @@ export function createOwnerWatches(options: OwnerWatchesOptions) {
       if (toPhase(watch) !== 'active') throw new NotAgreed(toPhase(watch) === 'ended');
       const nowMs = store.now();
       const changed = await changeLive(options, watch, (state) =>
-        addEvents(state, [{ type: 'watch.test' }], { nowMs, siteUrl }),
+        queueEvents(state, [{ type: 'watch.test' }], { nowMs, siteUrl }),
       );
+      // The watch has ended or was replaced meanwhile.
       if (changed === null) throw new NotAgreed(true);
       return toWatchStatus(changed);
     },
 
     async stop(origin: Origin, secret: string) {
       const watch = await requireWatch(origin, secret);
+      // A watch that had ended before shows the same status.
       return toWatchStatus((await endLive(options, watch)) ?? (await requireWatch(origin, secret)));
     },
   };
@@ -133,22 +142,24 @@ const NEW_WATCH = {
   failedForMs: 0,
 } as const;
 
-/** Returns the latest changes of a host's watch, and this change. Throws WatchJustChanged. */
-function addChange(
-  { store, isRateLimited, timing: { changeAgainAfterMs } }: OwnerWatchesOptions,
+/** Returns the latest replacements of a host's watch, and this replacement. Throws WatchJustReplaced. */
+function addReplacement(
+  { store, isRateLimited, timing: { replaceAgainAfterMs } }: OwnerWatchesOptions,
   before: WatchState | null,
-): readonly WatchChange[] {
+): readonly WatchReplacement[] {
   if (before === null) return [];
   const nowMs = store.now();
   const wasAgreed = before.agreedAtMs !== null;
-  const recent = before.changes.filter(({ atMs }) => atMs > nowMs - changeAgainAfterMs);
+  const recent = before.changes.filter(({ atMs }) => atMs > nowMs - replaceAgainAfterMs);
   const sameKind = recent.filter((change) => change.wasAgreed === wasAgreed);
-  const limit = wasAgreed ? MAX_AGREED_CHANGES : MAX_PENDING_CHANGES;
+  const limit = wasAgreed ? MAX_AGREED_REPLACEMENTS : MAX_PENDING_REPLACEMENTS;
   const [oldest] = sameKind.slice(-limit);
   if (isRateLimited && oldest !== undefined && sameKind.length >= limit) {
-    throw new WatchJustChanged(before.host, limit, oldest.atMs + changeAgainAfterMs - nowMs);
+    throw new WatchJustReplaced(before.host, limit, oldest.atMs + replaceAgainAfterMs - nowMs);
   }
-  return [...recent, { atMs: nowMs, wasAgreed }].slice(-MAX_AGREED_CHANGES - MAX_PENDING_CHANGES);
+  return [...recent, { atMs: nowMs, wasAgreed }].slice(
+    -MAX_AGREED_REPLACEMENTS - MAX_PENDING_REPLACEMENTS,
+  );
 }
 
 /** True if the same receiver has agreed to the replaced watch. The new watch then takes its part of the quota. */
@@ -181,11 +192,15 @@ function readWebhook(text: string, policy: OriginPolicy) {
   return { webhook: url.href, receiver: toOrigin(url) };
 }
 
-/** Gives the same reason for every name without a public address. Otherwise callers could query our DNS. */
+/**
+ * Throws OriginRefused with the same reason for every name without a public address: otherwise callers could query our
+ * DNS. Throws ScannerFailed if our own network fails.
+ */
 async function requireAddress(
   receiver: Origin,
   { policy, resolver }: Required<Pick<OwnerWatchesOptions, 'policy' | 'resolver'>>,
 ): Promise<void> {
+  // One try, because the caller waits and can repeat the call.
   const resolved = await resolveHost(receiver, policy, resolver, 1);
   if (resolved.kind === 'addresses') return;
   if (resolved.kind === 'our-fault') throw new ScannerFailed(new NetworkDown(resolved.detail));

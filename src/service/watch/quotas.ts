@@ -1,13 +1,13 @@
-import { ServiceError } from '../errors/error-codes.ts';
 import type { Store } from '../store/store.ts';
 import type { LiveWatches } from '../store/watches.ts';
 import { fromVersion, type WatchState } from './state.ts';
+import { TooManyWatches } from './watch-errors.ts';
 
 const WATCHES_PER_DOMAIN = 5;
 const AGREED_PER_RECEIVER = 100;
 /** Limit for each client, and for each watched domain, at one receiver. */
 const PENDING_PER_RECEIVER = 3;
-/** Racing callers may exceed a limit, so more watches are read than the limit allows. */
+/** Callers that race may exceed a limit, so more watches are read than the limit allows. */
 const MAX_WATCHES_READ = 2 * AGREED_PER_RECEIVER;
 
 type QuotaRequest = Pick<WatchState, 'host' | 'receiver' | 'domain' | 'client' | 'holdsPlace'>;
@@ -39,7 +39,8 @@ export async function refuseTooMany(store: Store, request: QuotaRequest): Promis
 
 /**
  * Finds room for a watch in the quota of its receiver; null if there is none. If the quota is used up, a domain without
- * a watch gets the room of the newest watch of the domain with most watches. That watch is `evicted`: it has to end first.
+ * a watch gets the room of another watch: the newest watch of the domain that has most. The caller has to end this
+ * `evicted` watch first.
  */
 export async function findRoom(
   store: Store,
@@ -63,45 +64,4 @@ async function findOthers(
 ): Promise<readonly WatchState[]> {
   const live = await watches.findLive(filter, MAX_WATCHES_READ);
   return live.filter((watch) => watch.host !== host).map(fromVersion);
-}
-
-/** Answers a wrong secret and a missing watch alike. */
-export class NotYourWatch extends ServiceError {
-  constructor(host: string) {
-    super(
-      'not_your_watch',
-      `No watch of ${host} has this secret. POST /v1/watch gives the owner a new secret, and replaces the watch.`,
-    );
-  }
-}
-
-export class TooManyWatches extends ServiceError {
-  /** `limit` is like "5 hosts of example.com are watched". */
-  constructor(limit: string) {
-    super(
-      'too_many_watches',
-      `${limit}, and that is the limit. End one with POST /v1/watch/stop, or give another webhook.`,
-    );
-  }
-}
-
-export class WatchJustChanged extends ServiceError {
-  constructor(host: string, limit: number, waitMs: number) {
-    super(
-      'rate_limited',
-      `The watch of ${host} was replaced within the last ten minutes. Use the secret of the last answer, or wait as Retry-After says and replace the watch again.`,
-      { limit, retryAfterSec: Math.max(1, Math.ceil(waitMs / 1_000)) },
-    );
-  }
-}
-
-export class NotAgreed extends ServiceError {
-  constructor(isOver: boolean) {
-    super(
-      'not_agreed',
-      isOver
-        ? 'The watch is over, and nothing is sent any more. POST /v1/watch starts a new one.'
-        : 'The receiver has not agreed yet. It agrees by answering the event watch.started with 200 and {"challenge":"…"}, the data.challenge of that event.',
-    );
-  }
 }

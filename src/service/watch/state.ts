@@ -8,7 +8,7 @@ export type WatchTiming = {
   readonly confirmAfterMs: number;
   readonly agreeWithinMs: number;
   /** An agreed watch may be replaced only once within this time. */
-  readonly changeAgainAfterMs: number;
+  readonly replaceAgainAfterMs: number;
   readonly lifetimeMs: number;
   /** An event announces the end of a watch this long before it. */
   readonly tellEndMs: number;
@@ -26,13 +26,14 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** @param scale below 1 only in tests, to shorten waits */
 export function toWatchTiming(scale = 1): WatchTiming {
+  // The schedule that the specification of Standard Webhooks recommends: 5 s, 5 min, 30 min, 2 h and so on.
   const retryAfterMinutes = [5 / 60, 5, 30, 120, 300, 600, 840, 1_200, 1_440];
   return {
     dayMs: DAY_MS,
     hourMs: HOUR_MS * scale,
     confirmAfterMs: 10 * MINUTE_MS * scale,
     agreeWithinMs: DAY_MS * scale,
-    changeAgainAfterMs: 10 * MINUTE_MS * scale,
+    replaceAgainAfterMs: 10 * MINUTE_MS * scale,
     lifetimeMs: 30 * DAY_MS,
     tellEndMs: 3 * DAY_MS,
     retryAfterMs: retryAfterMinutes.map((minutes) => minutes * MINUTE_MS * scale),
@@ -53,11 +54,12 @@ export type WebhookDelivery = {
 };
 
 /** A replacement of a host's watch. `wasAgreed`: the receiver had agreed to the replaced watch. */
-export type WatchChange = { readonly atMs: number; readonly wasAgreed: boolean };
+export type WatchReplacement = { readonly atMs: number; readonly wasAgreed: boolean };
 
-/** A look found a fact worse than before, and no second look has confirmed it. */
+/** A look found a fact worse than before, and no second look has confirmed this yet. */
 export type Suspicion = { readonly sinceMs: number; readonly by: 'scan' | 'challenge' };
 
+/** The store keeps this object as JSON, so a renamed member would not be found in older versions. */
 export type WatchState = {
   readonly host: string;
   /** `https://api.example.com` */
@@ -75,10 +77,10 @@ export type WatchState = {
   /** Key and address block of the client that created the watch. */
   readonly client: string;
   readonly block: string;
-  /** True if the watch counts in the quota of its receiver: it has agreed to this watch, or to the one before. */
+  /** True if the watch counts in its receiver's quota: the receiver agreed to it, or to the watch that it replaced. */
   readonly holdsPlace: boolean;
-  /** The latest changes of the host's watch, oldest first. */
-  readonly changes: readonly WatchChange[];
+  /** The latest replacements of the host's watch, oldest first. */
+  readonly changes: readonly WatchReplacement[];
   readonly createdAtMs: number;
   readonly agreedAtMs: number | null;
   readonly endsAtMs: number;
@@ -97,7 +99,7 @@ export type WatchState = {
   readonly suspicions: Readonly<Record<string, Suspicion>>;
   /** Oldest first. */
   readonly deliveries: readonly WebhookDelivery[];
-  /** Time in ms for which no try has succeeded. */
+  /** Time for which no try of a delivery has succeeded. */
   readonly failedForMs: number;
 };
 
@@ -136,13 +138,14 @@ export function listTextIds({ baseline, deliveries }: WatchState): readonly stri
   return baseline === null ? bodies : [...bodies, baseline];
 }
 
-export function toVersion(state: WatchState, n: number, lookAtMs: number | null): WatchVersion {
+/** @param dutyMs time of the next look, announcement or end; null for an ended watch */
+export function toVersion(state: WatchState, n: number, dutyMs: number | null): WatchVersion {
   const { host, receiver, domain, client, holdsPlace, endedAtMs } = state;
   const next = endedAtMs === null ? findNextDelivery(state) : null;
   const sendAtMs = next?.nextTryAtMs ?? null;
   const isConfirming = Object.keys(state.suspicions).length > 0;
-  const facts = { host, receiver, domain, client, holdsPlace, isConfirming };
-  return { ...facts, n, sendAtMs, endedAtMs, state, lookAtMs };
+  const columns = { host, receiver, domain, client, holdsPlace, isConfirming };
+  return { ...columns, n, sendAtMs, endedAtMs, state, lookAtMs: dutyMs };
 }
 
 export function fromVersion({ state }: WatchVersion): WatchState {

@@ -12,22 +12,14 @@ import type { Store } from '../store/store.ts';
 import type { AskResources } from '../turns/ask-resources.ts';
 import { runLook, scanForFree } from '../turns/in-turn.ts';
 import type { OriginTurns, TurnClient } from '../turns/origin-turns.ts';
-import {
-  addEvents,
-  changeLive,
-  findHourlyMs,
-  isFileDue,
-  isScanDue,
-  planLookMs,
-  publishStep,
-  toDay,
-  type WatchUpdate,
-} from './change-watch.ts';
+import { changeLive, publishStep, type WatchUpdate } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
-import { type LookResult, readAnswers, readScan } from './facts.ts';
+import { type LookResult, readAnswers, readScan, toRefusedLook } from './facts.ts';
+import { findHourlyMs, isFileDue, isScanDue, planLookMs, toDay } from './look-times.ts';
+import { queueEvents } from './queue-events.ts';
 import type { WatchState, WatchTiming } from './state.ts';
 
-export type LookOptions = {
+export type WatchLookOptions = {
   readonly store: Store;
   readonly scanCoordinator: Pick<ScanCoordinator, 'run'>;
   readonly siteUrl: string;
@@ -50,16 +42,16 @@ const NO_OUTCOME: LookOutcome = { result: null, scan: null };
 const MAX_LOOK_WAIT_MS = 5_000;
 /** The verification file is read only once a day, so its turn may take longer. */
 const MAX_FILE_WAIT_MS = 30_000;
-/** These tries last longer than another reading of the file, which holds its lease for 10 s. */
+/** These tries last longer than the 10 s for which another reading of the file keeps its lease. */
 const MAX_FILE_TRIES = 15;
 const FILE_POLL_MS = 1_000;
 
 /** Looks at one origin for its watch. The caller holds the lease of the watch. */
-export class Look {
-  readonly #options: LookOptions;
+export class WatchLook {
+  readonly #options: WatchLookOptions;
   #watch: WatchState;
 
-  constructor(options: LookOptions, watch: WatchState) {
+  constructor(options: WatchLookOptions, watch: WatchState) {
     this.#options = options;
     this.#watch = watch;
   }
@@ -88,14 +80,15 @@ export class Look {
     const nowMs = store.now();
     const hasScanSuspicion = Object.values(suspicions).some(({ by }) => by === 'scan');
     if (hasScanSuspicion || isScanDue(this.#watch, nowMs, timing)) {
-      await this.#store(await this.#look((client) => this.#scan(client)), null);
+      await this.#store(await this.#lookInTurn((client) => this.#scan(client)), null);
       return 'scan';
     }
+    // A look at another time only confirms suspicions.
     const isHourly = findHourlyMs(host, (nextLookAtMs ?? 0) - 1, timing) === nextLookAtMs;
     const resources = (await this.#readBaseline())?.value.resources ?? [];
     const needsRequests = resources.length > 0 && (isHourly || Object.keys(suspicions).length > 0);
     const ask = (client: TurnClient) => this.#ask(resources, client);
-    await this.#store(needsRequests ? await this.#look(ask) : NO_OUTCOME, null);
+    await this.#store(needsRequests ? await this.#lookInTurn(ask) : NO_OUTCOME, null);
     return needsRequests ? 'challenge' : 'none';
   }
 
@@ -123,14 +116,17 @@ export class Look {
     });
   }
 
-  /** Readings of a host begin at least 10 s apart. Meanwhile the finding of the last reading is used. */
+  /**
+   * Readings of a host begin at least 10 s apart. Meanwhile the finding of the last reading is used. Null if the other
+   * reading stored no finding in time.
+   */
   async #readFile(client: TurnClient): Promise<TokenFinding | null> {
     const { store, wait = pause } = this.#options;
     const origin = this.#origin;
     for (let tries = 0; tries < MAX_FILE_TRIES; tries += 1) {
-      const begun = await store.ownership.beginReading(origin.host);
-      if (begun.taken)
-        return (await fetchFinding(store, origin, client, begun.lease.takenAtMs)).finding;
+      const outcome = await store.ownership.beginReading(origin.host);
+      if (outcome.taken)
+        return (await fetchFinding(store, origin, client, outcome.lease.takenAtMs)).finding;
       const last = (await readFindings(store, origin)).at(-1);
       if (last !== undefined) return last.finding;
       await wait(FILE_POLL_MS);
@@ -147,10 +143,10 @@ export class Look {
   }
 
   /** Waits for a turn, then runs a look. A fault of ours does not count as a look. */
-  #look(work: (client: TurnClient) => Promise<LookOutcome>): Promise<LookOutcome> {
-    const { turns, onError } = this.#options;
+  #lookInTurn(work: (client: TurnClient) => Promise<LookOutcome>): Promise<LookOutcome> {
+    const { store, turns, onError } = this.#options;
     return runLook(turns, this.#turnRequest(MAX_LOOK_WAIT_MS), work, {
-      whenOriginRefused: () => this.#toUnreachable(),
+      whenOriginRefused: () => ({ result: toRefusedLook(store.now()), scan: null }),
       whenFault: NO_OUTCOME,
       onFault: (error) => onError('a look failed', error),
     });
@@ -167,23 +163,17 @@ export class Look {
     return { result: readAnswers(answers, store.now()), scan: null };
   }
 
-  /** The outcome if the origin's name now resolves to an address that the guard refuses. */
-  #toUnreachable(): LookOutcome {
-    const fact = { value: { reachable: false }, mark: 'false', rank: 1, by: 'scan' } as const;
-    const facts = { reachable: fact };
-    const atMs = this.#options.store.now();
-    const result = { by: 'scan', atMs, facts, resources: null, checksVersion: null } as const;
-    return { result, scan: null };
-  }
-
   async #readBaseline(): Promise<{ readonly text: string; readonly value: Baseline } | null> {
     const { baseline } = this.#watch;
     const text = baseline === null ? null : await this.#options.store.watches.findText(baseline);
-    // `#store` is the only writer of these texts.
+    // `#store` is the only writer of this text.
     return text === null ? null : { text, value: JSON.parse(text) as Baseline };
   }
 
-  /** @param notAfterMs time of a planned look that must not be postponed; null if there is none */
+  /**
+   * Compares the outcome with the baseline. Stores the new baseline, its events and the time of the next look together.
+   * @param notAfterMs time of a planned look that must not be postponed; null if there is none
+   */
   async #store(outcome: LookOutcome, notAfterMs: number | null): Promise<void> {
     const { store, timing, siteUrl } = this.#options;
     const { result } = outcome;
@@ -194,18 +184,18 @@ export class Look {
       // Only one look has the lease. If another look changed the baseline, this look has lost the lease.
       if (current.baseline !== baselineId) return null;
       const nowMs = store.now();
-      const compared =
+      const comparison =
         result && compare(before?.value ?? null, current.suspicions, result, timing.confirmAfterMs);
-      const suspicions = compared?.suspicions ?? current.suspicions;
+      const suspicions = comparison?.suspicions ?? current.suspicions;
       const plannedMs = planLookMs(current.host, suspicions, nowMs, timing);
       const nextLookAtMs = notAfterMs === null ? plannedMs : Math.min(notAfterMs, plannedMs);
       const scanMembers = toScanMembers(current, outcome, timing);
       const state = { ...current, ...scanMembers, suspicions, nextLookAtMs };
-      if (compared === null) return { state };
-      const text = JSON.stringify(compared.baseline);
+      if (comparison === null) return { state };
+      const text = JSON.stringify(comparison.baseline);
       const isSame = text === before?.text;
       const baseline = isSame ? baselineId : `seen_${crypto.randomUUID()}`;
-      const queued = addEvents({ ...state, baseline }, compared.events, { nowMs, siteUrl });
+      const queued = queueEvents({ ...state, baseline }, comparison.events, { nowMs, siteUrl });
       const texts = isSame || baseline === null ? [] : [{ id: baseline, text }];
       return { state: queued.state, texts: [...queued.texts, ...texts] };
     });
@@ -222,7 +212,7 @@ export class Look {
   }
 }
 
-/** Returns the members that describe the last scan. Returns no members if the look was not a scan, or showed nothing. */
+/** Returns the members that describe the last scan; none if the look was not a scan, or showed nothing. */
 function toScanMembers(
   state: WatchState,
   { result, scan }: LookOutcome,

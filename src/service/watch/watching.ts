@@ -1,14 +1,15 @@
 import { Rounds, withLease } from '../turns/in-turn.ts';
-import { addEvents, changeLive, endLive, findWatch } from './change-watch.ts';
+import { changeLive, endLive, findWatch } from './change-watch.ts';
 import { type DeliveryResult, deliverDue } from './deliveries.ts';
+import { queueEvents } from './queue-events.ts';
 import { toPhase, type WatchState } from './state.ts';
-import { Look, type LookKind, type LookOptions } from './watch-look.ts';
+import { type LookKind, WatchLook, type WatchLookOptions } from './watch-look.ts';
 
 export type WatchingEvent =
   | { readonly kind: 'look'; readonly look: LookKind; readonly lateMs: number }
   | { readonly kind: 'delivery'; readonly result: DeliveryResult; readonly ms: number };
 
-export type WatchingOptions = LookOptions & {
+export type WatchingOptions = WatchLookOptions & {
   readonly onEvent?: ((event: WatchingEvent) => void) | undefined;
 };
 
@@ -61,18 +62,19 @@ export class Watching {
       this.#withLease(host, async () => {
         const watch = await findWatch(this.#options.store, host);
         if (watch === null || toPhase(watch) !== 'active') return;
-        await this.#comparePublished(new Look(this.#options, watch));
+        await this.#comparePublished(new WatchLook(this.#options, watch));
       }),
     );
   }
 
+  /** Resolves when no look and no delivery is running. */
   async idle(): Promise<void> {
     while (this.#looks.size + this.#sends.size > 0) {
       await Promise.all([this.#looks.idle(), this.#sends.idle()]);
     }
   }
 
-  /** Time by which the most overdue look and delivery are late. */
+  /** Times by which the most overdue look and the most overdue delivery are late. */
   get lateness() {
     return { looksMs: this.#looks.latenessMs, deliveriesMs: this.#sends.latenessMs };
   }
@@ -99,7 +101,7 @@ export class Watching {
       const dueAtMs = watch?.nextLookAtMs ?? null;
       if (watch === null || dueAtMs === null || dueAtMs > store.now()) return;
       const lateMs = store.now() - dueAtMs;
-      const look = new Look(this.#options, watch);
+      const look = new WatchLook(this.#options, watch);
       await this.#comparePublished(look);
       const kind = await look.run();
       onEvent?.({ kind: 'look', look: kind, lateMs });
@@ -107,7 +109,7 @@ export class Watching {
     });
   }
 
-  async #comparePublished(look: Look): Promise<void> {
+  async #comparePublished(look: WatchLook): Promise<void> {
     if (!(await look.comparePublished())) return;
     this.#options.onEvent?.({ kind: 'look', look: 'published', lateMs: 0 });
     await look.renew();
@@ -130,7 +132,7 @@ export class Watching {
     const more = { endsAt: new Date(endsAtMs).toISOString() };
     const event = { type: 'watch.ending', more } as const;
     return changeLive(this.#options, watch, (state) =>
-      addEvents({ ...state, isEndTold: true }, [event], { nowMs, siteUrl }),
+      queueEvents({ ...state, isEndTold: true }, [event], { nowMs, siteUrl }),
     );
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findHourlyMs, toSecondOfDay } from '../../../src/service/watch/change-watch.ts';
+import { findHourlyMs, toSecondOfDay } from '../../../src/service/watch/look-times.ts';
 import { toWatchTiming } from '../../../src/service/watch/state.ts';
 
 const TIMING = toWatchTiming();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../../../src/service/store/store.ts';
-import { findHourlyMs, findNextDutyMs, toDay } from '../../../src/service/watch/change-watch.ts';
+import { findHourlyMs, findNextDutyMs, toDay } from '../../../src/service/watch/look-times.ts';
 import {
   toVersion,
   toWatchTiming,
