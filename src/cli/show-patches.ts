@@ -2,13 +2,13 @@ import { isIP } from 'node:net';
 import { isBlockedAddress } from '../scanner/guard/address.ts';
 import { namePart, type Patch, STACKS, type Stack } from '../scanner/patches/patch.ts';
 import {
-  addressValues,
+  choosePlaceholders,
   type PatchReport,
   type PatchValues,
-  placeholderValues,
   readPatchValues,
+  toAddressValues,
 } from '../scanner/patches/patch-values.ts';
-import { patchesFor, writeTrialPatch } from '../scanner/patches/patches-for.ts';
+import { writePatches, writeTrialPatch } from '../scanner/patches/write-patches.ts';
 import { readReport } from './io.ts';
 import { describeFix } from './pay-test/explanations.ts';
 import type { TrialId } from './pay-test/result.ts';
@@ -25,7 +25,7 @@ export function showPatches(checkId: string, stack: Stack, seller: PatchedSeller
   const { report } = seller;
   const values = choosePatchValues(checkId, seller);
   const outcome = report?.results.find(({ id }) => id === checkId)?.outcome ?? null;
-  const checkPatches = patchesFor(checkId, stack, values, outcome);
+  const checkPatches = writePatches(checkId, stack, values, outcome);
   if (checkPatches === null) {
     return `${checkId}: no patch, because this check judges data that others serve.\n`;
   }
@@ -53,8 +53,10 @@ function choosePatchValues(checkId: string, { report, publicOrigin }: PatchedSel
   if (report !== null) {
     return readPatchValues(report, publicOrigin ?? findPublicOrigin(report.origin));
   }
-  const placeholders = placeholderValues(checkId);
-  return publicOrigin === null ? placeholders : { ...placeholders, ...addressValues(publicOrigin) };
+  const placeholders = choosePlaceholders(checkId);
+  return publicOrigin === null
+    ? placeholders
+    : { ...placeholders, ...toAddressValues(publicOrigin) };
 }
 
 /** Lists the names of all stacks, and shows the patch for the first stack. */

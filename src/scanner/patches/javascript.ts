@@ -9,6 +9,7 @@ import {
   toPatch,
 } from './patch.ts';
 import {
+  hasBody,
   isSolana,
   listNetworks,
   nameRoute,
@@ -42,6 +43,7 @@ export function writeSdkImports(networks: readonly string[], { hasBazaar }: Paid
   ];
 }
 
+/** The server of the SDK, with the scheme of each network. */
 export function writeSdkServer(networks: readonly string[], { hasBazaar }: PaidExtras): string[] {
   const calls = [
     ...networks.map(
@@ -186,11 +188,10 @@ export const JAVASCRIPT_TOPICS = {
     ),
 };
 
-function writeDiscovery({ method }: PatchRoute): string[] {
-  const hasNoBody = method === null || method === 'GET' || method === 'DELETE';
+function writeDiscovery(route: PatchRoute): string[] {
   return [
     '  extensions: declareDiscoveryExtension({',
-    ...(hasNoBody ? [] : ["    bodyType: 'json',"]),
+    ...(hasBody(route) ? ["    bodyType: 'json',"] : []),
     "    input: { '<parameter>': '<example>' },",
     "    inputSchema: { properties: { '<parameter>': { type: 'string' } }, required: ['<parameter>'] },",
     "    output: { example: { '<member>': '<example>' } },",

@@ -74,8 +74,8 @@ export const PLACEHOLDERS: PatchValues = {
   unknownOperations: [],
 };
 
-/** Placeholders for an explanation without a report. S5 is about POST resources. */
-export function placeholderValues(checkId: string): PatchValues {
+/** Chooses the placeholders for an explanation without a report. S5 is about POST resources. */
+export function choosePlaceholders(checkId: string): PatchValues {
   return checkId === 'S5'
     ? { ...PLACEHOLDERS, routes: [{ ...PLACEHOLDER_ROUTE, method: 'POST' }] }
     : PLACEHOLDERS;
@@ -91,6 +91,8 @@ export type PatchReport = Pick<ScanReport, 'origin' | 'routes'> & {
 };
 
 const MAX_PATH_CHARS = 300;
+/** As the placeholder says. */
+const MAX_DESCRIPTION_CHARS = 500;
 const NETWORK_PATTERN = /^[a-z0-9-]{3,8}:[A-Za-z0-9_-]{1,32}$/;
 const ADDRESS_PATTERN = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;
 const MIME_TYPE_PATTERN = /^[a-z0-9!#$&^_.+-]+\/[a-z0-9!#$&^_.+-]+$/i;
@@ -117,7 +119,7 @@ export function readPatchValues(
   const [firstFree, ...otherFree] = parseOperations(free);
   return {
     ...PLACEHOLDERS,
-    ...addressValues(publicOrigin),
+    ...toAddressValues(publicOrigin),
     ...(first === undefined ? {} : { routes: [first, ...others] }),
     signIns: signIn.map(({ method, template }) => toSignInRoute(method, template)),
     ...(firstFree === undefined ? {} : { freeOperations: [firstFree, ...otherFree] }),
@@ -147,16 +149,19 @@ function withNamedPath(route: ReportRoute, named: NamedRequest | null | undefine
     : route;
 }
 
-const toPathname = (path: string) => path.replace(/\?.*/s, '');
+function toPathname(path: string): string {
+  return path.replace(/\?.*/s, '');
+}
+
 function toPatchRoute(route: ReportRoute, hasOneRecipient: boolean): PatchRoute {
   const { description, mimeType } = route;
   const offer = route.offers.find(({ network }) => NETWORK_PATTERN.test(network ?? ''));
   const payTo = offer?.payTo ?? '';
   return {
-    method: METHODS.find((method) => method === route.method) ?? null,
+    method: parseMethod(route.method),
     template: route.template === null ? null : parseCleanTemplate(route.template),
     example: toExample(route.path),
-    price: toPrice(offer) ?? PLACEHOLDER_ROUTE.price,
+    price: toDecimalPrice(offer) ?? PLACEHOLDER_ROUTE.price,
     token: toToken(offer),
     network: offer?.network ?? PLACEHOLDER_ROUTE.network,
     // A report in which P7 finds a bad recipient gives no address to copy.
@@ -187,7 +192,7 @@ function withSharedTerms(routes: readonly PatchRoute[]): PatchRoute[] {
 function toNamedRoute({ method, path }: NamedRequest): PatchRoute {
   return {
     ...PLACEHOLDER_ROUTE,
-    method: METHODS.find((name) => name === method) ?? null,
+    method: parseMethod(method),
     template: parseCleanTemplate(toPathname(path)),
     example: toExample(path),
   };
@@ -198,9 +203,18 @@ function toSignInRoute(method: string, template: string): PatchRoute {
   const example = toExample(template);
   return {
     ...PLACEHOLDER_ROUTE,
-    method: METHODS.find((name) => name === method) ?? null,
+    method: parseMethod(method),
     example: example === null ? null : `${example}, with the settings of its sign-in`,
   };
+}
+
+function parseMethod(text: string | null): Method | null {
+  return METHODS.find((method) => method === text) ?? null;
+}
+
+/** False if requests to the route have no body. A route of unknown method counts as GET. */
+export function hasBody({ method }: Pick<PatchRoute, 'method'>): boolean {
+  return method !== null && method !== 'GET' && method !== 'DELETE';
 }
 
 function parseOperations(operations: readonly FreeRoute[]): readonly FreeOperation[] {
@@ -220,11 +234,11 @@ function toExample(path: string): string | null {
 }
 
 function toOneLine(text: string): string {
-  return cleanText(text, 500).replace(/\s+/g, ' ').trim();
+  return cleanText(text, MAX_DESCRIPTION_CHARS).replace(/\s+/g, ' ').trim();
 }
 
 /** Returns placeholders for null and for a malformed origin. */
-export function addressValues(origin: string | null): Pick<PatchValues, 'origin' | 'host'> {
+export function toAddressValues(origin: string | null): Pick<PatchValues, 'origin' | 'host'> {
   const url = origin === null ? null : URL.parse(origin);
   const isOrigin = url !== null && /^https?:$/.test(url.protocol) && url.origin === origin;
   const { origin: unknownOrigin, host } = PLACEHOLDERS;
@@ -235,12 +249,13 @@ function toToken(offer: ReportOffer | undefined): PatchToken | null {
   const amount = parseAmount(offer?.amount ?? undefined);
   const known = findKnownAsset(offer?.network ?? '', offer?.asset ?? '');
   if (amount === null || known?.domain == null) return null;
-  const [first] = listKnownAssets(known.network);
+  // The SDKs take the first asset of our table for a price in dollars.
+  const [defaultAsset] = listKnownAssets(known.network);
   const { asset, domain } = known;
-  return { asset, amount: String(amount), ...domain, isDefault: first?.asset === asset };
+  return { asset, amount: String(amount), ...domain, isDefault: defaultAsset?.asset === asset };
 }
 
-function toPrice(offer: ReportOffer | undefined): string | null {
+function toDecimalPrice(offer: ReportOffer | undefined): string | null {
   const amount = parseAmount(offer?.amount ?? undefined);
   const asset = findKnownAsset(offer?.network ?? '', offer?.asset ?? '');
   return amount === null || asset === null ? null : toDecimal(amount, asset.decimals);

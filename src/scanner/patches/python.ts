@@ -8,6 +8,7 @@ import {
   toPatch,
 } from './patch.ts';
 import {
+  hasBody,
   isSolana,
   listNetworks,
   nameRoute,
@@ -160,8 +161,7 @@ export const PYTHON_TOPICS = {
     cannotFix('a proxy in front of Python ends TLS: renew the certificate there (see nginx)'),
 };
 
-function writeDiscovery({ method }: PatchRoute): string[] {
-  const hasNoBody = method === null || method === 'GET' || method === 'DELETE';
+function writeDiscovery(route: PatchRoute): string[] {
   return [
     '    "extensions": declare_discovery_extension(',
     '        input={"<parameter>": "<example>"},',
@@ -169,7 +169,7 @@ function writeDiscovery({ method }: PatchRoute): string[] {
     '            "properties": {"<parameter>": {"type": "string"}},',
     '            "required": ["<parameter>"],',
     '        },',
-    ...(hasNoBody ? [] : ['        body_type="json",']),
+    ...(hasBody(route) ? ['        body_type="json",'] : []),
     '        output=OutputConfig(example={"<member>": "<example>"}),',
     '    ),',
   ];

@@ -8,12 +8,12 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Language, STACKS, type Stack } from '../../../src/scanner/patches/patch.ts';
 import {
+  choosePlaceholders,
   type PatchValues,
-  placeholderValues,
   readPatchValues,
 } from '../../../src/scanner/patches/patch-values.ts';
-import { patchesFor, writeTrialPatch } from '../../../src/scanner/patches/patches-for.ts';
 import { CHECK_TOPICS } from '../../../src/scanner/patches/topics.ts';
+import { writePatches, writeTrialPatch } from '../../../src/scanner/patches/write-patches.ts';
 import { findExecutable } from '../../fixtures/find-executable.ts';
 import { ensureJudge } from '../../fixtures/judges/judge-tools.ts';
 import { needs } from '../../fixtures/needs.ts';
@@ -60,7 +60,7 @@ function listSources(stacks: readonly Stack[], language: Language): readonly Sou
 
 function listParts(stack: Stack, id: string, values: PatchValues) {
   const codeByFile = new Map<string, string>();
-  return (patchesFor(id, stack, values)?.patches ?? []).flatMap(({ topic, patch }) => {
+  return (writePatches(id, stack, values)?.patches ?? []).flatMap(({ topic, patch }) => {
     const name = `${stack}_${topic.replaceAll('-', '_')}`;
     const parts = 'whyNot' in patch ? [] : patch.parts;
     return parts.map((part) => {
@@ -89,7 +89,7 @@ function listAllValues(): readonly (readonly [id: string, values: PatchValues])[
     }),
   ];
   return Object.keys(CHECK_TOPICS).flatMap((id) => [
-    [id, placeholderValues(id)] as const,
+    [id, choosePlaceholders(id)] as const,
     ...reports.map((report) => [id, readPatchValues(report)] as const),
   ]);
 }
@@ -189,7 +189,7 @@ test('a hostile value adds no line to a patch', () => {
       const values = readPatchValues(report({ path }));
       const withoutPath = readPatchValues(report({ path: '/?' }));
       const countLines = (patchValues: PatchValues) =>
-        JSON.stringify(patchesFor('P2', stack, patchValues)).split('\\n').length;
+        JSON.stringify(writePatches('P2', stack, patchValues)).split('\\n').length;
       expect([path, stack, countLines(values)]).toEqual([path, stack, countLines(withoutPath)]);
     }
   }

@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Stack } from '../../../src/scanner/patches/patch.ts';
 import { type PatchValues, readPatchValues } from '../../../src/scanner/patches/patch-values.ts';
-import { patchesFor } from '../../../src/scanner/patches/patches-for.ts';
+import { writePatches } from '../../../src/scanner/patches/write-patches.ts';
 import { ensurePythonEnv } from '../../fixtures/clients/python/python-env.ts';
 import { ensureJudge } from '../../fixtures/judges/judge-tools.ts';
 import { needs } from '../../fixtures/needs.ts';
@@ -62,7 +62,7 @@ afterAll(async () => {
 });
 
 async function writeParts(stack: Stack, folder: string, id: string, outcome: string) {
-  const [guard] = patchesFor(id, stack, values, outcome)?.patches ?? [];
+  const [guard] = writePatches(id, stack, values, outcome)?.patches ?? [];
   if (guard === undefined || 'whyNot' in guard.patch) throw new Error(`${stack} has no ${id}`);
   return Promise.all(
     guard.patch.parts.map(async ({ file, code }) => {

@@ -12,6 +12,7 @@ import {
   toPatch,
 } from '../patch.ts';
 import {
+  hasBody,
   isSolana,
   listNetworks,
   nameRoute,
@@ -242,16 +243,15 @@ function writeAsPublic({ host }: PatchValues): readonly string[] {
 }
 
 function writeDiscovery(name: string, route: PatchRoute): readonly string[] {
-  const method = route.method ?? 'GET';
   return [
     `\t${name}, err := bazaar.DeclareDiscoveryExtension(`,
-    `\t\tbazaar.Method${method},`,
+    `\t\tbazaar.Method${route.method ?? 'GET'},`,
     '\t\tmap[string]interface{}{"<parameter>": "<example>"},',
     '\t\tbazaar.JSONSchema{',
     '\t\t\t"properties": map[string]interface{}{"<parameter>": map[string]interface{}{"type": "string"}},',
     '\t\t\t"required":   []string{"<parameter>"},',
     '\t\t},',
-    method === 'GET' || method === 'DELETE' ? '\t\t"",' : '\t\tbazaar.BodyTypeJSON,',
+    hasBody(route) ? '\t\tbazaar.BodyTypeJSON,' : '\t\t"",',
     '\t\t&bazaar.OutputConfig{Example: map[string]interface{}{"<member>": "<example>"}},',
     '\t)',
     '\tif err != nil {',

@@ -4,8 +4,8 @@ import type { Catalog } from '../../../scanner/engine/catalog/catalog.ts';
 import type { Explanation, ExplanationSection } from '../../../scanner/engine/catalog/explain.ts';
 import { POINTS, WEIGHTS } from '../../../scanner/engine/score.ts';
 import { STACKS } from '../../../scanner/patches/patch.ts';
-import { placeholderValues } from '../../../scanner/patches/patch-values.ts';
-import { patchesFor } from '../../../scanner/patches/patches-for.ts';
+import { choosePlaceholders } from '../../../scanner/patches/patch-values.ts';
+import { writePatches } from '../../../scanner/patches/write-patches.ts';
 import { toPhrase } from '../../../scanner/report/check-phrases.ts';
 import type { CheckStatistics } from '../../directory/statistics.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
@@ -97,9 +97,9 @@ function describeResults({ pass, warn, fail, notDetermined }: CheckStatistics, d
 
 /** The patches have placeholders, because this page is not about one seller. Standing checks have no patches. */
 function toPatches(id: string) {
-  const values = placeholderValues(id);
+  const values = choosePlaceholders(id);
   return STACKS.flatMap((stack) => {
-    const checkPatches = patchesFor(id, stack, values);
+    const checkPatches = writePatches(id, stack, values);
     if (checkPatches === null) return [];
     const blocks = toPatchBlocks(checkPatches);
     return [{ stack, label: STACK_NAMES[stack], lead: checkPatches.lead, blocks }];

@@ -6,7 +6,11 @@ import type { CheckResult, ScanReport } from '../../../scanner/model/report.ts';
 import { groupByRootCause } from '../../../scanner/model/verdict.ts';
 import { namePart, STACKS, type Stack } from '../../../scanner/patches/patch.ts';
 import { readPatchValues } from '../../../scanner/patches/patch-values.ts';
-import { type CheckPatches, isStack, patchesFor } from '../../../scanner/patches/patches-for.ts';
+import {
+  type CheckPatches,
+  isStack,
+  writePatches,
+} from '../../../scanner/patches/write-patches.ts';
 import { formatDollars, toAnswerLine, toOfferPrice } from '../../../scanner/report/answer-line.ts';
 import { formatUnevaluated, toPhrase } from '../../../scanner/report/check-phrases.ts';
 import { cutText } from './page-text.ts';
@@ -143,7 +147,7 @@ export function toFirstFixes(
   const stack = isValid ? requestedStack : DEFAULT_STACK;
   const values = readPatchValues(report);
   const fixes = findings.map((finding) => {
-    const checkPatches = patchesFor(finding.id, stack, values, finding.outcome);
+    const checkPatches = writePatches(finding.id, stack, values, finding.outcome);
     return { ...finding, patch: checkPatches && toShownPatch(checkPatches, isBrief) };
   });
   return {

@@ -12,7 +12,7 @@ import { resolveTarget } from '../../../../src/cli/pay-test/target.ts';
 import type { ScanReport } from '../../../../src/scanner/model/report.ts';
 import type { PatchPart, Stack } from '../../../../src/scanner/patches/patch.ts';
 import { type PatchReport, readPatchValues } from '../../../../src/scanner/patches/patch-values.ts';
-import { patchesFor } from '../../../../src/scanner/patches/patches-for.ts';
+import { writePatches } from '../../../../src/scanner/patches/write-patches.ts';
 import { startFacilitatorServer } from '../../../fixtures/sellers/facilitator-server.ts';
 import type { Seller } from '../../../fixtures/sellers/seller.ts';
 import { freePort } from '../../../fixtures/service/free-port.ts';
@@ -69,7 +69,7 @@ const toParts = (patch: { readonly parts: readonly PatchPart[] } | object): read
 /** The code that `explain` prints for an outcome, or for each topic of the check. */
 export function listParts(id: string, stack: Stack, report: PatchReport, outcome?: string) {
   const values = readPatchValues(report);
-  const patches = patchesFor(id, stack, values, outcome ?? null)?.patches ?? [];
+  const patches = writePatches(id, stack, values, outcome ?? null)?.patches ?? [];
   return patches.flatMap(({ patch }) => toParts(patch));
 }
 

@@ -4,13 +4,13 @@ import { listCatalogs, loadCatalog } from '../../../src/scanner/engine/catalog/c
 import { discoverChecks } from '../../../src/scanner/engine/catalog/discover-checks.ts';
 import { type Patch, STACKS, type Stack } from '../../../src/scanner/patches/patch.ts';
 import {
+  choosePlaceholders,
   type PatchValues,
   PLACEHOLDERS,
-  placeholderValues,
   readPatchValues,
 } from '../../../src/scanner/patches/patch-values.ts';
-import { patchesFor } from '../../../src/scanner/patches/patches-for.ts';
 import { CHECK_TOPICS } from '../../../src/scanner/patches/topics.ts';
+import { writePatches } from '../../../src/scanner/patches/write-patches.ts';
 import { HOSTILE_PATHS, PAY_TO, paidRoute, report, TEMPLATES } from './reports.ts';
 
 const checks = await discoverChecks();
@@ -24,7 +24,7 @@ function readCode(patch: Patch | undefined): string {
 
 describe.each(SELLER_CHECKS.map(({ id, impl }) => [id, impl] as const))('%s', (id, impl) => {
   test.each(STACKS)('has a patch for %s, or one line with the reason why not', (stack) => {
-    const fix = patchesFor(id, stack, placeholderValues(id));
+    const fix = writePatches(id, stack, choosePlaceholders(id));
     expect(fix?.patches.length).toBeGreaterThan(0);
     for (const { patch } of fix?.patches ?? []) {
       if ('whyNot' in patch) expect(patch.whyNot).toMatch(/^[^\n]{20,150}$/);
@@ -38,7 +38,7 @@ describe.each(SELLER_CHECKS.map(({ id, impl }) => [id, impl] as const))('%s', (i
     const { topicsByOutcome = {}, fixesWithoutCode = {} } = CHECK_TOPICS[id] ?? {};
     for (const outcome of outcomes) {
       const topics = [topicsByOutcome[outcome] ?? []].flat();
-      const { patches = [] } = patchesFor(id, 'express', PLACEHOLDERS, outcome) ?? {};
+      const { patches = [] } = writePatches(id, 'express', PLACEHOLDERS, outcome) ?? {};
       expect(patches).toHaveLength(Math.max(1, topics.length));
     }
     expect(outcomes).toEqual(
@@ -48,7 +48,7 @@ describe.each(SELLER_CHECKS.map(({ id, impl }) => [id, impl] as const))('%s', (i
 });
 
 test('a standing check has no patch, because it judges the answers of indexes and not of the seller', () => {
-  expect(patchesFor('D1', 'express', PLACEHOLDERS)).toBeNull();
+  expect(writePatches('D1', 'express', PLACEHOLDERS)).toBeNull();
 });
 
 /** Topics of advice about the position of a call. A sentence says it better than code. */
@@ -57,7 +57,7 @@ const TOPICS_IN_WORDS: readonly string[] = ['limiter', 'own-server'];
 test("every stack but nginx has a patch for each check of the seller's code", () => {
   for (const { id } of SELLER_CHECKS.filter((check) => check.id !== 'P1')) {
     for (const stack of STACKS.filter((stack) => stack !== 'nginx')) {
-      const patches = patchesFor(id, stack, PLACEHOLDERS)?.patches ?? [];
+      const patches = writePatches(id, stack, PLACEHOLDERS)?.patches ?? [];
       const inWords = patches.filter(({ patch }) => 'whyNot' in patch).map(({ topic }) => topic);
       expect(inWords.filter((topic) => !TOPICS_IN_WORDS.includes(topic))).toEqual([]);
     }
@@ -74,19 +74,19 @@ describe('the token of a price', () => {
   test.each(SDK_STACKS)('has its own EIP-712 domain for %s', (stack) => {
     const values = readPatchValues(report({ paid: [paidRoute('/weather')] }));
     for (const outcome of ['wrong-domain', 'no-domain']) {
-      const code = readCode(patchesFor('P3', stack, values, outcome)?.patches[0]?.patch);
+      const code = readCode(writePatches('P3', stack, values, outcome)?.patches[0]?.patch);
       for (const part of ['10000', '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913', 'USD Coin']) {
         expect(code).toContain(part);
       }
       expect(code).not.toContain('$0.01');
     }
-    const priced = readCode(patchesFor('P3', stack, values, 'timeout')?.patches[0]?.patch);
+    const priced = readCode(writePatches('P3', stack, values, 'timeout')?.patches[0]?.patch);
     expect(priced).toContain('$0.01');
   });
 
   test.each(SDK_STACKS)('is kept if it is not the default of the network, for %s', (stack) => {
     const values = readPatchValues(report({ paid: [paidRoute('/weather', CELO_USDT)] }));
-    const code = readCode(patchesFor('P4', stack, values)?.patches[0]?.patch);
+    const code = readCode(writePatches('P4', stack, values)?.patches[0]?.patch);
     expect(code).toContain(CELO_USDT.asset);
     expect(code).toContain('Tether USD');
   });
@@ -94,7 +94,7 @@ describe('the token of a price', () => {
   test('is not named if our tables do not have it', () => {
     const other = { asset: `0x${'ab'.repeat(20)}` };
     const values = readPatchValues(report({ paid: [paidRoute('/weather', other)] }));
-    const code = readCode(patchesFor('P3', 'express', values, 'no-domain')?.patches[0]?.patch);
+    const code = readCode(writePatches('P3', 'express', values, 'no-domain')?.patches[0]?.patch);
     expect(code).not.toContain(other.asset);
     expect(code).toContain("price: '$<price>'");
   });
@@ -153,12 +153,12 @@ describe('values', () => {
 test.each(HOSTILE_PATHS)('%j is not written into nginx patches or file names', (path) => {
   const values = readPatchValues(report({ path }));
   for (const id of ['P4', 'P5']) {
-    const fix = patchesFor(id, 'nginx', values);
+    const fix = writePatches(id, 'nginx', values);
     for (const { patch } of fix?.patches ?? []) {
       expect(readCode(patch)).not.toMatch(/__import__|process|passwd|\/a/);
     }
   }
-  for (const { patch } of patchesFor('P8', 'next', values)?.patches ?? []) {
+  for (const { patch } of writePatches('P8', 'next', values)?.patches ?? []) {
     if ('whyNot' in patch) throw new Error(patch.whyNot);
     expect(patch.parts.map(({ file }) => file)).toEqual([
       'app/<route>/route.ts',
@@ -168,7 +168,7 @@ test.each(HOSTILE_PATHS)('%j is not written into nginx patches or file names', (
 });
 
 const readAllCode = (id: string, stack: Stack, values: PatchValues) =>
-  (patchesFor(id, stack, values)?.patches ?? []).map(({ patch }) => readCode(patch)).join('\n');
+  (writePatches(id, stack, values)?.patches ?? []).map(({ patch }) => readCode(patch)).join('\n');
 const GUARDING_CHECKS = ['P2', 'P3', 'P4', 'P5', 'P8', 'S5'];
 
 describe.each(STACKS.filter((stack) => stack !== 'nginx'))(
@@ -198,7 +198,7 @@ describe.each(STACKS.filter((stack) => stack !== 'nginx'))(
           '<route> behind /weather/example: define ROUTE',
         );
         expect(readAllCode(id, stack, values)).toMatch(/ROUTE\b/);
-        expect(readAllCode(id, stack, placeholderValues(id))).toMatch(/ROUTE\b/);
+        expect(readAllCode(id, stack, choosePlaceholders(id))).toMatch(/ROUTE\b/);
       }
     });
 
@@ -228,7 +228,7 @@ describe('an operation that nobody knows to be paid or free', () => {
 
   test.each(STACKS)('is asked about and never written as code for %s', (stack) => {
     for (const id of ['S1', 'S2', 'S3', 'S4']) {
-      expect(patchesFor(id, stack, values, 'unsaid')?.lead).toContain(
+      expect(writePatches(id, stack, values, 'unsaid')?.lead).toContain(
         'Are these paid or free: POST /deal/open, GET /users/{id}?',
       );
       expect(readAllCode(id, stack, values)).not.toMatch(/deal.open|users/);
@@ -236,12 +236,12 @@ describe('an operation that nobody knows to be paid or free', () => {
   });
 
   test('is not asked about by patches of other documents', () => {
-    expect(patchesFor('S6', 'express', values, 'absent')?.lead).not.toContain('paid or free');
+    expect(writePatches('S6', 'express', values, 'absent')?.lead).not.toContain('paid or free');
   });
 
   test('is one of at most five that the question names', () => {
     const many = Array.from({ length: 7 }, (_, at) => ({ method: 'GET', template: `/r${at}` }));
-    const lead = patchesFor(
+    const lead = writePatches(
       'S3',
       'express',
       readPatchValues({ ...rest, routes: { ...routes, unknown: many } }),
@@ -255,7 +255,7 @@ describe('an operation that nobody knows to be paid or free', () => {
 test('patches do not serve a document for free at a path that is sold', () => {
   const values = readPatchValues(report({ path: '/' }));
   for (const stack of STACKS) {
-    for (const { patch } of patchesFor('S9', stack, values)?.patches ?? []) {
+    for (const { patch } of writePatches('S9', stack, values)?.patches ?? []) {
       expect(patch).toEqual({
         whyNot: 'GET / is a paid route: move that route to another path first',
       });
@@ -272,7 +272,7 @@ test('the patch of S6 writes the member x402Version into the manifest', () => {
 test('parts of one file make one program: one app, and no name twice', () => {
   const values = readPatchValues(report());
   for (const stack of STACKS.filter((name) => name !== 'nginx')) {
-    const { patches = [] } = patchesFor('P2', stack, values, 'none-found') ?? {};
+    const { patches = [] } = writePatches('P2', stack, values, 'none-found') ?? {};
     const parts = patches.flatMap(({ patch }) => ('whyNot' in patch ? [] : patch.parts));
     const names = parts.flatMap(({ file, code }) =>
       [...code.matchAll(/^(?:export )?(?:const |def |func )?(\w+)(?: = |\()/gm)].map(
@@ -303,7 +303,7 @@ test.each([
   ['S6', 'odd-address', 'fastapi', '"resource": "https://api.example.com/weather"'],
   ['S6', 'no-address', 'next', '"resource": "https://api.example.com/summaries"'],
 ] as const)('%s, %s for %s has code of its own', (id, outcome, stack, text) => {
-  const { patches = [] } = patchesFor(id, stack, readPatchValues(report()), outcome) ?? {};
+  const { patches = [] } = writePatches(id, stack, readPatchValues(report()), outcome) ?? {};
   expect(patches.map(({ patch }) => readCode(patch)).join('\n')).toContain(text);
 });
 
@@ -321,12 +321,12 @@ test('a named path that asks for a payment is declared under its own name, and a
   const named = { method: 'GET', path: '/weather/example' };
   const values = readPatchValues({ ...rest, named, routes: { ...routes, isComplete: false } });
   for (const stack of ['express', 'fastapi', 'nginx'] as const) {
-    const { patches = [] } = patchesFor('P2', stack, values, 'none-found') ?? {};
+    const { patches = [] } = writePatches('P2', stack, values, 'none-found') ?? {};
     const code = patches.map(({ patch }) => readCode(patch)).join('\n');
     expect(code).toContain('/weather/example');
     expect(code).not.toMatch(/ROUTE|<route>/);
   }
-  const guard = patchesFor('P5', 'express', values)?.patches[0]?.patch;
+  const guard = writePatches('P5', 'express', values)?.patches[0]?.patch;
   expect(readCode(guard)).toContain("'HEAD /weather/example'");
   expect(readCode(guard)).toContain('[ROUTE]');
 });
@@ -335,7 +335,7 @@ test('a guard of a seller that was scanned locally leaves its address to the SDK
   const values = readPatchValues(report(), null);
   for (const stack of STACKS.filter((name) => name !== 'nginx')) {
     const readOutcome = (id: string, outcome: string) =>
-      readCode(patchesFor(id, stack, values, outcome)?.patches[0]?.patch);
+      readCode(writePatches(id, stack, values, outcome)?.patches[0]?.patch);
     expect(readOutcome('P3', 'timeout')).not.toContain('<https://your-domain>');
     expect(readOutcome('P3', 'http-url')).toContain('<https://your-domain>/weather');
   }

@@ -30,8 +30,8 @@ export type CheckPatches = {
   readonly patches: readonly TopicPatch[];
 };
 
-/** More names would hide the question. */
-const MAX_ASKED = 5;
+/** The question about unknown operations names so many. More names would hide it. */
+const MAX_ASKED_NAMES = 5;
 
 const STACK_PATCHES: Readonly<Record<Stack, StackPatches>> = {
   express: EXPRESS,
@@ -48,10 +48,10 @@ export function isStack(name: string): name is Stack {
 }
 
 /**
- * Returns the patches for an outcome; without an outcome, one for each topic of the check. Returns null for a check
+ * Writes the patches for an outcome; without an outcome, one for each topic of the check. Returns null for a check
  * of standing, which the seller's code cannot fix.
  */
-export function patchesFor(
+export function writePatches(
   checkId: string,
   stack: Stack,
   values: PatchValues,
@@ -65,14 +65,12 @@ export function patchesFor(
     outcome === null ? listTopics(check) : [topicsByOutcome?.[outcome] ?? check.topic].flat();
   const question = topics.includes('openapi') ? askAboutUnknown(values) : null;
   const lead = question === null ? ownLead : `${ownLead} ${question}`;
-  const patches = joinFiles(topics.map((topic) => writePatch(topic, stack, values)));
-  if (outcome === null) return { lead, patches };
-  const fixWithoutCode = fixesWithoutCode?.[outcome];
+  const fixWithoutCode = fixesWithoutCode?.[outcome ?? ''];
   if (fixWithoutCode !== undefined) {
     const patch = cannotFix(`code cannot fix this: ${fixWithoutCode}`);
     return { lead, patches: [{ topic: check.topic, patch }] };
   }
-  return { lead, patches };
+  return { lead, patches: joinFiles(topics.map((topic) => writePatch(topic, stack, values))) };
 }
 
 /** Topics whose code is added to a program. The code of other topics in one file is an alternative, and whole. */
@@ -81,7 +79,7 @@ const ADDED_TOPICS: ReadonlySet<Topic> = new Set([
   'no-store',
 ]);
 
-/** Parts of one file make one program: an added part leaves out the imports and the app that an earlier part has. */
+/** Joins the parts of a file to one program. */
 function joinFiles(patches: readonly TopicPatch[]): readonly TopicPatch[] {
   const codeByFile = new Map<string, string>();
   return patches.map(({ topic, patch }) => {
@@ -95,17 +93,18 @@ function joinFiles(patches: readonly TopicPatch[]): readonly TopicPatch[] {
   });
 }
 
-const APP = /^(?:export const )?app = /m;
-const IMPORT = /^(?:import|from) /;
-const INSTALL = /^(?:\/\/ npm|# pip) install (.*)/;
+const APP_LINE = /^(?:export const )?app = /m;
+const IMPORT_LINE = /^(?:import|from) /;
+const INSTALL_LINE = /^(?:\/\/ npm|# pip) install (.*)/;
 
-function toAddition(part: PatchPart, earlier: string): PatchPart {
-  const earlierLines = new Set(earlier.split('\n'));
+/** Leaves out imports, the app and packages that the earlier code of the file has. */
+function toAddition(part: PatchPart, earlierCode: string): PatchPart {
+  const earlierLines = new Set(earlierCode.split('\n'));
   const lines = part.code.split('\n').filter((line) => {
-    if (IMPORT.test(line)) return !earlierLines.has(line);
-    if (APP.test(line)) return !APP.test(earlier);
-    const packages = INSTALL.exec(line)?.[1]?.replaceAll('"', '').split(' ');
-    return !packages?.every((name) => earlier.includes(name));
+    if (IMPORT_LINE.test(line)) return !earlierLines.has(line);
+    if (APP_LINE.test(line)) return !APP_LINE.test(earlierCode);
+    const packages = INSTALL_LINE.exec(line)?.[1]?.replaceAll('"', '').split(' ');
+    return !packages?.every((name) => earlierCode.includes(name));
   });
   const code = lines
     .join('\n')
@@ -120,8 +119,9 @@ function askAboutUnknown({ unknownOperations }: PatchValues): string | null {
   const names = unknownOperations.map(
     ({ method, template }) => `${method} ${writeRoute(template, 'openapi')}`,
   );
-  const unlisted = names.length - MAX_ASKED;
-  const list = names.slice(0, MAX_ASKED).join(', ') + (unlisted > 0 ? ` and ${unlisted} more` : '');
+  const unlisted = names.length - MAX_ASKED_NAMES;
+  const list =
+    names.slice(0, MAX_ASKED_NAMES).join(', ') + (unlisted > 0 ? ` and ${unlisted} more` : '');
   return `Are these paid or free: ${list}? Give the paid ones a 402 response and \`x-payment-info\`, and the free ones \`security: []\`.`;
 }
 
@@ -181,7 +181,7 @@ const UPSTREAM_PATCH = cannotFix(
 
 export type TrialPatch = { readonly topic: TrialTopic; readonly patch: Patch };
 
-/** Returns the patch for a failure of a trial (T1 to T18). */
+/** Writes the patch for a failure of a trial (T1 to T18). */
 export function writeTrialPatch(trialId: string, stack: Stack, values: PatchValues): TrialPatch {
   const topic = TRIAL_TOPICS[trialId] ?? 'upstream';
   if (topic === 'upstream') return { topic, patch: UPSTREAM_PATCH };
