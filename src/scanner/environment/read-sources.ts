@@ -1,11 +1,11 @@
 /** Reads what lookups ask: three indexes, two nodes, and the token whose payments a chain shows. */
+import { listKnownAssets } from '../parse/x402/assets.ts';
 import {
   type EvmAddress,
   isChecksummed,
   toChecksummed,
   ZERO_ADDRESS,
 } from '../parse/x402/evm-address.ts';
-import { KNOWN_ASSETS } from '../parse/x402/known-assets.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import { SettingError } from './setting-error.ts';
 
@@ -78,11 +78,10 @@ function readUrl(environment: Environment, name: keyof typeof SOURCE_FORMS): str
 }
 
 function readAsset(environment: Environment, network: string): AssetConfig {
-  const known = KNOWN_ASSETS.find(([id]) => id === network && DEFAULT_ASSET_NETWORKS.includes(id));
-  const [, usdc = '', , , domain] = known ?? [];
-  const [name, version] = domain ?? [];
-  const address = environment['ASSET'] || usdc;
-  const isKnownUsdc = usdc !== '' && isSameAddress(address, usdc);
+  // The first known token of these networks is USDC.
+  const [usdc] = DEFAULT_ASSET_NETWORKS.includes(network) ? listKnownAssets(network) : [];
+  const address = environment['ASSET'] || usdc?.asset || '';
+  const isKnownUsdc = usdc !== undefined && isSameAddress(address, usdc.asset);
   for (const setting of ['ASSET', 'ASSET_NAME', 'ASSET_VERSION'] as const) {
     if (!environment[setting] && !isKnownUsdc) {
       throw new SettingError(setting, undefined, `on ${network} give ${SOURCE_FORMS[setting]}`);
@@ -93,7 +92,7 @@ function readAsset(environment: Environment, network: string): AssetConfig {
   }
   return {
     address: toChecksummed(address),
-    name: environment['ASSET_NAME'] || name || '',
-    version: environment['ASSET_VERSION'] || version || '',
+    name: environment['ASSET_NAME'] || usdc?.domain?.name || '',
+    version: environment['ASSET_VERSION'] || usdc?.domain?.version || '',
   };
 }

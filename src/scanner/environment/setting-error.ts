@@ -8,8 +8,9 @@ const SECRET_SETTINGS: readonly string[] = [
 ];
 /** URLs of nodes and facilitators often have an API key in their path. */
 const URLS_WITH_KEYS: readonly string[] = ['RPC_URL', 'SOLANA_RPC_URL', 'FACILITATOR_URL'];
+const MAX_SHOWN_CHARS = 200;
 
-/** Stops the start of the service. The message is one line for the operator. */
+/** Stops the start of the service or of a command. The message is one line for the operator. */
 export class SettingError extends Error {
   override readonly name = 'SettingError';
 
@@ -25,8 +26,8 @@ export class SettingError extends Error {
 /** Quotes a value on one line and hides secrets, because logs and terminals show this text. */
 function toPrintable(setting: string, value: string): string {
   if (SECRET_SETTINGS.includes(setting)) return `(hidden, ${value.length} characters)`;
-  const withoutKeys = URLS_WITH_KEYS.includes(setting)
+  const withoutSecrets = URLS_WITH_KEYS.includes(setting)
     ? redact(value)
     : value.replace(/\/\/[^/@]*@/, '//(hidden)@');
-  return JSON.stringify(withoutKeys.slice(0, 200));
+  return JSON.stringify(withoutSecrets.slice(0, MAX_SHOWN_CHARS));
 }
