@@ -1,18 +1,13 @@
 /** `verify FILE`: proves a signed report by its keys and, with a recording, by judging it again. */
 
-import {
-  fromBase64,
-  PAYLOAD_TYPE,
-  readEnvelope,
-  readKeySet,
-  type VerificationKey,
-} from '../scanner/attestation/envelope.ts';
+import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../scanner/attestation/envelope.ts';
+import { readKeySet, type VerificationKey } from '../scanner/attestation/key-set.ts';
 import {
   type EnvelopeProof,
   proveSignature,
   proveTime,
-  readStatement,
 } from '../scanner/attestation/prove-envelope.ts';
+import { readStatement } from '../scanner/attestation/statement.ts';
 import { OriginRefused } from '../scanner/guard/errors.ts';
 import { cleanText } from '../scanner/parse/text/text.ts';
 import { parsePreflightUrl } from '../scanner/preflight/result.ts';

@@ -1,55 +1,7 @@
-import { createPublicKey, hash, type KeyObject, sign, verify } from 'node:crypto';
+import { createPublicKey, sign, verify } from 'node:crypto';
 import canonicalize from 'canonicalize';
-import { type JsonObject, type JsonValue, readMembers } from '../model/json.ts';
-
-export type SigningKey = {
-  /** RFC 7638 thumbprint of the public key. */
-  readonly kid: string;
-  /** The 32 bytes of the public key, base64url, as in the member `x` of a JWK. */
-  readonly publicKey: string;
-  /** An Ed25519 key. A log that prints a KeyObject does not show the key. */
-  readonly privateKey: KeyObject;
-};
-
-/** RFC 7638 thumbprint of an Ed25519 key (RFC 8037): a digest of the required members, sorted by name. */
-export function toThumbprint(publicKey: string): string {
-  const members = JSON.stringify({ crv: 'Ed25519', kty: 'OKP', x: publicKey });
-  return hash('sha256', members, 'base64url');
-}
-
-/** A public key of a JWK Set. A stranger may have made the set. */
-export type VerificationKey = {
-  readonly kid: string;
-  readonly x: string;
-  /** True if `kid` is the thumbprint of `x`. If not, somebody changed one of them. */
-  readonly matchesKid: boolean;
-  readonly nbfMs: number | null;
-  readonly expMs: number | null;
-};
-
-/** Returns the Ed25519 keys of a JWK Set; null for JSON that is not a JWK Set. */
-export function readKeySet(value: unknown): readonly VerificationKey[] | null {
-  const { keys } = readMembers(value);
-  return Array.isArray(keys) ? keys.map(readKey).filter((key) => key !== null) : null;
-}
-
-function readKey(value: unknown): VerificationKey | null {
-  const { kty, crv, x, kid: statedKid, nbf, exp } = readMembers(value);
-  if (kty !== 'OKP' || crv !== 'Ed25519' || typeof x !== 'string') return null;
-  const ownKid = toThumbprint(x);
-  const kid = typeof statedKid === 'string' ? statedKid : ownKid;
-  return {
-    kid,
-    x,
-    matchesKid: kid === ownKid,
-    nbfMs: toMilliseconds(nbf),
-    expMs: toMilliseconds(exp),
-  };
-}
-
-function toMilliseconds(value: unknown): number | null {
-  return typeof value === 'number' && Number.isFinite(value) ? value * 1_000 : null;
-}
+import { type JsonValue, readMembers } from '../model/json.ts';
+import type { SigningKey } from './key-set.ts';
 
 /**
  * Returns RFC 8785 JSON. A lone surrogate has no UTF-8 form, so U+FFFD replaces it. Members that are `undefined` are
@@ -153,53 +105,4 @@ function readSignature(value: unknown): EnvelopeSignature | null {
   if (typeof sig !== 'string') return null;
   if (keyid === undefined) return { sig };
   return typeof keyid === 'string' ? { keyid, sig } : null;
-}
-
-export const STATEMENT_TYPE = 'https://in-toto.io/Statement/v1';
-/** A predicate type is the address of a site, followed by this path. */
-export const PREDICATE_PATH = '/attestations/scan/v1';
-
-/** An in-toto Statement v1 about one scan. */
-export type ScanStatement = {
-  readonly _type: typeof STATEMENT_TYPE;
-  readonly subject: readonly [
-    {
-      /** The scanned origin. */
-      readonly name: string;
-      /** Digest of the canonical `observations` of the scan's recording. */
-      readonly digest: { readonly sha256: string };
-    },
-  ];
-  readonly predicateType: string;
-  readonly predicate: {
-    /** The body of `GET /v1/report`. */
-    readonly report: JsonObject;
-    readonly catalog: {
-      readonly checksVersion: string;
-      /** Digest of the catalog's file: "sha256:" and 64 hex digits. `catalog/published.json` lists the digests. */
-      readonly digest: string;
-    };
-    readonly scanner: { readonly name: string; readonly version: string };
-    readonly disclaimer: string;
-  };
-};
-
-export function toStatement(
-  subject: { readonly origin: string; readonly observationsSha256: string },
-  siteUrl: string,
-  predicate: ScanStatement['predicate'],
-): ScanStatement {
-  return {
-    _type: STATEMENT_TYPE,
-    subject: [{ name: subject.origin, digest: { sha256: subject.observationsSha256 } }],
-    predicateType: `${siteUrl}${PREDICATE_PATH}`,
-    predicate,
-  };
-}
-
-/** Returns the site in the predicate type of a scan; null for any other predicate type. */
-export function parsePredicateSite(predicateType: string): string | null {
-  if (!predicateType.endsWith(PREDICATE_PATH)) return null;
-  const site = predicateType.slice(0, -PREDICATE_PATH.length);
-  return /^https?:\/\/[^/?#]+$/.test(site) ? site : null;
 }

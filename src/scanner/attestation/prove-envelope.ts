@@ -1,13 +1,5 @@
-import { Ajv } from 'ajv';
-import { type Static, Type } from 'typebox';
-import { type JsonValue, tryParseJson } from '../model/json.ts';
-import {
-  type Envelope,
-  isSignedBy,
-  parsePredicateSite,
-  STATEMENT_TYPE,
-  type VerificationKey,
-} from './envelope.ts';
+import { type Envelope, isSignedBy } from './envelope.ts';
+import type { VerificationKey } from './key-set.ts';
 
 export type EnvelopeProof = {
   readonly isProved: boolean;
@@ -71,44 +63,4 @@ function toRefusal(key: VerificationKey | null, message: string): SignatureProof
 function toInstantText(ms: number): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? 'an unknown time' : date.toISOString();
-}
-
-const statementSchema = Type.Object({
-  _type: Type.Literal(STATEMENT_TYPE),
-  subject: Type.Array(
-    Type.Object({ name: Type.String(), digest: Type.Object({ sha256: Type.String() }) }),
-    { minItems: 1, maxItems: 1 },
-  ),
-  predicateType: Type.String(),
-  predicate: Type.Object({
-    report: Type.Object({
-      origin: Type.String(),
-      grade: Type.String(),
-      score: Type.Number(),
-      checksVersion: Type.String(),
-      scannedAt: Type.String(),
-      results: Type.Unsafe<readonly JsonValue[]>({ type: 'array' }),
-    }),
-    catalog: Type.Object({ checksVersion: Type.String(), digest: Type.String() }),
-  }),
-});
-
-/** The content of a statement about a scan. A stranger may have written it. */
-export type SignedReport = Static<typeof statementSchema>['predicate'] & {
-  /** The origin that the statement's subject names. in-toto tools find statements by subject. */
-  readonly subject: string;
-  readonly observationsSha256: string;
-  /** The address of the scanner's site, from the predicate type. */
-  readonly site: string;
-};
-
-/** Returns null for bytes that are not a statement about a scan. */
-export function readStatement(payload: Buffer): SignedReport | null {
-  const value = tryParseJson(payload.toString());
-  if (!new Ajv().compile<Static<typeof statementSchema>>(statementSchema)(value)) return null;
-  const site = parsePredicateSite(value.predicateType);
-  const [subject] = value.subject;
-  if (site === null || subject === undefined) return null;
-  const { name, digest } = subject;
-  return { ...value.predicate, subject: name, observationsSha256: digest.sha256, site };
 }

@@ -4,7 +4,7 @@ import {
   generateKeyPairSync,
   type KeyObject,
 } from 'node:crypto';
-import { type SigningKey, toThumbprint } from '../../scanner/attestation/envelope.ts';
+import { type SigningKey, toThumbprint } from '../../scanner/attestation/key-set.ts';
 import {
   SIGNING_KEY_KEPT_MS,
   type SigningKeyStore,

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { toThumbprint } from '../../../src/scanner/attestation/envelope.ts';
+import { toThumbprint } from '../../../src/scanner/attestation/key-set.ts';
 import { openSigningKey } from '../../../src/service/keys/open-signing-key.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 

@@ -2,11 +2,10 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import {
   PAYLOAD_TYPE,
-  type ScanStatement,
   signEnvelope,
   toCanonicalJson,
-  toStatement,
 } from '../../../scanner/attestation/envelope.ts';
+import { type ScanStatement, toStatement } from '../../../scanner/attestation/statement.ts';
 import { readCatalog } from '../../../scanner/engine/catalog/catalog.ts';
 import { packageVersion } from '../../../scanner/probe/client/user-agent.ts';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';

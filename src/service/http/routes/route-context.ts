@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { SigningKey } from '../../../scanner/attestation/envelope.ts';
+import type { SigningKey } from '../../../scanner/attestation/key-set.ts';
 import type { Catalog } from '../../../scanner/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../../scanner/engine/catalog/discover-checks.ts';
 import { OriginRefused } from '../../../scanner/guard/errors.ts';

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import type { FastifyReply } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { toServiceError } from '../../../../../plugins/error-answers.ts';
-import { PREDICATE_PATH } from '../../../../scanner/attestation/envelope.ts';
+import { PREDICATE_PATH } from '../../../../scanner/attestation/statement.ts';
 import { explainCheck } from '../../../../scanner/engine/catalog/explain.ts';
 import { oneOf } from '../../../../scanner/model/shapes.ts';
 import { scannerUserAgent } from '../../../../scanner/probe/client/user-agent.ts';
