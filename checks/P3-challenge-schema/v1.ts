@@ -15,14 +15,12 @@ import {
   worstOf,
 } from '#check';
 import type { Kit } from '#kit';
-import type { OfferPayability, ResourcePayability, ToolFacts } from '#model';
+import type { OfferPayability, ResourcePayability } from '#model';
 import type { Challenge, ChallengedResource, Offer } from '#parse/challenge';
 
 /** Facilitators refuse a shorter timeout. No seller needs more than a day. */
 const MIN_TIMEOUT_SECONDS = 6;
 const MAX_TIMEOUT_SECONDS = 86_400;
-/** A path or a query. A URL that begins with a host name has lost its scheme and is not relative. */
-const RELATIVE_URL = /^(?:\.{0,2}\/|\?|#|[-\w~%]+(?:[/?#]|$))/;
 /** Measured with x402 2.25 for Python. */
 const TYPE_NOTE =
   'the official Python client refuses the whole challenge, the TypeScript client reads on';
@@ -74,6 +72,7 @@ type Origin = Seen<'origin'>['origin'];
 type JudgedOffer = {
   /** Null if the offer is sound, or if `isNamed`. */
   readonly kind: Kind | null;
+  /** True if the offer breaks its specification. */
   readonly isUnsound: boolean;
   /** True if we know the scheme and network of the offer, but do not judge it. */
   readonly isNamed?: boolean;
@@ -143,74 +142,37 @@ function inspectTopLevel(
   const { version, value, offers, resourceUrl } = reading.challenge;
   const message = kit.quoteClient(payability?.words ?? null);
   const flaws: Flaw[] = [];
-  const stated = kit.show(value['x402Version']);
+  const statedVersion = kit.show(value['x402Version']);
   if (version === 1)
-    flaws.push(['version-1', `/x402Version: ${stated}`, version2Fix([probe.answer], kit)]);
-  else if (stated !== '2') flaws.push(['wrong-version', `/x402Version: ${stated}${message}`]);
+    flaws.push(['version-1', `/x402Version: ${statedVersion}`, version2Fix([probe.answer], kit)]);
+  else if (statedVersion !== '2')
+    flaws.push(['wrong-version', `/x402Version: ${statedVersion}${message}`]);
   if (offers.length === 0) {
     const { accepts } = value;
     const fix = Array.isArray(accepts) ? UNREGISTERED_FIX : undefined;
     flaws.push(['no-accepts', `/accepts: ${kit.show(accepts)}${message}`, fix]);
   }
   if (version === 2 && (value['resource'] ?? null) === null) {
-    const stated = kit.show(value['resource']);
-    flaws.push(['no-resource', `/resource: ${stated}; clients sign without it`]);
-    return flaws;
+    const resourceText = kit.show(value['resource']);
+    return [...flaws, ['no-resource', `/resource: ${resourceText}; clients sign without it`]];
   }
   const refused = kit.refusedMember(reading.challenge);
   if (refused?.pointer === '/resource') {
-    flaws.push(['bad-resource-url', `/resource: ${kit.show(refused.value)}`]);
-    return flaws;
+    return [...flaws, ['bad-resource-url', `/resource: ${kit.show(refused.value)}`]];
   }
-  const kind = version === 1 ? null : judgeUrl(resourceUrl ?? '', origin, resource.tool, kit);
-  if (kind !== null) flaws.push([kind, `/resource/url: ${kit.show(resourceUrl ?? undefined)}`]);
+  if (version === 1) return flaws;
+  const fault = kit.resourceUrlFault(resourceUrl ?? '', origin, resource.tool !== undefined);
+  if (fault !== null) flaws.push([fault, `/resource/url: ${kit.show(resourceUrl ?? undefined)}`]);
   return flaws;
 }
 
-/** Names the ill-typed members of an offer together, after its scheme if nobody here knows it. */
+/** A member that the flaws of the offers name already is not repeated. */
 function listIllTyped(challenge: Challenge, flaws: readonly Flaw[], kit: Kit): readonly Flaw[] {
-  const { offers, version } = challenge;
   const evidence = flaws.map(([, text]) => text);
-  const byPointer = new Map(offers.map((offer) => [offer.pointer, offer]));
-  // The pointer of an offer has two parts: "/accepts/0".
-  const groups = Map.groupBy(kit.illTyped(challenge, evidence), ({ pointer }) =>
-    byPointer.get(pointer.split('/', 3).join('/')),
-  );
-  return [...groups].map(([offer, members]): Flaw => {
-    const entryFaults = offer === undefined ? [] : kit.offerFaults(offer, version);
-    if (offer !== undefined && entryFaults.some(({ kind }) => kind === 'bad-entry')) {
-      const text = kit.describeFaults(entryFaults, offer, version, null);
-      return [
-        'clients-differ',
-        `${text}: ${TYPE_NOTE}`,
-        `${REMOVE_FIX}: ${kit.fixFaults(entryFaults, offer, version)}.`,
-      ];
-    }
-    const isUnknown = offer !== undefined && kit.isUnknownPair(offer, version);
-    const lead = isUnknown ? `${kit.describeUnknown(offer)}; ` : '';
-    const texts = members.map(({ pointer, value }) => `${pointer}: ${kit.show(value)}`);
-    return ['clients-differ', `${lead}${texts.join(', ')}: ${TYPE_NOTE}`];
+  return kit.describeIllTyped(challenge, evidence).map(({ text, fix }) => {
+    const ownFix = fix === null ? undefined : `${REMOVE_FIX}: ${fix}.`;
+    return ['clients-differ', `${text}: ${TYPE_NOTE}`, ownFix];
   });
-}
-
-function judgeUrl(
-  text: string,
-  origin: Origin,
-  tool: ToolFacts | undefined,
-  kit: Kit,
-): Kind | null {
-  const isRelative = RELATIVE_URL.test(text);
-  const url = URL.parse(text, isRelative ? origin.url : undefined);
-  if (tool !== undefined && url?.protocol === 'mcp:') {
-    // "mcp://tool/NAME" as the SDKs write it, or the address of the server.
-    return url.host === 'tool' || url.hostname === origin.hostname ? null : 'other-host';
-  }
-  // Only the transport over MCP writes this URL, but this resource is sold over HTTP.
-  if (url?.protocol === 'mcp:') return 'other-host';
-  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'bad-resource-url';
-  if (!kit.sameHostname(url.hostname, origin.hostname)) return 'other-host';
-  if (isRelative) return 'relative-url';
-  return url.protocol === 'https:' || origin.scheme === 'http' ? null : 'http-url';
 }
 
 function judgeOffers(
@@ -252,7 +214,7 @@ function judgeAllowed(
   payability: OfferPayability | null,
   kit: Kit,
 ): Flaw | null {
-  const { pointer, network, asset, extra, maxTimeoutSeconds } = offer;
+  const { pointer, network, asset, maxTimeoutSeconds } = offer;
   const words = payability?.words ?? null;
   const row = kit.scheme(offer);
   const form = kit.networkForm(network, version);
@@ -264,23 +226,8 @@ function judgeAllowed(
     const fix = form === 'unknown' ? kit.fixUnknownNetwork(network, version) : undefined;
     return ['unknown', kit.describeUnknown(offer), fix];
   }
-  if (kit.hasOtherContract(offer)) {
-    const contract = kit.show(kit.at(extra, '/verifyingContract'));
-    const name = kit.show(kit.at(extra, '/name'));
-    return [
-      'client-refuses',
-      `${pointer}/extra/verifyingContract: ${contract} is not the token: ${name} is another transfer method, and no official client pays by it`,
-    ];
-  }
-  if (!kit.isPaidMethod(offer)) {
-    const method = kit.at(extra, '/assetTransferMethod');
-    const isKnown = row.methods?.some((known) => known === method) ?? false;
-    const source = isKnown ? `in ${row.specification?.file}` : 'unknown to this catalog';
-    return [
-      'client-refuses',
-      `${pointer}/extra/assetTransferMethod: ${kit.show(method)} is ${source}, and no official client pays by it${kit.quoteClient(words)}`,
-    ];
-  }
+  const unpaidMethod = kit.describeUnpaidMethod(offer, words);
+  if (unpaidMethod !== null) return ['client-refuses', unpaidMethod];
   if (payability?.verdict === 'refuses') {
     const [name, value] = kit.namedMember(offer, words ?? '') ?? [];
     const member = name === undefined ? pointer : `${pointer}/${name}: ${kit.show(value)}`;
@@ -289,9 +236,9 @@ function judgeAllowed(
       `${row.specification?.file} allows ${member}, and the official client refuses it${kit.quoteClient(words)}`,
     ];
   }
-  const known = kit.asset(String(network), String(asset));
+  const knownAsset = kit.asset(String(network), String(asset));
   // A price over the client's default limit is not a flaw: the buyer decides about it.
-  if (payability?.verdict === 'limited' && known === null) {
+  if (payability?.verdict === 'limited' && knownAsset === null) {
     return ['unusual-asset', `${pointer}/asset: ${kit.show(asset)}${kit.quoteClient(words)}`];
   }
   const seconds = Number(maxTimeoutSeconds);
@@ -299,6 +246,7 @@ function judgeAllowed(
   return ['timeout', `${pointer}/maxTimeoutSeconds: ${kit.show(maxTimeoutSeconds)}`];
 }
 
+/** Weighs the offers against each other: an offer that clients pass over beside a sound one is no flaw. */
 function listFlaws(offers: readonly JudgedOffer[], payability: ResourcePayability | null): Flaw[] {
   const firstSound = offers.findIndex(
     ({ kind, isNamed }) => (kind === null && isNamed !== true) || kind === 'timeout',
@@ -308,6 +256,7 @@ function listFlaws(offers: readonly JudgedOffer[], payability: ResourcePayabilit
   const mayFailByDefault = payability === null || payability.payableBy !== 'default';
   const findKind = ({ kind, isUnsound }: JudgedOffer): Kind | null => {
     if (kind === null || kind === 'timeout') return kind;
+    // If all offers are unsound, each fault is a finding of its own.
     if (isUnsound && !hasSound) return hasAllowed ? 'unsound-offer' : kind;
     if (isUnsound) return mayFailByDefault ? 'unsound-offer' : null;
     if (!hasSound) return kind;

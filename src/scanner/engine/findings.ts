@@ -87,14 +87,15 @@ export function passageFix(path: string, status: number | null): string | undefi
   if (status !== 402) return undefined;
   return `Let GET ${path} through the payment guard: agents read it without a payment.`;
 }
+
 const RATE_FIX = 'Let a scan read the documents: do not rate-limit a few requests within a minute.';
 
 type MissingState = Exclude<DocumentReading['state'], 'present'>;
 type FailedState = Exclude<MissingState, 'over-limit' | 'rate-limited'>;
 
 /** The document met a 429, or our politeness kept its request back. */
-export function rateLimited(fix: string = RATE_FIX): Outcome {
-  return warn(fix);
+export function rateLimited(): Outcome {
+  return warn(RATE_FIX);
 }
 
 /** The document may be right, but it exceeds a limit of this scanner. `kind` is "OpenAPI document" or the like. */

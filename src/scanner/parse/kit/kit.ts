@@ -28,6 +28,7 @@ import { findKnownAsset } from '../x402/assets.ts';
 import {
   type ChallengedResource,
   findRefusedMember,
+  findResourceUrlFault,
   nameCopy,
   type Offer,
   parseChallenge,
@@ -39,6 +40,7 @@ import {
   findSignIns,
 } from '../x402/challenged-resources.ts';
 import { fixFaults, fixNetwork, fixUnknownNetwork } from '../x402/fault-fixes.ts';
+import { describeIllTyped } from '../x402/ill-typed-members.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { compareManifestTerms } from '../x402/manifest-terms.ts';
 import { findOffersBeside, findOtherHeader } from '../x402/misplaced-challenge.ts';
@@ -48,8 +50,8 @@ import {
   describeFaults,
   describePassive,
   describeUnknown,
+  describeUnpaidMethod,
   findNamedMember,
-  findOtherIllTyped,
   quoteClient,
 } from '../x402/offer-evidence.ts';
 import {
@@ -85,7 +87,6 @@ import {
   validatesFirst,
 } from '../x402/resource-answers.ts';
 import { findSchemeRow } from '../x402/schemes.ts';
-import { hasOtherContract, isPaidMethod } from '../x402/transfer-method.ts';
 import { cacheByText, cacheByUrl, createChallengeCache, createEntryIndexCache } from './caches.ts';
 import { createBodyComparison } from './compare-bodies.ts';
 import {
@@ -128,7 +129,7 @@ const UNCACHED_READERS = {
   list: jsonList,
   challengeIn: parseChallenge,
   challengeDifference: findChallengeDifference,
-  illTyped: findOtherIllTyped,
+  describeIllTyped,
   receipt: findReceiptHeader,
   otherChallenges: findOtherChallenges,
   /** Names the seller's software by headers and error bodies; null if no answer shows it. */
@@ -153,6 +154,7 @@ const UNCACHED_READERS = {
   describeFaults,
   describeUnknown,
   describePassive,
+  describeUnpaidMethod,
   quoteClient,
   breaksChallenge,
   fixFaults,
@@ -169,8 +171,7 @@ const UNCACHED_READERS = {
   named: describeNamedPair,
   namedOnly: describeNamedOnly,
   scheme: ({ scheme, network }: Offer) => findSchemeRow(scheme, network),
-  isPaidMethod,
-  hasOtherContract,
+  resourceUrlFault: findResourceUrlFault,
   isAmount,
   networkForm: classifyNetwork,
   caip2: toCaip2,

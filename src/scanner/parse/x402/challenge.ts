@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isSameHostname, type Origin } from '../../guard/origin.ts';
 import type { HttpData } from '../../model/observation.ts';
 import type { Probe, ResourceObservation } from '../../model/observations.ts';
 import {
@@ -101,6 +102,34 @@ export function findRefusedMember({ value, version }: Challenge): RefusedMember 
   if (!isJsonObject(resource)) return { pointer: '/resource', value: resource };
   const { url } = resource;
   return typeof url === 'string' ? null : { pointer: '/resource/url', value: url };
+}
+
+/** A path or a query. A URL that begins with a host name has lost its scheme and is not relative. */
+const RELATIVE_URL = /^(?:\.{0,2}\/|\?|#|[-\w~%]+(?:[/?#]|$))/;
+
+/** Outcomes of check P3. */
+export type ResourceUrlFault = 'bad-resource-url' | 'relative-url' | 'other-host' | 'http-url';
+
+/**
+ * Finds why the URL is not the address of a resource of this origin; null if it is. A resource that is sold over HTTP has
+ * an https URL, or http if the origin has http.
+ */
+export function findResourceUrlFault(
+  text: string,
+  origin: Pick<Origin, 'url' | 'scheme' | 'hostname'>,
+  isTool: boolean,
+): ResourceUrlFault | null {
+  const isRelative = RELATIVE_URL.test(text);
+  const url = URL.parse(text, isRelative ? origin.url : undefined);
+  if (url?.protocol === 'mcp:') {
+    // A tool has "mcp://tool/NAME", as the SDKs write it, or the address of the server. Over HTTP no SDK writes this URL.
+    const isOwn = url.host === 'tool' || url.hostname === origin.hostname;
+    return isTool && isOwn ? null : 'other-host';
+  }
+  if (url?.protocol !== 'https:' && url?.protocol !== 'http:') return 'bad-resource-url';
+  if (!isSameHostname(url.hostname, origin.hostname)) return 'other-host';
+  if (isRelative) return 'relative-url';
+  return url.protocol === 'https:' || origin.scheme === 'http' ? null : 'http-url';
 }
 
 function readOffers(accepts: readonly JsonValue[], amountName: string): readonly Offer[] {

@@ -1,17 +1,11 @@
-/** Describes offers for evidence: the faults of an unsound offer, ill-typed members, the words of a client. */
-import {
-  isJsonList,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  jsonObject,
-  showJson,
-} from '../json/json.ts';
+/** Describes offers for evidence: the faults of an unsound offer, what is unknown, the words of a client. */
+import { type JsonValue, jsonObject, showJson } from '../json/json.ts';
 import { quoteText } from '../text/text.ts';
-import type { Challenge, Offer } from './challenge.ts';
+import type { Offer } from './challenge.ts';
 import { describeFault, type OfferFault } from './fault-fixes.ts';
 import { isUnknownPair, isUnknownScheme, listLackedMembers } from './offer-faults.ts';
 import { findSchemeRow } from './schemes.ts';
+import { hasOtherContract, isPaidMethod } from './transfer-method.ts';
 
 const MAX_MESSAGE_CHARS = 110;
 const SIGNED_NOTE = ' (clients sign it, facilitators refuse it)';
@@ -52,6 +46,20 @@ export function describePassive({ pointer, scheme, network }: Offer): string | n
   return `${pointer}: ${pair} is judged by ${row.specification?.file}; no client that we run pays it`;
 }
 
+/** Names the transfer method of a known scheme, by which no official client pays; null if clients pay by it. */
+export function describeUnpaidMethod(offer: Offer, words: string | null): string | null {
+  const { pointer, scheme, network } = offer;
+  const row = findSchemeRow(scheme, network);
+  if (row === null || isPaidMethod(offer)) return null;
+  const { verifyingContract, name, assetTransferMethod } = jsonObject(offer.extra);
+  if (hasOtherContract(offer)) {
+    return `${pointer}/extra/verifyingContract: ${showJson(verifyingContract)} is not the token: ${showJson(name)} is another transfer method, and no official client pays by it`;
+  }
+  const isSpecified = row.methods?.some((method) => method === assetTransferMethod) ?? false;
+  const source = isSpecified ? `in ${row.specification?.file}` : 'unknown to this catalog';
+  return `${pointer}/extra/assetTransferMethod: ${showJson(assetTransferMethod)} is ${source}, and no official client pays by it${quoteClient(words)}`;
+}
+
 /** Quotes the message of a client; empty without one, and for a message of ours, whose member the evidence has. */
 export function quoteClient(words: string | null): string {
   if (words === null || words.startsWith('some clients sign it')) return '';
@@ -65,27 +73,6 @@ export function quoteClient(words: string | null): string {
 export function breaksChallenge({ kind, pointer, value }: OfferFault): boolean {
   const isRead = /\/(?:asset|amount|maxAmountRequired)$/.test(pointer);
   return kind === 'bad-entry' || (isRead && typeof value !== 'string');
-}
-
-/** Finds the ill-typed members that the evidence about offers does not name yet, beside the fault or the scheme. */
-export function findOtherIllTyped(
-  challenge: Challenge,
-  evidence: readonly string[],
-): readonly IllTypedMember[] {
-  // The words are collected once: a search of each text for each pointer grows with the square of the offers.
-  const pointerWords = new Set(evidence.flatMap(listPointerWords));
-  return findIllTypedMembers(challenge).filter(({ pointer }) => {
-    const scheme = pointer.replace(/^(\/accepts\/\d+)\/.*$/, '$1/scheme:');
-    return ![`${pointer}:`, pointer, scheme].some((word) => pointerWords.has(word));
-  });
-}
-
-/** Words of a text that hold a pointer, from its slash on: "/accepts/0/amount:". The last word leads nothing. */
-function listPointerWords(text: string): readonly string[] {
-  return text
-    .split(' ')
-    .slice(0, -1)
-    .flatMap((word) => (word.includes('/') ? [word.slice(word.indexOf('/'))] : []));
 }
 
 /** A message may contain a shorter value by chance. */
@@ -135,82 +122,4 @@ export function findNamedMember(
     return isQuoted || (name.startsWith('extra/') && message.includes(name.slice('extra/'.length)));
   });
   return namedMember ?? null;
-}
-
-type IllTypedMember = { readonly pointer: string; readonly value: JsonValue | undefined };
-
-type Value = JsonValue | undefined;
-type Rule = readonly [member: string, isValid: (value: Value) => boolean];
-
-const isText = (value: Value) => typeof value === 'string';
-const isTextList = (value: Value) => isJsonList(value) && value.every(isText);
-const isObject = (value: Value) => value !== undefined && isJsonObject(value);
-/** Accepts an integer, or a text that parses as an integer. */
-const isInteger = (value: Value) =>
-  Number.isInteger(value) || (typeof value === 'string' && /^[+-]?\d{1,30}$/.test(value.trim()));
-const isAbsentOr = (isValid: Rule[1]) => (value: Value) => value === undefined || isValid(value);
-const isNullishOr = (isValid: Rule[1]) => (value: Value) => value == null || isValid(value);
-
-const ERROR_RULE: Rule = ['error', isNullishOr(isText)];
-const CHALLENGE_RULES: readonly Rule[] = [
-  ERROR_RULE,
-  ['resource', isNullishOr(isObject)],
-  ['extensions', isNullishOr(isObject)],
-];
-const RESOURCE_RULES: readonly Rule[] = [
-  ['url', isText],
-  ['description', isNullishOr(isText)],
-  ['mimeType', isNullishOr(isText)],
-  ['serviceName', isNullishOr(isText)],
-  ['tags', isNullishOr(isTextList)],
-  ['iconUrl', isNullishOr(isText)],
-];
-const COMMON_OFFER_RULES: readonly Rule[] = [
-  ['scheme', isText],
-  ['network', isText],
-  ['asset', isText],
-  ['payTo', isText],
-  ['maxTimeoutSeconds', isInteger],
-];
-const OFFER_RULES: readonly Rule[] = [
-  ...COMMON_OFFER_RULES,
-  ['amount', isText],
-  ['extra', isAbsentOr(isObject)],
-];
-const OFFER_V1_RULES: readonly Rule[] = [
-  ...COMMON_OFFER_RULES,
-  ['maxAmountRequired', isText],
-  ['resource', isText],
-  ['description', isNullishOr(isText)],
-  ['mimeType', isNullishOr(isText)],
-  ['outputSchema', isNullishOr(isObject)],
-  ['extra', isNullishOr(isObject)],
-];
-
-/**
- * Lists the members whose type breaks the specification, in its order. The official Python client refuses a whole
- * challenge for one of them. The TypeScript client overlooks some, because it reads only what it signs.
- */
-function findIllTypedMembers({ value, version, offers }: Challenge): readonly IllTypedMember[] {
-  const { resource } = value;
-  return [
-    ...findIllTyped(value, version === 1 ? [ERROR_RULE] : CHALLENGE_RULES, ''),
-    ...(version === 2 && isObject(resource)
-      ? findIllTyped(jsonObject(resource), RESOURCE_RULES, '/resource')
-      : []),
-    ...offers.flatMap(({ entry, pointer }) => {
-      if (!isJsonObject(entry)) return [{ pointer, value: entry }];
-      return findIllTyped(entry, version === 1 ? OFFER_V1_RULES : OFFER_RULES, pointer);
-    }),
-  ];
-}
-
-function findIllTyped(
-  value: JsonObject,
-  rules: readonly Rule[],
-  pointer: string,
-): readonly IllTypedMember[] {
-  return rules
-    .filter(([member, isValid]) => !isValid(value[member]))
-    .map(([member]) => ({ pointer: `${pointer}/${member}`, value: value[member] }));
 }

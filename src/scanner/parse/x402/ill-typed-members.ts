@@ -1,0 +1,146 @@
+/** Members of a challenge whose type breaks the specification. The official clients differ about them. */
+import {
+  isJsonList,
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  jsonObject,
+  showJson,
+} from '../json/json.ts';
+import type { Challenge } from './challenge.ts';
+import { fixFaults } from './fault-fixes.ts';
+import { describeFaults, describeUnknown } from './offer-evidence.ts';
+import { findOfferFaults, isUnknownPair } from './offer-faults.ts';
+
+type IllTyped = {
+  /** "/accepts/0/asset: 5, /accepts/0/payTo: null" */
+  readonly text: string;
+  /** An imperative without its full stop; null if the general fix says it. */
+  readonly fix: string | null;
+};
+
+/**
+ * Describes the ill-typed members that `evidence` does not name yet, those of one offer together. The unknown scheme of an
+ * offer stands before its members.
+ */
+export function describeIllTyped(
+  challenge: Challenge,
+  evidence: readonly string[],
+): readonly IllTyped[] {
+  const { offers, version } = challenge;
+  const byPointer = new Map(offers.map((offer) => [offer.pointer, offer]));
+  // The pointer of an offer has two parts: "/accepts/0".
+  const groups = Map.groupBy(findOtherIllTyped(challenge, evidence), ({ pointer }) =>
+    byPointer.get(pointer.split('/', 3).join('/')),
+  );
+  return [...groups].map(([offer, members]) => {
+    const faults = offer === undefined ? [] : findOfferFaults(offer, version);
+    if (offer !== undefined && faults.some(({ kind }) => kind === 'bad-entry')) {
+      const text = describeFaults(faults, offer, version, null);
+      return { text, fix: fixFaults(faults, offer, version) };
+    }
+    const isUnknown = offer !== undefined && isUnknownPair(offer, version);
+    const lead = isUnknown ? `${describeUnknown(offer)}; ` : '';
+    const texts = members.map(({ pointer, value }) => `${pointer}: ${showJson(value)}`);
+    return { text: `${lead}${texts.join(', ')}`, fix: null };
+  });
+}
+
+type IllTypedMember = { readonly pointer: string; readonly value: JsonValue | undefined };
+
+/** Finds the ill-typed members that the evidence about offers does not name yet, beside the fault or the scheme. */
+function findOtherIllTyped(
+  challenge: Challenge,
+  evidence: readonly string[],
+): readonly IllTypedMember[] {
+  // The words are collected once: a search of each text for each pointer grows with the square of the offers.
+  const pointerWords = new Set(evidence.flatMap(listPointerWords));
+  return findIllTypedMembers(challenge).filter(({ pointer }) => {
+    const scheme = pointer.replace(/^(\/accepts\/\d+)\/.*$/, '$1/scheme:');
+    return ![`${pointer}:`, pointer, scheme].some((word) => pointerWords.has(word));
+  });
+}
+
+/** Words of a text that hold a pointer, from its slash on: "/accepts/0/amount:". The last word leads nothing. */
+function listPointerWords(text: string): readonly string[] {
+  return text
+    .split(' ')
+    .slice(0, -1)
+    .flatMap((word) => (word.includes('/') ? [word.slice(word.indexOf('/'))] : []));
+}
+
+type Value = JsonValue | undefined;
+type Rule = readonly [member: string, isValid: (value: Value) => boolean];
+
+const isText = (value: Value) => typeof value === 'string';
+const isTextList = (value: Value) => isJsonList(value) && value.every(isText);
+const isObject = (value: Value) => value !== undefined && isJsonObject(value);
+/** Accepts an integer, or a text that parses as an integer. */
+const isInteger = (value: Value) =>
+  Number.isInteger(value) || (typeof value === 'string' && /^[+-]?\d{1,30}$/.test(value.trim()));
+const isAbsentOr = (isValid: Rule[1]) => (value: Value) => value === undefined || isValid(value);
+const isNullishOr = (isValid: Rule[1]) => (value: Value) => value == null || isValid(value);
+
+const ERROR_RULE: Rule = ['error', isNullishOr(isText)];
+const CHALLENGE_RULES: readonly Rule[] = [
+  ERROR_RULE,
+  ['resource', isNullishOr(isObject)],
+  ['extensions', isNullishOr(isObject)],
+];
+const RESOURCE_RULES: readonly Rule[] = [
+  ['url', isText],
+  ['description', isNullishOr(isText)],
+  ['mimeType', isNullishOr(isText)],
+  ['serviceName', isNullishOr(isText)],
+  ['tags', isNullishOr(isTextList)],
+  ['iconUrl', isNullishOr(isText)],
+];
+const COMMON_OFFER_RULES: readonly Rule[] = [
+  ['scheme', isText],
+  ['network', isText],
+  ['asset', isText],
+  ['payTo', isText],
+  ['maxTimeoutSeconds', isInteger],
+];
+const OFFER_RULES: readonly Rule[] = [
+  ...COMMON_OFFER_RULES,
+  ['amount', isText],
+  ['extra', isAbsentOr(isObject)],
+];
+const OFFER_V1_RULES: readonly Rule[] = [
+  ...COMMON_OFFER_RULES,
+  ['maxAmountRequired', isText],
+  ['resource', isText],
+  ['description', isNullishOr(isText)],
+  ['mimeType', isNullishOr(isText)],
+  ['outputSchema', isNullishOr(isObject)],
+  ['extra', isNullishOr(isObject)],
+];
+
+/**
+ * Lists the members whose type breaks the specification, in its order. The official Python client refuses a whole
+ * challenge for one of them. The TypeScript client overlooks some, because it reads only what it signs.
+ */
+function findIllTypedMembers({ value, version, offers }: Challenge): readonly IllTypedMember[] {
+  const { resource } = value;
+  return [
+    ...findIllTyped(value, version === 1 ? [ERROR_RULE] : CHALLENGE_RULES, ''),
+    ...(version === 2 && isObject(resource)
+      ? findIllTyped(jsonObject(resource), RESOURCE_RULES, '/resource')
+      : []),
+    ...offers.flatMap(({ entry, pointer }) => {
+      if (!isJsonObject(entry)) return [{ pointer, value: entry }];
+      return findIllTyped(entry, version === 1 ? OFFER_V1_RULES : OFFER_RULES, pointer);
+    }),
+  ];
+}
+
+function findIllTyped(
+  value: JsonObject,
+  rules: readonly Rule[],
+  pointer: string,
+): readonly IllTypedMember[] {
+  return rules
+    .filter(([member, isValid]) => !isValid(value[member]))
+    .map(([member]) => ({ pointer: `${pointer}/${member}`, value: value[member] }));
+}
