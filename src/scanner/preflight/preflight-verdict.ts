@@ -1,7 +1,7 @@
 import type { Origin } from '../guard/origin.ts';
 import type { OtherWay } from '../model/payability.ts';
 import type { ScanReport } from '../model/report.ts';
-import { baseUnits } from '../parse/text/stated-price.ts';
+import { toBaseUnits } from '../parse/text/stated-price.ts';
 import { quoteText } from '../parse/text/text.ts';
 import { toPrice } from '../parse/x402/amount.ts';
 import { formatProtocol } from '../parse/x402/other-protocol.ts';
@@ -146,7 +146,7 @@ function isOverpriced({ amount, decimals }: PricedOffer, maxPrice: string): bool
   if (amount === null || decimals === null) return null;
   // Digits beyond the asset's decimals are below its smallest unit.
   const [whole = '', fraction = ''] = maxPrice.split('.');
-  const limit = baseUnits(`${whole}.${fraction.slice(0, decimals).padEnd(1, '0')}`, decimals);
+  const limit = toBaseUnits(`${whole}.${fraction.slice(0, decimals).padEnd(1, '0')}`, decimals);
   return limit === null ? null : BigInt(amount) > limit;
 }
 

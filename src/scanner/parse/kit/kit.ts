@@ -20,7 +20,7 @@ import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
 import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
 import { findSellerStack } from '../text/seller-stack.ts';
-import { baseUnits } from '../text/stated-price.ts';
+import { toBaseUnits } from '../text/stated-price.ts';
 import { quoteText } from '../text/text.ts';
 import { classifyAddress } from '../x402/address-form.ts';
 import { findAmountKind, parseAmount } from '../x402/amount.ts';
@@ -178,7 +178,7 @@ const UNCACHED_READERS = {
   amount: parseAmount,
   amountKind: findAmountKind,
   asset: findKnownAsset,
-  baseUnits,
+  baseUnits: toBaseUnits,
   /** Returns the days from `instant` to `until` (ISO 8601), at least 0; null if `instant` is missing. */
   daysBefore: (until: string, instant: string | null) => {
     const ms = Date.parse(until) - Date.parse(instant ?? '');

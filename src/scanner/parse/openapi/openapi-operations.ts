@@ -8,14 +8,15 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { createRefResolver, escapePointerStep, type RefResolver } from '../json/json-pointer.ts';
-import { findPaymentInfoSign, type PriceSign } from '../text/stated-price.ts';
-import { hasPathParameters, selectServer, toRequestPath } from './openapi-path.ts';
+import { findPaymentInfoSign, type PriceSign } from '../text/price-sign.ts';
+import { hasPathParameters, toRequestPath } from './openapi-path.ts';
 import {
   type PriceDeclaration,
   type Protocols,
   readPrice,
   readProtocols,
 } from './openapi-price.ts';
+import { selectServer } from './openapi-server.ts';
 
 export type Operation = Protocols & {
   /** Upper case. */
@@ -118,25 +119,24 @@ function readPathItem(value: JsonValue | undefined, resolveRef: RefResolver): Js
 }
 
 function toOperation(context: PathContext, method: string, source: JsonObject): Operation {
-  const { root, resolveRef, template, item, readParameters } = context;
-  const pointer = `/paths/${escapePointerStep(template)}/${method}`;
+  const { root, resolveRef, documentUrl, template, item, readParameters } = context;
+  const itemPointer = `/paths/${escapePointerStep(template)}`;
+  const pointer = `${itemPointer}/${method}`;
+  // A `null` declares nothing, like a missing member.
   const info = source['x-payment-info'] ?? undefined;
   const sharedParameters = readParameters(item['parameters']);
   const parameters = mergeParameters(sharedParameters, readParameters(source['parameters']));
-  const levels = [
+  const { basePath, elsewhere, localServer } = readServers(documentUrl, [
     { declaring: source, pointer },
-    { declaring: item, pointer: `/paths/${escapePointerStep(template)}` },
+    { declaring: item, pointer: itemPointer },
     { declaring: root, pointer: '' },
-  ];
-  const level = levels.find(({ declaring }) => isJsonObject(jsonList(declaring['servers'])[0]));
-  const server = selectServer(jsonList(level?.declaring['servers']), context.documentUrl);
-  const localIndex = server.kind === 'own' ? server.localIndex : null;
-  const security = readSecurity(source) ?? readSecurity(root);
+  ]);
+  const ownSecurity = readSecurity(source);
+  const security = ownSecurity ?? readSecurity(root);
   const responses = jsonObject(resolveRef(source['responses']));
   const declares402 = responses['402'] !== undefined;
   const priceSign = findPaymentInfoSign(info);
   const isOpen = security?.length === 0 && !declares402 && info === undefined;
-  const basePath = server.kind === 'own' ? server.basePath : '';
   const request = toRequestPath(basePath, template, parameters, resolveRef);
   return {
     method: method.toUpperCase(),
@@ -150,7 +150,7 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
       ({ in: location, required }) => location !== 'path' && required === true,
     ),
     security,
-    hasOwnSecurity: (readSecurity(source) ?? []).length > 0,
+    hasOwnSecurity: (ownSecurity ?? []).length > 0,
     declares402,
     paymentInfo: isJsonObject(info) ? info : null,
     ...readProtocols(info),
@@ -160,9 +160,26 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
     paid: priceSign !== 'zero' && (declares402 || (info !== undefined && info !== false)),
     pricedAtNothing: info === false || priceSign === 'zero',
     signIn: declares402 && info === undefined && context.isLogin(security),
-    elsewhere: server.kind === 'elsewhere' ? server.origin : null,
-    localServer: localIndex === null ? null : `${level?.pointer ?? ''}/servers/${localIndex}`,
+    elsewhere,
+    localServer,
   };
+}
+
+type ServerLevel = { readonly declaring: JsonObject; readonly pointer: string };
+
+/** The first level that declares servers decides. `levels` goes from the operation to the root of the document. */
+function readServers(
+  documentUrl: string,
+  levels: readonly ServerLevel[],
+): Pick<Operation, 'elsewhere' | 'localServer'> & { readonly basePath: string } {
+  const level = levels.find(({ declaring }) => isJsonObject(jsonList(declaring['servers'])[0]));
+  const server = selectServer(jsonList(level?.declaring['servers']), documentUrl);
+  if (server.kind === 'elsewhere') {
+    return { basePath: '', elsewhere: server.origin, localServer: null };
+  }
+  const { basePath, localIndex } = server;
+  const localServer = localIndex === null ? null : `${level?.pointer ?? ''}/servers/${localIndex}`;
+  return { basePath, elsewhere: null, localServer };
 }
 
 function readSecurity(declaring: JsonObject): readonly JsonObject[] | null {

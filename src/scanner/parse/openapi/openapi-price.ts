@@ -109,13 +109,14 @@ function readFixedUnits(price: JsonObject): StatedUnits | null {
   return units === null ? null : { ...units, mayBeDollars: true };
 }
 
-/** `pointer` is the pointer of the object that has the member `amount`. */
+/** `pointer` names the place of the price in evidence. */
 function toLegacyPrice(price: JsonObject, pointer: string): PriceDeclaration | null {
   const stated = readStatedPrice(price);
   if (stated !== null) {
     const { dollars, units } = stated;
-    const written = units?.mayBeDollars === false ? null : parseWrittenAmount(price['amount']);
-    const amount = written ?? dollars;
+    const writtenAmount =
+      units?.mayBeDollars === false ? null : parseWrittenAmount(price['amount']);
+    const amount = writtenAmount ?? dollars;
     return { kind: 'legacy', amount, pointer, ...(units === null ? {} : { units }) };
   }
   // A text that is not an amount, or an amount in another currency.
@@ -160,10 +161,9 @@ function readFlatMember(info: JsonObject, infoPointer: string): PriceDeclaration
 function readLegacyPrice(info: JsonObject, infoPointer: string): PriceDeclaration | null {
   const [min, max] = [parseWrittenAmount(info['minPrice']), parseWrittenAmount(info['maxPrice'])];
   if (min === null && max === null && info['pricingMode'] === undefined) {
-    const price = toLegacyPrice(info, `${infoPointer}/amount`);
-    return readAtomicPrice(info) === null || price === null
-      ? price
-      : { ...price, pointer: infoPointer };
+    // A price in base units may have another member than `amount`.
+    const isAtomic = readAtomicPrice(info) !== null;
+    return toLegacyPrice(info, isAtomic ? infoPointer : `${infoPointer}/amount`);
   }
   return { kind: 'legacy', amount: null, pointer: infoPointer, range: { min, max } };
 }
@@ -173,7 +173,7 @@ function toFlatPrice(price: JsonValue | undefined, pointer: string): PriceDeclar
   return { kind: 'legacy', amount: parseWrittenAmount(price), pointer };
 }
 
-/** A text that is not an amount is returned as it is, because a check quotes it. */
+/** Returns a text that is not an amount unchanged, because a check quotes it. */
 function toWrittenText(value: JsonValue | undefined): string | null {
   return parseWrittenAmount(value) ?? jsonText(value);
 }

@@ -118,7 +118,6 @@ function isPaymentApiKey({ name, type, parameter }: SecurityScheme): boolean {
   return X402.test(name) || PAYMENT_HEADERS.has(parameter.toLowerCase());
 }
 
-/** The test returns true if security names schemes, and none of them means payment. */
 function createLoginTest(schemes: readonly SecurityScheme[]): LoginTest {
   const payments = new Set(
     schemes

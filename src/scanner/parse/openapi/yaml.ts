@@ -25,6 +25,8 @@ const OPTIONS = {
   prettyErrors: false,
   logLevel: 'error',
 } as const;
+const DEPTH_FAULT = `deeper than ${MAX_JSON_DEPTH}`;
+const VALUES_FAULT = `over ${MAX_YAML_VALUES} values`;
 const MERGE_KEY = '<<';
 const MAX_KEY_CHARS = 40;
 /** First character of the lexer's token that announces a scalar. */
@@ -35,7 +37,7 @@ const INDICATORS = '-?[{,&!*';
 /** Converts a YAML document to JSON. Values behind aliases count each time they are used. */
 export function convertYaml(text: string): YamlReading {
   try {
-    countTokens(text);
+    refuseManyTokens(text);
     const document = parseDocument(text, OPTIONS);
     const [error] = document.errors;
     if (error !== undefined) {
@@ -43,7 +45,8 @@ export function convertYaml(text: string): YamlReading {
       return { fault: `not YAML at line ${line}`, isOverLimit: false };
     }
     if (!isMap(document.contents)) return { fault: 'YAML, but not a map', isOverLimit: false };
-    measure(document);
+    refuseLargeDocument(document);
+    // The limit of the package is off, because the aliases have been counted.
     return { json: JSON.stringify(document.toJS({ maxAliasCount: -1 })) };
   } catch (error) {
     if (error instanceof NotJson) return { fault: error.message, isOverLimit: false };
@@ -54,17 +57,15 @@ export function convertYaml(text: string): YamlReading {
   }
 }
 
-const DEPTH_FAULT = `deeper than ${MAX_JSON_DEPTH}`;
-const VALUES_FAULT = `over ${MAX_YAML_VALUES} values`;
-
-/** Stops before the parse, which takes much longer. A map has as many keys as values. */
-function countTokens(text: string): void {
+/** Throws OverLimit before the parse, which takes much longer. A map has as many keys as values. */
+function refuseManyTokens(text: string): void {
   let [scalars, indicators, depth] = [0, 0, 0];
-  let isScalar = false;
+  let isTextOfScalar = false;
   for (const token of new Lexer().lex(text)) {
-    if (isScalar || token === SCALAR_MARK) {
-      scalars += isScalar ? 0 : 1;
-      isScalar = !isScalar;
+    // The token behind a mark is the text of the scalar, which may look like any other token.
+    if (isTextOfScalar || token === SCALAR_MARK) {
+      if (!isTextOfScalar) scalars += 1;
+      isTextOfScalar = !isTextOfScalar;
       continue;
     }
     const [first = ''] = token;
@@ -80,7 +81,7 @@ type Size = { readonly values: number; readonly depth: number };
 const SCALAR_SIZE: Size = { values: 1, depth: 0 };
 
 /** Throws OverLimit if the document, with each alias replaced by its value, exceeds a limit. */
-function measure(document: Document.Parsed): void {
+function refuseLargeDocument(document: Document.Parsed): void {
   const sizes = new Map<Node, Size>();
   const anchors = new Map<string, Node>();
   let aliases = 0;
@@ -103,6 +104,7 @@ function measure(document: Document.Parsed): void {
     refuseDuplicates(items);
     let [values, depth] = [1, 0];
     for (const item of items) {
+      // The package types items as unknown, but parses only nodes and pairs of nodes.
       const size = measureNode((isPair(item) ? item.value : item) as Node | null);
       values += size.values;
       depth = Math.max(depth, size.depth);
@@ -114,7 +116,7 @@ function measure(document: Document.Parsed): void {
   measureNode(document.contents);
 }
 
-/** The option of the package compares each key with each other key, which takes too long for large maps. */
+/** Throws NotJson. The option `uniqueKeys` of the package compares each key with each other key, which takes too long. */
 function refuseDuplicates(items: readonly unknown[]): void {
   const keys = new Set<string>();
   for (const item of items) {

@@ -1,14 +1,8 @@
 /**
- * Reads the prices of documents, which may leave open if an amount is in dollars or in base units, or free. Prices stay
+ * Reads the prices of documents. A document may leave open if an amount is in dollars or in base units. Prices stay
  * decimal texts and bigint, because floating point would round money.
  */
-import {
-  isJsonList,
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  jsonText,
-} from '../json/json.ts';
+import { type JsonObject, type JsonValue, jsonText } from '../json/json.ts';
 
 /** A price in base units, beside or in place of a price in dollars. */
 export type StatedUnits = {
@@ -32,7 +26,7 @@ export const FLAT_PRICE_MEMBERS = ['price', 'price_usd', 'priceUsd'];
 /** Members whose names say that they are in base units. */
 const UNIT_MEMBERS = ['price_atomic', 'priceAtomic', 'amount_atomic', 'amountAtomic'];
 const WHOLE = /^[0-9]{1,78}$/;
-/** No token has more. */
+/** No token has more decimals. */
 const MAX_DECIMALS = 36;
 
 /**
@@ -42,7 +36,7 @@ const MAX_DECIMALS = 36;
 export function readStatedPrice(price: JsonObject): StatedPrice | null {
   const { amount: stated, currency = null, decimals } = price;
   if (currency !== null && !/^USDC?$/i.test(jsonText(currency) ?? '')) return null;
-  const amount = dollars(stated);
+  const amount = toDollars(stated);
   if (amount === null) return readAtomicPrice(price);
   const asset = jsonText(price['asset']);
   if (!isWhole(stated)) return { dollars: amount, units: null };
@@ -60,7 +54,7 @@ export function readStatedPrice(price: JsonObject): StatedPrice | null {
 /** Reads a member that is named for base units ("priceAtomic"); null without one. */
 export function readAtomicPrice(price: JsonObject): StatedPrice | null {
   const value = UNIT_MEMBERS.map((name) => price[name]).find(isWhole);
-  const amount = value === undefined ? null : dollars(value);
+  const amount = value === undefined ? null : toDollars(value);
   if (amount === null) return null;
   const asset = jsonText(price['asset']);
   return { dollars: null, units: { amount, asset, mayBeDollars: false } };
@@ -75,80 +69,11 @@ function isDecimals(value: JsonValue | undefined): value is number {
   return Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_DECIMALS;
 }
 
-/** Divides by a power of ten: ("10000", 6) is "0.01". */
+/** Divides by a power of ten: ("10000", 6) is "0.01". The appended zero keeps a fraction for 0 decimals. */
 function shiftDown(whole: string, decimals: number): string {
   const digits = whole.padStart(decimals + 1, '0');
   const point = digits.length - decimals;
-  return dollars(`${digits.slice(0, point)}.${digits.slice(point)}0`) ?? whole;
-}
-
-/** Sign of the price that an object names; null if it names no price. */
-export type PriceSign = 'positive' | 'zero' | null;
-
-/** Matches "price", "price_usd", "priceUsd", "amountAtomic", "maxAmountRequired", "minPrice", "pricing", "offers". */
-const PRICE_MEMBER =
-  /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost|fee)s?(?:[-_]?(?:usdc?|atomic|units?|raw|dollars?|cents|required|range|min|max|per[-_]?(?:call|request)))*$/i;
-const PRICE_CONTAINER = /^(?:x-payment-info|x402|payment|payment_?info|offers|accepts)$/i;
-/** Members of a price object that hold its amount. */
-const AMOUNT_MEMBER = /^(?:value|min|max|minimum|maximum|usdc?|atomic)$/i;
-/** "$0.00", "0 USDC", "free (beta)" */
-const NOTHING =
-  /^(?:[^0-9]*0+(?:\.0+)?[^0-9]*|(?:free|none|no charge|gratis|n\/a)(?![\w-])[^0-9]*)$/i;
-/** Members that say without a price that nothing is asked: `free: true`, `paid: false`, `tier: "free"`. */
-const FREE_MEMBER = /^(?:is[-_]?)?free$/i;
-const PAID_MEMBER = /^(?:(?:is[-_]?)?paid|(?:requires?[-_]?)?payment(?:[-_]?required)?)$/i;
-const TIER_MEMBER = /^(?:tier|plan|access)$/i;
-const MAX_DEPTH = 4;
-const MAX_MEMBERS = 50;
-
-/** Reads the price members of an entry of a manifest, or of x-payment-info. Words count only without a price. */
-export function findPriceSign(details: JsonObject): PriceSign {
-  return readMembers(details, false, 0) ?? (isCalledFree(details) ? 'zero' : null);
-}
-
-function isCalledFree(details: JsonObject): boolean {
-  for (const name in details) {
-    const value = details[name];
-    if (value === true && FREE_MEMBER.test(name)) return true;
-    if (value === false && PAID_MEMBER.test(name)) return true;
-    if (typeof value === 'string' && /^free$/i.test(value) && TIER_MEMBER.test(name)) return true;
-  }
-  return false;
-}
-
-function readMembers(value: JsonObject, isPrice: boolean, depth: number): PriceSign {
-  if (isPrice && value['mode'] === 'free') return 'zero';
-  let sign: PriceSign = null;
-  let count = 0;
-  for (const name in value) {
-    count += 1;
-    if (count > MAX_MEMBERS) break;
-    const isContainer = PRICE_CONTAINER.test(name);
-    const isAmount = PRICE_MEMBER.test(name) || (isPrice && AMOUNT_MEMBER.test(name));
-    if (!isAmount && !isContainer) continue;
-    const inner = readValue(value[name], isAmount, depth + 1);
-    if (inner === 'positive') return 'positive';
-    sign ??= inner;
-  }
-  return sign;
-}
-
-function readValue(value: JsonValue | undefined, isPrice: boolean, depth: number): PriceSign {
-  if (depth > MAX_DEPTH) return null;
-  if (isJsonList(value)) {
-    const signs = value.slice(0, MAX_MEMBERS).map((item) => readValue(item, isPrice, depth + 1));
-    return signs.find((sign) => sign === 'positive') ?? signs.find((sign) => sign !== null) ?? null;
-  }
-  if (isJsonObject(value)) return readMembers(value, isPrice, depth);
-  if (!isPrice) return null;
-  if (typeof value === 'number') return value === 0 ? 'zero' : 'positive';
-  if (typeof value !== 'string' || value.trim() === '') return null;
-  return NOTHING.test(value.trim().slice(0, 100)) ? 'zero' : 'positive';
-}
-
-/** Reads x-payment-info, which is a price itself if it is a number or a text. */
-export function findPaymentInfoSign(value: JsonValue | undefined): PriceSign {
-  return isJsonObject(value) ? findPriceSign(value) : readValue(value, true, 0);
+  return toDollars(`${digits.slice(0, point)}.${digits.slice(point)}0`) ?? whole;
 }
 
 const MAX_CHARS = 100;
@@ -158,7 +83,7 @@ const CURRENCY_BEFORE = /^(?:\$|USDC?\b)\s*/i;
 const CURRENCY_AFTER = /\s*(?:\$|USDC?)$/i;
 
 /** Converts a decimal to base units ("0.05", 6 → 50000n); null for other text, and for a fraction of a base unit. */
-export function baseUnits(decimal: string, decimals: number): bigint | null {
+export function toBaseUnits(decimal: string, decimals: number): bigint | null {
   if (decimal.length > MAX_CHARS || !DECIMAL.test(decimal)) return null;
   const [whole = '', fraction = ''] = decimal.split('.');
   const digits = fraction.slice(0, decimals);
@@ -170,7 +95,7 @@ export function baseUnits(decimal: string, decimals: number): bigint | null {
  * Parses a dollar amount to a plain decimal: "$0.010", "0.01 USDC" and 0.01 give "0.01"; null for other values
  * (other currencies, ranges, negative numbers).
  */
-export function dollars(value: JsonValue | undefined): string | null {
+export function toDollars(value: JsonValue | undefined): string | null {
   const amount = parseWrittenAmount(value);
   if (amount === null) return null;
   const [whole = '', fraction = ''] = amount.split('.');
@@ -179,7 +104,7 @@ export function dollars(value: JsonValue | undefined): string | null {
   return trimmedFraction === '' ? trimmedWhole : `${trimmedWhole}.${trimmedFraction}`;
 }
 
-/** Like `dollars`, but keeps the zeroes of the document: "$0.050000" → "0.050000". */
+/** Like `toDollars`, but keeps the zeroes of the document: "$0.050000" → "0.050000". */
 export function parseWrittenAmount(value: JsonValue | undefined): string | null {
   if (typeof value === 'number') return toPlainNumber(value);
   if (typeof value !== 'string' || value.length > MAX_CHARS) return null;

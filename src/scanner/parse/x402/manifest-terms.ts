@@ -1,7 +1,7 @@
 import { isSameHostname } from '../../guard/origin.ts';
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
-import { baseUnits, type StatedPrice, type StatedUnits } from '../text/stated-price.ts';
+import { type StatedPrice, type StatedUnits, toBaseUnits } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import { findAssetOfOtherNetwork, findOfferAsset, type KnownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
@@ -197,7 +197,7 @@ export function findPricedAsset(offer: Pick<Offer, 'network' | 'asset'>): KnownA
 function compareDollars(dollars: string | null, offer: Offer, live: bigint): boolean | null {
   const asset = findPricedAsset(offer);
   if (dollars === null || asset === null) return null;
-  const units = baseUnits(dollars, asset.decimals);
+  const units = toBaseUnits(dollars, asset.decimals);
   return units === null ? null : units === live;
 }
 

@@ -1,6 +1,6 @@
 import { jsonAsText } from '../json/json.ts';
 import type { OpenApiFacts, Operation, PriceDeclaration } from '../openapi/openapi.ts';
-import { baseUnits, type StatedPrice } from '../text/stated-price.ts';
+import { type StatedPrice, toBaseUnits } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry } from './manifest.ts';
@@ -91,7 +91,7 @@ function compareOffer(
   if (price.stated !== undefined) return compareStated(offer, price, price.stated);
   const decimals = price.isBaseUnits ? 0 : findPricedAsset(offer)?.decimals;
   if (decimals === undefined) return kind === 'price' ? 'unknown-decimals' : null;
-  const toUnits = (bound: string | null) => (bound === null ? null : baseUnits(bound, decimals));
+  const toUnits = (bound: string | null) => (bound === null ? null : toBaseUnits(bound, decimals));
   const min = kind === 'ceiling' ? null : toUnits(price.min);
   const max = toUnits(price.max);
   if (min === null && max === null) return null;

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
-  baseUnits,
-  dollars,
   parseWrittenAmount,
+  toBaseUnits,
+  toDollars,
 } from '../../../../src/scanner/parse/text/stated-price.ts';
 
-describe('baseUnits', () => {
+describe('toBaseUnits', () => {
   test.each([
     ['0.05', 6, 50_000n],
     ['0.050000', 6, 50_000n],
@@ -18,7 +18,7 @@ describe('baseUnits', () => {
     ['12.000', 0, 12n],
     ['0.000000000000000001', 18, 1n],
   ])('%s with %i decimals is %s', (decimal, decimals, units) => {
-    expect(baseUnits(decimal, decimals)).toBe(units);
+    expect(toBaseUnits(decimal, decimals)).toBe(units);
   });
 
   test.each([
@@ -37,17 +37,17 @@ describe('baseUnits', () => {
     '٣',
     'NaN',
   ])('%j is not a decimal', (text) => {
-    expect(baseUnits(text, 6)).toBeNull();
+    expect(toBaseUnits(text, 6)).toBeNull();
   });
 
   test('refuses a value finer than the asset, and does not round it', () => {
-    expect(baseUnits('0.0000001', 6)).toBeNull();
-    expect(baseUnits('0.05', 1)).toBeNull();
+    expect(toBaseUnits('0.0000001', 6)).toBeNull();
+    expect(toBaseUnits('0.05', 1)).toBeNull();
   });
 
   test('refuses a value with too many digits', () => {
-    expect(baseUnits('1'.repeat(100), 6)).toBe(BigInt('1'.repeat(100)) * 1_000_000n);
-    expect(baseUnits('1'.repeat(101), 6)).toBeNull();
+    expect(toBaseUnits('1'.repeat(100), 6)).toBe(BigInt('1'.repeat(100)) * 1_000_000n);
+    expect(toBaseUnits('1'.repeat(101), 6)).toBeNull();
   });
 
   test('reads back base units that were written as a decimal', () => {
@@ -57,13 +57,13 @@ describe('baseUnits', () => {
         const digits = String(amount).padStart(decimals + 1, '0');
         const whole = digits.slice(0, digits.length - decimals);
         const fraction = digits.slice(digits.length - decimals);
-        expect(baseUnits(decimals === 0 ? whole : `${whole}.${fraction}`, decimals)).toBe(amount);
+        expect(toBaseUnits(decimals === 0 ? whole : `${whole}.${fraction}`, decimals)).toBe(amount);
       }),
     );
   });
 });
 
-describe('dollars', () => {
+describe('toDollars', () => {
   test.each([
     ['0.010000', '0.01'],
     ['$0.01', '0.01'],
@@ -79,7 +79,7 @@ describe('dollars', () => {
     [1e-7, '0.0000001'],
     [25, '25'],
   ])('%j is %s', (price, decimal) => {
-    expect(dollars(price)).toBe(decimal);
+    expect(toDollars(price)).toBe(decimal);
   });
 
   test.each([
@@ -97,14 +97,14 @@ describe('dollars', () => {
     [{ amount: '1' }],
     ['1'.repeat(200)],
   ])('%j is not an amount', (price) => {
-    expect(dollars(price)).toBeNull();
+    expect(toDollars(price)).toBeNull();
   });
 
   test('returns the same decimal for a number and for its text', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 100_000_000 }), (millionths) => {
         const number = millionths / 1_000_000;
-        expect(dollars(number)).toBe(dollars(number.toFixed(6)));
+        expect(toDollars(number)).toBe(toDollars(number.toFixed(6)));
       }),
     );
   });
