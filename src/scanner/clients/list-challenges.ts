@@ -4,7 +4,7 @@ import type { ResourceObservation, ResourceSet, ToolFacts } from '../model/obser
 import type { OfferPayability } from '../model/payability.ts';
 import { type JsonValue, showJson } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
-import { headBytes } from '../parse/text/http-header.ts';
+import { countHeadBytes } from '../parse/text/http-header.ts';
 import { escapeInvisible } from '../parse/text/text.ts';
 import type { ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { findClaimedNamespace } from '../parse/x402/networks.ts';
@@ -61,7 +61,7 @@ function toListedChallenge(challenged: ChallengedResource): ListedChallenge {
       : {
           headers: answer.headers.filter(([name]) => name === 'payment-required'),
           body: answer.body,
-          ...(headBytes(answer) >= NODE_HEAD_BYTES ? { isLongHead: true } : {}),
+          ...(countHeadBytes(answer) >= NODE_HEAD_BYTES ? { isLongHead: true } : {}),
         },
     needsSolana: offers.some(({ network }) => findClaimedNamespace(network) === 'solana'),
     offers: offers.slice(0, MAX_OFFERS).map(toOfferTerms),

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Dispatcher, request } from 'undici';
 import type { Serialized } from '../parse/json/transfer.ts';
-import { retryAfterMs } from '../parse/text/http-header.ts';
+import { readRetryAfterMs } from '../parse/text/http-header.ts';
 import {
   type AnswerParser,
   type AnswerReader,
@@ -160,7 +160,7 @@ function send(
 
 function readRetryAfter(headers: Dispatcher.ResponseData['headers']): number {
   const value = String(headers['retry-after'] ?? '');
-  return retryAfterMs({ headers: [['retry-after', value]] }, Date.now()) ?? DEFAULT_RETRY_MS;
+  return readRetryAfterMs({ headers: [['retry-after', value]] }, Date.now()) ?? DEFAULT_RETRY_MS;
 }
 
 function readCode(error: unknown): string {

@@ -2,7 +2,7 @@
 import { NetworkDown } from '../../scanner/guard/failures.ts';
 import type { Origin } from '../../scanner/guard/origin.ts';
 import type { HttpObservation } from '../../scanner/model/observations.ts';
-import { retryAfterMs } from '../../scanner/parse/text/http-header.ts';
+import { readRetryAfterMs } from '../../scanner/parse/text/http-header.ts';
 import type { PreflightEngine } from '../../scanner/preflight/judge-challenge.ts';
 import { readAllowed } from '../../scanner/scan/census-plan.ts';
 import type { CensusResource } from '../../scanner/scan/scanner.ts';
@@ -133,6 +133,6 @@ function findLongest(waitsMs: readonly number[]): number | null {
 /** Returns the Retry-After of a busy server, in a list of at most one element. */
 function readWait(observation: HttpObservation): readonly number[] {
   if (!observation.ok || !BUSY_STATUSES.has(observation.data.status)) return [];
-  const restMs = retryAfterMs(observation.data, Date.now());
+  const restMs = readRetryAfterMs(observation.data, Date.now());
   return restMs === null ? [] : [restMs];
 }

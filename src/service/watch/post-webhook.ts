@@ -1,7 +1,7 @@
 import { Webhook } from 'standardwebhooks';
 import { OriginRefused } from '../../scanner/guard/errors.ts';
 import { type OriginPolicy, toOrigin, validateUrl } from '../../scanner/guard/origin.ts';
-import { retryAfterMs } from '../../scanner/parse/text/http-header.ts';
+import { readRetryAfterMs } from '../../scanner/parse/text/http-header.ts';
 import type { TurnClient } from '../turns/origin-turns.ts';
 
 /** The receiver's answer to one try. */
@@ -47,7 +47,7 @@ export async function postWebhook(
     });
     if (!observation.ok) return NO_ANSWER;
     const { status, headers: answerHeaders, body: answerBody } = observation.data;
-    const waitMs = retryAfterMs({ headers: answerHeaders }, Date.now());
+    const waitMs = readRetryAfterMs({ headers: answerHeaders }, Date.now());
     return { status, retryAfterMs: waitMs, body: answerBody };
   } catch (error) {
     if (error instanceof OriginRefused) return NO_ANSWER;

@@ -16,7 +16,7 @@ import { findPaymentSchemes, type OpenApiFacts, parseOpenApi } from '../openapi/
 import { keepWholeLines } from '../text/document-limits.ts';
 import { findHostingAnswer } from '../text/hosting-answer.ts';
 import { parseHtml } from '../text/html.ts';
-import { headBytes, headerValue, headerValues } from '../text/http-header.ts';
+import { countHeadBytes, headerValue, headerValues } from '../text/http-header.ts';
 import { parseMarkdown } from '../text/markdown.ts';
 import { parseRobots } from '../text/robots.ts';
 import { findSellerStack } from '../text/seller-stack.ts';
@@ -120,7 +120,7 @@ const UNCACHED_READERS = {
   wholeLines: keepWholeLines,
   header: headerValue,
   headers: headerValues,
-  headBytes,
+  headBytes: countHeadBytes,
   isHtml: isHtmlAnswer,
   at: followPointer,
   /** Returns the target of the value's local `$ref`, or the value itself if it has no `$ref`. */

@@ -1,10 +1,4 @@
-import {
-  isJsonList,
-  type JsonObject,
-  type JsonValue,
-  jsonList,
-  jsonObject,
-} from '../json/json.ts';
+import { isJsonList, type JsonObject, type JsonValue, jsonList, jsonObject } from '../json/json.ts';
 import type { RefResolver } from '../json/json-pointer.ts';
 
 const MAX_VALUE_CHARS = 200;

@@ -18,9 +18,9 @@ const BODY_LIMITS: Readonly<Record<string, number>> = {
   '/llms.txt': 512 * KIB,
   '/robots.txt': 512 * KIB,
 };
-/** Also the limit of an answer at a document's path that cannot be the document. */
+/** The limit at any other path, and of an answer at a document's path that cannot be the document. */
 export const OTHER_BODY_LIMIT = 256 * KIB;
-/** A scan reads one body over this limit. Further ones are cut here. */
+/** A scan reads only one body that is longer than this. It cuts further long bodies at this length. */
 export const LARGE_BODY_BYTES = MIB;
 /** The start of these texts can be judged without the rest. */
 const TEXT_PATHS: ReadonlySet<string> = new Set(['/llms.txt', '/robots.txt']);
@@ -51,7 +51,7 @@ export function isNoJsonBeginning(beginning: string): boolean {
   return /^[\s\uFEFF]*[^\s\uFEFF{["]/.test(beginning);
 }
 
-/** False for blanks, and for a text that cannot go on as a JSON object, list or text. Its beginning is enough. */
+/** True if a text may go on as a JSON object, list or text; false for blanks. */
 export function beginsLikeJson(beginning: string): boolean {
   return /^[\s\uFEFF]*[{["]/.test(beginning);
 }

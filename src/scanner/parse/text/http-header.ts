@@ -11,7 +11,7 @@ export function headerValue(answer: HttpData, name: string): string | null {
 }
 
 /** Counts the bytes of all header names and values. Node decodes headers as Latin-1, so a character is a byte. */
-export function headBytes({ headers }: HttpData): number {
+export function countHeadBytes({ headers }: HttpData): number {
   return headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 }
 
@@ -19,7 +19,10 @@ export function headBytes({ headers }: HttpData): number {
  * Reads `Retry-After`, which is in seconds or a date (RFC 9110, 10.2.3). Returns milliseconds from `nowMs`; null if
  * the header is absent or unreadable.
  */
-export function retryAfterMs({ headers }: Pick<HttpData, 'headers'>, nowMs: number): number | null {
+export function readRetryAfterMs(
+  { headers }: Pick<HttpData, 'headers'>,
+  nowMs: number,
+): number | null {
   const value = headers.find(([name]) => name === 'retry-after')?.[1] ?? '';
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
   // Date.parse accepts nearly any text, so only a text that ends like an HTTP date is parsed.

@@ -2,7 +2,7 @@
 
 const MAX_TARGET_CHARS = 2_048;
 const MAX_OPEN_BRACKETS = 1_000;
-/** With this limit, each character is read for at most 8 targets, so the scan takes linear time. */
+/** With this limit, each character is read for only a few targets, so the scan takes linear time. */
 const MAX_NESTED_PARENTHESES = 8;
 /** Closing mark of a link title, by its opening mark. */
 const TITLE_MARKS: ReadonlyMap<string, string> = new Map([
@@ -12,6 +12,7 @@ const TITLE_MARKS: ReadonlyMap<string, string> = new Map([
 ]);
 const AUTOLINK = /^https?:[^\s<>]+$/i;
 
+/** The scanner reads the lines of a text in their order. Its list `links` grows with each line. */
 export function createLinkScanner() {
   const links: string[] = [];
   /** One item for each open bracket: true if it begins an image. */
@@ -27,6 +28,7 @@ export function createLinkScanner() {
           at += 1;
           break;
         case '`':
+          // The loop goes on behind the last character of the span.
           at = (spans.get(at) ?? at + 1) - 1;
           break;
         case '<':
@@ -54,7 +56,7 @@ export function createLinkScanner() {
   };
 }
 
-/** Returns the position of the last character that it read. */
+/** Adds the link that the bracket closes. Returns the position of the last character that it read. */
 function closeBracket(
   line: string,
   at: number,
@@ -68,7 +70,7 @@ function closeBracket(
   return target.last;
 }
 
-/** Returns the position of the last character of the autolink; `at` if it is not an autolink. */
+/** Adds the autolink that begins at `at`. Returns the position of its last character; `at` if none begins there. */
 function readAutolink(line: string, at: number, links: string[]): number {
   for (let end = at + 1; end < line.length && end - at <= MAX_TARGET_CHARS; end += 1) {
     const character = line.charAt(end);

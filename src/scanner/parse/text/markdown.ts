@@ -16,10 +16,8 @@ type MarkdownFacts = {
   readonly calledLinks: readonly string[];
 };
 
-/**
- * Patterns that end in `.*` need the `s` flag. Without the flag, they stop at a line separator (U+2028) and try again
- * from every blank before the separator, which takes quadratic time.
- */
+// Patterns that end in `.*` need the `s` flag. Without the flag, they stop at a line separator (U+2028) and try again
+// from every blank before the separator, which takes quadratic time.
 
 /** Matches only headings with "#". Readers of llms.txt do not look for underlined headings. */
 const HEADING = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/s;
@@ -123,7 +121,7 @@ class LineReader {
   }
 }
 
-/** Yields each line, but null instead of each line of a code fence, its marks included. */
+/** Yields each line of a text. Yields null in place of a line of a code fence, also of its marks. */
 function* readLines(text: string): Generator<string | null> {
   let fence: string | null = null;
   for (const line of text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/)) {

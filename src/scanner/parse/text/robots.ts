@@ -5,70 +5,11 @@
 
 const UNRESERVED = /^[A-Za-z0-9._~-]$/;
 
-/**
- * `*` matches any characters, and a final `$` matches the end of the path. It searches each piece between two `*`
- * once, after the previous piece, so the time is linear in the length of the path.
- */
-export function matchesPattern(pattern: string, path: string): boolean {
-  const isAnchored = pattern.endsWith('$');
-  const end = isAnchored ? pattern.length - 1 : pattern.length;
-  let star = pattern.indexOf('*');
-  const first = pattern.slice(0, star === -1 ? end : star);
-  if (!path.startsWith(first)) return false;
-  if (star === -1) return !isAnchored || path.length === first.length;
-
-  let position = first.length;
-  for (;;) {
-    const next = pattern.indexOf('*', star + 1);
-    if (next === -1) break;
-    const piece = pattern.slice(star + 1, next);
-    const index = path.indexOf(piece, position);
-    if (index === -1) return false;
-    position = index + piece.length;
-    star = next;
-  }
-  const last = pattern.slice(star + 1, end);
-  if (!isAnchored) return path.indexOf(last, position) !== -1;
-  return path.length - last.length >= position && path.endsWith(last);
-}
-
-/**
- * Normalises equivalent spellings (RFC 9309, 2.2.2): decodes unreserved characters, and writes other escapes in upper
- * case. Encodes characters outside ASCII. `*` and `$` keep their meaning.
- */
-function normalisePattern(pattern: string): string {
-  return pattern
-    .replace(/%[0-9a-fA-F]{2}/g, (octet) => normaliseOctet(octet))
-    .replace(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
-}
-
-/** `*` and `$` in a path are literal characters. A pattern matches them with %2A and %24 (RFC 9309). */
-function normalisePath(path: string): string {
-  return normalisePattern(path).replaceAll('*', '%2A').replaceAll('$', '%24');
-}
-
-function normaliseOctet(octet: string): string {
-  const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
-  return UNRESERVED.test(character) ? character : octet.toUpperCase();
-}
-
 export type RobotsFacts = {
   /** Returns true if `agent` may fetch `path`. The longest matching rule decides; an allow wins a tie. */
   allows(agent: string, path: string): boolean;
   /** The agents that a group names, in lower case. */
   readonly agents: readonly string[];
-};
-
-/** Returns true for each path that `agent` may fetch. It runs on a worker, because a stranger wrote the text. */
-export function findAllowed({ text, agent, paths }: RobotsQuestion): readonly boolean[] {
-  const robots = parseRobots(text);
-  return paths.map((path) => robots.allows(agent, path));
-}
-
-type RobotsQuestion = {
-  readonly text: string;
-  readonly agent: string;
-  readonly paths: readonly string[];
 };
 
 type Rule = { readonly allow: boolean; readonly pattern: string };
@@ -88,6 +29,18 @@ export function parseRobots(text: string): RobotsFacts {
     agents: [...groups.keys()],
   };
 }
+
+/** Returns true for each path that `agent` may fetch. Workers call it, because a stranger wrote the text. */
+export function findAllowed({ text, agent, paths }: RobotsQuestion): readonly boolean[] {
+  const robots = parseRobots(text);
+  return paths.map((path) => robots.allows(agent, path));
+}
+
+type RobotsQuestion = {
+  readonly text: string;
+  readonly agent: string;
+  readonly paths: readonly string[];
+};
 
 /**
  * Collects the groups of each agent. An agent may have several groups. Lines that are not rules do not end a group.
@@ -144,4 +97,51 @@ function isAllowed(groups: readonly Group[], path: string): boolean {
 function isStronger(rule: Rule, other: Rule | null): boolean {
   if (other === null || rule.pattern.length > other.pattern.length) return true;
   return rule.pattern.length === other.pattern.length && rule.allow && !other.allow;
+}
+
+/**
+ * `*` matches any characters, and a final `$` matches the end of the path. It searches each piece between two `*`
+ * once, after the previous piece, so the time is linear in the length of the path.
+ */
+export function matchesPattern(pattern: string, path: string): boolean {
+  const isAnchored = pattern.endsWith('$');
+  const end = isAnchored ? pattern.length - 1 : pattern.length;
+  let star = pattern.indexOf('*');
+  const first = pattern.slice(0, star === -1 ? end : star);
+  if (!path.startsWith(first)) return false;
+  if (star === -1) return !isAnchored || path.length === first.length;
+
+  let position = first.length;
+  for (;;) {
+    const next = pattern.indexOf('*', star + 1);
+    if (next === -1) break;
+    const piece = pattern.slice(star + 1, next);
+    const index = path.indexOf(piece, position);
+    if (index === -1) return false;
+    position = index + piece.length;
+    star = next;
+  }
+  const last = pattern.slice(star + 1, end);
+  if (!isAnchored) return path.indexOf(last, position) !== -1;
+  return path.length - last.length >= position && path.endsWith(last);
+}
+
+/**
+ * Normalises equivalent spellings (RFC 9309, 2.2.2): decodes unreserved characters, and writes other escapes in upper
+ * case. Encodes characters outside ASCII. `*` and `$` keep their meaning.
+ */
+function normalisePattern(pattern: string): string {
+  return pattern
+    .replace(/%[0-9a-fA-F]{2}/g, (octet) => normaliseOctet(octet))
+    .replace(/[^\u0021-\u007e]/gu, (character) => encodeURIComponent(character.toWellFormed()));
+}
+
+/** `*` and `$` in a path are literal characters. A pattern matches them with %2A and %24 (RFC 9309). */
+function normalisePath(path: string): string {
+  return normalisePattern(path).replaceAll('*', '%2A').replaceAll('$', '%24');
+}
+
+function normaliseOctet(octet: string): string {
+  const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
+  return UNRESERVED.test(character) ? character : octet.toUpperCase();
 }

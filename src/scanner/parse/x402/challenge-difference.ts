@@ -27,6 +27,7 @@ export function findChallengeDifference(
   const [headerOnly] = findMissingOffers(body, header);
   if (bodyOnly !== undefined) {
     const text = `only the body asks for ${formatTerms(bodyOnly)} (${bodyOnly.pointer})`;
+    // A body that only adds offers does not contradict the terms of the header.
     return { inTerms: headerOnly !== undefined || header.offers.length === 0, text };
   }
   if (body.version === 1) return null;

@@ -18,20 +18,20 @@ export function findExtraFaults(offer: Offer): readonly OfferFault[] {
   if (row === null) return [];
   const extra = jsonObject(offer.extra);
   const faults = row.requires
-    .filter((member) => isRequired(member, row, offer))
+    .filter((member) => appliesTo(member, row, offer))
     .filter(({ name, form }) => !hasForm(extra[name], form, offer))
     .map(({ name, form }) => toMemberFault(name, form, offer));
   return faults.length > 0 ? faults : findDomainFaults(offer, row);
 }
 
 /** Returns true for a required member, and for an optional member that is present. */
-function isRequired(member: ExtraMember, row: SchemeRow, offer: Offer): boolean {
+function appliesTo(member: ExtraMember, row: SchemeRow, offer: Offer): boolean {
   const { extra, asset } = offer;
   const { name, onlyBy, onlyIn, unlessAsset, isOptional } = member;
   const members = jsonObject(extra);
   if (onlyBy !== undefined && onlyBy !== findTransferMethod(row, offer)) return false;
   if (onlyIn !== undefined && onlyIn !== (members['paymentFlow'] ?? row.flows?.[0])) return false;
-  if (unlessAsset === asset && asset !== undefined) return false;
+  if (unlessAsset !== undefined && unlessAsset === asset) return false;
   return isOptional !== true || (members[name] ?? null) !== null;
 }
 
@@ -40,7 +40,7 @@ function toMemberFault(name: string, form: ExtraForm, offer: Offer): OfferFault 
   const isNumber = typeof form === 'object' && ('bits' in form || 'least' in form);
   const isTooLarge = form === 'memo' || (isNumber && Number.isInteger(value));
   const kind = DOMAIN_MEMBERS.has(name) ? 'no-domain' : 'missing-member';
-  const why = describeForm(form, offer);
+  const why = describeRule(form, offer);
   return {
     kind: isTooLarge ? 'out-of-range' : kind,
     pointer: `${offer.pointer}/extra/${name}`,
@@ -50,7 +50,7 @@ function toMemberFault(name: string, form: ExtraForm, offer: Offer): OfferFault 
 }
 
 /** Names the rule that a value breaks; null if the value itself shows the fault. */
-function describeForm(form: ExtraForm, { maxTimeoutSeconds }: Offer): string | null {
+function describeRule(form: ExtraForm, offer: Offer): string | null {
   if (form === 'memo') return `is not a text of at most ${MAX_MEMO_BYTES} bytes`;
   if (form === 'absent') return 'must not be used with this paymentFlow';
   if (typeof form === 'string') return null;
@@ -58,9 +58,18 @@ function describeForm(form: ExtraForm, { maxTimeoutSeconds }: Offer): string | n
   if ('oneOf' in form)
     return `is not ${form.oneOf.map((text) => JSON.stringify(text)).join(' or ')}`;
   if ('hexDigits' in form) return `is not ${form.hexDigits} lower-case hexadecimal digits`;
-  const isCovered = form.coversTimeout === true && typeof maxTimeoutSeconds === 'number';
-  const timeoutRule = isCovered ? ` and not below ${maxTimeoutSeconds}` : '';
+  const timeoutSeconds = findCoveredTimeout(form, offer);
+  const timeoutRule = timeoutSeconds === null ? '' : ` and not below ${timeoutSeconds}`;
   return `is not a whole number from ${form.least} to ${form.most}${timeoutRule}`;
+}
+
+/** Returns the timeout of the offer if the value must be at least that long; null if it need not be. */
+function findCoveredTimeout(
+  { coversTimeout }: Extract<ExtraForm, { readonly least: number }>,
+  { maxTimeoutSeconds }: Offer,
+): number | null {
+  const hasTimeout = coversTimeout === true && typeof maxTimeoutSeconds === 'number';
+  return hasTimeout ? maxTimeoutSeconds : null;
 }
 
 /** The contract of a token defines its EIP-712 domain. A signature with another domain is invalid. */
@@ -103,17 +112,16 @@ function hasForm(value: JsonValue | undefined, form: ExtraForm, offer: Offer): b
 function hasObjectForm(
   value: JsonValue | undefined,
   form: Exclude<ExtraForm, string>,
-  { maxTimeoutSeconds }: Offer,
+  offer: Offer,
 ): boolean {
   if ('bits' in form) {
     const { bits, from = 0 } = form;
     return Number.isInteger(value) && Number(value) >= from && Number(value) < 2 ** bits;
   }
   if ('least' in form) {
-    const isCovered = form.coversTimeout === true && typeof maxTimeoutSeconds === 'number';
-    const timeout = isCovered ? maxTimeoutSeconds : 0;
     if (typeof value !== 'number' || !Number.isInteger(value)) return false;
-    return value >= Math.max(form.least, timeout) && value <= form.most;
+    const least = Math.max(form.least, findCoveredTimeout(form, offer) ?? 0);
+    return value >= least && value <= form.most;
   }
   if (typeof value !== 'string') return false;
   if ('hexDigits' in form) return value.length === form.hexDigits && /^[0-9a-f]+$/.test(value);

@@ -1,6 +1,6 @@
 /**
- * Faults of an offer, their evidence, and the fix of each: an imperative without its end, 'set extra.name to "USD Coin"'.
- * Every word of a fix comes from our tables; the seller's text only chooses a row.
+ * Faults of an offer, their evidence, and the fix of each. A fix is a clause without a full stop, such as
+ * 'set extra.name to "USD Coin"'. Every word of a fix comes from our tables; the seller's text only chooses a row.
  */
 import { type JsonValue, showAddress, showJson } from '../json/json.ts';
 import { findOfferAsset, type KnownAsset, listKnownAssets } from './assets.ts';
@@ -133,7 +133,7 @@ export function fixUnknownNetwork(
 
 /** Offers two fixes: the token with the same symbol on the offer's network, or the network of the offer's token. */
 function fixChain(offer: Offer, version: 1 | 2): string {
-  const token = findElsewhere(offer);
+  const token = findTokenByAddress(offer);
   if (token === null) return 'set asset to the address of the token on the network of the offer';
   const home = suggestNetwork(token.network, version);
   const other = listKnownAssets(offer.network).find(({ symbol }) => symbol === token.symbol);
@@ -144,7 +144,8 @@ function fixChain(offer: Offer, version: 1 | 2): string {
   return fixes.length === 0 ? `offer ${token.symbol} on its own network` : fixes.join(', or ');
 }
 
-function findElsewhere({ asset }: Offer): KnownAsset | null {
+/** Finds a known token of any network by its address. */
+function findTokenByAddress({ asset }: Offer): KnownAsset | null {
   if (typeof asset !== 'string') return null;
   const address = asset.toLowerCase();
   return listKnownAssets().find((known) => known.asset.toLowerCase() === address) ?? null;
@@ -160,11 +161,11 @@ function fixDomain(offer: Offer): string {
 function fixMember(member: string, offer: Offer): string {
   const name = member.slice('extra.'.length);
   const row = findSchemeRow(offer.scheme, offer.network);
-  const form = row?.requires.find((each) => each.name === name)?.form;
-  return form === undefined ? `set ${member}` : describeForm(form, member);
+  const form = row?.requires.find((required) => required.name === name)?.form;
+  return form === undefined ? `set ${member}` : fixForm(form, member);
 }
 
-function describeForm(form: ExtraForm, member: string): string {
+function fixForm(form: ExtraForm, member: string): string {
   if (form === 'absent') return `leave out ${member}`;
   if (form === 'true' || form === 'false') return `set ${member} to ${form}`;
   if (typeof form === 'object' && 'oneOf' in form) {
@@ -177,19 +178,20 @@ function describeForm(form: ExtraForm, member: string): string {
   return `set ${member} to the value that your facilitator names`;
 }
 
-/** Finds the token by its address, its symbol or its name; without any of these, the first of the network. */
+/**
+ * Finds the token that the asset names, by its address, its symbol or its name, on the network of the offer. If it names
+ * none, returns the first known token of the network; null for an unknown network.
+ */
 function findMeantAsset(offer: Offer): KnownAsset | null {
   const { network, asset } = offer;
   const meantNetwork = suggestNetwork(network, 2) ?? network;
   if (typeof meantNetwork !== 'string') return null;
-  const known = listKnownAssets(meantNetwork);
+  const tokens = listKnownAssets(meantNetwork);
   const text = typeof asset === 'string' ? asset.toLowerCase() : '';
-  const isMeant = (each: KnownAsset) =>
-    [each.symbol, each.domain?.name].some((name) => name?.toLowerCase() === text.trim()) ||
-    text.includes(each.asset.toLowerCase());
-  return (
-    known.find(isMeant) ?? (known.some(({ asset: own }) => own === asset) ? null : known[0]) ?? null
-  );
+  const isMeant = (token: KnownAsset) =>
+    [token.symbol, token.domain?.name].some((name) => name?.toLowerCase() === text.trim()) ||
+    text.includes(token.asset.toLowerCase());
+  return tokens.find(isMeant) ?? tokens[0] ?? null;
 }
 
 function nameAsset({ symbol, network }: KnownAsset): string {

@@ -1,4 +1,4 @@
-/** Finds the entries of a manifest and their addresses, also where indexes do not read them. */
+/** Finds the entries of a manifest and their addresses, also in members that indexes do not read. */
 import {
   isJsonList,
   isJsonObject,
@@ -28,9 +28,9 @@ type EntryLists = {
 
 /** Members that may hold a list of resources. All of them are read, in this order. */
 const LIST_MEMBERS = ['resources', 'endpoints', 'items'];
-/** Members that hold resources in some manifests and other things in others. Read if LIST_MEMBERS have no entry. */
+/** Members that hold resources in some manifests. They are read only if LIST_MEMBERS have no entry. */
 const OTHER_LIST_MEMBER = /^(?:apis|services|routes|paths|operations|(?:paid|priced)[-_]?\w+)$/i;
-/** Lists of other names ("tools", "catalog") count only by entries that state a price or `accepts`. */
+/** Lists of what is not sold. */
 const FREE_LIST_MEMBER = /free|unpaid/i;
 const ADDRESS_MEMBERS = ['resource', 'url'];
 const ODD_ADDRESS_MEMBERS = ['path', 'endpoint', 'route', 'uri', 'resource_url', 'resourceUrl'];
@@ -45,17 +45,17 @@ const REQUEST = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(?:\/|https?:\
 /** Returns null if the manifest has no list that we know. */
 export function findEntryLists(manifest: JsonObject): EntryLists | null {
   const base = BASE_MEMBERS.map((name) => jsonText(manifest[name])).find((text) => text !== null);
-  const names = LIST_MEMBERS.filter((name) => isJsonList(manifest[name]));
-  const maps = LIST_MEMBERS.filter((name) => isJsonObject(manifest[name]));
+  const listNames = LIST_MEMBERS.filter((name) => isJsonList(manifest[name]));
+  const mapNames = LIST_MEMBERS.filter((name) => isJsonObject(manifest[name]));
   const entries = [
-    ...names.flatMap((name) => readList(manifest[name], `/${name}`)),
-    ...maps.flatMap((name) => readMap(jsonObject(manifest[name]), `/${name}`)),
+    ...listNames.flatMap((name) => readList(manifest[name], `/${name}`)),
+    ...mapNames.flatMap((name) => readMap(jsonObject(manifest[name]), `/${name}`)),
   ];
-  const addressed = entries.filter((entry) => 'address' in entry);
-  const allAddressed = addressed.length > 0 ? addressed : findOtherLists(manifest);
-  if (names.length === 0 && allAddressed.length === 0) return null;
+  const usualEntries = entries.filter((entry) => 'address' in entry);
+  const foundEntries = usualEntries.length > 0 ? usualEntries : readOtherLists(manifest);
+  if (listNames.length === 0 && foundEntries.length === 0) return null;
   return {
-    entries: allAddressed.map((entry) => addBase(entry, base ?? null)),
+    entries: foundEntries.map((entry) => addBase(entry, base ?? null)),
     unaddressed: entries.find((entry) => !('address' in entry))?.pointer ?? null,
   };
 }
@@ -91,22 +91,27 @@ function readAddress(value: JsonValue | undefined): string | null {
 /** Reads `{ "convert": "POST /convert" }` and `{ "/convert": { "price": … } }`. Other members are descriptions. */
 function readMap(map: JsonObject, pointer: string): readonly AddressedEntry[] {
   return Object.entries(map).flatMap(([key, value]): readonly AddressedEntry[] => {
-    const place = `${pointer}/${escapePointerStep(key)}`;
+    const memberPointer = `${pointer}/${escapePointerStep(key)}`;
     if (typeof value === 'string' && REQUEST.test(value)) {
-      return [{ address: value, details: {}, pointer: place, oddPlace: place }];
+      return [{ address: value, details: {}, pointer: memberPointer, oddPlace: memberPointer }];
     }
     const details: JsonObject = isJsonObject(value) ? value : { price: value };
     if (ADDRESS.test(key)) {
-      return [{ address: key, details, pointer: place, oddPlace: place }].filter(isOffered);
+      return [{ address: key, details, pointer: memberPointer, oddPlace: memberPointer }].filter(
+        isOffered,
+      );
     }
-    return readEntry(value ?? null, place)
+    return readEntry(value ?? null, memberPointer)
       .filter(isOffered)
-      .map(toOdd);
+      .map(markAsOdd);
   });
 }
 
-/** `apis[].url` is an address as it is. In other lists, only an entry that says how it is sold is a resource. */
-function findOtherLists(manifest: JsonObject): readonly AddressedEntry[] {
+/**
+ * Reads the entries of the lists that OTHER_LIST_MEMBER names. If these have none, reads the lists of any name ("tools",
+ * "catalog"), whose entries count only if they state a price or `accepts`.
+ */
+function readOtherLists(manifest: JsonObject): readonly AddressedEntry[] {
   const lists = Object.keys(manifest).filter(
     (name) =>
       typeof manifest[name] === 'object' &&
@@ -123,13 +128,14 @@ function findOtherLists(manifest: JsonObject): readonly AddressedEntry[] {
     .flatMap((name) => readOtherList(manifest, name).filter(isPriced));
 }
 
+/** Every entry of `apis` is a resource. In other lists, only an entry that says how it is sold is a resource. */
 function readOtherList(manifest: JsonObject, name: string): readonly AddressedEntry[] {
   const pointer = `/${escapePointerStep(name)}`;
   const value = manifest[name];
   if (isJsonObject(value)) return readMap(value, pointer);
   const entries = readList(value, pointer).filter((entry) => 'address' in entry);
-  const offers = name.toLowerCase() === 'apis' ? entries : entries.filter(isOffered);
-  return offers.map(toOdd);
+  const resources = name.toLowerCase() === 'apis' ? entries : entries.filter(isOffered);
+  return resources.map(markAsOdd);
 }
 
 function isPriced({ details }: Pick<AddressedEntry, 'details'>): boolean {
@@ -143,7 +149,7 @@ function isOffered(entry: Entry): entry is AddressedEntry {
   return hasMethod || isPriced({ details });
 }
 
-function toOdd(entry: AddressedEntry): AddressedEntry {
+function markAsOdd(entry: AddressedEntry): AddressedEntry {
   return { ...entry, oddPlace: entry.oddPlace ?? entry.pointer };
 }
 

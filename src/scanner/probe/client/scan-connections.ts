@@ -8,7 +8,7 @@ import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/
 import { type Resolution, resolveHost } from '../../guard/resolve.ts';
 import type { ProcessorTime } from '../../guard/timers.ts';
 import { createOriginContext } from '../../guard/tls-handshake.ts';
-import { retryAfterMs } from '../../parse/text/http-header.ts';
+import { readRetryAfterMs } from '../../parse/text/http-header.ts';
 import { OriginPool } from './origin-pool.ts';
 import type { ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
 import { ScanBudget } from './scan-budget.ts';
@@ -63,7 +63,7 @@ export class ScanConnections {
     const first = throwIfOurs(await pool.run(request));
     if (first.kind === 'failure' || first.answer.status !== 429) return first;
 
-    const waitMs = retryAfterMs(first.answer, Date.now()) ?? Number.POSITIVE_INFINITY;
+    const waitMs = readRetryAfterMs(first.answer, Date.now()) ?? Number.POSITIVE_INFINITY;
     if (request.method === 'POST' || waitMs > limits.maxRetryAfterMs) {
       this.#final429s += 1;
       return first;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryAfterMs } from '../../../../src/scanner/parse/text/http-header.ts';
+import { readRetryAfterMs } from '../../../../src/scanner/parse/text/http-header.ts';
 import { ask, clientFor, dataOf, startOrigin } from './harness.ts';
 
 describe('Retry-After of a 429', () => {
@@ -58,7 +58,7 @@ describe('Retry-After of a 429', () => {
   });
 });
 
-describe('retryAfterMs', () => {
+describe('readRetryAfterMs', () => {
   const nowMs = Date.parse('Wed, 21 Oct 2026 07:28:00 GMT');
   test.each([
     ['3', 3_000],
@@ -71,10 +71,10 @@ describe('retryAfterMs', () => {
     ['2026', 2_026_000],
     ['2026-10-21', null],
   ])('of %s', (value, expected) => {
-    expect(retryAfterMs({ headers: [['retry-after', value]] }, nowMs)).toBe(expected);
+    expect(readRetryAfterMs({ headers: [['retry-after', value]] }, nowMs)).toBe(expected);
   });
 
   test('is null without a header', () => {
-    expect(retryAfterMs({ headers: [] }, nowMs)).toBeNull();
+    expect(readRetryAfterMs({ headers: [] }, nowMs)).toBeNull();
   });
 });
