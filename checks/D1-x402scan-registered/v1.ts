@@ -3,7 +3,7 @@ import { askedAt, defineCheck, fail, pass, type Seen, unanswered, warn } from '#
 import type { Kit } from '#kit';
 import type { HttpData } from '#model';
 
-const REGISTER = 'Register the origin at x402scan.com/resources/register.';
+const REGISTER_FIX = 'Register the origin at x402scan.com/resources/register.';
 
 /** Hosts of tunnels, which the index refuses to register. */
 const TUNNEL_HOSTS =
@@ -27,8 +27,8 @@ const NEEDS = [
 type Facts = Seen<(typeof NEEDS)[number]>;
 
 const OUTCOMES = {
-  'not-displayed': warn(REGISTER),
-  'not-found': fail(REGISTER),
+  'not-displayed': warn(REGISTER_FIX),
+  'not-found': fail(REGISTER_FIX),
   registered: pass('Keep the registration on x402scan current.'),
 };
 
@@ -46,7 +46,7 @@ export default defineCheck({
 
   evaluate(seen, kit) {
     const { x402scan } = seen;
-    if (x402scan.state !== 'seen') return unanswered(x402scan, 'x402scan', REGISTER);
+    if (x402scan.state !== 'seen') return unanswered(x402scan, 'x402scan', REGISTER_FIX);
     const { resources } = x402scan.data;
     const age = askedAt(x402scan);
     const displayed = resources.filter(({ accepts, deprecated }) => accepts > 0 && !deprecated);

@@ -80,7 +80,7 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'ages are counted to the time of an answer that is 20 days old',
-    seen: { x402scan: { ...toLookup(indexedOrigin(), 'x402scan', 20 * 86_400) } },
+    seen: { x402scan: toLookup(indexedOrigin(), 'x402scan', 20 * 86_400) },
     expect: { status: 'pass', outcome: 'fresh', evidence: ['480 h old'] },
   },
 ];

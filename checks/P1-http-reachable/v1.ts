@@ -66,7 +66,7 @@ export default defineCheck({
     if (!root.ok && root.reason === 'blocked-address') {
       return ['blocked-address', kit.failure('GET /', root)];
     }
-    // If only one of several servers has a bad certificate, other requests may have succeeded.
+    // A bad certificate fails, even if other requests were answered by another server of the host.
     if (!root.ok && isTlsReason(root.reason)) return [root.reason, kit.failure('GET /', root)];
     const otherAnswers = listOtherAnswers(seen);
     const workingAnswer = otherAnswers.find(({ answer }) => answer.ok && answer.data.status < 500);
@@ -104,7 +104,7 @@ function findStartFix(reason: string, hostname: string): string | undefined {
 
 type OtherAnswer = { readonly request: string; readonly answer: HttpObservation };
 
-/** Lists every answer of this origin except that of the root. */
+/** Lists the answers of this origin to documents, paid resources and a random path. */
 function listOtherAnswers(seen: Seen<(typeof NEEDS)[number]>): readonly OtherAnswer[] {
   const probes = seen.resources.probed.flatMap(({ probes }) => probes);
   return [

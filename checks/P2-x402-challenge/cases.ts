@@ -15,9 +15,9 @@ import {
 } from '../../test/fixtures/observations/build-observations.ts';
 import { MISPLACED_CASES } from '../../test/fixtures/observations/misplaced-challenges.ts';
 import {
-  OTHER_TILL_CASES,
+  OTHER_PROTOCOL_CASES,
   SIGN_IN_CHALLENGE,
-} from '../../test/fixtures/observations/other-tills.ts';
+} from '../../test/fixtures/observations/other-protocols.ts';
 import { REFUSED_INPUT_CASES } from '../../test/fixtures/observations/refused-input.ts';
 import { UNSENT_CASES } from '../../test/fixtures/observations/unsent-cases.ts';
 
@@ -471,7 +471,7 @@ const casesWithPost: readonly CheckCase[] = [
 const cases = [
   ...casesOfBothVersions,
   ...MISPLACED_CASES,
-  ...OTHER_TILL_CASES,
+  ...OTHER_PROTOCOL_CASES,
   ...casesWithoutPost,
   ...casesWithPost,
 ];

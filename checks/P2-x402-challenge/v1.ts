@@ -72,11 +72,11 @@ export default defineCheck({
     if (challengedCount === 0)
       return judgeNoChallenge(failingResources, unchallenged, resources, kit);
 
-    const otherNote = formatUncountedNote(resources, kit);
+    const uncountedNote = formatUncountedNote(resources, kit);
     const summary = `${challengedCount} of ${challengedCount + failingResources.length} paid resources asked for payment`;
     if (failingResources.length > 0) {
       const isInputFirst = failingResources.every((resource) => kit.validatesFirst(resource));
-      const evidence = `${summary}; ${kit.answers(failingResources)}${otherNote}`;
+      const evidence = `${summary}; ${kit.answers(failingResources)}${uncountedNote}`;
       return isInputFirst
         ? ['validates-first', evidence]
         : ['some-missing', evidence, findMissingFix(failingResources, kit)];
@@ -84,15 +84,15 @@ export default defineCheck({
     const version1 = challenged.filter(({ reading }) => reading.challenge.version === 1);
     if (version1.length > 0) {
       const list = kit.answers(version1.map(({ resource }) => resource));
-      const evidence = `${version1.length} of ${challenged.length} challenges are version 1: ${list}${otherNote}`;
+      const evidence = `${version1.length} of ${challenged.length} challenges are version 1: ${list}${uncountedNote}`;
       return [
         'v1-only',
         evidence,
         version2Fix([...version1.map(({ probe }) => probe.answer), soft404], kit),
       ];
     }
-    const note = formatSampleNote(resources, withMadeUpId.length, soft404, kit);
-    return ['challenged', `${summary}${otherNote}${note}`];
+    const sampleNote = formatSampleNote(resources, withMadeUpId.length, soft404, kit);
+    return ['challenged', `${summary}${uncountedNote}${sampleNote}`];
   },
 });
 

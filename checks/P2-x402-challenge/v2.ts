@@ -74,36 +74,36 @@ export default defineCheck({
     const challenged = kit.challenged(resources);
     const resourcesWithChallenge = new Set(challenged.map(({ resource }) => resource));
     const unchallenged = paid.filter((resource) => !resourcesWithChallenge.has(resource));
-    const withoutPost = unchallenged.filter((resource) => needsUnsentPost(resource, kit));
-    const failingResources = unchallenged.filter((resource) => !withoutPost.includes(resource));
+    const unsentPosts = unchallenged.filter((resource) => needsUnsentPost(resource, kit));
+    const failingResources = unchallenged.filter((resource) => !unsentPosts.includes(resource));
     const challengedCount = paid.length - unchallenged.length;
     if (challengedCount === 0)
-      return judgeNoChallenge(failingResources, withoutPost, resources, kit);
+      return judgeNoChallenge(failingResources, unsentPosts, resources, kit);
 
-    const otherNote = formatUncountedNote(resources, kit);
+    const uncountedNote = formatUncountedNote(resources, kit);
     const summary = `${challengedCount} of ${challengedCount + failingResources.length} paid resources asked for payment`;
     if (failingResources.length > 0) {
       const isInputFirst = failingResources.every((resource) => kit.validatesFirst(resource));
-      const evidence = `${summary}; ${kit.answers(failingResources)}${otherNote}`;
+      const evidence = `${summary}; ${kit.answers(failingResources)}${uncountedNote}`;
       return isInputFirst
         ? ['validates-first', evidence]
         : ['some-missing', evidence, findMissingFix(failingResources, kit)];
     }
     const redirected = listRedirectedPosts(challenged, kit);
     if (redirected.length > 0)
-      return ['redirected', `${listed(redirected)}: ${REDIRECT_NOTE}${otherNote}`];
+      return ['redirected', `${listed(redirected)}: ${REDIRECT_NOTE}${uncountedNote}`];
     const version1 = challenged.filter(({ reading }) => reading.challenge.version === 1);
     if (version1.length > 0) {
       const list = kit.answers(version1.map(({ resource }) => resource));
-      const evidence = `${version1.length} of ${challenged.length} challenges are version 1: ${list}${otherNote}`;
+      const evidence = `${version1.length} of ${challenged.length} challenges are version 1: ${list}${uncountedNote}`;
       return [
         'v1-only',
         evidence,
         version2Fix([...version1.map(({ probe }) => probe.answer), soft404], kit),
       ];
     }
-    const note = formatSampleNote(resources, withMadeUpId.length, soft404, kit);
-    return ['challenged', `${summary}${otherNote}${note}`];
+    const sampleNote = formatSampleNote(resources, withMadeUpId.length, soft404, kit);
+    return ['challenged', `${summary}${uncountedNote}${sampleNote}`];
   },
 });
 
@@ -139,17 +139,17 @@ function judgeNothingPaid(resources: ResourceSet, soft404: HttpObservation, kit:
 
 function judgeNoChallenge(
   failingResources: readonly ResourceObservation[],
-  withoutPost: readonly ResourceObservation[],
+  unsentPosts: readonly ResourceObservation[],
   resources: ResourceSet,
   kit: Kit,
 ): Result {
   const finding = judgeMisplaced(failingResources, kit);
   if (finding !== null) return finding;
   // No POST was sent under older catalogs, and none is sent if the documents contradict each other about the price.
-  if (withoutPost.length > 0) {
+  if (unsentPosts.length > 0) {
     return notSeen(
       'unseen',
-      `${withoutPost.length} resources need a POST, and none was sent`,
+      `${unsentPosts.length} resources need a POST, and none was sent`,
       ORDER_FIX,
     );
   }

@@ -85,8 +85,9 @@ export default defineCheck({
 
 function inspect({ answer, reading, probe }: ChallengedResource, kit: Kit): Flaw | null {
   const { header, body, challenge } = reading;
-  const moveFix = () => version2Fix([probe.answer], kit);
-  if (header.state === 'absent') return describeAbsent(answer, challenge.version, moveFix(), kit);
+  const versionFix = () => version2Fix([probe.answer], kit);
+  if (header.state === 'absent')
+    return judgeAbsentHeader(answer, challenge.version, versionFix(), kit);
   if (header.state !== 'ok') {
     const detail = `PAYMENT-REQUIRED ${kit.quote(header.raw, 40)}: ${header.detail}`;
     const { state } = header;
@@ -97,7 +98,7 @@ function inspect({ answer, reading, probe }: ChallengedResource, kit: Kit): Flaw
     return ['not-a-challenge', `PAYMENT-REQUIRED holds ${kit.show(header.value)}`];
   }
   if (challenge.version === 1) {
-    return ['v1-only', 'sends x402Version 1 in PAYMENT-REQUIRED', moveFix()];
+    return ['v1-only', 'sends x402Version 1 in PAYMENT-REQUIRED', versionFix()];
   }
 
   const bodyChallenge = body.ok ? kit.challengeIn(body.value, 'body') : null;
@@ -129,14 +130,15 @@ function inspect({ answer, reading, probe }: ChallengedResource, kit: Kit): Flaw
   return null;
 }
 
-/** Names another header that holds the challenge, because its seller believes that clients read it. */
-function describeAbsent(
+/** The evidence names another header that holds the challenge, because its seller believes that clients read it. */
+function judgeAbsentHeader(
   answer: HttpData,
   version: 1 | 2,
-  moveFix: string | undefined,
+  versionFix: string | undefined,
   kit: Kit,
 ): Flaw {
-  if (version === 1) return ['v1-only', 'sends a version 1 body and no PAYMENT-REQUIRED', moveFix];
+  if (version === 1)
+    return ['v1-only', 'sends a version 1 body and no PAYMENT-REQUIRED', versionFix];
   const otherHeader = kit.otherHeader(answer);
   const place = otherHeader === null ? 'the body' : `the body, another in ${otherHeader},`;
   return ['missing', `sends a challenge in ${place} and no PAYMENT-REQUIRED`];

@@ -68,6 +68,7 @@ export default defineCheck({
     }
     const posts = selling.filter((resource) => isPostWithHead(resource, kit));
     if (posts.length > 0) return ['head-served-on-post', listHeads(posts, kit)];
+    // The status is null without an answer, and undefined if no HEAD was sent.
     const silent = paid.filter((resource) => kit.status(resource, 'HEAD') === null);
     if (silent.length > 0) return ['head-silent', listHeads(silent, kit)];
     const withOddHead = paid.filter((resource) => hasOddHead(resource, kit));
@@ -135,11 +136,11 @@ function isSuccess(status: number | null | undefined): boolean {
 }
 
 function listHeads(resources: readonly ResourceObservation[], kit: Kit): string {
-  const shown = resources.map(({ path, probes, tool }) => {
+  const lines = resources.map(({ path, probes, tool }) => {
     if (tool !== undefined) return `${kit.request('POST', path)}: no receipt`;
     const head = probes.find(({ method }) => method === 'HEAD')?.answer;
     const result = head?.ok ? head.data.status : (head?.reason ?? 'not asked');
     return `${kit.request('HEAD', path)}: ${result}`;
   });
-  return listed(shown);
+  return listed(lines);
 }

@@ -31,7 +31,7 @@ const GATEWAY = {
   amount: '100',
   extra: { name: 'GatewayWalletBatched', version: '1', verifyingContract: WALLET },
 };
-const NAMES = { accepts: ['exact'] };
+const ENTRIES_AS_TEXTS = { accepts: ['exact'] };
 const NOT_JUDGED = { status: 'warn', basis: 'not_determined' } as const;
 const NO_MANIFEST = { manifest: NOT_FOUND };
 const NO_DOCUMENTS = { openapi: NOT_FOUND, manifest: NOT_FOUND };
@@ -57,20 +57,14 @@ function dynamicPrice(min: string | undefined, max: string | undefined): JsonObj
 }
 
 /** Only the manifest declares a price of GET /weather. */
-function withManifestOnly(entry: JsonObject): CheckCase['seen'] {
+function withManifestEntry(entry: JsonObject): CheckCase['seen'] {
   const endpoints = [{ resource: `${ORIGIN}/weather`, method: 'GET', ...entry }];
-  const oneResource = { resources: resources([resource()]) };
-  return {
-    ...oneResource,
-    openapi: NOT_FOUND,
-    manifest: answer(200, manifestDocument({ endpoints })),
-  };
+  return { openapi: NOT_FOUND, manifest: answer(200, manifestDocument({ endpoints })) };
 }
 
-/** Leaves the resources to another part of the case. */
-function withManifestEntry(entry: JsonObject): CheckCase['seen'] {
-  const { openapi, manifest } = withManifestOnly(entry);
-  return { ...(openapi && { openapi }), ...(manifest && { manifest }) };
+/** The only resource is GET /weather, and only the manifest declares its price. */
+function withManifestOnly(entry: JsonObject): CheckCase['seen'] {
+  return { resources: resources([resource()]), ...withManifestEntry(entry) };
 }
 
 function uptoOffer(amount: string): JsonObject {
@@ -113,11 +107,13 @@ const cases: readonly CheckCase[] = [
   },
   {
     name: 'the entries of accepts are texts',
-    seen: { resources: resources([resource({ get: challenge402(challengeV2(NAMES)) })]) },
+    seen: {
+      resources: resources([resource({ get: challenge402(challengeV2(ENTRIES_AS_TEXTS)) })]),
+    },
     expect: { ...NOT_JUDGED, outcome: 'no-offer', evidence: ['/accepts: ["exact"]'] },
   },
   {
-    name: 'the only offer has a scheme of its own',
+    name: 'the only offer has an unknown scheme',
     seen: withOffers([{ scheme: 'nvm:erc4337', network: 'eip155:8453' }]),
     expect: { ...NOT_JUDGED, outcome: 'unknown', evidence: ['"nvm:erc4337" on "eip155:8453"'] },
   },

@@ -45,6 +45,7 @@ const OUTCOMES = {
   ceiling: pass('Keep the declared max of the dynamic price at or above each ceiling.'),
   agrees: pass('Keep one constant for each price.'),
 };
+/** A contradiction of the documents does not replace these findings. */
 const WORSE_THAN_MISMATCH: ReadonlySet<string> = new Set([
   'malformed-amount',
   'malformed-asset',
@@ -95,25 +96,27 @@ export default defineCheck({
 function findContradictions(seen: Facts, kit: Kit): readonly string[] {
   const [openapi, manifest] = [kit.openapi(seen), kit.manifest(seen)];
   if (openapi.state !== 'found' || manifest.state !== 'found') return [];
-  const found = kit.priceContradictions(openapi.facts, manifest.facts, seen.origin.url);
-  return found.map(({ method, path, operation, entry, freeIn, stated }) => {
+  const contradictions = kit.priceContradictions(openapi.facts, manifest.facts, seen.origin.url);
+  return contradictions.map(({ method, path, operation, entry, freeIn, stated }) => {
     const price = stated === null ? 'a price' : `the price ${kit.quote(stated, 40)}`;
-    const words = [`declares ${price}`, 'declares it free'];
-    const [inOpenApi, inManifest] = freeIn === 'openapi' ? words.toReversed() : words;
+    const statements = [`declares ${price}`, 'declares it free'];
+    const [inOpenApi, inManifest] = freeIn === 'openapi' ? statements.toReversed() : statements;
     const place = `${openapi.path}#${kit.quote(operation)} ${inOpenApi}`;
     return `${kit.request(method, path)}: ${place}, the manifest at ${entry} ${inManifest}`;
   });
 }
 
+/** Contradictions are a mismatch, before what was found of the challenges. */
 function addContradictions(
   finding: Finding<keyof typeof OUTCOMES>,
   contradictions: readonly string[],
 ): Finding<keyof typeof OUTCOMES> {
+  // A finding with the member `outcome` is one that all checks share, such as that no challenge was seen.
   const outcome = 'outcome' in finding ? null : finding[0];
   const isWorse = outcome !== null && WORSE_THAN_MISMATCH.has(outcome);
   if (contradictions.length === 0 || isWorse) return finding;
-  const others = outcome === 'mismatch' && !('outcome' in finding) ? `; ${finding[1]}` : '';
-  return ['mismatch', `${listed(contradictions)}${others}`, CONTRADICTION_FIX];
+  const otherMismatch = outcome === 'mismatch' && !('outcome' in finding) ? `; ${finding[1]}` : '';
+  return ['mismatch', `${listed(contradictions)}${otherMismatch}`, CONTRADICTION_FIX];
 }
 
 /** Says that a document whose content we do not know was not compared. */
@@ -179,7 +182,10 @@ function describeUncompared({ pointer, asset, network }: Offer, kit: Kit): strin
   return `${pointer} asks ${kit.show(asset)} on ${kit.show(network)}, whose decimals are unknown`;
 }
 
-/** Compares offers of a resource with the prices that OpenAPI declares for it. */
+/**
+ * Compares offers of a resource with the prices that OpenAPI declares for it. `isRange` is true if it declares a dynamic
+ * price; `unknownDecimals` are offers whose price cannot be compared.
+ */
 function compareOpenApi(offers: readonly Offer[], item: ChallengedResource, seen: Facts, kit: Kit) {
   const openapi = kit.openapi(seen);
   if (openapi.state !== 'found') return { isRange: false, prices: [], unknownDecimals: [] };

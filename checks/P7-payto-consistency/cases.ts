@@ -53,7 +53,7 @@ function withManifest(changes: JsonObject): CheckCase['seen'] {
   };
 }
 
-const PLAN = { scheme: 'nvm:erc4337', asset: undefined, amount: undefined, extra: {} };
+const UNKNOWN_SCHEME = { scheme: 'nvm:erc4337', asset: undefined, amount: undefined, extra: {} };
 const NOT_JUDGED = { status: 'warn', basis: 'not_determined' } as const;
 
 /** Challenges without an offer of a known scheme, or without any offer. */
@@ -64,28 +64,28 @@ const UNKNOWN_CASES: readonly CheckCase[] = [
     expect: { ...NOT_JUDGED, outcome: 'no-offer', evidence: ['/accepts: [] (see P3)'] },
   },
   {
-    name: 'a scheme of its own names no recipient',
-    seen: withOffers({ ...PLAN, payTo: undefined }),
+    name: 'an unknown scheme names no recipient',
+    seen: withOffers({ ...UNKNOWN_SCHEME, payTo: undefined }),
     expect: { ...NOT_JUDGED, outcome: 'unknown', evidence: ['"nvm:erc4337"'] },
   },
   {
-    name: 'a scheme of its own names a recipient that is not an address',
-    seen: withOffers({ ...PLAN, payTo: 'merchant-7' }),
+    name: 'an unknown scheme names a recipient that is not an address',
+    seen: withOffers({ ...UNKNOWN_SCHEME, payTo: 'merchant-7' }),
     expect: { ...NOT_JUDGED, outcome: 'unknown', evidence: ['"nvm:erc4337"'] },
   },
   {
-    name: 'a scheme of its own pays to an address',
-    seen: withOffers(PLAN),
+    name: 'an unknown scheme pays to an address',
+    seen: withOffers(UNKNOWN_SCHEME),
     expect: { status: 'pass', outcome: 'consistent' },
   },
   {
-    name: 'a scheme of its own pays to zero',
-    seen: withOffers({ ...PLAN, payTo: `0x${'0'.repeat(40)}` }),
+    name: 'an unknown scheme pays to zero',
+    seen: withOffers({ ...UNKNOWN_SCHEME, payTo: `0x${'0'.repeat(40)}` }),
     expect: { status: 'fail', outcome: 'zero-address', evidence: ['/accepts/0/payTo'] },
   },
   {
-    name: 'a scheme of its own pays to its asset',
-    seen: withOffers({ ...PLAN, asset: PAY_TO }),
+    name: 'an unknown scheme pays to its asset',
+    seen: withOffers({ ...UNKNOWN_SCHEME, asset: PAY_TO }),
     expect: { status: 'fail', outcome: 'asset-as-recipient', evidence: ['/accepts/0/payTo'] },
   },
   {

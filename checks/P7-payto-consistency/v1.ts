@@ -140,6 +140,7 @@ function isSameText(left: JsonValue | undefined, right: JsonValue | undefined): 
 function findForm({ network, payTo }: Offer, kit: Kit) {
   if (typeof payTo !== 'string' || payTo === '') return 'malformed';
   const form = kit.address(typeof network === 'string' ? network : '', payTo);
+  // An EVM address is known by its form on an unknown network too, so its checksum is judged.
   const isEvm = form === 'unknown-network' && EVM_ADDRESS.test(payTo);
   return isEvm ? kit.address('eip155:1', payTo) : form;
 }
