@@ -6,8 +6,8 @@ import type { PaidOffer } from '../src/service/config/revision.ts';
 import type { PaymentGate } from '../src/service/payment/gate/gate.ts';
 import type { PaymentHeaders } from '../src/service/payment/gate/payment-header.ts';
 import type {
-  PaidAnswer,
   PaidRoute,
+  PaidRouteAnswer,
   PayingClient,
   SignedPayment,
 } from '../src/service/payment/paid-route.ts';
@@ -62,7 +62,7 @@ export default fp(
           if (payment === undefined)
             throw new Error('The handler of a paid route got a request without a payment.');
           const disconnect = createDisconnectSignal(reply);
-          const answer = await gate.handle(route, {
+          const answer = await gate.answerCall(route, {
             payment,
             request: { body: request.body, query: request.query },
             client: findClient(request),
@@ -127,7 +127,11 @@ function readHeaderValues(
   );
 }
 
-function send(answer: PaidAnswer, reply: FastifyReply, disconnect?: AbortSignal): FastifyReply {
+function send(
+  answer: PaidRouteAnswer,
+  reply: FastifyReply,
+  disconnect?: AbortSignal,
+): FastifyReply {
   const { status, headers, body } = answer;
   // Node emits `finish` when the operating system has the last byte, but also for a closed socket.
   if (disconnect !== undefined) {

@@ -139,13 +139,16 @@ export type PaidCall = {
   readonly request: PaidRequest;
   /** Null if the caller's address is unknown. */
   readonly client: PayingClient | null;
-  /** The call gets a 504 at this time of `performance.now()`. A settlement that has begun continues. */
+  /**
+   * The call gets a 504 at this time of `performance.now()`, unless its payment is being settled. Then it waits for the
+   * outcome.
+   */
   readonly deadlineMs: number;
   /** Aborted when the client disconnects before its answer is written. */
   readonly disconnect: AbortSignal;
 };
 
-export type PaidAnswer = {
+export type PaidRouteAnswer = {
   readonly status: 200 | 402;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | AsyncIterable<Uint8Array>;

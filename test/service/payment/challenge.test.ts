@@ -10,7 +10,7 @@ import {
   encodeSettlement,
   MAX_REFUSAL_LENGTH,
   PaymentRefused,
-} from '../../../src/service/payment/gate/paid-answers.ts';
+} from '../../../src/service/payment/gate/refusals.ts';
 import { toRouteOffer } from '../../../src/service/payment/terms.ts';
 import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { toPaymentTerms } from '../../../src/service/start/open-payments.ts';

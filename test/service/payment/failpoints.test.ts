@@ -6,13 +6,13 @@ import { describe, expect, test } from 'vitest';
 import { arm } from '../../fixtures/failpoints.ts';
 
 const FAILPOINTS_MODULE = new URL('../../fixtures/failpoints.ts', import.meta.url).href;
-const PURCHASE_MODULE = new URL('../../../src/service/payment/gate/purchase.ts', import.meta.url)
+const STEPS_MODULE = new URL('../../../src/service/payment/gate/payment-steps.ts', import.meta.url)
   .href;
 
 /** Runs a child process that passes the failpoints `names` while `failpoint` is armed. Returns what it passed. */
 function runWith(failpoint: string, names: readonly string[]) {
   const program = `
-    const { publishStep } = await import(${JSON.stringify(PURCHASE_MODULE)});
+    const { publishStep } = await import(${JSON.stringify(STEPS_MODULE)});
     for (const name of ${JSON.stringify(names)}) { publishStep({ name }); console.log(name); }`;
   const { stdout, signal } = spawnSync(
     process.execPath,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { PaymentRefused } from '../../../src/service/payment/gate/paid-answers.ts';
 import {
   decodePayment,
   MAX_PAYMENT_HEADER_LENGTH,
 } from '../../../src/service/payment/gate/payment-header.ts';
+import { PaymentRefused } from '../../../src/service/payment/gate/refusals.ts';
 import { encode, newPayer, TERMS } from './payer.ts';
 
 const payer = newPayer();

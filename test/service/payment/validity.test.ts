@@ -1,8 +1,8 @@
 /** An authorization must still be valid for some seconds, and for at most a day. */
 import { describe, expect, test } from 'vitest';
 import { checkTerms, checkValidity } from '../../../src/service/payment/gate/authorization.ts';
-import { PaymentRefused } from '../../../src/service/payment/gate/paid-answers.ts';
 import { decodePayment } from '../../../src/service/payment/gate/payment-header.ts';
+import { PaymentRefused } from '../../../src/service/payment/gate/refusals.ts';
 import { newPayer, PRICE, REQUIREMENTS, TERMS } from './payer.ts';
 
 const payer = newPayer();

@@ -8,8 +8,8 @@
 import { PAYMENT_META, type ToolAnswer } from '../../../scanner/mcp/tools.ts';
 import { nameExceededLimit } from '../../../scanner/parse/json/json.ts';
 import type { PaymentGate } from '../../payment/gate/gate.ts';
-import { PaymentRefused } from '../../payment/gate/paid-answers.ts';
-import type { PaidAnswer, PaidCall, PaidRoute } from '../../payment/paid-route.ts';
+import { PaymentRefused } from '../../payment/gate/refusals.ts';
+import type { PaidCall, PaidRoute, PaidRouteAnswer } from '../../payment/paid-route.ts';
 
 type SoldScanOptions = {
   readonly gate: PaymentGate;
@@ -44,7 +44,7 @@ export async function sellScan(
   const headers = payment === undefined ? {} : { 'payment-signature': [toPaymentHeader(payment)] };
   const reading = await gate.readPayment(route, headers, false); // no HEAD request
   if (reading.kind === 'answer') return toToolAnswer(reading.answer);
-  const answer = await gate.handle(route, {
+  const answer = await gate.answerCall(route, {
     payment: reading.payment,
     request: { body: { url }, query: {} },
     client,
@@ -56,7 +56,7 @@ export async function sellScan(
   return toToolAnswer(answer);
 }
 
-async function toToolAnswer({ status, headers, body }: PaidAnswer): Promise<ToolAnswer> {
+async function toToolAnswer({ status, headers, body }: PaidRouteAnswer): Promise<ToolAnswer> {
   const value: unknown = JSON.parse(await readText(body));
   if (typeof value !== 'object' || value === null)
     throw new Error('A paid answer is not an object.');
@@ -68,7 +68,7 @@ async function toToolAnswer({ status, headers, body }: PaidAnswer): Promise<Tool
   return { value, isError: status !== 200, meta };
 }
 
-async function readText(body: PaidAnswer['body']): Promise<string> {
+async function readText(body: PaidRouteAnswer['body']): Promise<string> {
   if (typeof body === 'string') return body;
   const chunks: Uint8Array[] = [];
   for await (const chunk of body) chunks.push(chunk);

@@ -1,9 +1,7 @@
-/** Checks the terms, the validity and the signature of a new payment, and the debts of its payer. */
+/** Checks the terms, the validity and the signature of a new payment. */
 
 import { isSameAddress } from '../../../scanner/parse/x402/namespaces.ts';
-import { PaymentsUnavailable, Saturated, UnpaidScans } from '../../errors/errors.ts';
-import type { LedgerEntry } from '../../store/ledger.ts';
-import type { Store } from '../../store/store.ts';
+import { PaymentsUnavailable, Saturated } from '../../errors/errors.ts';
 import { readPayment, toProgress } from '../ledger/ledger.ts';
 import type { PaidRoute, SignedPayment } from '../paid-route.ts';
 import {
@@ -13,8 +11,9 @@ import {
   type Requirements,
   type SignerCheck,
 } from '../terms.ts';
-import { PaymentRefused, toReasonWord } from './paid-answers.ts';
-import { type GateDeps, type Purchase, withDeadline } from './purchase.ts';
+import { withDeadline } from './call-end.ts';
+import type { GateDeps, Purchase } from './purchase.ts';
+import { PaymentRefused, toReasonWord } from './refusals.ts';
 
 /** The ledger must keep a nonce while its authorization is valid. Official clients sign for five minutes. */
 const MAX_VALIDITY_MS = 24 * 3_600_000;
@@ -97,18 +96,13 @@ export class SignatureProofs {
 
   /**
    * Throws if neither recovery nor the facilitator confirms the signature. Returns true if the facilitator has
-   * confirmed it. `entry` is the ledger's entry of the key. `refuseBeforeAsking` throws if the facilitator must not be
-   * asked for this purchase.
+   * confirmed it. `refuseBeforeAsking` throws if the facilitator must not be asked for this purchase.
    */
-  async prove(
-    purchase: Purchase,
-    entry: LedgerEntry | null,
-    refuseBeforeAsking: () => Promise<void>,
-  ): Promise<boolean> {
+  async prove(purchase: Purchase, refuseBeforeAsking: () => Promise<void>): Promise<boolean> {
     const { store } = this.#deps;
     const { payment, call, route } = purchase;
     if (await this.#isSignedByPayer(payment)) return false;
-    if (isConfirmedBefore(purchase, entry)) return true;
+    if (await this.#isConfirmedBefore(purchase)) return true;
     checkTerms(call.payment, payment.requirements, store.now());
     checkValidity(payment, route, store.now());
     await refuseBeforeAsking();
@@ -120,7 +114,10 @@ export class SignatureProofs {
     }
     const waitSec = await this.#countCall('verifications', MAX_VERIFICATIONS_PER_MINUTE);
     if (waitSec > 0) throw new Saturated(waitSec);
-    await askFacilitator(this.#deps, purchase, false, this.#stopping);
+    await askFacilitator(this.#deps, purchase, {
+      isSignatureChecked: false,
+      stopping: this.#stopping,
+    });
     return true;
   }
 
@@ -131,6 +128,18 @@ export class SignatureProofs {
     const lookup = this.#deps.isContract(payment.authorization.from);
     const ends = { stopping: this.#stopping, toLateError: () => new PaymentsUnavailable() };
     return (await withDeadline(lookup, call, ends)) === false;
+  }
+
+  /**
+   * True if the ledger's claim has this signature, because it was confirmed before the claim. The facilitator is not
+   * asked again: once the nonce is spent, it would refuse the signature.
+   */
+  async #isConfirmedBefore({ key, payment }: Purchase): Promise<boolean> {
+    const entry = await this.#deps.store.ledger.findEntry(key);
+    if (entry === null || toProgress(entry.last.state) === 'free') return false;
+    const { signature, authorization } = readPayment(entry);
+    if (signature !== payment.signature) return false;
+    return findDifferingField(authorization, payment.authorization) === null;
   }
 
   /** Counts one call of this process. Returns 0 within the limit, else the seconds until the count is reset. */
@@ -146,8 +155,10 @@ export class SignatureProofs {
 export async function askFacilitator(
   { facilitator }: Pick<GateDeps, 'facilitator'>,
   { payment, offer, call }: Purchase,
-  isSignatureChecked: boolean,
-  stopping: AbortSignal,
+  {
+    isSignatureChecked,
+    stopping,
+  }: { readonly isSignatureChecked: boolean; readonly stopping: AbortSignal },
 ): Promise<void> {
   const verifying = facilitator.verify({ payment, offer, isSignatureChecked });
   // `CallEnded` would say of a late call that its work continues, but no work has begun.
@@ -158,41 +169,4 @@ export async function askFacilitator(
   const word = toReasonWord(verdict.reason);
   const code = word.includes('signature') ? 'invalid_signature' : 'verification_failed';
   throw new PaymentRefused(code, `${word}. Nothing was charged: set that right and pay again`);
-}
-
-/**
- * True if the ledger's claim has this signature, because it was confirmed before the claim. The facilitator is not
- * asked again: once the nonce is spent, it would refuse the signature.
- */
-function isConfirmedBefore({ payment }: Purchase, entry: LedgerEntry | null): boolean {
-  if (entry === null || toProgress(entry.last.state) === 'free') return false;
-  const { signature, authorization } = readPayment(entry);
-  if (signature !== payment.signature) return false;
-  return findDifferingField(authorization, payment.authorization) === null;
-}
-
-/** A debt is finished work that its payer left unpaid. It counts against the payer for an hour. */
-export const MAX_DEBTS_PER_HOUR = 5;
-const HOUR_MS = 3_600_000;
-
-/** Returns the times of this payer's debts of the last hour, newest first. */
-export async function findDebtTimes(
-  stores: Pick<Store, 'results' | 'now'>,
-  payer: string,
-): Promise<readonly number[]> {
-  const marks = await stores.results.findUnpaid(payer, stores.now() - HOUR_MS);
-  return marks.filter(({ isDebt }) => isDebt).map(({ atMs }) => atMs);
-}
-
-/** Refuses a payer with too many debts, unless this request would pay for finished work. */
-export async function refuseDebtor<Input>(
-  stores: Pick<Store, 'results' | 'now'>,
-  { route, input, payer }: Purchase<Input>,
-): Promise<void> {
-  const debtTimesMs = await findDebtTimes(stores, payer);
-  // When this debt is an hour old, the payer is within the limit again.
-  const firstOverLimitMs = debtTimesMs[MAX_DEBTS_PER_HOUR];
-  if (firstOverLimitMs === undefined || (await route.workLimit?.isFinished(input, payer))) return;
-  const retryAfterSec = Math.ceil((firstOverLimitMs + HOUR_MS - stores.now()) / 1000);
-  throw new UnpaidScans(MAX_DEBTS_PER_HOUR, Math.max(1, retryAfterSec));
 }

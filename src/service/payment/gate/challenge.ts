@@ -1,11 +1,11 @@
 import { encodePaymentRequiredHeader } from '@x402/core/http';
 import type { PaymentRequired } from '@x402/core/types';
 import { StoreUnavailable } from '../../errors/errors.ts';
-import type { PaidAnswer, PaidRoute, SignedPayment } from '../paid-route.ts';
+import type { PaidRoute, PaidRouteAnswer, SignedPayment } from '../paid-route.ts';
 import { type RouteOffer, toRouteOffer } from '../terms.ts';
-import { encodeSettlement, PaymentRefused } from './paid-answers.ts';
 import { decodePayment, hasPaymentHeader, type PaymentHeaders } from './payment-header.ts';
 import type { GateDeps } from './purchase.ts';
+import { encodeSettlement, PaymentRefused } from './refusals.ts';
 
 /** Clients copy the whole challenge into their payment header, and that header has a maximum length too. */
 const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
@@ -50,7 +50,7 @@ const PAYMENT_INSTRUCTION =
 
 /** Result of reading the headers of a call. Its body and query are not read yet. */
 export type PaymentReading =
-  | { readonly kind: 'answer'; readonly answer: PaidAnswer }
+  | { readonly kind: 'answer'; readonly answer: PaidRouteAnswer }
   | { readonly kind: 'payment'; readonly payment: SignedPayment };
 
 /** Makes the 402 answers of the gate. The 402 for calls without a payment is made once for each route. */
@@ -59,7 +59,7 @@ export class Challenges {
   /** The last ping of the store. All calls of the next second share this ping. */
   #ping: { readonly atMs: number; readonly answer: Promise<void> } | null = null;
   readonly #offers = new Map<string, RouteOffer>();
-  readonly #unpaidAnswers = new Map<string, PaidAnswer>();
+  readonly #unpaidAnswers = new Map<string, PaidRouteAnswer>();
 
   constructor(options: Pick<GateDeps, 'store' | 'terms' | 'baseUrl'>) {
     this.#options = options;
@@ -100,7 +100,7 @@ export class Challenges {
     route: PaidRoute<Input>,
     refusal: PaymentRefused,
     hasLegacyHeader = false,
-  ): PaidAnswer {
+  ): PaidRouteAnswer {
     const { headers, body } = createChallenge(this.findOffer(route), refusal);
     const settlement = refusal.settlement === null ? null : encodeSettlement(refusal.settlement);
     return {
@@ -127,7 +127,7 @@ export class Challenges {
     }
   }
 
-  #findUnpaidAnswer<Input>(route: PaidRoute<Input>): PaidAnswer {
+  #findUnpaidAnswer<Input>(route: PaidRoute<Input>): PaidRouteAnswer {
     const cached = this.#unpaidAnswers.get(route.name);
     if (cached !== undefined) return cached;
     const answer = this.toRefusal(

@@ -1,43 +1,42 @@
 import { PaidCallFailed, ServiceError } from '../../errors/error-codes.ts';
 import { PaymentsUnavailable, Saturated } from '../../errors/errors.ts';
-import type { LedgerEntry } from '../../store/ledger.ts';
 import { toCharged, toProgress } from '../ledger/ledger.ts';
 import {
-  type PaidAnswer,
   type PaidCall,
   type PaidRoute,
+  type PaidRouteAnswer,
   type SignedPayment,
   toRequestName,
 } from '../paid-route.ts';
 import { toPayer, toPaymentKey } from '../terms.ts';
-import { checkTerms, checkValidity, refuseDebtor, SignatureProofs } from './authorization.ts';
-import { Challenges, type PaymentReading } from './challenge.ts';
-import { PaymentRefused, toPaidAnswer, WrittenAnswers } from './paid-answers.ts';
-import { type PaidTurn, PaidTurns } from './paid-turns.ts';
-import type { PaymentHeaders } from './payment-header.ts';
+import { checkTerms, checkValidity, SignatureProofs } from './authorization.ts';
 import {
   CallEnded,
-  type GateDeps,
   isDisconnect,
-  type PaidDelivery,
-  type Purchase,
-  publishStep,
   throwIfEnded,
   toAnsweredError,
   withDeadline,
-} from './purchase.ts';
+} from './call-end.ts';
+import { Challenges, type PaymentReading } from './challenge.ts';
+import { refuseDebtor } from './debts.ts';
+import { toPaidAnswer, WrittenAnswers } from './paid-answers.ts';
+import { type PaidTurn, PaidTurns } from './paid-turns.ts';
+import type { PaymentHeaders } from './payment-header.ts';
+import { publishStep } from './payment-steps.ts';
+import type { GateDeps, PaidDelivery, Purchase } from './purchase.ts';
 import { PurchaseRun, type PurchaseRunOptions } from './purchase-run.ts';
 import {
-  findLostKey,
+  findUndeliveredKey,
   hasBuyersIdentifier,
   readIdentifier,
   refuseRepeatedClaims,
   toIdentifierScope,
 } from './redelivery.ts';
+import { PaymentRefused } from './refusals.ts';
 import { awaitPayment, InFlightCalls } from './waiting.ts';
 
-/** Outcome of one look at the ledger. `again`: the ledger has changed, and must be read again. */
-type Decision = PaidAnswer | 'again';
+/** Outcome of one try to answer. `again`: the ledger has changed, so the next try decides anew. */
+type TryOutcome = PaidRouteAnswer | 'again';
 
 /**
  * Decides about every paid call. An answer is charged if and only if it is a 200 that was delivered or can be fetched
@@ -74,15 +73,15 @@ export class PaymentGate {
   }
 
   /** Answers 402 to a payment that the caller refuses itself, because it cannot give the payment to `readPayment`. */
-  toRefusal<Input>(route: PaidRoute<Input>, refusal: PaymentRefused): PaidAnswer {
+  toRefusal<Input>(route: PaidRoute<Input>, refusal: PaymentRefused): PaidRouteAnswer {
     return this.#challenges.toRefusal(route, refusal);
   }
 
-  /** Answers a call that carries a payment. */
-  async handle<Input>(
+  /** Answers a call that carries a payment. Throws every error except a refused payment, with `charged`. */
+  async answerCall<Input>(
     route: PaidRoute<Input>,
     call: PaidCall,
-  ): Promise<PaidAnswer | 'disconnected'> {
+  ): Promise<PaidRouteAnswer | 'disconnected'> {
     const { authorization, signature, hasLegacyHeader } = call.payment;
     const key = toPaymentKey(this.#deps.terms, authorization);
     try {
@@ -92,7 +91,8 @@ export class PaymentGate {
       const request = toRequestName(route, input);
       const offer = this.#challenges.findOffer(route);
       const payment = { authorization, signature, requirements: offer.requirements };
-      return await this.#pay({ route, input, call, payment, offer, key, payer, request, scope });
+      const purchase = { route, input, call, payment, offer, key, payer, request, scope };
+      return await this.#answerPurchase(purchase);
     } catch (error) {
       if (isDisconnect(error)) return 'disconnected';
       if (error instanceof PaymentRefused)
@@ -120,30 +120,21 @@ export class PaymentGate {
     await this.#written.flush();
   }
 
-  async #pay<Input>(purchase: Purchase<Input>): Promise<PaidAnswer> {
-    const { store } = this.#deps;
-    const entry = await store.ledger.findEntry(purchase.key);
-    const isVerified = await this.#proofs.prove(purchase, entry, () =>
-      this.#refuseBusyOrDebtor(purchase),
-    );
+  async #answerPurchase<Input>(purchase: Purchase<Input>): Promise<PaidRouteAnswer> {
+    const isVerified = await this.#proofs.prove(purchase, () => this.#refuseBusyOrDebtor(purchase));
     publishStep({ name: 'parsed' });
-    // The first decision uses the entry that was just read. Each later decision reads it again.
-    for (let knownEntry: LedgerEntry | null | undefined = entry; ; knownEntry = undefined) {
+    for (;;) {
       if (this.#stopping.signal.aborted) throw new CallEnded('stopping');
-      const decision = await this.#decide(purchase, isVerified, knownEntry);
-      if (decision !== 'again') return decision;
+      const outcome = await this.#tryToAnswer(purchase, isVerified);
+      if (outcome !== 'again') return outcome;
     }
   }
 
-  /** Returns an answer that exists or is being made, else begins new work. If `knownEntry` is undefined, reads it. */
-  async #decide<Input>(
-    purchase: Purchase<Input>,
-    isVerified: boolean,
-    knownEntry: LedgerEntry | null | undefined,
-  ): Promise<Decision> {
+  /** Returns an answer that exists or is being made, else does the work for a new answer. */
+  async #tryToAnswer<Input>(purchase: Purchase<Input>, isVerified: boolean): Promise<TryOutcome> {
     const { store } = this.#deps;
     const { key, route, scope, call, payment } = purchase;
-    const own = await this.#awaitPayment(key, purchase, knownEntry);
+    const own = await this.#awaitPayment(key, purchase);
     if (own.kind === 'refused') throw own.error;
     if (own.kind === 'paid') return this.#redeliver(purchase, own.delivery);
 
@@ -151,7 +142,7 @@ export class PaymentGate {
     checkTerms(call.payment, payment.requirements, store.now());
     const identifier =
       scope === null ? null : await readIdentifier(store, scope, purchase, this.isInFlight);
-    const boughtKey = identifier?.liveKey ?? (await this.#findLostKey(purchase));
+    const boughtKey = identifier?.liveKey ?? (await this.#findUndeliveredKey(purchase));
     if (boughtKey !== null) {
       // Another authorization of this payer has bought the answer, or may buy it. This call's payment is not settled.
       const bought = await this.#awaitPayment(boughtKey, purchase);
@@ -161,19 +152,19 @@ export class PaymentGate {
     checkValidity(payment, route, store.now());
     refuseRepeatedClaims(own.entry, store.now());
     await this.#refuseBusyOrDebtor(purchase);
-    return this.#begin(purchase, { entry: own.entry, identifier, isVerified });
+    return this.#answerByNewWork(purchase, { entry: own.entry, identifier, isVerified });
   }
 
-  async #redeliver(purchase: Purchase, delivery: PaidDelivery): Promise<PaidAnswer> {
+  async #redeliver(purchase: Purchase, delivery: PaidDelivery): Promise<PaidRouteAnswer> {
     const isBuyer = await hasBuyersIdentifier(this.#deps.store, purchase, delivery.key);
     return this.#toPaidAnswer(purchase, delivery, { isBuyer, isRedelivered: true });
   }
 
-  /** Admits new work, waits for its turn, then claims, computes and settles it. */
-  async #begin<Input>(
+  /** Admits new work, waits for its turn, then claims the key, computes the answer and settles the payment. */
+  async #answerByNewWork<Input>(
     purchase: Purchase<Input>,
     facts: Pick<PurchaseRunOptions, 'entry' | 'identifier' | 'isVerified'>,
-  ): Promise<Decision> {
+  ): Promise<TryOutcome> {
     const { route, input, call, key } = purchase;
     const stopping = this.#stopping.signal;
     await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, { stopping });
@@ -205,33 +196,32 @@ export class PaymentGate {
     }
   }
 
-  /** While a call waits for its turn, its payer may buy the answer with another payment. */
+  /** True if the payer bought the answer with another payment while this call waited for its turn. */
   async #isBoughtSince(purchase: Purchase, { hasWaited, release }: PaidTurn): Promise<boolean> {
     if (!hasWaited) return false;
     try {
-      return (await this.#findLostKey(purchase)) !== null;
+      return (await this.#findUndeliveredKey(purchase)) !== null;
     } catch (error) {
       release();
       throw error;
     }
   }
 
-  #findLostKey(purchase: Purchase): Promise<string | null> {
-    const isPending = (key: string) => this.#written.isPending(key);
-    return findLostKey(this.#deps.store, purchase, isPending);
+  #findUndeliveredKey(purchase: Purchase): Promise<string | null> {
+    const isBeingMarked = (key: string) => this.#written.isBeingMarked(key);
+    return findUndeliveredKey(this.#deps.store, purchase, isBeingMarked);
   }
 
-  #awaitPayment(key: string, purchase: Purchase, knownEntry?: LedgerEntry | null) {
-    const parts = { deps: this.#deps, inFlight: this.#inFlight };
-    return awaitPayment(parts, key, purchase, knownEntry);
+  #awaitPayment(key: string, purchase: Purchase) {
+    return awaitPayment({ deps: this.#deps, inFlight: this.#inFlight }, key, purchase);
   }
 
-  /** `isBuyer`: the caller has proved that they bought the answer, so writing it counts as delivery. */
+  /** `isBuyer` is true if the caller has proved that they bought the answer. Only then, writing it counts as delivery. */
   #toPaidAnswer(
     purchase: Purchase,
     delivery: PaidDelivery,
     { isBuyer, isRedelivered }: { readonly isBuyer: boolean; readonly isRedelivered: boolean },
-  ): PaidAnswer {
+  ): PaidRouteAnswer {
     return toPaidAnswer(delivery, {
       hasLegacyHeader: purchase.call.payment.hasLegacyHeader,
       isRedelivered,

@@ -4,8 +4,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { Saturated, TooManyOpen } from '../../errors/errors.ts';
 import type { Lease } from '../../store/leases.ts';
-import { findDebtTimes, MAX_DEBTS_PER_HOUR } from './authorization.ts';
-import { type GateDeps, type Purchase, withDeadline } from './purchase.ts';
+import { withDeadline } from './call-end.ts';
+import { findDebtTimes, MAX_DEBTS_PER_HOUR } from './debts.ts';
+import type { GateDeps, Purchase } from './purchase.ts';
 
 const DAY_MS = 24 * 3_600_000;
 /** Settlements raise a payer's limit of open calls. Counting stops here, because no payer has so many open calls. */

@@ -5,7 +5,7 @@ import type { Address, Hex } from 'viem';
 import { isEvmAddress, toChecksummed } from '../../../scanner/parse/x402/evm-address.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
 import type { PaymentTerms } from '../terms.ts';
-import { PaymentRefused } from './paid-answers.ts';
+import { PaymentRefused } from './refusals.ts';
 
 /** Base64 characters of one payment header. */
 export const MAX_PAYMENT_HEADER_LENGTH = 8_192;

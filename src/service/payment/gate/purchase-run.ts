@@ -1,22 +1,16 @@
 /** Does all new work of a paid call: claims the key, verifies, computes, stores the answer and settles. */
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ScanProcessing } from '../../errors/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
-import { isPaid, LedgerWriter, newClaimData, StepLost, toProgress } from '../ledger/ledger.ts';
+import { LedgerWriter, newClaimData, StepLost, toProgress } from '../ledger/ledger.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
 import { askFacilitator } from './authorization.ts';
-import { PaymentRefused, storeDelivery, toReleaseData } from './paid-answers.ts';
-import {
-  type GateDeps,
-  isDisconnect,
-  type Purchase,
-  type PurchaseOutcome,
-  publishStep,
-  throwIfEnded,
-  toAnsweredError,
-  withDeadline,
-} from './purchase.ts';
+import { isDisconnect, throwIfEnded, toAnsweredError, withDeadline } from './call-end.ts';
+import { DebtRecord } from './debts.ts';
+import { storeDelivery } from './paid-answers.ts';
+import { publishStep } from './payment-steps.ts';
+import type { GateDeps, Purchase, PurchaseOutcome } from './purchase.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
+import { PaymentRefused, toReleaseData } from './refusals.ts';
 import { Settlement } from './settlement.ts';
 
 export type PurchaseRunOptions = {
@@ -75,7 +69,9 @@ export class PurchaseRun<Input> {
     if (writer === null) return ABANDONED_OUTCOME;
     publishStep({ name: 'claimed' });
 
-    if (!isVerified) await askFacilitator(deps, this.#purchase, true, stopping);
+    if (!isVerified) {
+      await askFacilitator(deps, this.#purchase, { isSignatureChecked: true, stopping });
+    }
     publishStep({ name: 'verified' });
 
     const computed = await this.#compute();
@@ -164,7 +160,9 @@ export class PurchaseRun<Input> {
     else {
       await this.#debt.markUnpaid(this.#computing, isLeftByPayer(error), this.#options.release);
     }
+    // After an abandoned run the call tries again. That try, or a sweep of `Recovery`, releases the key.
     if (kind === 'abandoned' || writer === null) return;
+    // From `settling` on, `Settlement` and the reconciler write the end.
     if (writer.state === 'none' || toProgress(writer.state) !== 'working') return;
     const data = toReleaseData(String(error ?? kind).slice(0, 200), error);
     await writer.write('released', data).catch((failure: unknown) => {
@@ -177,81 +175,4 @@ export class PurchaseRun<Input> {
 function isLeftByPayer(error: unknown): boolean {
   if (isDisconnect(error)) return true;
   return error instanceof ScanProcessing || error instanceof PaymentRefused;
-}
-
-/** A call settles within this time after its work has ended. */
-const MAX_SETTLING_MS = 15 * 60_000;
-
-/** Marks the work of one call in the store until its payer has paid for it. */
-class DebtRecord {
-  readonly #deps: Pick<GateDeps, 'store' | 'onError' | 'onEvent'>;
-  readonly #purchase: Purchase;
-  #scanId: string | undefined;
-
-  constructor(deps: Pick<GateDeps, 'store' | 'onError' | 'onEvent'>, purchase: Purchase) {
-    this.#deps = deps;
-    this.#purchase = purchase;
-  }
-
-  /** `scanId` may also name a stored answer. */
-  setWork(scanId: string): void {
-    this.#scanId = scanId;
-  }
-
-  /**
-   * Marks the work as unpaid work of its payer, even while it runs. The mark is in the store when this resolves, so a
-   * retry finds the scan. When the work has ended, calls `release`, and makes the work a debt if `isDebt` is true.
-   */
-  async markUnpaid(
-    computing: Promise<ComputedAnswer>,
-    isDebt: boolean,
-    release: () => void,
-  ): Promise<void> {
-    let hasEnded = false;
-    const ending = computing.then(
-      async ({ scanId }) => {
-        hasEnded = true;
-        this.#scanId = scanId ?? this.#scanId;
-        await this.#writeMark(isDebt);
-      },
-      async () => {
-        hasEnded = true;
-        await this.clear();
-      },
-    );
-    ending.finally(release);
-    // If the work has already ended, this wait lets `hasEnded` become true.
-    await nextTurn();
-    await (hasEnded ? ending : this.#writeMark(false));
-  }
-
-  /** Removes the mark, because the work was paid for, or failed. */
-  async clear(): Promise<void> {
-    const { store, onError } = this.#deps;
-    const { payer } = this.#purchase;
-    const scanId = this.#scanId;
-    if (scanId === undefined) return;
-    await store.results.clearUnpaid({ payer, scanId }).catch((error: unknown) => {
-      onError(`${scanId} still counts as unpaid work of ${payer}`, error);
-    });
-  }
-
-  /** `isDebt` is true if the payer could have paid. It is false while the work runs, and if the fault is ours. */
-  async #writeMark(isDebt: boolean): Promise<void> {
-    const { store, onError, onEvent } = this.#deps;
-    const { payer, request, route, input } = this.#purchase;
-    const scanId = this.#scanId;
-    if (scanId === undefined) return;
-    if (isDebt) onEvent?.({ kind: 'debt' });
-    try {
-      await store.results.noteUnpaid({ payer, scanId, host: route.toHost?.(input) ?? '', isDebt });
-      // Another call of this payer may have paid for the work just before this mark was written.
-      const sinceMs = store.now() - MAX_SETTLING_MS;
-      const entries = await store.ledger.findRecent({ payer, request, sinceMs });
-      const isSold = entries.some(({ last }) => isPaid(last.state) && last.scanId === scanId);
-      if (isSold) await store.results.clearUnpaid({ payer, scanId });
-    } catch (error) {
-      onError(`the unpaid work ${scanId} of ${payer} could not be marked`, error);
-    }
-  }
 }

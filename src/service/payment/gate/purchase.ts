@@ -1,11 +1,10 @@
-import { channel } from 'node:diagnostics_channel';
+/** Types of a purchase and of its end, and the parts that the gate works with. */
 import type { Address } from 'viem';
-import { Saturated, ScanProcessing } from '../../errors/errors.ts';
 import type { IdentifierScope } from '../../store/identifiers.ts';
 import type { Store } from '../../store/store.ts';
 import type { PublishScan, StoredPayment } from '../ledger/ledger.ts';
 import type { Reconciler } from '../ledger/reconciler.ts';
-import type { PaidAnswer, PaidCall, PaidRoute } from '../paid-route.ts';
+import type { PaidCall, PaidRoute } from '../paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';
 import type { PaymentTerms, RouteOffer } from '../terms.ts';
 import type { PaymentTiming } from '../timing.ts';
@@ -79,101 +78,3 @@ export type GateDeps = {
   /** Reports events for metrics and the log. */
   readonly onEvent?: OnPaymentEvent | undefined;
 };
-
-/** The points of a paid call at which tests end the process. */
-export const PAYMENT_STEPS = [
-  'parsed',
-  'claimed',
-  'verified',
-  'computing',
-  'computed',
-  // The ledger has `settling` on disk, and nothing was sent.
-  'intent-synced',
-  // The facilitator has answered, and its answer is not stored yet.
-  'settled-unread',
-  'settled-recorded',
-  // The client has half of the body.
-  'half-written',
-] as const;
-
-export type PaymentStep = (typeof PAYMENT_STEPS)[number];
-
-/** `answer` is published before it is sent, so that a test can write only a part of its body. */
-export type PaymentStepMessage =
-  | { readonly name: PaymentStep }
-  | { readonly name: 'answer'; readonly answer: PaidAnswer; readonly bodyBytes: number };
-
-export const STEPS_CHANNEL = 'x402-scan:payment';
-
-const stepsChannel = channel(STEPS_CHANNEL);
-
-/** Only tests subscribe. Their subscriber is called synchronously, so it can end the process at this step. */
-export function publishStep(message: PaymentStepMessage): void {
-  if (stepsChannel.hasSubscribers) stepsChannel.publish(message);
-}
-
-/** Thrown if the client disconnects, the deadline passes or the service stops. It ends this call, not its purchase. */
-export class CallEnded extends Error {
-  override readonly name = 'CallEnded';
-  readonly reason: 'disconnected' | 'late' | 'stopping';
-
-  constructor(reason: CallEnded['reason']) {
-    super(`the call ended: ${reason}`);
-    this.reason = reason;
-  }
-}
-
-/** True if the client has disconnected, so that nobody can be answered. */
-export function isDisconnect(error: unknown): boolean {
-  return error instanceof CallEnded && error.reason === 'disconnected';
-}
-
-/** Turns the end of a call into the error that its client gets. Returns every other error, and a disconnect, as it is. */
-export function toAnsweredError(error: unknown): unknown {
-  if (!(error instanceof CallEnded) || isDisconnect(error)) return error;
-  return error.reason === 'late' ? new ScanProcessing() : new Saturated();
-}
-
-/** Throws `CallEnded` unless the call may continue. */
-export function throwIfEnded(call: PaidCall, stopping?: AbortSignal): void {
-  if (call.disconnect.aborted) throw new CallEnded('disconnected');
-  if (stopping?.aborted) throw new CallEnded('stopping');
-  if (isLate(call)) throw new CallEnded('late');
-}
-
-export function isLate(call: PaidCall): boolean {
-  return findLeftMs(call) === 0;
-}
-
-type DeadlineOptions = {
-  /** Aborts when the service stops. */
-  readonly stopping?: AbortSignal;
-  /** Makes the error for a call past its deadline; default `CallEnded`. */
-  readonly toLateError?: () => Error;
-};
-
-/** Waits for work. Throws when the client disconnects, the deadline passes or the service stops. */
-export function withDeadline<T>(
-  work: Promise<T>,
-  call: PaidCall,
-  { stopping, toLateError = () => new CallEnded('late') }: DeadlineOptions = {},
-): Promise<T> {
-  const end = Promise.withResolvers<never>();
-  const onDisconnect = () => end.reject(new CallEnded('disconnected'));
-  const onStop = () => end.reject(new CallEnded('stopping'));
-  if (call.disconnect.aborted) onDisconnect();
-  if (stopping?.aborted) onStop();
-  call.disconnect.addEventListener('abort', onDisconnect, { once: true });
-  stopping?.addEventListener('abort', onStop, { once: true });
-  const timer = setTimeout(() => end.reject(toLateError()), findLeftMs(call));
-  // An end comes first, so that a call that has ended takes no result.
-  return Promise.race([end.promise, work]).finally(() => {
-    clearTimeout(timer);
-    call.disconnect.removeEventListener('abort', onDisconnect);
-    stopping?.removeEventListener('abort', onStop);
-  });
-}
-
-function findLeftMs({ deadlineMs }: PaidCall): number {
-  return Math.max(0, deadlineMs - performance.now());
-}

@@ -230,16 +230,17 @@ function isLive({ last }: LedgerEntry): boolean {
 }
 
 /**
- * Finds another key with which this payer has paid, or may have paid, for the same request without a full delivery.
- * A client that lost an answer signs again, and must not pay twice. Null if no key was lost.
+ * Finds another key with which this payer has paid, or may have paid, for the same request, and whose answer was not
+ * delivered in full. A client that lost an answer signs again, and must not pay twice. Null if there is no such key.
+ * `isBeingMarked` is true for answers that were delivered, while the ledger does not say so yet.
  */
-export async function findLostKey(
+export async function findUndeliveredKey(
   stores: Pick<Store, 'ledger' | 'now'>,
   { key, payer, request }: Purchase,
-  isWritten: (key: string) => boolean,
+  isBeingMarked: (key: string) => boolean,
 ): Promise<string | null> {
   const sinceMs = stores.now() - LOST_ANSWER_MS;
-  const isLost = (entry: LedgerEntry): boolean => {
+  const isUndelivered = (entry: LedgerEntry): boolean => {
     if (entry.key === key) return false;
     switch (toProgress(entry.last.state)) {
       case 'in_doubt':
@@ -248,7 +249,7 @@ export async function findLostKey(
         return (
           entry.writtenAtMs === null &&
           (findSettledAtMs(entry) ?? 0) >= sinceMs &&
-          !isWritten(entry.key)
+          !isBeingMarked(entry.key)
         );
       case 'free':
       case 'working':
@@ -257,7 +258,7 @@ export async function findLostKey(
     }
   };
   const entries = await stores.ledger.findRecent({ payer, request, sinceMs, withoutWritten: true });
-  return entries.find(isLost)?.key ?? null;
+  return entries.find(isUndelivered)?.key ?? null;
 }
 
 function secondsUntil(atMs: number, nowMs: number): number {

@@ -11,20 +11,15 @@ import {
   toProgress,
 } from '../ledger/ledger.ts';
 import { type DoubtfulOutcome, toDoubtData } from '../settle/facilitator.ts';
+import { publishStep } from './payment-steps.ts';
+import type { GateDeps, PaidDelivery, Purchase, PurchaseOutcome } from './purchase.ts';
 import {
   createUnknownError,
   createUnpaidError,
   PaymentRefused,
   toReasonWord,
   toReleaseData,
-} from './paid-answers.ts';
-import {
-  type GateDeps,
-  type PaidDelivery,
-  type Purchase,
-  type PurchaseOutcome,
-  publishStep,
-} from './purchase.ts';
+} from './refusals.ts';
 
 /** Settles the payment of one purchase whose answer is stored. */
 export class Settlement {

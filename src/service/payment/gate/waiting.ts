@@ -11,17 +11,10 @@ import {
   StepLost,
   toProgress,
 } from '../ledger/ledger.ts';
-import { createUnknownError, createUnpaidError, readReleaseError } from './paid-answers.ts';
-import {
-  CallEnded,
-  type GateDeps,
-  isLate,
-  type PaidDelivery,
-  type Purchase,
-  type PurchaseOutcome,
-  withDeadline,
-} from './purchase.ts';
+import { CallEnded, isLate, withDeadline } from './call-end.ts';
+import type { GateDeps, PaidDelivery, Purchase, PurchaseOutcome } from './purchase.ts';
 import { findDelivery, refuseConflict } from './redelivery.ts';
+import { createUnknownError, createUnpaidError, readReleaseError } from './refusals.ts';
 
 /** Poll interval while another instance works on the key. */
 const POLL_INTERVAL_MS = 200;
@@ -70,18 +63,16 @@ type KeyState =
 
 /**
  * Waits until nobody works on a key. Throws if the purchase may not have what its own key bought, if the payment of the
- * key stays in doubt, and `CallEnded`. `known` is the entry of the key if the caller has just read it; undefined if
- * this function must read it.
+ * key stays in doubt, and `CallEnded`.
  */
 export async function awaitPayment(
   { deps, inFlight }: { readonly deps: GateDeps; readonly inFlight: InFlightCalls },
   key: string,
   purchase: Purchase,
-  known?: LedgerEntry | null,
 ): Promise<KeyState> {
   const { store } = deps;
   let wasBusy = false;
-  for (let entry = known; ; entry = undefined) {
+  for (;;) {
     if (purchase.call.disconnect.aborted) throw new CallEnded('disconnected');
     const running = inFlight.get(key);
     if (running !== undefined) {
@@ -90,7 +81,7 @@ export async function awaitPayment(
       if (outcome.kind !== 'abandoned') return outcome;
       continue;
     }
-    if (entry === undefined) entry = await store.ledger.findEntry(key);
+    const entry = await store.ledger.findEntry(key);
     if (entry === null) return { kind: 'free', entry };
     const state = await readKeyState(store, entry, purchase, wasBusy);
     if (state !== null) return state;
@@ -152,6 +143,7 @@ async function awaitStep(
   if (isLate(call)) throw toLateError();
   const isOwnedByUs = owner.boot === store.info.owner.boot && owner.host === store.info.owner.host;
   const isOwnedByOther = !isOwnedByUs && (await store.instances.isAlive(owner));
+  // Any instance may look up a payment in the state `unknown`, even while the owner of its last step lives.
   if (isOwnedByOther && state !== 'unknown') {
     // The other instance writes the end of its work to the ledger.
     await pause(POLL_INTERVAL_MS);
