@@ -7,7 +7,7 @@ import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { newPayer, signAsContract, toHeaders } from './payer.ts';
 import { listStates } from './settling.ts';
 import { newLatch, startShop } from './shop.ts';
-import { stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
+import { slowFacilitator, stubFacilitator, TRANSACTION } from './stub-facilitator.ts';
 
 const payer = newPayer();
 const { sign: pay } = payer;
@@ -99,6 +99,42 @@ test('two calls that wait for the settlement end with 503 while the facilitator 
   }
   facilitatorAnswers.open();
   await expect.poll(async () => (await shop.buy('x', toHeaders(signed))).status).toBe(200);
+});
+
+test('a call whose deadline passes while its payment is settled waits, and a late second call fetches the answer later', async () => {
+  const { facilitator, settle } = slowFacilitator();
+  await using shop = await startShop({ facilitator, answerWithinMs: 300 });
+  const signed = await pay();
+  const firstCall = shop.buy('x', toHeaders(signed));
+  await expect.poll(() => facilitator.sent.length).toBe(1);
+  const secondAnswer = await shop.buy('x', toHeaders(signed));
+  expect(secondAnswer.status).toBe(503);
+  expect(secondAnswer.json).toMatchObject({ error: 'settlement_unknown', charged: null });
+  settle();
+  expect((await firstCall).status).toBe(200);
+  const redelivered = await shop.buy('x', toHeaders(signed));
+  expect(redelivered.status).toBe(200);
+  expect(redelivered.headers.get('x-redelivered')).toBe('1');
+  expect(facilitator.sent).toHaveLength(1);
+});
+
+test('a payment that was settled by another call meanwhile gets its answer, although the facilitator refuses it', async () => {
+  const facilitator = stubFacilitator();
+  const { opened, open: refuseSpentNonce } = newLatch();
+  facilitator.verdict = opened.then(
+    (): VerifyOutcome => ({ kind: 'invalid', reason: 'nonce_already_used' }),
+  );
+  await using shop = await startShop({ facilitator });
+  const headers = toHeaders(signAsContract(await pay()));
+  const slowCall = shop.buy('x', headers);
+  await expect.poll(() => facilitator.verified.length).toBe(1);
+  facilitator.verdict = { kind: 'valid' };
+  expect((await shop.buy('x', headers)).status).toBe(200);
+  refuseSpentNonce();
+  const answer = await slowCall;
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get('x-redelivered')).toBe('1');
+  expect(facilitator.sent).toHaveLength(1);
 });
 
 test('while the store is lost, an answer states no charge that the service cannot look up', async () => {

@@ -114,10 +114,14 @@ export class SignatureProofs {
     }
     const waitSec = await this.#countCall('verifications', MAX_VERIFICATIONS_PER_MINUTE);
     if (waitSec > 0) throw new Saturated(waitSec);
-    await askFacilitator(this.#deps, purchase, {
-      isSignatureChecked: false,
-      stopping: this.#stopping,
-    });
+    const options = { isSignatureChecked: false, stopping: this.#stopping };
+    try {
+      await askFacilitator(this.#deps, purchase, options);
+    } catch (error) {
+      // Meanwhile another call may have settled this payment, and the facilitator refuses the spent nonce.
+      if (!(error instanceof PaymentRefused) || !(await this.#isConfirmedBefore(purchase)))
+        throw error;
+    }
     return true;
   }
 
