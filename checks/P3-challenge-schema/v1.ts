@@ -185,16 +185,15 @@ function judgeOffers(
     const verdict = payability?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
     const faults = kit.offerFaults(offer, version);
     if (faults.length > 0) {
-      const [kind] = Object.keys(OUTCOMES).flatMap((name) =>
-        faults.flatMap((fault) => (fault.kind === name ? [fault.kind] : [])),
-      );
+      const names = Object.keys(OUTCOMES);
+      const [worst] = faults.toSorted((a, b) => names.indexOf(a.kind) - names.indexOf(b.kind));
       const breaksAll = faults.some(kit.breaksChallenge);
       // A client that pays another offer says nothing about this one that helps the seller.
       const isPassedOver =
         payability?.payableBy === 'default' && faults.some((fault) => fault.kind === 'bad-entry');
       const words = isPassedOver ? null : (verdict?.words ?? null);
       return {
-        ...{ kind: kind ?? 'bad-field', isUnsound: true, breaksAll },
+        ...{ kind: worst?.kind ?? 'bad-field', isUnsound: true, breaksAll },
         text: kit.describeFaults(faults, offer, version, words),
         fix: kit.fixFaults(faults, offer, version),
       };

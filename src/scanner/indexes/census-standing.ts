@@ -6,9 +6,9 @@ import { LOOKUP_TIMEOUT_MS } from './ask.ts';
 import { NO_RECIPIENT, toFacts, toListings } from './bazaar.ts';
 import { createStanding } from './create-standing.ts';
 import { type MerchantItem, paysTo } from './index-answers.ts';
-import type { SourceOptions } from './options.ts';
 import { type SnapshotCache, toLookup } from './response-cache.ts';
 import { hasSettlement } from './settlements.ts';
+import type { SourceOptions } from './source-options.ts';
 
 type CensusStandingOptions = {
   /** The sources that paid scans ask. */

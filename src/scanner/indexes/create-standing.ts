@@ -12,7 +12,6 @@ import {
   isVerifiedFlag,
   type Partner,
 } from './index-answers.ts';
-import type { SourceOptions } from './options.ts';
 import { askPartners, findPartner } from './partners.ts';
 import {
   createResponseCache,
@@ -22,6 +21,7 @@ import {
 } from './response-cache.ts';
 import { listSettlementSources, lookUpSettlements } from './settlements.ts';
 import { checkOffersOnSolana } from './solana-node.ts';
+import type { SourceOptions } from './source-options.ts';
 import { askX402scanOrigin, askX402scanVerified } from './x402scan.ts';
 
 type OnChain = readonly OfferOnChain[];

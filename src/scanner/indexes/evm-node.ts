@@ -26,7 +26,7 @@ import {
   toFailure,
   toNodeFailure,
 } from './ask.ts';
-import type { LookupTurn } from './options.ts';
+import type { LookupTurn } from './source-options.ts';
 
 export type EvmNodeOptions = {
   readonly rpcUrl: string;

@@ -68,17 +68,17 @@ async function readNewestFirst(
   /** Timestamp of the oldest block that was read. */
   let oldest = latest.timestamp;
   for (let call = 0; call < MAX_CALLS; call += 1) {
-    const isFirst = toBlock === latest.number;
+    const isNewestRange = toBlock === latest.number;
     const fromBlock = toBlock >= blocksPerCall ? toBlock - blocksPerCall + 1n : 0n;
     let chunk: Awaited<ReturnType<typeof readSettlements>>;
     try {
       chunk = await readSettlements(client, recipient, { fromBlock, toBlock }, windowStart);
     } catch (error) {
-      const narrowed = narrowRange(error, blocksPerCall, isFirst);
+      const fewerBlocks = narrowRange(error, blocksPerCall, isNewestRange);
       // The chunks that were read so far count, with the window that they cover.
-      if (narrowed === null && !isFirst) break;
-      if (narrowed === null) throw error;
-      blocksPerCall = narrowed;
+      if (fewerBlocks === null && !isNewestRange) break;
+      if (fewerBlocks === null) throw error;
+      blocksPerCall = fewerBlocks;
       continue;
     }
     settlements.push(...chunk.settlements);
@@ -104,12 +104,12 @@ function countPayers(settlements: readonly SettlementOnChain[]): number {
   return new Set(settlements.map(({ payer }) => payer)).size;
 }
 
-/** Returns a smaller number of blocks; null if the range did not cause the error, or cannot be narrowed. */
-function narrowRange(error: unknown, blocks: bigint, isFirst: boolean): bigint | null {
+/** Returns a smaller number of blocks; null if the range did not cause the error, or cannot be fewerBlocks. */
+function narrowRange(error: unknown, blocks: bigint, isNewestRange: boolean): bigint | null {
   if (isTooLong(error)) return blocks > 1n ? blocks / NARROWING_FACTOR : null;
-  // The endpoint refused the call, most often for the width of its range.
+  // The endpoint refused the call, most often for the width of its range. It accepted the width of a later range before.
   const isRefused = error instanceof BaseError && findUnreachable(error) === null;
-  return isRefused && isFirst && blocks > FEW_BLOCKS_PER_CALL ? FEW_BLOCKS_PER_CALL : null;
+  return isRefused && isNewestRange && blocks > FEW_BLOCKS_PER_CALL ? FEW_BLOCKS_PER_CALL : null;
 }
 
 async function readBlockTime(client: PublicClient, blockNumber: bigint): Promise<string> {

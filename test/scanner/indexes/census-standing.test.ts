@@ -5,7 +5,7 @@ import {
   type ImportedRows,
 } from '../../../src/scanner/indexes/census-standing.ts';
 import { createStanding } from '../../../src/scanner/indexes/create-standing.ts';
-import type { SourceOptions } from '../../../src/scanner/indexes/options.ts';
+import type { SourceOptions } from '../../../src/scanner/indexes/source-options.ts';
 import {
   type AnswersByName,
   answersKnowing,
