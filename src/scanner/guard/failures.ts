@@ -3,7 +3,7 @@ import type { FailureReason } from '../model/observation.ts';
 export type RequestFailure = {
   readonly reason: FailureReason;
   readonly detail: string;
-  /** True if this machine is at fault. Such a failure is never a finding. */
+  /** True if this machine or this program is at fault. Such a failure says nothing about the origin. */
   readonly isOurs?: true;
 };
 
@@ -20,7 +20,10 @@ export class ProbeFailure extends Error {
   }
 }
 
-/** Our own network or resolver failed. This is not a finding: the scan is aborted, and no payer may be charged. */
+/**
+ * Our own network, resolver or HTTP client failed, which says nothing about the origin. The scan is aborted, and
+ * no payer may be charged.
+ */
 export class NetworkDown extends Error {
   readonly detail: string;
 
@@ -103,7 +106,16 @@ const OWN_CODES: Readonly<Record<string, string>> = {
 const TLS_CODE =
   /^(?:ERR_SSL|ERR_TLS|ERR_OSSL|CERT_|EPROTO|CRL_|UNABLE_TO_|INVALID_CA|INVALID_PURPOSE|HOSTNAME_MISMATCH|PATH_LENGTH_EXCEEDED)/;
 
-/** Maps an error of a connection or a response to a finding. */
+/** Errors that only a fault in our code or in a library raises. */
+const PROGRAM_ERRORS = [TypeError, RangeError, ReferenceError, SyntaxError];
+
+/**
+ * Assertions of undici that an origin breaks by its answer: a status below 100, and a 101 without `Upgrade`. All other
+ * assertions concern undici's own state, so the fault is ours.
+ */
+const ASSERTIONS_ON_ANSWERS = /\bassert\((?:statusCode >= 100|upgrade)\)/;
+
+/** Maps an error of a connection or a response to a failure of the origin, or to one of ours (`isOurs`). */
 export function classifyFailure(error: unknown): RequestFailure {
   if (error instanceof ProbeFailure) return { reason: error.reason, detail: error.detail };
   const code = readCode(error);
@@ -117,16 +129,22 @@ export function classifyFailure(error: unknown): RequestFailure {
   if (isParserError(error)) {
     return readMessage(error).includes('Invalid EOF') ? CUT_ANSWER : INVALID_HTTP;
   }
+  if (isProgramError(error)) {
+    return { reason: 'reset', detail: `our HTTP client failed (${error.name})`, isOurs: true };
+  }
   return { reason: 'reset', detail: `the connection failed (${code || 'no code'})` };
 }
 
-/**
- * Matches parser errors by name, because their code depends on undici's build. An assertion of undici fails
- * if the parser finds bytes that it does not expect.
- */
+/** Matches by name, because the code of a parser error depends on undici's build. */
 function isParserError(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return error.name === 'HTTPParserError' || error.name === 'AssertionError';
+  if (error.name === 'AssertionError') return ASSERTIONS_ON_ANSWERS.test(error.message);
+  return error.name === 'HTTPParserError';
+}
+
+function isProgramError(error: unknown): error is Error {
+  if (!(error instanceof Error)) return false;
+  return error.name === 'AssertionError' || PROGRAM_ERRORS.some((kind) => error instanceof kind);
 }
 
 function readCode(error: unknown): string {

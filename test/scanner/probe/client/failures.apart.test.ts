@@ -1,6 +1,8 @@
+import { AssertionError } from 'node:assert';
 import { describe, expect, test } from 'vitest';
 import { OriginRefused } from '../../../../src/scanner/guard/errors.ts';
 import { NetworkDown } from '../../../../src/scanner/guard/failures.ts';
+import { dial } from '../../../../src/scanner/guard/guarded-connect.ts';
 import type { Resolver } from '../../../../src/scanner/guard/name-servers.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../../src/scanner/guard/origin.ts';
 import { freePort } from '../../../fixtures/service/free-port.ts';
@@ -27,6 +29,16 @@ describe('before the connection', () => {
       await expect(ask(client, target)).rejects.toThrow(NetworkDown);
     },
   );
+
+  test.each([
+    new AssertionError({ message: 'assert(this.ptr != null)' }),
+    new TypeError('Cannot read properties of null'),
+    new RangeError('Array buffer allocation failed'),
+  ])('a fault of our own program is not a finding: the request rejects (%s)', async (error) => {
+    const target = await findClosedPort();
+    const client = clientFor(target, { connect: () => Promise.reject(error) });
+    await expect(ask(client, target)).rejects.toThrow(NetworkDown);
+  });
 
   test.each(['EHOSTUNREACH', 'EACCES', 'ENETUNREACH'])(
     '%s, which a router in front of a seller can send, is a finding',
@@ -187,6 +199,32 @@ describe('after the connection', () => {
       socket.once('data', () => socket.write(upgrade)),
     );
     expect(await ask(clientFor(target), target)).toMatchObject({ ok: false, reason: 'malformed' });
+  });
+
+  test.each([
+    ['a status below 100', 'HTTP/1.1 000 Zero\r\n\r\n'],
+    ['a 101 without Upgrade', 'HTTP/1.1 101 Switching Protocols\r\n\r\n'],
+  ])('malformed: %s, which breaks an assertion of undici', async (_name, answer) => {
+    const target = await startRawOrigin((socket) => socket.once('data', () => socket.end(answer)));
+    expect(await ask(clientFor(target), target)).toMatchObject({ ok: false, reason: 'malformed' });
+  });
+
+  test.each([
+    Object.assign(new Error('no room'), { code: 'ENOBUFS' }),
+    new TypeError('Cannot read properties of null'),
+  ])('if this machine breaks an answer off, the request rejects (%s)', async (error) => {
+    const beginning = 'HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhalf';
+    const target = await startRawOrigin((socket) =>
+      socket.once('data', () => socket.write(beginning)),
+    );
+    const client = clientFor(target, {
+      connect: async (...args) => {
+        const transport = await dial(...args);
+        transport.once('data', () => setImmediate(() => transport.destroy(error)));
+        return transport;
+      },
+    });
+    await expect(ask(client, target)).rejects.toThrow(NetworkDown);
   });
 
   test(
