@@ -33,6 +33,7 @@ export type MakeClient = (name: ClientName, needsSolana: boolean) => Promise<x40
 
 export type Trial = {
   readonly payableBy: PayableBy;
+  /** The client's message, or why nobody can pay; null if the default client pays. */
   readonly words: string | null;
   readonly offers: readonly OfferPayability[];
 };

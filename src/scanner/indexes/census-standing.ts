@@ -74,14 +74,14 @@ export function createCensusStanding(
   return {
     origin: standing.origin,
     async settlements(origin, payees) {
-      const imported = await readImport(origin, payees, (items) => toFacts(null, items));
-      if (hasSettlement(imported)) return imported;
-      const asked = await standing.settlements(origin, payees);
-      if (asked.state === 'off') return imported;
-      const isUnknown = asked.state === 'seen' && asked.data.windowDays === 0;
-      if (!isUnknown || hasSettlement(asked)) return asked;
+      const importedFacts = await readImport(origin, payees, (items) => toFacts(null, items));
+      if (hasSettlement(importedFacts)) return importedFacts;
+      const answer = await standing.settlements(origin, payees);
+      if (answer.state === 'off') return importedFacts;
+      const isUnknown = answer.state === 'seen' && answer.data.windowDays === 0;
+      if (!isUnknown || hasSettlement(answer)) return answer;
       // x402scan has no rows of the origin, and the request about its recipient came too soon.
-      return imported.state === 'failed' ? imported : X402SCAN_NOT_ASKED;
+      return importedFacts.state === 'failed' ? importedFacts : X402SCAN_NOT_ASKED;
     },
     listings: (payees, origin) =>
       readImport(origin, payees, (items, isComplete) => toListings({ items, isComplete })),

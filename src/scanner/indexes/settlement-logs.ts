@@ -104,10 +104,10 @@ function countPayers(settlements: readonly SettlementOnChain[]): number {
   return new Set(settlements.map(({ payer }) => payer)).size;
 }
 
-/** Returns a smaller number of blocks; null if the range did not cause the error, or cannot be fewerBlocks. */
+/** Returns a smaller number of blocks; null if the range did not cause the error, or cannot be narrowed. */
 function narrowRange(error: unknown, blocks: bigint, isNewestRange: boolean): bigint | null {
   if (isTooLong(error)) return blocks > 1n ? blocks / NARROWING_FACTOR : null;
-  // The endpoint refused the call, most often for the width of its range. It accepted the width of a later range before.
+  // The endpoint refused the call, most often for the width of its range. It accepted this width for newer blocks.
   const isRefused = error instanceof BaseError && findUnreachable(error) === null;
   return isRefused && isNewestRange && blocks > FEW_BLOCKS_PER_CALL ? FEW_BLOCKS_PER_CALL : null;
 }

@@ -100,18 +100,18 @@ export function writeGuardedApp(
 ): string[] {
   const [importLine, appLine] = FRAMEWORKS[framework];
   const networks = listNetworks(values.routes);
-  const guarded = listSoldRoutes(values, extras);
+  const guardedRoutes = listSoldRoutes(values, extras);
   return [
     ...writeSdkImports(networks, extras),
     `import { paymentMiddleware } from '@x402/${framework}';`,
     importLine,
     '',
     ...writeSdkServer(networks, extras),
-    ...guarded.flatMap((route) => writeSoldRoute(route, extras)),
+    ...guardedRoutes.flatMap((route) => writeSoldRoute(route, extras)),
     '',
     '// List every route that you guard now. A route that is not in this list is free.',
     'const routes = {',
-    ...guarded.flatMap(writeRouteEntries),
+    ...guardedRoutes.flatMap(writeRouteEntries),
     '};',
     '',
     appLine,

@@ -108,9 +108,9 @@ export function toSoldRoute(
 }
 
 export function listSoldRoutes(values: PatchValues, extras: PaidExtras): readonly SoldRoute[] {
-  const guarded = [...values.routes, ...values.signIns];
-  return guarded.map((route, index) =>
-    toSoldRoute(guarded.length === 1 ? 'sold' : `sold${index + 1}`, route, values, extras),
+  const guardedRoutes = [...values.routes, ...values.signIns];
+  return guardedRoutes.map((route, index) =>
+    toSoldRoute(guardedRoutes.length === 1 ? 'sold' : `sold${index + 1}`, route, values, extras),
   );
 }
 

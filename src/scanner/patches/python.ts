@@ -63,7 +63,7 @@ export function writeGuardedRoutes(
   const suffix = framework === 'flask' ? 'Sync' : '';
   const networks = listNetworks(values.routes);
   const machines = [...new Set(networks.map(toMachine))];
-  const guarded = listSoldRoutes(values, extras);
+  const guardedRoutes = listSoldRoutes(values, extras);
   return [
     `from x402 import x402ResourceServer${suffix}`,
     ...(extras.hasBazaar
@@ -82,11 +82,11 @@ export function writeGuardedRoutes(
         `register_exact_${toMachine(network)}_server(server, ${toDoubleQuoted(network)})`,
     ),
     '',
-    ...guarded.flatMap((route) => writeSoldRoute(route, extras)),
+    ...guardedRoutes.flatMap((route) => writeSoldRoute(route, extras)),
     '',
     '# List every route that you guard now. A route that is not in this list is free.',
     'routes = {',
-    ...guarded.flatMap((route) => writeRouteEntries(route, framework)),
+    ...guardedRoutes.flatMap((route) => writeRouteEntries(route, framework)),
     '}',
     '',
   ];

@@ -46,6 +46,7 @@ export function toRefused({ message }: OriginRefused): Preflight {
   return toPreflight([{ code: 'refused', evidence: message }]);
 }
 
+/** Returns the answer if no request was sent; `evidence` says why. */
 export function toNotAsked(evidence: string): Preflight {
   return toPreflight([{ code: 'not_asked', evidence }]);
 }
@@ -54,7 +55,7 @@ export const VERDICTS = ['go', 'caution', 'no-go'] as const;
 export type PreflightVerdict = (typeof VERDICTS)[number];
 
 /** The verdict that each reason causes. */
-export const REASON_CODES = {
+export const VERDICT_BY_REASON = {
   refused: 'no-go',
   unreachable: 'no-go',
   not_found: 'no-go',
@@ -78,7 +79,7 @@ export const REASON_CODES = {
   flawed_challenge: 'caution',
   not_judged: 'caution',
 } as const satisfies Record<string, 'no-go' | 'caution'>;
-export type ReasonCode = keyof typeof REASON_CODES;
+export type ReasonCode = keyof typeof VERDICT_BY_REASON;
 
 export type PreflightReason = {
   readonly code: ReasonCode;
@@ -135,8 +136,8 @@ export function toPreflight(
   termsDigest: string | null = null,
   otherWays: readonly OtherWay[] = [],
 ): Preflight {
-  const refusals = reasons.filter(({ code }) => REASON_CODES[code] === 'no-go');
-  const doubts = reasons.filter(({ code }) => REASON_CODES[code] === 'caution');
+  const refusals = reasons.filter(({ code }) => VERDICT_BY_REASON[code] === 'no-go');
+  const doubts = reasons.filter(({ code }) => VERDICT_BY_REASON[code] === 'caution');
   const verdict = refusals.length > 0 ? 'no-go' : doubts.length > 0 ? 'caution' : 'go';
   return {
     verdict,

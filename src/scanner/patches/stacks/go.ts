@@ -133,7 +133,7 @@ function writePattern(routes: readonly PatchRoute[]): string {
 
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   const { isBehindProxy, hasBazaar } = extras;
-  const guarded = listSoldRoutes(values, extras);
+  const guardedRoutes = listSoldRoutes(values, extras);
   const networks = listNetworks(values.routes);
   const machines = [...new Set(networks.map(toMachine))];
   return toPatch(FILE, 'go', [
@@ -153,11 +153,11 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
     '',
     '// withPayments wraps the mux. Put it before anything that reads the body.',
     'func withPayments(mux http.Handler) http.Handler {',
-    ...guarded.flatMap((route) => writeSoldRoute(route, extras)),
+    ...guardedRoutes.flatMap((route) => writeSoldRoute(route, extras)),
     `\treturn ${isBehindProxy ? 'asPublic(' : ''}nethttpmw.X402Payment(nethttpmw.Config{`,
     '\t\t// List every route that you guard now. A route that is not in this list is free.',
     '\t\tRoutes: x402http.RoutesConfig{',
-    ...guarded.flatMap(writeRouteEntries),
+    ...guardedRoutes.flatMap(writeRouteEntries),
     '\t\t},',
     '\t\tFacilitator: x402http.NewHTTPFacilitatorClient(&x402http.FacilitatorConfig{',
     '\t\t\tURL: os.Getenv("FACILITATOR_URL"),',

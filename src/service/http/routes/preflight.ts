@@ -4,7 +4,7 @@ import { OFFER_VERDICTS, PAYABLE_BY } from '../../../scanner/model/payability.ts
 import { nullable, oneOf, otherWays, text } from '../../../scanner/model/shapes.ts';
 import {
   type Preflight,
-  REASON_CODES,
+  VERDICT_BY_REASON,
   type ReasonCode,
   VERDICTS,
 } from '../../../scanner/preflight/result.ts';
@@ -57,7 +57,7 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
 };
 
 const nullableText = nullable(text);
-const reasonCodes = Object.keys(REASON_CODES) as ReasonCode[]; // the keys of a closed record
+const reasonCodes = Object.keys(VERDICT_BY_REASON) as ReasonCode[]; // the keys of a closed record
 
 const preflightSchema = Type.Unsafe<Preflight>(
   Type.Object(
