@@ -4,8 +4,8 @@ import { OFFER_VERDICTS, PAYABLE_BY } from '../../../scanner/model/payability.ts
 import { nullable, oneOf, otherWays, text } from '../../../scanner/model/shapes.ts';
 import {
   type Preflight,
-  VERDICT_BY_REASON,
   type ReasonCode,
+  VERDICT_BY_REASON,
   VERDICTS,
 } from '../../../scanner/preflight/result.ts';
 import { toClient } from '../../turns/client-key.ts';
