@@ -69,6 +69,7 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
       'the absolute form of a request target passed the guard of Fastify (x402 issue 3577)',
       'a line end (%0A) passed wildcard routes in TypeScript, Go and Python (x402 pull requests 3036, 3044, 3055)',
       'a lone % passed the guard of Hono (x402 pull request 967), a backslash passed other guards (318)',
+      'a body that is not JSON passed the guard of an agent framework in Python (Bindu pull request 519)',
     ],
   },
   T12: {

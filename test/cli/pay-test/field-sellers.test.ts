@@ -51,6 +51,18 @@ test('a named route that answers 404 is a warning of T1', { timeout: TIMEOUT_MS 
   expect(report.summary).toMatchObject({ delivers: false, gifts: 0, tested: 1 });
 });
 
+test('a POST route that delivers to a body that is not JSON fails T11', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const seller = await startKind('bad-body');
+  const routes = [{ method: 'POST', path: '/report', body: null }];
+  const report = await payTest({ ...seller, routes, failingRoute: null, only: ['T11'] });
+  const trial = report.trials.find(({ id }) => id === 'T11');
+  expect(trial).toMatchObject({ status: 'fail', fix: expect.stringContaining('before the body') });
+  expect(trial?.evidence).toContain('a body that is not JSON: 200 with the body of the resource');
+  expect(trial?.evidence).toContain('an empty body: 200');
+});
+
 describe('a till that takes anything', () => {
   test.each([
     ['any-header', ['T2', 'T12']],

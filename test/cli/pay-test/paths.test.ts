@@ -26,6 +26,11 @@ test.each([
   expect(listPaths('GET', '/v1/ledger?a=1')).toContain(spelling);
 });
 
+test.each(['/ledger', '/v1/ledger'])('no spelling of %s is listed twice', (path) => {
+  const slashed = listPaths('POST', path).filter((spelling) => spelling.includes('//'));
+  expect(new Set(slashed).size).toBe(slashed.length);
+});
+
 test('each listed spelling of a path of one segment begins with a slash or the origin, and differs from the path', () => {
   const paths = listPaths('GET', '/ledger');
   expect(paths).toEqual(expect.arrayContaining(['/\\ledger', '/%2fledger', '/%5cledger']));

@@ -7,6 +7,8 @@ import type { Request, SellerAnswer, SellerReply } from '../seller-client.ts';
 
 type Variant = readonly [name: string, request: Partial<Request>];
 
+const BODY_FIX =
+  'Ask for the payment before the body is read, and answer 402 to a body that cannot be read.';
 const HEAD_FIX = 'Guard HEAD on this path as you guard GET (explain P5 shows the code).';
 
 type Deliveries = {
@@ -14,6 +16,8 @@ type Deliveries = {
   /** HEAD answers with the length of a body that an unpaid GET does not get. */
   readonly heads: readonly string[];
   readonly tried: number;
+  /** True if the seller delivers to a body that it cannot read, and to no other spelling of the path. */
+  readonly isByBody: boolean;
 };
 
 /** Judges a body, or for HEAD its length. */
@@ -29,9 +33,12 @@ export async function tryPaths(tester: RouteTester): Promise<TrialFinding> {
   const { paidAnswer } = tester;
   const comparison =
     paidAnswer === null ? await compareWithFree(tester) : compareWithPaid(paidAnswer);
-  const { gifts, heads, tried } = await listDeliveries(tester, comparison);
+  const { gifts, heads, tried, isByBody } = await listDeliveries(tester, comparison);
   const evidence = [...gifts, ...heads].join('; ');
-  if (gifts.length > 0 && paidAnswer !== null) return { status: 'fail', evidence, isGift: true };
+  if (gifts.length > 0 && paidAnswer !== null) {
+    const fix = isByBody ? { fix: BODY_FIX } : {};
+    return { status: 'fail', evidence, isGift: true, ...fix };
+  }
   if (gifts.length > 0) return { status: 'warn', evidence };
   if (heads.length > 0) return { status: 'warn', evidence, fix: HEAD_FIX };
   return { status: 'pass', evidence: `${tried} unpaid variants: none delivers` };
@@ -43,18 +50,25 @@ async function listDeliveries(
 ): Promise<Deliveries> {
   const gifts: string[] = [];
   const heads: string[] = [];
+  const giftRequests: Partial<Request>[] = [];
   const variants = listPathVariants(tester.route.method, tester.path, tester.origin);
   for (const [name, request] of variants) {
     const reply = await tester.request(request);
     if (!isDelivery(reply)) continue;
-    const reaction = `${name} ${request.path ?? ''}: ${describeReply(reply)}`;
+    const variant = [name, request.path].filter((part) => part !== undefined).join(' ');
+    const reaction = `${variant}: ${describeReply(reply)}`;
     if (request.method !== 'HEAD') {
-      if (await isSold(reply, request)) gifts.push(`${reaction} with ${words}`);
+      if (!(await isSold(reply, request))) continue;
+      gifts.push(`${reaction} with ${words}`);
+      giftRequests.push(request);
     } else if (isSoldLength(Number(reply.headers['content-length']))) {
       heads.push(`HEAD: ${describeReply(reply)} with the length of ${words}`);
     }
   }
-  return { gifts, heads, tried: variants.length };
+  const isByBody =
+    giftRequests.some(({ body }) => body !== undefined) &&
+    giftRequests.every(({ path }) => path === undefined);
+  return { gifts, heads, tried: variants.length, isByBody };
 }
 
 function compareWithPaid(paid: SellerAnswer): Comparison {
@@ -131,7 +145,8 @@ export function listPathVariants(
   const otherMethod = method === 'GET' ? 'POST' : 'GET';
   return [
     ...withPath('trailing slash', `${path}/`),
-    ...withPath('doubled slash', `/${path}`, `${folder}//${name}`),
+    // Before a path of one segment the two are one spelling.
+    ...withPath('doubled slash', ...new Set([`/${path}`, `${folder}//${name}`])),
     ...withPath('case', swappedCase, `${folder}/${name.charAt(0).toUpperCase()}${name.slice(1)}`),
     ...withPath('%2f', joinBy('%2f'), `${path}%2f`),
     ...withPath('encoded separator', joinBy('%5c'), joinBy('%252f')),
@@ -149,6 +164,9 @@ export function listPathVariants(
     ['fragment', { path: `${target}#x` }],
     ...withPath('fragment', `${path}%23x`),
     ...(method === 'GET' ? [['HEAD', { method: 'HEAD' }] as const] : []),
+    // Guards that read the body to find the price or the method of JSON-RPC may let through what they cannot read.
+    ...(method === 'POST' ? [['a body that is not JSON', { body: '{' }] as const] : []),
+    ...(method === 'POST' ? [['an empty body', { body: '' }] as const] : []),
     ['OPTIONS', { method: 'OPTIONS' }],
     withHeader('method override', 'x-http-method-override', method, { method: otherMethod }),
     withHeader('method override', 'x-http-method-override', otherMethod),
