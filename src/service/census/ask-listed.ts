@@ -22,7 +22,7 @@ export type AskListedRequest = {
   readonly resources: readonly CensusResource[];
   /** The permissions of the robots.txt that was read last; null if none was read in the last 30 days. */
   readonly allowed: AllowedPaths | null;
-  /** Paths that are looked up in robots.txt before any resource is asked. If the list is empty, robots.txt is not read. */
+  /** Paths that are looked up in robots.txt before a resource is asked. For an empty list, robots.txt is not read. */
   readonly robotsPaths: readonly string[];
 };
 
@@ -33,7 +33,7 @@ export type AskListedResult = {
   readonly allowed: AllowedPaths | null;
   /** True if robots.txt gave no answer. */
   readonly isRobotsSilent: boolean;
-  /** The longest wait that the origin asked for by Retry-After; null if it asked for none. */
+  /** The longest wait that the origin asked for by Retry-After; 0 if robots.txt answered 429 without it; else null. */
   readonly restMs: number | null;
 };
 
@@ -85,7 +85,7 @@ async function ask(
     waitsMs.push(...readWait(robots));
     // A rate-limited origin gets no further request today.
     isRobotsSilent = isSilent(robots);
-    const restMs = findLongest([0, ...waitsMs]);
+    const restMs = findLongest([0, ...waitsMs]); // not null, which would say that robots.txt was read
     if (isRateLimited(robots)) return { signs, allowed, isRobotsSilent, restMs };
     allowed = await readRobots(robots, robotsPaths, engine);
   }
@@ -110,7 +110,10 @@ function isSilent(robots: HttpObservation): boolean {
   return !robots.ok && robots.reason !== 'redirect-loop' && robots.reason !== 'redirect-refused';
 }
 
-/** Null after a 5xx or no answer. If there is no file, every path is allowed (RFC 9309, 2.3.1.3). */
+/**
+ * Reads which paths robots.txt allows. Null after a 5xx or no answer. If there is no file, every path is allowed
+ * (RFC 9309, 2.3.1.3).
+ */
 async function readRobots(
   robots: HttpObservation,
   paths: readonly string[],

@@ -8,10 +8,8 @@ import type { FinishedScan } from '../scans/finished-scan.ts';
 import { toWantedScope } from '../scans/in-flight-scans.ts';
 import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
 import type { CensusOrigin } from '../store/census.ts';
-import type { Lease } from '../store/leases.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { toNetwork } from '../turns/client-key.ts';
 import { HostLeft, runLook, scanForFree, unlessLimited } from '../turns/in-turn.ts';
 import {
   LimitReached,
@@ -26,13 +24,13 @@ import {
   type AskListedResult,
   ROBOTS_AGENT,
 } from './ask-listed.ts';
+import { LookLeases, toNetworks } from './look-leases.ts';
 import { LISTED_FOR_DAYS } from './plan.ts';
-import { toDomainTarget, toNetworkTarget } from './queue.ts';
 import {
   type CensusListing,
-  findChallenged,
   isSold,
   type ListedSign,
+  listChallengedResources,
   mayAskResource,
   type PostMode,
   toListing,
@@ -64,17 +62,13 @@ export type CensusLookResult = {
   /** Null if the look was not a scan. */
   readonly scan: FinishedScan | null;
   readonly allowed: AllowedPaths | null;
-  /** The longest `Retry-After` of the answers; null if no answer was rate-limited. */
+  /** The longest `Retry-After` of the answers, as `AskListedResult` has it. */
   readonly restMs: number | null;
 };
 
 const MAX_TURN_WAIT_MS = 5_000;
-/** Longer than a look can take, with its waits, its scan and three requests. */
-const LEASE_MS = 240_000;
-/** An owner who leaves during a scan waits at most this long for its end. */
+/** A scan ends at most this long after its owner left, or somebody paid for a scan. */
 const WISH_INTERVAL_MS = 1_000;
-/** All leases of domains and networks have this group. */
-export const LOOK_LEASES = 'census-looks';
 const NOT_CHECKED: CensusLookResult = {
   word: 'not_checked',
   signs: [],
@@ -84,39 +78,31 @@ const NOT_CHECKED: CensusLookResult = {
   restMs: null,
 };
 
+/** The UTC day for which the word of a look counts. */
+export type LookDay = {
+  readonly day: number;
+  /** True if a rest of ours moved the look over midnight. `day` is then the day before. */
+  readonly isMovedByRest: boolean;
+};
+
 /** One look at one origin. The caller holds the lease of its host. */
 export class CensusLook {
   readonly #options: CensusLookOptions;
   readonly #row: CensusOrigin;
   readonly #day: number;
-  readonly #isMadeUpFor: boolean;
+  readonly #isMovedByRest: boolean;
   readonly #origin: Origin;
   readonly #listing: CensusListing;
-  readonly #networks = new Set<string>();
-  readonly #leases: Lease[] = [];
+  readonly leases: LookLeases;
 
-  /** @param isMadeUpFor true if a rest of ours moved the look over midnight. Its word counts for the day before */
-  constructor(
-    options: CensusLookOptions,
-    row: CensusOrigin,
-    day: { readonly day: number; readonly isMadeUpFor: boolean },
-  ) {
+  constructor(options: CensusLookOptions, row: CensusOrigin, { day, isMovedByRest }: LookDay) {
     this.#options = options;
     this.#row = row;
-    this.#day = day.day;
-    this.#isMadeUpFor = day.isMadeUpFor;
+    this.#day = day;
+    this.#isMovedByRest = isMovedByRest;
     this.#origin = parseOrigin(row.originUrl, options.policy);
     this.#listing = toListing(row.listing);
-  }
-
-  /** The /24 or /48 of the origin's first address; its registrable domain before it was resolved. */
-  get network(): string {
-    const [network = this.#row.domain] = this.#networks;
-    return network;
-  }
-
-  get targets(): readonly string[] {
-    return [toDomainTarget(this.#row.domain), ...[...this.#networks].map(toNetworkTarget)];
+    this.leases = new LookLeases(options.store, row.domain);
   }
 
   /** Asks the origin within all limits. Throws LimitReached if a limit forbids it now, and HostLeft. */
@@ -132,14 +118,14 @@ export class CensusLook {
     const work = (client: TurnClient) =>
       isScan ? this.#scan(client) : this.#ask(this.#listing.resources, client);
     try {
-      await this.#lease(toDomainTarget(domain));
+      await this.leases.takeDomain();
       return await runLook(turns, request, work, {
         whenOriginRefused: () => ({ ...NOT_CHECKED, word: 'down', isSilent: true }),
         whenFault: NOT_CHECKED,
         onFault: (error) => onError('a look of the census failed', error),
       });
     } finally {
-      for (const lease of this.#leases) await this.#options.store.leases.release(lease);
+      await this.leases.release();
     }
   }
 
@@ -150,8 +136,8 @@ export class CensusLook {
     if (resources.length < listed.length) onPostUndeclared?.();
     if (resources.length === 0) return NOT_CHECKED;
     const allowed = this.#readStoredRobots();
-    const isKnown = allowed !== null && resources.every(({ path }) => path in allowed);
-    const robotsPaths = isKnown ? [] : this.#listPaths();
+    const isStored = allowed !== null && resources.every(({ path }) => path in allowed);
+    const robotsPaths = isStored ? [] : this.#listPaths();
     const request = { resources, allowed, robotsPaths };
     const { signs, isRobotsSilent, ...facts } = await this.#askListed(request, client);
     const word = toDayWord(signs);
@@ -164,7 +150,7 @@ export class CensusLook {
     const { askListed, store } = this.#options;
     const resolved = await client.resolveOrigin(this.#origin);
     if (resolved.kind === 'addresses') {
-      // The look may not get its turn. It is then passed over while another look at its network runs.
+      // By its stored network, the queue passes over this host while another look at the same network runs.
       const [network = null] = toNetworks(resolved.addresses);
       if (network !== this.#row.network) await store.census.change(this.#row.host, { network });
     }
@@ -174,7 +160,7 @@ export class CensusLook {
   async #scan(client: TurnClient): Promise<CensusLookResult> {
     const { store, scanCoordinator } = this.#options;
     const origin = this.#origin;
-    // A scan would have to wait for other scans, and each retry of the look would request robots.txt again.
+    // A scan would have to wait for these scans, and each retry of the look would request robots.txt again.
     const scans = await store.leases.findLive(['scan', origin.host]);
     if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
     const robotsPaths = this.#listPaths();
@@ -182,6 +168,7 @@ export class CensusLook {
     const { signs, isRobotsSilent, ...facts } = await this.#askListed(request, client);
     const allowed = facts.allowed ?? this.#readStoredRobots();
     const isRefused = allowed === null || robotsPaths.every((path) => allowed[path] === false);
+    // There is a sign only if the origin has no address.
     if (isRefused || facts.restMs !== null || signs.length > 0) {
       const word = toDayWord(signs);
       const isSilent = isRobotsSilent || word === 'down';
@@ -191,19 +178,23 @@ export class CensusLook {
     const scan = await this.#runScan(client);
     const scanFacts = { ...facts, signs: [], isSilent: !scan.reached, scan };
     const word = scan.dayWord;
-    const sellsNothing = findChallenged(scan).length === 0 && (scan.sold ?? []).length === 0;
+    const sellsNothing =
+      listChallengedResources(scan).length === 0 && (scan.sold ?? []).length === 0;
     const unseen = this.#listing.resources.filter(
       (resource) =>
         sellsNothing || (resource.method === 'POST' && !isSold(resource, scan.sold ?? [])),
     );
     if (word === 'payable' || !scan.reached || unseen.length === 0) return { ...scanFacts, word };
-    // A scan judges what the seller declares. What only indexes list decides the word if nothing is declared.
+    // A scan judges what the seller declares. If the seller declares nothing, what only indexes list decides the word.
     const answer = (await unlessLimited(this.#ask(unseen, client))) ?? NOT_CHECKED;
     const isCounted = answer.word === 'payable' || sellsNothing;
     return { ...scanFacts, signs: answer.signs, word: isCounted ? answer.word : word };
   }
 
-  /** Rejects with HostLeft if the owner leaves during the scan, with Saturated if somebody pays for one, and at midnight. */
+  /**
+   * Rejects with HostLeft if the owner leaves during the scan, with Saturated if somebody pays for a scan of the host,
+   * and with LimitReached at midnight.
+   */
   async #runScan(client: TurnClient): Promise<FinishedScan> {
     const { scanCoordinator, scanner } = this.#options;
     const ending = new AbortController();
@@ -218,8 +209,9 @@ export class CensusLook {
       }
       ending.signal.throwIfAborted();
     };
-    const endIfLeft = () => void beforeRequest().catch(() => undefined);
-    const timer = setInterval(endIfLeft, WISH_INTERVAL_MS).unref();
+    // `beforeRequest` has aborted the scan when it rejects, so its error is not needed again.
+    const endEarly = () => void beforeRequest().catch(() => undefined);
+    const timer = setInterval(endEarly, WISH_INTERVAL_MS).unref();
     const { candidates, resources } = this.#listing;
     const listed = [...resources, ...candidates];
     const census = { listed, robotsAgent: ROBOTS_AGENT, beforeRequest };
@@ -261,31 +253,18 @@ export class CensusLook {
   }
 
   /**
-   * Throws LimitReached if another look asks one of these networks now, and HostLeft. Marks the look as begun before its
-   * first request.
+   * Marks the look as begun before its first request. Throws HostLeft, and LimitReached after midnight or if another
+   * look asks one of these networks now.
    */
   async #beforeConnect(addresses: readonly Address[]): Promise<void> {
     // After midnight the request would count for the next day.
     const isToday = utcDay(this.#options.store.now()) === this.#day;
-    if (!isToday && !this.#isMadeUpFor) throw new LimitReached();
-    if (this.#networks.size === 0) {
-      for (const network of toNetworks(addresses)) {
-        await this.#lease(toNetworkTarget(network));
-        this.#networks.add(network);
-      }
+    if (!isToday && !this.#isMovedByRest) throw new LimitReached();
+    if (!this.leases.hasNetworks) {
+      await this.leases.takeNetworks(addresses);
       await this.#markBegun();
     }
     await this.#requireWish();
-  }
-
-  /** Leases a domain or network. All instances see the leases by their group. Throws LimitReached. */
-  async #lease(target: string): Promise<void> {
-    const outcome = await this.#options.store.leases.take({
-      ...{ scope: [LOOK_LEASES, target], group: LOOK_LEASES, data: target },
-      ...{ limit: 1, lifetimeMs: LEASE_MS, endsWithOwner: true },
-    });
-    if (!outcome.taken) throw new LimitReached();
-    this.#leases.push(outcome.lease);
   }
 
   /** The mark prevents a second look at the origin on this day after a crash. */
@@ -293,8 +272,4 @@ export class CensusLook {
     const { census } = this.#options.store;
     await census.change(this.#row.host, { begunDay: this.#day });
   }
-}
-
-function toNetworks(addresses: readonly Address[]): readonly string[] {
-  return [...new Set(addresses.map(({ address }) => toNetwork(address)))];
 }

@@ -8,14 +8,14 @@ import {
   CensusLook,
   type CensusLookOptions,
   type CensusLookResult,
-  LOOK_LEASES,
+  type LookDay,
 } from './census-look.ts';
+import { LOOK_LEASES } from './look-leases.ts';
+import { type EndedLook, LookRest, OutageWindow } from './outage.ts';
 import { canScanEndToday, DAY_MS, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
-import { type EndedLook, LookQueue, LookRest, OutageWindow } from './queue.ts';
+import { LookQueue } from './queue.ts';
 import type { Wishes } from './wishes.ts';
 import { CensusWords } from './words.ts';
-
-type LookDay = { readonly day: number; readonly isMadeUpFor: boolean };
 
 type CensusOptions = Omit<CensusLookOptions, 'wishes'> & {
   readonly wishes: Wishes;
@@ -40,7 +40,7 @@ export class Census {
   readonly #outages = new OutageWindow();
   readonly #rest = new LookRest();
   readonly #queue = new LookQueue();
-  /** Hosts whose look met a limit after its start. The look is tried again. */
+  /** Hosts whose look began and met a limit. The look is tried again. */
   readonly #postponed = new Set<string>();
   /** Start times of the looks of the last second. */
   #recentStartsMs: readonly number[] = [];
@@ -113,8 +113,8 @@ export class Census {
     if (this.#rest.isResting(nowMs)) return [];
     const keyedHash = await this.#words.readKeyedHash();
     this.#recentStartsMs = this.#recentStartsMs.filter((atMs) => atMs > nowMs - SECOND_MS);
-    const allowed = Math.max(0, MAX_LOOKS_PER_SECOND - this.#recentStartsMs.length);
-    if (allowed === 0) return [];
+    const freeStarts = Math.max(0, MAX_LOOKS_PER_SECOND - this.#recentStartsMs.length);
+    if (freeStarts === 0) return [];
     const origins: DueOrigin[] = [];
     for await (const batch of store.census.readDue(due)) origins.push(...batch);
     const leases = await store.leases.findLive({ group: LOOK_LEASES });
@@ -123,7 +123,7 @@ export class Census {
       isPaidScanRunning: scanCoordinator.running() > 0,
       isScanDue: (origin) =>
         canScanEndToday(nowMs) && isWeekPassed(keyedHash, origin, utcDay(nowMs)),
-      limit: Math.min(limit, allowed),
+      limit: Math.min(limit, freeStarts),
     });
     this.#recentStartsMs = [...this.#recentStartsMs, ...hosts.map(() => nowMs)];
     return hosts;
@@ -137,6 +137,7 @@ export class Census {
     });
   }
 
+  /** Stores the word of a look whose day has passed, and looks if today's look is due. */
   async #lookIfDue(row: CensusOrigin): Promise<void> {
     const nowMs = this.#options.store.now();
     const today = utcDay(nowMs);
@@ -145,9 +146,9 @@ export class Census {
     if (row.silence !== null) return this.#words.decideSilence(row.host, 'down');
     if (plannedDay >= today) return this.#look(row);
     if (this.#rest.hasMoved(row.lookAtMs, nowMs, DAY_MS) && row.begunDay !== plannedDay)
-      return this.#askOrigin(row, { day: plannedDay, isMadeUpFor: true });
-    await this.#words.store(row.host, plannedDay, 'not_checked');
-    // The host's second of the day is still to come.
+      return this.#askOrigin(row, { day: plannedDay, isMovedByRest: true });
+    await this.#words.storeWord(row.host, plannedDay, 'not_checked');
+    // Today's look waits for the host's second of the day.
     const lookAtMs = lookTimeMs(await this.#words.readKeyedHash(), row.host, today);
     if (lookAtMs > nowMs) return this.#words.planLook(row.host, today);
     await this.#look(row);
@@ -168,29 +169,30 @@ export class Census {
     const wasInterrupted = begunDay === day && !this.#postponed.has(host);
     // `restUntilMs` is the end of the origin's Retry-After.
     if (!wasInterrupted && (restUntilMs ?? 0) <= store.now())
-      return this.#askOrigin(row, { day, isMadeUpFor: false });
-    await this.#words.store(host, day, 'not_checked');
+      return this.#askOrigin(row, { day, isMovedByRest: false });
+    await this.#words.storeWord(host, day, 'not_checked');
     await this.#words.planLook(row.host);
   }
 
+  /** Runs a look, and stores what it found. A silent origin gets its word later. */
   async #askOrigin(row: CensusOrigin, lookDay: LookDay): Promise<void> {
     const { host, domain } = row;
-    // Midnight may pass before the look ends.
+    // Midnight may pass before the look ends, so the day is not read from the clock again.
     const { day } = lookDay;
     const look = new CensusLook(this.#options, row, lookDay);
-    const mayScan = !lookDay.isMadeUpFor && canScanEndToday(this.#options.store.now());
+    const mayScan = !lookDay.isMovedByRest && canScanEndToday(this.#options.store.now());
     const isScan = mayScan && isScanDue(await this.#words.readKeyedHash(), row, day);
     const result = await this.#runLook(look, row, { isScan, day });
     if (result === null) return this.#words.skipDay(row);
     await this.#words.storeFindings(row, result, { day, isScan });
     const isUndecided = result.isSilent && result.word === 'down';
-    if (isUndecided) await this.#words.postpone(host, result.scan, day);
+    if (isUndecided) await this.#words.postponeWord(host, result.scan, day);
     else {
       await this.#words.publish(result.scan);
-      await this.#words.store(host, day, result.word);
+      await this.#words.storeWord(host, day, result.word);
       await this.#words.planLook(host, day + 1);
     }
-    const { network } = look;
+    const { network } = look.leases;
     await this.#judgeNetwork({ host, domain, network, isSilent: result.isSilent });
   }
 
@@ -209,7 +211,7 @@ export class Census {
       await this.#words.decideSilence(host, isUp ? 'down' : 'not_checked');
   }
 
-  /** Returns null if the host left while the look ran. */
+  /** Returns null if the host left while the look ran. Throws LimitReached if a limit forbids the look now. */
   async #runLook(
     look: CensusLook,
     { host }: CensusOrigin,
@@ -220,7 +222,7 @@ export class Census {
     try {
       const result = await look.run(isScan);
       this.#postponed.delete(host);
-      this.#queue.end(host);
+      this.#queue.forgetRejection(host);
       return result;
     } catch (error) {
       if (error instanceof HostLeft) return null;
@@ -230,7 +232,7 @@ export class Census {
       }
       throw error;
     } finally {
-      this.#queue.use(look.targets, store.now() - beganMs, day);
+      this.#queue.countTime(look.leases.targets, store.now() - beganMs, day);
     }
   }
 }

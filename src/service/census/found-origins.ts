@@ -20,13 +20,13 @@ export type FoundOrigin = ListedOrigin & {
 };
 
 const MAX_BAZAAR_ROWS = 20;
-/** More hosts are not taken from one import. */
+/** Limit of hosts that are taken from one import. */
 export const MAX_HOSTS = 50_000;
 const ROWS_PER_TURN = 100;
 /** A part of a path that the buyer fills in, like `/:city` or `{city}`. The census knows no value for it. */
 const PLACEHOLDER = /\/:\w|[{}]|%7b|%7d/i;
 
-/** Returns one digit. */
+/** Ranks a resource by one digit. More digits would not sort as text. */
 export type RankRow = (resource: CensusResource) => number;
 
 export type FoundOriginsOptions = {
@@ -41,7 +41,7 @@ export type FoundOriginsOptions = {
 export class FoundOrigins {
   readonly byHost = new Map<string, FoundOrigin>();
   readonly #options: FoundOriginsOptions;
-  /** Only of hosts that have more rows than are kept. */
+  /** The order of each resource by its key. Only hosts with more rows than are kept have an entry. */
   readonly #ordersByHost = new Map<
     string,
     { readonly rank: RankRow; readonly orders: Map<string, string> }
@@ -99,7 +99,7 @@ export class FoundOrigins {
     return found;
   }
 
-  /** All rows are read. Of more than 20 resources, those with the lowest rank are kept, and of those with the lowest hash. */
+  /** Keeps at most 20 resources: those with the lowest rank and, if ranks are equal, with the lowest hash. */
   async #addResource(found: FoundOrigin, resource: CensusResource): Promise<void> {
     const { resources } = found;
     resources.set(toKey(resource), resource);
@@ -114,10 +114,10 @@ export class FoundOrigins {
   /** Computes the order of each resource once. */
   async #findOrders({ origin: { host }, resources }: FoundOrigin): Promise<Map<string, string>> {
     const { keyedHash = (text: string) => text, readRanks } = this.#options;
-    const known = this.#ordersByHost.get(host);
-    const rank = known?.rank ?? (await readRanks?.(host)) ?? (() => 0);
-    const orders = known?.orders ?? new Map<string, string>();
-    if (known === undefined) this.#ordersByHost.set(host, { rank, orders });
+    const earlier = this.#ordersByHost.get(host);
+    const rank = earlier?.rank ?? (await readRanks?.(host)) ?? (() => 0);
+    const orders = earlier?.orders ?? new Map<string, string>();
+    if (earlier === undefined) this.#ordersByHost.set(host, { rank, orders });
     for (const [key, resource] of resources) {
       if (!orders.has(key)) orders.set(key, `${rank(resource)} ${keyedHash(`row ${host} ${key}`)}`);
     }

@@ -8,6 +8,7 @@ import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { secondOfDay, withLease } from '../turns/in-turn.ts';
 import { LimitReached } from '../turns/origin-turns.ts';
+import { type Candidate, chooseOrigins, isExcluded } from './choose-origins.ts';
 import {
   type FoundOrigin,
   FoundOrigins,
@@ -15,17 +16,8 @@ import {
   type RankRow,
 } from './found-origins.ts';
 import { type ImportFacts, mergeListing } from './merge-listing.ts';
-import {
-  type Candidate,
-  chooseOrigins,
-  createKeyedHash,
-  DAY_MS,
-  isExcluded,
-  type KeyedHash,
-  LISTED_FOR_DAYS,
-  lookTimeMs,
-} from './plan.ts';
-import { type CensusSource, isSame, isSold, toListing } from './resources.ts';
+import { createKeyedHash, DAY_MS, type KeyedHash, LISTED_FOR_DAYS, lookTimeMs } from './plan.ts';
+import { type CensusSource, isSameResource, isSold, toListing } from './resources.ts';
 import type { Wishes } from './wishes.ts';
 
 type ListingReaderOptions = {
@@ -83,7 +75,7 @@ type CensusImportsOptions = Omit<ListingReaderOptions, 'keyedHash' | 'readRanks'
 };
 
 const SECOND_MS = 1_000;
-/** An import reads up to a hundred pages, and waits when the index asks for it. */
+/** Longer than an import, which reads up to a hundred pages and waits when the index asks for it. */
 const IMPORT_LEASE_MS = 60 * 60 * SECOND_MS;
 
 export class CensusImports {
@@ -113,7 +105,7 @@ export class CensusImports {
         if (this.originCount === 0) this.originCount = await countChosen(store);
         if (await this.#isDue(source)) {
           // All sources share one lease, because each import chooses among the origins that earlier imports stored.
-          await withLease(store, ['census-import'], IMPORT_LEASE_MS, () => this.#run(source));
+          await withLease(store, ['census-import'], IMPORT_LEASE_MS, () => this.#import(source));
         }
         this.failedDays.set(source, await countFailedDays(store, source));
       } catch (error) {
@@ -132,35 +124,39 @@ export class CensusImports {
     return last.day < utcDay(nowMs) && nowMs % DAY_MS >= dueMs;
   }
 
-  async #run(source: CensusSource): Promise<void> {
+  async #import(source: CensusSource): Promise<void> {
     const { store, onError } = this.#options;
+    // Another instance may have ended the import before this one got the lease.
     if (!(await this.#isDue(source))) return;
     const day = utcDay(store.now());
     const keyedHash = createKeyedHash(await store.census.readSecret());
     const readRanks = (host: string) => this.#readRanks(host);
     const options = { ...this.#options, keyedHash, readRanks };
     const { found, isComplete, detail } = await readListings(source, options);
-    // This process stops. The next process repeats the import.
+    // This process stops, so the import may be incomplete. The next process repeats it.
     if (this.#options.signal?.aborted === true) return;
     if (!isComplete) onError(`census: the import of ${source} broke off: ${detail}`, null);
-    await this.#store(found, { source, day, isComplete }, keyedHash);
+    await this.#storeChoice(found, { source, day, isComplete }, keyedHash);
     await store.census.endImport(source, day, isComplete);
   }
 
-  /** Resources that the seller sells, or that answered a challenge, go before those that are known, and these before others. */
+  /**
+   * Ranks the resources of a host. First come those that the seller sells or that answered a challenge, then those that
+   * are stored already, then others.
+   */
   async #readRanks(host: string): Promise<RankRow> {
     const row = await this.#options.store.census.get(host);
     const { resources, candidates, sold } = toListing(row?.listing ?? null);
-    const knownResources = [...resources, ...candidates];
+    const storedResources = [...resources, ...candidates];
     return (resource) => {
-      const same = knownResources.find((one) => isSame(one, resource));
+      const same = storedResources.find((one) => isSameResource(one, resource));
       if (same?.isChallenged || isSold(resource, sold)) return 0;
       return same === undefined ? 2 : 1;
     };
   }
 
   /** Chooses among the found and the stored origins, and stores the choice. */
-  async #store(found: FoundOrigins, facts: ImportFacts, keyedHash: KeyedHash): Promise<void> {
+  async #storeChoice(found: FoundOrigins, facts: ImportFacts, keyedHash: KeyedHash): Promise<void> {
     const { store, config, wishes, onError } = this.#options;
     await wishes.storeExclusions();
     const { names: excluded, faults } = await wishes.readExclusions();
@@ -179,9 +175,9 @@ export class CensusImports {
       candidates.set(host, { host, domain, isAsked: wasChosen.get(host) ?? false });
     const limits = { maxOrigins: config.maxOrigins, excluded, optedOut, keyedHash };
     const { hosts } = await chooseOrigins([...candidates.values()], limits);
-    // Owners who have opted out are not chosen, but keep the flag for the time after their wish.
+    // Hosts of owners who opted out are not asked. They keep their flag for the day on which the owner opts in again.
     const keptHosts = [...optedOut].filter(
-      (host) => wasChosen.get(host) && !isOut(host, candidates, excluded),
+      (host) => wasChosen.get(host) && !isGoneOrExcluded(host, candidates, excluded),
     );
     for (const host of keptHosts) hosts.add(host);
     await this.#storeFlags(wasChosen, { hosts, found });
@@ -207,7 +203,12 @@ export class CensusImports {
     }
   }
 
-  async #storeListing({ origin: found, isChosen, facts, keyedHash }: ListingChange): Promise<void> {
+  async #storeListing({
+    origin: found,
+    isChosen,
+    facts,
+    keyedHash,
+  }: ImportedOrigin): Promise<void> {
     const { store, config } = this.#options;
     const { census, now } = store;
     const { domain, origin } = found;
@@ -221,14 +222,14 @@ export class CensusImports {
   }
 }
 
-type ListingChange = {
+type ImportedOrigin = {
   readonly origin: FoundOrigin;
   readonly isChosen: boolean;
   readonly facts: ImportFacts;
   readonly keyedHash: KeyedHash;
 };
 
-function isOut(
+function isGoneOrExcluded(
   host: string,
   candidates: ReadonlyMap<string, Candidate>,
   excluded: ReadonlySet<string>,
@@ -244,8 +245,9 @@ async function countChosen({ census }: Store): Promise<number> {
   return count;
 }
 
+/** Counts the newest imports of a source that failed, one after the other. */
 async function countFailedDays({ census }: Store, source: CensusSource): Promise<number> {
   const imports = await census.findImports(source);
-  const completeAt = imports.findIndex(({ isComplete }) => isComplete);
-  return completeAt === -1 ? imports.length : completeAt;
+  const newestComplete = imports.findIndex(({ isComplete }) => isComplete);
+  return newestComplete === -1 ? imports.length : newestComplete;
 }

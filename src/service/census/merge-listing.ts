@@ -4,13 +4,13 @@ import type { FoundOrigin } from './found-origins.ts';
 import {
   type CensusListing,
   type CensusSource,
-  findChallenged,
-  isSame,
+  isSameResource,
   isSold,
   type KnownResource,
   type ListedSign,
+  listChallengedResources,
+  MAX_ASKED_RESOURCES,
   MAX_KEPT_RESOURCES,
-  MAX_RESOURCES,
   noteAnswers,
   noteChallenges,
   type PostMode,
@@ -36,10 +36,9 @@ export function mergeListing(
 ): CensusListing {
   const known = [...stored.resources, ...stored.candidates].map((resource): KnownResource => {
     const others = resource.sources.filter((name) => name !== source);
-    const isListed = found.resources.has(toKey(resource)) || !isComplete;
-    const wasListed = others.length < resource.sources.length;
-    const stays = found.resources.has(toKey(resource)) || (isListed && wasListed);
-    return { ...resource, sources: stays ? [...others, source] : others };
+    const isFound = found.resources.has(toKey(resource));
+    const isListed = isFound || (!isComplete && resource.sources.includes(source));
+    return { ...resource, sources: isListed ? [...others, source] : others };
   });
   const knownKeys = new Set(known.map(toKey));
   const added = [...found.resources.values()]
@@ -64,8 +63,8 @@ export function chooseResources(
 ): Pick<CensusListing, 'resources' | 'candidates'> {
   const ranked = rankResources(listed, { chosen: resources, sold, post });
   return {
-    resources: ranked.slice(0, MAX_RESOURCES),
-    candidates: ranked.slice(MAX_RESOURCES, MAX_KEPT_RESOURCES),
+    resources: ranked.slice(0, MAX_ASKED_RESOURCES),
+    candidates: ranked.slice(MAX_ASKED_RESOURCES, MAX_KEPT_RESOURCES),
   };
 }
 
@@ -80,13 +79,13 @@ export function addFindings(
   { signs, scan }: Findings,
   { day, post }: { readonly day: number; readonly post: PostMode },
 ): CensusListing {
-  const challenged = scan === null ? [] : findChallenged(scan);
+  const challenged = scan === null ? [] : listChallengedResources(scan);
   const sold = scan?.sold ?? listing.sold;
   const listed = [...listing.resources, ...listing.candidates];
   // Rows of strangers may have left no place for the row of what the seller sells.
   const added = challenged
     .filter((resource) => listing.resources.length === 0 || isSold(resource, sold))
-    .filter((resource) => !listed.some((other) => isSame(resource, other)))
+    .filter((resource) => !listed.some((other) => isSameResource(resource, other)))
     .map((resource): KnownResource => ({ ...resource, sources: ['scan'] }));
   const noted = noteAnswers(noteChallenges([...listed, ...added], challenged), signs, day);
   const { resources } = listing;

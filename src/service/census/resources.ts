@@ -11,7 +11,7 @@ export type CensusSource = 'bazaar' | 'x402scan' | 'file';
 
 /** A listed resource, and what it answered so far. */
 export type KnownResource = CensusResource & {
-  /** `scan`: a scan found the resource. No source lists a resource of the origin, or no kept row lists what it sells. */
+  /** `scan`: a scan found that the resource is sold, and no kept row of a source lists it. */
   readonly sources: readonly (CensusSource | 'scan')[];
   /** True if the resource has answered a challenge. */
   readonly isChallenged?: true;
@@ -19,18 +19,18 @@ export type KnownResource = CensusResource & {
   readonly goneDay?: number;
 };
 
-/** A scan probes the same number of resources. */
+/** A scan probes at most as many resources. */
 const MAX_CHALLENGED = 6;
 
 /** The resources whose challenges a scan read. They are asked if no index lists a resource of the origin. */
-export function findChallenged({ report }: Pick<FinishedScan, 'report'>) {
+export function listChallengedResources({ report }: Pick<FinishedScan, 'report'>) {
   const challenged = (report.payability ?? []).flatMap(({ method, path }) =>
     method === 'GET' || method === 'POST' ? [{ method, path } as const] : [],
   );
   return challenged.slice(0, MAX_CHALLENGED);
 }
 
-/** The setting CENSUS_POST. */
+/** The value of CENSUS_POST, which decides which POSTs a look sends. */
 export type PostMode = 'declared' | 'listed';
 
 /** The answer of one resource in a look. */
@@ -44,8 +44,9 @@ type RankFacts = {
 };
 
 /**
- * The best rank goes first. A resource that has answered a challenge keeps its place. Anybody may list a resource, so what
- * the seller's documents sell precedes other rows. A resource that is gone comes back after all others that may be asked.
+ * The best rank goes first. A resource that has answered a challenge keeps its place. Anybody may list a resource, so
+ * what the seller's documents sell precedes other rows. A resource that is gone comes back after all others that may be
+ * asked.
  */
 const RANKS = {
   challengedAndAsked: 0,
@@ -57,7 +58,7 @@ const RANKS = {
   postUndeclared: 6,
 } as const;
 
-/** Sorts the resources. The order of resources of the same rank stays; of those that are gone, the longest gone is first. */
+/** Sorts the resources by rank. Resources of one rank keep their order, but of gone ones the longest gone is first. */
 export function rankResources(
   listed: readonly KnownResource[],
   facts: RankFacts,
@@ -69,7 +70,7 @@ export function rankResources(
 }
 
 function rankResource(resource: KnownResource, { chosen, sold, post }: RankFacts): number {
-  const isAsked = chosen.some((other) => isSame(other, resource));
+  const isAsked = chosen.some((other) => isSameResource(other, resource));
   if (resource.isChallenged) return isAsked ? RANKS.challengedAndAsked : RANKS.challenged;
   if (!mayAskResource(resource, sold, post)) return RANKS.postUndeclared;
   if (resource.goneDay !== undefined) return RANKS.gone;
@@ -114,7 +115,7 @@ export function noteAnswers(
 ): readonly KnownResource[] {
   return resources.map((resource) => {
     const sign = signs.find(
-      (each) => each.resource !== undefined && isSame(each.resource, resource),
+      (each) => each.resource !== undefined && isSameResource(each.resource, resource),
     );
     if (sign === undefined) return resource;
     const { goneDay: _, ...rest } = resource;
@@ -130,7 +131,7 @@ export function noteChallenges(
   challenged: readonly CensusResource[],
 ): readonly KnownResource[] {
   return resources.map((resource) => {
-    if (!challenged.some((other) => isSame(resource, other))) return resource;
+    if (!challenged.some((other) => isSameResource(resource, other))) return resource;
     const { goneDay: _, ...rest } = resource;
     return { ...rest, isChallenged: true };
   });
@@ -140,7 +141,7 @@ function isGoneStatus(status: number): boolean {
   return NOT_SOLD_STATUSES.has(status) || status >= 500;
 }
 
-export function isSame(one: CensusResource, other: CensusResource): boolean {
+export function isSameResource(one: CensusResource, other: CensusResource): boolean {
   return one.method === other.method && one.path === other.path;
 }
 
@@ -160,8 +161,8 @@ export type CensusListing = {
   readonly isBazaarCut: boolean;
 };
 
-export const MAX_RESOURCES = 2;
-/** Asked and further resources of an origin. */
+export const MAX_ASKED_RESOURCES = 2;
+/** Limit of the asked and further resources of an origin. */
 export const MAX_KEPT_RESOURCES = 20;
 
 const NOT_LISTED: CensusListing = {

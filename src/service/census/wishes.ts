@@ -4,7 +4,8 @@ import type { OriginPolicy } from '../../scanner/guard/origin.ts';
 import { type Exclusions, readExclusions } from '../config/census.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { isExcluded, LISTED_FOR_DAYS } from './plan.ts';
+import { isExcluded } from './choose-origins.ts';
+import { LISTED_FOR_DAYS } from './plan.ts';
 
 type WishesOptions = {
   readonly store: Store;
@@ -19,7 +20,7 @@ const NOBODY: Exclusions = { names: new Set(), faults: [] };
 export class Wishes {
   readonly #options: WishesOptions;
   #exclusions = NOBODY;
-  /** The names that the store has already. */
+  /** The names that the store has already, joined by spaces. */
   #storedNames = '';
 
   constructor(options: WishesOptions) {
@@ -27,8 +28,8 @@ export class Wishes {
   }
 
   /**
-   * True if the host is chosen and listed, its owner has not opted out, and the operator has not excluded it. Nothing is
-   * cached. Ask right before each request, each word and each publication.
+   * True if the host is chosen and listed, its owner has not opted out, and the operator has not excluded it. Nothing
+   * is cached. Call it right before each request, each word and each publication.
    */
   async mayAsk(host: string): Promise<boolean> {
     const { store } = this.#options;
@@ -42,7 +43,7 @@ export class Wishes {
     return (await store.listing.get(host)).settings.listed;
   }
 
-  /** Reads the file. If it cannot be read, the last exclusions stay. */
+  /** Reads the file of CENSUS_EXCLUDE. If it cannot be read, the exclusions of the last reading stay. */
   async readExclusions(): Promise<Exclusions> {
     const { excludePath, policy, onError } = this.#options;
     if (excludePath === null) return NOBODY;

@@ -34,8 +34,10 @@ export class CensusWords {
     this.#options = options;
   }
 
+  /** Reads the secret of the store once. */
   readKeyedHash(): Promise<KeyedHash> {
     this.#keyedHash ??= this.#options.store.census.readSecret().then(createKeyedHash);
+    // After an error, the next call reads again.
     this.#keyedHash.catch(() => {
       this.#keyedHash = null;
     });
@@ -53,7 +55,7 @@ export class CensusWords {
     const restUntilMs = restMs === null ? null : store.now() + Math.min(restMs, MAX_REST_MS);
     // If robots.txt refuses a scan, the next scan is tried in a week.
     const isRefused = isScan && allowed !== null && restMs === null;
-    const isScanned = scan === null ? isRefused : !(hasOnly429Answers(scan) || isSilent);
+    const countsAsScan = scan === null ? isRefused : !(hasOnly429Answers(scan) || isSilent);
     // An import may have changed the listing meanwhile.
     const row = await store.census.get(host);
     if (row === null) return;
@@ -64,13 +66,13 @@ export class CensusWords {
       restUntilMs,
       robots: Object.fromEntries(robots.filter(([path]) => listed.has(path))),
       ...(allowed && { robotsDay: day }),
-      ...(isScanned && { scannedDay: day }),
+      ...(countsAsScan && { scannedDay: day }),
       listing: { ...listing },
     });
   }
 
-  /** Waits for later looks, which show whether the origin or our network was down. */
-  async postpone(host: string, scan: FinishedScan | null, day: number): Promise<void> {
+  /** Leaves the word open until later looks show whether the origin or our network was down. */
+  async postponeWord(host: string, scan: FinishedScan | null, day: number): Promise<void> {
     const { store } = this.#options;
     const lookAtMs = findWordDeadlineMs(store.now(), day);
     // `silence` holds the id of the silent scan; it is empty after a look without a scan.
@@ -92,7 +94,7 @@ export class CensusWords {
         onError(`census: the scan of ${host} was not published`, error);
       });
     }
-    await this.store(host, row.begunDay, word);
+    await this.storeWord(host, row.begunDay, word);
     const scanned = isPublished ? { scannedDay: row.begunDay } : {};
     await store.census.change(host, { silence: null, ...scanned });
     await this.planLook(row.host, row.begunDay + 1);
@@ -108,32 +110,33 @@ export class CensusWords {
     const scan = fromStoredReport(result);
     const listing = addFindings(toListing(row.listing), { signs: [], scan }, { day: today, post });
     await store.census.change(host, { scannedDay: today, listing: { ...listing } });
-    await this.store(host, today, scan.dayWord);
+    await this.storeWord(host, today, scan.dayWord);
     return true;
   }
 
-  /** A scan that could judge nobody says nothing about the origin, and is not published. */
+  /** Publishes a scan. A rate-limited scan says nothing about the origin, and is not published. */
   async publish(scan: FinishedScan | null): Promise<void> {
     const { scanCoordinator, wishes } = this.#options;
     if (scan === null || scan.rateLimited) return;
     if (await wishes.mayAsk(scan.host)) await scanCoordinator.publish(scan.scanId, 'census');
   }
 
-  async store(host: string, day: number, word: DayWord): Promise<void> {
+  /** Stores the word of a day, unless the host may no longer be asked or has a word of that day. */
+  async storeWord(host: string, day: number, word: DayWord): Promise<void> {
     const { store, wishes, onWord } = this.#options;
     if (!(await wishes.mayAsk(host))) return;
     if (await store.census.insertWord(host, day, word)) onWord?.(word);
     await store.census.fold(host);
   }
 
-  /** Plans tomorrow's look. Removes an origin that is no longer asked and has no word on any shown day. */
+  /** Plans tomorrow's look. Or removes an origin that is no longer asked and has no word on any shown day. */
   async skipDay(row: CensusOrigin): Promise<void> {
     const { census, directory, listing } = this.#options.store;
     await census.fold(row.host);
     const folded = await census.get(row.host);
-    const isEmpty = folded?.letters === DAY_LETTERS.not_checked.repeat(SHOWN_DAYS);
+    const hasNoWord = folded?.letters === DAY_LETTERS.not_checked.repeat(SHOWN_DAYS);
     const firstDay = utcDay(this.#options.store.now()) - LISTED_FOR_DAYS;
-    const isGone = isEmpty && (row.lastDay < firstDay || !row.isChosen);
+    const isGone = hasNoWord && (row.lastDay < firstDay || !row.isChosen);
     // The row of a host with a record stays, because readers find in it that the host is excluded.
     const isWithheld =
       folded?.excludedAtMs !== null || !(await listing.get(row.host)).settings.listed;
@@ -143,14 +146,17 @@ export class CensusWords {
     await this.planLook(row.host);
   }
 
-  /** The default day is tomorrow. */
+  /** Plans the look of a day, by default of tomorrow. */
   async planLook(host: string, day = utcDay(this.#options.store.now()) + 1): Promise<void> {
     const lookAtMs = lookTimeMs(await this.readKeyedHash(), host, day);
     await this.#options.store.census.change(host, { lookAtMs });
   }
 }
 
-/** A scan in which no challenge could be judged for another reason than 429 would find the same tomorrow. */
+/**
+ * True if only answers of 429 kept the scan from a judgement. Such a scan is repeated on the next day. After another
+ * reason, the next day's scan would find the same.
+ */
 function hasOnly429Answers({ rateLimited, report }: FinishedScan): boolean {
   return (
     rateLimited && !report.results.some(({ id, outcome }) => id === 'P2' && outcome === 'unread')

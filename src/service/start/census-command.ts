@@ -12,9 +12,10 @@ import { SettingError } from '../../scanner/environment/setting-error.ts';
 import { scannerUserAgent } from '../../scanner/probe/client/user-agent.ts';
 import { createAnswerReader } from '../../scanner/third-parties/answer-reader.ts';
 import { MAX_LOOKS, MAX_LOOKS_PER_SECOND } from '../census/census.ts';
+import { chooseOrigins } from '../census/choose-origins.ts';
 import { listSources, readListings } from '../census/import.ts';
-import { chooseOrigins, createKeyedHash } from '../census/plan.ts';
-import { MAX_RESOURCES } from '../census/resources.ts';
+import { createKeyedHash } from '../census/plan.ts';
+import { MAX_ASKED_RESOURCES } from '../census/resources.ts';
 import { type CensusConfig, readExclusions } from '../config/census.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { utcDay } from '../store/statistics.ts';
@@ -139,7 +140,7 @@ async function planDay(
   for (const host of hosts) {
     const keys = [...(origins.get(host)?.resources ?? [])];
     const permittedKeys = keys.filter((key) => post === 'listed' || key.startsWith('GET '));
-    resourceCount += Math.min(permittedKeys.length, MAX_RESOURCES);
+    resourceCount += Math.min(permittedKeys.length, MAX_ASKED_RESOURCES);
     if (permittedKeys.length === 0 && keys.length > 0) postUndeclared += 1;
   }
   const scans = hosts.size / WEEK_DAYS;

@@ -5,12 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../../src/scanner/guard/origin.ts';
-import {
-  type Candidate,
-  chooseOrigins,
-  createKeyedHash,
-  lookTimeMs,
-} from '../../../src/service/census/plan.ts';
+import { type Candidate, chooseOrigins } from '../../../src/service/census/choose-origins.ts';
+import { createKeyedHash, lookTimeMs } from '../../../src/service/census/plan.ts';
 import { parseExclusions, readExclusions, readLines } from '../../../src/service/config/census.ts';
 import { keyedHash } from './census-rig.ts';
 

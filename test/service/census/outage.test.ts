@@ -1,6 +1,6 @@
 /** A look without an answer means that the origin is down, or that our own network fails. */
 import { describe, expect, test } from 'vitest';
-import { OutageWindow } from '../../../src/service/census/queue.ts';
+import { OutageWindow } from '../../../src/service/census/outage.ts';
 import {
   DAY_MS,
   GONE,

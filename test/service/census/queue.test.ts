@@ -51,7 +51,7 @@ describe('the queue', () => {
     queue.reject('early.com', 5_000);
     const origins = [due('early.com'), due('later.com', { lookAtMs: 4_000 })];
     expect(queue.choose(origins, FACTS)).toEqual(['later.com', 'early.com']);
-    queue.end('early.com');
+    queue.forgetRejection('early.com');
     expect(queue.choose(origins, FACTS)).toEqual(['early.com', 'later.com']);
   });
 
@@ -60,10 +60,10 @@ describe('the queue', () => {
     [60_001, ['fast.com', 'slow.com']],
   ])('puts a domain that used %d ms of looks today last, until the next day', (ms, order) => {
     const queue = new LookQueue();
-    queue.use(['domain slow.com'], ms, 1);
+    queue.countTime(['domain slow.com'], ms, 1);
     const origins = [due('slow.com'), due('fast.com', { lookAtMs: 2_000 })];
     expect(queue.choose(origins, FACTS)).toEqual(order);
-    queue.use([], 0, 2);
+    queue.countTime([], 0, 2);
     expect(queue.choose(origins, FACTS)).toEqual(['slow.com', 'fast.com']);
   });
 });

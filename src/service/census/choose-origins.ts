@@ -1,0 +1,85 @@
+/** Chooses which listed origins the census asks. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { KeyedHash } from './plan.ts';
+
+export type Candidate = {
+  readonly host: string;
+  /** Registrable domain; the /24 or /48 of a literal address. */
+  readonly domain: string;
+  /** True if the census asks the origin already. */
+  readonly isAsked?: boolean;
+};
+
+type ChoiceOptions = {
+  readonly maxOrigins: number;
+  /** Hosts and registrable domains that the operator has excluded. */
+  readonly excluded: ReadonlySet<string>;
+  /** Hosts whose owners opted out. They keep no place. */
+  readonly optedOut?: ReadonlySet<string>;
+  /** Keyed with a secret of the store, so that nobody can choose a name that gets a place. */
+  readonly keyedHash: KeyedHash;
+};
+
+const ORIGINS_PER_DOMAIN = 20;
+const HOSTS_PER_TURN = 1_000;
+
+type Ranked = Candidate & {
+  /** Number of hosts of the domain that go before this host. */
+  readonly rank: number;
+  readonly key: string;
+};
+
+/**
+ * Chooses the origins that get a place. An origin that the census asks keeps its place while it is listed. New places
+ * go to one host of each domain before a second host of any domain.
+ */
+export async function chooseOrigins(candidates: readonly Candidate[], options: ChoiceOptions) {
+  const { maxOrigins, excluded, optedOut = new Set(), keyedHash } = options;
+  const permitted = candidates.filter((candidate) => !isExcluded(candidate, excluded));
+  const remaining = permitted.filter(({ host }) => !optedOut.has(host));
+  const keyed: (Candidate & { readonly key: string })[] = [];
+  for (const candidate of remaining) {
+    keyed.push({ ...candidate, key: keyedHash(`place ${candidate.host}`) });
+    // This process has to serve other requests.
+    if (keyed.length % HOSTS_PER_TURN === 0) await nextTurn();
+  }
+  const byDomain = [...Map.groupBy(keyed, ({ domain }) => domain).values()];
+  const capped = byDomain.flatMap((hosts): readonly Ranked[] =>
+    hosts
+      .sort(byAskedThenKey)
+      .slice(0, ORIGINS_PER_DOMAIN)
+      .map((candidate, rank) => ({ ...candidate, rank })),
+  );
+  await nextTurn();
+  const chosen = capped.sort((a, b) => byAsked(a, b) || a.rank - b.rank || byKey(a, b));
+  const hosts = new Set(chosen.slice(0, maxOrigins).map(({ host }) => host));
+  return {
+    hosts,
+    /** Numbers of origins. `domain`: more than one domain may have. `max`: more than `CENSUS_MAX`. */
+    leftOut: {
+      excluded: candidates.length - permitted.length,
+      domain: remaining.length - capped.length,
+      max: capped.length - hosts.size,
+    },
+  };
+}
+
+function byAskedThenKey(a: Candidate & { key: string }, b: Candidate & { key: string }): number {
+  return byAsked(a, b) || byKey(a, b);
+}
+
+function byAsked({ isAsked: a = false }: Candidate, { isAsked: b = false }: Candidate): number {
+  return Number(b) - Number(a);
+}
+
+function byKey({ key: a }: { readonly key: string }, { key: b }: { readonly key: string }): number {
+  return a < b ? -1 : 1;
+}
+
+export function isExcluded(
+  { host, domain }: Pick<Candidate, 'host' | 'domain'>,
+  excluded: ReadonlySet<string>,
+): boolean {
+  const hostname = host.replace(/:\d+$/, '');
+  return excluded.has(host) || excluded.has(hostname) || excluded.has(domain);
+}
