@@ -9,10 +9,13 @@ export type WorkAccount = {
   charge(ms: number): void;
   /** Marks the budget as spent, for example when the time of the scan is over. */
   exhaust(): void;
-  /** Call it when a first try runs out of time. Later tasks of the account then go directly to the slow threads. */
+  /** To be called when the first try of a task runs out of time. Later tasks then go directly to the slow threads. */
   sendToSlowThreads(): void;
   needsSlowThreads(): boolean;
-  /** Call it when a task begins to wait for a thread. Returns a function that ends the wait; it may be called again. */
+  /**
+   * To be called when a task begins to wait for a thread. Returns the function that ends the wait. A second call of
+   * that function does nothing.
+   */
   startWait(): () => void;
 };
 
@@ -23,11 +26,13 @@ export type WorkAccount = {
 export type ScanAccount = Readonly<Record<BudgetName, WorkAccount>> & {
   /** The key of the scan in the caches of the workers. */
   readonly key: string;
-  /** True while the scan has used little processor time. If a light scan is late, our queue has delayed it. */
+  /** True while the scan has used little processor time. If such a scan runs out of time, our queue has delayed it. */
   isLight(): boolean;
   /**
-   * Elapsed time in which a task of the scan waited for a thread, while the scan was light. Our queue, and not the origin,
-   * took this time. A wait that has not ended counts until now.
+   * Elapsed time in which a task waited for a thread, if the scan was light when the wait began. Our queue, and not the
+   * origin, took this time. A wait that has not ended counts until now. The whole wait counts, even if the scan's other
+   * tasks use much time meanwhile. This can charge nobody: delays only move the deadlines of the scan, by some seconds,
+   * or end the scan as our failure.
    */
   delayedMs(): number;
   /** Finds the budgets that are spent. */
@@ -51,7 +56,7 @@ export function openScanAccount(
 ): ScanAccount {
   let scanUsedMs = 0;
   const isLight = () => scanUsedMs < budgets.lightMs * scale();
-  const waits = createWaitClock();
+  const waitClock = createWaitClock();
 
   function openAccount(budgetMs: number): WorkAccount {
     let usedMs = 0;
@@ -74,7 +79,7 @@ export function openScanAccount(
       },
       needsSlowThreads: () => isSentToSlow,
       // A scan that has used much time waits behind the others. The origin's documents are the cause of that wait.
-      startWait: () => (isLight() ? waits.start() : () => undefined),
+      startWait: () => (isLight() ? waitClock.start() : () => undefined),
     };
   }
   const accounts = { origin: openAccount(budgets.origin), standing: openAccount(budgets.standing) };
@@ -82,29 +87,29 @@ export function openScanAccount(
     key,
     ...accounts,
     isLight,
-    delayedMs: waits.elapsedMs,
+    delayedMs: waitClock.elapsedMs,
     findExhausted: () => BUDGETS.filter((name) => accounts[name].isSpent()),
   };
 }
 
 /** Measures the time in which at least one task waits. */
 function createWaitClock() {
-  let waiting = 0;
+  let waitingCount = 0;
   let sinceMs = 0;
   let totalMs = 0;
   return {
     start(): () => void {
-      if (waiting === 0) sinceMs = performance.now();
-      waiting += 1;
+      if (waitingCount === 0) sinceMs = performance.now();
+      waitingCount += 1;
       let isOver = false;
       return () => {
         if (isOver) return;
         isOver = true;
-        waiting -= 1;
-        if (waiting === 0) totalMs += performance.now() - sinceMs;
+        waitingCount -= 1;
+        if (waitingCount === 0) totalMs += performance.now() - sinceMs;
       };
     },
-    elapsedMs: () => totalMs + (waiting > 0 ? performance.now() - sinceMs : 0),
+    elapsedMs: () => totalMs + (waitingCount > 0 ? performance.now() - sinceMs : 0),
   };
 }
 
