@@ -18,7 +18,7 @@ export function isDisconnect(error: unknown): boolean {
   return error instanceof CallEnded && error.reason === 'disconnected';
 }
 
-/** Turns the end of a call into the error that its client gets. Returns every other error, and a disconnect, as it is. */
+/** Turns the end of a call into the error that its client gets. Returns a disconnect, and every other error, as it is. */
 export function toAnsweredError(error: unknown): unknown {
   if (!(error instanceof CallEnded) || isDisconnect(error)) return error;
   return error.reason === 'late' ? new ScanProcessing() : new Saturated();

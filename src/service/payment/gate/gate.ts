@@ -216,7 +216,7 @@ export class PaymentGate {
     return awaitPayment({ deps: this.#deps, inFlight: this.#inFlight }, key, purchase);
   }
 
-  /** `isBuyer` is true if the caller has proved that they bought the answer. Only then, writing it counts as delivery. */
+  /** Only if `isBuyer` is true, the caller has proved that they bought the answer, and writing it counts as delivery. */
   #toPaidAnswer(
     purchase: Purchase,
     delivery: PaidDelivery,

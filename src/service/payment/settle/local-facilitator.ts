@@ -54,10 +54,11 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     const { payment } = request;
     const key = toQueueKey(payment);
     // If an earlier transaction of this payment is not mined yet, we wait for that transaction.
-    const sent = account.queue.findUnconfirmed(key) ?? (await sendTransaction(key, request));
-    return 'nonce' in sent ? awaitOutcome(sent, payment, { node, timeoutMs }) : sent;
+    const sending = account.queue.findUnconfirmed(key) ?? (await sendTransaction(key, request));
+    return 'kind' in sending ? sending : awaitOutcome(sending, payment, { node, timeoutMs });
   }
 
+  /** Returns an outcome if nothing was sent. */
   async function sendTransaction(
     key: string,
     request: FacilitatorRequest,
@@ -195,6 +196,7 @@ class SignerAccount {
     if (this.queue.inheritedCount > 0)
       return 'transactions of an earlier process are not mined yet';
     const balance = this.#balance;
+    // Before the first reading, `PaymentsReadiness` takes no payments.
     if (balance === null || balance >= this.#maxSettlementCost * MIN_AFFORDABLE_SETTLEMENTS)
       return null;
     return `${this.address} holds ${formatEther(balance)}, gas for fewer than ${MIN_AFFORDABLE_SETTLEMENTS} settlements: send it some`;

@@ -35,8 +35,8 @@ export type SentTransaction = {
   readonly raw: Hex;
   readonly firstSentMs: number;
   lastSentMs: number;
-  /** Number of looks that found the nonce used, but no receipt. */
-  looksWithoutReceipt: number;
+  /** Number of polls that found the nonce used, but no receipt. */
+  pollsWithoutReceipt: number;
   /** Resolves to the receipt, or to null if another transaction has used the nonce. */
   readonly receipt: PromiseWithResolvers<ChainReceipt | null>;
 };
@@ -50,8 +50,11 @@ export class NotSent extends Error {
 const FEE_LIFETIME_MS = 2_000;
 /** Base fees in the fee cap. The chain charges the real base fee, so a cap above a future rise costs nothing. */
 const BASE_FEES_IN_CAP = 10n;
-/** A node may count a nonce as used before it has the receipt. */
-const MAX_LOOKS_WITHOUT_RECEIPT = 20;
+/**
+ * A node may count a nonce as used before it has the receipt. After so many polls (10 s), another transaction must have
+ * used the nonce.
+ */
+const MAX_POLLS_WITHOUT_RECEIPT = 20;
 const MAX_SEND_ATTEMPTS = 4;
 
 /**
@@ -62,7 +65,7 @@ export class NonceQueue {
   readonly #options: NonceQueueOptions;
   readonly #client: PublicClient;
   readonly #sent: SentTransaction[] = [];
-  /** Ends when the last call was sent. */
+  /** Settles when the last call was sent, or could not be sent. Never rejects. */
   #lastSend: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
@@ -97,7 +100,7 @@ export class NonceQueue {
     return this.#sent.find(({ call }) => call.key === key) ?? null;
   }
 
-  /** Reads the current fee, which is cached for a moment. Rejects like a viem client. */
+  /** Returns the current fee, which is cached for the time of a block. Rejects like a viem client. */
   async readFee(): Promise<GasFee> {
     const cached = this.#fee;
     if (cached !== null && performance.now() - cached.atMs < FEE_LIFETIME_MS) return cached.fee;
@@ -123,9 +126,9 @@ export class NonceQueue {
 
   /** Counts the unmined transactions of an earlier process. Rejects like a viem client. */
   async open(): Promise<void> {
-    await this.#readCounts();
+    await this.#refreshCounts();
     if (this.#sent.length === 0) this.#inheritedCount = this.#nonceGap;
-    this.#scheduleLook();
+    this.#schedulePoll();
   }
 
   stop(): void {
@@ -156,12 +159,15 @@ export class NonceQueue {
   }
 
   async #findNextNonce(): Promise<number> {
-    const { latest, pending } = await this.#readCounts();
+    const { latest, pending } = await this.#refreshCounts();
     const last = this.#sent.at(-1);
+    // After an unmined transaction of ours, `pending` is not followed. It is too low if the node has lost our broadcast.
+    // If another sender made it higher, a nonce beyond theirs would wait for a transaction that we cannot repeat.
     return last === undefined ? Math.max(latest, pending) : Math.max(last.nonce + 1, latest);
   }
 
-  async #readCounts(): Promise<{ readonly latest: number; readonly pending: number }> {
+  /** Reads how many transactions of the account are mined, and how many with those that the node holds as pending. */
+  async #refreshCounts(): Promise<{ readonly latest: number; readonly pending: number }> {
     const [latest, pending] = await Promise.all([
       this.#readCount('latest'),
       this.#readCount('pending'),
@@ -186,30 +192,31 @@ export class NonceQueue {
       raw,
       firstSentMs: nowMs,
       lastSentMs: nowMs,
-      looksWithoutReceipt: 0,
+      pollsWithoutReceipt: 0,
       receipt: Promise.withResolvers<ChainReceipt | null>(),
     };
     this.#sent.push(sent);
-    this.#scheduleLook();
+    this.#schedulePoll();
     return sent;
   }
 
-  #scheduleLook(): void {
+  #schedulePoll(): void {
     const isIdle = this.#sent.length === 0 && this.#inheritedCount === 0;
     if (this.#timer !== null || this.#isStopped || isIdle) return;
     this.#timer = setTimeout(async () => {
-      // If the node does not answer, the next look asks it again.
-      await this.#look().catch(() => undefined);
+      // If the node does not answer, the next poll asks it again.
+      await this.#poll().catch(() => undefined);
       this.#timer = null;
-      this.#scheduleLook();
+      this.#schedulePoll();
     }, this.#options.timing.pollIntervalMs);
     this.#timer.unref();
   }
 
-  async #look(): Promise<void> {
+  /** Ends the transactions that are mined, and broadcasts the oldest of the others again. */
+  async #poll(): Promise<void> {
     const latest =
       this.#inheritedCount > 0
-        ? (await this.#readCounts()).latest
+        ? (await this.#refreshCounts()).latest
         : await this.#readCount('latest');
     for (const sent of [...this.#sent]) {
       if (sent.nonce < latest) await this.#endIfMined(sent);
@@ -223,11 +230,12 @@ export class NonceQueue {
     await broadcast(node, oldest.raw);
   }
 
+  /** Resolves the receipt of a transaction whose nonce is used, to null if another transaction has used the nonce. */
   async #endIfMined(sent: SentTransaction): Promise<void> {
     const receipt = await readReceipt(this.#options.node, sent.hash, sent.call.to);
     if (receipt === null) {
-      sent.looksWithoutReceipt += 1;
-      if (sent.looksWithoutReceipt < MAX_LOOKS_WITHOUT_RECEIPT) return;
+      sent.pollsWithoutReceipt += 1;
+      if (sent.pollsWithoutReceipt < MAX_POLLS_WITHOUT_RECEIPT) return;
     }
     this.#sent.splice(this.#sent.indexOf(sent), 1);
     sent.receipt.resolve(receipt);
