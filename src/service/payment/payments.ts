@@ -133,7 +133,7 @@ function createNode(options: PaymentsOptions): NodeRequests | null {
   });
 }
 
-/** Null means that no node is set, or that the node did not answer. */
+/** The check resolves to null if no node is set, or if the node does not answer. */
 function createContractCheck(node: NodeRequests | null): GateDeps['isContract'] {
   if (node === null) return async () => null;
   return (address) =>

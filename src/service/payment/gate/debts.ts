@@ -39,16 +39,16 @@ const MAX_SETTLING_MS = 15 * 60_000;
 export class DebtRecord {
   readonly #deps: Pick<GateDeps, 'store' | 'onError' | 'onEvent'>;
   readonly #purchase: Purchase;
-  #scanId: string | undefined;
+  /** Id of the scan or of the stored answer; undefined until it is known. */
+  #workId: string | undefined;
 
   constructor(deps: Pick<GateDeps, 'store' | 'onError' | 'onEvent'>, purchase: Purchase) {
     this.#deps = deps;
     this.#purchase = purchase;
   }
 
-  /** `scanId` may also name a stored answer. */
-  setWork(scanId: string): void {
-    this.#scanId = scanId;
+  setWork(workId: string): void {
+    this.#workId = workId;
   }
 
   /**
@@ -64,7 +64,7 @@ export class DebtRecord {
     const ending = computing.then(
       async ({ scanId }) => {
         hasEnded = true;
-        this.#scanId = scanId ?? this.#scanId;
+        this.#workId = scanId ?? this.#workId;
         await this.#writeMark(isDebt);
       },
       async () => {
@@ -73,7 +73,7 @@ export class DebtRecord {
       },
     );
     ending.finally(release);
-    // If the work has already ended, this wait lets `hasEnded` become true.
+    // If the work has already ended, the callbacks above run in this wait and set `hasEnded`.
     await eventLoopTurn();
     await (hasEnded ? ending : this.#writeMark(false));
   }
@@ -82,7 +82,7 @@ export class DebtRecord {
   async clear(): Promise<void> {
     const { store, onError } = this.#deps;
     const { payer } = this.#purchase;
-    const scanId = this.#scanId;
+    const scanId = this.#workId;
     if (scanId === undefined) return;
     await store.results.clearUnpaid({ payer, scanId }).catch((error: unknown) => {
       onError(`${scanId} still counts as unpaid work of ${payer}`, error);
@@ -93,7 +93,7 @@ export class DebtRecord {
   async #writeMark(isDebt: boolean): Promise<void> {
     const { store, onError, onEvent } = this.#deps;
     const { payer, request, route, input } = this.#purchase;
-    const scanId = this.#scanId;
+    const scanId = this.#workId;
     if (scanId === undefined) return;
     if (isDebt) onEvent?.({ kind: 'debt' });
     try {

@@ -19,19 +19,19 @@ import {
 } from './call-end.ts';
 import { Challenges, type PaymentReading } from './challenge.ts';
 import { refuseDebtor } from './debts.ts';
+import {
+  hasBuyersIdentifier,
+  readIdentifier,
+  refuseRepeatedClaims,
+  toIdentifierScope,
+} from './identifier-links.ts';
 import { toPaidAnswer, WrittenAnswers } from './paid-answers.ts';
 import { type PaidTurn, PaidTurns } from './paid-turns.ts';
 import type { PaymentHeaders } from './payment-header.ts';
 import { publishStep } from './payment-steps.ts';
 import type { GateDeps, PaidDelivery, Purchase } from './purchase.ts';
 import { PurchaseRun, type PurchaseRunOptions } from './purchase-run.ts';
-import {
-  findUndeliveredKey,
-  hasBuyersIdentifier,
-  readIdentifier,
-  refuseRepeatedClaims,
-  toIdentifierScope,
-} from './redelivery.ts';
+import { findUndeliveredKey } from './redelivery.ts';
 import { PaymentRefused } from './refusals.ts';
 import { awaitPayment, InFlightCalls } from './waiting.ts';
 

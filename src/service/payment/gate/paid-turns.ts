@@ -21,7 +21,7 @@ const DEFAULT_MAX_WAITING = 1_000;
 
 /** The right to begin new work. It ends with the work. */
 export type PaidTurn = {
-  /** If true, the caller must read the ledger again. */
+  /** True if the call waited. Its payer may have bought the answer meanwhile, so the caller must read the ledger again. */
   readonly hasWaited: boolean;
   readonly release: Release;
 };
@@ -39,10 +39,10 @@ type Release = () => void;
 export class PaidTurns {
   readonly #deps: GateDeps;
   /** The running computations of each route in this process. */
-  readonly #running = new Map<string, Tally>();
+  readonly #running = new Map<string, CallCounter>();
   /** Payers do not wait for each other. */
   readonly #lines = new Map<string, PayerLine>();
-  readonly #waiting = new Tally();
+  readonly #waiting = new CallCounter();
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
@@ -171,7 +171,7 @@ export class PaidTurns {
     maxRunning: number,
     hasSettled: boolean,
   ): Release | null {
-    const running = this.#running.get(route.name) ?? new Tally();
+    const running = this.#running.get(route.name) ?? new CallCounter();
     this.#running.set(route.name, running);
     const quarter = Math.max(1, Math.floor(maxRunning / 4));
     const owners = [`payer ${payer}`, ...(call.client ? [`client ${call.client.key}`] : [])];
@@ -211,7 +211,7 @@ function countCalls({ entering, waiting }: PayerLine): number {
 }
 
 /** Counts calls, each under several names. */
-class Tally {
+class CallCounter {
   readonly #counts = new Map<string, number>();
 
   count(name: string): number {

@@ -6,10 +6,10 @@ import type { ComputedAnswer } from '../paid-route.ts';
 import { askFacilitator } from './authorization.ts';
 import { isDisconnect, throwIfEnded, toAnsweredError, withDeadline } from './call-end.ts';
 import { DebtRecord } from './debts.ts';
+import { bindIdentifier, type IdentifierState, readIdentifier } from './identifier-links.ts';
 import { storeDelivery } from './paid-answers.ts';
 import { publishStep } from './payment-steps.ts';
 import type { GateDeps, Purchase, PurchaseOutcome } from './purchase.ts';
-import { bindIdentifier, type IdentifierState, readIdentifier } from './redelivery.ts';
 import { PaymentRefused, toReleaseData } from './refusals.ts';
 import { Settlement } from './settlement.ts';
 

@@ -51,6 +51,7 @@ type ClaimFacts = Omit<NewLedgerRow, 'step' | 'state' | 'attempt' | 'data'>;
 
 /** If the store's reply to the first attempt was lost, a second attempt shows if the step was written. */
 const MAX_ATTEMPTS = 2;
+
 /**
  * Writes the steps of one claim. Each step has the number after this writer's last step. Once another writer has
  * written a step with that number, this writer writes nothing more. Rejects with `StoreError` or `StepLost`.
@@ -205,11 +206,11 @@ export function findSettledAtMs(entry: LedgerEntry): number | null {
 }
 
 /**
- * Counts the sends of a payment by all processes. The step `settling` announces the first send, and a step `unknown`
- * announces each later send. Times are database times. `isReverted`: a transaction of the payment was mined and
- * reverted, so another transaction would revert too, at our cost.
+ * Reads how often and when all processes have sent a payment. The step `settling` announces the first send, and a step
+ * `unknown` announces each later send. Times are database times. `isReverted` is true if a transaction of the payment
+ * was mined and reverted. Another transaction would then revert too, at our cost.
  */
-export function countSends(entry: LedgerEntry) {
+export function readSends(entry: LedgerEntry) {
   const { rows } = entry;
   const firstSend = rows.find(({ state }) => state === 'settling') ?? findCurrentClaim(entry);
   const resends = rows.filter(({ data }) => data['isSend'] === true);

@@ -9,11 +9,11 @@ import { type Facilitator, type SettleOutcome, toDoubtData } from '../settle/fac
 import type { RouteOffer } from '../terms.ts';
 import type { PaymentTiming } from '../timing.ts';
 import {
-  countSends,
   findCurrentClaim,
   findTransaction,
   type LedgerWriter,
   readPayment,
+  readSends,
   UNPROVED,
 } from './ledger.ts';
 
@@ -34,11 +34,11 @@ export type ReconcileOptions = {
   readonly timing: PaymentTiming;
 };
 
-/** A payment in doubt, the writer of its next step, and the last send of this process. */
 type PaymentInDoubt = {
   readonly entry: LedgerEntry;
+  /** Writes the next steps after `entry`. */
   readonly writer: LedgerWriter;
-  /** The ledger counts the sends of all processes; this is null before the first later send of ours. */
+  /** `sendAgain` sets `lastSend` to the last send of this process. It is null before this process sends again. */
   readonly own: { lastSend: OwnSend | null };
 };
 
@@ -86,9 +86,9 @@ async function askChain(
     });
   const knownTransaction = findTransaction(entry);
   const chainVerdict = await lookUp(knownTransaction);
-  const isPayable =
+  const canStillPay =
     chainVerdict.kind === 'unused' && !chainVerdict.isExpired && !chainVerdict.isReverted;
-  if (!isPayable || !isSendDue(options, inDoubt)) return toVerdict(chainVerdict, null, isGivenUp);
+  if (!canStillPay || !isSendDue(options, inDoubt)) return toVerdict(chainVerdict, null, isGivenUp);
   const outcome = await sendAgain(options, inDoubt);
   const newTransaction = 'transaction' in outcome ? outcome.transaction : null;
   return toVerdict(await lookUp(newTransaction ?? knownTransaction), outcome, isGivenUp);
@@ -112,6 +112,7 @@ function toVerdict(
     case 'unanswered':
       return toOpenVerdict(sent, found.reason);
     case 'unexplained':
+      break;
   }
   return toOpenVerdict(sent, `the chain says: ${found.kind}`);
 }
@@ -142,6 +143,7 @@ function toOpenVerdict(sent: SettleOutcome | null, status: string): ReconcileVer
   return { kind: 'open', reason: `${status}${resent}`.slice(0, 300) };
 }
 
+/** True if the payment should be sent again now. Without a node, only another send shows how the payment ended. */
 function isSendDue(
   { evidence, now, timing: { resendAfterMs } }: ReconcileOptions,
   { entry, writer, own: { lastSend } }: PaymentInDoubt,
@@ -149,8 +151,9 @@ function isSendDue(
   const [pauseMs = 0] = resendAfterMs;
   if (lastSend !== null && performance.now() - lastSend.sentMs < pauseMs) return false;
   if (evidence === null) return true;
-  const { count, lastMs, isReverted } = countSends(entry);
+  const { count, lastMs, isReverted } = readSends(entry);
   if (isReverted) return false;
+  // This process has announced a send as the last step, and has not made it.
   if (lastSend?.unsentStep === writer.step) return true;
   if (count > resendAfterMs.length) return false;
   // If several times have passed without a send, for example after a restart, only one send is made.
@@ -175,7 +178,7 @@ async function sendAgain(
   const outcome = await facilitator.settle({ payment: readPayment(entry), offer });
   const unsentStep = outcome.kind === 'not_sent' ? writer.step : null;
   own.lastSend = { sentMs: performance.now(), unsentStep };
-  // Without a node, only the first known transaction is worth a step.
+  // Without a node, only the first known transaction is worth a step, because no step counts the sends.
   const needsFacts = hasChain || (knownTransaction === null && outcome.kind === 'unclear');
   const newFacts = needsFacts ? toNewFacts(outcome, knownTransaction) : null;
   if (newFacts !== null) await writer.write('unknown', newFacts);
@@ -220,7 +223,7 @@ export function toResendTimesMs(
 }
 
 function findSendTimesMs(entry: LedgerEntry, resendAfterMs: readonly number[]) {
-  const { firstMs } = countSends(entry);
+  const { firstMs } = readSends(entry);
   return toResendTimesMs({ firstMs, validBeforeMs: entry.last.validBeforeMs }, resendAfterMs);
 }
 
@@ -230,7 +233,7 @@ export function findNextSendMs(
   entry: LedgerEntry,
 ): number {
   const { resendAfterMs } = timing;
-  if (evidence === null || countSends(entry).isReverted) return Infinity;
+  if (evidence === null || readSends(entry).isReverted) return Infinity;
   return findSendTimesMs(entry, resendAfterMs).find((timeMs) => timeMs > now()) ?? Infinity;
 }
 

@@ -30,16 +30,16 @@ type ReconcilerOptions = ReconcileOptions & {
   readonly onEvent?: OnPaymentEvent | undefined;
 };
 
-/** The state and the running work of this process for one payment in doubt. */
+/** What this process knows of a payment in doubt, and its running work on the payment. */
 type Doubt = {
   /** The look that runs now. */
   look: Promise<LedgerEntry | null> | null;
   /** The loop of looks in the background. */
   watch: Promise<void> | null;
   /** Transaction of a settlement that is proved and not yet written to the store. */
-  proved: Hex | null;
+  provedTransaction: Hex | null;
   lastSend: OwnSend | null;
-  /** Its proof was still missing long after `validBefore`, and that was reported. */
+  /** True if it was reported that the proof is still missing long after `validBefore`. */
   isReportedOverdue: boolean;
 };
 
@@ -75,6 +75,7 @@ export class Reconciler {
     const { ledger, timing } = this.#options;
     const endMs = performance.now() + withinMs;
     const timer = new AbortController();
+    // After the time, the caller gets the entry as it is then, even if a look still runs.
     const atEnd = pause(withinMs, 0, { signal: timer.signal }).then(() => ledger.findEntry(key));
     try {
       for (;;) {
@@ -95,7 +96,7 @@ export class Reconciler {
   /** Looks in the background until the payment is no longer in doubt. */
   watch(key: string): void {
     if (this.#stopped.signal.aborted) return;
-    const doubt = this.#doubt(key);
+    const doubt = this.#openDoubt(key);
     doubt.watch ??= this.#lookUntilEnded(key, doubt).finally(() => {
       doubt.watch = null;
     });
@@ -103,7 +104,7 @@ export class Reconciler {
 
   /** Writes a confirmed settlement to the store, and retries until the store accepts it. */
   recordLater(key: string, transaction: Hex): void {
-    this.#doubt(key).proved = transaction;
+    this.#openDoubt(key).provedTransaction = transaction;
     this.watch(key);
   }
 
@@ -147,7 +148,7 @@ export class Reconciler {
   async #look(key: string, queue: 'waiting' | 'background'): Promise<LedgerEntry | null> {
     const look = () => {
       if (this.#stopped.signal.aborted) return this.#options.ledger.findEntry(key);
-      const doubt = this.#doubt(key);
+      const doubt = this.#openDoubt(key);
       doubt.look ??= this.#lookNow(key, doubt).finally(() => {
         doubt.look = null;
       });
@@ -170,14 +171,18 @@ export class Reconciler {
     try {
       // After another send, a refusal of the first send proves nothing. So this step comes before it: a slow first
       // writer can then no longer release the key.
-      if (writer.state === 'settling' && doubt.proved === null) {
+      if (writer.state === 'settling' && doubt.provedTransaction === null) {
         const transaction = findTransaction(entry);
         await writer.write('unknown', { reason: 'taken over', transaction });
       }
       const verdict: ReconcileVerdict =
-        doubt.proved === null
+        doubt.provedTransaction === null
           ? await reconcileOnce(this.#options, { entry, writer, own: doubt })
-          : { kind: 'settled', reason: 'settled, recorded late', transaction: doubt.proved };
+          : {
+              kind: 'settled',
+              reason: 'settled, recorded late',
+              transaction: doubt.provedTransaction,
+            };
       await this.#record(writer, verdict, doubt);
     } catch (error) {
       // Another instance has written a step, which is read below.
@@ -211,8 +216,9 @@ export class Reconciler {
     });
   }
 
-  #doubt(key: string): Doubt {
-    const empty = { look: null, watch: null, proved: null, lastSend: null };
+  /** Returns what this process knows of a payment in doubt. If it knows nothing, begins an empty record. */
+  #openDoubt(key: string): Doubt {
+    const empty = { look: null, watch: null, provedTransaction: null, lastSend: null };
     const doubt = this.#doubts.get(key) ?? { ...empty, isReportedOverdue: false };
     this.#doubts.set(key, doubt);
     return doubt;

@@ -27,8 +27,9 @@ type RecoveryOptions = {
 /** Longest wait until the next attempt to publish a key; an hour. The wait is one sweep, and doubles after each failure. */
 const LONGEST_RETRY_SWEEPS = 720;
 
-/** Numbers of unfinished keys in the last sweep. */
+/** What the last sweep counted. */
 type KeyCounts = {
+  /** Numbers of unfinished keys. */
   readonly byState: Readonly<Partial<Record<LedgerState, number>>>;
   /** Database time of the oldest claim whose payment is in doubt, ms; null if there is none. */
   readonly oldestInDoubtMs: number | null;
@@ -121,6 +122,7 @@ export class Recovery {
   /** Publishes a key; after a failure the waits until the next attempts grow. */
   async #publish(entry: LedgerEntry, writer: LedgerWriter): Promise<void> {
     const { key } = entry;
+    // The wait of the first attempt doubles to one sweep.
     const { waitSweeps = 0.5, dueSweep = 0 } = this.#publishRetries.get(key) ?? {};
     if (dueSweep > this.#sweepNumber) return;
     const nextWait = Math.min(waitSweeps * 2, LONGEST_RETRY_SWEEPS);
