@@ -3,6 +3,7 @@ import type { RefResolver } from '../json/json-pointer.ts';
 
 const MAX_VALUE_CHARS = 200;
 export const MAX_ADDRESS_CHARS = 2_048;
+const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'];
 const MAX_CANDIDATES = 5;
 const MAX_PARAMETERS = 20;
 const MADE_UP_TEXT = 'example';
@@ -71,6 +72,9 @@ export function fillTemplate(template: string, toValue: (name: string) => string
 /** Returns the first example, default, enum value or constant that the document declares; null if it declares none. */
 function findDeclaredValue(parameter: JsonObject, resolveRef: RefResolver): string | null {
   const schema = jsonObject(resolveRef(parameter['schema']));
+  // Pydantic wraps the enum of a parameter that has a title, a default or an alternative of null.
+  const [part] = COMPOSITIONS.flatMap((name) => jsonList(schema[name]).slice(0, 1));
+  const composed = jsonObject(resolveRef(part));
   const candidates = [
     parameter['example'],
     ...listExamples(parameter['examples'], resolveRef),
@@ -79,6 +83,9 @@ function findDeclaredValue(parameter: JsonObject, resolveRef: RefResolver): stri
     schema['default'],
     ...jsonList(schema['enum']).slice(0, MAX_CANDIDATES),
     schema['const'],
+    composed['default'],
+    ...jsonList(composed['enum']).slice(0, MAX_CANDIDATES),
+    composed['const'],
   ];
   for (const candidate of candidates) {
     const text = toSegment(isJsonList(candidate) ? candidate[0] : candidate);

@@ -80,6 +80,9 @@ const MAX_CHARS = 100;
 const DECIMAL = /^[0-9]+(?:\.[0-9]+)?$/;
 const DECIMAL_OR_FRACTION = /^[0-9]*(?:\.[0-9]+)?$/;
 const CURRENCY_BEFORE = /^(?:\$|USDC?\b)\s*/i;
+/** "per call" says nothing new: each price is that of one request. "per token" is another price. */
+const PER_REQUEST =
+  /\s*(?:\/|\bper\b)\s*(?:api )?(?:call|request|req|query|lookup|use|run|invocation|execution|hit)$/i;
 const CURRENCY_AFTER = /\s*(?:\$|USDC?)$/i;
 
 /** Converts a decimal to base units ("0.05", 6 → 50000n); null for other text, and for a fraction of a base unit. */
@@ -92,7 +95,7 @@ export function toBaseUnits(decimal: string, decimals: number): bigint | null {
 }
 
 /**
- * Parses a dollar amount to a plain decimal: "$0.010", "0.01 USDC" and 0.01 give "0.01"; null for other values
+ * Parses a dollar amount to a plain decimal: "$0.010", "0.01 USDC", "$0.01 per call" and 0.01 give "0.01"; null for other values
  * (other currencies, ranges, negative numbers).
  */
 export function toDollars(value: JsonValue | undefined): string | null {
@@ -108,7 +111,11 @@ export function toDollars(value: JsonValue | undefined): string | null {
 export function parseWrittenAmount(value: JsonValue | undefined): string | null {
   if (typeof value === 'number') return toPlainNumber(value);
   if (typeof value !== 'string' || value.length > MAX_CHARS) return null;
-  const amount = value.trim().replace(CURRENCY_BEFORE, '').replace(CURRENCY_AFTER, '');
+  const amount = value
+    .trim()
+    .replace(PER_REQUEST, '')
+    .replace(CURRENCY_BEFORE, '')
+    .replace(CURRENCY_AFTER, '');
   if (amount === '' || !DECIMAL_OR_FRACTION.test(amount)) return null;
   return amount.startsWith('.') ? `0${amount}` : amount;
 }

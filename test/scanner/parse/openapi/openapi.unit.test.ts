@@ -230,6 +230,13 @@ describe('requestPath', () => {
     [[queryParameter('q', { example: 'a b&c' })], '/x?q=a%20b%26c', false],
     [[queryParameter('unit', { schema: { enum: ['c', 'f'] } })], '/x?unit=c', false],
     [[queryParameter('n', { schema: { default: 3 } })], '/x?n=3', false],
+    [[queryParameter('u', { schema: { allOf: [{ enum: ['c'] }] } })], '/x?u=c', false],
+    [
+      [queryParameter('u', { schema: { anyOf: [{ enum: ['f'] }, { type: 'null' }] } })],
+      '/x?u=f',
+      false,
+    ],
+    [[queryParameter('u', { schema: { anyOf: [{ type: 'string' }] } })], '/x?u=example', true],
     [[queryParameter('tags', { example: ['one', 'two'] })], '/x?tags=one', false],
     [[queryParameter('q', { schema: { type: 'string' } })], '/x?q=example', true],
     [
