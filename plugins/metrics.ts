@@ -17,7 +17,7 @@ type MetricsOptions = {
   readonly allowedAddresses: readonly string[];
   /** True if TRUST_PROXY is set. */
   readonly trustsProxy: boolean;
-  readonly countRunningScans: () => number;
+  readonly countPaidScans: () => number;
   /** Registries of other parts, which `/metrics` serves too. */
   readonly otherRegistries?: readonly Registry[];
 };
@@ -27,7 +27,7 @@ const DURATION_BUCKETS_SEC = [0.005, 0.02, 0.1, 0.5, 1, 2.5, 5, 10, 30, 75];
 export default fp(
   async (
     app: FastifyInstance,
-    { allowedAddresses, trustsProxy, countRunningScans, otherRegistries = [] }: MetricsOptions,
+    { allowedAddresses, trustsProxy, countPaidScans, otherRegistries = [] }: MetricsOptions,
   ) => {
     const registry = new Registry();
     collectDefaultMetrics({ register: registry });
@@ -45,7 +45,7 @@ export default fp(
       help: 'Scans in flight in this process.',
       registers: [registry],
       collect() {
-        this.set(countRunningScans());
+        this.set(countPaidScans());
       },
     });
 

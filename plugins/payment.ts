@@ -11,7 +11,7 @@ import type {
   PayingClient,
   SignedPayment,
 } from '../src/service/payment/paid-route.ts';
-import { addressBlock, toNetwork } from '../src/service/turns/client-key.ts';
+import { toAddressBlock, toNetwork } from '../src/service/turns/client-key.ts';
 import { createDisconnectSignal, hasForwardingHeader, isOwnNetwork } from './connection.ts';
 
 declare module 'fastify' {
@@ -97,7 +97,7 @@ function createClientFinder(
   return (request) => {
     const { headers, ip } = request;
     const isBehindProxy = !trustsProxy && isOwnNetwork(ip) && hasForwardingHeader(headers);
-    if (!isBehindProxy) return { key: addressBlock(ip, IPV6_CLIENT_BITS), block: toNetwork(ip) };
+    if (!isBehindProxy) return { key: toAddressBlock(ip, IPV6_CLIENT_BITS), block: toNetwork(ip) };
     if (!hasWarned) {
       app.log.warn(
         'paid calls come through a proxy and TRUST_PROXY is empty: fair shares count only by payer. Set TRUST_PROXY to the addresses of the proxy.',

@@ -12,7 +12,7 @@ import {
 import { RateLimited } from '../src/service/errors/errors.ts';
 import { hasPaymentHeader } from '../src/service/payment/gate/payment-header.ts';
 import type { Store } from '../src/service/store/store.ts';
-import { clientKey } from '../src/service/turns/client-key.ts';
+import { toClientKey } from '../src/service/turns/client-key.ts';
 
 /** Returns true for a request that carries a payment. Such requests have a limit of their own. */
 type IsPaying = (request: FastifyRequest) => boolean;
@@ -60,7 +60,7 @@ export default fp(
     // Unknown paths share one count, because a caller could otherwise invent a new path for each request.
     const countUnknownPath = app.rateLimit({
       max: UNKNOWN_PATHS_PER_MINUTE,
-      keyGenerator: ({ ip }) => `unknown ${clientKey(ip)}`,
+      keyGenerator: ({ ip }) => `unknown ${toClientKey(ip)}`,
     });
     app.addHook('onRequest', async (request, reply) => {
       if (request.is404) await countUnknownPath.call(app, request, reply);
@@ -76,12 +76,12 @@ type RouteLimit = Required<Pick<RateLimitPluginOptions, 'max' | 'keyGenerator'>>
 function toLimit(offer: OperationOffer, bucket: string, isPaying: IsPaying): RouteLimit | null {
   if (offer.kind === 'free') {
     const { requestsPerMinute: max } = offer;
-    return max === null ? null : { max, keyGenerator: ({ ip }) => `${bucket} ${clientKey(ip)}` };
+    return max === null ? null : { max, keyGenerator: ({ ip }) => `${bucket} ${toClientKey(ip)}` };
   }
   return {
     max: (request) => (isPaying(request) ? PAID_REQUESTS_PER_MINUTE : UNPAID_ANSWERS_PER_MINUTE),
     keyGenerator: (request) =>
-      `${bucket} ${isPaying(request) ? 'paid' : 'unpaid'} ${clientKey(request.ip)}`,
+      `${bucket} ${isPaying(request) ? 'paid' : 'unpaid'} ${toClientKey(request.ip)}`,
   };
 }
 

@@ -42,7 +42,7 @@ export type CensusLookOptions = {
   readonly policy: OriginPolicy;
   readonly post: PostMode;
   readonly wishes: Pick<Wishes, 'mayAsk'>;
-  readonly scanCoordinator: Pick<ScanCoordinator, 'run' | 'running' | 'publish'>;
+  readonly scanCoordinator: Pick<ScanCoordinator, 'run' | 'countPaidScans' | 'publish'>;
   /** Scans with the User-Agent of the census, and keeps its rate limit for indexes. */
   readonly scanner: Pick<Scanner, 'scan'>;
   readonly askListed: AskListed;
@@ -162,7 +162,7 @@ export class CensusLook {
     const origin = this.#origin;
     // A scan would have to wait for these scans, and each retry of the look would request robots.txt again.
     const scans = await store.leases.findLive(['scan', origin.host]);
-    if (scans.length > 0 || scanCoordinator.running() > 0) throw new LimitReached();
+    if (scans.length > 0 || scanCoordinator.countPaidScans() > 0) throw new LimitReached();
     const robotsPaths = this.#listPaths();
     const request = { resources: [], allowed: null, robotsPaths };
     const { signs, isRobotsSilent, ...facts } = await this.#askListed(request, client);

@@ -2,8 +2,9 @@ import type { DayWord } from '../../scanner/model/payability.ts';
 import type { CensusOrigin, DueOrigin } from '../store/census.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { DueOptions } from '../store/watches.ts';
-import { HostLeft, Rounds, withLease } from '../turns/in-turn.ts';
+import { HostLeft, withLease } from '../turns/in-turn.ts';
 import { LimitReached } from '../turns/origin-turns.ts';
+import { Rounds } from '../turns/rounds.ts';
 import {
   CensusLook,
   type CensusLookOptions,
@@ -120,7 +121,7 @@ export class Census {
     const leases = await store.leases.findLive({ group: LOOK_LEASES });
     const hosts = this.#queue.choose(origins, {
       leased: new Set(leases.map(({ data }) => data ?? '')),
-      isPaidScanRunning: scanCoordinator.running() > 0,
+      isPaidScanRunning: scanCoordinator.countPaidScans() > 0,
       isScanDue: (origin) =>
         canScanEndToday(nowMs) && isWeekPassed(keyedHash, origin, utcDay(nowMs)),
       limit: Math.min(limit, freeStarts),

@@ -6,8 +6,9 @@ import type { AnswerReader } from '../../scanner/third-parties/answer-reader.ts'
 import { type CensusConfig, readLines } from '../config/census.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { secondOfDay, withLease } from '../turns/in-turn.ts';
+import { withLease } from '../turns/in-turn.ts';
 import { LimitReached } from '../turns/origin-turns.ts';
+import { secondOfDay } from '../turns/rounds.ts';
 import { type Candidate, chooseOrigins, isExcluded } from './choose-origins.ts';
 import {
   type FoundOrigin,

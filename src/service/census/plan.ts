@@ -1,7 +1,7 @@
 /** Plans the looks at an origin: its second of the day, and its weekly scan. */
 import { createHmac } from 'node:crypto';
 import type { CensusOrigin } from '../store/census.ts';
-import { SECONDS_PER_DAY } from '../turns/in-turn.ts';
+import { SECONDS_PER_DAY } from '../turns/rounds.ts';
 import { toListing } from './resources.ts';
 
 const SECOND_MS = 1_000;

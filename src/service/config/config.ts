@@ -35,8 +35,12 @@ export function loadConfig(environment: Environment) {
   const siteUrl = readWebAddress(settings, 'SITE_URL') ?? baseUrl;
   const sources = readSources(environment);
   const payment = readPaymentConfig(settings, environment, sources);
-  const takesMoneyAtPrivateUrl = payment.mode !== 'mock' && !isPublicUrl(baseUrl);
-  if (isProduction && takesMoneyAtPrivateUrl && settings.SCAN_ALLOW_HOSTS_IN_PRODUCTION !== '1') {
+  const takesMoneyWithoutPublicHttps = payment.mode !== 'mock' && !isPublicHttpsUrl(baseUrl);
+  if (
+    isProduction &&
+    takesMoneyWithoutPublicHttps &&
+    settings.SCAN_ALLOW_HOSTS_IN_PRODUCTION !== '1'
+  ) {
     throw new SettingError('BASE_URL', settings.BASE_URL, PUBLIC_URL_FOR_MONEY);
   }
   const originPolicy = toOriginPolicy(settings);
@@ -51,7 +55,7 @@ export function loadConfig(environment: Environment) {
     storeUrl: settings.STORE_URL,
     payment,
     // True if payers are sent to a URL that they cannot reach, or that anybody on the way can read.
-    takesMoneyAtPrivateUrl,
+    takesMoneyWithoutPublicHttps,
     sources,
     census: readCensusConfig(settings, siteUrl, sources, originPolicy),
     originPolicy,
@@ -104,7 +108,7 @@ const PUBLIC_URL_FOR_MONEY =
   'the public https address at which payers reach the service, such as https://scanner.example, because it takes money (or set SCAN_ALLOW_HOSTS_IN_PRODUCTION=1 as well)';
 
 /** True for https and a host that a scan might request, on any port. */
-function isPublicUrl(text: string): boolean {
+function isPublicHttpsUrl(text: string): boolean {
   const url = new URL(text);
   // Examples use names under `.example`, which no machine has. They count as public.
   const allowHosts = url.hostname.endsWith('.example') ? [exceptionKey(url)] : [];

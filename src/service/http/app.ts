@@ -178,7 +178,7 @@ async function registerPlugins(
   await app.register(metrics, {
     allowedAddresses: config.metricsAllow,
     trustsProxy: config.trustProxy.length > 0,
-    countRunningScans: () => scanCoordinator.running(),
+    countPaidScans: () => scanCoordinator.countPaidScans(),
     otherRegistries: [payments.metrics.registry, ...registries],
   });
 }

@@ -66,6 +66,8 @@ export function toScanDayWord(observations: Observations): DayWord {
   return root.ok && !hasOnly429(observations) ? toDayWord([toSign(root)]) : 'not_checked';
 }
 
+const NOT_ASKED: ResourceSign = { status: null, reason: null, payableBy: null };
+
 function toResourceSign(resource: ResourceObservation, { payability }: Observations): ResourceSign {
   const judged = payability?.resources.find(
     ({ method, path }) => path === resource.path && method === (resource.method ?? method),
@@ -76,8 +78,6 @@ function toResourceSign(resource: ResourceObservation, { payability }: Observati
   const [first] = sameMethod.length > 0 ? sameMethod : probes;
   return first === undefined ? NOT_ASKED : toSign(first.answer);
 }
-
-const NOT_ASKED: ResourceSign = { status: null, reason: null, payableBy: null };
 
 export function toSign(
   answer: HttpObservation,

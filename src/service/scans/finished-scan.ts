@@ -19,7 +19,7 @@ export type ScanFindings = {
   readonly signals: Signals;
   /** False if the origin answered no request. */
   readonly reached: boolean;
-  /** True if nobody could be judged: the origin answered only with 429, or `isUnjudged`. Census and watches set it aside. */
+  /** True if the scan could not judge the origin, such as after answers of 429 only. Census and watches ignore such scans. */
   readonly rateLimited: boolean;
   /** The word that the scan gives its day, such as `payable`. */
   readonly dayWord: DayWord;
@@ -85,7 +85,7 @@ export function fromStoredReport({ scanId, host, report }: ScanResult): Finished
   return { scanId, host, ...(report as unknown as ScanFindings) };
 }
 
-/** Selects the public part. `catalogFacts` are further facts of the catalog. */
+/** Selects the public part of a finished scan. `catalogFacts` are stored with it. */
 export function toPublishedScan(
   scan: FinishedScan,
   catalogFacts: JsonObject,

@@ -22,7 +22,7 @@ import {
   type ScanRunOptions,
 } from './finished-scan.ts';
 
-/** Bounds the memory of the process, because one scan reads up to 16 MiB. */
+/** Default maximum of paid scans. It bounds the memory of the process, because one scan reads up to 16 MiB. */
 export const MAX_SCANS = 32;
 /** Maximum of free scans in addition to the paid ones. */
 const MAX_FREE_SCANS = 16;
@@ -34,10 +34,12 @@ const RELEASE_INTERVAL_MS = 1_000;
 /** Marks the lease of a scan whose result no other caller gets. */
 const SEPARATE = 'apart';
 
-/** A scan of this process. `scanId` is null until this instance holds the lease. */
+/** A scan of this process, which any number of callers share. */
 type InFlightScan = {
   readonly finished: Promise<FinishedScan>;
+  /** Null until this instance holds the lease. */
   scanId: string | null;
+  /** The callers that wait for the id. */
   readonly listeners: ((scanId: string) => void)[];
   /** True if a caller wants the recording. */
   withRecording: boolean;
@@ -51,9 +53,10 @@ type InFlightScan = {
 export class InFlightScans {
   readonly #options: ScanCoordinatorOptions;
   readonly #scans = new Map<string, InFlightScan>();
+  /** Aborted when the time to close is over. All scans then end as Saturated. */
   readonly #abandonment = new AbortController();
-  #closing = false;
-  #broken: BrokenChecks | null = null;
+  #isClosing = false;
+  #brokenChecks: BrokenChecks | null = null;
 
   constructor(options: ScanCoordinatorOptions) {
     this.#options = options;
@@ -64,14 +67,14 @@ export class InFlightScans {
     return [...this.#scans.values()].filter(({ isFree }) => !isFree).length;
   }
 
-  /** The first scan whose checks break on a good origin sets it. No later scan begins. */
-  get broken(): BrokenChecks | null {
-    return this.#broken;
+  /** The error of the first scan whose checks broke on a good origin; null if there is none. No scan begins after it. */
+  get brokenChecks(): BrokenChecks | null {
+    return this.#brokenChecks;
   }
 
   isFull(isFree = false): boolean {
     const { scanner, maxScans = MAX_SCANS } = this.#options;
-    if (this.#closing || scanner.isSaturated()) return true;
+    if (this.#isClosing || scanner.isSaturated()) return true;
     const { paidCount } = this;
     if (!isFree) return paidCount >= maxScans;
     return paidCount >= maxScans / 2 || this.#scans.size - paidCount >= MAX_FREE_SCANS;
@@ -93,34 +96,36 @@ export class InFlightScans {
     const key = isSeparate ? toSeparateKey(origin) : origin.url;
     const joined = isSeparate ? null : this.join(origin, options);
     if (joined !== null) return joined;
-    if (this.#broken !== null) return Promise.reject(this.#broken);
+    if (this.#brokenChecks !== null) return Promise.reject(this.#brokenChecks);
     if (this.isFull(options.isFree)) return Promise.reject(new Saturated());
+    // A separate scan of this host gives way to a scan that somebody pays for.
     if (!isSeparate && options.isFree !== true)
       this.#scans.get(toSeparateKey(origin))?.ending.abort(new Saturated());
 
-    const { promise, resolve } = Promise.withResolvers<FinishedScan>();
-    const ending = new AbortController();
-    const initialState = {
-      ...{ scanId: null, listeners: [], withRecording: false, isFree: true },
-      ending,
+    const { promise: finished, resolve } = Promise.withResolvers<FinishedScan>();
+    const scan: InFlightScan = {
+      finished,
+      scanId: null,
+      listeners: [],
+      withRecording: false,
+      // `addCaller` lowers it if the caller pays.
+      isFree: true,
+      ending: new AbortController(),
     };
-    const scan: InFlightScan = { finished: promise, ...initialState };
     addCaller(scan, options);
     this.#scans.set(key, scan);
     const remove = () => this.#scans.delete(key);
-    const result = this.#scanOnceAmongInstances(origin, options, scan).finally(remove);
+    resolve(this.#scanOnceAmongInstances(origin, options, scan).finally(remove));
     // Every caller may have left when the scan fails, so the rejection is handled here.
-    result.catch((error: unknown) => {
-      if (error instanceof BrokenChecks) this.#broken ??= error;
-      if (!ending.signal.aborted) this.#options.onError?.(error);
+    finished.catch((error: unknown) => {
+      if (error instanceof BrokenChecks) this.#brokenChecks ??= error;
+      if (!scan.ending.signal.aborted) this.#options.onError?.(error);
     });
-    resolve(result);
-    promise.catch(() => undefined);
-    return promise;
+    return finished;
   }
 
   async close(graceMs: number): Promise<void> {
-    this.#closing = true;
+    this.#isClosing = true;
     const ended = Promise.allSettled([...this.#scans.values()].map(({ finished }) => finished));
     await Promise.race([ended, pause(graceMs, undefined, { ref: false })]);
     this.#abandonment.abort(new Saturated());

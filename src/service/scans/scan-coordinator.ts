@@ -56,11 +56,11 @@ export function createScanCoordinator(options: ScanCoordinatorOptions) {
     /** True while a new scan would be refused. Joining a scan in flight always works. */
     isSaturated: () => inFlight.isFull(),
     /** Returns the reason why no scan of this process can succeed or may be sold; null if there is none. */
-    fault: () => inFlight.broken?.message ?? null,
-    /** Maximum of scans in this process. */
+    findFault: () => inFlight.brokenChecks?.message ?? null,
+    /** Maximum of paid scans in this process. */
     maxScans,
-    /** Number of paid scans running in this process. */
-    running: () => inFlight.paidCount,
+    /** Number of scans of this process that a caller pays for. */
+    countPaidScans: () => inFlight.paidCount,
     /** Waits up to `graceMs` for scans in flight, then abandons them. */
     close: (graceMs = 0): Promise<void> => inFlight.close(graceMs),
   };

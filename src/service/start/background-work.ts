@@ -81,9 +81,9 @@ type ListingRefresh = {
   onError(message: string, error: unknown): void;
 };
 
-const LEASE_SCOPE = ['refresh', 'listing'];
-/** Longer than any lookup. After a crash of the instance the lease ends soon. */
-const LEASE_LIFETIME_MS = 60_000;
+const REFRESH_SCOPE = ['refresh', 'listing'];
+/** Longer than any lookup. The lease of an instance that crashed ends after this time. */
+const REFRESH_LIFETIME_MS = 60_000;
 
 /**
  * Refreshes the cached list of partners in the background, so that scans need not wait for it. Only one instance asks at
@@ -92,7 +92,9 @@ const LEASE_LIFETIME_MS = 60_000;
 export async function refreshListing({ store, standing, onError }: ListingRefresh): Promise<void> {
   const refresh = () => standing.refreshListing();
   try {
-    const lookup = await unlessLimited(withLease(store, LEASE_SCOPE, LEASE_LIFETIME_MS, refresh));
+    const lookup = await unlessLimited(
+      withLease(store, REFRESH_SCOPE, REFRESH_LIFETIME_MS, refresh),
+    );
     if (lookup?.state !== 'failed') return;
     onError('The listing was not refreshed, scans use the last list', lookup.detail);
   } catch (error) {

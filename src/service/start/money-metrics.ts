@@ -192,14 +192,14 @@ export function raiseAlarm(event: PaymentEvent, alarm: Alarm): void {
 /** Logs, with the reason, when payments are no longer taken, and when they are again. Returns a `stop` function. */
 export function watchReadiness(
   unreadyReason: () => string | null,
-  log: { readonly closed: Alarm; readonly opened: (message: string) => void },
+  log: { readonly unready: Alarm; readonly ready: (message: string) => void },
   intervalMs = READINESS_INTERVAL_MS,
 ): () => void {
   let loggedReason: string | null = null;
   const timer = setInterval(() => {
     const reason = unreadyReason();
-    if (reason !== null && loggedReason === null) log.closed('payments are not taken', { reason });
-    if (reason === null && loggedReason !== null) log.opened('payments are taken again');
+    if (reason !== null && loggedReason === null) log.unready('payments are not taken', { reason });
+    if (reason === null && loggedReason !== null) log.ready('payments are taken again');
     loggedReason = reason;
   }, intervalMs);
   timer.unref();

@@ -32,7 +32,6 @@ class CensusMetrics {
     labelNames: ['index', 'result'],
     registers: this.#registers,
   });
-
   readonly notAsked = new Counter({
     name: 'census_not_asked_total',
     help: 'Looks that left out a resource, by reason. post-undeclared: only an index says that it is sold by POST.',
@@ -90,7 +89,7 @@ export function openCensus(config: Config, settings: CensusConfig, parts: OpenSc
     sources: { ...config.sources, ...NO_NODE, userAgent, answers },
     snapshots: createSnapshotCache(store),
     findBazaarRows: (host) => readBazaarRows(store, host),
-    isBusy: () => scanCoordinator.running() > 0,
+    isBusy: () => scanCoordinator.countPaidScans() > 0,
   });
   const wishes = new Wishes({ store, policy, excludePath: settings.excludePath, onError });
   const knownUrls = [...settings.indexes.map(({ url }) => url), siteUrl];

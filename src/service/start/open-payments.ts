@@ -41,7 +41,7 @@ export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPa
     rpcUrl: payment.rpcUrl,
     routes: sold.map(({ route }) => route),
     isRateLimited,
-    findFault: () => scanCoordinator.fault(),
+    findFault: () => scanCoordinator.findFault(),
     onError,
     onEvent,
     answers,

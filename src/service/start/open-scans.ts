@@ -70,9 +70,9 @@ export async function openScans(
     },
   });
   disposables.defer(() => scanCoordinator.close());
-  const runningScans = () => scanCoordinator.running();
+  const countPaidScans = () => scanCoordinator.countPaidScans();
   const { openClient } = scanning;
-  const turns = createOriginTurns({ now: () => store.now(), runningScans, openClient, wait });
+  const turns = createOriginTurns({ now: () => store.now(), countPaidScans, openClient, wait });
   return { store, checks, catalog, answers, standing, scanning, scanCoordinator, turns, onError };
 }
 

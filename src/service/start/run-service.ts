@@ -115,7 +115,7 @@ function logStart(config: Config, service: Service): void {
     `Store: ${kind}, ${location}`,
     `Catalog: ${service.catalog.checksVersion}, ${service.catalog.checks.length} checks`,
     ...(payment.mode === 'facilitator' && payment.rpcUrl === null ? [NO_RPC_WARNING] : []),
-    ...(config.takesMoneyAtPrivateUrl ? [PRIVATE_URL_WARNING] : []),
+    ...(config.takesMoneyWithoutPublicHttps ? [PRIVATE_URL_WARNING] : []),
     ...(allowedHosts.length > 0 ? [`Scans may also contact ${allowedHosts.join(', ')}`] : []),
   ];
   console.log(lines.join('\n'));

@@ -171,8 +171,8 @@ function startTimers({ app, store, standing, payments }: TimerOptions): () => vo
   });
   purgeTimer.start();
   const stopReadinessLog = watchReadiness(unreadyReason, {
-    closed: (message, facts) => log.error(facts, message),
-    opened: (message) => log.info(message),
+    unready: (message, facts) => log.error(facts, message),
+    ready: (message) => log.info(message),
   });
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
   const refresh = () => refreshListing({ store, standing, onError });

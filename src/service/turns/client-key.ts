@@ -15,8 +15,8 @@ export type Client = {
 const IPV6_CLIENT_BITS = 64;
 const IPV6_BLOCK_BITS = 48;
 
-export function clientKey(ip: string): string {
-  return digest(addressBlock(ip, IPV6_CLIENT_BITS));
+export function toClientKey(ip: string): string {
+  return digest(toAddressBlock(ip, IPV6_CLIENT_BITS));
 }
 
 /** IPv4, or IPv6 in brackets; the port is optional. Some proxies write address and port into X-Forwarded-For. */
@@ -26,7 +26,7 @@ const ADDRESS_AND_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
  * Returns an IPv4 address, or the block of `ipv6Bits` around an IPv6 address. Drops the port, because it differs in each
  * connection of a client.
  */
-export function addressBlock(ip: string, ipv6Bits: number): string {
+export function toAddressBlock(ip: string, ipv6Bits: number): string {
   // Most clients have an IPv4 address without a port.
   if (!/[:[]/.test(ip)) return ip.toLowerCase();
   const [, ipv4, ipv6] = ADDRESS_AND_PORT.exec(ip) ?? [];
@@ -42,13 +42,13 @@ export function addressBlock(ip: string, ipv6Bits: number): string {
 }
 
 export function toClient(ip: string, disconnect?: AbortSignal): Client {
-  return { key: clientKey(ip), block: digest(toNetwork(ip)), disconnect };
+  return { key: toClientKey(ip), block: digest(toNetwork(ip)), disconnect };
 }
 
 /** The /24 or /48 around an address. */
 export function toNetwork(ip: string): string {
-  const block = addressBlock(ip, IPV6_BLOCK_BITS);
-  // `addressBlock` returns an IPv4 address without a block.
+  const block = toAddressBlock(ip, IPV6_BLOCK_BITS);
+  // `toAddressBlock` returns an IPv4 address without a block.
   return block.includes(':') ? block : block.replace(/\.\d+$/, '.0/24');
 }
 

@@ -106,18 +106,18 @@ function createTurnClient(
   turn: Turn,
   { origin, beforeConnect }: TurnRequest,
 ): TurnClient {
-  async function admit(asked: Origin): Promise<void> {
-    const resolved = await client.resolveOrigin(asked);
+  async function admitTo(askedOrigin: Origin): Promise<void> {
+    const resolved = await client.resolveOrigin(askedOrigin);
     if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
     if (resolved.kind !== 'addresses') return;
     if (!(await turn.moveOn(resolved.addresses))) throw new NoTurn();
     await beforeConnect?.(resolved.addresses);
   }
   return {
-    admit: () => admit(origin),
-    resolveOrigin: (asked) => client.resolveOrigin(asked),
+    admit: () => admitTo(origin),
+    resolveOrigin: (askedOrigin) => client.resolveOrigin(askedOrigin),
     async request(request) {
-      await admit(request.origin);
+      await admitTo(request.origin);
       return client.request(request);
     },
   };
@@ -129,9 +129,9 @@ export async function enterTurn(queue: TurnQueue, request: TurnRequest): Promise
   const { withinMs = Number.POSITIVE_INFINITY } = request;
   const expiresAtMs = queue.now() + withinMs;
   const claim = { kind, isUrgent, blocks, domain };
-  const target = await registrableDomain(request.origin);
-  const lookup = { targets: [target], connects: false, expiresAtMs };
-  if (!(await queue.take(claim, lookup))) return null;
+  const target = await findRegistrableDomain(request.origin);
+  const lookupStep = { targets: [target], connects: false, expiresAtMs };
+  if (!(await queue.take(claim, lookupStep))) return null;
   return new Turn(queue, claim, { target, withinMs, expiresAtMs });
 }
 
@@ -187,8 +187,10 @@ export class Turn {
   }
 }
 
-/** Private suffixes count as public suffixes, so that each customer of a hosting provider has a domain. */
-export async function registrableDomain({ hostname }: Pick<Origin, 'hostname'>): Promise<string> {
+/** Finds the registrable domain. Each customer of a hosting provider has one, because private suffixes count too. */
+export async function findRegistrableDomain({
+  hostname,
+}: Pick<Origin, 'hostname'>): Promise<string> {
   // This module holds the list of public suffixes, so it is loaded with the first request.
   const { getDomain } = await import('tldts');
   return getDomain(hostname, { allowPrivateDomains: true }) ?? hostname;

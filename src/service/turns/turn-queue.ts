@@ -7,8 +7,8 @@ export type TurnKind = keyof typeof LIMITS;
 
 export type TurnQueueOptions = {
   readonly now: () => number;
-  /** Number of scans that this process runs now. */
-  readonly runningScans: () => number;
+  /** Number of paid scans that this process runs now. */
+  readonly countPaidScans: () => number;
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
@@ -19,6 +19,7 @@ const LIMITS = {
   webhook: { maxRunning: 64, maxBesideScans: 8, maxWaiting: 256 },
   census: { maxRunning: 4, maxBesideScans: 1, maxWaiting: 64 },
 } as const;
+
 /**
  * Shortest time between two connections while scans run. It applies to calls, and to waiters over their handshake
  * budget. Callers can wait this long, and connections at this rate hardly slow down scans.
@@ -41,6 +42,7 @@ export type Claim = {
   readonly blocks: ReadonlySet<string>;
   readonly domain: string | null;
 };
+
 /** The next step that a turn allows: a name lookup, or one request. */
 type Step = {
   /** The domain and the networks whose request limits apply. */
@@ -49,7 +51,9 @@ type Step = {
   readonly connects: boolean;
   readonly expiresAtMs: number;
 };
+
 type Waiter = Step & { readonly claim: Claim; readonly resolve: (mayBegin: boolean) => void };
+
 /** The use of the queue by one block or domain. */
 type Account = {
   readonly lastTurnNumber: number;
@@ -57,6 +61,7 @@ type Account = {
   readonly startMs: number;
   readonly handshakeMs: number;
 };
+
 /** Lower ranks go first. */
 type Rank = { readonly isCostly: boolean; readonly lastTurnNumber: number };
 
@@ -96,13 +101,13 @@ export class TurnQueue {
     const isRefused = isCrowded && Number.isFinite(step.expiresAtMs);
     if (isRefused || this.#stopping.signal.aborted) resolve(false);
     else this.#waiting.push({ claim, ...step, resolve });
-    this.#beginReady();
+    this.#beginReadyTurns();
     return promise;
   }
 
   release({ kind }: Claim): void {
     this.#running[kind] -= 1;
-    this.#beginReady();
+    this.#beginReadyTurns();
   }
 
   /** @param handshakeMs processor time of TLS handshakes, which is charged to the blocks and the domain */
@@ -118,7 +123,7 @@ export class TurnQueue {
     }
   }
 
-  #beginReady(): void {
+  #beginReadyTurns(): void {
     const nowMs = this.now();
     const expired = this.#waiting.filter(({ expiresAtMs }) => expiresAtMs < nowMs);
     this.#waiting = this.#waiting.filter((waiter) => !expired.includes(waiter));
@@ -147,7 +152,7 @@ export class TurnQueue {
   }
 
   #mayBegin({ claim, targets, connects }: Waiter, nowMs: number): boolean {
-    const isBesideScans = this.#options.runningScans() > 0;
+    const isBesideScans = this.#options.countPaidScans() > 0;
     const { maxRunning, maxBesideScans } = LIMITS[claim.kind];
     if (this.#running[claim.kind] >= (isBesideScans ? maxBesideScans : maxRunning)) return false;
     const isTooSoon = nowMs < this.#lastConnectMs + CONNECT_INTERVAL_MS;
@@ -199,7 +204,7 @@ export class TurnQueue {
     try {
       while (this.#waiting.length > 0) {
         await wait(POLL_INTERVAL_MS, this.#stopping.signal);
-        this.#beginReady();
+        this.#beginReadyTurns();
       }
     } catch (error) {
       // `stop` has resolved all waiters.

@@ -1,5 +1,5 @@
 /** Plans the looks of a watch: when the next look is due, and whether a scan or the verification file is due in it. */
-import { secondOfDay } from '../turns/in-turn.ts';
+import { secondOfDay } from '../turns/rounds.ts';
 import type { Suspicion, WatchState, WatchTiming } from './state.ts';
 
 type DayAndHour = Pick<WatchTiming, 'dayMs' | 'hourMs'>;

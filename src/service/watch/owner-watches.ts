@@ -15,7 +15,7 @@ import { requireOwner } from '../ownership/change-listing.ts';
 import { createSecret, hashSecret, isSameHash } from '../ownership/token-reader.ts';
 import type { Store } from '../store/store.ts';
 import type { Client } from '../turns/client-key.ts';
-import { registrableDomain } from '../turns/origin-turns.ts';
+import { findRegistrableDomain } from '../turns/origin-turns.ts';
 import { changeLive, changeWatch, endLive, findWatch } from './change-watch.ts';
 import { toDay } from './look-times.ts';
 import { queueEvents } from './queue-events.ts';
@@ -76,7 +76,7 @@ export function createOwnerWatches(options: OwnerWatchesOptions) {
       // Only to throw before the slower steps. The update below decides.
       addReplacement(options, oldWatch);
       await requireAddress(receiver, { policy, resolver });
-      const domain = await registrableDomain(origin);
+      const domain = await findRegistrableDomain(origin);
       const parties = { host, receiver: receiver.host, domain, client: client.key };
       await refuseTooMany(store, { ...parties, holdsPlace: isAgreedBy(receiver, oldWatch) });
       const nowMs = store.now();

@@ -1,4 +1,5 @@
-import { Rounds, withLease } from '../turns/in-turn.ts';
+import { withLease } from '../turns/in-turn.ts';
+import { Rounds } from '../turns/rounds.ts';
 import { changeLive, endLive, findWatch } from './change-watch.ts';
 import { type DeliveryResult, deliverDue } from './deliveries.ts';
 import { queueEvents } from './queue-events.ts';

@@ -129,7 +129,7 @@ export function startCensus(
       policy: DEFAULT_POLICY,
       turns: createOriginTurns({
         now,
-        runningScans: () => scanCoordinator.running(),
+        countPaidScans: () => scanCoordinator.countPaidScans(),
         wait: (ms) => rig.wait(ms),
         openClient: openFakeClient({ addressOf }),
       }),

@@ -259,11 +259,11 @@ describe('in production, a service that takes money', () => {
     const settings = url === undefined ? money : { ...money, BASE_URL: url };
     expect(getRefusal(settings)).toMatch(/^BASE_URL.* the public https address [^\n]*$/);
     expect(loadConfig({ ...settings, SCAN_ALLOW_HOSTS_IN_PRODUCTION: '1' })).toMatchObject({
-      takesMoneyAtPrivateUrl: true,
+      takesMoneyWithoutPublicHttps: true,
     });
     const { NODE_ENV, ...development } = settings;
-    expect(loadConfig(development).takesMoneyAtPrivateUrl).toBe(true);
-    expect(loadConfig({ BASE_URL: url }).takesMoneyAtPrivateUrl).toBe(false);
+    expect(loadConfig(development).takesMoneyWithoutPublicHttps).toBe(true);
+    expect(loadConfig({ BASE_URL: url }).takesMoneyWithoutPublicHttps).toBe(false);
   });
 
   test.each([
@@ -272,7 +272,7 @@ describe('in production, a service that takes money', () => {
     'https://scan.shop.com:8443',
     'https://93.184.216.34',
   ])('takes the BASE_URL %s', (url) => {
-    expect(loadConfig({ ...money, BASE_URL: url }).takesMoneyAtPrivateUrl).toBe(false);
+    expect(loadConfig({ ...money, BASE_URL: url }).takesMoneyWithoutPublicHttps).toBe(false);
   });
 });
 

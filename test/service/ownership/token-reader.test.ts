@@ -59,7 +59,7 @@ function startReading(instances = 1) {
       stopping: stopping.signal,
       wait: clock.wait,
       turns: createOriginTurns({
-        ...{ now: clock.now, runningScans: () => 0, wait: clock.wait },
+        ...{ now: clock.now, countPaidScans: () => 0, wait: clock.wait },
         openClient: (...args) => openRecordingClient()(...args),
       }),
     }),

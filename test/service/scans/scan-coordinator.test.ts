@@ -333,14 +333,14 @@ test('free scans do not count against the limit of paid scans, and begin only wh
     origins.slice(16);
   const freeScans = origins.slice(0, 16).map((origin) => coordinator.run(origin, { isFree: true }));
   await expect(coordinator.run(extraFree, { isFree: true })).rejects.toThrow(Saturated);
-  expect(coordinator.running()).toBe(0);
+  expect(coordinator.countPaidScans()).toBe(0);
   expect(coordinator.isSaturated()).toBe(false);
   const paidScans = [coordinator.run(firstPaid), coordinator.run(secondPaid)];
-  expect(coordinator.running()).toBe(2);
+  expect(coordinator.countPaidScans()).toBe(2);
   await expect(coordinator.run(thirdPaid)).rejects.toThrow(Saturated);
   // A payer who joins a free scan pays for it.
   const joinedScan = coordinator.run(firstFree);
-  expect(coordinator.running()).toBe(3);
+  expect(coordinator.countPaidScans()).toBe(3);
   scanEnd.resolve();
   await Promise.all([...freeScans, ...paidScans]);
   expect((await joinedScan).scanId).toBe((await freeScans[0])?.scanId);

@@ -55,10 +55,10 @@ test('the scan that meets broken checks is logged as fatal, and no later scan of
     { log, signer: null, onPublished: () => {} },
   );
   const scanner = { scan: () => Promise.reject(new BrokenChecks(['P8'])) };
-  expect(scanCoordinator.fault()).toBeNull();
+  expect(scanCoordinator.findFault()).toBeNull();
   const first = scanCoordinator.run(parseOrigin(HOST), { scanner });
   await expect(first).rejects.toThrow(BrokenChecks);
-  expect(scanCoordinator.fault()).toMatch(/^P8/);
+  expect(scanCoordinator.findFault()).toMatch(/^P8/);
   const neverCalled = { scan: () => Promise.reject(new Error('a scan began')) };
   const second = scanCoordinator.run(parseOrigin('other.example.com'), { scanner: neverCalled });
   await expect(second).rejects.toThrow(BrokenChecks);

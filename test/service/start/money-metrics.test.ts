@@ -97,8 +97,8 @@ test('the log has one line when payments stop, and one line when payments are ta
       return unreadyReason;
     },
     {
-      closed: (message, { reason }) => logged.push(`${message}: ${reason}`),
-      opened: (message) => logged.push(message),
+      unready: (message, { reason }) => logged.push(`${message}: ${reason}`),
+      ready: (message) => logged.push(message),
     },
     5,
   );

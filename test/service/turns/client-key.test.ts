@@ -1,6 +1,6 @@
-/** `addressBlock` decides which addresses count as one client. */
+/** `toAddressBlock` decides which addresses count as one client. */
 import { expect, test } from 'vitest';
-import { addressBlock } from '../../../src/service/turns/client-key.ts';
+import { toAddressBlock } from '../../../src/service/turns/client-key.ts';
 
 test.each([
   ['198.51.100.7', '198.51.100.7'],
@@ -19,9 +19,9 @@ test.each([
   ['_Hidden', '_hidden'],
   ['', ''],
 ])('the address %s counts as the client %s', (ip, block) => {
-  expect(addressBlock(ip, 64)).toBe(block);
+  expect(toAddressBlock(ip, 64)).toBe(block);
 });
 
 test('a wider block holds more addresses', () => {
-  expect(addressBlock('2001:db8:1:2:3::', 48)).toBe('2001:db8:1::');
+  expect(toAddressBlock('2001:db8:1:2:3::', 48)).toBe('2001:db8:1::');
 });

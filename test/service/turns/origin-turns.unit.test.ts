@@ -10,14 +10,14 @@ import { ManualClock, runPending } from './manual-clock.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** Starts a queue. With `runningScans: 1`, requests run one at a time, so tests see their order. */
-function startTurns(runningScans = 0) {
+/** Starts a queue. With `countPaidScans: 1`, requests run one at a time, so tests see their order. */
+function startTurns(countPaidScans = 0) {
   const clock = new ManualClock();
-  const state = { runningScans };
+  const state = { countPaidScans };
   const queue = new TurnQueue({
     now: clock.now,
     wait: clock.wait,
-    runningScans: () => state.runningScans,
+    countPaidScans: () => state.countPaidScans,
   });
   const enteredNames: string[] = [];
   const refusedNames: string[] = [];
@@ -202,7 +202,7 @@ test('while a scan runs, free requests open one connection a second, and after t
   }
   await advance(2_950);
   expect(dials.map(({ atMs }) => atMs)).toEqual([0, 1_000, 2_000]);
-  state.runningScans = 0;
+  state.countPaidScans = 0;
   await advance(50);
   expect(dials).toHaveLength(12);
 });
@@ -248,7 +248,7 @@ test.each([
     await runPending();
     expect(enteredNames).toHaveLength(atOnce);
     // A scan begins. No waiting request begins until fewer than `duringScan` requests run.
-    state.runningScans = 1;
+    state.countPaidScans = 1;
     for (const turn of running.slice(0, atOnce - duringScan)) turn.end(0);
     await runPending();
     expect(enteredNames).toHaveLength(atOnce);

@@ -23,10 +23,10 @@ const REQUEST = {
 } as const;
 
 /** While a scan runs, one turn runs at a time, so tests see the order of turns. */
-function startTurns(network: FakeNetwork = {}, runningScans = 1) {
+function startTurns(network: FakeNetwork = {}, countPaidScans = 1) {
   const clock = new ManualClock();
   const turns = createOriginTurns({
-    ...{ now: clock.now, wait: clock.wait, runningScans: () => runningScans },
+    ...{ now: clock.now, wait: clock.wait, countPaidScans: () => countPaidScans },
     openClient: openFakeClient(network),
   });
   return {
@@ -71,7 +71,7 @@ test.each<readonly [string, (client: TurnClient) => Promise<unknown>]>([
 test('a client that cannot be opened frees its turn', async () => {
   const clock = new ManualClock();
   const turns = createOriginTurns({
-    ...{ now: clock.now, wait: clock.wait, runningScans: () => 1 },
+    ...{ now: clock.now, wait: clock.wait, countPaidScans: () => 1 },
     openClient: () => Promise.reject(new Error('The service stops.')),
   });
   for (const block of ['first', 'second']) {

@@ -51,7 +51,7 @@ export function createFreeTurns(openClient: OpenTurnClient): OriginTurns {
     nowMs += 1_000;
     return nowMs;
   };
-  return createOriginTurns({ now, runningScans: () => 0, openClient });
+  return createOriginTurns({ now, countPaidScans: () => 0, openClient });
 }
 
 export async function withRealClient<Result>(

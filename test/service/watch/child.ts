@@ -38,7 +38,7 @@ const watching = new Watching({
   policy,
   timing: FAST,
   turns: createOriginTurns({
-    ...{ now: () => store.now(), runningScans: () => 0 },
+    ...{ now: () => store.now(), countPaidScans: () => 0 },
     openClient: (kind, limits) =>
       (kind === 'webhook' ? openRealClient({ policy, userAgent: 'test' }) : openFakeClient())(
         kind,

@@ -52,7 +52,7 @@ test('10,000 overdue watches are looked at within 10 s of a start, and then spre
       },
     ],
     turns: createOriginTurns({
-      ...{ now: () => nowMs, runningScans: () => 0 },
+      ...{ now: () => nowMs, countPaidScans: () => 0 },
       openClient: openFakeClient({ answer: () => '{}' }),
     }),
     onError: (message, error) => {

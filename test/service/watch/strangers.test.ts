@@ -21,10 +21,10 @@ const START_MS = Date.UTC(2026, 8, 1, 12);
 const RESOURCE = { method: 'GET', path: '/weather' };
 const STORED_FACTS = JSON.stringify({ facts: {}, resources: [RESOURCE], checksVersion: null });
 
-/** Starts watching on a store in memory. `runningScans` is the number of running paid scans. */
+/** Starts watching on a store in memory. `countPaidScans` is the number of running paid scans. */
 function startWatching({
   post = () => '{}',
-  runningScans = 0,
+  countPaidScans = 0,
   refusedDomain,
 }: Partial<StartOptions> = {}) {
   const clock = { nowMs: START_MS };
@@ -34,7 +34,7 @@ function startWatching({
   const slowAnswers = Promise.withResolvers<void>();
   const scanner = createFakeScanner();
   const turns = createOriginTurns({
-    ...{ now: () => clock.nowMs, runningScans: () => runningScans },
+    ...{ now: () => clock.nowMs, countPaidScans: () => countPaidScans },
     openClient: openFakeClient({
       answer: ({ origin, method }) => (method === 'POST' ? post(origin.host) : null),
     }),
@@ -78,7 +78,7 @@ function startWatching({
 type StartOptions = {
   /** Returns the answer of a receiver. */
   readonly post: (receiver: string) => Promise<string> | string;
-  readonly runningScans: number;
+  readonly countPaidScans: number;
   /** The requests for watches of this domain wait too long for their turn. */
   readonly refusedDomain: string;
 };
@@ -140,7 +140,7 @@ test('a watched domain that gets no turn delays no event of another domain to th
 });
 
 test('slow looks delay no event, and at most four looks run beside a paid scan', async () => {
-  await using started = startWatching({ runningScans: 1 });
+  await using started = startWatching({ countPaidScans: 1 });
   const { store, watching, clock, askedHosts, events } = started;
   for (let n = 0; n < 6; n += 1) {
     const state = toAgreedWatch(`slow${n}.com`, START_MS, { baseline: `seen_${n}` });
@@ -180,7 +180,7 @@ test('after a start, each of 200 overdue watches has a look at once, and most ha
 });
 
 test('a look that confirms a suspicion begins before all other looks that are due', async () => {
-  await using started = startWatching({ runningScans: 1 });
+  await using started = startWatching({ countPaidScans: 1 });
   const { store, watching, clock, askedHosts, answerSlowHosts } = started;
   const suspicions = { payability: { sinceMs: START_MS, by: 'challenge' } } as const;
   for (let n = 0; n < 300; n += 1) {

@@ -180,7 +180,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
       } catch (error) {
         throw new StoreUnavailable(error, { ...facts, status: 'unavailable' });
       }
-      const fault = scanCoordinator.fault();
+      const fault = scanCoordinator.findFault();
       if (fault !== null) throw new ScannerFailed(fault, { ...facts, status: 'unavailable' });
       return { status: 'ok' as const, ...facts };
     },

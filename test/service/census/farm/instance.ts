@@ -121,7 +121,7 @@ const census = new Census({
   askListed: createAskListed(engine),
   turns: createOriginTurns({
     now,
-    runningScans: () => scanCoordinator.running(),
+    countPaidScans: () => scanCoordinator.countPaidScans(),
     wait: waitOnClock,
     openClient: async (_kind, limits) => createClient({ policy, userAgent, limits }),
   }),

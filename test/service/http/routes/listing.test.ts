@@ -1,6 +1,6 @@
 /** POST /v1/listing changes what the directory shows of a host, for its verified owner only. */
 import { expect, test } from 'vitest';
-import { clientKey } from '../../../../src/service/turns/client-key.ts';
+import { toClientKey } from '../../../../src/service/turns/client-key.ts';
 import { startOwnedApp } from '../../ownership/start-owned-app.ts';
 import { issuedToken } from '../../store/contract/samples.ts';
 
@@ -267,7 +267,10 @@ test('an opted-out origin stays out of every list if somebody else has it scanne
 test('a proof for a host does not cover its www name, parent or sibling', async () => {
   await using owned = await startOwnedApp();
   const { store } = owned.service;
-  await store.ownership.recordConfirm('shop.example.com', issuedToken('x', clientKey('127.0.0.1')));
+  await store.ownership.recordConfirm(
+    'shop.example.com',
+    issuedToken('x', toClientKey('127.0.0.1')),
+  );
   const hide = (url: string) => owned.service.post('/v1/listing', { url, listed: false });
   expect((await hide('https://SHOP.example.com:443/')).statusCode).toBe(200);
   for (const host of ['www.shop.example.com', 'example.com', 'other.example.com']) {

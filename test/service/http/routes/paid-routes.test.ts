@@ -136,7 +136,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       // The work of the first call must end before the scan ends.
       await new Promise((resolve) => setTimeout(resolve, 0));
       scanMayEnd.resolve();
-      await expect.poll(() => shop.scanCoordinator.running()).toBe(0);
+      await expect.poll(() => shop.scanCoordinator.countPaidScans()).toBe(0);
       const retry = await shop.scan(SHOP, header);
       expect(retry.statusCode).toBe(200);
       expect(retry.json().cache).toBe('hit');
@@ -197,7 +197,7 @@ describe.each(['0.1.0', '0.3.0'] as const)(
       const scanMayEnd = Promise.withResolvers<void>();
       shop.scanner.will(SHOP, { until: scanMayEnd.promise });
       const callers = [shop.scan(SHOP), shop.scan(SHOP)];
-      await expect.poll(() => shop.scanCoordinator.running()).toBe(1);
+      await expect.poll(() => shop.scanCoordinator.countPaidScans()).toBe(1);
       scanMayEnd.resolve();
       const answers = await Promise.all(callers);
       expect(answers.map(({ statusCode }) => statusCode)).toEqual([200, 200]);

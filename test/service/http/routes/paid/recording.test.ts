@@ -181,5 +181,5 @@ async function countClaims({ app }: SellingApp): Promise<number> {
 async function waitForScanEnd({ app, payer }: SellingApp): Promise<void> {
   const address = payer.address.toLowerCase();
   await expect.poll(async () => (await app.store.results.findUnpaid(address, 0)).length).toBe(1);
-  await expect.poll(() => app.scanCoordinator.running()).toBe(0);
+  await expect.poll(() => app.scanCoordinator.countPaidScans()).toBe(0);
 }

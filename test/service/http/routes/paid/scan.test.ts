@@ -73,7 +73,7 @@ describe('POST /v1/scan', () => {
     for (const host of hosts) app.scanner.will(host, { until: scanMayEnd.promise });
     const headers = await Promise.all(hosts.map(() => selling.header(PRICE)));
     const calls = hosts.map((host, n) => selling.scan(host, headers[n]));
-    await expect.poll(() => app.scanCoordinator.running()).toBe(5);
+    await expect.poll(() => app.scanCoordinator.countPaidScans()).toBe(5);
     const otherWallet = selling.scan('other.example.com', await selling.header(PRICE, {}, buyer()));
     expect((await otherWallet).statusCode).toBe(200);
     scanMayEnd.resolve();
@@ -101,9 +101,9 @@ describe('POST /v1/scan', () => {
     // This payer gets the earlier scan, which they have not paid for.
     const earlier = await selling.scan(HOST, await selling.header(PRICE));
     expect(earlier.json()).toMatchObject({ cache: 'hit' });
-    expect(app.scanCoordinator.running()).toBe(0);
+    expect(app.scanCoordinator.countPaidScans()).toBe(0);
     const paid = selling.scan(HOST, await selling.header(PRICE, {}, buyer()));
-    await expect.poll(() => app.scanCoordinator.running()).toBe(1);
+    await expect.poll(() => app.scanCoordinator.countPaidScans()).toBe(1);
     scanMayEnd.resolve();
     expect((await paid).json()).toMatchObject({ cache: 'miss' });
     expect(app.scanner.scannedHosts).toEqual([HOST, HOST]);
@@ -140,7 +140,7 @@ describe('POST /v1/scan', () => {
       const payer = selling.payer.address.toLowerCase();
       await expect.poll(async () => (await app.store.results.findUnpaid(payer, 0)).length).toBe(1);
       // A retry before the scan ends would join it and be a cache miss.
-      await expect.poll(() => app.scanCoordinator.running()).toBe(0);
+      await expect.poll(() => app.scanCoordinator.countPaidScans()).toBe(0);
       expect((await app.get(`/v1/project?host=${HOST}`)).statusCode).toBe(404);
       const retry = payment === 'the same header' ? header : await selling.header(PRICE);
       const answer = await retryWhile504(() => selling.scan(HOST, retry));
