@@ -115,7 +115,7 @@ async function operate(store: Store, clock: TestClock, dice: Dice) {
   clock.advance(dice.below(3));
 }
 
-/** Compares the rows with the view, and the trigrams and counts with the rows. Returns the number of rows. */
+/** Compares the rows with the view, and the suffixes and counts with the rows. Returns the number of rows. */
 function expectExact(file: string): number {
   const reader = new DatabaseSync(file, { readOnly: true });
   try {
@@ -124,31 +124,39 @@ function expectExact(file: string): number {
     const list = columns.map(({ name }) => `"${name}"`).join(', ');
     const rows = all(`SELECT ${list} FROM directory ORDER BY host`);
     expect(rows).toEqual(all(`SELECT ${list} FROM directory_now ORDER BY host`));
-    const found = all(`SELECT d.id FROM directory d WHERE EXISTS (SELECT 1 FROM directory_hosts
-      WHERE directory_hosts MATCH '"' || d.host || '"' AND rowid = d.id)`);
-    expect([found.length, all('SELECT rowid FROM directory_hosts').length]).toEqual([
-      rows.length,
-      rows.length,
-    ]);
-    expect(all('SELECT * FROM directory_weeks ORDER BY 1, 2, 3')).toEqual(
-      all(`SELECT "payableWeekDays", category, grade, count(*) AS hosts FROM directory
-        WHERE "payableWeekDays" IS NOT NULL GROUP BY 1, 2, 3 ORDER BY 1, 2, 3`),
+    const stored = all(`SELECT id, host, category, grade, "payableUntilMs", "payableWeekDays"
+      FROM directory`);
+    const suffixes = stored.flatMap(({ host: name, ...row }) => {
+      const host = String(name);
+      return Array.from(host, (_, n) => {
+        const suffix = host.slice(n);
+        const starts = Array.from(suffix, (_, last) => suffix.slice(0, last + 1));
+        const repeated = starts.filter((start) => host.indexOf(start) < n).length;
+        return { ...row, suffix, repeated };
+      });
+    });
+    expect(sortRows(all('SELECT * FROM directory_suffixes'))).toEqual(sortRows(suffixes));
+    const counts = stored.flatMap(({ host, category, grade, payableWeekDays }) =>
+      ['', ...new Set(String(host))].map((letter) => ({
+        ...{ letter, category, grade },
+        payableWeekDays: payableWeekDays ?? '',
+      })),
     );
-    const letters = new Map<string, number>();
-    for (const { host } of rows) {
-      const text = String(host);
-      const ofHost = Array.from(text).flatMap((_, n) => [
-        text.slice(n, n + 1),
-        text.slice(n, n + 2),
-      ]);
-      for (const one of new Set(ofHost)) letters.set(one, (letters.get(one) ?? 0) + 1);
-    }
-    const counted = all('SELECT letters, hosts FROM directory_letters WHERE hosts <> 0');
-    expect(new Map(counted.map((row) => [row['letters'], row['hosts']]))).toEqual(letters);
+    const counted = all('SELECT * FROM directory_counts').flatMap(({ hosts, ...row }) =>
+      Array.from({ length: Number(hosts) }, () => row),
+    );
+    expect(sortRows(counted)).toEqual(sortRows(counts));
+    expect(all('SELECT * FROM directory_counts WHERE hosts = 0')).toEqual([]);
     return rows.length;
   } finally {
     reader.close();
   }
+}
+
+function sortRows(rows: readonly Record<string, unknown>[]): readonly string[] {
+  return rows
+    .map((row) => JSON.stringify(Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1))))
+    .toSorted();
 }
 
 function removeTable(file: string): void {
@@ -157,7 +165,6 @@ function removeTable(file: string): void {
     "SELECT type, name FROM sqlite_schema WHERE name LIKE 'directory%' AND type IN ('trigger', 'view')",
   );
   for (const { type, name } of names.all()) database.exec(`DROP ${type} "${name}"`);
-  database.exec(`DROP TABLE directory_hosts; DROP TABLE directory_weeks;
-    DROP TABLE directory_letters; DROP TABLE directory`);
+  database.exec(`DROP TABLE directory_suffixes; DROP TABLE directory_counts; DROP TABLE directory`);
   database.close();
 }

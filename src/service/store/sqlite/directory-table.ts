@@ -18,73 +18,94 @@ const VIEW = `CREATE VIEW directory_now AS
     WHERE r.reached IS NOT 0 AND o.listed IS NOT 0 AND NOT (r."paidBy" IS 'census'
       AND EXISTS (SELECT 1 FROM census c WHERE c.host = r.host AND c."excludedAtMs" IS NOT NULL));`;
 
-/** The id must be a column. The rows of the hosts' trigrams name it, and VACUUM renumbers implicit row ids. */
+/** The id must be a column. The suffixes name it, and VACUUM renumbers implicit row ids. */
 const TABLE = `CREATE TABLE directory (id INTEGER PRIMARY KEY, host TEXT NOT NULL UNIQUE,
     category TEXT NOT NULL, grade TEXT NOT NULL, score INTEGER NOT NULL,
     "scannedAtMs" INTEGER NOT NULL, "firstSeenAtMs" INTEGER NOT NULL,
     "payableUntilMs" INTEGER, "payableWeekDays" TEXT, "confirmedAtMs" INTEGER) STRICT;`;
 
-/** Each index has all columns of a filter, so that SQLite counts and lists hosts without a look-up of their rows. */
+/** SQLite counts hosts, and reads ordered pages, by the entries of an index without a look-up of their rows. */
 const FILTERED = `category, grade, "payableUntilMs", "payableWeekDays", "confirmedAtMs"`;
 const INDEXES = `
   CREATE INDEX directory_by_time ON directory ("scannedAtMs" DESC, host, ${FILTERED});
   CREATE INDEX directory_by_first_scan ON directory ("firstSeenAtMs" DESC, host, ${FILTERED});
   CREATE INDEX directory_by_grade ON directory (grade, score DESC, "scannedAtMs" DESC, host,
     category, "payableUntilMs", "payableWeekDays", "confirmedAtMs");
-  CREATE INDEX directory_by_category ON directory (category, grade, "payableUntilMs", host);
   CREATE INDEX directory_by_category_and_time ON directory (category, "scannedAtMs" DESC, host,
     grade, "payableUntilMs", "payableWeekDays", "confirmedAtMs");
-  CREATE INDEX directory_by_payable ON directory ("payableUntilMs")
+  CREATE INDEX directory_by_payable ON directory ("payableUntilMs", host)
     WHERE "payableUntilMs" IS NOT NULL;
+  CREATE INDEX directory_by_payable_and_grade ON directory (grade, "payableUntilMs", host)
+    WHERE "payableUntilMs" IS NOT NULL;
+  CREATE INDEX directory_by_payable_and_category ON directory (category, "payableUntilMs", grade,
+    host) WHERE "payableUntilMs" IS NOT NULL;
   CREATE INDEX directory_by_proof ON directory ("confirmedAtMs", category, grade, host, score,
     "scannedAtMs", "firstSeenAtMs", "payableUntilMs", "payableWeekDays")
     WHERE "confirmedAtMs" IS NOT NULL;`;
 
-/** Searches of three and more letters find hosts by their trigrams. */
-const TRIGRAMS = `CREATE VIRTUAL TABLE directory_hosts USING fts5 (letters,
-    tokenize = 'trigram case_sensitive 1', content = '', contentless_delete = 1);
-  CREATE TRIGGER directory_hosts_insert AFTER INSERT ON directory BEGIN
-    INSERT INTO directory_hosts (rowid, letters) VALUES (new.id, new.host);
+/** SQL of the numbers from 1 to the length of a host. */
+const listPositions = (host: string) => `WITH RECURSIVE positions (n) AS (VALUES (1)
+    UNION ALL SELECT n + 1 FROM positions WHERE n < length(${host}))`;
+
+/** SQL of the suffixes of a host. The first `repeated` letters of a suffix also occur earlier in the host. */
+const listSuffixes = (host: string) => `${listPositions(host)}
+  SELECT substr(${host}, positions.n) AS suffix, (
+      SELECT coalesce(max(lengths.n), 0) FROM positions AS lengths
+      WHERE lengths.n <= length(${host}) - positions.n + 1
+        AND instr(${host}, substr(${host}, positions.n, lengths.n)) < positions.n) AS repeated
+    FROM positions`;
+
+/**
+ * A search reads the suffixes that begin with its text. It counts a host that contains the text twice only once,
+ * because `repeated` of the later suffix is as long as the text.
+ */
+const SUFFIXES = `CREATE TABLE directory_suffixes (suffix TEXT NOT NULL, id INTEGER NOT NULL,
+    repeated INTEGER NOT NULL, category TEXT NOT NULL, grade TEXT NOT NULL,
+    "payableUntilMs" INTEGER, "payableWeekDays" TEXT,
+    PRIMARY KEY (suffix, id)) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER directory_suffixes_insert AFTER INSERT ON directory BEGIN
+    INSERT INTO directory_suffixes SELECT suffix, new.id, repeated, new.category, new.grade,
+      new."payableUntilMs", new."payableWeekDays" FROM (${listSuffixes('new.host')});
   END;
-  CREATE TRIGGER directory_hosts_delete AFTER DELETE ON directory BEGIN
-    DELETE FROM directory_hosts WHERE rowid = old.id;
+  CREATE TRIGGER directory_suffixes_delete AFTER DELETE ON directory BEGIN
+    DELETE FROM directory_suffixes
+      WHERE id = old.id AND suffix IN (SELECT suffix FROM (${listSuffixes('old.host')}));
+  END;
+  CREATE TRIGGER directory_suffixes_update AFTER UPDATE ON directory
+    WHEN (new.category, new.grade, new."payableUntilMs", new."payableWeekDays")
+      IS NOT (old.category, old.grade, old."payableUntilMs", old."payableWeekDays") BEGIN
+    UPDATE directory_suffixes SET category = new.category, grade = new.grade,
+        "payableUntilMs" = new."payableUntilMs", "payableWeekDays" = new."payableWeekDays"
+      WHERE id = new.id AND suffix IN (SELECT suffix FROM (${listSuffixes('new.host')}));
   END;`;
 
-/** SQL of the letters, and pairs of letters, that a host has. */
-const listLetters = (host: string) => `WITH RECURSIVE positions (n) AS (VALUES (1)
-      UNION ALL SELECT n + 1 FROM positions WHERE n < length(${host}))
-    SELECT substr(${host}, n, 1) AS letters FROM positions
-    UNION SELECT substr(${host}, n, 2) FROM positions`;
+/** SQL of the empty text and of the letters of a host, each once. */
+const listLetters = (host: string) => `${listPositions(host)}
+  SELECT '' AS letter UNION SELECT substr(${host}, n, 1) FROM positions`;
 
-/** Numbers of hosts. A shorter search has no trigram, and most hosts match it. */
-const LETTERS = `CREATE TABLE directory_letters (letters TEXT PRIMARY KEY, hosts INTEGER NOT NULL)
-    STRICT, WITHOUT ROWID;
-  CREATE TRIGGER directory_letters_insert AFTER INSERT ON directory BEGIN
-    INSERT INTO directory_letters SELECT letters, 1 FROM (${listLetters('new.host')}) WHERE TRUE
-      ON CONFLICT DO UPDATE SET hosts = hosts + 1;
-  END;
-  CREATE TRIGGER directory_letters_delete AFTER DELETE ON directory BEGIN
-    UPDATE directory_letters SET hosts = hosts - 1 WHERE letters IN (${listLetters('old.host')});
-  END;`;
-
-const ADD_TO_WEEK = `INSERT INTO directory_weeks
-    SELECT new."payableWeekDays", new.category, new.grade, 1 WHERE new."payableWeekDays" IS NOT NULL
+const ADD_TO_COUNTS = `INSERT INTO directory_counts
+    SELECT letter, new.category, new.grade, coalesce(new."payableWeekDays", ''), 1
+      FROM (${listLetters('new.host')}) WHERE TRUE
     ON CONFLICT DO UPDATE SET hosts = hosts + 1;`;
-const IS_OLD_WEEK = `"payableWeekDays" = old."payableWeekDays" AND category = old.category
-    AND grade = old.grade`;
-const TAKE_FROM_WEEK = `UPDATE directory_weeks SET hosts = hosts - 1 WHERE ${IS_OLD_WEEK};
-    DELETE FROM directory_weeks WHERE ${IS_OLD_WEEK} AND hosts = 0;`;
+const IS_OLD_COUNT = `letter IN (SELECT letter FROM (${listLetters('old.host')}))
+    AND category = old.category AND grade = old.grade
+    AND "payableWeekDays" = coalesce(old."payableWeekDays", '')`;
+const TAKE_FROM_COUNTS = `UPDATE directory_counts SET hosts = hosts - 1 WHERE ${IS_OLD_COUNT};
+    DELETE FROM directory_counts WHERE ${IS_OLD_COUNT} AND hosts = 0;`;
 
-/** Numbers of hosts. No index finds the hosts of a week, because each has a text with several days. */
-const WEEKS = `CREATE TABLE directory_weeks ("payableWeekDays" TEXT NOT NULL, category TEXT NOT NULL,
-    grade TEXT NOT NULL, hosts INTEGER NOT NULL,
-    PRIMARY KEY ("payableWeekDays", category, grade)) STRICT, WITHOUT ROWID;
-  CREATE TRIGGER directory_weeks_insert AFTER INSERT ON directory BEGIN ${ADD_TO_WEEK} END;
-  CREATE TRIGGER directory_weeks_delete AFTER DELETE ON directory BEGIN ${TAKE_FROM_WEEK} END;
-  CREATE TRIGGER directory_weeks_update AFTER UPDATE ON directory
-    WHEN (new."payableWeekDays", new.category, new.grade)
-      IS NOT (old."payableWeekDays", old.category, old.grade)
-    BEGIN ${TAKE_FROM_WEEK} ${ADD_TO_WEEK} END;`;
+/**
+ * Numbers of hosts that contain a letter, and of all hosts under the empty text. Most hosts match a search of one
+ * letter. No index finds the hosts of a week, because each has a text with several days.
+ */
+const COUNTS = `CREATE TABLE directory_counts (letter TEXT NOT NULL, category TEXT NOT NULL,
+    grade TEXT NOT NULL, "payableWeekDays" TEXT NOT NULL, hosts INTEGER NOT NULL,
+    PRIMARY KEY (letter, category, grade, "payableWeekDays")) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER directory_counts_insert AFTER INSERT ON directory BEGIN ${ADD_TO_COUNTS} END;
+  CREATE TRIGGER directory_counts_delete AFTER DELETE ON directory BEGIN ${TAKE_FROM_COUNTS} END;
+  CREATE TRIGGER directory_counts_update AFTER UPDATE ON directory
+    WHEN (new.category, new.grade, new."payableWeekDays")
+      IS NOT (old.category, old.grade, old."payableWeekDays")
+    BEGIN ${TAKE_FROM_COUNTS} ${ADD_TO_COUNTS} END;`;
 
 /** The statements that change what the view shows of a host. */
 const CHANGES = [
@@ -97,7 +118,7 @@ const CHANGES = [
   { name: 'census_delete', event: 'DELETE ON census', row: 'old' },
 ];
 
-/** An upsert keeps the id of a host, so that a new scan of it changes no trigrams. */
+/** An upsert keeps the id of a host, so that a new scan of it rewrites no suffixes. */
 const TRIGGERS = CHANGES.map(
   ({ name, event, row }) => `CREATE TRIGGER directory_${name} AFTER ${event} BEGIN
     DELETE FROM directory WHERE host = ${row}.host
@@ -109,21 +130,30 @@ const TRIGGERS = CHANGES.map(
   END;`,
 ).join('\n');
 
-/** Lists of older programs read these indexes. */
+/** Lists of older programs read these indexes of `records`. */
 const OLD_INDEXES = [
   ...['records_by_time', 'records_by_grade', 'records_by_category', 'records_by_first_scan'],
   ...['records_by_category_and_time', 'records_never_reached'],
 ];
 
+/** An older program made some of these, with other contents. The table comes last, after what depends on it. */
+const OLD_OBJECTS = [
+  ...CHANGES.map(({ name }) => `TRIGGER IF EXISTS directory_${name}`),
+  ...['hosts', 'letters', 'weeks'].map((name) => `TABLE IF EXISTS directory_${name}`),
+  ...['VIEW IF EXISTS directory_now', 'TABLE IF EXISTS directory'],
+];
+
 /**
  * Creates and fills the table `directory`, which has a row for each host that lists show. Triggers write the row in
  * the transaction that writes a record, a wish of an owner or an exclusion. Call it in a transaction. A program that
- * changes these statements must give the table another name, because an existing table is kept.
+ * changes these statements must rename `directory_suffixes`, because existing tables are kept if there is such a table.
  */
 export function openDirectoryTable(connection: Connection): void {
   connection.exec(OLD_INDEXES.map((index) => `DROP INDEX IF EXISTS ${index};`).join('\n'));
-  if (connection.value(`SELECT 1 FROM sqlite_schema WHERE name = 'directory'`) !== null) return;
-  connection.exec([VIEW, TABLE, INDEXES, TRIGRAMS, LETTERS, WEEKS, TRIGGERS].join('\n'));
+  const isMade = `SELECT 1 FROM sqlite_schema WHERE name = 'directory_suffixes'`;
+  if (connection.value(isMade) !== null) return;
+  connection.exec(OLD_OBJECTS.map((object) => `DROP ${object};`).join('\n'));
+  connection.exec([VIEW, TABLE, INDEXES, SUFFIXES, COUNTS, TRIGGERS].join('\n'));
   connection.exec(
     `INSERT INTO directory (${COLUMN_LIST}) SELECT ${COLUMN_LIST} FROM directory_now`,
   );

@@ -1,7 +1,7 @@
 import type { SQLInputValue } from 'node:sqlite';
 import { ALL_GRADES, type Grade } from '../../../scanner/model/report.ts';
 import { toWeekDayPattern } from '../census.ts';
-import type { DirectoryQuery, ListQuery, RecordLists } from '../context.ts';
+import type { ListQuery, RecordLists } from '../context.ts';
 import { toVerifiedSinceMs } from '../owners.ts';
 import { type Connection, LIMIT } from './database.ts';
 
@@ -12,166 +12,152 @@ const ORDERS = {
   new: { index: 'directory_by_first_scan', columns: '"firstSeenAtMs" DESC, host' },
 } as const;
 
-/** Reading and sorting one match takes as long as reading this many entries of an index. */
-const ENTRIES_PER_SORTED_MATCH = 20;
+const SUFFIXES = 'directory_suffixes';
 
-/** A shorter search has no trigram. */
-const TRIGRAM_LENGTH = 3;
+/** Looking up and sorting one match takes as long as reading this many entries of an index. */
+const ENTRIES_PER_SORTED_MATCH = 30;
 
-/** If fewer hosts have the trigrams of a search, their rows are looked up. If more have, an index is read. */
-const MANY_HOSTS = 500;
+type Filters = Partial<Omit<ListQuery, 'sort' | 'page' | 'pageSize'>>;
 
-type Filter = { readonly condition: string; readonly value: SQLInputValue };
+type Condition = { readonly sql: string; readonly values: readonly SQLInputValue[] };
 
 type Selection = {
-  /** Names the table or index through which SQLite finds the rows. */
+  /** Names the table or index from which SQLite reads the hosts. */
   readonly from: string;
-  readonly filters: readonly Filter[];
-  /** SQL of the number of selected hosts. Default: the number of rows. */
-  readonly counted?: string;
+  readonly conditions: readonly Condition[];
 };
 
-type Page = Pick<DirectoryQuery, 'sort'> & { readonly limit: number; readonly offset: number };
-
-const ALL_HOSTS: Selection = { from: 'directory', filters: [] };
+type Statement = { readonly sql: string; readonly values: readonly SQLInputValue[] };
 
 export function sqliteLists(connection: Connection, now: () => number): RecordLists {
-  const count = (selection: Selection) =>
-    Number(connection.value(countStatement(selection), ...toValues(selection)));
-  const readPage = (selection: Selection, { sort, limit, offset }: Page) =>
-    connection
-      .values(pageStatement(selection, sort), ...toValues(selection), limit, offset)
-      .map(String);
-
-  /** Selects the matches of a search among the hosts that have its trigrams; null if these are not few. */
-  function selectAmongFew(q: string, { filters }: Selection): Selection | null {
-    if (q.length < TRIGRAM_LENGTH) return null;
-    const { from, filters: trigrams } = matchLetters(listTrigrams(q));
-    const sql = `SELECT count(*) FROM (SELECT 1 FROM ${from} ${toWhere({ filters: trigrams })} ${LIMIT})`;
-    const hosts = connection.value(sql, ...toValues({ filters: trigrams }), MANY_HOSTS);
-    if (hosts === MANY_HOSTS) return null;
-    return {
-      from: `${from} CROSS JOIN directory ON id = ${from}.rowid`,
-      filters: [...trigrams, ...filters],
-    };
+  function count(filters: Filters): number {
+    const { sql, values } = countStatement(filters, now());
+    return Number(connection.value(sql, ...values));
   }
 
   /** True if sorting all matches takes less time than reading an ordered index until the page is full. */
-  function isSortedFaster(matches: number, { offset, limit }: Page): boolean {
-    const entries = ((offset + limit) * count(ALL_HOSTS)) / matches;
-    return matches * ENTRIES_PER_SORTED_MATCH < entries;
+  function isSortedFaster(matches: number, query: ListQuery): boolean {
+    const { sort, grade, category, page, pageSize } = query;
+    // The entries of one grade, or of one category, are together in the index of this order.
+    const together = { recent: { category }, grade: { grade }, new: {} }[sort];
+    const entriesPerMatch = count(together) / matches;
+    return matches * ENTRIES_PER_SORTED_MATCH < (page + 1) * pageSize * entriesPerMatch;
   }
 
   return {
     async list(query) {
-      const { q, sort, pageSize: limit } = query;
-      const page = { sort, limit, offset: query.page * limit };
-      const selection = toSelection(query, now());
-      const few = selectAmongFew(q, selection);
-      const matches = count(few ?? toCountedSelection(query, selection));
-      if (page.offset >= matches) return { count: matches, hosts: [] };
-      if (few !== null) return { count: matches, hosts: readPage(few, page) };
-      const isSorted = isReadTogether(query) && isSortedFaster(matches, page);
-      const ordered = isSorted ? selection : toOrderedSelection(selection, query);
-      return { count: matches, hosts: readPage(ordered, page) };
+      const { page, pageSize } = query;
+      const matches = count(query);
+      if (page * pageSize >= matches) return { count: matches, hosts: [] };
+      const toStatement = isSortedFaster(matches, query) ? sortedStatement : orderedStatement;
+      const { sql, values } = toStatement(query, now());
+      const hosts = connection.values(sql, ...values, pageSize, page * pageSize).map(String);
+      return { count: matches, hosts };
     },
 
-    // Counting grade by grade takes half as long as GROUP BY over all rows.
     async countByGrade() {
-      const countOf = (grade: Grade) => count(toSelection({ grade }, now()));
-      return new Map(ALL_GRADES.map((grade) => [grade, countOf(grade)]));
+      return new Map(ALL_GRADES.map((grade): [Grade, number] => [grade, count({ grade })]));
     },
 
     async findNewestHosts(limit) {
-      const page = { sort: 'recent', limit, offset: 0 } as const;
-      return readPage(toOrderedSelection(ALL_HOSTS, page), page);
+      const { sql } = orderedStatement({ sort: 'recent', q: '' }, now());
+      return connection.values(sql, limit, 0).map(String);
     },
   };
 }
 
-/** Selects the matches through the index with the fewest other entries. */
-export function toSelection(query: Partial<ListQuery>, nowMs: number): Selection {
-  const { category, q, grade, sinceMs, verified, payable } = query;
+/** Counts the matches in the table with the fewest rows to read. */
+export function countStatement(filters: Filters, nowMs: number): Statement {
+  const { q = '', sinceMs, verified, payable } = filters;
+  const conditions = listConditions(filters, nowMs);
+  // Without conditions SQLite counts the entries of the smallest index, and reads no entry.
+  if (conditions.length === 0 && q === '') {
+    return { sql: 'SELECT count(*) FROM directory', values: [] };
+  }
+  const isCounted = q.length <= 1 && sinceMs === undefined && !verified && payable !== 'today';
+  if (!isCounted) return toStatement('count(*)', selectMatches(filters, nowMs));
+  const ofLetter = { sql: 'letter = ?', values: [q] };
+  const selection = { from: 'directory_counts', conditions: [ofLetter, ...conditions] };
+  return toStatement('coalesce(sum(hosts), 0)', selection);
+}
+
+/** Reads hosts from the index that has the order of the list. The last two parameters are the limit and the offset. */
+export function orderedStatement(
+  query: Filters & Pick<ListQuery, 'sort'>,
+  nowMs: number,
+): Statement {
+  const { sort, category, q } = query;
+  const { index, columns } = ORDERS[sort];
+  const isOfCategory = category !== undefined && sort === 'recent';
+  const from = `directory INDEXED BY ${isOfCategory ? 'directory_by_category_and_time' : index}`;
+  const conditions = [...listConditions(query, nowMs), ...contains(q)];
+  const { sql, values } = toStatement('host', { from, conditions });
+  return { sql: `${sql} ORDER BY ${columns} ${LIMIT} OFFSET ?`, values };
+}
+
+/** Reads all matches and sorts them. The last two parameters are the limit and the offset. */
+export function sortedStatement(
+  query: Filters & Pick<ListQuery, 'sort'>,
+  nowMs: number,
+): Statement {
+  const selection = selectMatches(query, nowMs);
+  const order = `ORDER BY ${ORDERS[query.sort].columns} ${LIMIT} OFFSET ?`;
+  const isSearch = selection.from === SUFFIXES;
+  const { sql, values } = toStatement(isSearch ? 'id' : 'host', selection);
+  if (!isSearch) return { sql: `${sql} ${order}`, values };
+  // With an index SQLite would read all hosts in order. NOT INDEXED leaves it the look-up by id.
+  return { sql: `SELECT host FROM directory NOT INDEXED WHERE id IN (${sql}) ${order}`, values };
+}
+
+/** Selects the matches where the fewest other hosts are read. */
+function selectMatches(filters: Filters, nowMs: number): Selection {
+  const { q = '', sinceMs, verified } = filters;
+  const conditions = listConditions(filters, nowMs);
+  if (q.length > 1 && sinceMs === undefined && !verified) {
+    return { from: SUFFIXES, conditions: [startsWith(q), ...conditions] };
+  }
+  const from = `directory INDEXED BY directory_by_${chooseIndex(filters)}`;
+  return { from, conditions: [...conditions, ...contains(q)] };
+}
+
+function chooseIndex({ category, grade, verified, payable }: Filters) {
+  if (verified) return 'proof';
+  if (category !== undefined) {
+    return payable === 'today' ? 'payable_and_category' : 'category_and_time';
+  }
+  if (grade !== undefined) return payable === 'today' ? 'payable_and_grade' : 'grade';
+  return payable === 'today' ? 'payable' : 'time';
+}
+
+/** Lists the conditions of all filters except the search. */
+function listConditions(filters: Filters, nowMs: number): readonly Condition[] {
+  const { category, grade, sinceMs, verified, payable } = filters;
   const sinceProofMs = verified ? toVerifiedSinceMs(nowMs) : undefined;
   const week = payable === 'week' ? toWeekDayPattern(nowMs) : undefined;
-  const filters = [
-    { condition: 'category = ?', value: category },
-    { condition: 'grade = ?', value: grade },
-    { condition: '"scannedAtMs" >= ?', value: sinceMs },
-    { condition: '"confirmedAtMs" > ?', value: sinceProofMs },
-    { condition: '"payableUntilMs" > ?', value: payable === 'today' ? nowMs : undefined },
-    { condition: 'instr("payableWeekDays", ?) > 0', value: week },
-    { condition: 'instr(host, ?) > 0', value: q || undefined },
-  ].flatMap(({ condition, value }) => (value === undefined ? [] : [{ condition, value }]));
-  return { from: `directory INDEXED BY directory_by_${chooseIndex(query)}`, filters };
+  return [
+    { sql: 'category = ?', value: category },
+    { sql: 'grade = ?', value: grade },
+    { sql: '"scannedAtMs" >= ?', value: sinceMs },
+    { sql: '"confirmedAtMs" > ?', value: sinceProofMs },
+    { sql: '"payableUntilMs" > ?', value: payable === 'today' ? nowMs : undefined },
+    { sql: 'instr("payableWeekDays", ?) > 0', value: week },
+  ].flatMap(({ sql, value }) => (value === undefined ? [] : [{ sql, values: [value] }]));
 }
 
-function chooseIndex({ category, q, grade, verified, payable }: Partial<ListQuery>) {
-  if (verified) return 'proof';
-  if (category !== undefined) return 'category';
-  if (grade !== undefined) return 'grade';
-  return payable === 'today' && !q ? 'payable' : 'time';
+/** Selects the hosts that contain this text. */
+function contains(q = ''): readonly Condition[] {
+  return q === '' ? [] : [{ sql: 'instr(host, ?) > 0', values: [q] }];
 }
 
-/** True if an index has the matches together, but in another order than the list. */
-function isReadTogether(query: ListQuery): boolean {
-  const index = query.q === '' ? chooseIndex(query) : 'time';
-  return index !== 'time' && !(index === 'category' && query.sort === 'recent');
+/** Selects, for each host that contains this text, the suffix at its first occurrence. */
+function startsWith(q: string): Condition {
+  // Hosts have no "{", and all their characters are less.
+  const values = [q, `${q}{`, q.length];
+  return { sql: 'suffix >= ? AND suffix < ? AND repeated < ?', values };
 }
 
-/** Selects the rows by which the matches are counted in the shortest time. */
-export function toCountedSelection(query: ListQuery, selection: Selection): Selection {
-  const { q, payable, verified, sinceMs } = query;
-  const { filters } = selection;
-  const counted = 'coalesce(sum(hosts), 0)';
-  if (q !== '' && filters.length === 1) {
-    if (q.length >= TRIGRAM_LENGTH) return matchLetters([q]);
-    const isSearch = { condition: 'letters = ?', value: q };
-    return { from: 'directory_letters', filters: [isSearch], counted };
-  }
-  const isOfWeek = payable === 'week' && q === '' && !verified && sinceMs === undefined;
-  return isOfWeek ? { from: 'directory_weeks', filters, counted } : selection;
-}
-
-/** Selects the hosts that contain all these texts of three or more letters. None has a quotation mark. */
-function matchLetters(texts: readonly string[]): Selection {
-  const value = texts.map((text) => `"${text}"`).join(' ');
-  return { from: 'directory_hosts', filters: [{ condition: 'directory_hosts MATCH ?', value }] };
-}
-
-/** Lists three trigrams of a search. Its first and last letters are left out, because most hosts share them. */
-function listTrigrams(q: string): readonly string[] {
-  const last = q.length - TRIGRAM_LENGTH;
-  const starts = [0.25, 0.5, 0.75].map((part) => Math.floor(last * part));
-  return [...new Set(starts)].map((start) => q.slice(start, start + TRIGRAM_LENGTH));
-}
-
-/** Reads the matches through the index that has its entries in the wanted order. */
-export function toOrderedSelection(
-  { filters }: Selection,
-  { sort, category }: Pick<DirectoryQuery, 'sort' | 'category'>,
-): Selection {
-  const isOfCategory = category !== undefined && sort === 'recent';
-  const index = isOfCategory ? 'directory_by_category_and_time' : ORDERS[sort].index;
-  return { from: `directory INDEXED BY ${index}`, filters };
-}
-
-/** Without conditions SQLite counts the entries of the smallest index, and reads no entry. */
-export function countStatement(selection: Selection): string {
-  const { from, counted = 'count(*)' } = selection;
-  return `SELECT ${counted} FROM ${from} ${toWhere(selection)}`;
-}
-
-export function pageStatement(selection: Selection, sort: DirectoryQuery['sort']): string {
-  return `SELECT host FROM ${selection.from} ${toWhere(selection)}
-    ORDER BY ${ORDERS[sort].columns} ${LIMIT} OFFSET ?`;
-}
-
-function toWhere({ filters }: Pick<Selection, 'filters'>): string {
-  if (filters.length === 0) return '';
-  return `WHERE ${filters.map(({ condition }) => condition).join(' AND ')}`;
-}
-
-export function toValues({ filters }: Pick<Selection, 'filters'>): readonly SQLInputValue[] {
-  return filters.map(({ value }) => value);
+function toStatement(columns: string, { from, conditions }: Selection): Statement {
+  const where = conditions.map(({ sql }) => sql).join(' AND ');
+  const sql = `SELECT ${columns} FROM ${from}${where && ` WHERE ${where}`}`;
+  return { sql, values: conditions.flatMap(({ values }) => values) };
 }
