@@ -337,6 +337,15 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'not-an-error', evidence: ['1 of 2', '/mcp#tides'] },
   },
   {
+    name: 'a tool answers with a JSON-RPC error that holds the challenge',
+    seen: withTools(toolResource({ binding: null, isError: null }, null, challengeV2())),
+    expect: {
+      status: 'fail',
+      outcome: 'missing',
+      evidence: ['sends its challenge outside the result of the tool'],
+    },
+  },
+  {
     name: 'a tool sends the challenge only as text',
     seen: withTools(toolResource({}, null, challengeV2())),
     expect: { status: 'warn', outcome: 'text-only', evidence: ['only in content[0].text'] },

@@ -21,6 +21,11 @@ const NODE_MAX_HEAD_BYTES = 16_384;
 const UNPADDED_NOTE =
   'no padding: the official TypeScript client reads it, the Python client refuses it';
 
+const NO_RESULT_EVIDENCE =
+  'sends its challenge outside the result of the tool: newer clients read only the result';
+const RESULT_FIX =
+  'Answer an unpaid call with a result: isError true, and the challenge in structuredContent and in content[0].text.';
+
 const OUTCOMES = {
   'v1-only': fail(VERSION_2_FIX),
   missing: fail(
@@ -71,7 +76,10 @@ export default defineCheck({
       (item) => {
         const { tool } = item.resource;
         const flaw = tool?.binding ? inspectTool(item, tool, kit) : inspect(item, kit);
-        return flaw === null ? [] : [flaw];
+        if (flaw === null) return [];
+        // Older SDKs put the challenge into an error of JSON-RPC.
+        const hasNoResult = tool !== undefined && flaw[0] === 'missing';
+        return [hasNoResult ? ['missing', NO_RESULT_EVIDENCE, RESULT_FIX] : flaw];
       },
       (count, challenged) => [
         'sound',

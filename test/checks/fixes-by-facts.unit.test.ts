@@ -11,7 +11,7 @@ import S8 from '../../checks/S8-agent-card/v1.ts';
 import S9 from '../../checks/S9-root-discoverable/v1.ts';
 import S10 from '../../checks/S10-robots-ai-allow/v1.ts';
 import S12 from '../../checks/S12-favicon/v1.ts';
-import type { ResourceSet } from '../../src/scanner/model/observations.ts';
+import type { ResourceObservation, ResourceSet } from '../../src/scanner/model/observations.ts';
 import { createKit } from '../../src/scanner/parse/kit/kit.ts';
 import {
   answer,
@@ -25,9 +25,11 @@ import {
   perfectSeller,
   resource,
   resources,
+  toolResource,
 } from '../fixtures/observations/build-observations.ts';
 
 const FORBIDDEN = html(403, '<html><title>Attention Required!</title></html>');
+const TOOL_PROBE = { method: 'POST', number: 1 } as const;
 const BLOCKED_RESOURCE = resource({ get: FORBIDDEN, head: FORBIDDEN });
 
 test.each([P2v1, P2v2])(
@@ -89,6 +91,32 @@ test.each([
   const observations = { ...perfectSeller(), resources: resources([resource({ get })]) };
   const verdict = P2v2.evaluate(observations, createKit());
   expect(verdict).toMatchObject({ outcome: 'no-terms', fix: expect.stringMatching(fix) });
+});
+
+test('the fixes of P2 and P4 for a tool speak of its result', () => {
+  const none = { binding: null, isError: null };
+  const failing = {
+    ...toolResource(none),
+    probes: [{ ...TOOL_PROBE, answer: answer(500, 'Pay') }],
+  };
+  const fixOf = (check: typeof P2v2 | typeof P4, paid: ResourceObservation) =>
+    check.evaluate({ ...perfectSeller(), resources: resources([paid]) }, createKit()).fix;
+  expect(fixOf(P2v2, failing)).toContain('isError true');
+  expect(fixOf(P4, toolResource(none, null, challengeV2()))).toContain('isError true');
+});
+
+test.each([
+  [[], '; MCP at /mcp: 401'],
+  [[toolResource()], null],
+])('P2 says why no tool was seen, beside %j', (tools, note) => {
+  const looked = ['GET /: 200', 'MCP at /mcp: 401'];
+  const observations = {
+    ...perfectSeller(),
+    resources: resources([resource(), ...tools], { looked }),
+  };
+  const { evidence } = P2v2.evaluate(observations, createKit());
+  if (note === null) expect(evidence).not.toContain('MCP at');
+  else expect(evidence).toContain(note);
 });
 
 test('the fixes of documents that answer 401 name the login', () => {

@@ -18,6 +18,8 @@ export const CHALLENGE_FIX =
   'Mount the x402 middleware before the route and check its facilitator URL.';
 const UNPAID_FIX =
   'Ask for the payment before the handler runs; if the route is free, price it 0; if the first calls are free, answer 402 to callers without a payment: the scan cannot see that later calls cost.';
+const TOOL_FIX =
+  'Answer an unpaid call with isError true, and the challenge in structuredContent and in content[0].text.';
 const SERVER_FIX =
   "Read the server's log and mend what fails before the 402: a facilitator that is away, or a challenge that needs more than an empty call.";
 const BESIDE_FIX =
@@ -101,7 +103,7 @@ export function formatSampleNote(
   soft404: HttpObservation,
   kit: Kit,
 ): string {
-  const { probed: allProbed, declared, unsent = [] } = resources;
+  const { probed: allProbed, declared, unsent = [], looked } = resources;
   // A resource that only an index names is not part of the sample.
   const probed = allProbed.filter(({ declaredPaid, sources }) => declaredPaid || isOwn(sources));
   const ownUnsent = unsent.filter(({ source }) => source !== 'index');
@@ -111,6 +113,9 @@ export function formatSampleNote(
     sampleSize === declared ? '' : `; we asked ${sampleSize} of ${declared} declared`,
     signInCount > 0 ? `; ${signInCount} ask for a sign-in` : '',
     madeUpCount > 0 ? `; we asked ${madeUpCount} with a made-up id` : '',
+    ...(allProbed.some(({ tool }) => tool !== undefined) ? [] : looked)
+      .filter((line) => line.startsWith('MCP at '))
+      .map((line) => `; ${line}`),
     isGuardedEverywhere(soft404) ? '; every path asks for a payment' : '',
     ownUnsent.length > 0 ? `; ${describeUnsent(ownUnsent, kit)}` : '',
   ].join('');
@@ -207,6 +212,7 @@ function findRefusalFix(
       (resource) =>
         isSought(kit.status(resource, 'GET') ?? 0) || isSought(kit.status(resource, 'POST') ?? 0),
     );
+  if (failingResources.every(({ tool }) => tool !== undefined)) return TOOL_FIX;
   if (haveAll((status) => status === 403)) return FIREWALL_FIX;
   return haveAll((status) => status >= 500) ? SERVER_FIX : undefined;
 }

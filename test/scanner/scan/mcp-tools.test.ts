@@ -216,6 +216,16 @@ describe('a seller over MCP whose fault is', () => {
       ['P6 fail mismatch'],
     ],
     [
+      'another price than its list states in a text with the sign of the dollar',
+      { tools: [{ ...TOOL, _meta: { x402: { price: '$0.02 per call' } } }] },
+      ['P6 fail mismatch'],
+    ],
+    [
+      'a price in its list that may be base units',
+      { tools: [{ ...TOOL, _meta: { x402: { price: '20000' } } }] },
+      ['P6 warn undeclared'],
+    ],
+    [
       'a resource on another host',
       { call: () => toolResult(toolChallenge({ resource: { url: 'mcp://elsewhere.example/x' } })) },
       ['P3 warn other-host'],

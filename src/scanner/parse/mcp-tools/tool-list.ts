@@ -6,6 +6,7 @@ import {
   jsonObject,
   jsonText,
 } from '../json/json.ts';
+import { toDollars } from '../text/stated-price.ts';
 import { toSampleArguments } from './sample-arguments.ts';
 
 export type PaidTool = {
@@ -80,7 +81,7 @@ function readPaidTerms(tool: JsonObject): PaidTerms {
   const saysFree = declarations.some(([, value]) => isFreeDeclaration(value));
   const saysPaid = declarations.some(([, value]) => !isFreeDeclaration(value));
   const isPaid = !saysFree && (saysPaid || isDescribedAsPaid(tool['description']));
-  return { isPaid, price: isPaid ? findPrice(meta, annotations) : null };
+  return { isPaid, price: isPaid ? findPrice(tool, meta, annotations) : null };
 }
 
 /** Returns true for the value `false`, and for an object such as `{ "enabled": false }`. */
@@ -96,8 +97,12 @@ function isDescribedAsPaid(description: JsonValue | undefined): boolean {
   return PAID_WORDS.test(text) && !FREE_WORDS.test(text);
 }
 
-/** Reads only members that name the unit USD. Amounts in other members may be base units. */
-function findPrice(meta: JsonObject, annotations: JsonObject): PaidTerms['price'] {
+/** Reads members that name the unit USD, and others if their text does. Other amounts may be base units. */
+function findPrice(
+  tool: JsonObject,
+  meta: JsonObject,
+  annotations: JsonObject,
+): PaidTerms['price'] {
   const candidates: readonly (readonly [string, JsonValue | undefined])[] = [
     ['/_meta/agents-x402~1priceUSD', meta['agents-x402/priceUSD']],
     ['/_meta/x402~1priceUSD', meta['x402/priceUSD']],
@@ -109,7 +114,21 @@ function findPrice(meta: JsonObject, annotations: JsonObject): PaidTerms['price'
     const [, dollars] = typeof text === 'string' ? (DOLLAR_AMOUNT.exec(text) ?? []) : [];
     if (dollars !== undefined) return { dollars, member };
   }
+  for (const [member, value] of [
+    ['/_meta/x402/price', jsonObject(meta['x402'])['price']],
+    ['/_meta/x402~1price', meta['x402/price']],
+    ...['x402', 'payment', 'pricing'].map(
+      (name) => [`/${name}/price`, jsonObject(tool[name])['price']] as const,
+    ),
+  ] as const) {
+    const dollars = isInDollars(value) ? toDollars(value) : null;
+    if (dollars !== null) return { dollars, member };
+  }
   return null;
+}
+
+function isInDollars(value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && /\$|USD/i.test(value);
 }
 
 /** Writes 1e-7 as "0.0000001", with at most the twelve decimals that DOLLAR_AMOUNT accepts. */

@@ -23,6 +23,8 @@ const AUTH_SCHEME = /(?:^|,)[ \t]*([A-Za-z0-9!#$%&'*+.^_`|~-]+)(?=[ \t]+[^ \t=,]
 /** The parameter `method`. `readHeader` has replaced a quoted value by its index in `quotedValues`. */
 const METHOD_PARAMETER = /(?:^|[ \t,])method[ \t]*=[ \t]*(?:"(\d*)"|([^ \t,"]+))/gi;
 
+const X402_TERMS = /(?:^|[ \t,])(?:network|asset)[ \t]*=/i;
+
 /** Lists the protocols other than x402 that a 402 offers, each once, in the order of the headers. */
 export function findOtherChallenges(answer: HttpData): readonly OtherChallenge[] {
   if (answer.status !== 402) return [];
@@ -52,8 +54,10 @@ function readHeader(value: string): readonly OtherChallenge[] {
       cleanText(token ?? removeEscapes(quotedValues[Number(quotedIndex)] ?? ''), MAX_METHOD_CHARS),
     );
     const otherMethods = methods.filter((name) => name.toLowerCase() !== 'x402');
-    // A challenge whose only method is x402 is no other protocol.
-    if (methods.length > 0 && otherMethods.length === 0) return [];
+    // A challenge whose only method is x402 is no other protocol. MPP requires a method, and terms of x402 as parameters
+    // are those of a seller who tries x402.
+    const isX402 = methods.length > 0 ? otherMethods.length === 0 : X402_TERMS.test(parameters);
+    if (isX402) return [];
     return [{ protocol, methods: otherMethods.filter((name) => name !== '') }];
   });
 }

@@ -13,6 +13,7 @@ export type OwnTerms = {
 export const X402_HEADER = /^(?:x-)?payment(?:-|$)|x402/;
 export const X402_WORD = /x402|x-payment|payment-(?:signature|required)/i;
 /** A price or a network beside the protocol's name: `Payment method="x402", network="eip155:8453"`. */
+const X402_SCHEME = /^payment[ \t].{0,400}\b(?:network|asset)[ \t]*=/i;
 const TERMS_PARAMETER = /\b(?:amount|network|price|asset)[ \t]*=/i;
 const TERMS_HEADER = /amount|price|pay-?to|recipient|network/;
 /** A member of JSON that states what to pay or whom. */
@@ -27,7 +28,8 @@ const MAX_BODY_CHARS = 60;
 /** Says what a 402 without any offer holds: terms that only people and the seller's own clients read, or nothing. */
 export function findOwnTerms(answer: HttpData): OwnTerms {
   const authenticate = headerValue(answer, 'www-authenticate') ?? '';
-  if (X402_WORD.test(authenticate) && TERMS_PARAMETER.test(authenticate)) {
+  const speaksX402 = X402_WORD.test(authenticate) || X402_SCHEME.test(authenticate);
+  if (speaksX402 && TERMS_PARAMETER.test(authenticate)) {
     const text = 'with the terms as parameters of WWW-AUTHENTICATE, which clients do not read';
     return { kind: 'other-header', text };
   }
