@@ -48,7 +48,7 @@ export function answerError(
     .send({ error: code, message, charged, ...serviceError.body });
 }
 
-/** Returns the error that the caller gets. Logs its cause if the fault is ours. */
+/** Returns the error that the caller gets, and whether its payment was charged. Logs the cause if the fault is ours. */
 export function explainError(error: unknown, request: FastifyRequest, logMessage: string) {
   const failedCall = error instanceof PaidCallFailed ? error : null;
   const serviceError = toServiceError(failedCall === null ? error : failedCall.cause, request);
@@ -135,10 +135,10 @@ function fromValidationError({ validation = [], validationContext }: Partial<Fas
   return new InvalidRequest(`${subject} ${problem}. GET /openapi.json has the schema.`);
 }
 
-type ErrorAnswer = Readonly<Record<'statusLine' | 'error' | 'message', string>>;
+type ClientErrorAnswer = Readonly<Record<'statusLine' | 'error' | 'message', string>>;
 
-/** The keys are Node's error codes. */
-const ERROR_ANSWERS: Readonly<Record<string, ErrorAnswer>> = {
+/** Answers to errors of Node's HTTP server. The keys are Node's error codes. */
+const CLIENT_ERROR_ANSWERS: Readonly<Record<string, ClientErrorAnswer>> = {
   HPE_HEADER_OVERFLOW: {
     statusLine: '431 Request Header Fields Too Large',
     error: 'headers_too_large',
@@ -151,7 +151,7 @@ const ERROR_ANSWERS: Readonly<Record<string, ErrorAnswer>> = {
   },
 };
 
-const MALFORMED_REQUEST: ErrorAnswer = {
+const MALFORMED_REQUEST_ANSWER: ClientErrorAnswer = {
   statusLine: '400 Bad Request',
   error: 'invalid_http',
   message: 'This is not a well-formed HTTP request.',
@@ -163,7 +163,7 @@ export function answerClientError(error: ConnectionError, socket: Socket): void 
     socket.destroy();
     return;
   }
-  const { statusLine, ...members } = ERROR_ANSWERS[error.code] ?? MALFORMED_REQUEST;
+  const { statusLine, ...members } = CLIENT_ERROR_ANSWERS[error.code] ?? MALFORMED_REQUEST_ANSWER;
   const body = JSON.stringify({ ...members, charged: false });
   const head = [
     `HTTP/1.1 ${statusLine}`,

@@ -5,8 +5,8 @@ import fp from 'fastify-plugin';
 import { SCRIPT, STYLES } from './views.ts';
 
 /**
- * Sets security headers: pages may run only their own style sheet and script, and may not be framed. Lets any page call
- * the API, without credentials; its lists hold the headers that official clients use.
+ * Sets security headers: pages may run only their own style sheet and script, and may not be framed. CORS lets any page
+ * call the API without credentials. The two lists have the headers that official clients send and read.
  */
 export default fp(
   async (app: FastifyInstance) => {

@@ -74,7 +74,7 @@ export default fp(
 );
 
 /**
- * True if `ip` is the address of a proxy and not of the client. A proxy often has a loopback address, and
+ * True if `ip` may be the address of a proxy and not of the client. A proxy often has a loopback address, and
  * METRICS_ALLOW allows these by default. Clients of the proxy must not get the metrics by the proxy's address.
  */
 function hidesClient({ headers, ip }: FastifyRequest, trustsProxy: boolean): boolean {

@@ -86,11 +86,11 @@ export default fp(
   async (app: FastifyInstance, { offers }: Pick<Revision, 'offers'>) => {
     const operations: DocumentedOperation[] = [];
     app.decorate('operations', operations);
-    app.decorate('offer', function addOffered(this: FastifyInstance, operation, route) {
-      const offer = offers[operation];
-      if (offer?.kind !== 'free') return;
+    app.decorate('offer', function offer(this: FastifyInstance, operation, route) {
+      const freeOffer = offers[operation];
+      if (freeOffer?.kind !== 'free') return;
       const schema = { operationId: operation, ...route.schema };
-      this.route({ ...route, schema, config: { ...route.config, offer } });
+      this.route({ ...route, schema, config: { ...route.config, offer: freeOffer } });
     });
     app.addHook('onRoute', (route) => {
       const offer = route.config?.offer;
@@ -116,7 +116,7 @@ function withOffer(schema: FastifySchema, offer: OperationOffer): FastifySchema 
   };
 }
 
-/** Null for the HEAD route that Fastify adds to every GET route. */
+/** Returns null for the HEAD route that Fastify adds to every GET route. */
 function findDocumentedMethod({ method }: RouteOptions): 'GET' | 'POST' | null {
   if (method === 'GET') return 'GET';
   return method === 'POST' ? 'POST' : null;

@@ -9,7 +9,7 @@ type OpenApiOptions = {
   readonly tags: readonly { readonly name: string; readonly description: string }[];
 };
 
-/** A keyword for properties in schemas of routes. Its members go into the OpenAPI document, and validate nothing. */
+/** A keyword in the schemas of our routes. Its members only go into the OpenAPI document, and validate nothing. */
 export const OPENAPI_KEYWORD = 'documented';
 
 /** Writes OpenAPI 3.1 from the schemas of the routes; `app.swagger()` returns it. */

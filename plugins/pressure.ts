@@ -12,7 +12,7 @@ const SAMPLE_INTERVAL_MS = 10_000;
 const MAX_HEAP_SHARE = 0.9;
 const RETRY_AFTER_SEC = 10;
 
-/** Answers 503 if the process is overloaded or stops, before validation and payment. At a stop, closes unused sockets. */
+/** Answers 503 before validation and payment if the process is overloaded or stops. A stop closes unused sockets. */
 export default fp(
   async (app: FastifyInstance) => {
     let isStopping = false;
@@ -41,8 +41,8 @@ export default fp(
 );
 
 /**
- * Collects the connections on which no request has arrived yet; browsers open such connections in advance. Node does not
- * count them as idle, so a server that stops would wait for these connections.
+ * Collects the connections on which no request has arrived yet; browsers open such connections in advance. Node does
+ * not count them as idle, so a server that stops would wait for these connections.
  */
 function collectUnusedSockets({ server }: FastifyInstance): ReadonlySet<Socket> {
   const unused = new Set<Socket>();

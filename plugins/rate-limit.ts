@@ -104,7 +104,7 @@ function createCounter(app: FastifyInstance, limit: RouteLimit): CountRequest {
   };
 }
 
-/** `@fastify/rate-limit` takes a class. All routes share one instance of this class, because each key begins with a route. */
+/** `@fastify/rate-limit` takes a class. All routes share one instance of it, because each key begins with a route. */
 function createCounterClass({ limits, now }: RateLimitOptions['store']) {
   return class RequestCounter implements FastifyRateLimitStore {
     incr(

@@ -12,12 +12,12 @@ const TEMPLATE_FOLDER = fileURLToPath(
   new URL('../src/service/http/pages/templates', import.meta.url),
 );
 
-/** The styles and the script of every page. Each page contains them, because a page should need only one request. */
+/** The styles and the script that each page contains, because a page should need only one request. */
 export const STYLES = readAsset('site.css', (css) => css.replace(/\/\*.*?\*\/|\n\s*/g, ''));
 export const SCRIPT = readAsset('site.js');
 
 type ViewOptions = {
-  readonly mockPayments: boolean;
+  readonly hasMockPayments: boolean;
   /** True if `/statistics` is served. */
   readonly hasStatistics: boolean;
 };
@@ -39,7 +39,7 @@ export default fp(
   { name: 'views' },
 );
 
-/** `source` is the hash that the Content-Security-Policy header lists. */
+/** Reads a file. `source` is the hash of its text that the Content-Security-Policy header lists. */
 function readAsset(name: string, minify = (text: string) => text) {
   const text = minify(
     readFileSync(new URL(`../src/service/http/pages/assets/${name}`, import.meta.url), 'utf8'),

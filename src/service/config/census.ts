@@ -1,4 +1,4 @@
-/** Reads the settings of the census. It is off by default, because it sends requests to hosts that did not ask for it. */
+/** Reads the settings of the census. It is off by default, because it requests hosts that did not ask for it. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { SettingError } from '../../scanner/environment/setting-error.ts';
@@ -40,8 +40,8 @@ export function readCensusConfig(
   if (CENSUS === undefined && CENSUS_FILE === undefined) return null;
   const sources = {
     indexes: CENSUS === undefined ? [] : parseIndexes(CENSUS, indexUrls),
-    filePath: requireReadable(CENSUS_FILE),
-    excludePath: requireExclusions(CENSUS_EXCLUDE, policy),
+    filePath: requireCensusFile(CENSUS_FILE),
+    excludePath: requireExcludeFile(CENSUS_EXCLUDE, policy),
   };
   if (settings.API_REVISION === '0.1.0') {
     const accepted = '0.3.0 for a census, or leave out CENSUS and CENSUS_FILE';
@@ -55,7 +55,7 @@ export function readCensusConfig(
   if (!EMAIL_PATTERN.test(CONTACT_EMAIL)) throw toSettingError('CONTACT_EMAIL', CONTACT_EMAIL);
   // With SCAN_ALLOW_HOSTS the census requests private hosts, which is a test.
   const isTest = settings.SCAN_ALLOW_HOSTS !== undefined;
-  if (!isTest && !isPublic(siteUrl)) {
+  if (!isTest && !isPublicSite(siteUrl)) {
     const accepted =
       'the public https address of this site, because the User-Agent of the census names its page /about-census';
     throw new SettingError('SITE_URL', siteUrl, accepted);
@@ -83,7 +83,7 @@ function parseIndexes(list: string, indexUrls: IndexUrls): readonly CensusIndex[
 }
 
 /** True also for hosts under `.example` (RFC 2606), which are for documentation, so nobody can reach them. */
-function isPublic(siteUrl: string): boolean {
+function isPublicSite(siteUrl: string): boolean {
   if (/^https:\/\/[^/:]+\.example$/.test(siteUrl)) return true;
   try {
     return parseOrigin(siteUrl).scheme === 'https';
@@ -93,8 +93,8 @@ function isPublic(siteUrl: string): boolean {
   }
 }
 
-/** Returns the path; null if it is not set. Throws SettingError if the file cannot be read. */
-function requireReadable(path: string | undefined): string | null {
+/** Returns the path of CENSUS_FILE; null if it is not set. Throws SettingError if the file cannot be read. */
+function requireCensusFile(path: string | undefined): string | null {
   if (path === undefined) return null;
   readText('CENSUS_FILE', path);
   return path;
@@ -109,10 +109,10 @@ function readText(name: 'CENSUS_FILE' | 'CENSUS_EXCLUDE', path: string): string 
 }
 
 /**
- * Throws SettingError also for a line that names no host. Otherwise the census would still send requests to its owner,
- * and nobody would notice.
+ * Returns the path of CENSUS_EXCLUDE; null if it is not set. Throws SettingError also for a line that names no host:
+ * otherwise the census would send requests to the host that the operator meant, and nobody would notice.
  */
-function requireExclusions(path: string | undefined, policy: OriginPolicy): string | null {
+function requireExcludeFile(path: string | undefined, policy: OriginPolicy): string | null {
   if (path === undefined) return null;
   const [fault] = parseExclusions(readText('CENSUS_EXCLUDE', path), policy).faults;
   if (fault === undefined) return path;
@@ -151,21 +151,22 @@ export function parseExclusions(text: string, policy: OriginPolicy): Exclusions 
   return { names, faults };
 }
 
-/** Refusals of an entry that names a host, although no scan may ask it. */
-const UNSCANNED_HOSTS: ReadonlySet<RefusalReason> = new Set([
+/** Reasons for which a scan refuses an entry that nevertheless names a host. */
+const REFUSALS_OF_NAMED_HOSTS: ReadonlySet<RefusalReason> = new Set([
   'port',
   'special_use_name',
   'single_label',
   'blocked_ip',
 ]);
 
+/** Returns the canonical host of an entry, which may be an http URL; null if the entry names no host. */
 function findHostName(entry: string, policy: OriginPolicy): string | null {
   const text = entry.replace(/^http:\/\//i, 'https://');
   try {
     return parseOrigin(text, policy).host;
   } catch (error) {
     if (!(error instanceof OriginRefused)) throw error;
-    if (!UNSCANNED_HOSTS.has(error.reason)) return null;
+    if (!REFUSALS_OF_NAMED_HOSTS.has(error.reason)) return null;
     const url = new URL(/^https:/i.test(text) ? text : `https://${text}`);
     return url.host.replace(/\.$/, '');
   }

@@ -117,6 +117,7 @@ function isPublicHttpsUrl(text: string): boolean {
     parseOrigin(text, { allowedPorts: [port], allowHosts: new Set(allowHosts) });
     return url.protocol === 'https:';
   } catch {
+    // A scan would refuse this host.
     return false;
   }
 }
@@ -155,6 +156,7 @@ function toListeningAddress({ HOST, PORT }: Settings): string {
   return url.origin;
 }
 
+/** Throws SettingError for a file without certificates. Node would only print a warning, and ignore the file. */
 function requireCertificates(path: string): void {
   try {
     if (readFileSync(path, 'utf8').includes('-----BEGIN CERTIFICATE-----')) return;

@@ -120,7 +120,7 @@ export type SettingName = keyof Settings & string;
 
 export const SETTING_NAMES: readonly string[] = Object.keys(SCHEMA.properties);
 
-/** Throws SettingError for the first bad value. */
+/** Throws SettingError for the first bad value. An empty value counts as not set, but it switches off an index. */
 export function readSettings(environment: Environment): Settings {
   const data = Object.fromEntries(
     Object.entries(environment).filter(
@@ -147,18 +147,18 @@ function isSettingName(name: string | undefined): name is SettingName {
   return name !== undefined && name in SCHEMA.properties;
 }
 
-/** The accepted values of a setting, as its description names them. */
-export function acceptedFor(setting: SettingName): string {
+/** Returns the accepted values of a setting, as its description names them. */
+export function describeAccepted(setting: SettingName): string {
   const { [setting]: schema } = SCHEMA.properties;
   return 'description' in schema ? String(schema.description) : '';
 }
 
-/** The error for a value that the description of the setting does not allow. */
+/** Returns the error for a value that the description of the setting does not allow. */
 export function toSettingError(name: SettingName, value: string | undefined): SettingError {
-  return new SettingError(name, value, acceptedFor(name));
+  return new SettingError(name, value, describeAccepted(name));
 }
 
-/** Writes a warning for each name that differs from a setting by one letter. A value may be secret, so it is left out. */
+/** Writes a warning for each name that is a setting but for one letter. It has no values, which may be secret. */
 export function findMisspelledSettings(environment: Environment): string[] {
   return Object.keys(environment).flatMap((name) => {
     if (SETTING_NAMES.includes(name)) return [];

@@ -9,7 +9,12 @@ import type {
 import { SettingError } from '../../scanner/environment/setting-error.ts';
 import { type EvmAddress, toChecksummed } from '../../scanner/parse/x402/evm-address.ts';
 import { isSameAddress } from '../../scanner/parse/x402/namespaces.ts';
-import { acceptedFor, type SettingName, type Settings, toSettingError } from './environment.ts';
+import {
+  describeAccepted,
+  type SettingName,
+  type Settings,
+  toSettingError,
+} from './environment.ts';
 import { parsePayTo, readWebAddress } from './parse-values.ts';
 
 export type PaymentMode = Settings['PAYMENT_MODE'];
@@ -25,6 +30,7 @@ export function readPaymentConfig(
 ) {
   const { PAYMENT_MODE: mode, SETTLEMENT_KEY: keyText } = settings;
   const facilitatorUrl = readWebAddress(settings, 'FACILITATOR_URL', 'any path');
+  // `settings` has the default mode. Only the environment shows whether the operator set a mode.
   const isModeStated = (environment['PAYMENT_MODE'] ?? '') !== '';
   const paymentSetting = facilitatorUrl !== null ? 'FACILITATOR_URL' : 'SETTLEMENT_KEY';
   if (!isModeStated && (facilitatorUrl !== null || keyText !== undefined)) {
@@ -79,7 +85,7 @@ function readCdpKey(settings: Settings): CdpKey | null {
 
 function requireSetting(settings: Settings, name: SettingName, mode: PaymentMode): void {
   if (settings[name] !== undefined) return;
-  throw new SettingError(name, undefined, `PAYMENT_MODE=${mode} needs ${acceptedFor(name)}`);
+  throw new SettingError(name, undefined, `PAYMENT_MODE=${mode} needs ${describeAccepted(name)}`);
 }
 
 const PRIVATE_KEY = /^0x[0-9a-fA-F]{64}$/;

@@ -55,9 +55,9 @@ export type Revision = {
   readonly reportSaysCharged: boolean;
   /** True if the catalog lists every check and explains the score. */
   readonly catalogListsChecks: boolean;
-  /** True if records have `availability`, if reports have `paidBy`, and if lists of records can be filtered by `payable`. */
+  /** True if records have `availability`, reports have `paidBy`, and lists of records can be filtered by `payable`. */
   readonly showsCensus: boolean;
-  /** True if records have `payableBy` and `priceFrom`, and if lists of records can be filtered by `grade`. */
+  /** True if records have `payableBy` and `priceFrom`, and lists of records can be filtered by `grade`. */
   readonly showsPayers: boolean;
   readonly defaultChecksVersion: string;
 };

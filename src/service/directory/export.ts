@@ -7,7 +7,7 @@ import { DISCLAIMER, PROVENANCE, toProject } from './project.ts';
 const MAX_EXPORT_RECORDS = 10_000;
 
 /**
- * Streams the directory as one JSON document, so that it is never in memory as a whole. `body` can be read only once. If
+ * Streams the directory as one JSON document, which is never in memory as a whole. `body` can be read only once. If
  * there are more projects than `limit`, `truncated` is true, and the export has only the most recently scanned ones.
  */
 export async function exportDirectory(
@@ -55,6 +55,7 @@ function toExportedProject(record: ExportRecord, siteUrl: string, nowMs: number)
   };
 }
 
+/** An older export is not sold again. */
 const MAX_EXPORT_AGE_MS = 60_000;
 /** An export is written again if an owner changes a setting during the export. */
 const MAX_ATTEMPTS = 5;

@@ -38,7 +38,7 @@ export async function listChanges(store: Store, query: ChangesQuery, siteUrl: st
     count: changes.length,
     limit: query.limit,
     hasMore,
-    // A caller that continues with this `since` misses nothing and gets nothing twice.
+    // No two changes have the same instant. A caller that continues here misses nothing and gets nothing twice.
     nextSince: new Date(lastMs).toISOString(),
     disclaimer: DISCLAIMER,
     provenance: PROVENANCE,
@@ -49,7 +49,6 @@ export async function listChanges(store: Store, query: ChangesQuery, siteUrl: st
 function toChange(change: DirectoryChange, siteUrl: string) {
   return {
     changeType: change.changeType,
-    // No two changes have the same instant.
     changedAt: new Date(change.changedAtMs).toISOString(),
     host: change.host,
     grade: change.grade,

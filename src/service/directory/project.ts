@@ -78,12 +78,13 @@ export function reportUrl(siteUrl: string, host: string): string {
   return `${siteUrl}/o/${encodeURI(host)}`;
 }
 
-/** Records of the front page. */
+/** Number of records on the front page. */
 const FRONT_PAGE_SIZE = 10;
 const RECORDS_PER_DOMAIN = 3;
-/** Limit of pages that are read from the store for one front page. If one domain fills them, the front page is short. */
+/** Limit of store pages that are read for one front page. If one domain fills them all, the front page is short. */
 const MAX_PAGES_READ = 10;
 
+/** `count` is the number of all listed records. */
 type FrontPage = { readonly count: number; readonly records: readonly DirectoryRecord[] };
 
 /** Reads the newest records, at most three of one registrable domain. Otherwise one domain could fill the page. */

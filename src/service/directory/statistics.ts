@@ -11,6 +11,7 @@ import { DISCLAIMER, PROVENANCE } from './project.ts';
 
 export const STATISTICS_DAYS = [1, 7, 30] as const;
 type StatisticsDays = (typeof STATISTICS_DAYS)[number];
+
 /** An unknown or missing number selects the default, 7. */
 export function toStatisticsDays(text: string | undefined): StatisticsDays {
   return STATISTICS_DAYS.find((days) => String(days) === text) ?? 7;
@@ -20,8 +21,8 @@ export function toStatisticsDays(text: string | undefined): StatisticsDays {
 export const ROUNDING = 5 as const;
 
 /**
- * A percentile is told only if, on one day, so many hosts are at or below its price, at or above it, and near it.
- * Otherwise it would be the price of one seller. On a single day a host counts once, so a seller cannot stand for several.
+ * A percentile is shown only if, on one day, so many hosts are at or below its price, at or above it, and near it.
+ * Otherwise it would be the price of one seller. On a single day a host counts once, so no seller counts as several.
  */
 const MIN_HOSTS_AT_PRICE = 5;
 
@@ -123,11 +124,12 @@ function listPrices(counts: Counts): readonly HostsAtPrice[] {
     .toSorted(([a], [b]) => a - b);
 }
 
+/** True if enough hosts of the day are near the price, above it and below it. */
 function hidesSellers(day: readonly HostsAtPrice[], price: number): boolean {
   const conditions = [
     (dollars: number) => dollars <= price,
     (dollars: number) => dollars >= price,
-    // The factor is a little larger than 0.1, because 1.1 - 1 is.
+    // The factor is a little larger than 0.1, because `1.1 - 1` is larger than 0.1 as a binary number.
     (dollars: number) => Math.abs(dollars - price) <= price * 0.100_000_1,
   ];
   return conditions.every(
@@ -135,7 +137,7 @@ function hidesSellers(day: readonly HostsAtPrice[], price: number): boolean {
   );
 }
 
-/** Finds a percentile by nearest rank: the lowest price that `percent` of the hosts do not exceed. Null without prices. */
+/** Finds a percentile by nearest rank: the lowest price that `percent` of the hosts do not exceed. Null if none. */
 function findPercentile(prices: readonly HostsAtPrice[], percent: number): number | null {
   const total = sumHosts(prices);
   let countedHosts = 0;

@@ -9,11 +9,8 @@ import openapi, { OPENAPI_KEYWORD } from '../../../plugins/openapi.ts';
 import payment from '../../../plugins/payment.ts';
 import pressure from '../../../plugins/pressure.ts';
 import rateLimit from '../../../plugins/rate-limit.ts';
-import requestGuard, {
-  MAX_PATH_CHARS,
-  toRoutableUrl,
-  unknownPaths,
-} from '../../../plugins/request-guard.ts';
+import requestGuard from '../../../plugins/request-guard.ts';
+import unknownPaths, { MAX_PATH_CHARS, toRoutableUrl } from '../../../plugins/unknown-paths.ts';
 import views from '../../../plugins/views.ts';
 import type { Config } from '../config/config.ts';
 import { createTokenReader, type TokenReaderOptions } from '../ownership/token-reader.ts';
@@ -172,7 +169,7 @@ async function registerPlugins(
   const { baseUrl } = config;
   await app.register(openapi, { baseUrl, info: toOpenApiInfo(config), tags: TAGS });
   await app.register(views, {
-    mockPayments: config.payment.mode === 'mock',
+    hasMockPayments: config.payment.mode === 'mock',
     hasStatistics: config.revision.offers.statistics !== undefined,
   });
   await app.register(metrics, {

@@ -11,12 +11,12 @@ import { NoTurn, type OriginTurns, type TurnClient } from '../turns/origin-turns
 
 const SECRET_BYTES = 32;
 
-/** Creates 256 random bits as base64url. The store keeps only their hash. */
+/** Creates 256 random bits as base64url. */
 export function createSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
 
-/** Lower-case hex SHA-256. */
+/** Returns SHA-256 in lower-case hex. The store keeps this hash of ownership tokens and listing keys. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }
@@ -108,7 +108,7 @@ export type TokenReaderOptions = {
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };
 
-/** A reading of a host's file by this process. Callers may join it until it begins. */
+/** One reading of a host's file by this process, for several callers. A caller may join it until it begins. */
 type SharedReading = {
   /** The address blocks of its callers. The reading begins when the first of these blocks gets a turn. */
   readonly blocks: Set<string>;
@@ -155,19 +155,20 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
         // Later callers may not join this reading, because it may have sent its request before they came.
         reading.hasBegun = true;
         reading.begun.resolve();
-        const begun = await ownership.beginReading(origin.host);
-        if (!begun.taken) return null;
-        return await fetchFinding(store, origin, client, begun.lease.takenAtMs);
+        const outcome = await ownership.beginReading(origin.host);
+        if (!outcome.taken) return null;
+        return await fetchFinding(store, origin, client, outcome.lease.takenAtMs);
       });
     } catch (error) {
       throw error instanceof NoTurn ? new Saturated() : error;
     } finally {
       if (readings.get(origin.host) === reading) readings.delete(origin.host);
+      // If the reading ended before it began, its callers must not wait any longer.
       reading.begun.resolve();
     }
   }
 
-  /** Joins a reading, if one may begin now. Otherwise waits, and returns null. */
+  /** Joins a reading, if one may begin now. Otherwise waits, and returns null. The caller then looks again. */
   async function joinOrWait(origin: Origin, block: string, signal: AbortSignal) {
     const running = readings.get(origin.host);
     const waitMs = (await ownership.findReadingDueAtMs(origin.host)) - store.now();

@@ -29,7 +29,10 @@ export type Verification = ReturnType<typeof createVerification>;
 export function createVerification({ store, readToken }: VerificationOptions) {
   const { ownership } = store;
 
-  /** Reads the token file, unless the client has too many failed confirms. `recordFailure` adds a failed confirm. */
+  /**
+   * Reads the token file. Throws ConfirmLimit if the client has too many failed confirms. `recordFailure` adds a failed
+   * confirm.
+   */
   async function readWithinLimits(
     origin: Origin,
     client: Client,
@@ -38,7 +41,7 @@ export function createVerification({ store, readToken }: VerificationOptions) {
   ) {
     const pair = { host: origin.host, client: failureKey };
     const { retryAtMs } = await ownership.countFailedConfirms(pair);
-    if (retryAtMs !== null) throw toConfirmLimit(origin, secondsUntil(retryAtMs, store.now()));
+    if (retryAtMs !== null) throw toConfirmLimit(origin, toSecondsUntil(retryAtMs, store.now()));
     const reading = await readToken(origin, client, isFound);
     const recordFailure = () => ownership.recordFailedConfirm(pair, reading.beganAtMs);
     return { ...reading, recordFailure };
@@ -51,7 +54,7 @@ export function createVerification({ store, readToken }: VerificationOptions) {
       const [tokenHash, keyHash] = [hashSecret(token), hashSecret(listingKey)];
       const issued = await ownership.issueToken({ host, client, block, tokenHash, keyHash });
       if (!issued.taken) {
-        const retryAfterSec = secondsUntil(issued.retryAtMs, store.now());
+        const retryAfterSec = toSecondsUntil(issued.retryAtMs, store.now());
         throw new OwnershipTokenLimit(host, LIVE_TOKENS_PER_HOST_AND_CLIENT, retryAfterSec);
       }
       return {
@@ -110,6 +113,7 @@ export function isKeyOfHash(listingKey: string | undefined, keyHash: string): bo
   return listingKey !== undefined && isSameHash(hashSecret(listingKey), keyHash);
 }
 
+/** Returns the token that the host served; null if it served none of them. */
 function findServedToken(finding: TokenFinding, tokens: readonly LiveToken[]): LiveToken | null {
   if (finding.kind !== 'served') return null;
   return tokens.find(({ tokenHash }) => isSameHash(finding.textHash, tokenHash)) ?? null;
@@ -139,6 +143,6 @@ function toConfirmLimit({ host }: Origin, retryAfterSec: number): ConfirmLimit {
   );
 }
 
-function secondsUntil(atMs: number, nowMs: number): number {
+function toSecondsUntil(atMs: number, nowMs: number): number {
   return Math.max(1, Math.ceil((atMs - nowMs) / 1_000));
 }

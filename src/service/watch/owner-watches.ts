@@ -9,7 +9,7 @@ import {
   validateUrl,
 } from '../../scanner/guard/origin.ts';
 import { resolveHost } from '../../scanner/guard/resolve.ts';
-import { feedUrl } from '../directory/host-feed.ts';
+import { feedUrl } from '../directory/feeds.ts';
 import { ScannerFailed } from '../errors/errors.ts';
 import { requireOwner } from '../ownership/change-listing.ts';
 import { createSecret, hashSecret, isSameHash } from '../ownership/token-reader.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { OriginRefused } from '../../../src/scanner/guard/errors.ts';
 import type { Grade } from '../../../src/scanner/model/report.ts';
 import { isScanDue } from '../../../src/service/census/plan.ts';
-import { findFeedEvents } from '../../../src/service/directory/host-feed.ts';
+import { findFeedEvents } from '../../../src/service/directory/feeds.ts';
 import { failure } from '../../fixtures/observations/build-observations.ts';
 import {
   DAY_MS,

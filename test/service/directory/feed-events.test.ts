@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { findFeedEvents } from '../../../src/service/directory/host-feed.ts';
+import { findFeedEvents } from '../../../src/service/directory/feeds.ts';
 import type { HistoryRow } from '../../../src/service/store/directory.ts';
 
 function row(scannedAtMs: number, more: Partial<HistoryRow> = {}): HistoryRow {

@@ -5,7 +5,7 @@ import Fastify from 'fastify';
 import errors from '../../../plugins/error-answers.ts';
 import offers from '../../../plugins/offers.ts';
 import payment from '../../../plugins/payment.ts';
-import { unknownPaths } from '../../../plugins/request-guard.ts';
+import unknownPaths from '../../../plugins/unknown-paths.ts';
 import type { PaidRoute } from '../../../src/service/payment/paid-route.ts';
 import {
   createPayments,

@@ -1,7 +1,7 @@
 import type { PayableBy, PriceFrom } from '../../../scanner/model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../../scanner/model/report.ts';
 import { formatDollars, toOfferPrice } from '../../../scanner/report/answer-line.ts';
-import { toFilterText } from '../../directory/host-feed.ts';
+import { toFilterText } from '../../directory/feeds.ts';
 import type { Project } from '../../directory/project.ts';
 import type { DirectoryQuery } from '../../store/context.ts';
 import { describeDays, drawDaySquares } from './day-strip.ts';

@@ -8,7 +8,7 @@ import {
   MAX_FEED_ENTRIES,
   writeDirectoryFeed,
   writeHostFeed,
-} from '../../directory/host-feed.ts';
+} from '../../directory/feeds.ts';
 import { UnknownProject } from '../../errors/errors.ts';
 import { errorResponses, STORE_ERRORS } from './answer-schema.ts';
 import { toDirectoryParameters, toDirectoryQuery } from './directory.ts';

@@ -2,7 +2,7 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { formatPrice } from '../../../../../plugins/offers.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
-import { feedUrl } from '../../../directory/host-feed.ts';
+import { feedUrl } from '../../../directory/feeds.ts';
 import { isFresh } from '../../../directory/project.ts';
 import { findFreshReport, gradeSummary } from '../../../directory/published-report.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scans/finished-scan.ts';

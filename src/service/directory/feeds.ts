@@ -47,7 +47,7 @@ function toTag(atMs: number, host: string, siteUrl: string): string {
 export const MAX_FEED_ENTRIES = 50;
 
 type FeedEvent = {
-  /** `rules`: the census found another grade by another catalog or program, which says nothing new about the origin. */
+  /** `rules`: another catalog or program gave the grade of this scan, so it says nothing new about the origin. */
   readonly kind: 'first-seen' | 'grade' | 'rules' | 'payability';
   /** Start of the scan that showed the event. */
   readonly atMs: number;
@@ -122,8 +122,8 @@ export function toFilterText(query: Partial<DirectoryQuery>): string {
 }
 
 /**
- * Returns listed hosts as a feed, an entry each; its time is that of the host's first scan, and its text tells the newest
- * one. An entry has no text of an origin.
+ * Returns a feed with one entry for each listed host. The time of an entry is that of the host's first scan, and its
+ * text describes the newest scan. An entry has no text of an origin.
  * @param records newest host first
  */
 export async function writeDirectoryFeed(
