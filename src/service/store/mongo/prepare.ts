@@ -35,11 +35,29 @@ export async function prepareDatabase(database: Db, location: string): Promise<v
       // Indexes are created one by one, because FerretDB 1.24 closes the connection if all indexes of a list exist.
       for (const index of indexes) await database.collection(name).createIndexes([index]);
     }
+    await dropOldIndexes(database);
     if (schema) return;
     const version = { $set: { version: SCHEMA_VERSION } };
     await retryUpsert(() => meta.updateOne({ _id: 'schema' }, version, { upsert: true }));
   } catch (cause) {
     throw toStoreError(cause, location);
+  }
+}
+
+/** Names of the indexes of `records` that lists of older programs read. */
+const OLD_RECORD_INDEXES = [
+  'scannedAtMs_-1__id_1',
+  'grade_1_score_-1_scannedAtMs_-1__id_1',
+  'grade_1_scannedAtMs_-1__id_1',
+  'category_1_scannedAtMs_-1__id_1',
+  'category_1_grade_1_score_-1_scannedAtMs_-1__id_1',
+];
+
+async function dropOldIndexes(database: Db): Promise<void> {
+  const records = database.collection(TABLES.records.name);
+  for (const { name = '' } of await records.indexes()) {
+    // An index that stays only takes room. Another instance may have dropped it, or this user may not drop it.
+    if (OLD_RECORD_INDEXES.includes(name)) await records.dropIndex(name).catch(() => undefined);
   }
 }
 
