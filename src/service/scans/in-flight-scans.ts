@@ -72,6 +72,7 @@ export class InFlightScans {
     return this.#brokenChecks;
   }
 
+  /** True while a new scan would be refused. */
   isFull(isFree = false): boolean {
     const { scanner, maxScans = MAX_SCANS } = this.#options;
     if (this.#isClosing || scanner.isSaturated()) return true;

@@ -175,19 +175,22 @@ export function addReadGauge(
 /** Logs, at level error, an event that needs an operator. docs/payments.md says what to do. */
 export type Alarm = (message: string, facts: Readonly<Record<string, string>>) => void;
 
-const READINESS_INTERVAL_MS = 5_000;
+/** Messages of the outcomes that need an operator; null for the others. */
+const ALARM_MESSAGES = {
+  settled: null,
+  overdue: 'a payment is overdue: nobody has proved what became of it',
+  failed: 'a payment failed: it was sent, and did not pay us',
+  unproved: 'a payment was given up in favour of its payer, without proof',
+} as const;
 
 export function raiseAlarm(event: PaymentEvent, alarm: Alarm): void {
-  if (event.kind === 'overdue') {
-    const { key, reason } = event;
-    alarm('a payment is overdue: nobody has proved what became of it', { key, reason });
-  }
-  if (event.kind !== 'reconciled' || event.outcome === 'settled') return;
+  if (event.kind !== 'overdue' && event.kind !== 'reconciled') return;
   const { key, reason } = event;
-  if (event.outcome === 'failed')
-    alarm('a payment failed: it was sent, and did not pay us', { key, reason });
-  else alarm('a payment was given up in favour of its payer, without proof', { key, reason });
+  const message = ALARM_MESSAGES[event.kind === 'overdue' ? 'overdue' : event.outcome];
+  if (message !== null) alarm(message, { key, reason });
 }
+
+const READINESS_INTERVAL_MS = 5_000;
 
 /** Logs, with the reason, when payments are no longer taken, and when they are again. Returns a `stop` function. */
 export function watchReadiness(

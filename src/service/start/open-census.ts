@@ -76,6 +76,7 @@ export type OpenCensus = ReturnType<typeof openCensus>;
 const IMPORT_CHECK_MS = 60_000;
 /** A weekly scan uses an import of at most this age. */
 const MAX_IMPORT_AGE_DAYS = 2;
+/** The scans of the census read nothing from the chain. */
 const NO_NODE = { rpcUrl: null, asset: '', network: '' };
 
 /** Sends no request before `start`. */

@@ -23,7 +23,7 @@ export type ScanParts = {
   /** Closed with the other parts. */
   readonly store?: Store | undefined;
   readonly scanning?: Partial<Scanning> | undefined;
-  /** Waits for the turn of a request. */
+  /** Replaces the timed pauses of turns, watches and the reader of tokens. */
   readonly wait?: ((ms: number) => Promise<void>) | undefined;
 };
 

@@ -39,7 +39,7 @@ type PreflightRunnerOptions = {
   readonly turns: OriginTurns;
 };
 
-/** Shortest time between two preflights of a host. It is limited because calls are free and anonymous. */
+/** Shortest time between two preflights of a host. There is a limit because calls are free and anonymous. */
 const COOL_DOWN_MS = 5_000;
 /** A call that would wait longer gets an answer from the stored report. */
 const MAX_WAIT_MS = 1_000;

@@ -52,6 +52,7 @@ export type ChainEvidence = {
 
 /** The clocks of chain and database may differ by this much. */
 const CLOCK_SLACK_MS = 10 * 60_000;
+/** First step back of the search for a block; each further step is four times as long. */
 const FIRST_STEP_BLOCKS = 256n;
 /** The search may return a block that is this much too early. To read these extra blocks costs at most two calls. */
 const MAX_EXTRA_BLOCKS = 16n;
@@ -145,7 +146,7 @@ async function findBlockBefore(
 
 type NonceUse = { readonly transaction: Hex; readonly isCancelled: boolean };
 
-/** Keeps the length of a range that the node accepts, for the next search. */
+/** Returns a search that remembers, for its next run, how many blocks the node accepts in one call. */
 function createUseFinder(client: PublicClient) {
   let rangeBlocks = MAX_RANGE_BLOCKS;
 

@@ -62,6 +62,7 @@ export function withChainProof(
         const reason = 'success by a transaction that the node does not have';
         return { kind: 'unclear', reason, transaction };
       }
+      // The ledger gets no transaction, because this one cannot become the proof of the payment.
       const reason = `success by a transaction that did not pay us (${verdict})`;
       return { kind: 'unclear', reason, transaction: null };
     },

@@ -54,8 +54,10 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     const { payment } = request;
     const key = toQueueKey(payment);
     // If an earlier transaction of this payment is not mined yet, we wait for that transaction.
-    const sending = account.queue.findUnconfirmed(key) ?? (await sendTransaction(key, request));
-    return 'kind' in sending ? sending : awaitOutcome(sending, payment, { node, timeoutMs });
+    const sentOrOutcome =
+      account.queue.findUnconfirmed(key) ?? (await sendTransaction(key, request));
+    if ('kind' in sentOrOutcome) return sentOrOutcome;
+    return awaitOutcome(sentOrOutcome, payment, { node, timeoutMs });
   }
 
   /** Returns an outcome if nothing was sent. */

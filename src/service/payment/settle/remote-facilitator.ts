@@ -105,6 +105,7 @@ async function verify(ask: Ask, request: FacilitatorRequest): Promise<VerifyOutc
   try {
     const { status, value } = await ask('verify', FACILITATOR_ANSWER_PARSER, request);
     if (isOk(status) && value.isSuccess !== null) return toVerifyOutcome(value, request);
+    // Facilitators also refuse with 400 or 402. With a status of 500 or more the body proves nothing.
     const isRefusal = status < 500 && value.isSuccess !== null;
     if (isRefusal && value.reason !== undefined) return { kind: 'invalid', reason: value.reason };
     return {
@@ -133,7 +134,7 @@ async function settle(ask: Ask, request: FacilitatorRequest): Promise<SettleOutc
   try {
     const { status, value } = await ask('settle', FACILITATOR_ANSWER_PARSER, request);
     const { isSuccess, transaction, network, reason, payer } = value;
-    // Facilitators also refuse with 400 or 402. With a status of 500 or more the body proves nothing.
+    // An answer of 2xx must name transaction and network, also if it refuses. Other refusals need not.
     const isComplete = !isOk(status) || (transaction !== undefined && network !== undefined);
     if (status >= 500 || isSuccess === null || !isComplete) {
       return toOutcomeOfError(toUnexpectedError('settle', status, value));
