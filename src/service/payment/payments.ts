@@ -5,7 +5,7 @@ import { createChallenge } from './gate/challenge.ts';
 import { PaymentGate } from './gate/gate.ts';
 import type { GateDeps } from './gate/purchase.ts';
 import { MAX_REFUSAL_LENGTH, PaymentRefused } from './gate/refusals.ts';
-import type { PublishScan } from './ledger/ledger.ts';
+import type { PublishScan } from './ledger/ledger-writer.ts';
 import { Reconciler } from './ledger/reconciler.ts';
 import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, parseRouteName } from './paid-route.ts';

@@ -1,12 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { isInDoubt, toProgress } from '../../../src/service/payment/ledger/ledger.ts';
 import {
-  isInDoubt,
   LedgerWriter,
   mayFollow,
   StepLost,
-  toProgress,
-} from '../../../src/service/payment/ledger/ledger.ts';
+} from '../../../src/service/payment/ledger/ledger-writer.ts';
 import { LEDGER_STATES, type LedgerState } from '../../../src/service/store/payment-tables.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { StoreError } from '../../../src/service/store/store-error.ts';

@@ -4,7 +4,8 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../../src/service/errors/errors.ts';
 import { decodePayment } from '../../../src/service/payment/gate/payment-header.ts';
-import { LedgerWriter, toPaymentData } from '../../../src/service/payment/ledger/ledger.ts';
+import { toPaymentData } from '../../../src/service/payment/ledger/ledger.ts';
+import { LedgerWriter } from '../../../src/service/payment/ledger/ledger-writer.ts';
 import { toPaymentKey } from '../../../src/service/payment/terms.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import type { Store } from '../../../src/service/store/store.ts';

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { mayFollow } from '../../../src/service/payment/ledger/ledger.ts';
+import { mayFollow } from '../../../src/service/payment/ledger/ledger-writer.ts';
 import { LEDGER_STATES } from '../../../src/service/store/payment-tables.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));

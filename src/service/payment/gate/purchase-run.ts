@@ -1,7 +1,8 @@
 /** Does all new work of a paid call: claims the key, verifies, computes, stores the answer and settles. */
 import { ScanProcessing } from '../../errors/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
-import { LedgerWriter, newClaimData, StepLost, toProgress } from '../ledger/ledger.ts';
+import { newClaimData, toProgress } from '../ledger/ledger.ts';
+import { LedgerWriter, StepLost } from '../ledger/ledger-writer.ts';
 import type { ComputedAnswer } from '../paid-route.ts';
 import { askFacilitator } from './authorization.ts';
 import { isDisconnect, throwIfEnded, toAnsweredError, withDeadline } from './call-end.ts';

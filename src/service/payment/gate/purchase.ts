@@ -2,7 +2,8 @@
 import type { Address } from 'viem';
 import type { IdentifierScope } from '../../store/identifiers.ts';
 import type { Store } from '../../store/store.ts';
-import type { PublishScan, StoredPayment } from '../ledger/ledger.ts';
+import type { StoredPayment } from '../ledger/ledger.ts';
+import type { PublishScan } from '../ledger/ledger-writer.ts';
 import type { Reconciler } from '../ledger/reconciler.ts';
 import type { PaidCall, PaidRoute } from '../paid-route.ts';
 import type { Facilitator, OnPaymentEvent } from '../settle/facilitator.ts';

@@ -3,13 +3,8 @@ import type { Hex } from 'viem';
 import { PaymentsUnavailable } from '../../errors/errors.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import { StoreError } from '../../store/store-error.ts';
-import {
-  findTransaction,
-  type LedgerWriter,
-  publishSettled,
-  StepLost,
-  toProgress,
-} from '../ledger/ledger.ts';
+import { findTransaction, toProgress } from '../ledger/ledger.ts';
+import { type LedgerWriter, publishSettled, StepLost } from '../ledger/ledger-writer.ts';
 import { type DoubtfulOutcome, toDoubtData } from '../settle/facilitator.ts';
 import { publishStep } from './payment-steps.ts';
 import type { GateDeps, PaidDelivery, Purchase, PurchaseOutcome } from './purchase.ts';

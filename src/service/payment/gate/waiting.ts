@@ -3,14 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { SettlementUnknown } from '../../errors/errors.ts';
 import type { LedgerEntry, LedgerStore } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
-import {
-  findTransaction,
-  isInDoubt,
-  LedgerWriter,
-  readPayment,
-  StepLost,
-  toProgress,
-} from '../ledger/ledger.ts';
+import { findTransaction, isInDoubt, readPayment, toProgress } from '../ledger/ledger.ts';
+import { LedgerWriter, StepLost } from '../ledger/ledger-writer.ts';
 import { CallEnded, isLate, withDeadline } from './call-end.ts';
 import type { GateDeps, PaidDelivery, Purchase, PurchaseOutcome } from './purchase.ts';
 import { findDelivery, refuseConflict } from './redelivery.ts';

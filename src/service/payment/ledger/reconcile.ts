@@ -8,14 +8,8 @@ import { describeNodeError } from '../chain/node-requests.ts';
 import { type Facilitator, type SettleOutcome, toDoubtData } from '../settle/facilitator.ts';
 import type { RouteOffer } from '../terms.ts';
 import type { PaymentTiming } from '../timing.ts';
-import {
-  findCurrentClaim,
-  findTransaction,
-  type LedgerWriter,
-  readPayment,
-  readSends,
-  UNPROVED,
-} from './ledger.ts';
+import { findCurrentClaim, findTransaction, readPayment, readSends, UNPROVED } from './ledger.ts';
+import type { LedgerWriter } from './ledger-writer.ts';
 
 /** An `open` payment is still in doubt. */
 export type ReconcileVerdict =

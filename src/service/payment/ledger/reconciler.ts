@@ -4,16 +4,8 @@ import PQueue from 'p-queue';
 import type { Hex } from 'viem';
 import type { LedgerEntry, LedgerStore } from '../../store/ledger.ts';
 import type { OnPaymentEvent } from '../settle/facilitator.ts';
-import {
-  FINAL_AFTER_MS,
-  findTransaction,
-  isInDoubt,
-  LedgerWriter,
-  type PublishScan,
-  publishSettled,
-  StepLost,
-  UNPROVED,
-} from './ledger.ts';
+import { FINAL_AFTER_MS, findTransaction, isInDoubt, UNPROVED } from './ledger.ts';
+import { LedgerWriter, type PublishScan, publishSettled, StepLost } from './ledger-writer.ts';
 import {
   findNextSendMs,
   type OwnSend,

@@ -3,15 +3,8 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { InstanceId, LedgerState } from '../../store/payment-tables.ts';
 import type { Store } from '../../store/store.ts';
-import {
-  findCurrentClaim,
-  isInDoubt,
-  isUnproved,
-  LedgerWriter,
-  type PublishScan,
-  publishSettled,
-  StepLost,
-} from './ledger.ts';
+import { findCurrentClaim, isInDoubt, isUnproved } from './ledger.ts';
+import { LedgerWriter, type PublishScan, publishSettled, StepLost } from './ledger-writer.ts';
 import type { Reconciler } from './reconciler.ts';
 
 type RecoveryOptions = {
