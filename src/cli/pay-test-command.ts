@@ -76,7 +76,9 @@ function readPayTestFlags(args: readonly string[]) {
 function parseRoute(flag: string, text: string, body: string | null): SellerRoute {
   const [, method = 'GET', path] = ROUTE_PATTERN.exec(text.trim()) ?? [];
   if (path !== undefined && !path.startsWith('//')) {
-    return { method: method.toUpperCase(), path, body };
+    // A request line holds only ASCII.
+    const encodedPath = path.replace(/[^!-~]+/gu, encodeURIComponent);
+    return { method: method.toUpperCase(), path: encodedPath, body };
   }
   throw new UsageError(
     `${flag} ${JSON.stringify(text)}: give method and path, such as "GET /weather"`,

@@ -21,6 +21,11 @@ test('pay-test needs only the address of a seller', () => {
   });
 });
 
+test('pay-test encodes what a request line cannot hold', () => {
+  const { routes } = parsePayTest([SELLER, '--route', 'GET /天气/zürich?a=%20é']);
+  expect(routes).toMatchObject([{ path: '/%E5%A4%A9%E6%B0%94/z%C3%BCrich?a=%20%C3%A9' }]);
+});
+
 test('pay-test accepts all flags in one command', () => {
   const flags = [
     ['--route', 'post /a?b=c', '--route', '/d', '--failing-route', 'GET /e', '--body', '{"f":1}'],

@@ -1,6 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Agent } from 'undici';
+import { classifyFailure, NetworkDown } from '../../scanner/guard/failures.ts';
 import type { Target } from './target.ts';
 
 export type SellerAnswer = {
@@ -32,6 +33,7 @@ export type Request = {
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
 const MAX_HEADER_BYTES = 256 * 1024;
+/** The shortest time that undici accepts: it closes the connection at once. */
 const KEEP_ALIVE_MS = 1;
 const WAIT_FOR_PROCESS_END_MS = 500;
 
@@ -62,6 +64,7 @@ export class SellerClient {
     return this.#target.origin;
   }
 
+  /** Rejects with NetworkDown if the fault is ours. A failure of the seller is a reply. */
   async send({
     method,
     path,
@@ -90,8 +93,9 @@ export class SellerClient {
         body: await readUpTo(answer.body, MAX_BODY_BYTES),
         ms: elapsed(),
       };
-    } catch {
+    } catch (error) {
       const [ms, why] = [elapsed(), signal.aborted ? 'silent' : 'broken'] as const;
+      if (why === 'broken') throwIfOurs(error);
       // A process closes its connections shortly before its end. After this wait, the caller sees the end.
       if (why === 'broken') await pause(WAIT_FOR_PROCESS_END_MS);
       return { ok: false, why, ms };
@@ -103,11 +107,17 @@ export class SellerClient {
   }
 }
 
+/** Throws NetworkDown if this machine or our HTTP client failed, which says nothing about the seller. */
+export function throwIfOurs(error: unknown): void {
+  const { isOurs, detail } = classifyFailure(error);
+  if (isOurs) throw new NetworkDown(detail);
+}
+
 function toContentType(body: string | undefined): Readonly<Record<string, string>> {
   return body === undefined ? {} : { 'content-type': 'application/json' };
 }
 
-/** Reads a body and stops after `maxBytes`. */
+/** Reads a body, and stops after the piece in which it exceeds `maxBytes`. */
 export async function readUpTo(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PayTestImpossible } from './result.ts';
+import { throwIfOurs } from './seller-client.ts';
 import type { Target } from './target.ts';
 
 export type SellerCommand = {
@@ -18,6 +19,11 @@ export type SellerCommand = {
 const POLL_MS = 100;
 const KILL_DELAY_MS = 3_000;
 const MAX_PORT_WAIT_MS = 5_000;
+/**
+ * A machine under load may drop the first packets of a connection. Systems send them again after 1, 3 and 7 seconds, so
+ * a shorter limit would call a slow seller dead.
+ */
+const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_CHARS = 2_000;
 
 /** The seller that `--start` starts. It has its own process group, so that its child processes stop with it. */
@@ -123,16 +129,16 @@ async function waitForFreePort(target: Target): Promise<boolean> {
   return true;
 }
 
-/** True if the seller's address accepts a connection. */
-export function isListening({ addresses: [{ address }], port }: Target): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ host: address, port, timeout: 2_000 });
-    const finish = (listens: boolean) => {
-      socket.destroy();
-      resolve(listens);
-    };
-    socket.once('connect', () => finish(true));
-    socket.once('error', () => finish(false));
-    socket.once('timeout', () => finish(false));
-  });
+/** True if the seller's address accepts a connection. Rejects with NetworkDown if this machine cannot connect. */
+export async function isListening({ addresses: [{ address }], port }: Target): Promise<boolean> {
+  const socket = connect({ host: address, port, timeout: CONNECT_TIMEOUT_MS });
+  try {
+    await Promise.race([once(socket, 'connect'), once(socket, 'timeout')]);
+    return !socket.connecting;
+  } catch (error) {
+    throwIfOurs(error);
+    return false;
+  } finally {
+    socket.destroy();
+  }
 }

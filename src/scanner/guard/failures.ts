@@ -91,7 +91,7 @@ const FAILURES_BY_CODE: Readonly<Record<string, RequestFailure>> = {
   },
 };
 
-/** Errors that the system of this machine raises before a packet leaves it. A network cannot send them. */
+/** Errors that this machine or our HTTP client raises before a packet leaves. A network cannot send them. */
 const OWN_CODES: Readonly<Record<string, string>> = {
   EMFILE: 'this process has too many open files',
   ENFILE: 'this machine has too many open files',
@@ -100,6 +100,7 @@ const OWN_CODES: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no address or port left for a connection',
   EAFNOSUPPORT: 'this machine has no network of this address family',
   EPERM: 'a firewall of this machine forbids the connection',
+  UND_ERR_INVALID_ARG: 'our HTTP client refuses to send the request',
   [NO_OWN_ROUTE]: 'this machine has no route to the address',
 };
 

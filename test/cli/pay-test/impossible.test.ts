@@ -3,8 +3,10 @@ import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { TestFacilitator } from '../../../src/cli/pay-test/facilitator.ts';
 import { TRIAL_IDS } from '../../../src/cli/pay-test/result.ts';
+import { SellerClient } from '../../../src/cli/pay-test/seller-client.ts';
 import { isListening } from '../../../src/cli/pay-test/seller-process.ts';
 import { resolveTarget } from '../../../src/cli/pay-test/target.ts';
+import { NetworkDown } from '../../../src/scanner/guard/failures.ts';
 import { runCli } from '../run-cli.ts';
 import { listTrialIds, payTest, placeSeller, SHORT_WAITS } from './run.ts';
 
@@ -27,6 +29,16 @@ test('the run fails if the seller never answers, and ends every process of the s
   await expect(payTest({ target, start, timing })).rejects.toThrow('does not answer GET /weather');
   const resolved = await resolveTarget(target);
   await expect.poll(() => isListening(resolved)).toBe(false);
+});
+
+test('a request that we cannot send is not told as the silence of the seller', async () => {
+  const client = new SellerClient(await resolveTarget('http://127.0.0.1:1'), TIMEOUT_MS);
+  try {
+    await expect(client.send({ method: 'GET', path: '/\u5929' })).rejects.toThrow(NetworkDown);
+    expect(await client.send({ method: 'GET', path: '/' })).toMatchObject({ why: 'broken' });
+  } finally {
+    await client.close();
+  }
 });
 
 test('the run fails if the seller asks another facilitator', { timeout: TIMEOUT_MS }, async () => {
