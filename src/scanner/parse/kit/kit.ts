@@ -40,10 +40,11 @@ import {
   findSignIns,
 } from '../x402/challenged-resources.ts';
 import { fixFaults, fixNetwork, fixUnknownNetwork } from '../x402/fault-fixes.ts';
+import { findOffersBeside } from '../x402/find-terms.ts';
 import { describeIllTyped } from '../x402/ill-typed-members.ts';
 import { type ManifestFacts, parseManifest } from '../x402/manifest.ts';
 import { compareManifestTerms } from '../x402/manifest-terms.ts';
-import { findOffersBeside, findOtherHeader } from '../x402/misplaced-challenge.ts';
+import { findOtherHeader } from '../x402/misplaced-challenge.ts';
 import { classifyNetwork, toCaip2 } from '../x402/networks.ts';
 import {
   breaksChallenge,

@@ -40,7 +40,7 @@ export type ManifestEntry = {
   /** Pointer of the address if it is in a member that indexes do not read. */
   readonly oddPlace?: string;
   /** The terms on other networks, one entry for each network; absent if `accepts` has no other network. */
-  readonly elsewhere?: readonly ManifestEntry[];
+  readonly onOtherNetworks?: readonly ManifestEntry[];
 };
 
 export type ManifestFacts =
@@ -115,8 +115,10 @@ function toEntries(
   };
   // Members of the entry apply to all networks. An item of `accepts` applies to one network.
   const namesOneToken = readNetwork(details) !== null || jsonText(details['asset']) !== null;
-  const elsewhere = namesOneToken ? [] : findOtherNetworks(first, jsonList(details['accepts']));
-  return [elsewhere.length === 0 ? first : { ...first, elsewhere }];
+  const onOtherNetworks = namesOneToken
+    ? []
+    : readOtherNetworks(first, jsonList(details['accepts']));
+  return [onOtherNetworks.length === 0 ? first : { ...first, onOtherNetworks }];
 }
 
 /** An empty `accepts` says that nothing is asked. So does an entry whose every price is 0. */
@@ -130,8 +132,8 @@ function findSale(details: JsonObject): Pick<ManifestEntry, 'sale'> {
   return sign === 'positive' || isJsonList(accepts) ? { sale: 'priced' } : {};
 }
 
-/** Takes only the first price on each network. A second price on a network is the price of another tier. */
-function findOtherNetworks(
+/** Reads only the first price on each network. A second price on a network is the price of another tier. */
+function readOtherNetworks(
   first: ManifestEntry,
   accepts: readonly JsonValue[],
 ): readonly ManifestEntry[] {
@@ -161,7 +163,7 @@ function isPriced({ scheme }: JsonObject): boolean {
   return scheme === undefined || findAmountKind(scheme) === 'price';
 }
 
-/** In v1 and in the Bazaar, the description of the input has the method. */
+/** Reads the method in upper case. In v1 and in the Bazaar, the description of the input has the method. */
 function readMethod(
   statedMethod: string | null,
   details: JsonObject,

@@ -20,13 +20,13 @@ type NamespaceRow = {
   readonly zero?: RegExp;
   /** Format of amounts; absent if they are base units. On XRPL, amounts of issued currencies are decimals. */
   readonly amount?: (asset: string) => RegExp;
-  /** The largest amount in base units; absent if the network does not limit its bits. */
+  /** The largest amount in base units; absent if the network sets no limit. */
   readonly maxAmount?: bigint;
   /** The document that defines the network ids. */
   readonly source: string;
 };
 
-/** Returns the largest unsigned number of this many bits. */
+/** Returns the largest unsigned number that fits into this many bits. */
 export function maxOfBits(bits: bigint): bigint {
   return 2n ** bits - 1n;
 }

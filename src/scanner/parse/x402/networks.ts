@@ -71,16 +71,16 @@ export function toCaip2<T extends JsonValue | undefined>(network: T): T | string
 /** Finds the namespace of a v1 name or a well-formed CAIP-2 id; null for any other value. */
 export function findNamespace(network: JsonValue | undefined): Namespace | null {
   if (typeof network !== 'string') return null;
-  const name = toCaip2(network);
-  const namespace = findClaimedNamespace(name);
-  return namespace !== null && isInNamespace(namespace, name) ? namespace : null;
+  const id = toCaip2(network);
+  const namespace = findClaimedNamespace(id);
+  return namespace !== null && isInNamespace(namespace, id) ? namespace : null;
 }
 
 /** Finds the namespace by the prefix of the network id. The rest of the id may be malformed. */
 export function findClaimedNamespace(network: JsonValue | undefined): Namespace | null {
   if (typeof network !== 'string') return null;
-  const name = toCaip2(network);
-  const prefix = name.slice(0, name.indexOf(':'));
+  const id = toCaip2(network);
+  const prefix = id.slice(0, id.indexOf(':'));
   return isNamespace(prefix) ? prefix : null;
 }
 
@@ -90,8 +90,8 @@ export function classifyNetwork(network: JsonValue | undefined, version: 1 | 2):
     if (V1_NETWORKS.has(network)) return 'ok';
     return V1_NAME.test(network) ? 'unknown' : 'malformed';
   }
-  const namespace = findClaimedNamespace(network);
   if (V1_NETWORKS.has(network)) return 'malformed';
+  const namespace = findClaimedNamespace(network);
   if (namespace === null) return CAIP2.test(network) ? 'unknown' : 'malformed';
   if (NAMESPACES[namespace].network.test(network)) return 'ok';
   return isInNamespace(namespace, network) ? 'outdated' : 'malformed';
@@ -104,14 +104,17 @@ export function isTestnet(network: JsonValue | undefined): boolean {
 
 /** Returns true for networks that have a display name. */
 export function isKnownNetwork(network: string): boolean {
-  const name = toCaip2(network);
-  return MAINNETS.has(name) || TESTNETS.has(name);
+  return isKnownId(toCaip2(network));
 }
 
 /** Returns the display name ("Base", "Solana Devnet"); the network id itself if it is unknown. */
 export function toNetworkName(network: string): string {
-  const name = toCaip2(network);
-  return MAINNETS.get(name) ?? TESTNETS.get(name) ?? network;
+  const id = toCaip2(network);
+  return MAINNETS.get(id) ?? TESTNETS.get(id) ?? network;
+}
+
+function isKnownId(id: string): boolean {
+  return MAINNETS.has(id) || TESTNETS.has(id);
 }
 
 function isInNamespace(namespace: Namespace, network: string): boolean {
@@ -137,22 +140,22 @@ function findMeantId(value: JsonValue | undefined): string | null {
   if (typeof value === 'number') return findChain(String(value));
   if (typeof value !== 'string' || value.length > MAX_CHARS) return null;
   const text = value.trim();
-  if (MAINNETS.has(text) || TESTNETS.has(text)) return OUTDATED_IDS.get(text) ?? text;
+  if (isKnownId(text)) return OUTDATED_IDS.get(text) ?? text;
   const solanaId = SOLANA_IDS.find((id) => text.startsWith(id));
   if (solanaId !== undefined) return solanaId;
   const [prefix = '', rest] = text.toLowerCase().split(':');
   if (rest === undefined) return findChain(prefix) ?? findByName(prefix);
   const namespace = findClaimedNamespace(`${prefix}:`);
   if (namespace === null || namespace === 'eip155') return findChain(rest) ?? findByName(rest);
-  // The number of a chain in another namespace is no EVM chain.
+  // In another namespace than eip155, a number is not the id of an EVM chain.
   return findInNamespace(namespace, SOLANA_CLUSTERS[text] ?? rest) ?? findByName(rest);
 }
 
-/** The id of an EVM chain, in decimal or hexadecimal digits. */
+/** Finds the known EVM chain with this id, in decimal or hexadecimal digits. */
 function findChain(digits: string): string | null {
   if (!/^(?:[1-9][0-9]{0,14}|0x[1-9a-f][0-9a-f]{0,11})$/.test(digits)) return null;
   const id = `eip155:${Number(digits)}`;
-  return MAINNETS.has(id) || TESTNETS.has(id) ? id : null;
+  return isKnownId(id) ? id : null;
 }
 
 function findByName(text: string): string | null {
@@ -161,7 +164,7 @@ function findByName(text: string): string | null {
   return IDS_BY_NAME.get(slug) ?? IDS_BY_NAME.get(withoutMainnet) ?? null;
 }
 
-/** Other namespaces have one main network: "solana:mainnet-beta" means Solana. */
+/** Finds a network of a namespace other than eip155 by its name. "solana:mainnet-beta" means the main network, Solana. */
 function findInNamespace(namespace: Namespace, name: string): string | null {
   const isMain = /^main(?:net)?(?:-beta)?$/.test(name);
   const networks = [...(isMain ? MAINNETS : TESTNETS)].filter(

@@ -4,12 +4,8 @@ import { type StatedPrice, toBaseUnits } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry } from './manifest.ts';
-import {
-  agreesWithPrice,
-  type EntryIndex,
-  findPricedAsset,
-  type TermComparison,
-} from './manifest-terms.ts';
+import type { EntryIndex, TermComparison } from './manifest-terms.ts';
+import { agreesWithPrice, findPricedAsset } from './price-agreement.ts';
 
 type OpenApiTerms = {
   /** True if the document declares a range. Live prices must be in the range, and may differ between probes. */
@@ -20,15 +16,15 @@ type OpenApiTerms = {
   readonly unknownDecimals: readonly Offer[];
 };
 
-type DeclaredPrice = {
-  readonly min: string | null;
-  readonly max: string | null;
+type Bounds = { readonly min: string | null; readonly max: string | null };
+
+type DeclaredPrice = Bounds & {
   readonly isRange: boolean;
   /** True for an MPP price. All other forms are in dollars. */
   readonly isBaseUnits: boolean;
   readonly pointer: string;
-  /** A price that states base units, or may state them. */
-  readonly stated?: StatedPrice;
+  /** The price as the document states it; absent unless it states base units, or may state them. */
+  readonly inUnits?: StatedPrice;
 };
 
 const DOLLAR_CURRENCIES: ReadonlySet<string> = new Set(['USD', 'USDC']);
@@ -59,24 +55,23 @@ export function compareOpenApiTerms(
 function toDeclaredPrice(price: PriceDeclaration): DeclaredPrice | null {
   if ('currency' in price && !DOLLAR_CURRENCIES.has(price.currency.toUpperCase())) return null;
   const { pointer } = price;
-  const range =
-    price.kind === 'dynamic' ? price : price.kind === 'legacy' ? price.range : undefined;
-  if (range !== undefined) {
-    const { min, max } = range;
-    if (min === null && max === null) return null;
-    return { min, max, isRange: true, isBaseUnits: false, pointer };
-  }
-  if (price.kind === 'dynamic') return null;
+  if (price.kind === 'dynamic') return toRange(price, pointer);
+  if (price.kind === 'legacy' && price.range !== undefined) return toRange(price.range, pointer);
   const units = price.kind === 'mpp' ? undefined : price.units;
   const { amount } = price;
   if (units !== undefined) {
-    const stated = { dollars: amount, units };
+    const inUnits = { dollars: amount, units };
     const shown = units.mayBeDollars ? amount : units.amount;
-    return { min: shown, max: shown, isRange: false, isBaseUnits: false, pointer, stated };
+    return { min: shown, max: shown, isRange: false, isBaseUnits: false, pointer, inUnits };
   }
   if (amount === null) return null;
   const isBaseUnits = price.kind === 'mpp';
   return { min: amount, max: amount, isRange: false, isBaseUnits, pointer };
+}
+
+function toRange({ min, max }: Bounds, pointer: string): DeclaredPrice | null {
+  if (min === null && max === null) return null;
+  return { min, max, isRange: true, isBaseUnits: false, pointer };
 }
 
 /** Returns null if the offer cannot be compared: a ceiling with a fixed price, an invalid amount, an unknown scheme. */
@@ -88,7 +83,7 @@ function compareOffer(
   const live = parseAmount(offer.amount);
   if (kind === null || live === null) return null;
   if (kind === 'ceiling' && (!price.isRange || price.max === null)) return null;
-  if (price.stated !== undefined) return compareStated(offer, price, price.stated);
+  if (price.inUnits !== undefined) return compareInUnits(offer, price, price.inUnits);
   const decimals = price.isBaseUnits ? 0 : findPricedAsset(offer)?.decimals;
   if (decimals === undefined) return kind === 'price' ? 'unknown-decimals' : null;
   const toUnits = (bound: string | null) => (bound === null ? null : toBaseUnits(bound, decimals));
@@ -100,12 +95,12 @@ function compareOffer(
   return { pointer: price.pointer, stated, live: String(live), agrees };
 }
 
-function compareStated(
+function compareInUnits(
   offer: Offer,
   { min, pointer }: DeclaredPrice,
-  stated: StatedPrice,
+  inUnits: StatedPrice,
 ): TermComparison | 'unknown-decimals' | null {
-  const agrees = agreesWithPrice(stated, offer);
+  const agrees = agreesWithPrice(inUnits, offer);
   if (agrees !== null) {
     return { pointer, stated: min ?? '', live: jsonAsText(offer.amount), agrees };
   }

@@ -1,0 +1,117 @@
+/** Finds the terms of a payment at any place of a JSON value or a header. Terms are an offer, or a list of offers. */
+import { isJsonList, isJsonObject, type JsonValue } from '../json/json.ts';
+import { cleanText } from '../text/text.ts';
+import { type Challenge, parseChallenge } from './challenge.ts';
+import { decodeLoosely } from './payment-header.ts';
+
+type Place = { readonly pointer: string; readonly value: JsonValue; readonly depth: number };
+/** `isEncoded` is true if the place is a text that holds the terms as JSON or as base64 of JSON. */
+export type Terms = { readonly pointer: string; readonly isEncoded: boolean };
+
+const MAX_DEPTH = 8;
+const MAX_VISITED = 2_000;
+const MAX_MEMBERS = 50;
+/** A shorter text cannot hold an offer. */
+const MIN_TERMS_CHARS = 40;
+const MAX_TEXTS_DECODED = 8;
+/** Members of an offer, of both versions and in snake case. An object with `MIN_OFFER_MEMBERS` of them is an offer. */
+const OFFER_MEMBER = /^(?:scheme|network|asset|pay_?to|amount|max_?amount_?required)$/i;
+const MIN_OFFER_MEMBERS = 3;
+/** Scheme, network, asset, recipient and amount. */
+const MIN_WHOLE_MEMBERS = 5;
+const MAX_POINTER_CHARS = 60;
+/** The base64 text inside the value of a header such as `x402 terms="eyJ…"`. */
+const ENCODED_TERMS = /[A-Za-z0-9+/_-]{40,}={0,2}/;
+const PERCENT_TERMS = /%(?:7b|5b)[^\s"';,]*/i;
+
+/** Finds the first offers, level by level. A text may hold them as JSON or as base64 of JSON. */
+export function findTerms(value: JsonValue): Terms | null {
+  let decodedTexts = 0;
+  const isEncodedTerms = (text: JsonValue): boolean => {
+    if (typeof text !== 'string' || text.length < MIN_TERMS_CHARS) return false;
+    decodedTexts += 1;
+    return decodedTexts <= MAX_TEXTS_DECODED && isChallengeOrOffers(decodeLoosely(text));
+  };
+  const place = findPlace(
+    value,
+    (each) => isOffers(each.value) || isEncodedTerms(each.value),
+    (each) => isJsonObject(each) || isJsonList(each),
+  );
+  return place && { pointer: place.pointer, isEncoded: typeof place.value === 'string' };
+}
+
+/** Searches level by level, within limits of depth and number, in the values that `hasPlaces` accepts. */
+export function findPlace(
+  top: JsonValue,
+  isSought: (place: Place) => boolean,
+  hasPlaces: (value: JsonValue) => boolean,
+): Place | null {
+  const queue: Place[] = [{ pointer: '', value: top, depth: 0 }];
+  // The queue grows while it is read.
+  for (const place of queue) {
+    if (isSought(place)) return place;
+    if (place.depth < MAX_DEPTH && hasPlaces(place.value)) {
+      queue.push(...listMembers(place).slice(0, MAX_VISITED - queue.length));
+    }
+  }
+  return null;
+}
+
+function listMembers({ pointer, value, depth }: Place): readonly Place[] {
+  if (!isJsonObject(value) && !isJsonList(value)) return [];
+  return Object.entries(value)
+    .slice(0, MAX_MEMBERS)
+    .map(([name, member = null]) => {
+      return { pointer: `${pointer}/${name}`, value: member, depth: depth + 1 };
+    });
+}
+
+function isChallengeOrOffers(value: JsonValue | null): boolean {
+  return value !== null && (parseChallenge(value, 'body') !== null || isOffers(value));
+}
+
+/** True for an offer, and for a list that begins with one. */
+function isOffers(value: JsonValue): boolean {
+  return isOffer(value) || (isJsonList(value) && isOffer(value[0]));
+}
+
+export function isOffer(value: JsonValue | undefined): boolean {
+  return countOfferMembers(value) >= MIN_OFFER_MEMBERS;
+}
+
+function countOfferMembers(value: JsonValue | undefined): number {
+  if (!isJsonObject(value)) return 0;
+  const names = Object.keys(value).slice(0, MAX_MEMBERS);
+  return names.filter((name) => OFFER_MEMBER.test(name)).length;
+}
+
+/**
+ * Returns the pointer of a list of whole offers that stands beside `accepts` in a challenge; null if there is none.
+ * Clients read only `accepts`, which some sellers fill with terms for people.
+ */
+export function findOffersBeside({ value }: Pick<Challenge, 'value'>): string | null {
+  // The example of an extension may show the offers of others.
+  const { accepts: _, extensions: __, ...others } = value;
+  const isWholeList = ({ value: list }: Place) =>
+    isJsonList(list) && countOfferMembers(list[0]) >= MIN_WHOLE_MEMBERS;
+  const place = findPlace(others, isWholeList, isJsonObject);
+  return place && cleanText(place.pointer, MAX_POINTER_CHARS);
+}
+
+/** Finds the terms in the value of a header, which may stand there as JSON or encoded, beside other parameters. */
+export function findTermsInHeader(value: string): Terms | null {
+  const terms = decodeInside(value);
+  return terms === null ? null : findTerms(terms);
+}
+
+function decodeInside(value: string): JsonValue | null {
+  const start = value.search(/[{[]/);
+  const end = Math.max(value.lastIndexOf('}'), value.lastIndexOf(']'));
+  if (start !== -1 && end > start) {
+    const json = value.slice(start, end + 1);
+    // A quoted parameter has a backslash before each quotation mark (RFC 9110, 5.6.4).
+    return decodeLoosely(json) ?? decodeLoosely(json.replace(/\\(.)/g, '$1'));
+  }
+  const [encoded] = PERCENT_TERMS.exec(value) ?? ENCODED_TERMS.exec(value) ?? [];
+  return encoded === undefined ? null : decodeLoosely(encoded);
+}
