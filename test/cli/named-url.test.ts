@@ -50,7 +50,7 @@ test.each([
   ['/health', 'GET /health, which you named, answers without asking for a payment.'],
   [
     '/nowhere',
-    'GET /nowhere, which you named, asks for no payment: GET /nowhere: status 404, not 402.',
+    'GET /nowhere, which you named, asks for no payment: GET /nowhere: status 404, not 402; it is not there, or takes another method.',
   ],
 ])('a scan that names %s says: %s', async (path, sentence) => {
   await using seller = await startShop();

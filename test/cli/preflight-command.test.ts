@@ -149,6 +149,19 @@ describe('preflight', () => {
     },
   );
 
+  test.each([
+    [405, 'it takes another method, so name the one that you will pay for'],
+    [400, 'name the whole address with its query'],
+    [401, 'it asks for a login'],
+    [429, 'ask again later'],
+    [503, 'it fails before it asks for a payment'],
+  ])('says what a caller can do about a %i', async (status, hint) => {
+    await using seller = await startCraftedSeller({ answers: { 'GET /odd': { status } } });
+    const { report } = await preflight(`${seller.url}/odd`, '--allow-private');
+    expect(report.reasons[0].evidence).toContain(`GET /odd: status ${status}, not 402; `);
+    expect(report.reasons[0].evidence).toContain(hint);
+  });
+
   test('says no-go for an address that the guard refuses, and sends nothing', async () => {
     const { code, report } = await preflight('https://127.0.0.1/');
     expect(report).toMatchObject({ verdict: 'no-go', reasons: [{ code: 'refused' }], terms: null });

@@ -111,8 +111,21 @@ function toUnanswered(request: string, { reason, detail }: FailedObservation): P
   return toPreflight([{ code, evidence: `${request}: ${reason}, ${detail}` }]);
 }
 
+const SERVER_HINT = 'it fails before it asks for a payment';
+/** What a caller can do about a status that is not 402. */
+const HINTS_BY_STATUS: Readonly<Record<number, string>> = {
+  400: 'it checks its input before payment, so name the whole address with its query',
+  401: 'it asks for a login',
+  403: 'it refuses this caller, as firewalls do',
+  404: 'it is not there, or takes another method',
+  405: 'it takes another method, so name the one that you will pay for',
+  422: 'it checks its input before payment, so name the whole address with its query',
+  429: 'it limits callers, so ask again later',
+};
+
 function toStatusReason(method: HttpMethod, path: string, { status }: HttpData): PreflightReason {
-  const evidence = `${method} ${path}: status ${status}, not 402`;
+  const hint = status >= 500 ? SERVER_HINT : (HINTS_BY_STATUS[status] ?? null);
+  const evidence = `${method} ${path}: status ${status}, not 402${hint === null ? '' : `; ${hint}`}`;
   if (status >= 200 && status < 300) return { code: 'no_payment_asked', evidence };
   if (status === 404 || status === 410) return { code: 'not_found', evidence };
   return { code: status >= 500 ? 'server_error' : 'not_challenged', evidence };
