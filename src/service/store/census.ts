@@ -71,7 +71,8 @@ export function censusOn(context: StoreContext) {
 
     /**
      * Returns the secret of this store. Hashes with it decide places and times, so that nobody can choose a name that gets
-     * a good one. @param proposal becomes the secret if the store has none
+     * a good one.
+     * @param proposal becomes the secret if the store has none
      */
     async readSecret(proposal = randomBytes(32).toString('hex')): Promise<string> {
       const name = 'secret';
@@ -140,7 +141,7 @@ export function censusOn(context: StoreContext) {
 const ENTRY_COLUMNS = [
   ...(['host', 'domain', 'isChosen', 'lastDay', 'lookAtMs', 'wordAtMs', 'excludedAtMs'] as const),
 ] as const;
-/** The flags of an origin, without its listing. */
+/** An origin without its listing and its rules of robots.txt, which are long. */
 type CensusEntry = Pick<Row<'census'>, (typeof ENTRY_COLUMNS)[number]>;
 
 const DUE_COLUMNS = ['host', 'domain', 'network', 'lookAtMs', 'firstDay', 'scannedDay'] as const;
@@ -244,7 +245,7 @@ function countChecked(letters: string): number {
   return letters.length - countLetters(letters, 'not_checked');
 }
 
-/** Null if the census never looked at the host. */
+/** Returns null if the census never looked at the host. */
 export function toAvailability(dayWords: string | null, nowMs: number): Availability | null {
   if (dayWords === null) return null;
   // `toCensusMembers` is the only writer of this text.

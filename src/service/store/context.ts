@@ -34,7 +34,7 @@ export type ListQuery = DirectoryQuery & {
 export type RecordLists = {
   list(query: ListQuery): Promise<HostPage>;
   countByGrade(): Promise<ReadonlyMap<Grade, number>>;
-  /** Hosts by the time of their scan, newest first. */
+  /** Lists the hosts with the newest scans, newest first. */
   findNewestHosts(limit: number): Promise<readonly string[]>;
 };
 

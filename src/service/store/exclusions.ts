@@ -9,9 +9,12 @@ import { findOptedOutHosts, findOwnerStates } from './owners.ts';
 import { publishedScanFromJson, toScanMembers } from './published-scan.ts';
 import type { Row } from './tables.ts';
 
+/** Null, which stands for a host that is not excluded, is not after 0. */
+const IS_EXCLUDED = { excludedAtMs: { after: 0 } };
+
 /** Nothing is cached, so that a wish and an exclusion take effect at once on every instance. */
 export async function findExcludedHosts({ tables }: TablesContext): Promise<readonly string[]> {
-  const rows = await tables.census.all({ excludedAtMs: { after: 0 } });
+  const rows = await tables.census.all(IS_EXCLUDED);
   return rows.map(({ host }) => host);
 }
 
@@ -22,8 +25,7 @@ export async function findWithheld(
 ): Promise<(host: string) => boolean> {
   const hosts = rows.map(({ host }) => host);
   const stateOf = await findOwnerStates(context, rows);
-  const whereExcluded = { host: { in: hosts }, excludedAtMs: { after: 0 } };
-  const excludedRows = await context.tables.census.all(whereExcluded);
+  const excludedRows = await context.tables.census.all({ host: { in: hosts }, ...IS_EXCLUDED });
   const excluded = new Set(excludedRows.map(({ host }) => host));
   return (host) => excluded.has(host) || !stateOf(host).listed;
 }
@@ -69,13 +71,15 @@ export function exclusionsOn(context: StoreContext) {
       const row = await census.get(host);
       if (row === null || (row.excludedAtMs !== null) === isExcluded) return;
       await census.set({ host }, { excludedAtMs: isExcluded ? context.now() : null });
-      const changed = await census.get(host);
+      // The row is read again, because the census may have written a word meanwhile.
+      const newRow = await census.get(host);
       const record = await records.get(host);
-      const shown = record && isExcluded ? withoutCensus(record) : record;
-      const isDemoted = record !== null && shown !== null && shown.scanId !== record.scanId;
       if (record) {
-        const members = isDemoted ? toScanMembers(publishedScanFromJson(shown.scan), null) : {};
-        await records.set({ host }, { ...members, ...toCensusMembers(changed) });
+        const shown = isExcluded ? withoutCensus(record) : record;
+        // The record of an excluded host shows the newest scan that a payer ordered, if there is one.
+        const isReplaced = shown !== null && shown.scanId !== record.scanId;
+        const members = isReplaced ? toScanMembers(publishedScanFromJson(shown.scan), null) : {};
+        await records.set({ host }, { ...members, ...toCensusMembers(newRow) });
       }
       await raiseExclusionsVersion(context);
     },
@@ -132,16 +136,17 @@ export async function purgeExcluded(context: StoreContext, nowMs: number): Promi
   const whereOld = { excludedAtMs: { after: 0, upTo: nowMs - RETENTION_MS.excludedHost } };
   const rows = await census.all(whereOld);
   for (const { host } of rows) {
-    const isHidden = await findHiddenChanges(context, await changes.all({ host, hidden: false }));
-    for (const change of await changes.all({ host, hidden: false })) {
+    const shownChanges = await changes.all({ host, hidden: false });
+    const isHidden = await findHiddenChanges(context, shownChanges);
+    for (const change of shownChanges) {
       if (isHidden(change)) await changes.set({ n: change.n }, { hidden: true });
     }
     const record = await records.get(host);
-    if (record !== null && withoutCensus(record) === null) await records.remove({ host });
+    const hasNoPaidScan = record === null || withoutCensus(record) === null;
+    if (record !== null && hasNoPaidScan) await records.remove({ host });
     const censusScans = await history.all({ host, paidBy: 'census' });
     await results.remove({ scanId: { in: censusScans.map(({ scanId }) => scanId) } });
-    const isOfCensus = record === null || withoutCensus(record) === null;
-    await history.remove(isOfCensus ? { host } : { host, paidBy: 'census' });
+    await history.remove(hasNoPaidScan ? { host } : { host, paidBy: 'census' });
     await censusWords.remove({ host });
     await census.remove({ host });
   }

@@ -49,16 +49,16 @@ function toScope({ network, payer, id }: IdentifierScope): string {
  */
 export async function purgeIdentifiers(context: StoreContext, nowMs: number): Promise<number> {
   const { identifiers } = context.tables;
-  const sinceMs = nowMs - RETENTION_MS.identifierLinks;
+  const upToMs = nowMs - RETENTION_MS.identifierLinks;
   const checkedScopes = new Set<string>();
   let removed = 0;
-  for await (const batch of identifiers.batches({ atMs: { upTo: sinceMs } })) {
+  for await (const batch of identifiers.batches({ atMs: { upTo: upToMs } })) {
     for (const { scope } of batch) {
       if (checkedScopes.has(scope)) continue;
       checkedScopes.add(scope);
       const links = await identifiers.all({ scope }, { order: [['n', 'asc']] });
       const last = links.at(-1);
-      if (!last || last.atMs > sinceMs) continue;
+      if (!last || last.atMs > upToMs) continue;
       const keys = links.map((link) => link.key);
       if ((await readHistories(context, keys)).length > 0) continue;
       removed += await identifiers.remove({ scope, n: { before: last.n } });

@@ -52,6 +52,7 @@ export function listingOn(context: StoreContext) {
       tokenHash: string | null = null,
     ): Promise<ListingSettings> {
       const settings = await write(host, change, tokenHash, () => true);
+      // A change without a condition is always written; the types do not say so.
       return settings ?? toSettings((await findOwnerState(context, host)).state);
     },
 
@@ -61,6 +62,7 @@ export function listingOn(context: StoreContext) {
     },
   };
 
+  /** Returns null, and changes nothing, if `mayWrite` is false for the current settings. */
   async function write(
     host: string,
     change: ListingChange,

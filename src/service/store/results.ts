@@ -136,6 +136,7 @@ export async function findReferableReport(
   return isKept ? findReport(context, scanId) : null;
 }
 
+/** Reads the JSON of a report; null if it was purged. */
 export async function findReport(
   { tables }: StoreContext,
   scanId: string,

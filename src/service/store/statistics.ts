@@ -168,11 +168,11 @@ export type WordCounts = Readonly<Record<DayWord, number>>;
 
 export async function countWordsOfLastDay({ tables }: TablesContext): Promise<WordCounts | null> {
   const sums = await tables.censusSums.all({}, { order: [['day', 'desc']] });
-  const counts = sums.map(({ sums: text }) => toCounts(text));
+  const counts = sums.map(({ sums: text }) => wordCountsFromJson(text));
   return counts.find((dayCounts) => countHosts(dayCounts) >= MIN_ORIGINS_PER_BLOCK) ?? null;
 }
 
-function toCounts(text: string): WordCounts {
+function wordCountsFromJson(text: string): WordCounts {
   const { payable, not_payable, down, not_checked } = objectFromStoredJson(text);
   return {
     payable: Number(payable),

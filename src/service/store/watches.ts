@@ -51,7 +51,7 @@ export function watchesOn({ tables, now }: StoreContext) {
     await watches.set({ host, n }, { isCurrent: false, lookAtMs: null, sendAtMs: null });
   }
 
-  /** Leaves out replaced versions that are not marked yet, because the writer of the later version crashed. */
+  /** Leaves out replaced versions, and marks them now, because the writer of the later version crashed before it did. */
   async function selectCurrent(
     rows: readonly Row<'watches'>[],
   ): Promise<readonly Row<'watches'>[]> {
@@ -130,6 +130,7 @@ export function watchesOn({ tables, now }: StoreContext) {
 
     /** Finds the earliest planned time in this column over all watches; null if none is planned. */
     async findFirstDueMs(column: WatchTime): Promise<number | null> {
+      // Null, which stands for no plan, is not after 0.
       const row = await watches.first({ [column]: { after: 0 } }, { order: [[column, 'asc']] });
       return row?.[column] ?? null;
     },

@@ -69,13 +69,13 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Engi
     },
 
     async *batchesOf(where, columns) {
-      const read = Object.fromEntries(
+      const wanted = Object.fromEntries(
         Object.entries(spec.columns).filter(([column]) => columns.includes(column)),
       );
       const names = columns.filter((column) => column !== findIdColumn(spec));
       const projection = Object.fromEntries(names.map((column) => [column, 1]));
       for await (const batch of readDocuments(filter(where), { projection }, BATCH_ROWS)) {
-        yield batch.map((document) => toRow({ ...spec, columns: read }, document));
+        yield batch.map((document) => toRow({ ...spec, columns: wanted }, document));
       }
     },
 

@@ -88,8 +88,8 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
       readBatches(connection, spec.name, columns, readIds(where, options), options?.size),
 
     batchesOf(where, wanted) {
-      const read = columns.filter(({ column }) => wanted.includes(column));
-      return readBatches(connection, spec.name, read, readIds(where));
+      const wantedColumns = columns.filter(({ column }) => wanted.includes(column));
+      return readBatches(connection, spec.name, wantedColumns, readIds(where));
     },
 
     async set(row, members, condition = {}) {
