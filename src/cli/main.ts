@@ -3,7 +3,7 @@ import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { loadEnvFile } from '../scanner/environment/env-file.ts';
 import { cleanText } from '../scanner/parse/text/text.ts';
-import { packageVersion } from '../scanner/probe/client/user-agent.ts';
+import { readPackageVersion } from '../scanner/probe/client/user-agent.ts';
 import { defuseCommands } from './formatters/escapes.ts';
 import type { Streams } from './io.ts';
 import { COMMAND_NAMES, type CommandName, messageOf, USAGES, usageLine } from './usage.ts';
@@ -46,7 +46,7 @@ async function main(
   const isHelp = options.some((option) => option === '--help' || option === '-h');
   const command = isCommand(name) ? name : undefined;
   if (isHelp || options.includes('--version')) {
-    streams.out.write(isHelp ? toHelpText(command) : `${packageVersion()}\n`);
+    streams.out.write(isHelp ? toHelpText(command) : `${readPackageVersion()}\n`);
     return 0;
   }
   if (command === undefined) {

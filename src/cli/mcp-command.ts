@@ -8,7 +8,7 @@ import { createMcpServer } from '../scanner/mcp/create-server.ts';
 import type { DirectorySearch, McpBackend, ToolAnswer } from '../scanner/mcp/tools.ts';
 import type { ScanReport } from '../scanner/model/report.ts';
 import { preflightInHand } from '../scanner/preflight/preflight-in-hand.ts';
-import { packageVersion, scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
+import { readPackageVersion, scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
 import { createScanner } from '../scanner/scan/run-scan.ts';
 import { policyFor } from './allow-private.ts';
 import { askUrl } from './ask-url.ts';
@@ -51,7 +51,7 @@ export async function mcpCommand(args: readonly string[], _streams: Streams): Pr
     const backendOptions = { ...settings, sessionEnd: session.signal };
     const server = createMcpServer({
       backend: createLocalBackend(engine, clients, backendOptions),
-      version: packageVersion(),
+      version: readPackageVersion(),
       describeFailure: (error) => ({
         error: error instanceof OriginRefused ? error.code : 'failed',
         message: error instanceof Error ? error.message : 'The tool failed.',

@@ -8,7 +8,7 @@ import { SHORT_CLOCKS } from './short-clocks.ts';
 
 // `npm start` does this too. Otherwise each thread's compiler would count as memory of hostile origins.
 enableCompileCache(fileURLToPath(new URL('../../.cache/compiled/', import.meta.url)));
-const { threadEnvironment } = await import('../../src/scanner/workers/threads.ts');
+const { createThreadEnvironment } = await import('../../src/scanner/workers/threads.ts');
 const { openProbeThread } = await import('../../src/scanner/probe/client/probe-thread.ts');
 const { listCells, startEngine } = await import('../scanner/scan/engine-under-test.ts');
 
@@ -55,7 +55,7 @@ const engine = await startEngine();
 const attemptsOutside = collectAttempts();
 const thread = openProbeThread({
   execArgv: WATCH_FLAGS,
-  environment: threadEnvironment(),
+  environment: createThreadEnvironment(),
   onError: (message, error) => unhandled.push(`${message}: ${error}`),
 });
 

@@ -44,7 +44,7 @@ export type Limits = Readonly<typeof DEFAULT_LIMITS>;
 const ANSWER_WIRE_FACTOR = 4;
 
 /** Limit of wire bytes for an answer whose body may have `bodyBytes`, with head and framing. */
-export function maxAnswerBytes(bodyBytes: number, { answerOverheadBytes }: Limits): number {
+export function computeMaxAnswerBytes(bodyBytes: number, { answerOverheadBytes }: Limits): number {
   return ANSWER_WIRE_FACTOR * bodyBytes + answerOverheadBytes;
 }
 

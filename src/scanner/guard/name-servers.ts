@@ -33,7 +33,10 @@ const TLD_ANSWER_LIFETIME_MS = 10_000;
 type Query<T> = (channel: dns.Resolver) => Promise<T>;
 
 /** Queries name servers directly, because `dns.lookup` also reads the hosts file and search domains. */
-export function systemResolver({ servers, now = () => performance.now() }: NameServerOptions = {}) {
+export function createSystemResolver({
+  servers,
+  now = () => performance.now(),
+}: NameServerOptions = {}) {
   const listServers = () => servers ?? new dns.Resolver().getServers();
   let tldAnswer: { readonly askedAtMs: number; readonly answer: Promise<boolean> } | null = null;
 

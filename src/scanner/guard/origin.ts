@@ -88,7 +88,7 @@ export function toOrigin(url: URL): Origin {
 }
 
 /** The `host:port` key of an exception in a policy. */
-export function exceptionKey(url: URL): string {
+export function toExceptionKey(url: URL): string {
   return `${removeDot(url.hostname)}:${toPort(url)}`;
 }
 
@@ -130,7 +130,7 @@ function requirePublicHost(hostname: string): void {
 }
 
 function isException(url: URL, policy: OriginPolicy): boolean {
-  return policy.allowHosts.has(exceptionKey(url));
+  return policy.allowHosts.has(toExceptionKey(url));
 }
 
 function toPort(url: URL): number {
@@ -180,11 +180,11 @@ function renameLoopback(candidate: string, origin: Origin): string {
  * Resolves a URL that a document holds. Returns null if it is not on `origin`. A URL from a document may
  * be requested only after this check. `base` is the document's URL, for relative references.
  */
-export function sameOriginUrl(origin: Origin, candidate: string, base?: URL): URL | null {
+export function resolveSameOrigin(origin: Origin, candidate: string, base?: URL): URL | null {
   const root = new URL(`${origin.url}/`);
   const onlyThisHost: OriginPolicy = {
     allowedPorts: [],
-    allowHosts: new Set([exceptionKey(root)]),
+    allowHosts: new Set([toExceptionKey(root)]),
   };
   try {
     const url = resolveReference(renameLoopback(candidate, origin), base ?? root, onlyThisHost);
@@ -204,7 +204,7 @@ export function parseAllowHosts(list: string): ReadonlySet<string> {
     .split(',')
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
-  return new Set(entries.map(toExceptionKey));
+  return new Set(entries.map(parseException));
 }
 
 /**
@@ -214,13 +214,13 @@ export function parseAllowHosts(list: string): ReadonlySet<string> {
 export function allowOrigin(input: string, policy: OriginPolicy): OriginPolicy {
   const text = /^https?:\/\//i.test(input) ? input : `https://${input}`;
   if (!URL.canParse(text)) throw new OriginRefused('parse_error');
-  const key = exceptionKey(new URL(text));
+  const key = toExceptionKey(new URL(text));
   const widened = { ...policy, allowHosts: new Set([...policy.allowHosts, key]) };
   parseOrigin(input, widened);
   return widened;
 }
 
-function toExceptionKey(entry: string): string {
+function parseException(entry: string): string {
   const port = /:(\d{1,5})$/.exec(entry)?.[1];
   const text = `http://${entry}/`;
   // No host name has a `*` and nothing listens on port 0, so such entries could not match.

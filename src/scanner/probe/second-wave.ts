@@ -37,13 +37,13 @@ async function followLink(cache: RequestCache, link: PlannedLink): Promise<LinkO
     return null;
   }
   const answer = await (earlierAnswer ?? cache.ask({ method, path, ...LINK_REQUEST }));
-  return { url, from, method, server, answer: withoutBody(answer) };
+  return { url, from, method, server, answer: removeBody(answer) };
 }
 
 const EMPTY_BODY: PropertyDescriptor = { value: '', enumerable: true };
 
 /** Removes the body, because a link is judged only by its status. */
-function withoutBody(answer: HttpObservation): HttpObservation {
+function removeBody(answer: HttpObservation): HttpObservation {
   if (!answer.ok) return answer;
   // A spread would read, and so decode, a long body.
   const members = Object.getOwnPropertyDescriptors(answer.data);

@@ -156,7 +156,7 @@ function createPiscina({ threads, entry, heapMb, idleMs, execArgv }: ThreadsOpti
     // The default would block the thread while it waits for a task, and with it the thread's other events.
     atomics: 'async',
     recordTiming: false,
-    env: threadEnvironment(),
+    env: createThreadEnvironment(),
     resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     ...(execArgv ? { execArgv: [...execArgv] } : {}),
   });
@@ -166,7 +166,7 @@ function createPiscina({ threads, entry, heapMb, idleMs, execArgv }: ThreadsOpti
  * Returns the environment variables of worker threads. They get no settings of the process, because those contain keys.
  * Threads do not inherit the compile cache. With this variable, they use the cache from their first module on.
  */
-export function threadEnvironment(): Readonly<Record<string, string>> {
+export function createThreadEnvironment(): Readonly<Record<string, string>> {
   const folder = getCompileCacheDir();
   // Node returns its own subfolder of the cache folder, and the variable must name the parent folder.
   return folder === undefined ? {} : { NODE_COMPILE_CACHE: dirname(folder) };

@@ -7,10 +7,10 @@ import { type Environment, readSources } from '../../scanner/environment/read-so
 import { SettingError } from '../../scanner/environment/setting-error.ts';
 import {
   DEFAULT_POLICY,
-  exceptionKey,
   type OriginPolicy,
   parseAllowHosts,
   parseOrigin,
+  toExceptionKey,
 } from '../../scanner/guard/origin.ts';
 import { readCensusConfig } from './census.ts';
 import { readSettings, type Settings, toSettingError } from './environment.ts';
@@ -111,7 +111,7 @@ const PUBLIC_URL_FOR_MONEY =
 function isPublicHttpsUrl(text: string): boolean {
   const url = new URL(text);
   // Examples use names under `.example`, which no machine has. They count as public.
-  const allowHosts = url.hostname.endsWith('.example') ? [exceptionKey(url)] : [];
+  const allowHosts = url.hostname.endsWith('.example') ? [toExceptionKey(url)] : [];
   const port = url.port === '' ? HTTPS_PORT : Number(url.port);
   try {
     parseOrigin(text, { allowedPorts: [port], allowHosts: new Set(allowHosts) });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isUnjudged } from '../../scanner/engine/score.ts';
 import type { Origin } from '../../scanner/guard/origin.ts';
-import { packageVersion } from '../../scanner/probe/client/user-agent.ts';
+import { readPackageVersion } from '../../scanner/probe/client/user-agent.ts';
 import { toRecording } from '../../scanner/probe/recording.ts';
 import type { RecordedScan } from '../../scanner/scan/record-observations.ts';
 import { BrokenChecks } from '../../scanner/scan/scanner.ts';
@@ -28,7 +28,7 @@ export const MAX_SCANS = 32;
 const MAX_FREE_SCANS = 16;
 /** A scan ends within 70 s, and storing it takes a little longer. */
 const LEASE_LIFETIME_MS = 90_000;
-const SCANNER_VERSION = packageVersion();
+const SCANNER_VERSION = readPackageVersion();
 const POLL_INTERVAL_MS = 200;
 const RELEASE_INTERVAL_MS = 1_000;
 /** Marks the lease of a scan whose result no other caller gets. */

@@ -10,7 +10,7 @@ import { preflightInHand } from '../../scanner/preflight/preflight-in-hand.ts';
 import { openProbeThread } from '../../scanner/probe/client/probe-thread.ts';
 import { createScanner } from '../../scanner/scan/run-scan.ts';
 import type { Scanner } from '../../scanner/scan/scanner.ts';
-import { threadEnvironment } from '../../scanner/workers/threads.ts';
+import { createThreadEnvironment } from '../../scanner/workers/threads.ts';
 import { type AskListed, createAskListed } from '../census/ask-listed.ts';
 import type { JudgeChallenge } from '../http/routes/mcp.ts';
 import { type AskResources, createAskResources } from '../turns/ask-resources.ts';
@@ -53,7 +53,7 @@ export function createScanning(options: ScanningOptions): Scanning {
   pool.calibrate().catch(() => undefined);
   const probe = openProbeThread({
     onError: (message, err) => log.error({ err }, message),
-    environment: threadEnvironment(),
+    environment: createThreadEnvironment(),
   });
   const { createClient, isSaturated } = probe;
   const clients = openClients({

@@ -8,7 +8,7 @@ import {
 } from '../../scanner/model/report.ts';
 import { cleanText } from '../../scanner/parse/text/text.ts';
 import { toCaip2 } from '../../scanner/parse/x402/networks.ts';
-import { packageVersion } from '../../scanner/probe/client/user-agent.ts';
+import { readPackageVersion } from '../../scanner/probe/client/user-agent.ts';
 import type { FinishedScan } from '../scans/finished-scan.ts';
 import type { ResourceAnswer, WatchedResource } from '../turns/ask-resources.ts';
 
@@ -57,7 +57,7 @@ const DAY_MS = 24 * 3_600_000;
 const BAZAAR_LISTED_FOR_MS = 30 * DAY_MS;
 /** A listing counts as lapsing after this long without a payment. */
 const LAPSING_AFTER_MS = 25 * DAY_MS;
-const SCANNER_VERSION = packageVersion();
+const SCANNER_VERSION = readPackageVersion();
 const PLAIN_TERM = /^[!-~]+$/;
 
 /** Reads the facts of a scan. Null if the scan shows nothing, because every answer was 429 or the fault was ours. */

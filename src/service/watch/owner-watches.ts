@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { OriginRefused } from '../../scanner/guard/errors.ts';
 import { NetworkDown } from '../../scanner/guard/failures.ts';
-import { type Resolver, systemResolver } from '../../scanner/guard/name-servers.ts';
+import { createSystemResolver, type Resolver } from '../../scanner/guard/name-servers.ts';
 import {
   type Origin,
   type OriginPolicy,
@@ -53,7 +53,7 @@ const NOT_COPIED_EVENTS: ReadonlySet<string> = new Set(['watch.started', 'watch.
 
 /** The operations of owners on their watches. All methods except `create` throw NotYourWatch. */
 export function createOwnerWatches(options: OwnerWatchesOptions) {
-  const { store, policy, siteUrl, timing, resolver = systemResolver() } = options;
+  const { store, policy, siteUrl, timing, resolver = createSystemResolver() } = options;
 
   /** A missing watch takes the same time as a wrong secret: one look-up and one comparison. */
   async function requireWatch({ host }: Origin, secret: string): Promise<WatchState> {

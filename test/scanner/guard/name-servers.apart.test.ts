@@ -1,6 +1,6 @@
 /** Real questions to name servers on this machine. */
 import { expect, test } from 'vitest';
-import { systemResolver } from '../../../src/scanner/guard/name-servers.ts';
+import { createSystemResolver } from '../../../src/scanner/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
 import { resolveHost } from '../../../src/scanner/guard/resolve.ts';
 import {
@@ -24,7 +24,7 @@ const onlyIPv4 = ({ type }: Query): NameAnswer => (type === 'A' ? ADDRESS : []);
 
 async function resolveWith(script: (query: Query) => NameAnswer, maxTries?: number) {
   await using server = await startNameServer(script);
-  const resolver = systemResolver({ servers: [server.address] });
+  const resolver = createSystemResolver({ servers: [server.address] });
   const resolution = await resolveHost(seller, DEFAULT_POLICY, resolver, maxTries);
   const asked = server.queries.map(({ name, type }) => `${type} ${name}`);
   return { resolution, asked };
@@ -109,7 +109,7 @@ test.each([
 });
 
 test('a name server that refuses connections is our fault', async () => {
-  const resolver = systemResolver({ servers: [await findRefusingServer()] });
+  const resolver = createSystemResolver({ servers: [await findRefusingServer()] });
   expect(await resolveHost(seller, DEFAULT_POLICY, resolver)).toEqual({
     kind: 'our-fault',
     detail: 'the resolver of this machine failed (ECONNREFUSED)',
@@ -119,14 +119,14 @@ test('a name server that refuses connections is our fault', async () => {
 test('the next name server is asked if the first refuses connections', async () => {
   await using server = await startNameServer(onlyIPv4);
   const servers = [await findRefusingServer(), server.address];
-  const resolver = systemResolver({ servers });
+  const resolver = createSystemResolver({ servers });
   expect(await resolveHost(seller, DEFAULT_POLICY, resolver)).toEqual(FOUND);
 });
 
 test('the answer for a top-level domain is kept for 10 s', async () => {
   let nowMs = 0;
   await using server = await startNameServer(withTld(() => 'SERVFAIL'));
-  const resolver = systemResolver({ servers: [server.address], now: () => nowMs });
+  const resolver = createSystemResolver({ servers: [server.address], now: () => nowMs });
   const countTldQueries = () => server.queries.filter(({ type }) => type === 'NS').length;
   await resolveHost(seller, DEFAULT_POLICY, resolver);
   nowMs = 9_999;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Resolver, systemResolver } from '../../../src/scanner/guard/name-servers.ts';
+import { createSystemResolver, type Resolver } from '../../../src/scanner/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
 import { resolveHost } from '../../../src/scanner/guard/resolve.ts';
 
@@ -79,7 +79,7 @@ describe('a host name', () => {
   test('that SCAN_ALLOW_HOSTS allows is looked up by the system, and may be loopback', async () => {
     const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['localhost:3000']) };
     const origin = parseOrigin('http://localhost:3000', policy);
-    const resolution = await resolveHost(origin, policy, systemResolver());
+    const resolution = await resolveHost(origin, policy, createSystemResolver());
     expect(resolution.kind === 'addresses' && resolution.addresses.length).toBeGreaterThan(0);
   });
 

@@ -3,12 +3,12 @@ import {
   DEFAULT_POLICY,
   parseOrigin,
   resolveReference,
-  sameOriginUrl,
+  resolveSameOrigin,
 } from '../../../src/scanner/guard/origin.ts';
 
 const seller = parseOrigin('https://seller.example.com');
 
-describe('sameOriginUrl', () => {
+describe('resolveSameOrigin', () => {
   test.each([
     ['/openapi.json', 'https://seller.example.com/openapi.json'],
     ['docs/a?b=c', 'https://seller.example.com/docs/a?b=c'],
@@ -17,7 +17,7 @@ describe('sameOriginUrl', () => {
     ['https://seller.example.com./x', 'https://seller.example.com/x'],
     ['', 'https://seller.example.com/'],
   ])('keeps %j', (candidate, href) => {
-    expect(sameOriginUrl(seller, candidate)?.href).toBe(href);
+    expect(resolveSameOrigin(seller, candidate)?.href).toBe(href);
   });
 
   test.each([
@@ -39,19 +39,19 @@ describe('sameOriginUrl', () => {
     'https://[',
     `/${'x'.repeat(3_000)}`,
   ])('drops %j', (candidate) => {
-    expect(sameOriginUrl(seller, candidate)).toBeNull();
+    expect(resolveSameOrigin(seller, candidate)).toBeNull();
   });
 
   test('resolves a relative link against the document that holds it', () => {
     const base = new URL('https://seller.example.com/docs/index.md');
-    expect(sameOriginUrl(seller, 'a.md', base)?.pathname).toBe('/docs/a.md');
+    expect(resolveSameOrigin(seller, 'a.md', base)?.pathname).toBe('/docs/a.md');
   });
 
   test('keeps the http links of an allowed http origin, and drops its https links', () => {
     const policy = { ...DEFAULT_POLICY, allowHosts: new Set(['127.0.0.1:3000']) };
     const local = parseOrigin('http://127.0.0.1:3000', policy);
-    expect(sameOriginUrl(local, '/x')?.href).toBe('http://127.0.0.1:3000/x');
-    expect(sameOriginUrl(local, 'https://127.0.0.1:3000/x')).toBeNull();
+    expect(resolveSameOrigin(local, '/x')?.href).toBe('http://127.0.0.1:3000/x');
+    expect(resolveSameOrigin(local, 'https://127.0.0.1:3000/x')).toBeNull();
   });
 });
 

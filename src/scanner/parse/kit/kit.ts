@@ -1,4 +1,4 @@
-import { isSameHostname, sameOriginUrl, toOrigin } from '../../guard/origin.ts';
+import { isSameHostname, resolveSameOrigin, toOrigin } from '../../guard/origin.ts';
 import type { ResourceSet } from '../../model/observations.ts';
 import {
   type JsonValue,
@@ -274,7 +274,7 @@ export function createKit() {
 
 /** Returns null for a reference to another origin. Drops the fragment, which only names a part of the document. */
 function resolveInOrigin(originUrl: string, reference: string): URL | null {
-  const url = sameOriginUrl(toOrigin(new URL(originUrl)), reference);
+  const url = resolveSameOrigin(toOrigin(new URL(originUrl)), reference);
   if (url !== null) url.hash = '';
   return url;
 }

@@ -2,7 +2,7 @@ import { OriginRefused } from '../../guard/errors.ts';
 import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
 import { type Connector, dial } from '../../guard/guarded-connect.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../guard/limits.ts';
-import { type Resolver, systemResolver } from '../../guard/name-servers.ts';
+import { createSystemResolver, type Resolver } from '../../guard/name-servers.ts';
 import { type Origin, type OriginPolicy, resolveReference, toOrigin } from '../../guard/origin.ts';
 import type { Resolution } from '../../guard/resolve.ts';
 import { type ProcessorTime, readThreadTime } from '../../guard/timers.ts';
@@ -177,7 +177,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
 function openConnections(options: ProbeClientOptions, limits: Limits): ScanConnections {
   return new ScanConnections({
     policy: options.policy,
-    resolver: options.resolver ?? systemResolver(),
+    resolver: options.resolver ?? createSystemResolver(),
     connector: options.connect ?? dial,
     extraCa: options.extraCa ?? [],
     limits,

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
 import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import type { GuardedTarget } from '../../guard/guarded-connect.ts';
-import { type Limits, maxAnswerBytes } from '../../guard/limits.ts';
+import { computeMaxAnswerBytes, type Limits } from '../../guard/limits.ts';
 import type { Meter } from '../../guard/metered-transport.ts';
 import { type PatientTimer, startPatientTimer } from '../../guard/timers.ts';
 import type { HttpMethod } from '../../model/observation.ts';
@@ -95,7 +95,7 @@ export class GuardedSocket implements Meter, RequestSocket {
   get #limitFailure(): RequestFailure | null {
     const { limits, budget } = this.#options;
     if (budget.spentReason !== null) return { reason: 'budget', detail: budget.spentReason };
-    const maxBytes = maxAnswerBytes(this.currentRequest?.request.capBytes ?? 0, limits);
+    const maxBytes = computeMaxAnswerBytes(this.currentRequest?.request.capBytes ?? 0, limits);
     if (this.#answerBytes <= maxBytes) return null;
     return {
       reason: 'malformed',

@@ -1,7 +1,7 @@
 /** Entry of the probe thread, which runs the guarded clients of all scans and all sockets to origins. */
 import { MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { expose } from 'comlink';
-import { systemResolver } from '../../guard/name-servers.ts';
+import { createSystemResolver } from '../../guard/name-servers.ts';
 import { serialize } from '../../parse/json/transfer.ts';
 import { createProbeClient, type ProbeClient } from './client.ts';
 import {
@@ -22,7 +22,7 @@ if (!(workerData instanceof MessagePort)) {
   throw new Error('probe-worker.ts runs as a worker: use openProbeThread.');
 }
 /** One for all clients, because it keeps for some seconds that the name servers answer. */
-const resolver = systemResolver();
+const resolver = createSystemResolver();
 const sendMessage = (message: ProbeNotice) => parentPort?.postMessage(message);
 const textBudget = new TextBudget({
   onChange: (isSaturated) => sendMessage({ kind: 'saturated', isSaturated }),

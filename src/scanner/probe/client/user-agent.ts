@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { readMembers } from '../../model/json.ts';
 
 export function scannerUserAgent(aboutUrl: string): string {
-  return `x402-conformance-scanner/${packageVersion()} (+${aboutUrl})`;
+  return `x402-conformance-scanner/${readPackageVersion()} (+${aboutUrl})`;
 }
 
 /** The version of this package, such as "0.3.0". */
-export function packageVersion(): string {
+export function readPackageVersion(): string {
   const file = new URL('../../../../package.json', import.meta.url);
   const { version = 'unknown' } = readMembers(JSON.parse(readFileSync(file, 'utf8')));
   return String(version);

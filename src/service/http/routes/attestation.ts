@@ -7,7 +7,7 @@ import {
 } from '../../../scanner/attestation/envelope.ts';
 import { type ScanStatement, toStatement } from '../../../scanner/attestation/statement.ts';
 import { readCatalog } from '../../../scanner/engine/catalog/catalog.ts';
-import { packageVersion } from '../../../scanner/probe/client/user-agent.ts';
+import { readPackageVersion } from '../../../scanner/probe/client/user-agent.ts';
 import { DOCUMENT_OFFER } from '../../config/revision.ts';
 import { DISCLAIMER } from '../../directory/project.ts';
 import {
@@ -91,7 +91,7 @@ export const attestationRoutes: FastifyPluginAsyncTypebox<RouteContext> = async 
   );
 };
 
-const SCANNER = { name: 'x402-scan', version: packageVersion() } as const;
+const SCANNER = { name: 'x402-scan', version: readPackageVersion() } as const;
 
 /** Null if no digest is stored, because the observations were too large. */
 async function toScanStatement(

@@ -7,7 +7,7 @@ import {
   readEnvelope,
   toCanonicalJson,
 } from '../../../../src/scanner/attestation/envelope.ts';
-import { packageVersion } from '../../../../src/scanner/probe/client/user-agent.ts';
+import { readPackageVersion } from '../../../../src/scanner/probe/client/user-agent.ts';
 import { perfectSeller } from '../../../fixtures/observations/build-observations.ts';
 import { type Answer, DAY_MS, startApp } from '../../../fixtures/service/start-app.ts';
 
@@ -48,7 +48,7 @@ describe('GET /v1/attestation', () => {
           checksVersion: '2026-08-14.2',
           digest: PUBLISHED_DIGESTS.catalogs['2026-08-14.2'],
         },
-        scanner: { name: 'x402-scan', version: packageVersion() },
+        scanner: { name: 'x402-scan', version: readPackageVersion() },
         disclaimer: expect.stringMatching(/not an endorsement/),
       },
     });
