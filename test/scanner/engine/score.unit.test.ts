@@ -1,12 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import catalog from '../../../catalog/2026-08-14.2.json' with { type: 'json' };
-import {
-  type Scored,
-  scoreCosts,
-  scoreResults,
-  toGrade,
-} from '../../../src/scanner/engine/score.ts';
+import { type Scored, scoreResults, toGrade } from '../../../src/scanner/engine/score.ts';
+import { listScoreCosts } from '../../../src/scanner/engine/score-costs.ts';
 import type { CategoryKey, Severity } from '../../../src/scanner/model/report.ts';
 import type { Basis, Status } from '../../../src/scanner/model/verdict.ts';
 
@@ -50,13 +46,13 @@ describe('the cap of the score by payableBy', () => {
     const payment = { payableBy: 'unknown', isUnjudged: true } as const;
     expect(scoreResults(report(), payment)).toMatchObject({ score: 64, grade: 'D' });
     expect(scoreResults(report({ P2: FAIL }), payment).score).toBe(49);
-    const costs = scoreCosts(report(), scoreResults, payment);
+    const costs = listScoreCosts(report(), scoreResults, payment);
     expect(costs).toEqual([{ id: 'payability', points: 36 }]);
   });
 
   test('is listed as a cost of its own if nobody can pay', () => {
     const results = report({ P4: FAIL });
-    const costs = scoreCosts(results, scoreResults, { payableBy: 'nobody' });
+    const costs = listScoreCosts(results, scoreResults, { payableBy: 'nobody' });
     expect(costs.map(({ id }) => id)).toEqual(['P4', 'payability']);
     expect(costs.reduce((sum, { points }) => sum + points, 0)).toBe(51);
   });

@@ -1,6 +1,7 @@
 import type { Catalog } from '../../../scanner/engine/catalog/catalog.ts';
 import type { Sentences } from '../../../scanner/engine/define-check.ts';
-import { isUnjudged, SCORINGS, type ScoreCost, scoreCosts } from '../../../scanner/engine/score.ts';
+import { isUnjudged, SCORINGS } from '../../../scanner/engine/score.ts';
+import { listScoreCosts, type ScoreCost } from '../../../scanner/engine/score-costs.ts';
 import type { OfferPayability, OfferVerdict } from '../../../scanner/model/payability.ts';
 import type { CheckResult, ScanReport } from '../../../scanner/model/report.ts';
 import { groupByRootCause } from '../../../scanner/model/verdict.ts';
@@ -42,7 +43,7 @@ export function toReportFindings(
 ) {
   const maxBytes = isBrief ? MAX_BRIEF_EVIDENCE_BYTES : MAX_EVIDENCE_BYTES;
   const payment = { ...report, isUnjudged: isUnjudged(report) };
-  const costs = scoreCosts(report.results, SCORINGS[catalog.scoring], payment);
+  const costs = listScoreCosts(report.results, SCORINGS[catalog.scoring], payment);
   const pointsById = new Map(costs.map((cost) => [cost.id, cost.points]));
   const groupsByCause = groupByRootCause(report.results);
   const causeById = new Map(

@@ -1,6 +1,7 @@
 /** Pictures show the numbers of the API, have marks besides colours, and escape text. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scoreCosts, scoreResults } from '../../../../src/scanner/engine/score.ts';
+import { scoreResults } from '../../../../src/scanner/engine/score.ts';
+import { listScoreCosts } from '../../../../src/scanner/engine/score-costs.ts';
 import type { ReportBody } from '../../../../src/service/directory/published-report.ts';
 import { drawGradeHistogram, markup } from '../../../../src/service/http/pages/pictures.ts';
 import {
@@ -30,7 +31,7 @@ describe("the pictures of a report page show the API's values", () => {
 
   test('the waterfall of costs goes from 100 to the score', () => {
     const { results, score } = report;
-    const costs = scoreCosts(results, scoreResults, report);
+    const costs = listScoreCosts(results, scoreResults, report);
     const terms = costs.filter(({ points }) => points > 0);
     expect(100 - terms.reduce((sum, { points }) => sum + points, 0)).toBe(score);
     const text = `${['100', ...terms.map(({ id, points }) => `${id} −${points}`)].join(', ')} = ${score}`;

@@ -1,6 +1,7 @@
 /** A report page shows the findings by their costs, each with the findings that follow from it. */
 import { describe, expect, test } from 'vitest';
-import { scoreCosts, scoreResults } from '../../../../src/scanner/engine/score.ts';
+import { scoreResults } from '../../../../src/scanner/engine/score.ts';
+import { listScoreCosts } from '../../../../src/scanner/engine/score-costs.ts';
 import type { CheckResult } from '../../../../src/scanner/model/report.ts';
 import { toReportFindings } from '../../../../src/service/http/pages/report-sections.ts';
 import { readCatalog } from '../../../fixtures/service/test-catalog.ts';
@@ -26,7 +27,7 @@ describe('the costs of findings', () => {
     ['every check', Object.fromEntries(toResults({}).map(({ id }) => [id, { status: 'fail' }]))],
   ])('add up to the points missing from 100: %s', (_case, changes) => {
     const allResults = toResults(changes);
-    const costs = scoreCosts(allResults, scoreResults);
+    const costs = listScoreCosts(allResults, scoreResults);
     const sum = costs.reduce((total, { points }) => total + points, 0);
     expect(100 - sum).toBe(scoreResults(allResults).score);
     expect(costs.every(({ points }) => points >= 0)).toBe(true);
@@ -38,7 +39,7 @@ describe('the costs of findings', () => {
       ...{ S7: { status: 'fail' }, D4: { status: 'fail' } },
     });
     const byId = new Map(
-      scoreCosts(majorFailures, scoreResults).map(({ id, points }) => [id, points]),
+      listScoreCosts(majorFailures, scoreResults).map(({ id, points }) => [id, points]),
     );
     // The score is below the cap anyway, so each major finding costs about its own points.
     expect(scoreResults(majorFailures).score).toBeLessThan(89);
@@ -47,7 +48,7 @@ describe('the costs of findings', () => {
     for (const id of ['P5', 'S5', 'S6']) expect(byId.get(id), id).toBeLessThanOrEqual(6);
 
     const cappedResults = toResults({ P4: { status: 'fail' }, S7: { status: 'warn' } });
-    const costs = scoreCosts(cappedResults, scoreResults);
+    const costs = listScoreCosts(cappedResults, scoreResults);
     expect(costs).toEqual([
       { id: 'P4', points: 9 },
       { id: 'S7', points: 2 },
@@ -61,7 +62,11 @@ describe('the costs of findings', () => {
       P3: { status: 'warn' },
       D1: { status: 'warn', basis: 'not_determined' },
     });
-    expect(scoreCosts(allResults, scoreResults).map(({ id }) => id)).toEqual(['P3', 'P6', 'S7']);
+    expect(listScoreCosts(allResults, scoreResults).map(({ id }) => id)).toEqual([
+      'P3',
+      'P6',
+      'S7',
+    ]);
   });
 });
 
