@@ -47,20 +47,37 @@ test('it and its counts are exact after each of many operations, and after a res
   expectExact(path);
 });
 
-test('a store of an older program gets the table when it is opened, and keeps its hosts', async () => {
-  const clock = new TestClock();
-  const dice = diceOf(52);
-  const store = open(path, clock);
-  for (let done = 0; done < 200; done += 1) await operate(store, clock, dice);
-  const before = await store.directory.list({ ...PAGE, q: 'example' });
-  await store.close();
-  removeTable(path);
-  const again = open(path, clock);
-  expectExact(path);
-  expect(before.count).toBeGreaterThan(0);
-  expect(await again.directory.list({ ...PAGE, q: 'example' })).toEqual(before);
-  await again.close();
-});
+/** Some of the tables that older programs made for their lists. */
+const OLDER_TABLES = `CREATE TABLE directory (id INTEGER PRIMARY KEY, host TEXT);
+  CREATE INDEX directory_by_time ON directory (host);
+  CREATE VIEW directory_now AS SELECT host FROM records;
+  CREATE VIRTUAL TABLE directory_hosts USING fts5 (letters, content = '', contentless_delete = 1);
+  CREATE TABLE directory_letters (letters TEXT); CREATE TABLE directory_weeks (hosts INTEGER);
+  CREATE TRIGGER directory_records_insert AFTER INSERT ON records
+    BEGIN INSERT INTO directory (host) VALUES (new.host); END;`;
+
+test.each([
+  { name: 'without tables for lists', tables: '' },
+  { name: 'with other tables for lists', tables: OLDER_TABLES },
+])(
+  'an older store $name gets the tables when it is opened, and keeps its hosts',
+  async ({ tables }) => {
+    const clock = new TestClock();
+    const dice = diceOf(52);
+    const store = open(path, clock);
+    for (let done = 0; done < 200; done += 1) await operate(store, clock, dice);
+    const before = await store.directory.list({ ...PAGE, q: 'example' });
+    await store.close();
+    removeTables(path, tables);
+    const again = open(path, clock);
+    expectExact(path);
+    expect(before.count).toBeGreaterThan(0);
+    expect(await again.directory.list({ ...PAGE, q: 'example' })).toEqual(before);
+    await again.publish(publishedScan({ host: 'new.example.com' }));
+    expectExact(path);
+    await again.close();
+  },
+);
 
 test('a copy finds the hosts of a search, though the copy renumbers rows', async () => {
   const store = open(path);
@@ -159,12 +176,13 @@ function sortRows(rows: readonly Record<string, unknown>[]): readonly string[] {
     .toSorted();
 }
 
-function removeTable(file: string): void {
+function removeTables(file: string, olderTables: string): void {
   const database = new DatabaseSync(file);
   const names = database.prepare(
     "SELECT type, name FROM sqlite_schema WHERE name LIKE 'directory%' AND type IN ('trigger', 'view')",
   );
   for (const { type, name } of names.all()) database.exec(`DROP ${type} "${name}"`);
-  database.exec(`DROP TABLE directory_suffixes; DROP TABLE directory_counts; DROP TABLE directory`);
+  database.exec('DROP TABLE directory_suffixes; DROP TABLE directory_counts; DROP TABLE directory');
+  database.exec(olderTables);
   database.close();
 }

@@ -19,15 +19,14 @@ const ENTRIES_PER_SORTED_MATCH = 30;
 
 type Filters = Partial<Omit<ListQuery, 'sort' | 'page' | 'pageSize'>>;
 
-type Condition = { readonly sql: string; readonly values: readonly SQLInputValue[] };
+/** SQL with the values of its parameters. */
+type BoundSql = { readonly sql: string; readonly values: readonly SQLInputValue[] };
 
 type Selection = {
   /** Names the table or index from which SQLite reads the hosts. */
   readonly from: string;
-  readonly conditions: readonly Condition[];
+  readonly conditions: readonly BoundSql[];
 };
-
-type Statement = { readonly sql: string; readonly values: readonly SQLInputValue[] };
 
 export function sqliteLists(connection: Connection, now: () => number): RecordLists {
   function count(filters: Filters): number {
@@ -38,9 +37,9 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
   /** True if sorting all matches takes less time than reading an ordered index until the page is full. */
   function isSortedFaster(matches: number, query: ListQuery): boolean {
     const { sort, grade, category, page, pageSize } = query;
-    // The entries of one grade, or of one category, are together in the index of this order.
-    const together = { recent: { category }, grade: { grade }, new: {} }[sort];
-    const entriesPerMatch = count(together) / matches;
+    // The ordered index of a category, or of a grade, is read only within it.
+    const readFilters = { recent: { category }, grade: { grade }, new: {} }[sort];
+    const entriesPerMatch = count(readFilters) / matches;
     return matches * ENTRIES_PER_SORTED_MATCH < (page + 1) * pageSize * entriesPerMatch;
   }
 
@@ -49,8 +48,8 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
       const { page, pageSize } = query;
       const matches = count(query);
       if (page * pageSize >= matches) return { count: matches, hosts: [] };
-      const toStatement = isSortedFaster(matches, query) ? sortedStatement : orderedStatement;
-      const { sql, values } = toStatement(query, now());
+      const bindPage = isSortedFaster(matches, query) ? sortedStatement : orderedStatement;
+      const { sql, values } = bindPage(query, now());
       const hosts = connection.values(sql, ...values, pageSize, page * pageSize).map(String);
       return { count: matches, hosts };
     },
@@ -66,16 +65,16 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
   };
 }
 
-/** Counts the matches in the table with the fewest rows to read. */
-export function countStatement(filters: Filters, nowMs: number): Statement {
+/** Adds up stored numbers of hosts if there are any for these filters. Otherwise counts the matches. */
+export function countStatement(filters: Filters, nowMs: number): BoundSql {
   const { q = '', sinceMs, verified, payable } = filters;
   const conditions = listConditions(filters, nowMs);
   // Without conditions SQLite counts the entries of the smallest index, and reads no entry.
   if (conditions.length === 0 && q === '') {
     return { sql: 'SELECT count(*) FROM directory', values: [] };
   }
-  const isCounted = q.length <= 1 && sinceMs === undefined && !verified && payable !== 'today';
-  if (!isCounted) return toStatement('count(*)', selectMatches(filters, nowMs));
+  const isStored = q.length <= 1 && sinceMs === undefined && !verified && payable !== 'today';
+  if (!isStored) return toStatement('count(*)', selectMatches(filters, nowMs));
   const ofLetter = { sql: 'letter = ?', values: [q] };
   const selection = { from: 'directory_counts', conditions: [ofLetter, ...conditions] };
   return toStatement('coalesce(sum(hosts), 0)', selection);
@@ -85,7 +84,7 @@ export function countStatement(filters: Filters, nowMs: number): Statement {
 export function orderedStatement(
   query: Filters & Pick<ListQuery, 'sort'>,
   nowMs: number,
-): Statement {
+): BoundSql {
   const { sort, category, q } = query;
   const { index, columns } = ORDERS[sort];
   const isOfCategory = category !== undefined && sort === 'recent';
@@ -96,10 +95,7 @@ export function orderedStatement(
 }
 
 /** Reads all matches and sorts them. The last two parameters are the limit and the offset. */
-export function sortedStatement(
-  query: Filters & Pick<ListQuery, 'sort'>,
-  nowMs: number,
-): Statement {
+export function sortedStatement(query: Filters & Pick<ListQuery, 'sort'>, nowMs: number): BoundSql {
   const selection = selectMatches(query, nowMs);
   const order = `ORDER BY ${ORDERS[query.sort].columns} ${LIMIT} OFFSET ?`;
   const isSearch = selection.from === SUFFIXES;
@@ -130,7 +126,7 @@ function chooseIndex({ category, grade, verified, payable }: Filters) {
 }
 
 /** Lists the conditions of all filters except the search. */
-function listConditions(filters: Filters, nowMs: number): readonly Condition[] {
+function listConditions(filters: Filters, nowMs: number): readonly BoundSql[] {
   const { category, grade, sinceMs, verified, payable } = filters;
   const sinceProofMs = verified ? toVerifiedSinceMs(nowMs) : undefined;
   const week = payable === 'week' ? toWeekDayPattern(nowMs) : undefined;
@@ -145,18 +141,18 @@ function listConditions(filters: Filters, nowMs: number): readonly Condition[] {
 }
 
 /** Selects the hosts that contain this text. */
-function contains(q = ''): readonly Condition[] {
+function contains(q = ''): readonly BoundSql[] {
   return q === '' ? [] : [{ sql: 'instr(host, ?) > 0', values: [q] }];
 }
 
 /** Selects, for each host that contains this text, the suffix at its first occurrence. */
-function startsWith(q: string): Condition {
+function startsWith(q: string): BoundSql {
   // Hosts have no "{", and all their characters are less.
   const values = [q, `${q}{`, q.length];
   return { sql: 'suffix >= ? AND suffix < ? AND repeated < ?', values };
 }
 
-function toStatement(columns: string, { from, conditions }: Selection): Statement {
+function toStatement(columns: string, { from, conditions }: Selection): BoundSql {
   const where = conditions.map(({ sql }) => sql).join(' AND ');
   const sql = `SELECT ${columns} FROM ${from}${where && ` WHERE ${where}`}`;
   return { sql, values: conditions.flatMap(({ values }) => values) };
