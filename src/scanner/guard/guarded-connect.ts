@@ -69,6 +69,7 @@ async function dialAddress(
   isLast: boolean,
 ): Promise<Socket> {
   const dialTimeout = new AbortController();
+  // The last address may take the rest of the request's time.
   const timer = isLast
     ? null
     : startPatientTimer(target.limits.dialTimeoutMs, () => dialTimeout.abort());
@@ -92,11 +93,14 @@ async function dialAddress(
   return socket;
 }
 
-/** Routers that refuse an address send ENETUNREACH too. Only the table of routes tells whose fault it is. */
+/**
+ * Returns the error, or one with the code NO_OWN_ROUTE if this machine has no route to the address. Routers that refuse
+ * an address send ENETUNREACH too, so only the table of routes tells whose fault it is.
+ */
 async function findOwnFault(error: unknown, { address, family }: Address): Promise<unknown> {
   const isUnreachable = error instanceof Error && 'code' in error && error.code === 'ENETUNREACH';
   if (!isUnreachable) return error;
-  // Connecting a UDP socket looks the route up, and sends no packet.
+  // Connecting a UDP socket looks the route up, and sends no packet. The port may be any.
   const socket = createSocket(family === 6 ? 'udp6' : 'udp4');
   const { promise, resolve } = Promise.withResolvers<boolean>();
   socket.once('error', () => resolve(false));

@@ -17,7 +17,7 @@ export const DEFAULT_LIMITS = {
   maxHandshakeBytes: 16_384,
   /** Processor milliseconds of one handshake. */
   maxHandshakeMs: 150,
-  /** Processor milliseconds of all handshakes of a scan, and of all TLS records after them. */
+  /** Processor milliseconds of all handshakes of a scan. All TLS records after them have as many again. */
   maxTlsMs: 500,
   socketsPerOrigin: 6,
   /** Milliseconds from getting a connection (opening it included) to the end of the answer. */

@@ -164,7 +164,10 @@ export function isSameHostname(left: string, right: string): boolean {
   return left === right || (LOOPBACK_NAMES.has(left) && LOOPBACK_NAMES.has(right));
 }
 
-/** Writes a URL of another name of loopback, on the same port, with the name of the origin. */
+/**
+ * Writes the origin's own name into a URL that names loopback differently, on the origin's port. Returns any other text
+ * unchanged.
+ */
 function renameLoopback(candidate: string, origin: Origin): string {
   if (!LOOPBACK_NAMES.has(origin.hostname)) return candidate;
   const url = ABSOLUTE_URL.test(candidate) ? URL.parse(candidate) : null;

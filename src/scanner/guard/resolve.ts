@@ -89,7 +89,7 @@ async function askUntilSettled(
   return answers;
 }
 
-/** An empty answer has neither an error nor addresses. */
+/** Asks once. An answer without addresses counts as ENODATA. Never rejects. */
 async function askFamily(
   ask: Question,
   tryNumber: number,
@@ -126,8 +126,9 @@ function toResolution(addresses: readonly Address[]): Resolution {
 }
 
 /**
- * NXDOMAIN is a fact about the name, even if the other query failed. A failure of our resolver is not. If the name got
- * no answer, name servers that also give none for a top-level domain are our fault.
+ * Tells a finding from our own fault. NXDOMAIN is a fact about the name, even if the other query failed. If our resolver
+ * failed, that says nothing about the name. If the name got no answer and a top-level domain gets none either, the fault
+ * is ours.
  * @param codesByFamily the codes of all tries, for each address family
  */
 async function toFailedResolution(
@@ -141,15 +142,15 @@ async function toFailedResolution(
   if (ownFailure !== undefined) {
     return { kind: 'our-fault', detail: `the resolver of this machine failed (${ownFailure[0]})` };
   }
-  const failure = codes.findLast((code) => code in NAME_ERRORS && !NAME_CODES.has(code));
-  if (failure === undefined) {
+  const nameError = codes.findLast((code) => code in NAME_ERRORS && !NAME_CODES.has(code));
+  if (nameError === undefined) {
     return toUnreachable(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
   }
   if ((await resolver.answersTld?.()) === false) {
-    const detail = `the resolver of this machine answers neither for this name nor for others (${failure})`;
+    const detail = `the resolver of this machine answers neither for this name nor for others (${nameError})`;
     return { kind: 'our-fault', detail };
   }
-  return toUnreachable(failure);
+  return toUnreachable(nameError);
 }
 
 function toUnreachable(code: string): Resolution {
