@@ -16,7 +16,7 @@ export type AttemptLimits = {
 export class Attempt {
   readonly #limits: AttemptLimits;
   readonly #killer = new AbortController();
-  #stopTimers: () => void;
+  #disarm: () => void;
   #startedAtMs: number | null = null;
   #failure: JobFailure | null = null;
   #usedMs: number | null = null;
@@ -24,7 +24,7 @@ export class Attempt {
   constructor(limits: AttemptLimits) {
     this.#limits = limits;
     const bootTimer = setTimeout(() => this.fail(NEVER_STARTED), limits.startMs);
-    this.#stopTimers = () => clearTimeout(bootTimer);
+    this.#disarm = () => clearTimeout(bootTimer);
   }
 
   /** Aborted by the first failure. */
@@ -38,14 +38,14 @@ export class Attempt {
 
   /**
    * The thread calls the function now, so the deadline begins.
-   * @param cpu processor time of the thread so far; null if Node does not tell it
+   * @param cpu processor time of the thread so far; null if Node cannot tell
    */
   start(thread: Worker | undefined, cpu: NodeJS.CpuUsage | null): void {
-    this.end();
+    this.stopTimers();
     this.#startedAtMs = performance.now();
     this.#limits.onStarted();
     if (thread === undefined) return;
-    this.#stopTimers = armDeadline(thread, cpu, this.#limits, (failure) => this.fail(failure));
+    this.#disarm = armDeadline(thread, cpu, this.#limits, (failure) => this.fail(failure));
   }
 
   fail(failure: JobFailure, cpuMs: number | null = null): void {
@@ -68,8 +68,8 @@ export class Attempt {
     return { ...(this.#failure ?? toJobFailure(error)), cpuMs };
   }
 
-  end(): void {
-    this.#stopTimers();
+  stopTimers(): void {
+    this.#disarm();
   }
 }
 
@@ -90,7 +90,7 @@ const MIN_POLL_MS = 25;
 
 /**
  * Starts the deadline of a task. Returns a function that stops it.
- * @param cpuAtStart processor time of the thread at the start of the task; null if Node does not tell it
+ * @param cpuAtStart processor time of the thread at the start of the task; null if Node cannot tell
  * @param expire called at most once
  */
 function armDeadline(

@@ -20,16 +20,16 @@ const MIN_LEAD_MS = 25;
  */
 export function createFairQueue({ maxRunning, maxWaiting }: FairQueueOptions) {
   const waiting = new Set<WaitingTask>();
-  let running = 0;
+  let runningCount = 0;
   let lastAccount: WorkAccount | undefined;
 
   function startTasks(): void {
-    while (running < maxRunning) {
+    while (runningCount < maxRunning) {
       const next = chooseNext(waiting, lastAccount);
       if (next === undefined) return;
       waiting.delete(next);
       lastAccount = next.account;
-      running += 1;
+      runningCount += 1;
       next.begin();
     }
   }
@@ -37,14 +37,14 @@ export function createFairQueue({ maxRunning, maxWaiting }: FairQueueOptions) {
   async function waitForTurn(account: WorkAccount, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const entry = { account, begin: resolve };
-    waiting.add(entry);
+    const task = { account, begin: resolve };
+    waiting.add(task);
     startTasks();
-    if (waiting.size > maxWaiting && waiting.delete(entry)) {
+    if (waiting.size > maxWaiting && waiting.delete(task)) {
       throw new PoolSaturated(`${maxWaiting} tasks wait already. Try again in a few seconds.`);
     }
     const leave = () => {
-      if (waiting.delete(entry)) reject(signal.reason);
+      if (waiting.delete(task)) reject(signal.reason);
     };
     signal.addEventListener('abort', leave, { once: true });
     await promise.finally(() => signal.removeEventListener('abort', leave));
@@ -60,11 +60,11 @@ export function createFairQueue({ maxRunning, maxWaiting }: FairQueueOptions) {
       try {
         return await work();
       } finally {
-        running -= 1;
+        runningCount -= 1;
         startTasks();
       }
     },
-    counts: () => ({ running, waiting: waiting.size }),
+    counts: () => ({ running: runningCount, waiting: waiting.size }),
   };
 }
 
@@ -73,14 +73,17 @@ function chooseNext(
   waiting: Iterable<WaitingTask>,
   lastAccount: WorkAccount | undefined,
 ): WaitingTask | undefined {
-  let leastUsed: WaitingTask | undefined;
-  let sameScan: WaitingTask | undefined;
+  let leastUsedTask: WaitingTask | undefined;
+  let sameScanTask: WaitingTask | undefined;
   for (const task of waiting) {
-    if (leastUsed === undefined || task.account.scanUsedMs() < leastUsed.account.scanUsedMs())
-      leastUsed = task;
-    if (task.account === lastAccount) sameScan ??= task;
+    if (
+      leastUsedTask === undefined ||
+      task.account.scanUsedMs() < leastUsedTask.account.scanUsedMs()
+    )
+      leastUsedTask = task;
+    if (task.account === lastAccount) sameScanTask ??= task;
   }
-  if (leastUsed === undefined || sameScan === undefined) return leastUsed;
-  const aheadMs = sameScan.account.scanUsedMs() - leastUsed.account.scanUsedMs();
-  return aheadMs <= MIN_LEAD_MS ? sameScan : leastUsed;
+  if (leastUsedTask === undefined || sameScanTask === undefined) return leastUsedTask;
+  const aheadMs = sameScanTask.account.scanUsedMs() - leastUsedTask.account.scanUsedMs();
+  return aheadMs <= MIN_LEAD_MS ? sameScanTask : leastUsedTask;
 }

@@ -32,14 +32,14 @@ export function createMachineScale(run: (task: Task) => Promise<unknown>) {
 
 /** Runs `measure` several times, and returns the processor time of the quickest run, ms. */
 async function measureQuickestMs(run: (task: Task) => Promise<unknown>): Promise<number> {
-  const tookMs: number[] = [];
+  const timesMs: number[] = [];
   for (let done = 0; done < MEASUREMENT_COUNT; done += 1) {
     const account = openEndlessAccount('').origin;
     const work = () => ({ modules: [OWN_MODULE], exportName: 'measure', input: null }) as const;
     await run({ name: 'measure', work, account, cpuMs: MAX_MEASUREMENT_MS });
-    tookMs.push(account.scanUsedMs());
+    timesMs.push(account.scanUsedMs());
   }
-  return Math.min(...tookMs);
+  return Math.min(...timesMs);
 }
 
 /** Processor time of `measure`, after warm-up, on the machine for which the limits were chosen. */

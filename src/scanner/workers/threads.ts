@@ -77,9 +77,9 @@ export function openThreads(options: ThreadsOptions): Threads {
 
   piscina.on('message', (message: unknown) => {
     if (!isThreadMessage(message)) return;
-    const running = attempts.get(message.ticket);
-    if (message.kind === 'failed') running?.fail(message.failure, message.cpuMs);
-    else running?.start(findThread(message.threadId), message.cpu);
+    const sender = attempts.get(message.ticket);
+    if (message.kind === 'failed') sender?.fail(message.failure, message.cpuMs);
+    else sender?.start(findThread(message.threadId), message.cpu);
   });
   // Without a listener a throw between tasks would end the process.
   piscina.on('error', onError);
@@ -108,21 +108,21 @@ export function openThreads(options: ThreadsOptions): Threads {
     const ticket = lastTicket;
     const limits = { cpuMs: cpuMs(), wallMs, startMs, onStarted };
     const job: Job = { ...work(), kind: 'work', ticket };
-    const running = new Attempt(limits);
-    attempts.set(ticket, running);
-    const abandon = () => running.fail({ kind: 'thread-failed', detail: 'given up' });
+    const current = new Attempt(limits);
+    attempts.set(ticket, current);
+    const abandon = () => current.fail({ kind: 'thread-failed', detail: 'given up' });
     signal.addEventListener('abort', abandon, { once: true });
     try {
-      const answer = piscina.run(job, { signal: running.killSignal });
+      const answer = piscina.run(job, { signal: current.killSignal });
       watchBoots();
       return await answer;
     } catch (error) {
       signal.throwIfAborted();
-      return running.toAnswer(error);
+      return current.toAnswer(error);
     } finally {
       signal.removeEventListener('abort', abandon);
       attempts.delete(ticket);
-      running.end();
+      current.stopTimers();
     }
   }
 

@@ -81,8 +81,8 @@ export function createWorkerPool(options: PoolOptions = {}) {
     threads: Math.max(1, Math.floor(threads / 2)),
     idleMs: Math.min(settings.idleMs, SLOW_IDLE_MS),
   });
-  const machine = createMachineScale((task) => tasks.run(task));
-  const tasks = createTaskRunner(
+  const machine = createMachineScale((task) => runner.run(task));
+  const runner = createTaskRunner(
     { quick, slow },
     {
       firstTryMs: () => settings.firstTryMs * machine.getScale(),
@@ -96,7 +96,7 @@ export function createWorkerPool(options: PoolOptions = {}) {
 
   async function runTask(task: Task): Promise<unknown> {
     try {
-      return await tasks.run(task);
+      return await runner.run(task);
     } catch (error) {
       if (error instanceof TaskFault) onError(error);
       throw error;
@@ -144,7 +144,7 @@ export function createWorkerPool(options: PoolOptions = {}) {
     },
     /** Kills running tasks and rejects waiting ones. */
     async close(): Promise<void> {
-      tasks.close();
+      runner.close();
       await Promise.all([quick.close(), slow.close()]);
     },
   };
@@ -179,6 +179,7 @@ export function createTaskRunner({ quick, slow }: TryThreads, limits: TaskLimits
 
   async function attempt(task: Task, isLong: boolean, signal: AbortSignal): Promise<JobAnswer> {
     const { name, account, work } = task;
+    // Called when a thread is free. Other tasks of the scan may have spent the budget by then.
     const cpuMs = () => {
       if (account.isSpent()) throw new TaskLimitExceeded(name, 'budget');
       const limitMs = task.cpuMs ?? (isLong ? limits.cpuMs() : limits.firstTryMs());
