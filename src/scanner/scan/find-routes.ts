@@ -61,8 +61,8 @@ export function findRoutes(sources: UnpricedSources, kit: Kit): RouteFacts {
   const drafts = routes.listDrafts();
   const unpriced =
     openapi.state === 'found' ? kit.unpricedOperations(openapi.facts, sources) : NO_OPERATIONS;
-  const list = (listed: readonly Operation[]) =>
-    listed
+  const toFreeRoutes = (chosen: readonly Operation[]) =>
+    chosen
       .filter(({ elsewhere }) => elsewhere === null)
       .map(toFreeRoute)
       .filter(isShowable)
@@ -76,8 +76,10 @@ export function findRoutes(sources: UnpricedSources, kit: Kit): RouteFacts {
       .filter(isShowable)
       .filter(isFirstOccurrence)
       .slice(0, MAX_FREE_ROUTES),
-    free: list([...unpriced.free, ...unpriced.answered].filter((each) => !routes.isSold(each))),
-    unknown: list(unpriced.unknown.filter((each) => !routes.isPerhapsSold(each))),
+    free: toFreeRoutes(
+      [...unpriced.free, ...unpriced.answered].filter((each) => !routes.isSold(each)),
+    ),
+    unknown: toFreeRoutes(unpriced.unknown.filter((each) => !routes.isPerhapsSold(each))),
     isComplete: drafts.length <= MAX_PAID_ROUTES && sources.resources.planFailure === undefined,
   };
 }

@@ -113,11 +113,11 @@ export class ToolObserver {
     const discovery = await this.#exchange(endpoint, messages.discover(), 'readDiscovery');
     if (discovery.era) return { endpoint, era: discovery.era, messages };
     // `initialize` would not help if the endpoint did not answer, does not exist or asks for a payment.
-    const { answer, era } = isOtherThanMcp(discovery.answer)
+    const { answer, era } = isFinalAnswer(discovery.answer)
       ? discovery
       : await this.#exchange(endpoint, messages.initialize(), 'readInitialization');
     if (era === null) {
-      this.#noteResult(endpoint, describe(answer));
+      this.#noteResult(endpoint, describeNoServer(answer));
       if (answer.ok && answer.data.status === 402) {
         this.#paidEndpoints.push(this.#toResource(endpoint, answer));
       }
@@ -205,14 +205,15 @@ export class ToolObserver {
   }
 }
 
-function isOtherThanMcp(answer: HttpObservation): boolean {
+/** True for an answer that no other MCP message to the endpoint would change. */
+function isFinalAnswer(answer: HttpObservation): boolean {
   if (!answer.ok || answer.data.status === 402) return true;
   // Some older servers report a missing session by a JSON-RPC error with status 404.
   return answer.data.status === 404 && !answer.data.body.includes('"jsonrpc"');
 }
 
 /** Describes an answer that is not MCP. Redirects are not followed, so the caller has to name the target. */
-function describe(answer: HttpObservation): string {
+function describeNoServer(answer: HttpObservation): string {
   if (!answer.ok) return answer.reason;
   const { status } = answer.data;
   const location = status >= 300 && status < 400 ? headerValue(answer.data, 'location') : null;

@@ -55,6 +55,7 @@ export async function runOnWorker<
     if (error instanceof TaskLimitExceeded) return { ok: false, why: 'limits' };
     if (error instanceof TaskFault) return { ok: false, why: 'fault' };
     if (deadline?.aborted !== true || signal?.aborted === true) throw error;
+    // Work that the deadline ended counts as over its limits, and so does all later work on this budget.
     account[budget].exhaust();
     return { ok: false, why: 'limits' };
   }

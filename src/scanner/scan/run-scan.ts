@@ -27,7 +27,9 @@ const GATHER_DEADLINE_MS = 55_000;
 const PLAN_EXTRA_MS = 5_000;
 /** Deadlines move by at most this much if our own queue delayed the scan. */
 const MAX_EXTENSION_MS = 6_000;
+/** Counted from the start of the scan, as all deadlines above. */
 const JUDGE_DEADLINE_MS = 69_000;
+/** Judging has at least this time, even if gathering ended late. */
 const MIN_JUDGE_MS = 1_000;
 const RECORD_TIMEOUT_MS = 10_000;
 type RecordModule = typeof import('./record-observations.ts');
@@ -71,10 +73,10 @@ async function runScan(
   options: ScannerOptions,
   { signal, hasRecord = false, census, scannedAt = new Date().toISOString() }: OriginScanOptions,
 ): Promise<ScanOutcome> {
-  const session = await openScan(options, signal);
+  const session = await openSession(options, signal);
   try {
     const chosenClient = await chooseClient(origin, session.client, hasRecord);
-    const client = census === undefined ? chosenClient : askBefore(census, chosenClient);
+    const client = census === undefined ? chosenClient : toCensusClient(census, chosenClient);
     const cache = new RequestCache(client, origin);
     const scan = { ...options, ...session, origin, census, cache };
     const documents = await gatherDocuments(scan);
@@ -86,14 +88,15 @@ async function runScan(
     const { sold } = planned.plan;
     return { ...graded, timing: session.timing(), observations, sold };
   } catch (error) {
+    // A caller who gave up gets the reason of his own signal.
     throw signal?.aborted ? error : toFailure(error);
   } finally {
     await session.close();
   }
 }
 
-/** Opens the client and the budgets of a scan, and starts its deadlines. */
-async function openScan(options: ScannerOptions, signal: AbortSignal | undefined) {
+/** Opens the client and the budgets of a scan, and starts its deadlines. The caller closes the session. */
+async function openSession(options: ScannerOptions, signal: AbortSignal | undefined) {
   const { catalog, pool, gatherDeadlineMs = GATHER_DEADLINE_MS } = options;
   const startedAt = performance.now();
   const sinceStartMs = () => performance.now() - startedAt;
@@ -111,6 +114,7 @@ async function openScan(options: ScannerOptions, signal: AbortSignal | undefined
     client,
     probing: catalog.probing,
     work: { pool, account, signal, deadline: planDeadline.signal },
+    /** Ends gathering. Throws if the caller gave up, or if our own queue took time that was the origin's. */
     startJudging() {
       gatherMs = sinceStartMs();
       signal?.throwIfAborted();
@@ -192,8 +196,8 @@ async function chooseClient(
   return REFUSED_HOST_CLIENT;
 }
 
-/** Calls `beforeRequest` before each request. */
-function askBefore(
+/** Returns a client that calls `beforeRequest` before each request. */
+function toCensusClient(
   { beforeRequest }: CensusInstructions,
   client: Pick<ProbeClient, 'request'>,
 ): Pick<ProbeClient, 'request'> {

@@ -1,7 +1,7 @@
 /** The deadline of one stage of a scan. Time that our own queue takes does not count. */
 type ScanDeadline = {
   readonly signal: AbortSignal;
-  /** True if the signal was aborted although we had taken a part of the time. */
+  /** True if the stage ended before it had `ms` for itself, because our queue took more than `maxExtensionMs`. */
   isShortened(): boolean;
   /** Releases the timer. The signal is never aborted after that. */
   clear(): void;
