@@ -87,7 +87,10 @@ async function recordScan(
 async function trimRecording({ named: _, ...fullRecording }: Recording, engine: Engine) {
   const fullOutcomes = await judgeOutcomes(fullRecording, engine);
   for (const [index, trim] of TRIMS.entries()) {
-    const { observations, secrets } = trimObservations(fullRecording.observations, trim);
+    const { observations, secretCount: secrets } = trimObservations(
+      fullRecording.observations,
+      trim,
+    );
     const recording: Recording = { ...fullRecording, observations };
     const outcomes = await judgeOutcomes(recording, engine);
     const changedIds = [...fullOutcomes]

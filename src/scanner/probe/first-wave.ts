@@ -159,14 +159,14 @@ function askOneByOne(get: GetPath, cache: RequestCache): GetPath {
   let previous: Promise<unknown> = Promise.resolve();
   let timeouts = 1;
   return (path, ...rest) => {
-    const answer = previous.then(async () => {
+    const pending = previous.then(async () => {
       if (timeouts >= MAX_TIMEOUTS) cache.record('GET', path, NOT_ASKED);
       const answer = await get(path, ...rest);
       if (hasTimedOut(answer)) timeouts += 1;
       return answer;
     });
-    previous = answer.catch(() => undefined);
-    return answer;
+    previous = pending.catch(() => undefined);
+    return pending;
   };
 }
 

@@ -173,10 +173,10 @@ export function toResourceSet(plan: Plan, resources: readonly ProbedResource[]):
 }
 
 function describeCandidate({ resource, probes }: ProbedResource): string {
-  return `GET ${resource.path}: ${describe(probes[0]?.answer)}`;
+  return `GET ${resource.path}: ${describeAnswer(probes[0]?.answer)}`;
 }
 
-function describe(answer: HttpObservation | undefined): string {
+function describeAnswer(answer: HttpObservation | undefined): string {
   if (answer === undefined) return 'not asked';
   return answer.ok ? String(answer.data.status) : answer.reason;
 }

@@ -109,16 +109,16 @@ const SECRET_PATTERNS: readonly RegExp[] = [
 ];
 
 /**
- * Makes observations fit for a bug report: only headers that we read, short bodies, no secrets. `secrets`
+ * Makes observations fit for a bug report: only headers that we read, short bodies, no secrets. `secretCount`
  * counts the replaced values.
  */
 export function trimObservations(observations: Observations, trim: TrimOptions) {
-  let secrets = 0;
+  let secretCount = 0;
   const clean = (text: string) =>
     SECRET_PATTERNS.reduce(
       (cleaned, pattern) =>
         cleaned.replaceAll(pattern, () => {
-          secrets += 1;
+          secretCount += 1;
           return REPLACEMENT;
         }),
       text,
@@ -132,7 +132,7 @@ export function trimObservations(observations: Observations, trim: TrimOptions) 
     return isHttpData(copy) ? trimAnswer(copy, trim) : copy;
   };
   // `walk` keeps every member and its type, because it only shortens texts and lists of headers.
-  return { observations: walk(observations) as Observations, secrets };
+  return { observations: walk(observations) as Observations, secretCount };
 }
 
 function isHttpData(value: object): value is HttpData {

@@ -50,6 +50,7 @@ export type ProbeRequest = {
   readonly method: HttpMethod;
   /** Path and query, starting with a slash. */
   readonly path: string;
+  /** The only body that a scan sends, except for MCP. */
   readonly body?: '{}';
   /** A message to an MCP endpoint. It is sent instead of `body`. */
   readonly rpc?: RpcMessage;

@@ -71,6 +71,7 @@ async function decodeBody(
   }
   // No check reads the text of a document that is cut: its beginning says whether it is a page.
   const isLost = reading?.expectsJson === true && (answer.truncated || isCut || isBroken);
+  // The whole buffer is released, even if only its beginning is kept.
   const pages = bytes;
   if (isLost) bytes = bytes.subarray(0, OTHER_BODY_LIMIT);
   const charset = findCharset(answer, bytes);

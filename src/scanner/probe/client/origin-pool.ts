@@ -105,6 +105,7 @@ export class OriginPool implements SocketEvents {
       const attempt = await this.#queue.add(() => this.#attempt(request), { priority });
       if (attempt.isSent) sentCount += 1;
       if (!attempt.canRepeat || sentCount > 1 || attempts >= MAX_ATTEMPTS) return attempt.outcome;
+      // The next attempt counts the request again.
       if (!attempt.isSent) this.#options.budget.requests -= 1;
       priority = PRIORITY.repeat;
     }

@@ -113,7 +113,7 @@ class RunningThread {
       execArgv: [...execArgv],
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     });
-    this.#worker.on('message', (message: ProbeNotice) => this.#handleMessage(message));
+    this.#worker.on('message', (message: ProbeNotice) => this.#receiveNotice(message));
     this.#worker.on('error', (error) => {
       onError('the thread that asks origins ended', error);
       this.#markLost(error);
@@ -197,7 +197,7 @@ class RunningThread {
     }
   }
 
-  #handleMessage(message: ProbeNotice): void {
+  #receiveNotice(message: ProbeNotice): void {
     if (message.kind === 'error') {
       this.#onError('an error on the thread that asks origins', new Error(message.error));
     }

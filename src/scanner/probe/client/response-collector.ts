@@ -51,7 +51,7 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #head: Pick<ExchangeAnswer, 'status' | 'headers'> | undefined;
   #controller: Dispatcher.DispatchController | undefined;
 
-  /** @param clock started when a connection was asked for */
+  /** @param clock the deadline of the request, which started when a connection was asked for */
   constructor(request: ExchangeRequest, limits: Limits, budget: ScanBudget, clock: PatientTimer) {
     const { promise, resolve } = Promise.withResolvers<ExchangeOutcome>();
     this.request = request;

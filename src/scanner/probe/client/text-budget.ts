@@ -52,7 +52,7 @@ type TextBudgetOptions = {
   readonly onChange?: (isSaturated: boolean) => void;
 };
 
-type Waiting = { readonly bytes: number; readonly settle: (hasRoom: boolean) => void };
+type WaitingBody = { readonly bytes: number; readonly settle: (hasRoom: boolean) => void };
 type ShareState = { bytes: number; endReading: (() => void) | null };
 
 /**
@@ -65,7 +65,7 @@ export class TextBudget {
   readonly #maxWaitMs: number;
   readonly #onChange: (isSaturated: boolean) => void;
   readonly #shares = new Map<TextShare, ShareState>();
-  readonly #queue = new Set<Waiting>();
+  readonly #queue = new Set<WaitingBody>();
   #bytes = 0;
   /** Room of the large bodies that are being read. */
   #reservedBytes = 0;
@@ -99,7 +99,7 @@ export class TextBudget {
           this.#bytes -= state.bytes;
           collectSoon(state.bytes);
         }
-        this.#update();
+        this.#serveAndNotify();
       },
     };
     this.#shares.set(share, state);
@@ -112,7 +112,7 @@ export class TextBudget {
     let lacksRoom = false;
     let isTaken = false;
     let isClosed = false;
-    const take = async (maxBytes: number): Promise<boolean> => {
+    const reserve = async (maxBytes: number): Promise<boolean> => {
       lacksRoom = true;
       bytes = Math.min(maxBytes, capBytes) * MAX_BYTES_PER_CHAR;
       isTaken = await this.#waitForRoom(bytes);
@@ -122,7 +122,7 @@ export class TextBudget {
     };
     return {
       takeRoom: (maxBytes = capBytes) => {
-        room ??= take(maxBytes);
+        room ??= reserve(maxBytes);
         return room;
       },
       get lacksRoom() {
@@ -138,7 +138,7 @@ export class TextBudget {
   /** Large bodies get room in the order in which they asked. */
   async #waitForRoom(bytes: number): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiting: Waiting = { bytes, settle: resolve };
+    const waiting: WaitingBody = { bytes, settle: resolve };
     this.#queue.add(waiting);
     const timer = setTimeout(() => resolve(false), this.#maxWaitMs);
     this.#serveQueue();
@@ -169,7 +169,7 @@ export class TextBudget {
     state.bytes += bytes;
     this.#bytes += bytes;
     this.#endLargest();
-    this.#update();
+    this.#serveAndNotify();
   }
 
   /**
@@ -186,7 +186,7 @@ export class TextBudget {
     end();
   }
 
-  #update(): void {
+  #serveAndNotify(): void {
     this.#serveQueue();
     const isSaturated = this.#bytes > this.#maxBytes;
     if (isSaturated === this.#isSaturated) return;

@@ -11,8 +11,9 @@ export type FirstWave = Omit<FixedPaths, 'robots' | 'openapiAlternates'> &
   Pick<Observations, 'origin' | 'x402scan' | 'openapiAlternates'>;
 
 /**
- * The rule by which a POST is sent to the path. `sold`: always, because a document of the seller sells it. `if-get-is-unpaid`: OpenAPI
- * lists the POST without a word of payment, and an address without a method may mean either. `never`: nobody sells it.
+ * The rule by which a POST is sent to the path. `sold`: always, because a document of the seller sells it.
+ * `if-get-is-unpaid`: OpenAPI lists the POST without a word of payment, and an address without a method may mean GET or
+ * POST. `never`: nobody sells it.
  */
 export type PostRule = 'sold' | 'if-get-is-unpaid' | 'never';
 
@@ -59,7 +60,7 @@ export class DeclaredRequests {
   }
 
   /** Returns the request of the declared operation. If none is declared, fills in the template. */
-  find(template: string, method: string | null): PlannedRequest {
+  findRequest(template: string, method: string | null): PlannedRequest {
     const operation =
       this.#operations.get(`${method?.toUpperCase()} ${template}`) ??
       this.#operations.get(template);

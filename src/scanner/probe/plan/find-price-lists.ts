@@ -38,17 +38,17 @@ const REQUEST =
 const LINE =
   /^[\s>]*(?:\|\s*|#{1,6}\s+|[-*+]\s+|[0-9]{1,3}[.)]\s+)?[`*_]{0,3}([Gg][Ee][Tt]|POST|PUT|PATCH|DELETE)[`*_]{0,3}[\s|]+[`*_]{0,3}((?:\/|https?:\/\/)[^\s`*|)]*)(.*)$/;
 
-/** At most 20, those of the root first. Paths of other methods than GET count too, and are never requested. */
+/** Returns at most 20 paths, those of the root first. Paths of other methods than GET count too, and are never requested. */
 export function findPriceLists(wave: FirstWave, kit: Kit): readonly PricedPath[] {
   const paths = new Map<string, PricedPath>();
-  for (const path of [...readRoot(wave, kit), ...readLines(wave, kit)]) {
+  for (const path of [...readRoot(wave, kit), ...readLlmsLines(wave, kit)]) {
     const key = `${path.method} ${path.template}`;
     if (paths.size < MAX_PATHS && !paths.has(key)) paths.set(key, path);
   }
   return [...paths.values()];
 }
 
-type Finder = (reference: string) => string | null;
+type FindPath = (reference: string) => string | null;
 
 function readRoot({ origin, root, soft404 }: FirstWave, kit: Kit): readonly PricedPath[] {
   const reading = kit.document('/', root, soft404);
@@ -61,10 +61,10 @@ function readRoot({ origin, root, soft404 }: FirstWave, kit: Kit): readonly Pric
 
 class RootReader {
   readonly paths: PricedPath[] = [];
-  readonly #findPath: Finder;
+  readonly #findPath: FindPath;
   #visits = 0;
 
-  constructor(findPath: Finder) {
+  constructor(findPath: FindPath) {
     this.#findPath = findPath;
   }
 
@@ -115,10 +115,10 @@ class RootReader {
   }
 }
 
-function readLines({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly PricedPath[] {
+function readLlmsLines({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly PricedPath[] {
   const reading = kit.document('/llms.txt', llmsTxt, soft404);
   if (reading.state !== 'present') return [];
-  const findPath: Finder = (reference) => findPathOnOrigin(origin.url, reference, kit);
+  const findPath: FindPath = (reference) => findPathOnOrigin(origin.url, reference, kit);
   return reading.body.split('\n', MAX_LINES).flatMap((line): readonly PricedPath[] => {
     const [, method = '', target = '', rest = ''] =
       LINE.exec(line.slice(0, MAX_LINE_CHARS).trimEnd()) ?? [];
@@ -132,7 +132,11 @@ function readLines({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): readonly 
 const PARAMETER = /:\w+|\{[^}]*\}|\[\w+\]|\*/g;
 
 /** Returns the first path in `texts` that fits the template; null for a template without a parameter. */
-function findExample(template: string, texts: readonly string[], findPath: Finder): string | null {
+function findExample(
+  template: string,
+  texts: readonly string[],
+  findPath: FindPath,
+): string | null {
   const path = template.split('?', 1)[0] ?? template;
   const segments = path.split('/');
   const parameters = segments.filter((segment) => /^(?::\w|\{|\[|\*)/.test(segment));
@@ -140,8 +144,8 @@ function findExample(template: string, texts: readonly string[], findPath: Finde
   for (const text of texts) {
     const words = text.slice(0, MAX_LINE_CHARS).split(/[\s`'"()|,]+/);
     for (const word of words) {
-      const path = /^(?:\/|https?:\/\/)/i.test(word) ? findPath(word) : null;
-      if (path !== null && fits(segments, path)) return path;
+      const example = /^(?:\/|https?:\/\/)/i.test(word) ? findPath(word) : null;
+      if (example !== null && fits(segments, example)) return example;
     }
     const isValue = /^[\w.~-]{1,100}$/.test(text);
     if (isValue && parameters.length === 1) return template.replace(PARAMETER, text);

@@ -16,7 +16,7 @@ import {
 } from './declared-requests.ts';
 import { findPriceLists, type PricedPath } from './find-price-lists.ts';
 import { DISCOVERY_PATH, type ManifestSale, ManifestSales } from './manifest-sales.ts';
-import { Drafts, type FoundRequest } from './resource-drafts.ts';
+import { type FoundRequest, ResourceDrafts } from './resource-drafts.ts';
 
 /** Limit per document. Entries may name other origins, or one resource again. */
 const MAX_ENTRIES_READ = 5_000;
@@ -34,7 +34,7 @@ export function findResources(wave: FirstWave, kit: Kit) {
   const entries = readManifestEntries(manifest);
   const sales = new ManifestSales(entries, declared, wave.origin.url, kit);
   const paid = localOperations.filter((operation) => sales.isSold(operation));
-  const drafts = new Drafts();
+  const drafts = new ResourceDrafts();
   const schemes = openapi.state === 'found' ? kit.paymentSchemes(openapi.facts).x402 : [];
   for (const operation of paid) {
     const isPosted = operation.method === 'POST' && !sales.isFree(operation);
@@ -66,7 +66,7 @@ export function findResources(wave: FirstWave, kit: Kit) {
           .map((operation) => toCandidate(toPlannedRequest(operation), 'undeclared'))),
     // Rows of an index come last. A stranger can write them.
     ...readIndexedRequests(wave, kit).map(({ template }) =>
-      toCandidate(declared.find(template, 'GET'), 'index'),
+      toCandidate(declared.findRequest(template, 'GET'), 'index'),
     ),
   ];
   // If every path asks for a payment, a 402 says nothing of what is sold.
@@ -102,16 +102,19 @@ function listNamedCandidates({
       .map(({ template, example, source }) =>
         toCandidate(findExampleRequest(template, example, declared), source),
       ),
-    ...readLlmsLinks(wave, kit).map((path) => toCandidate(declared.find(path, 'GET'), 'llms')),
+    ...readLlmsLinks(wave, kit).map((path) =>
+      toCandidate(declared.findRequest(path, 'GET'), 'llms'),
+    ),
   ];
 }
 
-/** Lists what only the root, llms.txt or an index names by a method that would run. */
+/** Lists what only the root, llms.txt or an index names by a method whose request may have an effect. */
 function findUnsent(
   { wave, kit, declared, priceLists }: Context,
-  drafts: Drafts,
+  drafts: ResourceDrafts,
 ): readonly UnsentRequest[] {
-  const isSold = (template: string) => drafts.sellsPost(declared.find(template, 'POST').path);
+  const isSold = (template: string) =>
+    drafts.sellsPost(declared.findRequest(template, 'POST').path);
   return [
     ...priceLists.map(({ method, template, source }) => ({ method, template, source })),
     ...readIndexedRequests(wave, kit).map((request) => ({ ...request, source: 'index' as const })),
@@ -125,7 +128,11 @@ function toManifestFinding(
   { template, method, ...sale }: ManifestSale,
   declared: DeclaredRequests,
 ): FoundRequest {
-  const request = { ...declared.find(template, method), ...sale, source: 'manifest' } as const;
+  const request = {
+    ...declared.findRequest(template, method),
+    ...sale,
+    source: 'manifest',
+  } as const;
   return sale.declaredPaid
     ? { ...request, declaredX402: true }
     : { ...request, method: 'GET', declaredX402: false };
@@ -141,6 +148,7 @@ function toCandidate(request: PlannedRequest, source: ResourceSource): FoundRequ
   return { ...request, source, method: 'GET', ...CANDIDATE };
 }
 
+/** False for the root, which is probed apart, and for documents that every scan requests. */
 function isOffered(template: string): boolean {
   return template !== '/' && !DISCOVERY_PATH.test(template);
 }
@@ -151,7 +159,7 @@ function findExampleRequest(
   example: string | null,
   declared: DeclaredRequests,
 ): PlannedRequest {
-  if (example === null) return declared.find(template, 'GET');
+  if (example === null) return declared.findRequest(template, 'GET');
   return { path: example, template, method: 'GET', madeUp: false };
 }
 

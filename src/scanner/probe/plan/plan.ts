@@ -4,6 +4,7 @@
  */
 import type { HttpObservation, OpenApiAnswer, UnsentRequest } from '../../model/observations.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
+import type { DocumentReading } from '../../parse/kit/read-document.ts';
 import { findExceededLimit } from '../../parse/text/document-limits.ts';
 import type { FirstWave, PlannedResource } from './declared-requests.ts';
 import { findLinks, type LinkPlan } from './find-links.ts';
@@ -62,10 +63,12 @@ function findSold(resources: readonly PlannedResource[]): readonly DeclaredSale[
 }
 
 export const MAX_PROBED_RESOURCES = 6;
+/** More than any number of facets, so that declared resources precede candidates. */
+const DECLARED_SCORE = 100;
 
 /**
  * Chooses resources that cover as many methods and sources as possible. Each step takes the resource with the
- * most methods and sources that are not yet covered. Declared resources precede candidates.
+ * most methods and sources that are not yet covered.
  */
 export function chooseResources(resources: readonly PlannedResource[]): readonly PlannedResource[] {
   const chosen: PlannedResource[] = [];
@@ -84,7 +87,7 @@ export function chooseResources(resources: readonly PlannedResource[]): readonly
 
 function scoreResource(resource: PlannedResource, covered: ReadonlySet<string>): number {
   const uncovered = listFacets(resource).filter((facet) => !covered.has(facet)).length;
-  return uncovered + (resource.declaredPaid ? 100 : 0);
+  return uncovered + (resource.declaredPaid ? DECLARED_SCORE : 0);
 }
 
 function listFacets({ method, sources }: PlannedResource): readonly string[] {
@@ -95,7 +98,8 @@ const SERVER_ERROR = 500;
 
 /**
  * Returns a line for each document that may declare paid paths, and that the scan could not read: "/openapi.json: 429".
- * A status of 401, 402, 403 or 404 is an answer, so the document is absent. An HTML page hides a document only if the site does not answer every path with a page.
+ * A status of 401, 402, 403 or 404 is an answer, so the document is absent. On a site that answers every path with a
+ * page, an HTML page hides no document.
  */
 function findUnread(wave: FirstWave, kit: Kit): readonly string[] {
   const documents: readonly OpenApiAnswer[] = [
@@ -110,7 +114,7 @@ function findUnread(wave: FirstWave, kit: Kit): readonly string[] {
     const { path, answer } = document;
     if (isBudgetSpent(answer)) return [];
     const reading = kit.document(path, answer, wave.soft404);
-    if (reading.state === 'present') return readPresent(document, reading.body, kit);
+    if (reading.state === 'present') return listUnreadReasons(document, reading.body, kit);
     if (reading.state === 'html') return isPageEverywhere ? [] : [reading.evidence];
     return isUnread(reading) ? [reading.evidence] : [];
   });
@@ -122,12 +126,10 @@ function isBudgetSpent(answer: HttpObservation): boolean {
   return (answer.ok ? answer.data.bodyFailure : answer.reason) === 'budget';
 }
 
-type State = ReturnType<Kit['document']>;
-
 /** True if the path may have a document whose content we do not know. */
 function isUnread(
-  reading: State,
-): reading is Exclude<State, { state: 'present' | 'soft-404' | 'html' }> {
+  reading: DocumentReading,
+): reading is Exclude<DocumentReading, { state: 'present' | 'soft-404' | 'html' }> {
   if (reading.state === 'absent') return reading.status >= SERVER_ERROR;
   return (
     reading.state === 'rate-limited' ||
@@ -137,7 +139,7 @@ function isUnread(
 }
 
 /** JSON that breaks our limits, and a text that its server does not call JSON, may hold declarations. */
-function readPresent(
+function listUnreadReasons(
   { path, answer, yaml }: OpenApiAnswer,
   body: string,
   kit: Kit,

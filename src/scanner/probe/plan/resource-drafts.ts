@@ -1,4 +1,3 @@
-/** Merges what OpenAPI, manifest, index, root and llms.txt say about one resource. */
 import type { ResourceSource } from '../../model/observations.ts';
 import type { PlannedRequest, PlannedResource, PostRule } from './declared-requests.ts';
 
@@ -22,8 +21,8 @@ export type FoundRequest = PlannedRequest &
     readonly declaredX402: boolean;
   };
 
-/** Merges what several sources say about one resource. An entry without a method joins one with a method. */
-export class Drafts {
+/** Merges what OpenAPI, manifest, index, root and llms.txt say about one resource. An entry without a method joins one with a method. */
+export class ResourceDrafts {
   readonly #drafts: Draft[] = [];
   readonly #byPath = new Map<string, Draft[]>();
 
