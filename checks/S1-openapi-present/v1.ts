@@ -69,7 +69,7 @@ export default defineCheck({
       const swaggerNote = facts.swagger ? ', Swagger 2' : '';
       return ['not-openapi-3', `${path}#/openapi: ${stated}${swaggerNote}`];
     }
-    if (facts.paths === 0) return ['no-paths', `${path}#/paths is empty`];
+    if (facts.pathCount === 0) return ['no-paths', `${path}#/paths is empty`];
     const canonical = kit.document(PATH, seen.openapi, seen.soft404);
     if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
     if (reading.isYaml) {
@@ -114,5 +114,5 @@ function judgeDetails(
   if (!facts.hasContact) return ['no-contact', `${path}#/info/contact is missing`];
   if (!facts.hasGuidance) return ['no-guidance', `${path}#/info/x-guidance is missing`];
   const version = kit.quote(facts.version ?? '', 20);
-  return ['complete', `GET ${path}: OpenAPI ${version}, ${facts.paths} paths`];
+  return ['complete', `GET ${path}: OpenAPI ${version}, ${facts.pathCount} paths`];
 }

@@ -30,12 +30,12 @@ export async function captureCommand(args: readonly string[], streams: Streams):
     from === null ? await recordScan(origin ?? '', flags, streams) : await readRecording(from);
   const engine = await startEngine(checksVersion);
   try {
-    const { recording, secrets, changedIds } = await trimRecording(fullRecording, engine);
+    const { recording, secretCount, changedIds } = await trimRecording(fullRecording, engine);
     const text = toPrintedJson(recording, 1);
     await writeOutput('--output', output, text);
     const fullChars = JSON.stringify(fullRecording, null, 1).length;
     const lines = [
-      `${output}: ${toKilobytes(text.length)} of ${toKilobytes(fullChars)}, ${secrets} secrets removed`,
+      `${output}: ${toKilobytes(text.length)} of ${toKilobytes(fullChars)}, ${secretCount} secrets removed`,
       changedIds.length === 0
         ? 'Every check gives the same result as for the whole recording.'
         : `Without the secrets, these checks give another result: ${changedIds.join(', ')}.`,
@@ -87,17 +87,14 @@ async function recordScan(
 async function trimRecording({ named: _, ...fullRecording }: Recording, engine: Engine) {
   const fullOutcomes = await judgeOutcomes(fullRecording, engine);
   for (const [index, trim] of TRIMS.entries()) {
-    const { observations, secretCount: secrets } = trimObservations(
-      fullRecording.observations,
-      trim,
-    );
+    const { observations, secretCount } = trimObservations(fullRecording.observations, trim);
     const recording: Recording = { ...fullRecording, observations };
     const outcomes = await judgeOutcomes(recording, engine);
     const changedIds = [...fullOutcomes]
       .filter(([id, outcome]) => outcomes.get(id) !== outcome)
       .map(([id]) => id);
     const isLast = index === TRIMS.length - 1;
-    if (changedIds.length === 0 || isLast) return { recording, secrets, changedIds };
+    if (changedIds.length === 0 || isLast) return { recording, secretCount, changedIds };
   }
   throw new Error('There is no way to trim: TRIMS is empty.');
 }

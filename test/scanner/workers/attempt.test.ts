@@ -69,7 +69,7 @@ test('a thread that never reports its CPU time is ended by the wall clock, and i
 test('a task that ends in time leaves no timer, and its thread lives', async () => {
   const { expired, attempt } = startTask(threadUsing(1));
   await vi.advanceTimersByTimeAsync(500);
-  attempt.end();
+  attempt.stopTimers();
   await vi.advanceTimersByTimeAsync(20_000);
   expect(expired).toEqual([]);
   expect(vi.getTimerCount()).toBe(0);

@@ -90,14 +90,14 @@ function parseOpenApiDocument(
   const text = isYaml && yaml !== undefined && 'json' in yaml ? yaml.json : body;
   if (!json(text).ok) return null;
   const facts = parseFacts(text, answer.url);
-  const { version, swagger, paths } = facts;
-  if (version === null && !swagger && paths === 0) return null;
+  const { version, swagger, pathCount } = facts;
+  if (version === null && !swagger && pathCount === 0) return null;
   const canonical = path === OPENAPI_PATH;
   return { state: 'found', path, canonical, isYaml, answer, facts };
 }
 
 function isUsable({ facts }: OpenApiDocument): boolean {
-  return facts.version?.startsWith('3.') === true && facts.paths > 0;
+  return facts.version?.startsWith('3.') === true && facts.pathCount > 0;
 }
 
 function findUnreadReason({ reading, yaml }: Candidate, { json }: DocumentParsers<OpenApiFacts>) {

@@ -39,7 +39,7 @@ export type OpenApiFacts = {
   readonly hasGuidance: boolean;
   readonly description: string | null;
   /** Number of paths. */
-  readonly paths: number;
+  readonly pathCount: number;
   readonly operations: readonly Operation[];
   readonly securitySchemes: readonly SecurityScheme[];
   readonly servers: readonly DeclaredUrl[];
@@ -68,7 +68,7 @@ export function parseOpenApi(document: JsonValue, documentUrl: string): OpenApiF
     hasContact: hasContact(info['contact']),
     hasGuidance: jsonText(info['x-guidance']) !== null,
     description: jsonText(info['description']),
-    paths: Object.keys(jsonObject(root['paths'])).filter((path) => path.startsWith('/')).length,
+    pathCount: Object.keys(jsonObject(root['paths'])).filter((path) => path.startsWith('/')).length,
     operations: operations.map(({ operation }) => operation),
     securitySchemes,
     servers: readServers(root['servers']),
