@@ -74,6 +74,24 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'only-5xx', evidence: ['503'] },
   },
   {
+    name: 'Cloudflare answers 530 to every path, because the tunnel is gone',
+    seen: { ...withOtherAnswers(answer(530)), root: answer(530, '', { server: 'cloudflare' }) },
+    expect: {
+      status: 'fail',
+      outcome: 'only-5xx',
+      evidence: ['GET /: 530', 'Cloudflare answers for the application'],
+    },
+  },
+  {
+    name: 'an application behind Cloudflare answers 500 to every path',
+    seen: { ...withOtherAnswers(answer(500)), root: answer(500, '', { server: 'cloudflare' }) },
+    expect: {
+      status: 'fail',
+      outcome: 'only-5xx',
+      evidence: ['no other request got an answer below 500'],
+    },
+  },
+  {
     name: 'the root does not answer, and every other path answers 5xx',
     seen: { ...withOtherAnswers(answer(502)), root: failure('timeout') },
     expect: { status: 'fail', outcome: 'only-5xx', evidence: ['timeout', '502'] },

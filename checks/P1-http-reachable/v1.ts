@@ -1,5 +1,6 @@
 /** P1: the origin can be reached, over TLS that clients trust. Rule and sources: README.md. */
-import { defineCheck, fail, pass, type Seen, warn } from '#check';
+import { defineCheck, type Found, fail, pass, type Seen, warn } from '#check';
+import type { Kit } from '#kit';
 import type { HttpObservation } from '#model';
 
 /** Most Python buyers use httpx, which gives up after 5 s without a byte. */
@@ -34,6 +35,9 @@ const TLS_OUTCOMES = {
 };
 const START_FIX = 'Start the server on this machine, or name its port.';
 const ANSWER_FIX = 'Make the server answer GET / with a status below 500 within 5 seconds.';
+
+const HOSTING_FIX =
+  'Start the application, or the tunnel to it: its hosting answers that it cannot reach it.';
 
 const OUTCOMES = {
   'blocked-address': fail('Publish only public internet addresses for this host name.'),
@@ -84,8 +88,7 @@ export default defineCheck({
     }
     const { status, url, refusedRedirect, firstByteMs } = root.data;
     if (status >= 500) {
-      if (workingAnswer === undefined)
-        return ['only-5xx', `GET /: ${status}, and no other request got an answer below 500`];
+      if (workingAnswer === undefined) return judgeOnly5xx(root, status, kit);
       return ['root-5xx', `GET /: ${status}, but ${describeAnswer(workingAnswer)}`];
     }
     const target = URL.parse(refusedRedirect?.to ?? url);
@@ -96,6 +99,14 @@ export default defineCheck({
     return [firstByteMs > MAX_FIRST_BYTE_MS ? 'slow' : 'reachable', evidence];
   },
 });
+
+/** A hosting platform or a proxy may answer because it cannot reach the application. */
+function judgeOnly5xx(root: HttpObservation, status: number, kit: Kit): Found<'only-5xx'> {
+  const evidence = `GET /: ${status}, and no other request got an answer below 500`;
+  const platform = kit.hosting(root);
+  if (platform === null) return ['only-5xx', evidence];
+  return ['only-5xx', `${evidence}; ${platform} answers for the application`, HOSTING_FIX];
+}
 
 /** Finds the fix for a refused port of the machine that scans; undefined for other hosts. */
 function findStartFix(reason: string, hostname: string): string | undefined {

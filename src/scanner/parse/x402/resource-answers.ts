@@ -21,6 +21,7 @@ const TOOL_ANSWERS_BY_STATUS: Readonly<Record<string, string>> = {
 };
 const MAX_PATH_CHARS = 80;
 const MAX_LISTED_RESOURCES = 3;
+const WORDLESS_STATUSES: ReadonlySet<number> = new Set([402, 404, 405]);
 const MAX_ERROR_CHARS = 4_096;
 const MAX_MESSAGE_CHARS = 80;
 
@@ -151,11 +152,11 @@ function formatStatus(answer: HttpData): string {
   return `${answer.status}${formatError(answer)}`;
 }
 
-/** Adds the words of an error: ' "recipient is required"'. A 404 or 405 says no more than its status. */
+/** Adds the words of an error: ' "recipient is required"'. A 404 or 405 says no more than its status, P2 names a 402. */
 function formatError(answer: HttpData): string {
   const { status, body } = answer;
   const isError = isErrorWith200(answer);
-  const hasWords = isError || status >= 500 || VALIDATION_STATUSES.has(status);
+  const hasWords = isError || (status >= 400 && !WORDLESS_STATUSES.has(status));
   if (!hasWords || body.length > MAX_ERROR_CHARS) return '';
   const json = parseJson(body);
   const message = json.ok ? findMessage(json.value) : null;
