@@ -8,7 +8,7 @@ import { type Explanation, explainOneCheck } from '../scanner/engine/catalog/exp
 import { INDEXED_REASONS } from '../scanner/model/indexed.ts';
 import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../scanner/model/report.ts';
 import { STACKS } from '../scanner/patches/patch.ts';
-import { toPhrase } from '../scanner/report/check-phrases.ts';
+import { toHeading } from '../scanner/report/check-phrases.ts';
 import { INDEXED_STEPS } from '../scanner/report/indexed-words.ts';
 import { defuseCommands } from './formatters/escapes.ts';
 import { type Streams, write } from './io.ts';
@@ -86,7 +86,7 @@ function parse(args: readonly string[]) {
 function renderCheck(explanation: Explanation, seller: PatchedSeller): string {
   const { id, title, severity, category, impl, outcomes, sections } = explanation;
   return [
-    `${id} ${toPhrase(title)} (${title}, ${severity}, ${category}, ${impl})`,
+    `${id} ${toHeading(title)} (${title}, ${severity}, ${category}, ${impl})`,
     '',
     ...sections.flatMap(({ heading, text }) => [heading.toUpperCase(), '', text.trim(), '']),
     ...(category === 'directory' ? [] : ['PATCH', '', showStacks(id, seller)]),

@@ -11,7 +11,7 @@ import type {
 } from '../../scanner/model/report.ts';
 import { formatOtherWay } from '../../scanner/parse/x402/other-protocol.ts';
 import { toAnswerLine } from '../../scanner/report/answer-line.ts';
-import { toCheckLabel, toIdRanges, toPhrase } from '../../scanner/report/check-phrases.ts';
+import { toCheckLabel, toHeading, toIdRanges } from '../../scanner/report/check-phrases.ts';
 import {
   formatIndexedRow,
   INDEX_NAMES,
@@ -104,7 +104,7 @@ function problemLines(
   const titles = problem.map(({ id, title, status, severity, basis }) => {
     const label = paint(['bold', status === 'fail' ? 'red' : 'yellow'], status.toUpperCase());
     const note = basis === 'measured' ? '' : `, ${basis.replace('_', ' ')}`;
-    return `  ${label} ${paint('bold', `${id} ${toPhrase(title)}`)} (${title}, ${severity}${note})`;
+    return `  ${label} ${paint('bold', `${id} ${toHeading(title)}`)} (${title}, ${severity}${note})`;
   });
   const [first] = problem;
   return [

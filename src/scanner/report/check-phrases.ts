@@ -28,14 +28,14 @@ const HEADINGS: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** "Price integrity" for `price-integrity`. A slug that is not in the table becomes words in sentence case. */
-export function toPhrase(slug: string): string {
+export function toHeading(slug: string): string {
   const words = slug.replaceAll('-', ' ');
   return HEADINGS.get(slug) ?? `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
 }
 
 /** "P6 Price integrity (price-integrity)" */
 export function toCheckLabel({ id, title }: { readonly id: string; readonly title: string }) {
-  return `${id} ${toPhrase(title)} (${title})`;
+  return `${id} ${toHeading(title)} (${title})`;
 }
 
 /** "P2 to P8, S1, S3": three or more consecutive ids become a range. `ids` are in the order of a report. */
@@ -54,14 +54,18 @@ function isNextId(before: string, id: string): boolean {
 }
 
 /** Checks that were not evaluated, by the id of the failed check that prevented them. */
-type Causes = ReadonlyMap<string, readonly { readonly id: string }[]>;
+type UnevaluatedByCause = ReadonlyMap<string, readonly { readonly id: string }[]>;
 
 /** "19 not evaluated because of P1". If P1 is the only failed check, "it" replaces "P1". */
-export function formatUnevaluated(causes: Causes, failedIds: readonly string[]): string {
-  return [...causes]
-    .map(([cause, { length }]) => {
-      const isOnly = causes.size === 1 && failedIds.length === 1 && failedIds[0] === cause;
-      return `${length} not evaluated because of ${isOnly ? 'it' : cause}`;
+export function formatUnevaluated(
+  unevaluatedByCause: UnevaluatedByCause,
+  failedIds: readonly string[],
+): string {
+  const onlyFailedId = failedIds.length === 1 ? failedIds[0] : undefined;
+  return [...unevaluatedByCause]
+    .map(([cause, checks]) => {
+      const isOnly = unevaluatedByCause.size === 1 && onlyFailedId === cause;
+      return `${checks.length} not evaluated because of ${isOnly ? 'it' : cause}`;
     })
     .join(', ');
 }

@@ -6,7 +6,7 @@ const MAX_LINE_CHARS = 500;
 /** Several times the checks of a catalog. */
 const MAX_RESULTS = 200;
 
-/** Best first. An unknown grade never counts as a regression. */
+// The values of each list stand best first. A value outside its list never counts as a regression.
 const GRADES = ['A', 'B', 'C', 'D', 'F'];
 const STATUSES = ['pass', 'warn', 'fail'];
 const PAYABLE_BY = ['default', 'settings', 'nobody'];

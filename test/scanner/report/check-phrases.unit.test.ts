@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { listCatalogs, readCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
-import { toCheckLabel, toPhrase } from '../../../src/scanner/report/check-phrases.ts';
+import { toCheckLabel, toHeading } from '../../../src/scanner/report/check-phrases.ts';
 
 test('each check of each catalog has its own phrase, short enough for a line', async () => {
   const versions = await listCatalogs();
@@ -8,7 +8,7 @@ test('each check of each catalog has its own phrase, short enough for a line', a
     ({ catalog }) => catalog.checks,
   );
   const titles = [...new Set(checks.map(({ title }) => title))];
-  const phrases = titles.map(toPhrase);
+  const phrases = titles.map(toHeading);
   expect(new Set(phrases).size).toBe(titles.length);
   for (const phrase of phrases) expect(phrase).toMatch(/^.{5,30}$/);
 });
@@ -20,7 +20,7 @@ test.each([
   ['constructor', 'Constructor'],
   ['', ''],
 ])('the slug %j becomes the phrase %j', (slug, phrase) => {
-  expect(toPhrase(slug)).toBe(phrase);
+  expect(toHeading(slug)).toBe(phrase);
 });
 
 test('the label of a check has its id, its phrase and its slug', () => {

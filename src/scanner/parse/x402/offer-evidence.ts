@@ -1,4 +1,5 @@
 /** Describes offers for evidence: the faults of an unsound offer, what is unknown, the words of a client. */
+import { REFUSED_WHOLE_PREFIX, SIGNED_UNSOUND_PREFIX } from '../../model/payability.ts';
 import { type JsonValue, jsonObject, showJson } from '../json/json.ts';
 import { quoteText } from '../text/text.ts';
 import type { Offer } from './challenge.ts';
@@ -8,23 +9,26 @@ import { findSchemeRow } from './schemes.ts';
 import { hasOtherContract, isPaidMethod } from './transfer-method.ts';
 
 const MAX_MESSAGE_CHARS = 110;
-const SIGNED_NOTE = ' (clients sign it, facilitators refuse it)';
+/** Begins our messages about an offer that clients sign (`model/payability.ts`). */
+const SIGNED_START = 'clients sign it';
+const SIGNED_NOTE = ` (${SIGNED_UNSOUND_PREFIX})`;
 
-/** Lists the faults, each with its pointer. `words` are the client's, and stand beside the fault that they name. */
+/** Lists the faults, each with its pointer. The client's message `words` stands beside the fault that it names. */
 export function describeFaults(
   faults: readonly OfferFault[],
   offer: Offer,
   version: 1 | 2,
   words: string | null,
 ): string {
-  const isSigned = words?.startsWith('clients sign it') ?? false;
+  const isSigned = words?.startsWith(SIGNED_START) ?? false;
   const note = isSigned ? SIGNED_NOTE : quoteClient(words);
-  const meant = isSigned ? faults[0] : findMeantFault(faults, words ?? '');
-  const texts = faults.map((fault) => describeFault(fault) + (fault === meant ? note : ''));
-  const isNetworkNamed = faults.some(({ pointer }) => pointer.endsWith('/network'));
-  const isLed = isUnknownPair(offer, version) && (isUnknownScheme(offer) || !isNetworkNamed);
-  const lead = isLed ? [describeUnknown(offer)] : [];
-  return [...lead, ...texts].join('; ') + (meant === null ? note : '');
+  const namedFault = isSigned ? faults[0] : findNamedFault(faults, words ?? '');
+  const texts = faults.map((fault) => describeFault(fault) + (fault === namedFault ? note : ''));
+  // A fault of the network explains the unknown pair, so the pair need not be named too.
+  const hasNetworkFault = faults.some(({ pointer }) => pointer.endsWith('/network'));
+  const needsUnknown = isUnknownScheme(offer) || !hasNetworkFault;
+  const unknown = isUnknownPair(offer, version) && needsUnknown ? [describeUnknown(offer)] : [];
+  return [...unknown, ...texts].join('; ') + (namedFault === null ? note : '');
 }
 
 /** Names what is unknown, the scheme first. An unknown scheme need not have the members of `exact`. */
@@ -33,8 +37,9 @@ export function describeUnknown(offer: Offer): string {
   if (!isUnknownScheme(offer)) {
     return `${pointer}: ${showJson(scheme)} on ${showJson(network)} is unknown to this catalog`;
   }
-  const lacked = listLackedMembers(offer);
-  const rest = lacked.length > 0 ? `; "exact" would also need ${lacked.join(', ')}` : '';
+  const missingNames = listLackedMembers(offer);
+  const rest =
+    missingNames.length > 0 ? `; "exact" would also need ${missingNames.join(', ')}` : '';
   return `${pointer}/scheme: ${showJson(scheme)} is unknown to this catalog${rest}`;
 }
 
@@ -60,9 +65,9 @@ export function describeUnpaidMethod(offer: Offer, words: string | null): string
   return `${pointer}/extra/assetTransferMethod: ${showJson(assetTransferMethod)} is ${source}, and no official client pays by it${quoteClient(words)}`;
 }
 
-/** Quotes the message of a client; empty without one, and for a message of ours, whose member the evidence has. */
+/** Quotes the message of a client. Returns an empty text without one, and for our message about a whole challenge. */
 export function quoteClient(words: string | null): string {
-  if (words === null || words.startsWith('some clients sign it')) return '';
+  if (words === null || words.startsWith(REFUSED_WHOLE_PREFIX)) return '';
   return ` (the official client says ${quoteText(words, MAX_MESSAGE_CHARS)})`;
 }
 
@@ -71,8 +76,8 @@ export function quoteClient(words: string | null): string {
  * text, wherever the offer stands.
  */
 export function breaksChallenge({ kind, pointer, value }: OfferFault): boolean {
-  const isRead = /\/(?:asset|amount|maxAmountRequired)$/.test(pointer);
-  return kind === 'bad-entry' || (isRead && typeof value !== 'string');
+  const isReadOfEachOffer = /\/(?:asset|amount|maxAmountRequired)$/.test(pointer);
+  return kind === 'bad-entry' || (isReadOfEachOffer && typeof value !== 'string');
 }
 
 /** A message may contain a shorter value by chance. */
@@ -87,8 +92,8 @@ const HINTS: readonly (readonly [words: RegExp, isAbout: (fault: OfferFault) => 
   [/No network\/scheme/, ({ pointer }) => /\/(?:network|scheme)$/.test(pointer)],
 ];
 
-/** Returns null if the message names none of several faults. */
-function findMeantFault(faults: readonly OfferFault[], message: string): OfferFault | null {
+/** Finds the fault that the message is about. A single fault is always meant; null if it names none of several. */
+function findNamedFault(faults: readonly OfferFault[], message: string): OfferFault | null {
   const [first] = faults;
   if (first === undefined) return null;
   if (faults.length === 1) return first;

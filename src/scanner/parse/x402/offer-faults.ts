@@ -67,7 +67,7 @@ function findBadFields(offer: Offer, version: 1 | 2): readonly OfferFault[] {
   return [{ kind: 'v1-names', pointer, value: v1Amount }, ...badFields];
 }
 
-/** Version 1 knows its networks by name: another name of one of them ("base-mainnet") is none. */
+/** Version 1 has one name for each of its networks. Another name for such a network ("base-mainnet") is invalid. */
 function isValidNetwork(network: JsonValue | undefined, version: 1 | 2): boolean {
   const form = classifyNetwork(network, version);
   if (form === 'unknown' && version === 1) return suggestNetwork(network, version) === null;
@@ -131,7 +131,7 @@ function findAddressFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] 
 /**
  * Returns the offers that P6 and P7 judge: the first of these groups that has an offer. The groups are sound offers of
  * a known scheme, network and transfer method, sound offers with rules of their own, all sound offers, and all entries
- * that are objects. If any offer is sound, only P3 reports the faulty offers. An entry that is not an object is P3's.
+ * that are objects. If any offer is sound, only P3 reports the faulty offers. Only P3 reports entries that are not objects.
  */
 export function findJudgedOffers({ offers, version }: Challenge): readonly Offer[] {
   const objects = offers.filter(({ entry }) => isJsonObject(entry));

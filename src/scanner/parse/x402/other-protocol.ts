@@ -92,7 +92,7 @@ export function formatMoreSoldCount(
 }
 
 function removeSold(ways: readonly OtherWay[], sold: readonly SoldRequest[]): readonly OtherWay[] {
-  return ways.filter((way) => !sold.some((request) => isSame(request, way)));
+  return ways.filter((way) => !sold.some((request) => isSameRequest(request, way)));
 }
 
 function formatCount(remaining: readonly OtherWay[]): string | null {
@@ -102,7 +102,7 @@ function formatCount(remaining: readonly OtherWay[]): string | null {
   return `${size} more ${size === 1 ? 'is' : 'are'} sold over ${protocols}`;
 }
 
-function isSame(left: SoldRequest, right: SoldRequest): boolean {
+function isSameRequest(left: SoldRequest, right: SoldRequest): boolean {
   return left.method === right.method && left.path === right.path;
 }
 

@@ -11,11 +11,11 @@ import { decodePercent } from '../text/text.ts';
 
 export type HeaderReading =
   | { readonly state: 'absent' }
-  /** `isUnpadded` is true for base64 without padding, which some clients refuse. */
   | {
       readonly state: 'ok';
       readonly raw: string;
       readonly value: JsonObject;
+      /** True for base64 without padding, which some clients refuse. */
       readonly isUnpadded: boolean;
     }
   | {
@@ -38,7 +38,7 @@ const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/;
 const UTF16_JSON = /^(?:\xff\xfe|\xfe\xff|[{[]\0|\0[{[])/;
 const NOT_UTF8 = 'base64 of bytes that are not UTF-8';
 const PERCENT_JSON = /^%(?:7b|5b)/i;
-/** Base64 of base64, or base64 of a JSON text that holds the JSON. */
+/** Sellers encode the JSON twice at most: base64 of base64, or base64 of a JSON text that holds the JSON. */
 const MAX_LAYERS = 3;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
@@ -72,11 +72,11 @@ function decodeHeader(raw: string): HeaderReading {
     return { state: 'not-json', raw, detail: 'a byte order mark before the JSON' };
   }
   const json = parseJson(text);
-  const isInside = decodeLoosely(text) !== null;
+  const holdsMoreJson = decodeLoosely(text) !== null;
   if (!json.ok) {
-    return { state: 'not-json', raw, detail: isInside ? 'base64 of base64' : json.detail };
+    return { state: 'not-json', raw, detail: holdsMoreJson ? 'base64 of base64' : json.detail };
   }
-  if (typeof json.value === 'string' && isInside) {
+  if (typeof json.value === 'string' && holdsMoreJson) {
     return { state: 'not-json', raw, detail: 'a text that holds the JSON once more' };
   }
   if (!isJsonObject(json.value)) {
@@ -87,8 +87,8 @@ function decodeHeader(raw: string): HeaderReading {
 }
 
 /**
- * Reads JSON, also if it is encoded for a URL, in base64 or base64url with or without padding, or twice, to name what a
- * seller meant. Returns null for everything else, and for JSON that is neither an object nor a list.
+ * Reads an object or a list that may be percent-encoded, or encoded once or twice in base64 or base64url, with or without
+ * padding. Evidence then names what the seller meant. Returns null for everything else.
  */
 export function decodeLoosely(raw: string): JsonValue | null {
   let text: string | null = raw.trim();

@@ -6,7 +6,7 @@ import { POINTS, WEIGHTS } from '../../../scanner/engine/score.ts';
 import { STACKS } from '../../../scanner/patches/patch.ts';
 import { choosePlaceholders } from '../../../scanner/patches/patch-values.ts';
 import { writePatches } from '../../../scanner/patches/write-patches.ts';
-import { toPhrase } from '../../../scanner/report/check-phrases.ts';
+import { toHeading } from '../../../scanner/report/check-phrases.ts';
 import type { CheckStatistics } from '../../directory/statistics.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
 import { STACK_NAMES, toPatchBlocks } from './report-sections.ts';
@@ -26,7 +26,7 @@ export function toChecksPage(catalog: Catalog) {
         .map(({ id, title, severity }) => ({
           id,
           title,
-          phrase: toPhrase(title),
+          phrase: toHeading(title),
           severity,
           points: POINTS[severity],
         })),
@@ -48,7 +48,7 @@ const LAST_SECTIONS: ReadonlySet<string> = new Set(['Source', 'History']);
 
 export function toCheckPage({ explanation, categoryLabel, statistics, days }: CheckPageInput) {
   const { id, title, severity, impl, says, outcomes } = explanation;
-  const phrase = toPhrase(title);
+  const phrase = toHeading(title);
   // The page prints this HTML unescaped. A README of ours holds no text of an origin.
   const sections = explanation.sections.map((section) => ({
     heading: section.heading,

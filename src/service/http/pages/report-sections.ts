@@ -13,7 +13,7 @@ import {
   writePatches,
 } from '../../../scanner/patches/write-patches.ts';
 import { formatDollars, toAnswerLine, toOfferPrice } from '../../../scanner/report/answer-line.ts';
-import { formatUnevaluated, toPhrase } from '../../../scanner/report/check-phrases.ts';
+import { formatUnevaluated, toHeading } from '../../../scanner/report/check-phrases.ts';
 import { cutText } from './page-text.ts';
 
 /** For each check id, the sentences for a check that passes, fails, or is not judged. */
@@ -120,7 +120,7 @@ function toRow(result: CheckResult, { points, cause, says, maxBytes }: RowOption
   return {
     ...result,
     evidence: cutText(result.evidence, maxBytes),
-    phrase: toPhrase(result.title),
+    phrase: toHeading(result.title),
     points,
     sentence: sentence ?? '',
     isUnjudged,

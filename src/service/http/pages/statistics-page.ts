@@ -2,7 +2,7 @@ import type { CatalogCheck } from '../../../scanner/engine/catalog/catalog.ts';
 import type { PayableState } from '../../../scanner/model/payability.ts';
 import { ALL_GRADES } from '../../../scanner/model/report.ts';
 import { toNetworkName } from '../../../scanner/parse/x402/networks.ts';
-import { toPhrase } from '../../../scanner/report/check-phrases.ts';
+import { toHeading } from '../../../scanner/report/check-phrases.ts';
 import { STATISTICS_DAYS, type Statistics } from '../../directory/statistics.ts';
 import {
   drawCheckShares,
@@ -61,7 +61,7 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
       : null,
     checks: statistics.checks.map((check) => {
       const { id, pass, warn, fail, notDetermined } = check;
-      const phrase = toPhrase(titles.get(id) ?? id);
+      const phrase = toHeading(titles.get(id) ?? id);
       const counts = [pass, warn, fail, notDetermined];
       const total = counts.reduce((sum, count) => sum + count, 0);
       const cells = counts.map((count) => ({ count, percent: toPercent(count, total) }));
