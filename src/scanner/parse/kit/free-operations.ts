@@ -12,8 +12,8 @@ import type { EntryIndex, IndexedEntry } from '../x402/manifest-terms.ts';
 import { findMisplacement } from '../x402/misplaced-challenge.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
 import { hasAnswered402 } from '../x402/resource-answers.ts';
-import type { BodyComparison } from './compare-bodies.ts';
 import type { ManifestReading, ManifestSources, OpenApiSources } from './find-documents.ts';
+import type { BodyComparison } from './read-document.ts';
 
 /** The operations without a price, each in one list. Operations that answered 402 are in none. */
 type UnpricedOperations = {

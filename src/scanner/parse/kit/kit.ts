@@ -89,7 +89,6 @@ import {
 } from '../x402/resource-answers.ts';
 import { findSchemeRow } from '../x402/schemes.ts';
 import { cacheByText, cacheByUrl, createChallengeCache, createEntryIndexCache } from './caches.ts';
-import { createBodyComparison } from './compare-bodies.ts';
 import {
   findManifest,
   findOpenApi,
@@ -98,6 +97,7 @@ import {
 } from './find-documents.ts';
 import { sortUnpricedOperations, type UnpricedSources } from './free-operations.ts';
 import {
+  createBodyComparison,
   type DocumentReader,
   formatFailure,
   isHtmlAnswer,

@@ -16,7 +16,7 @@ import {
   parseJson,
 } from '../json/json.ts';
 import { parseChallenge } from '../x402/challenge.ts';
-import { findRpcResponse } from './rpc-response.ts';
+import { findRpcResponse } from './tool-list.ts';
 
 export type ToolAnswerReading = {
   readonly answer: HttpObservation;

@@ -8,7 +8,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { createRefResolver, escapePointerStep, type RefResolver } from '../json/json-pointer.ts';
-import { findPaymentInfoSign, type PriceSign } from '../text/price-sign.ts';
+import { findPaymentInfoSign, type PriceSign } from '../text/stated-price.ts';
 import { hasPathParameters, toRequestPath } from './openapi-path.ts';
 import {
   type PriceDeclaration,

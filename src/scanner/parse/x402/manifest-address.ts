@@ -9,7 +9,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { escapePointerStep } from '../json/json-pointer.ts';
-import { findPriceSign } from '../text/price-sign.ts';
+import { findPriceSign } from '../text/stated-price.ts';
 
 type AddressedEntry = {
   /** A URL, a path, or "POST /path". */

@@ -10,9 +10,9 @@ import {
   jsonText,
 } from '../json/json.ts';
 import { escapePointerStep } from '../json/json-pointer.ts';
-import { findPriceSign } from '../text/price-sign.ts';
 import {
   FLAT_PRICE_MEMBERS,
+  findPriceSign,
   readStatedPrice,
   type StatedPrice,
   type StatedUnits,

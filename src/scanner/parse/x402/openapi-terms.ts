@@ -4,8 +4,12 @@ import { type StatedPrice, toBaseUnits } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
 import type { ManifestEntry } from './manifest.ts';
-import type { EntryIndex, TermComparison } from './manifest-terms.ts';
-import { agreesWithPrice, findPricedAsset } from './price-agreement.ts';
+import {
+  agreesWithPrice,
+  type EntryIndex,
+  findPricedAsset,
+  type TermComparison,
+} from './manifest-terms.ts';
 
 type OpenApiTerms = {
   /** True if the document declares a range. Live prices must be in the range, and may differ between probes. */

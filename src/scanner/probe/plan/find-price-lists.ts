@@ -7,7 +7,7 @@ import {
   jsonText,
 } from '../../parse/json/json.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
-import { findPriceSign } from '../../parse/text/price-sign.ts';
+import { findPriceSign } from '../../parse/text/stated-price.ts';
 import { type FirstWave, findPathOnOrigin } from './declared-requests.ts';
 
 export type PricedPath = {

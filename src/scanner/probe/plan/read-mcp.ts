@@ -10,9 +10,8 @@ import {
   jsonText,
 } from '../../parse/json/json.ts';
 import { createKit, type Kit } from '../../parse/kit/kit.ts';
-import { findRpcResponse } from '../../parse/mcp-tools/rpc-response.ts';
 import { readToolAnswer, type ToolAnswerReading } from '../../parse/mcp-tools/tool-answer.ts';
-import { readToolPage, type ToolPage } from '../../parse/mcp-tools/tool-list.ts';
+import { findRpcResponse, readToolPage, type ToolPage } from '../../parse/mcp-tools/tool-list.ts';
 import { headerValue } from '../../parse/text/http-header.ts';
 import type { RpcMessage } from '../client/client.ts';
 

@@ -1,6 +1,6 @@
 /** The soft-404 control decides whether two answers are the same page. */
 import { describe, expect, test } from 'vitest';
-import { createBodyComparison } from '../../../../src/scanner/parse/kit/compare-bodies.ts';
+import { createBodyComparison } from '../../../../src/scanner/parse/kit/read-document.ts';
 import { answer, ORIGIN } from '../../../fixtures/observations/build-answers.ts';
 
 const RANDOM_PATH = '/d3b07384d113edec49eaa623';
