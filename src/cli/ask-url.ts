@@ -83,7 +83,7 @@ export type NamedReport = ScanReport & { readonly named?: NamedPath };
 
 const UNDECLARED_NOTE =
   'no document declares it, so agents do not find it, and this grade does not cover it';
-/** Each text completes "asks for a payment …". */
+/** From the best to the worst. Each text completes "asks for a payment …". */
 const BUYERS_TEXT: Readonly<Record<PayableBy, string>> = {
   default: 'that default clients can pay',
   settings: 'that clients can pay with settings of their own',
@@ -99,20 +99,21 @@ const POST_FALLBACK_CODES: readonly ReasonCode[] = ['not_found', 'not_challenged
  */
 export async function askNamedUrl(named: NamedUrl): Promise<NamedAnswer> {
   const { origin, path } = parsePreflightUrl(named.url, named.policy);
-  const covered = named.report.payability?.filter((resource) => resource.path === path) ?? [];
-  const ways = named.report.otherWays.filter((way) => way.path === path);
-  const [way] = ways;
-  if (way !== undefined && covered.every(({ offers }) => offers.length === 0)) {
-    const words = `${ways.map(formatOtherWay).join('; ')}: this is sold, and not over x402.`;
-    return { method: way.method, path, status: 402, payableBy: null, words, route: null };
+  const coveredResources =
+    named.report.payability?.filter((resource) => resource.path === path) ?? [];
+  const otherWays = named.report.otherWays.filter((way) => way.path === path);
+  const [firstWay] = otherWays;
+  if (firstWay !== undefined && coveredResources.every(({ offers }) => offers.length === 0)) {
+    const words = `${otherWays.map(formatOtherWay).join('; ')}: this is sold, and not over x402.`;
+    return { method: firstWay.method, path, status: 402, payableBy: null, words, route: null };
   }
-  const [first] = covered.toSorted((a, b) => rankPayable(a) - rankPayable(b));
-  if (first !== undefined) {
-    const sentences = covered.map(
+  const [bestResource] = coveredResources.toSorted((a, b) => rankPayable(a) - rankPayable(b));
+  if (bestResource !== undefined) {
+    const sentences = coveredResources.map(
       ({ method, payableBy }) =>
         `${method} ${path}, which you named, asks for a payment ${BUYERS_TEXT[payableBy]}.`,
     );
-    const { method, payableBy } = first;
+    const { method, payableBy } = bestResource;
     return { method, path, status: 402, payableBy, words: sentences.join(' '), route: null };
   }
   return askUncovered(named, origin, path);
@@ -122,7 +123,8 @@ async function askUncovered(named: NamedUrl, origin: Origin, path: string): Prom
   const { engine, clients, policy } = named;
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
   let status: number | null = null;
-  const recorded = {
+  // The verdict of a preflight does not hold the status of the answer.
+  const recordingClient = {
     resolveOrigin: (target: Origin) => client.resolveOrigin(target),
     request: async (request: Parameters<ProbeClient['request']>[0]) => {
       const answer = await client.request(request);
@@ -132,7 +134,7 @@ async function askUncovered(named: NamedUrl, origin: Origin, path: string): Prom
   };
   try {
     const askBy = async (method: 'GET' | 'POST') => {
-      const options = { ...engine, clients, client: recorded };
+      const options = { ...engine, clients, client: recordingClient };
       const preflight = await preflightUrl({ origin, path, method, maxPrice: null }, options);
       return toNamedAnswer(method, path, status, preflight);
     };
@@ -148,17 +150,17 @@ async function askUncovered(named: NamedUrl, origin: Origin, path: string): Prom
   }
 }
 
-/** Best first. */
+/** 0 for a resource that default clients can pay; higher if fewer clients can. */
 function rankPayable({ payableBy }: { readonly payableBy: PayableBy }): number {
   return Object.keys(BUYERS_TEXT).indexOf(payableBy);
 }
 
 function isSoldByPost({ routes }: ScanReport, path: string): boolean {
-  const plain = path.split('?', 1)[0];
+  const pathWithoutQuery = path.split('?', 1)[0] ?? path;
   return (routes?.paid ?? []).some(
     (route) =>
       (route.method === null || route.method === 'POST') &&
-      [route.path, route.template].includes(plain ?? path),
+      [route.path, route.template].includes(pathWithoutQuery),
   );
 }
 

@@ -71,7 +71,7 @@ async function recordScan(
   flags: readonly string[],
   streams: Streams,
 ): Promise<Recording> {
-  // Without its path, because the answer of a named resource stands in no recording that is published.
+  // A published recording must not hold the answer of a resource that the user named.
   const options = { ...parseScanOptions([origin, ...flags]), resource: null };
   const pool = await bootPool();
   try {
@@ -83,7 +83,7 @@ async function recordScan(
   }
 }
 
-/** Without the path that the caller named, because its query may be secret. */
+/** Tries the trims in turn. Leaves out `named`, because the query of the path that the user named may be secret. */
 async function trimRecording({ named: _, ...fullRecording }: Recording, engine: Engine) {
   const fullOutcomes = await judgeOutcomes(fullRecording, engine);
   for (const [index, trim] of TRIMS.entries()) {

@@ -39,7 +39,7 @@ export async function startEngine(
   }
 }
 
-/** The threads boot while the caller loads its other modules. */
+/** Starts a pool, which the caller closes. Its threads boot while the caller loads its other modules. */
 export async function bootPool(): Promise<Pool> {
   const { createPool } = await import('../scanner/engine/judging-pool.ts');
   const pool = createPool({ threads: THREADS });
@@ -47,7 +47,7 @@ export async function bootPool(): Promise<Pool> {
   return pool;
 }
 
-/** The threads load the checks while the caller goes on. Throws like `startEngine`. */
+/** Loads catalog and checks. The pool's threads load the checks meanwhile. Throws like `startEngine`. */
 export async function openEngine(
   pool: Pool,
   checksVersion: string | null,
@@ -74,8 +74,8 @@ export function chooseVersion(
   const version =
     checksVersion === SERVICE_KEYWORD ? SERVICE_CHECKS_VERSION : (checksVersion ?? newestVersion);
   if (versions.includes(version)) return { version, newestVersion };
-  const known = [...versions, SERVICE_KEYWORD].join(', ');
-  throw new UsageError(`${optionName} ${version}: there are ${known}`);
+  const choices = [...versions, SERVICE_KEYWORD].join(', ');
+  throw new UsageError(`${optionName} ${version}: there are ${choices}`);
 }
 
 /** Judges a recording by the engine's catalog. Rejects if our own code fails, or with the signal's reason. */

@@ -12,6 +12,7 @@ import { findSchemeRow } from '../scanner/parse/x402/schemes.ts';
 import { UsageError } from './usage.ts';
 
 const PAIR_PATTERN = /^([a-z0-9][-a-z0-9]{0,63}),([^,\s]{1,80})$/;
+/** https://chainagnostic.org/CAIPs/caip-2 */
 const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
 
 const JUDGE_TEXTS: Readonly<Record<JudgedBy, string>> = {
@@ -106,6 +107,7 @@ function formatForm(form: ExtraForm): string {
   return `${form.least} to ${form.most}${timeoutText}`;
 }
 
+/** Leaves out the anchors ^ and $. */
 function formatPattern(pattern: RegExp | undefined): string {
   return pattern === undefined ? 'any text' : pattern.source.slice(1, -1);
 }

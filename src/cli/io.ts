@@ -87,20 +87,22 @@ async function isDevice(file: string): Promise<boolean> {
   return stats !== null && !stats.isFile() && !stats.isDirectory();
 }
 
+/** The part of a mode that `chmod` takes; the rest is the type of the file. */
 const MODE_BITS = 0o7777;
 
 async function replaceFile(file: string, text: string): Promise<void> {
   // For a symbolic link, this replaces its target.
   const target = await realpath(file).catch(() => file);
   const partFile = `${target}.${process.pid}.part`;
-  const old = await stat(target).catch(() => null);
+  const oldStats = await stat(target).catch(() => null);
   try {
     await writeFile(partFile, text, { flag: 'wx' });
-    if (old !== null) await chmod(partFile, old.mode & MODE_BITS);
+    if (oldStats !== null) await chmod(partFile, oldStats.mode & MODE_BITS);
     await rename(partFile, target);
   } catch (error) {
+    // If the part cannot be deleted either, the first error says more.
     await rm(partFile, { force: true }).catch(() => undefined);
-    if (old?.isFile() !== true || !NO_RENAME_CODES.has(readCode(error))) throw error;
+    if (oldStats?.isFile() !== true || !NO_RENAME_CODES.has(readCode(error))) throw error;
     await writeFile(target, text);
   }
 }
@@ -111,7 +113,7 @@ function readCode(error: unknown): string {
 
 const PROXY_VARIABLES = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY'] as const;
 
-/** Says that the proxy of the environment is not used. To call if an origin was not reached. */
+/** Says that no proxy of the environment is used. Commands call this if they did not reach the origin. */
 export async function noteProxy(err: NodeJS.WriteStream): Promise<void> {
   const names = PROXY_VARIABLES.flatMap((name) => [name, name.toLowerCase()]);
   const name = names.find((candidate) => (process.env[candidate] ?? '') !== '');

@@ -20,9 +20,9 @@ import { readFlags, UsageError, usageLine } from './usage.ts';
 const MAX_REPORTS = 100;
 const SEARCH_TIMEOUT_MS = 10_000;
 
-/** Clients give up after 60 s. */
+/** MCP clients give up a call after 60 s. */
 const ANSWER_WITHIN_MS = 55_000;
-/** A finished scan waits this long for a caller who was told that it runs. */
+/** A report that no caller has is kept this long, for the caller who heard that the scan still runs. */
 const KEEP_UNREAD_MS = 300_000;
 
 type McpSettings = { readonly allowPrivate: boolean; readonly service: string | null };
@@ -34,7 +34,7 @@ type LocalBackendOptions = McpSettings & {
   readonly answerWithinMs?: number;
 };
 
-/** A scan that no caller has the report of. */
+/** A scan whose report no caller has. */
 type UnreadScan = {
   readonly report: Promise<ScanReport>;
   /** Null while the scan runs. */

@@ -113,7 +113,9 @@ function parseNetwork(name: string): string {
 
 /** Time limit of the scan that looks for paid routes. */
 const FIND_ROUTES_MS = 20_000;
+/** Shells report an end by SIGINT as 128 + 2. */
 const INTERRUPTED_EXIT_CODE = 130;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Returns exit code 0, 1 if `--fail-on` was missed, or 2 if nothing was tested. Throws PayTestImpossible if the seller cannot be tested. */
 export async function payTestCommand(
@@ -148,8 +150,6 @@ export async function payTestCommand(
   }
 }
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
 /** A named route that could not be paid counts as a failure: what was not tested is not sound. */
 function judgeExit(
   report: PayTestReport,
@@ -164,9 +164,9 @@ function judgeExit(
     status === 'fail' ||
     (failOn === 'warn' && status === 'warn') ||
     (routes.length > 0 && id === 'T1' && status === 'not_run');
-  const offending = report.trials.filter(isOffending);
-  if (offending.length === 0) return ['', 0];
-  const names = offending.map(({ id, status, route }) =>
+  const offendingTrials = report.trials.filter(isOffending);
+  if (offendingTrials.length === 0) return ['', 0];
+  const names = offendingTrials.map(({ id, status, route }) =>
     status === 'not_run' ? `${route} was not paid` : id,
   );
   return [`--fail-on ${failOn}: ${[...new Set(names)].join(', ')}`, 1];

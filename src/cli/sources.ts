@@ -70,10 +70,12 @@ export async function readSources(pairs: readonly string[]): Promise<Sources> {
         if (source !== undefined) return locatePointer(source, pointer);
       }
       const defaultPath = DEFAULT_DOCUMENTS[id];
-      const own =
+      const ownSource =
         sources.find(({ path }) => path === defaultPath) ??
         sources.find(({ path }) => defaultPath === OPENAPI_PATH && YAML_PATHS.includes(path));
-      if (own !== undefined) return locatePointer(own, findBarePointer(own, evidence));
+      if (ownSource !== undefined) {
+        return locatePointer(ownSource, findBarePointer(ownSource, evidence));
+      }
       const fallback = sources.find(isFallback);
       return fallback === undefined ? null : locatePointer(fallback, '');
     },

@@ -62,6 +62,7 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
       ? 'not asked recording: --recording FILE judges the recorded answers again'
       : toProofLine('recording', recording),
   ]);
+  // `recording` is null if nobody asked for its proof.
   const isProved = [signature, time, recording].every((proof) => proof?.isProved ?? true);
   return isProved ? 0 : 1;
 }

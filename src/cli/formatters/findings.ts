@@ -79,7 +79,7 @@ export function isProblem({ status }: { readonly status: string }): boolean {
   return status === 'fail' || status === 'warn';
 }
 
-/** The printed results by what a report for people says of them. Undetermined results are in no list. */
+/** Groups the printed results as reports for people show them. Undetermined results are in no group. */
 export function sortResults({ report, printed }: PrintableScan) {
   const causes = groupByRootCause(printed, report.results);
   const unevaluated = new Set([...causes.values()].flat());

@@ -76,7 +76,7 @@ function toFindings(scan: PrintableScan): Findings {
   };
 }
 
-/** A file outside the repository is none of its files. */
+/** Returns null for a finding about no file, or about a file outside the repository. */
 function locateInRepository(
   result: CheckResult,
   { locate, repository }: PrintableScan,

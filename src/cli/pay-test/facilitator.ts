@@ -58,7 +58,7 @@ export class TestFacilitator {
   /** Random text in EXTENSION-RESPONSES. If a seller's answer contains it, the seller has passed the header on. */
   readonly mark = randomBytes(12).toString('hex');
   readonly #silenceTimers = new Set<NodeJS.Timeout>();
-  #supportedCalls = 0;
+  #supportedCallCount = 0;
 
   constructor(options: FacilitatorOptions) {
     this.#options = options;
@@ -80,8 +80,8 @@ export class TestFacilitator {
   }
 
   /** Number of requests for `/supported`. */
-  get supportedCalls(): number {
-    return this.#supportedCalls;
+  get supportedCallCount(): number {
+    return this.#supportedCallCount;
   }
 
   /** Makes this step fail for one payment. */
@@ -126,11 +126,11 @@ export class TestFacilitator {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const path = request.url?.split('?', 1)[0]?.replace(/\/+$/, '') ?? '';
     if (request.method === 'GET' && path.endsWith('/supported')) {
-      this.#supportedCalls += 1;
-      return send(response, 200, this.#describeSupport());
+      this.#supportedCallCount += 1;
+      return sendJson(response, 200, this.#describeSupport());
     }
     const step = (['verify', 'settle'] as const).find((name) => path.endsWith(`/${name}`));
-    if (step === undefined || request.method !== 'POST') return send(response, 404, {});
+    if (step === undefined || request.method !== 'POST') return sendJson(response, 404, {});
     const body = toMembers(parseJsonBody(await readUpTo(request, MAX_BODY_BYTES)));
     const payload = toMembers(body['paymentPayload']);
     const requirements = toMembers(body['paymentRequirements']);
@@ -178,18 +178,19 @@ export class TestFacilitator {
     return this.ledger.settle(nonce) ? null : 'nonce_already_used';
   }
 
+  /** True if the fault makes this call pending. The ledger does not hold the call yet. */
   #isPending(nonce: string, fault: FacilitatorFault | null): boolean {
     if (fault === 'pending-once') return this.ledger.listCalls(nonce, 'settle').length === 0;
     return fault === 'pending';
   }
 
   #send(response: ServerResponse, answer: object, fault: FacilitatorFault | null): void {
-    if (fault === 'error') send(response, 500, { error: 'internal_error' });
+    if (fault === 'error') sendJson(response, 500, { error: 'internal_error' });
     else if (fault === 'hang-up') response.destroy();
     else if (fault === 'garbage') {
       response.writeHead(200, { 'content-type': 'application/json' }).end('<html>{"isVal');
     } else if (fault === 'silence') this.#hangUpLater(response);
-    else send(response, 200, answer);
+    else sendJson(response, 200, answer);
   }
 
   #hangUpLater(response: ServerResponse): void {
@@ -211,6 +212,6 @@ export class TestFacilitator {
   }
 }
 
-function send(response: ServerResponse, status: number, body: object): void {
+function sendJson(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
 }

@@ -20,8 +20,8 @@ type Judgement =
   | { readonly payer: string; readonly nonce: string }
   | { readonly reason: string; readonly nonce: string };
 
-/** The clocks of seller and buyer may differ by this much. */
-const LEEWAY_SEC = 6;
+/** A payment must stay valid this long, so that it can still be settled. @x402/evm has the same value. */
+const MIN_VALIDITY_SEC = 6;
 
 /** Returns no members for a value that is not an object. */
 export function toMembers(value: unknown): Members {
@@ -60,7 +60,7 @@ function findTermFault(payload: Members, requirements: Members, amount: string):
   if (!/^[0-9]{1,78}$/.test(toText(value)) || toText(value) !== amount)
     return 'invalid_exact_evm_payload_authorization_value';
   const nowSec = Date.now() / 1_000;
-  if (Number(toText(validBefore)) < nowSec + LEEWAY_SEC)
+  if (Number(toText(validBefore)) < nowSec + MIN_VALIDITY_SEC)
     return 'invalid_exact_evm_payload_authorization_valid_before';
   if (Number(toText(validAfter)) > nowSec)
     return 'invalid_exact_evm_payload_authorization_valid_after';

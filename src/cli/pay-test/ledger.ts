@@ -31,7 +31,7 @@ export class Ledger {
     this.#signedNonces.add(nonce);
   }
 
-  /** Number of all calls until now: the start of the calls that `listCallsOf` lists. */
+  /** Number of all calls until now: the `start` of `listCallsSince`. */
   get callCount(): number {
     return this.#calls.length;
   }
@@ -40,7 +40,7 @@ export class Ledger {
    * Lists the calls about one payment since `start`. They include calls with a nonce that our payer never signed,
    * but no late calls about earlier payments.
    */
-  listCallsOf(nonce: string, start: number, step: Step): readonly FacilitatorCall[] {
+  listCallsSince(nonce: string, start: number, step: Step): readonly FacilitatorCall[] {
     return this.#calls
       .slice(start)
       .filter(
@@ -69,6 +69,7 @@ export class Ledger {
     return transaction;
   }
 
+  /** Lists all calls with this nonce. */
   listCalls(nonce: string, step?: Step): readonly FacilitatorCall[] {
     return this.#calls.filter(
       (call) => call.nonce === nonce && (step === undefined || call.step === step),
@@ -76,7 +77,7 @@ export class Ledger {
   }
 
   /** "asked verify once, settle 2 times" */
-  describe(nonce: string): string {
+  describeCalls(nonce: string): string {
     const counts = (['verify', 'settle'] as const).flatMap((step) => {
       const count = this.listCalls(nonce, step).length;
       return count === 0 ? [] : [`${step} ${formatTimes(count)}`];

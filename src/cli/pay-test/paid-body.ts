@@ -7,6 +7,7 @@ const DESCRIPTION_MEMBERS: Readonly<Record<1 | 2, readonly string[]>> = {
   1: ['accepts', 'resource', 'extensions', 'outputSchema'],
   2: ['accepts', 'resource', 'extensions'],
 };
+/** These bound the processor time for one body, which may have 4 MiB. */
 const MAX_LEAVES = 10_000;
 const MAX_PARTS = 2_000;
 /** Smaller parts of a refusal may resemble the paid body by chance. */

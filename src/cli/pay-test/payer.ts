@@ -121,8 +121,8 @@ export class Payer {
   /** Resolves to the words in which the official client refuses to sign, or to null. Asks once for each offer. */
   async #findRefusal(challenge: PaymentRequired): Promise<string | null> {
     const key = JSON.stringify([challenge.x402Version, challenge.accepts]);
-    const known = this.#refusals.get(key);
-    if (known !== undefined) return known;
+    const earlierRefusal = this.#refusals.get(key);
+    if (earlierRefusal !== undefined) return earlierRefusal;
     const refusal = await openWallet()
       .client.createPaymentPayload(challenge)
       .then(() => null, toClientWords);
@@ -143,6 +143,7 @@ export class Payer {
     }
   }
 
+  /** Signs with a new wallet: the terms of the challenge, or `changes` in their place. Sends nothing. */
   async sign(
     { challenge, version, terms }: SellerChallenge,
     changes: TermChanges = {},

@@ -28,12 +28,12 @@ export class NoChallenge extends Error {
   }
 
   /** True if the route asks for a payment, although a pay-test cannot pay it. */
-  get asks(): boolean {
+  get asksForPayment(): boolean {
     return this.answer?.status === 402;
   }
 }
 
-/** Catches only NoChallenge. */
+/** Returns the result of `work`; after a NoChallenge, that of `onNoChallenge`. Other errors pass. */
 export async function catchNoChallenge<T, U>(
   work: () => Promise<T>,
   onNoChallenge: (error: NoChallenge) => U,
@@ -186,7 +186,7 @@ export class RouteTester {
     timeoutMs?: number,
   ): Promise<PaymentAttempt> {
     const reply = await this.request({ headers, ...(timeoutMs !== undefined && { timeoutMs }) });
-    const description = `${describeReply(reply)}, ${this.ledger.describe(nonce)}`;
+    const description = `${describeReply(reply)}, ${this.ledger.describeCalls(nonce)}`;
     return { version, nonce, reply, isDelivered: isDelivery(reply), description };
   }
 

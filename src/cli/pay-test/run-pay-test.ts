@@ -44,6 +44,7 @@ export type PayTestOptions = {
   readonly signal?: AbortSignal;
 };
 
+/** Pause between two scans of a seller that listens, but has no paid route yet. */
 const FIND_AGAIN_MS = 2_000;
 const POLL_LISTENER_MS = 200;
 
@@ -127,7 +128,7 @@ async function findRoutesToPay(
       const routes = await findRoutesOnce(options, target, parts);
       if (routes.length > 0) return routes;
       // No route appears after the seller's start, which is over after `--start` or a request for /supported.
-      if (seller !== null || parts.facilitator.supportedCalls > 0) break;
+      if (seller !== null || parts.facilitator.supportedCallCount > 0) break;
     }
     if (performance.now() > deadline) break;
     await pause(seller === null && (await isListening(target)) ? FIND_AGAIN_MS : POLL_LISTENER_MS);

@@ -24,13 +24,13 @@ const MAX_HANDLER_RUNS: Readonly<Record<TrialId, number>> = {
 /** Sums the handler runs. T14 runs only with a failing route; T4 and T6 run on one route. */
 export function countMaxRuns(
   ids: readonly TrialId[],
-  routes: number,
+  routeCount: number,
   hasFailingRoute: boolean,
 ): number {
   return ids.reduce((total, id) => {
-    const routeCount =
-      id === 'T14' ? Number(hasFailingRoute) : id === 'T4' || id === 'T6' ? 1 : routes;
-    return total + MAX_HANDLER_RUNS[id] * routeCount;
+    const testedCount =
+      id === 'T14' ? Number(hasFailingRoute) : id === 'T4' || id === 'T6' ? 1 : routeCount;
+    return total + MAX_HANDLER_RUNS[id] * testedCount;
   }, 0);
 }
 
@@ -90,14 +90,14 @@ function toResult({
   return { id, title: TRIALS[id], status, evidence, fix, route };
 }
 
-/** A route that cannot be paid is a trial that did not run. */
+/** Runs a trial. If the route cannot be paid, returns the finding of a trial that did not run. */
 export async function runOrSkip<Finding extends TrialFinding>(
   trial: () => Promise<Finding>,
 ): Promise<Finding | TrialFinding> {
   return catchNoChallenge(trial, ({ message }) => notPaid(message));
 }
 
-/** Resolves to null if the route can be paid. */
+/** Finds out why the route cannot be paid. Resolves to null if it can. */
 export async function findObstacle(tester: RouteTester): Promise<NoChallenge | null> {
   return catchNoChallenge(
     () => tester.fetchChallenge().then(() => null),

@@ -19,7 +19,7 @@ import {
   runOrSkip,
   toPayTestReport,
 } from './trial-report.ts';
-import { tryBadHeaders, tryOpenTill } from './trials/bad-headers.ts';
+import { tryAnyPayment, tryBadHeaders } from './trials/bad-headers.ts';
 import {
   tryRefusedSettle,
   tryRefusedVerify,
@@ -62,9 +62,9 @@ type RouteState = {
   /** The finding of the trials that need a good payment; null if they can run. */
   readonly blocked: TrialFinding | null;
   /** True if the unpaid trials can run. */
-  readonly asks: boolean;
-  /** Trials that are judged already. */
-  readonly judged: readonly TrialId[];
+  readonly asksForPayment: boolean;
+  /** Trials that have a finding already. */
+  readonly judgedIds: readonly TrialId[];
 };
 
 /** Runs the trials of each route one after the other. T4 and T6 run last and together, because they wait on purpose. */
@@ -77,7 +77,7 @@ class TrialRun {
   readonly #findings: RouteFinding[] = [];
   /** True if the seller's process has ended and does not run again. */
   #isDown = false;
-  #restarts = 0;
+  #restartCount = 0;
   /** Set if a route delivers without asking this facilitator, and does not take anything. */
   #otherFacilitatorReason: string | null = null;
 
@@ -140,43 +140,43 @@ class TrialRun {
     const finding = judgeUnpaidAnswer(obstacle, tester, this.#options.areRoutesNamed);
     this.#addFinding('T1', tester, finding, false);
     const blocked = finding.status === 'not_run' ? finding : notPaid(finding.evidence);
-    return { tester, blocked, asks: obstacle.asks, judged: [] };
+    return { tester, blocked, asksForPayment: obstacle.asksForPayment, judgedIds: [] };
   }
 
   async #payOnce(tester: RouteTester): Promise<RouteState> {
-    const restarts = this.#restarts;
+    const restartsBefore = this.#restartCount;
     const finding = await this.#runTrial('T1', tester, () => tryFirstPayment(tester));
-    const toState = (reason: string | null, asks: boolean): RouteState => {
+    const toState = (reason: string | null, asksForPayment: boolean): RouteState => {
       const blocked = reason === null ? null : notRun(`${reason}, see T1`);
-      return { tester, blocked, asks, judged: [] };
+      return { tester, blocked, asksForPayment, judgedIds: [] };
     };
     if (!('onlyT1Reason' in finding)) return toState(finding.evidence, false);
-    if (this.#isDown || this.#restarts > restarts)
+    if (this.#isDown || this.#restartCount > restartsBefore)
       return toState('a good payment ends the process of the seller', false);
-    if (finding.hasSkippedFacilitator) return this.#tryTill(tester);
+    if (finding.hasSkippedFacilitator) return this.#tryAnyPayment(tester);
     return toState(finding.onlyT1Reason, !finding.isSilent);
   }
 
   /** The seller delivered without asking this facilitator: it takes anything, or asks another facilitator. */
-  async #tryTill(tester: RouteTester): Promise<RouteState> {
+  async #tryAnyPayment(tester: RouteTester): Promise<RouteState> {
     const { facilitator } = this.#options.parts;
     const name = toRouteName(tester.route);
-    const found = await tryOpenTill(tester);
-    for (const { id, finding } of found) this.#addFinding(id, tester, finding, false);
-    if (found.length > 0) {
+    const findings = await tryAnyPayment(tester);
+    for (const { id, finding } of findings) this.#addFinding(id, tester, finding, false);
+    if (findings.length > 0) {
       const blocked = notRun('the seller delivers without asking this facilitator, see T1');
-      return { tester, blocked, asks: true, judged: found.map(({ id }) => id) };
+      return { tester, blocked, asksForPayment: true, judgedIds: findings.map(({ id }) => id) };
     }
     const reason = `${name} delivers without asking this facilitator: wrong variable, or another facilitator than ${facilitator.url}`;
     this.#otherFacilitatorReason ??= reason;
     const blocked = notPaid(reason);
-    // T1 judged the seller by a facilitator that the seller does not ask.
+    // Replaces the last finding, T1: it judged the seller by a facilitator that the seller does not ask.
     this.#findings.pop();
     this.#addFinding('T1', tester, blocked, false);
-    return { tester, blocked, asks: true, judged: [] };
+    return { tester, blocked, asksForPayment: true, judgedIds: [] };
   }
 
-  async #tryRoute({ tester, blocked, asks, judged }: RouteState): Promise<void> {
+  async #tryRoute({ tester, blocked, asksForPayment, judgedIds }: RouteState): Promise<void> {
     const cheaper =
       blocked === null && this.#isWanted('T9')
         ? await findCheaperRoute(tester, this.#options.testers)
@@ -197,9 +197,9 @@ class TrialRun {
       T17: () => tryPendingSettle(tester),
       T18: () => tryExtensionResponses(tester),
     };
-    for (const id of ROUTE_TRIALS.filter((trialId) => !judged.includes(trialId))) {
+    for (const id of ROUTE_TRIALS.filter((trialId) => !judgedIds.includes(trialId))) {
       if (!this.#isWanted(id)) continue;
-      if (blocked === null || (asks && UNPAID_TRIALS.includes(id)))
+      if (blocked === null || (asksForPayment && UNPAID_TRIALS.includes(id)))
         await this.#runTrial(id, tester, trials[id]);
       else this.#addFinding(id, tester, blocked, false);
     }
@@ -224,9 +224,9 @@ class TrialRun {
       for (const id of wantedIds) this.#addFinding(id, tester, skipFinding, false);
       return;
     }
-    const runs = { T4: tryVerifyOutages, T6: trySettleOutages };
+    const trials = { T4: tryVerifyOutages, T6: trySettleOutages };
     const findings = await Promise.all(
-      wantedIds.map(async (id) => ({ id, finding: await runOrSkip(() => runs[id](tester)) })),
+      wantedIds.map(async (id) => ({ id, finding: await runOrSkip(() => trials[id](tester)) })),
     );
     const hasEnded = !(await this.#isAlive());
     for (const { id, finding } of findings) this.#addFinding(id, tester, finding, hasEnded);
@@ -276,8 +276,8 @@ class TrialRun {
   async #restart(): Promise<void> {
     const { seller, target, parts, say } = this.#options;
     this.#isDown = true;
-    if (seller === null || this.#restarts > 0) return;
-    this.#restarts += 1;
+    if (seller === null || this.#restartCount > 0) return;
+    this.#restartCount += 1;
     await seller.stop();
     try {
       await seller.start(target, parts.timing.startMs);

@@ -88,13 +88,16 @@ const FIX =
   'Deliver only after verify and settle of your facilitator accepted the payment, and turn off any mode that takes every header.';
 
 /** Findings of a seller that takes anything; none if it refuses both, because it asks another facilitator. */
-export type TillFindings = readonly { readonly id: 'T2' | 'T12'; readonly finding: TrialFinding }[];
+export type AnyPaymentFindings = readonly {
+  readonly id: 'T2' | 'T12';
+  readonly finding: TrialFinding;
+}[];
 
 /**
  * Tries a seller that delivers without asking the facilitator: a header that is not a payment, and a good payment to
  * another recipient.
  */
-export async function tryOpenTill(tester: RouteTester): Promise<TillFindings> {
+export async function tryAnyPayment(tester: RouteTester): Promise<AnyPaymentFindings> {
   const payment = await tester.signPayment({ payTo: UNOWNED_ADDRESS });
   const reply = await tester.request({ headers: toNoPayment(payment.version) });
   const { isDelivered, description } = await tester.sendPayment(payment);

@@ -59,7 +59,7 @@ export async function tryFirstPayment(tester: RouteTester): Promise<FirstPayment
   }
   const { nonce, reply, isDelivered } = attempt;
   const calls = (['verify', 'settle'] as const).flatMap((step) =>
-    tester.ledger.listCallsOf(nonce, callsBefore, step),
+    tester.ledger.listCallsSince(nonce, callsBefore, step),
   );
   const flags = {
     hasSkippedFacilitator: isDelivered && calls.length === 0,

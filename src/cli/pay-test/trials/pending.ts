@@ -34,7 +34,7 @@ function judgePending(
   { nonce, reply, description }: PaymentAttempt,
   callsBefore: number,
 ): TrialFinding {
-  const [firstCall, ...laterCalls] = tester.ledger.listCallsOf(nonce, callsBefore, 'settle');
+  const [firstCall, ...laterCalls] = tester.ledger.listCallsSince(nonce, callsBefore, 'settle');
   if (firstCall === undefined) return notRun(`${description}: nothing was settled`);
   const pickTerms = ({ payload, requirements }: FacilitatorCall) => ({ payload, requirements });
   const firstTerms = pickTerms(firstCall);

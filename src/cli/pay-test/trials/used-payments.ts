@@ -14,7 +14,7 @@ export async function tryReplay(tester: RouteTester): Promise<TrialFinding> {
   const payment = await tester.signPayment();
   const { reply: first } = await tester.sendPayment(payment);
   const { reply: second } = await tester.sendPayment(payment);
-  const calls = tester.ledger.describe(payment.nonce);
+  const calls = tester.ledger.describeCalls(payment.nonce);
   const replies = `the same header twice: ${describeReply(first)}, then ${describeReply(second)}`;
   if (!isDelivery(first)) return notRun(`${replies}: nothing to replay`);
   if (!isDelivery(second)) return failIfFree(false, `${replies}, ${calls}`);
@@ -44,7 +44,7 @@ export async function tryRace(tester: RouteTester): Promise<TrialFinding> {
     ...(redeliveries > 0
       ? [`${formatCount(redeliveries, 'redelivery', 'redeliveries')} of it`]
       : []),
-    tester.ledger.describe(payment.nonce),
+    tester.ledger.describeCalls(payment.nonce),
     ...(verifiedCalls.length > 1 ? [`the handler may have run ${verifiedCalls.length} times`] : []),
   ].join(', ');
   return failIfFree(distinctAnswers.length > 1, evidence);
