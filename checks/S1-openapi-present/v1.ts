@@ -55,15 +55,18 @@ export default defineCheck({
     if (reading.state === 'unread') return [reading.why, reading.evidence];
     if (reading.state === 'none') {
       const missing = absence(PATH, seen.openapi, seen.soft404, kit, kit.openapiJson);
+      // YAML that cannot be read explains why there is no document.
       const faults = seen.openapiAlternates.flatMap(({ path, yaml }) =>
         yaml !== undefined && 'fault' in yaml ? `; GET ${path}: 200, ${yaml.fault}` : [],
       );
-      if (missing !== null) return [missing[0], `${missing[1]}${faults.join('')}`, missing[2]];
+      if (missing !== null) {
+        const [outcome, evidence, fix] = missing;
+        return [outcome, `${evidence}${faults.join('')}`, fix];
+      }
       return ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(readBody(seen, kit))}`];
     }
-    const { path } = reading;
+    const { path, facts } = reading;
 
-    const { facts } = reading;
     if (facts.version === null || !facts.version.startsWith('3.')) {
       const stated = facts.version === null ? 'none' : kit.quote(facts.version, 20);
       const swaggerNote = facts.swagger ? ', Swagger 2' : '';
@@ -81,6 +84,7 @@ export default defineCheck({
   },
 });
 
+/** The JSON at /openapi.json; undefined if there is none. */
 function readBody({ openapi }: Seen<'openapi'>, kit: Kit) {
   const json = openapi.ok ? kit.openapiJson(openapi.data.body) : null;
   return json?.ok ? json.value : undefined;
@@ -95,10 +99,10 @@ function judgeDetails(
     const member = facts.title === null ? 'title' : 'version';
     return ['no-title', `${path}#/info/${member} is missing`];
   }
-  const local = facts.operations.find(({ localServer }) => localServer !== null)?.localServer;
-  if (typeof local === 'string') {
-    const url = kit.show(kit.at(facts.document, `${local}/url`));
-    const place = `${path}#${kit.quote(local)}`;
+  const pointer = facts.operations.find(({ localServer }) => localServer !== null)?.localServer;
+  if (typeof pointer === 'string') {
+    const url = kit.show(kit.at(facts.document, `${pointer}/url`));
+    const place = `${path}#${kit.quote(pointer)}`;
     return ['local-server', `${place} is ${url}: clients of this document call their own machine`];
   }
   // Some servers send the header twice.

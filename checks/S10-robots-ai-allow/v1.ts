@@ -26,7 +26,6 @@ const DISCOVERY_PATHS = [
 
 const FIX = 'Let search and user-fetch agents read / and the discovery paths in /robots.txt.';
 const SERVER_FIX = 'Answer GET /robots.txt with 200 or 404: crawlers read a 5xx as "disallow all".';
-
 const KEEP_FIX = 'Keep / and the discovery paths open to search and user-fetch agents.';
 
 const OUTCOMES = {
@@ -75,9 +74,15 @@ export default defineCheck({
     }
     const denials = listDenials(rules, kit);
     if (denials.length > 0) return ['some-denied', `/robots.txt denies ${listed(denials)}`];
-    const names = TRAINING_CRAWLERS.filter((agent) => !rules.allows(agent, '/')).join(', ');
-    const policy = names === '' ? '' : ` (training crawlers denied: ${names})`;
-    return ['open', `${answer}; all ${READER_AGENTS.length} agents that we know may read${policy}`];
+    const deniedCrawlers = TRAINING_CRAWLERS.filter((agent) => !rules.allows(agent, '/'));
+    const crawlerNote =
+      deniedCrawlers.length === 0
+        ? ''
+        : ` (training crawlers denied: ${deniedCrawlers.join(', ')})`;
+    return [
+      'open',
+      `${answer}; all ${READER_AGENTS.length} agents that we know may read${crawlerNote}`,
+    ];
   },
 });
 

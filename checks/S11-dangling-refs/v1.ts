@@ -16,6 +16,7 @@ const NO_CONNECTION_REASONS: ReadonlySet<FailureReason> = new Set([
 ]);
 /** With these reasons the scan sent no request. */
 const UNASKED_REASONS: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited', 'not-sent']);
+/** More dead links than this, or a larger share of at least ten links, are many. */
 const MAX_DEAD_LINKS = 2;
 const MIN_LINKS_FOR_SHARE = 10;
 const MAX_DEAD_SHARE = 0.2;
@@ -23,7 +24,6 @@ const MAX_DEAD_SHARE = 0.2;
 const FIX =
   'Correct or remove the links in llms.txt, OpenAPI, agent card and manifest that lead nowhere.';
 const SERVER_FIX = 'Make every linked address answer in time, with a status below 500.';
-
 const KEEP_FIX = 'Keep the links of all documents current.';
 
 const OUTCOMES = {
@@ -55,9 +55,9 @@ export default defineCheck({
     const notes = otherHosts + unreadNote;
     if (links.documents === 0) return ['no-documents', `0 documents have links${notes}`];
     const judgedLinks = links.checked
-      .map((link) => judgeByPost(link, resources.probed, kit))
+      .map((link) => takeAnswerToPost(link, resources.probed, kit))
       .filter((link) => link !== null)
-      .filter(isAnswered);
+      .filter(isAsked);
     if (judgedLinks.length === 0) {
       const count = `${links.found} links to this origin`;
       const unasked = links.found === 0 ? '' : '; we asked none of them';
@@ -85,7 +85,7 @@ export default defineCheck({
  * A manifest may name a paid resource without a method. If GET does not find the resource, returns the link with
  * the answer to POST; null if the scan sent no POST.
  */
-function judgeByPost(
+function takeAnswerToPost(
   link: LinkObservation,
   paid: Seen<'resources'>['resources']['probed'],
   kit: Kit,
@@ -98,7 +98,7 @@ function judgeByPost(
   return answer === undefined ? null : { ...link, method: 'POST', answer };
 }
 
-function isAnswered({ answer }: LinkObservation): boolean {
+function isAsked({ answer }: LinkObservation): boolean {
   return answer.ok || !UNASKED_REASONS.has(answer.reason);
 }
 
@@ -108,6 +108,7 @@ function isDead({ answer, server }: LinkObservation): boolean {
   return !server && DEAD_STATUSES.has(answer.data.status);
 }
 
+/** True for a 5xx, and for an answer that did not come although a connection did. */
 function isFailing({ answer }: LinkObservation): boolean {
   return answer.ok ? answer.data.status >= 500 : !NO_CONNECTION_REASONS.has(answer.reason);
 }

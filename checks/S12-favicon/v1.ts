@@ -34,23 +34,24 @@ export default defineCheck({
     const wrongType = icons.checked.find(({ answer }) => isFile(answer, soft404, kit));
     if (wrongType !== undefined) return ['wrong-type', describeAnswer(wrongType, kit)];
 
-    const limited = icons.checked.find(({ answer }) => kit.isNoAnswer(answer));
-    if (limited !== undefined) return ['rate-limited', describeAnswer(limited, kit)];
+    const unanswered = icons.checked.find(({ answer }) => kit.isNoAnswer(answer));
+    if (unanswered !== undefined) return ['rate-limited', describeAnswer(unanswered, kit)];
 
     const [host] = icons.otherHosts;
     if (host !== undefined) {
       const place = `the icon is on ${kit.quote(host)}, which we do not contact`;
       return ['other-host', `${place}; this host has no /favicon.ico`];
     }
-    const all =
+    const answers =
       icons.checked.map((icon) => describeAnswer(icon, kit)).join('; ') || 'GET / names no icon';
     if (icons.inline)
-      return ['inline-only', `the only icon is a data: URL, which cannot be linked; ${all}`];
+      return ['inline-only', `the only icon is a data: URL, which cannot be linked; ${answers}`];
     const guarded = icons.checked.find(({ answer }) => answer.ok && answer.data.status === 402);
-    return ['no-icon', all, guarded && passageFix('/favicon.ico', 402)];
+    return ['no-icon', answers, guarded && passageFix('/favicon.ico', 402)];
   },
 });
 
+/** The media types of an answer without their parameters: "image/png". */
 function formatTypes(data: HttpData, kit: Kit): string {
   const types = kit.headers(data, 'content-type').map((type) => type.split(';')[0]?.trim() ?? '');
   return types.join(', ').toLowerCase();

@@ -29,15 +29,15 @@ export default defineCheck({
     const { facts, path } = reading;
     const { x402, apiKeys } = kit.paymentSchemes(facts);
     const place = `${path}#/components/securitySchemes`;
-    const [name] = x402;
-    if (name !== undefined) {
-      const type = facts.securitySchemes.find((scheme) => scheme.name === name)?.type ?? '';
-      return ['declared', `${place} has ${kit.quote(name, 40)} of type ${kit.quote(type, 40)}`];
+    const [x402Name] = x402;
+    if (x402Name !== undefined) {
+      const type = facts.securitySchemes.find(({ name }) => name === x402Name)?.type ?? '';
+      return ['declared', `${place} has ${kit.quote(x402Name, 40)} of type ${kit.quote(type, 40)}`];
     }
-    const [key] = apiKeys;
-    if (key !== undefined) {
+    const [apiKeyName] = apiKeys;
+    if (apiKeyName !== undefined) {
       // AgentCash assumes that apiKey operations need a key, and never pays them.
-      const pointer = `/components/securitySchemes/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+      const pointer = `/components/securitySchemes/${escapeStep(apiKeyName)}`;
       const evidence = `${path}#${kit.quote(pointer, 80)} has type apiKey, which AgentCash misreads`;
       return ['api-key', evidence];
     }
@@ -54,3 +54,8 @@ export default defineCheck({
     return ['not-declared', evidence];
   },
 });
+
+/** Escapes a name for a JSON pointer (RFC 6901, section 3). */
+function escapeStep(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}

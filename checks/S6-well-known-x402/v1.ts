@@ -42,7 +42,7 @@ const OUTCOMES = {
   'price-differs': warn(TERMS_FIX),
   complete: pass('Update it whenever the routes change.'),
 };
-type Flaw = Found<keyof typeof OUTCOMES>;
+type Kind = keyof typeof OUTCOMES;
 
 export default defineCheck({
   id: 'S6',
@@ -81,10 +81,10 @@ export default defineCheck({
     const foreignEntries = entries.filter(
       ({ target }) => kit.sameOrigin(seen.origin.url, target) === null,
     );
-    const [first] = foreignEntries;
-    if (first !== undefined) {
+    const [firstForeign] = foreignEntries;
+    if (firstForeign !== undefined) {
       const share = `${foreignEntries.length} of ${entries.length} entries`;
-      const evidence = `${share}: ${path}#${first.pointer} is ${kit.quote(first.target)}`;
+      const evidence = `${share}: ${path}#${firstForeign.pointer} is ${kit.quote(firstForeign.target)}`;
       if (foreignEntries.length < entries.length) return ['off-origin', evidence];
       const isHttp = foreignEntries.some(({ target }) => isOwnHttp(target, seen.origin.hostname));
       return [isHttp ? 'http-entries' : 'no-own-entry', evidence];
@@ -94,7 +94,10 @@ export default defineCheck({
       const place = `${path}#${odd.oddPlace} is the address of an entry`;
       return ['odd-address', `${place}: indexes read only resource and url of a list "resources"`];
     }
-    const complete: Flaw = ['complete', `${path} has ${entries.length} entries on this origin`];
+    const complete: Found<Kind> = [
+      'complete',
+      `${path} has ${entries.length} entries on this origin`,
+    ];
     return worst(OUTCOMES, listDifferences(seen, kit)) ?? complete;
   },
 });
@@ -105,20 +108,21 @@ function isOwnHttp(target: string, hostname: string): boolean {
 }
 
 /** Lists, for each resource that challenged, the statements of the manifest that its challenge contradicts. */
-function listDifferences(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): (readonly Flaw[])[] {
+function listDifferences(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): (readonly Found<Kind>[])[] {
   const reading = kit.manifest(seen);
   if (reading.state !== 'found') return [];
-  return kit.challenged(seen.resources).map((item) => {
-    const { prices, recipients } = kit.manifestTerms(reading.facts, seen.origin.url, item);
-    const request = kit.request(item.probe.method, item.resource.path);
+  return kit.challenged(seen.resources).map((challenged) => {
+    const { prices, recipients } = kit.manifestTerms(reading.facts, seen.origin.url, challenged);
+    const request = kit.request(challenged.probe.method, challenged.resource.path);
     // A price that changes between two requests cannot be compared. P6 reports it.
     const isSteady =
-      item.second === null || formatAmounts(item.second) === formatAmounts(item.reading.challenge);
+      challenged.second === null ||
+      formatAmounts(challenged.second) === formatAmounts(challenged.reading.challenge);
     const wrongTerms = [
       ...recipients.map((term) => ({ ...term, name: 'recipient-differs' as const })),
       ...(isSteady ? prices : []).map((term) => ({ ...term, name: 'price-differs' as const })),
     ].filter(({ agrees }) => !agrees);
-    return wrongTerms.map(({ name, pointer, stated, live }): Flaw => {
+    return wrongTerms.map(({ name, pointer, stated, live }): Found<Kind> => {
       const place = `${reading.path}#${pointer} is ${kit.quote(stated)}`;
       return [name, `${place}, but ${request} asks ${kit.quote(live)}`];
     });

@@ -4,12 +4,13 @@ import type { Kit } from '#kit';
 import type { HttpData } from '#model';
 import type { JsonValue } from '#parse/json';
 
-/** Paths of discovery documents. */
+/** Matches the paths of discovery documents; README.md lists them. */
 const DOCUMENT_PATH =
   /^\/(?:(?:[\w.-]+\/)*(?:openapi|swagger)(?:\.[\w-]+)*\.(?:json|ya?ml)|llms(?:-full)?\.txt|\.well-known\/(?:x402(?:\.json)?|agent(?:-card)?\.json|openapi\.json|api-catalog)|(?:x402-)?discovery(?:\.json)?)$/i;
 /** Matches a text in JSON that is an address, not a word: an absolute URL, a path, or the name of a file. */
 const ADDRESS = /^(?:(?:https?:\/\/|\/|\.)|[\w./-]+\.(?:json|ya?ml|txt)$)/i;
 const LOGIN_STATUSES: ReadonlySet<number> = new Set([401, 403]);
+/** Bounds the processor time for a root that is a long JSON document. */
 const MAX_STRINGS = 500;
 
 const FIX =
@@ -79,6 +80,7 @@ function listLinkHeaders(data: HttpData, kit: Kit): readonly string[] {
     .flatMap((value) => Array.from(value.matchAll(/<([^<>]*)>/g), ([, url = '']) => url));
 }
 
+/** Lists the addresses in the body, which may be JSON, HTML or Markdown. */
 function listReferences(data: HttpData, kit: Kit): readonly string[] {
   const json = kit.json(data.body);
   if (json.ok) return listStrings(json.value).filter((text) => ADDRESS.test(text));
@@ -86,6 +88,7 @@ function listReferences(data: HttpData, kit: Kit): readonly string[] {
   return [...anchors, ...links.map((link) => link.href), ...kit.markdown(data.body).links];
 }
 
+/** Visits objects and lists breadth first, because a pointer stands near the top. */
 function listStrings(value: JsonValue): readonly string[] {
   const texts: string[] = [];
   const queue: (JsonValue | undefined)[] = [value];
