@@ -30,7 +30,7 @@ type StoredAnswer = AnswerHead & {
 /** A longer body is stored in rows of its own. A shorter body needs only one insert and one wait for the disk. */
 const MAX_INLINE_BYTES = 64 * 1024;
 
-/** The manifest of an answer (status, headers, sizes) before its whole body is stored. */
+/** The columns that are null before the whole body of an answer is stored. */
 const NO_MANIFEST = {
   status: null,
   headers: null,
@@ -82,8 +82,8 @@ export function answersOn(context: StoreContext) {
       }
       const content = report === null ? measure() : packWithReport(report, measure());
       const pieces = cutIntoPieces(content);
-      const first = await pieces.next();
-      const bytes = first.done ? new Uint8Array(0) : first.value;
+      const firstPiece = await pieces.next();
+      const bytes = firstPiece.done ? new Uint8Array(0) : firstPiece.value;
       const toManifest = (storedBytes: number) => ({
         status: head.status,
         headers,

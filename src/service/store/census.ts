@@ -76,8 +76,8 @@ export function censusOn(context: StoreContext) {
      */
     async readSecret(proposal = randomBytes(32).toString('hex')): Promise<string> {
       const name = 'secret';
-      const known = await censusFacts.get(name);
-      if (known !== null) return known.value;
+      const storedSecret = await censusFacts.get(name);
+      if (storedSecret !== null) return storedSecret.value;
       await censusFacts.insertContended({ name, attempt: randomUUID(), value: proposal });
       return (await censusFacts.get(name))?.value ?? proposal;
     },

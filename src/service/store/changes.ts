@@ -108,17 +108,17 @@ export function changesOn(context: StoreContext) {
     async list({ sinceMs, limit }: ChangesQuery): Promise<FoundChanges> {
       const listedRows: Row<'changes'>[] = [];
       // Opt-outs are read again after the rows, because an owner may have opted out meanwhile.
-      for (let after = sinceMs; ; ) {
-        const batchRows = Math.max(MIN_BATCH_ROWS, limit + 1 - listedRows.length);
+      for (let afterMs = sinceMs; ; ) {
+        const batchSize = Math.max(MIN_BATCH_ROWS, limit + 1 - listedRows.length);
         const rows = await context.tables.changes.all(
-          { changedAtMs: { after }, hidden: false },
-          { order: [['changedAtMs', 'asc']], limit: batchRows },
+          { changedAtMs: { after: afterMs }, hidden: false },
+          { order: [['changedAtMs', 'asc']], limit: batchSize },
         );
         const isHidden = await findHiddenChanges(context, [...listedRows, ...rows]);
         listedRows.push(...rows.filter((row) => !isHidden(row)));
-        after = rows.at(-1)?.changedAtMs ?? after;
+        afterMs = rows.at(-1)?.changedAtMs ?? afterMs;
         // A row beyond the limit shows that there are more.
-        if (rows.length < batchRows || listedRows.length > limit) {
+        if (rows.length < batchSize || listedRows.length > limit) {
           const changes = listedRows.filter((row) => !isHidden(row)).slice(0, limit);
           return { changes: changes.map(toChange), hasMore: listedRows.length > limit };
         }

@@ -26,8 +26,8 @@ export async function findWithheld(
   const hosts = rows.map(({ host }) => host);
   const stateOf = await findOwnerStates(context, rows);
   const excludedRows = await context.tables.census.all({ host: { in: hosts }, ...IS_EXCLUDED });
-  const excluded = new Set(excludedRows.map(({ host }) => host));
-  return (host) => excluded.has(host) || !stateOf(host).listed;
+  const excludedHosts = new Set(excludedRows.map(({ host }) => host));
+  return (host) => excludedHosts.has(host) || !stateOf(host).listed;
 }
 
 /** Selects the rows of history that a withheld host may show. */
@@ -46,15 +46,16 @@ export async function findHiddenChanges(
   context: TablesContext,
   rows: readonly Pick<Row<'changes'>, 'host' | 'scanId'>[],
 ): Promise<(row: Pick<Row<'changes'>, 'host' | 'scanId'>) => boolean> {
-  const optedOut = new Set(await findOptedOutHosts(context));
-  const excluded = new Set(await findExcludedHosts(context));
-  const scanIds = rows.filter(({ host }) => excluded.has(host)).map(({ scanId }) => scanId);
+  const optedOutHosts = new Set(await findOptedOutHosts(context));
+  const excludedHosts = new Set(await findExcludedHosts(context));
+  const scanIds = rows.filter(({ host }) => excludedHosts.has(host)).map(({ scanId }) => scanId);
   const history =
     scanIds.length === 0 ? [] : await context.tables.history.all({ scanId: { in: scanIds } });
   const paidIds = new Set(
     history.filter(({ paidBy }) => paidBy !== 'census').map(({ scanId }) => scanId),
   );
-  return ({ host, scanId }) => optedOut.has(host) || (excluded.has(host) && !paidIds.has(scanId));
+  return ({ host, scanId }) =>
+    optedOutHosts.has(host) || (excludedHosts.has(host) && !paidIds.has(scanId));
 }
 
 export async function findExclusionsVersion({ tables }: TablesContext): Promise<string> {

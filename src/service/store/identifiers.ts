@@ -51,7 +51,7 @@ export async function purgeIdentifiers(context: StoreContext, nowMs: number): Pr
   const { identifiers } = context.tables;
   const upToMs = nowMs - RETENTION_MS.identifierLinks;
   const checkedScopes = new Set<string>();
-  let removed = 0;
+  let removedCount = 0;
   for await (const batch of identifiers.batches({ atMs: { upTo: upToMs } })) {
     for (const { scope } of batch) {
       if (checkedScopes.has(scope)) continue;
@@ -61,9 +61,9 @@ export async function purgeIdentifiers(context: StoreContext, nowMs: number): Pr
       if (!last || last.atMs > upToMs) continue;
       const keys = links.map((link) => link.key);
       if ((await readHistories(context, keys)).length > 0) continue;
-      removed += await identifiers.remove({ scope, n: { before: last.n } });
-      removed += await identifiers.remove({ scope, n: last.n });
+      removedCount += await identifiers.remove({ scope, n: { before: last.n } });
+      removedCount += await identifiers.remove({ scope, n: last.n });
     }
   }
-  return removed;
+  return removedCount;
 }

@@ -20,7 +20,7 @@ export type LeaseRequest = {
   readonly endsWithOwner: boolean;
   /** Leases of several scopes can be read by their group, such as those of all clients of a host. */
   readonly group?: string | undefined;
-  /** Random, new for every lease. A repeated try with the same value finds the lease that the first try took. */
+  /** Identifies the lease; default random. A repeated try with the same value finds the lease that the first try took. */
   readonly attempt?: string | undefined;
   /** Any text, which is stored with the lease. */
   readonly data?: string | undefined;
@@ -28,7 +28,7 @@ export type LeaseRequest = {
 
 export type Lease = {
   readonly n: number;
-  /** Random; identifies the lease. */
+  /** Identifies the lease. */
   readonly attempt: string;
   readonly owner: InstanceId;
   /** Database time, ms. */
@@ -65,18 +65,20 @@ export function leasesOn({ tables, owner, now, isAlive }: EngineContext) {
       const scope = joinId(...request.scope);
       for (;;) {
         const rows = await leases.all({ scope });
-        const live = await findLiveAmong(rows);
-        const own = live.find((row) => row.attempt === attempt);
-        if (own) return { taken: true, lease: own };
+        const liveRows = await findLiveAmong(rows);
+        const ownRow = liveRows.find((row) => row.attempt === attempt);
+        if (ownRow) return { taken: true, lease: ownRow };
         // After the limit was lowered, live leases may have numbers beyond it. They count too.
-        const [holder] = live;
-        if (holder && live.length >= limit) {
-          return { taken: false, retryAtMs: findFirstExpiryMs(live), holder };
+        const [holder] = liveRows;
+        if (holder && liveRows.length >= limit) {
+          return { taken: false, retryAtMs: findFirstExpiryMs(liveRows), holder };
         }
-        const expired = rows.filter((row) => !live.includes(row)).map((row) => row.attempt);
+        const expiredAttempts = rows
+          .filter((row) => !liveRows.includes(row))
+          .map((row) => row.attempt);
         // Expired rows are removed by `attempt`, because another row may have taken the same number meanwhile.
-        if (expired.length > 0) await leases.remove({ attempt: { in: expired } });
-        const usedNumbers = new Set(live.map((row) => row.n));
+        if (expiredAttempts.length > 0) await leases.remove({ attempt: { in: expiredAttempts } });
+        const usedNumbers = new Set(liveRows.map((row) => row.n));
         const numbers = Array.from({ length: limit }, (_, n) => n);
         const freeNumbers = numbers.filter((n) => !usedNumbers.has(n));
         // The number is random, because callers that race for the same number would delay each other.

@@ -100,24 +100,24 @@ export async function appendOwnerState(
  */
 export async function purgeOwners(context: TablesContext, nowMs: number): Promise<number> {
   const { owners } = context.tables;
-  let removed = 0;
+  let removedCount = 0;
   const whereExpired = { confirmedAtMs: { upTo: toVerifiedSinceMs(nowMs) } };
   for (const host of await findHostsByState(context, whereExpired)) {
     const noProof = { confirmedAtMs: null, tokenHash: null, keyHash: null, client: null };
     const isExpired = ({ state }: NumberedState) =>
       state.confirmedAtMs !== null && state.confirmedAtMs <= toVerifiedSinceMs(nowMs);
     if (await appendOwnerState(context, host, (current) => (isExpired(current) ? noProof : null))) {
-      removed += 1;
+      removedCount += 1;
     }
   }
   const whereReplaceable = { atMs: { upTo: nowMs - RETENTION_MS.replacedOwnerState } };
   for await (const rows of owners.batches(whereReplaceable, { order: [['n', 'asc']] })) {
     for (const { host, n } of rows) {
       const later = await owners.first({ host, n: { after: n } });
-      if (later !== null) removed += await owners.remove({ n });
+      if (later !== null) removedCount += await owners.remove({ n });
     }
   }
-  return removed;
+  return removedCount;
 }
 
 async function findHostsByState(

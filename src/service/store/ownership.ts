@@ -82,9 +82,9 @@ export function ownershipOn(context: StoreContext, leases: LeaseStore) {
 
     /** Counts the failed confirms in the last hour. `retryAtMs` is null while another failure is allowed. */
     async countFailedConfirms(pair: HostAndClient) {
-      const live = await leases.findLive(failedConfirmScope(pair));
-      const isFull = live.length >= FAILED_CONFIRMS_PER_HOUR;
-      return { used: live.length, retryAtMs: isFull ? findFirstExpiryMs(live) : null };
+      const liveLeases = await leases.findLive(failedConfirmScope(pair));
+      const isFull = liveLeases.length >= FAILED_CONFIRMS_PER_HOUR;
+      return { used: liveLeases.length, retryAtMs: isFull ? findFirstExpiryMs(liveLeases) : null };
     },
 
     /** Records a failed confirm: at most 5 per host, client and hour, and one per reading. */
@@ -97,8 +97,8 @@ export function ownershipOn(context: StoreContext, leases: LeaseStore) {
 
     /** Returns the time from which the next reading of the host's file may begin. */
     async findReadingDueAtMs(host: string): Promise<number> {
-      const live = await leases.findLive(fetchScope(host));
-      return Math.max(0, ...live.map((lease) => lease.expiresAtMs));
+      const liveLeases = await leases.findLive(fetchScope(host));
+      return Math.max(0, ...liveLeases.map((lease) => lease.expiresAtMs));
     },
 
     /** Takes the host's only lease for a reading. It ends 10 s later, for all callers and instances. */
@@ -118,9 +118,9 @@ export function ownershipOn(context: StoreContext, leases: LeaseStore) {
 
     /** Reads the findings of a host that were stored in the last minute, oldest first. */
     async readFindings(host: string): Promise<readonly StoredFinding[]> {
-      const live = await leases.findLive({ group: findingGroup(host) });
+      const liveLeases = await leases.findLive({ group: findingGroup(host) });
       // `saveFinding` is the only writer of this text.
-      return live.map((lease): StoredFinding => JSON.parse(lease.data ?? ''));
+      return liveLeases.map((lease): StoredFinding => JSON.parse(lease.data ?? ''));
     },
 
     /**
@@ -159,14 +159,14 @@ function toConfirm({ confirmedAtMs, tokenHash, keyHash, client }: OwnerState): C
 
 /** Releases the leases of surplus tokens. Several tokens are surplus only if instances raced. */
 async function releaseSurplus(leases: LeaseStore, host: string): Promise<void> {
-  let live = await leases.findLive({ group: tokenGroup(host) });
-  while (live.length > LIVE_TOKENS_PER_HOST) {
-    const blocks = Map.groupBy(live, (lease) => toIssuedToken(lease).block);
+  let liveLeases = await leases.findLive({ group: tokenGroup(host) });
+  while (liveLeases.length > LIVE_TOKENS_PER_HOST) {
+    const blocks = Map.groupBy(liveLeases, (lease) => toIssuedToken(lease).block);
     // If several blocks have the most tokens, the block with the oldest token comes first.
     const [oldest] = [...blocks.values()].reduce((a, b) => (b.length > a.length ? b : a));
     if (oldest === undefined) return;
     await leases.release(oldest);
-    live = live.filter((lease) => lease !== oldest);
+    liveLeases = liveLeases.filter((lease) => lease !== oldest);
   }
 }
 

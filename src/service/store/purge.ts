@@ -36,15 +36,15 @@ export async function purgeOn(
   const { unsentKey, ledgerKey } = RETENTION_MS;
   // Keys without a sent payment are purged first, because any caller can create them for free.
   const whereReleased = { state: 'released', atMs: olderThan(unsentKey) } as const;
-  const unsent = await purgeLedger(context, nowMs, whereReleased);
+  const unsentCount = await purgeLedger(context, nowMs, whereReleased);
   const whereTerminal = { state: { in: TERMINAL_STATES }, atMs: olderThan(ledgerKey) };
-  const finished = await purgeLedger(context, nowMs, whereTerminal);
+  const finishedCount = await purgeLedger(context, nowMs, whereTerminal);
   await purgeMarkers(context, nowMs);
   const answers = await purgeAnswers(context, nowMs);
   const results = await purgeResults(context, nowMs);
   await purgeReports(context, nowMs);
   const { leases, recordings, unpaid, snapshots } = context.tables;
-  const removed = [
+  const removedCounts = [
     await leases.removeInBatches({ expiresAtMs: olderThan(0) }),
     await purgeIdentifiers(context, nowMs),
     await purgeOwners(context, nowMs),
@@ -58,17 +58,18 @@ export async function purgeOn(
     await purgeExcluded(context, nowMs),
     (await purgeSharedTables?.(nowMs)) ?? 0,
   ];
-  const other = removed.reduce((sum, count) => sum + count, 0);
-  return { ledgerKeys: unsent + finished, answers, results, other };
+  const other = removedCounts.reduce((sum, count) => sum + count, 0);
+  return { ledgerKeys: unsentCount + finishedCount, answers, results, other };
 }
 
+/** Purges the keys with a step in `selection` whose whole history has expired. Returns their number. */
 async function purgeLedger(
   context: StoreContext,
   nowMs: number,
   selection: Where<Row<'ledger'>>,
 ): Promise<number> {
   const handledKeys = new Set<string>();
-  let purged = 0;
+  let purgedCount = 0;
   const order = [['atMs', 'asc']] as const;
   for await (const rows of context.tables.ledger.batches(selection, { order })) {
     const keys = rows.map((row) => row.key).filter((key) => !handledKeys.has(key));
@@ -77,9 +78,9 @@ async function purgeLedger(
       isHistoryExpired(entry, nowMs),
     );
     await removeHistories(context, expired);
-    purged += expired.length;
+    purgedCount += expired.length;
   }
-  return purged;
+  return purgedCount;
 }
 
 /** Removes the last step of each key last. If the purge is interrupted, the remaining keys still count as finished. */
@@ -120,7 +121,7 @@ const ROWS_PER_BATCH = 100;
 async function purgeAnswers(context: StoreContext, nowMs: number): Promise<number> {
   const { answers, answerChunks } = context.tables;
   const whereOld = { startedAtMs: { upTo: nowMs - RETENTION_MS.unpaidAnswer } };
-  let purged = 0;
+  let purgedCount = 0;
   for await (const batch of answers.batches(whereOld, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((answer) => answer.answerId);
     const historiesById = await findHistoriesNaming(context, 'answerId', ids);
@@ -129,24 +130,24 @@ async function purgeAnswers(context: StoreContext, nowMs: number): Promise<numbe
     const answerId = { in: ids.filter((id) => !isNeeded(id)) };
     // The row is removed after its pieces. If this purge is interrupted, the next one still finds the row.
     await answerChunks.remove({ answerId });
-    purged += await answers.remove({ answerId });
+    purgedCount += await answers.remove({ answerId });
   }
-  return purged;
+  return purgedCount;
 }
 
 /** Purges old results. Keeps those that an unfinished payment names, because it may still publish them. */
 async function purgeResults(context: StoreContext, nowMs: number): Promise<number> {
   const { results } = context.tables;
   const whereOld = { scannedAtMs: { upTo: nowMs - RETENTION_MS.result } };
-  let purged = 0;
+  let purgedCount = 0;
   for await (const batch of results.batches(whereOld, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((result) => result.scanId);
     const historiesById = await findHistoriesNaming(context, 'scanId', ids);
     const isUnneeded = (id: string) =>
       (historiesById.get(id) ?? []).every(({ last }) => isTerminal(last.state));
-    purged += await results.remove({ scanId: { in: ids.filter(isUnneeded) } });
+    purgedCount += await results.remove({ scanId: { in: ids.filter(isUnneeded) } });
   }
-  return purged;
+  return purgedCount;
 }
 
 /** Purges old reports that belong to no stored result and to which no answer refers. */

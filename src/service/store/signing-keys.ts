@@ -24,10 +24,10 @@ export function signingKeysOn({ tables, now }: StoreContext) {
 /** Removes keys whose successor has been in use for 90 days. The key in use has no successor. */
 export async function purgeSigningKeys({ tables }: TablesContext, nowMs: number): Promise<number> {
   const keys = await tables.signingKeys.all({}, IN_ORDER);
-  const expired = keys.filter((_key, at) => {
+  const expiredKeys = keys.filter((_key, at) => {
     const next = keys[at + 1];
     return next !== undefined && next.sinceMs <= nowMs - SIGNING_KEY_KEPT_MS;
   });
-  const last = expired.at(-1);
-  return last === undefined ? 0 : tables.signingKeys.remove({ n: { upTo: last.n } });
+  const lastKey = expiredKeys.at(-1);
+  return lastKey === undefined ? 0 : tables.signingKeys.remove({ n: { upTo: lastKey.n } });
 }

@@ -25,7 +25,7 @@ export type Tally = readonly string[];
 /** A day with fewer origins is not a block. It becomes part of the block of a later day. */
 export const MIN_ORIGINS_PER_BLOCK = 10;
 
-type Days = { readonly fromDay: number; readonly toDay: number };
+type DayRange = { readonly fromDay: number; readonly toDay: number };
 export type Counts = ReadonlyMap<string, number>;
 
 type BlockSums = {
@@ -43,7 +43,7 @@ export function statisticsOn({ tables }: TablesContext) {
      * together with the days before it that are in no earlier block. It has at least `MIN_ORIGINS_PER_BLOCK` origins. A
      * purge folds each day a few minutes after its end, without the hosts that are opted out at that time.
      */
-    async sumCounters({ fromDay, toDay }: Days): Promise<BlockSums> {
+    async sumCounters({ fromDay, toDay }: DayRange): Promise<BlockSums> {
       const rows = await tables.daySums.all({ day: { from: fromDay, upTo: toDay } });
       const blocks = rows.map(({ sums }) => sumsFromJson(sums)).filter(isBlock);
       return {
@@ -83,7 +83,7 @@ export async function removeHostDays({ tables, now }: TablesContext, host: strin
 export async function foldDays(context: TablesContext, nowMs: number): Promise<number> {
   const { hostDays, daySums } = context.tables;
   const whereFinished = { day: { before: utcDay(nowMs - RETENTION_MS.lateRows) } };
-  let removed = 0;
+  let removedCount = 0;
   for (;;) {
     const oldest = await hostDays.first(whereFinished, { order: [['day', 'asc']] });
     if (oldest === null) break;
@@ -96,14 +96,14 @@ export async function foldDays(context: TablesContext, nowMs: number): Promise<n
       const sums = toStoredJson(Object.fromEntries(counts), 'the sums of a day');
       await daySums.insertContended({ day, attempt: randomUUID(), sums });
     }
-    removed += await hostDays.removeInBatches({ day });
+    removedCount += await hostDays.removeInBatches({ day });
   }
   const last = await findLastSum(context);
   const oldestDay = utcDay(nowMs - RETENTION_MS.daySum);
   // A sum that is not a block is kept until a later sum includes it.
   const isOpen = last !== null && !isBlock(last.counts);
   const before = isOpen ? Math.min(oldestDay, last.day) : oldestDay;
-  return removed + (await daySums.removeInBatches({ day: { before } }));
+  return removedCount + (await daySums.removeInBatches({ day: { before } }));
 }
 
 async function findLastSum({ tables }: TablesContext) {
@@ -111,6 +111,7 @@ async function findLastSum({ tables }: TablesContext) {
   return last && { day: last.day, counts: sumsFromJson(last.sums) };
 }
 
+/** Adds the counter of days. Counts without it count as one day. */
 function withDays(counts: Counts): Counts {
   return counts.has(DAYS_COUNTER) ? counts : new Map([...counts, [DAYS_COUNTER, 1]]);
 }

@@ -154,14 +154,14 @@ function toVersion({ attempt, atMs, isCurrent, state, ...version }: Row<'watches
 export async function purgeWatches({ tables }: StoreContext, nowMs: number): Promise<number> {
   const { watches, watchTexts } = tables;
   const whereReplaced = { isCurrent: false, atMs: { upTo: nowMs - RETENTION_MS.replacedWatch } };
-  let removed = await watches.removeInBatches(whereReplaced);
+  let removedCount = await watches.removeInBatches(whereReplaced);
   const whereEnded = { isCurrent: true, endedAtMs: { upTo: nowMs - ENDED_WATCH_KEPT_MS } };
   for await (const rows of watches.batches(whereEnded)) {
     for (const { host, n } of rows) {
       const later = await watches.first({ host, n: { after: n } });
       await watchTexts.remove({ host, n: { upTo: n } });
-      removed += await watches.remove({ host, n: later === null ? { upTo: n } : n });
+      removedCount += await watches.remove({ host, n: later === null ? { upTo: n } : n });
     }
   }
-  return removed;
+  return removedCount;
 }

@@ -32,8 +32,8 @@ export function mongoLists(database: Db, guard: Guard, context: TablesContext): 
       const filter = { $and: [shown, ...toConditions(query, verifiedHosts, context.now())] };
       const { sort, page, pageSize } = query;
       const range = { sort: SORTS[sort], skip: page * pageSize, limit: pageSize };
-      const [matches, hosts] = await Promise.all([count(filter), findHosts(filter, range)]);
-      return { count: matches, hosts };
+      const [matchCount, hosts] = await Promise.all([count(filter), findHosts(filter, range)]);
+      return { count: matchCount, hosts };
     },
 
     async countByGrade() {
@@ -62,12 +62,13 @@ export function mongoLists(database: Db, guard: Guard, context: TablesContext): 
 
 /** Selects the records that lists may show. MongoDB would read the document of each record to test a `$nor`. */
 async function filterShown(context: TablesContext): Promise<Filter<StoredDocument>> {
-  const optedOut = await findOptedOutHosts(context);
-  const excluded = await findExcludedHosts(context);
-  const whereOfCensus = { host: { in: excluded }, paidBy: 'census' } as const;
-  const withheld = excluded.length > 0 ? await context.tables.records.all(whereOfCensus) : [];
-  const hidden = [...optedOut, ...withheld.map(({ host }) => host)];
-  return { reached: true, ...(hidden.length > 0 && { _id: { $nin: hidden } }) };
+  const optedOutHosts = await findOptedOutHosts(context);
+  const excludedHosts = await findExcludedHosts(context);
+  const whereOfCensus = { host: { in: excludedHosts }, paidBy: 'census' } as const;
+  const withheldRecords =
+    excludedHosts.length > 0 ? await context.tables.records.all(whereOfCensus) : [];
+  const hiddenHosts = [...optedOutHosts, ...withheldRecords.map(({ host }) => host)];
+  return { reached: true, ...(hiddenHosts.length > 0 && { _id: { $nin: hiddenHosts } }) };
 }
 
 /** @param verifiedHosts selects only these hosts; null selects hosts with and without a proof */

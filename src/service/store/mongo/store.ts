@@ -92,8 +92,8 @@ async function assemble(
       async purge(nowMs) {
         const whereSilent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentInstance } };
         const whereEnded = { resetAtMs: { upTo: nowMs } };
-        const counters = await sharingContext.limits.removeInBatches(whereEnded);
-        return counters + (await sharingContext.instances.removeInBatches(whereSilent));
+        const counterCount = await sharingContext.limits.removeInBatches(whereEnded);
+        return counterCount + (await sharingContext.instances.removeInBatches(whereSilent));
       },
     },
     async ping() {

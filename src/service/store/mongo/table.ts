@@ -87,14 +87,14 @@ export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): Engi
     remove: (where) => remove(filter(where)),
 
     async removeInBatches(where) {
-      let removed = 0;
+      let removedCount = 0;
       const ids = { projection: { _id: 1 } };
       for await (const batch of readDocuments(filter(where), ids, BATCH_ROWS)) {
         const _id = { $in: batch.map((document) => document._id) };
         // The filter is repeated, because a row may have changed since the batch was read, and must then stay.
-        removed += await remove({ $and: [{ _id }, filter(where)] });
+        removedCount += await remove({ $and: [{ _id }, filter(where)] });
       }
-      return removed;
+      return removedCount;
     },
   };
 

@@ -35,23 +35,23 @@ export function sqliteLists(connection: Connection, now: () => number): RecordLi
   }
 
   /** True if sorting all matches takes less time than reading an ordered index until the page is full. */
-  function isSortedFaster(matches: number, query: ListQuery): boolean {
+  function isSortedFaster(matchCount: number, query: ListQuery): boolean {
     const { sort, grade, category, page, pageSize } = query;
     // The ordered index of a category, or of a grade, is read only within it.
     const readFilters = { recent: { category }, grade: { grade }, new: {} }[sort];
-    const entriesPerMatch = count(readFilters) / matches;
-    return matches * ENTRIES_PER_SORTED_MATCH < (page + 1) * pageSize * entriesPerMatch;
+    const entriesPerMatch = count(readFilters) / matchCount;
+    return matchCount * ENTRIES_PER_SORTED_MATCH < (page + 1) * pageSize * entriesPerMatch;
   }
 
   return {
     async list(query) {
       const { page, pageSize } = query;
-      const matches = count(query);
-      if (page * pageSize >= matches) return { count: matches, hosts: [] };
-      const bindPage = isSortedFaster(matches, query) ? sortedStatement : orderedStatement;
+      const matchCount = count(query);
+      if (page * pageSize >= matchCount) return { count: matchCount, hosts: [] };
+      const bindPage = isSortedFaster(matchCount, query) ? sortedStatement : orderedStatement;
       const { sql, values } = bindPage(query, now());
       const hosts = connection.values(sql, ...values, pageSize, page * pageSize).map(String);
-      return { count: matches, hosts };
+      return { count: matchCount, hosts };
     },
 
     async countByGrade() {

@@ -112,9 +112,9 @@ export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineT
       const text = `DELETE FROM ${name} WHERE rowid IN (
         SELECT rowid FROM ${name} WHERE ${sql} ${LIMIT})`;
       for (let total = 0; ; ) {
-        const removed = connection.run(text, ...values, BATCH_ROWS);
-        total += removed;
-        if (removed < BATCH_ROWS) return total;
+        const removedCount = connection.run(text, ...values, BATCH_ROWS);
+        total += removedCount;
+        if (removedCount < BATCH_ROWS) return total;
         await nextTurn();
       }
     },
