@@ -18,7 +18,7 @@ import {
   isTooLong,
   replaceLongAnswer,
   requireResult,
-} from '../third-parties/node-error.ts';
+} from '../third-parties/node-answers.ts';
 import {
   askNode,
   type RequestContext,

@@ -13,8 +13,12 @@ import {
   toEventSelector,
 } from 'viem';
 import type { SettlementFacts } from '../model/observations.ts';
-import type { NodeLog } from '../third-parties/node-answers.ts';
-import { findNodeError, isTooLong, NodeError } from '../third-parties/node-error.ts';
+import {
+  findNodeError,
+  isTooLong,
+  NodeError,
+  type NodeLog,
+} from '../third-parties/node-answers.ts';
 import { type RequestContext, type SourceAnswer, toFailure } from './ask.ts';
 import { createChainClient, type EvmNodeOptions, findUnreachable } from './evm-node.ts';
 import { WINDOW_DAYS } from './index-answers.ts';

@@ -1,11 +1,12 @@
 /** `readNodeAnswer` keeps only those members of a node's answer that we use, by method. */
 import { describe, expect, test } from 'vitest';
-import { findCapBytes, readNodeAnswer } from '../../../src/scanner/third-parties/node-answers.ts';
 import {
+  findCapBytes,
   NodeError,
+  readNodeAnswer,
   replaceLongAnswer,
   requireResult,
-} from '../../../src/scanner/third-parties/node-error.ts';
+} from '../../../src/scanner/third-parties/node-answers.ts';
 
 const WORD = `0x${'ab'.repeat(32)}`;
 const TOKEN = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';

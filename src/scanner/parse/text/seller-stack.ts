@@ -1,4 +1,4 @@
-/** Recognises the software of a seller by its answers. A fix that names a stack takes the name from this table. */
+/** Recognises by an answer what software sent it: the seller's stack, or a hosting platform that has no application. */
 import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import { headerValue } from './http-header.ts';
@@ -15,14 +15,16 @@ export type SellerStack =
   | 'dotnet';
 
 type Sign = {
-  readonly stack: SellerStack;
   /** Name of the header that the pattern is for; null for the body of an error. */
   readonly header: string | null;
   readonly pattern: RegExp;
 };
 
-/** Frameworks come before servers. A proxy (nginx, Cloudflare) is not in the table: it says nothing of what is behind it. */
-const SIGNS: readonly Sign[] = [
+/**
+ * Frameworks come before servers. A proxy (nginx, Cloudflare) is not in the table: it says nothing of what is behind it.
+ * A fix that names a stack takes the name from this table.
+ */
+const STACK_SIGNS: readonly (Sign & { readonly stack: SellerStack })[] = [
   { stack: 'next', header: 'x-powered-by', pattern: /^next\.js/i },
   { stack: 'express', header: 'x-powered-by', pattern: /^express/i },
   { stack: 'php', header: 'x-powered-by', pattern: /^php\b/i },
@@ -48,15 +50,53 @@ const SIGNS: readonly Sign[] = [
     pattern: /^\{"timestamp":.{1,80}"status":404,"error":"Not Found"/,
   },
 ];
-const MAX_SNIFFED_CHARS = 1_024;
+const MAX_STACK_CHARS = 1_024;
 
 /** Returns null if no answer shows what the seller runs. */
 export function findSellerStack(answers: readonly HttpObservation[]): SellerStack | null {
   const responses = answers.flatMap((answer) => (answer.ok ? [answer.data] : []));
-  return SIGNS.find((sign) => responses.some((answer) => hasSign(answer, sign)))?.stack ?? null;
+  const sign = STACK_SIGNS.find((each) =>
+    responses.some((answer) => hasSign(answer, each, MAX_STACK_CHARS)),
+  );
+  return sign?.stack ?? null;
 }
 
-function hasSign(answer: HttpData, { header, pattern }: Sign): boolean {
+function hasSign(answer: HttpData, { header, pattern }: Sign, maxBodyChars: number): boolean {
   if (header !== null) return pattern.test(headerValue(answer, header)?.trim() ?? '');
-  return answer.status >= 400 && pattern.test(answer.body.slice(0, MAX_SNIFFED_CHARS));
+  return answer.status >= 400 && pattern.test(answer.body.slice(0, maxBodyChars));
+}
+
+type HostingSign = Sign & {
+  readonly platform: string;
+  /** The lowest status that the sign is for; 400 if omitted. */
+  readonly minStatus?: number;
+};
+
+/** An application may answer 404 on the same platforms (`x-vercel-error: NOT_FOUND`), so each sign says that none runs. */
+const HOSTING_SIGNS: readonly HostingSign[] = [
+  { platform: 'Railway', header: 'x-railway-fallback', pattern: /^true$/i },
+  { platform: 'Vercel', header: 'x-vercel-error', pattern: /^DEPLOYMENT_/ },
+  { platform: 'Render', header: 'x-render-routing', pattern: /^(?:no-server|suspend)/i },
+  { platform: 'ngrok', header: 'ngrok-error-code', pattern: /^ERR_NGROK_/ },
+  { platform: 'Heroku', header: null, pattern: /herokucdn\.com\/error-pages\/no-such-app/ },
+  { platform: 'GitHub Pages', header: null, pattern: /There isn't a GitHub Pages site here/ },
+  { platform: 'Netlify', header: null, pattern: /^Not Found - Request ID: / },
+  { platform: 'Azure', header: null, pattern: /<title>[^<]*404 Web Site not found/i },
+  // 520 to 530 are Cloudflare's own: the server or tunnel behind it does not answer.
+  { platform: 'Cloudflare', header: 'server', pattern: /^cloudflare$/i, minStatus: 520 },
+  { platform: 'Deno Deploy', header: null, pattern: /^DEPLOYMENT_NOT_FOUND\b/ },
+];
+const MAX_HOSTING_CHARS = 4_096;
+
+/**
+ * Returns the name of the hosting platform that answered because no application runs at the name. A domain outlives its
+ * application. Returns null for every other answer.
+ */
+export function findHostingAnswer(answer: HttpObservation): string | null {
+  if (!answer.ok) return null;
+  const { data } = answer;
+  const sign = HOSTING_SIGNS.find(
+    (each) => data.status >= (each.minStatus ?? 400) && hasSign(data, each, MAX_HOSTING_CHARS),
+  );
+  return sign?.platform ?? null;
 }

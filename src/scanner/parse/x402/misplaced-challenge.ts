@@ -4,8 +4,16 @@ import { isJsonList, isJsonObject, type JsonValue, showJson } from '../json/json
 import { headerValue } from '../text/http-header.ts';
 import { cleanText } from '../text/text.ts';
 import { type ChallengeReading, type HeaderReading, readChallenge } from './challenge.ts';
-import { findPlace, findTerms, findTermsInHeader, isOffer, type Terms } from './find-terms.ts';
-import { findOwnTerms, X402_HEADER, X402_WORD } from './own-terms.ts';
+import {
+  findOwnTerms,
+  findPlace,
+  findTerms,
+  findTermsInHeader,
+  isOffer,
+  type Terms,
+  X402_HEADER,
+  X402_WORD,
+} from './find-terms.ts';
 import { decodeLoosely } from './payment-header.ts';
 
 /** In order of precedence: the surest signs of a seller who speaks x402 come first. */

@@ -1,6 +1,6 @@
 /** Looks up on the chain how a payment in doubt ended, by receipts and by the log of its nonce (EIP-3009). */
 import { type Hex, numberToHex, type PublicClient, pad, toEventSelector } from 'viem';
-import { isTooLong, NodeError } from '../../../scanner/third-parties/node-error.ts';
+import { isTooLong, NodeError } from '../../../scanner/third-parties/node-answers.ts';
 import { FINAL_AFTER_MS, type StoredPayment } from '../ledger/ledger.ts';
 import type { NodeRequests } from './node-requests.ts';
 import {

@@ -7,13 +7,14 @@ import {
   isRefusedRedirect,
   REDIRECT_TEXT,
 } from '../../../scanner/third-parties/answer-reader.ts';
-import { findCapBytes, NODE_ANSWER_PARSER } from '../../../scanner/third-parties/node-answers.ts';
 import {
+  findCapBytes,
   findNodeError,
+  NODE_ANSWER_PARSER,
   NodeError,
   replaceLongAnswer,
   requireResult,
-} from '../../../scanner/third-parties/node-error.ts';
+} from '../../../scanner/third-parties/node-answers.ts';
 import { type PaymentTerms, parseChainId } from '../terms.ts';
 
 /** Report of one request to a node, which has answered or failed. */

@@ -11,7 +11,7 @@ import {
   parseAbi,
   parseEventLogs,
 } from 'viem';
-import { NodeError } from '../../../scanner/third-parties/node-error.ts';
+import { NodeError } from '../../../scanner/third-parties/node-answers.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { NodeRequests } from './node-requests.ts';
 

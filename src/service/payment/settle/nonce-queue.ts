@@ -1,6 +1,6 @@
 /** Sends the transactions of the account that settles, and broadcasts them until they are mined. */
 import { type Hex, keccak256, type LocalAccount, type PublicClient } from 'viem';
-import { findNodeError } from '../../../scanner/third-parties/node-error.ts';
+import { findNodeError } from '../../../scanner/third-parties/node-answers.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
 import { type ChainReceipt, createChainClient, readReceipt } from '../chain/payment-proof.ts';
 import type { PaymentTiming } from '../timing.ts';

@@ -10,7 +10,7 @@ import {
   parseSignature,
   type ReadContractParameters,
 } from 'viem';
-import { isRevert, NodeError } from '../../../scanner/third-parties/node-error.ts';
+import { isRevert, NodeError } from '../../../scanner/third-parties/node-answers.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
 import { createChainClient, isNonceUsed } from '../chain/payment-proof.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
