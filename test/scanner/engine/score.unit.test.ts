@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import catalog from '../../../catalog/2026-08-14.2.json' with { type: 'json' };
-import { type Scored, scoreResults, toGrade } from '../../../src/scanner/engine/score.ts';
-import { listScoreCosts } from '../../../src/scanner/engine/score-costs.ts';
+import {
+  listScoreCosts,
+  type Scored,
+  scoreResults,
+  toGrade,
+} from '../../../src/scanner/engine/score.ts';
 import type { CategoryKey, Severity } from '../../../src/scanner/model/report.ts';
 import type { Basis, Status } from '../../../src/scanner/model/verdict.ts';
 

@@ -18,8 +18,12 @@ import type {
 } from '../../model/observation.ts';
 import { deserializeFrozen, MIN_SHARED_CHARS, shareBytes } from '../../parse/json/transfer.ts';
 import { OTHER_BODY_LIMIT } from '../../parse/text/document-limits.ts';
-import type { BodyDecision, BodyReading } from './body-reading.ts';
-import { GrowingBuffer, releasePages } from './growing-buffer.ts';
+import {
+  type BodyDecision,
+  type BodyReading,
+  GrowingBuffer,
+  releasePages,
+} from './body-reading.ts';
 import { NoRoom } from './text-budget.ts';
 
 export type ExchangeAnswer = {

@@ -5,9 +5,8 @@ import { type Limits, MIN_AVERAGE_PIECE_BYTES } from '../../guard/limits.ts';
 import type { PatientTimer } from '../../guard/timers.ts';
 import type { HttpMethod } from '../../model/observation.ts';
 import { LARGE_BODY_BYTES } from '../../parse/text/document-limits.ts';
-import type { BodyDecision, BodyReading } from './body-reading.ts';
+import { type BodyDecision, type BodyReading, GrowingBuffer } from './body-reading.ts';
 import { decodeBeginning, type ExchangeAnswer } from './decode-body.ts';
-import { GrowingBuffer } from './growing-buffer.ts';
 import type { ScanBudget } from './scan-budget.ts';
 
 /** Headers about the connection and not about the answer. */

@@ -1,7 +1,11 @@
 import type { Catalog } from '../../../scanner/engine/catalog/catalog.ts';
 import type { Sentences } from '../../../scanner/engine/define-check.ts';
-import { isUnjudged, SCORINGS } from '../../../scanner/engine/score.ts';
-import { listScoreCosts, type ScoreCost } from '../../../scanner/engine/score-costs.ts';
+import {
+  isUnjudged,
+  listScoreCosts,
+  SCORINGS,
+  type ScoreCost,
+} from '../../../scanner/engine/score.ts';
 import type { OfferPayability, OfferVerdict } from '../../../scanner/model/payability.ts';
 import type { CheckResult, ScanReport } from '../../../scanner/model/report.ts';
 import { groupByRootCause } from '../../../scanner/model/verdict.ts';

@@ -1,5 +1,4 @@
-import { GRADES } from '../../../scanner/engine/score.ts';
-import type { ScoreCost } from '../../../scanner/engine/score-costs.ts';
+import { GRADES, type ScoreCost } from '../../../scanner/engine/score.ts';
 import type { CheckResult, Grade } from '../../../scanner/model/report.ts';
 import type { HistoryRow } from '../../store/directory.ts';
 import { type Markup, markup } from './pictures.ts';

@@ -2,7 +2,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../src/scanner/guard/limits.ts';
-import { GrowingBuffer } from '../../../../src/scanner/probe/client/growing-buffer.ts';
+import { GrowingBuffer } from '../../../../src/scanner/probe/client/body-reading.ts';
 import { ask, clientFor, dataOf, onRequestLine, startRawOrigin } from './harness.ts';
 
 const MIB = 1_048_576;

@@ -1,7 +1,6 @@
 /** Pictures show the numbers of the API, have marks besides colours, and escape text. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { scoreResults } from '../../../../src/scanner/engine/score.ts';
-import { listScoreCosts } from '../../../../src/scanner/engine/score-costs.ts';
+import { listScoreCosts, scoreResults } from '../../../../src/scanner/engine/score.ts';
 import type { ReportBody } from '../../../../src/service/directory/published-report.ts';
 import { drawGradeHistogram, markup } from '../../../../src/service/http/pages/pictures.ts';
 import {

@@ -1,7 +1,6 @@
 /** A report page shows the findings by their costs, each with the findings that follow from it. */
 import { describe, expect, test } from 'vitest';
-import { scoreResults } from '../../../../src/scanner/engine/score.ts';
-import { listScoreCosts } from '../../../../src/scanner/engine/score-costs.ts';
+import { listScoreCosts, scoreResults } from '../../../../src/scanner/engine/score.ts';
 import type { CheckResult } from '../../../../src/scanner/model/report.ts';
 import { toReportFindings } from '../../../../src/service/http/pages/report-sections.ts';
 import { readCatalog } from '../../../fixtures/service/test-catalog.ts';
