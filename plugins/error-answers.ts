@@ -7,7 +7,7 @@ import type {
   FastifyRequest,
 } from 'fastify';
 import fp from 'fastify-plugin';
-import { OriginRefused } from '../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../src/scanner/guard/failures.ts';
 import { ScannerFailure } from '../src/scanner/scan/scanner.ts';
 import { PaidCallFailed, ServiceError } from '../src/service/errors/error-codes.ts';
 import {

@@ -1,4 +1,4 @@
-import { OriginRefused, type RefusalReason } from '../scanner/guard/errors.ts';
+import { OriginRefused, type RefusalReason } from '../scanner/guard/failures.ts';
 import {
   allowOrigin,
   DEFAULT_POLICY,

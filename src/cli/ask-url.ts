@@ -1,5 +1,5 @@
 import { type Clients, openClients } from '../scanner/clients/open-clients.ts';
-import { OriginRefused } from '../scanner/guard/errors.ts';
+import { OriginRefused } from '../scanner/guard/failures.ts';
 import type { Origin, OriginPolicy } from '../scanner/guard/origin.ts';
 import type { PayableBy } from '../scanner/model/payability.ts';
 import type { NamedPath, ReportRoute, ScanReport } from '../scanner/model/report.ts';

@@ -1,6 +1,6 @@
 import { type Clients, openClients } from '../scanner/clients/open-clients.ts';
 import type { Pool } from '../scanner/engine/judging-pool.ts';
-import { OriginRefused } from '../scanner/guard/errors.ts';
+import { OriginRefused } from '../scanner/guard/failures.ts';
 import {
   allowOrigin,
   DEFAULT_POLICY,

@@ -8,7 +8,7 @@ import {
   proveTime,
 } from '../scanner/attestation/prove-envelope.ts';
 import { readStatement } from '../scanner/attestation/statement.ts';
-import { OriginRefused } from '../scanner/guard/errors.ts';
+import { OriginRefused } from '../scanner/guard/failures.ts';
 import { cleanText } from '../scanner/parse/text/text.ts';
 import { parsePreflightUrl } from '../scanner/preflight/result.ts';
 import { createProbeClient } from '../scanner/probe/client/client.ts';

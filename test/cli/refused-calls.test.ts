@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { preflightCommand } from '../../src/cli/preflight-command.ts';
 import { scanCommand } from '../../src/cli/scan-command.ts';
-import { OriginRefused } from '../../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../../src/scanner/guard/failures.ts';
 import { listenLocally } from '../fixtures/service/local-server.ts';
 import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { runCli, runCommand } from './run-cli.ts';

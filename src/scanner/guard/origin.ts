@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { CanonicalHost, Origin } from '../model/observation.ts';
 import { isBlockedAddress } from './address.ts';
-import { OriginRefused } from './errors.ts';
+import { OriginRefused } from './failures.ts';
 
 export type { CanonicalHost, Origin } from '../model/observation.ts';
 

@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { getDomain } from 'tldts';
-import { OriginRefused } from '../guard/errors.ts';
+import { OriginRefused } from '../guard/failures.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import { tryParseJson } from '../model/json.ts';
 import { type JsonValue, jsonText } from '../parse/json/json.ts';

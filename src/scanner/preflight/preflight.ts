@@ -1,5 +1,4 @@
-import { OriginRefused } from '../guard/errors.ts';
-import { NetworkDown } from '../guard/failures.ts';
+import { NetworkDown, OriginRefused } from '../guard/failures.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { FailedObservation, HttpData, HttpMethod } from '../model/observation.ts';
 import type { ProbeClient, ProbeRequest } from '../probe/client/client.ts';

@@ -1,4 +1,4 @@
-import type { OriginRefused } from '../guard/errors.ts';
+import type { OriginRefused } from '../guard/failures.ts';
 import { type Origin, type OriginPolicy, toOrigin, validateUrl } from '../guard/origin.ts';
 import type { OfferVerdict, OtherWay, PayableBy } from '../model/payability.ts';
 

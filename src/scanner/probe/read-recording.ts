@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { Ajv, type ValidateFunction } from 'ajv';
 import { type Static, Type } from 'typebox';
-import { OriginRefused } from '../guard/errors.ts';
+import { OriginRefused } from '../guard/failures.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import { type OriginFacts, recordedObservations } from '../model/observations.ts';
 import { PAYABLE_BY } from '../model/payability.ts';

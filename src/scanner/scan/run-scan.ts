@@ -1,6 +1,6 @@
 /** Turns an origin into a graded report. Knows no store and no payment. */
 
-import { OriginRefused } from '../guard/errors.ts';
+import { OriginRefused } from '../guard/failures.ts';
 import type { Origin } from '../guard/origin.ts';
 import type { FailedObservation } from '../model/observation.ts';
 import type { ScanTiming } from '../model/report.ts';

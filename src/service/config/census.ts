@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { SettingError } from '../../scanner/environment/setting-error.ts';
-import { OriginRefused, type RefusalReason } from '../../scanner/guard/errors.ts';
+import { OriginRefused, type RefusalReason } from '../../scanner/guard/failures.ts';
 import { type OriginPolicy, parseOrigin } from '../../scanner/guard/origin.ts';
 import { type Settings, toSettingError } from './environment.ts';
 import { splitList } from './parse-values.ts';

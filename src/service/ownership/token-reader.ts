@@ -1,7 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { OriginRefused } from '../../scanner/guard/errors.ts';
-import { NetworkDown } from '../../scanner/guard/failures.ts';
+import { NetworkDown, OriginRefused } from '../../scanner/guard/failures.ts';
 import type { Origin } from '../../scanner/guard/origin.ts';
 import { Saturated, ScannerFailed } from '../errors/errors.ts';
 import { READING_SPACING_MS } from '../store/ownership.ts';

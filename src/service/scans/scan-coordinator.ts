@@ -1,4 +1,4 @@
-import { OriginRefused } from '../../scanner/guard/errors.ts';
+import { OriginRefused } from '../../scanner/guard/failures.ts';
 import type { Origin } from '../../scanner/guard/origin.ts';
 import type { PaidBy } from '../../scanner/model/payability.ts';
 import type { StoredRecording } from '../store/results.ts';

@@ -1,5 +1,5 @@
 /** Runs looks, which are free scans or free requests. A look needs a lease, and a turn in the queue of free work. */
-import { OriginRefused } from '../../scanner/guard/errors.ts';
+import { OriginRefused } from '../../scanner/guard/failures.ts';
 import type { Origin } from '../../scanner/guard/origin.ts';
 import { Saturated } from '../errors/errors.ts';
 import type { FinishedScan, ScanRunOptions } from '../scans/finished-scan.ts';

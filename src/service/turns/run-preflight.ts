@@ -1,4 +1,4 @@
-import { OriginRefused } from '../../scanner/guard/errors.ts';
+import { OriginRefused } from '../../scanner/guard/failures.ts';
 import type { Origin, OriginPolicy } from '../../scanner/guard/origin.ts';
 import type { HostPreflight } from '../../scanner/preflight/preflight.ts';
 import {

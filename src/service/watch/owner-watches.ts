@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { OriginRefused } from '../../scanner/guard/errors.ts';
-import { NetworkDown } from '../../scanner/guard/failures.ts';
+import { NetworkDown, OriginRefused } from '../../scanner/guard/failures.ts';
 import { createSystemResolver, type Resolver } from '../../scanner/guard/name-servers.ts';
 import {
   type Origin,

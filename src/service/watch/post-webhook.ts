@@ -1,5 +1,5 @@
 import { Webhook } from 'standardwebhooks';
-import { OriginRefused } from '../../scanner/guard/errors.ts';
+import { OriginRefused } from '../../scanner/guard/failures.ts';
 import { type OriginPolicy, toOrigin, validateUrl } from '../../scanner/guard/origin.ts';
 import { readRetryAfterMs } from '../../scanner/parse/text/http-header.ts';
 import type { TurnClient } from '../turns/origin-turns.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { OriginRefused } from '../../../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../../../src/scanner/guard/failures.ts';
 import {
   allowOrigin,
   DEFAULT_POLICY,

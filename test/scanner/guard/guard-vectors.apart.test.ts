@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { isBlockedAddress } from '../../../src/scanner/guard/address.ts';
-import { OriginRefused } from '../../../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../../../src/scanner/guard/failures.ts';
 import { parseOrigin, resolveSameOrigin, validateUrl } from '../../../src/scanner/guard/origin.ts';
 import { textVectors, titleOf, VECTORS } from '../../fixtures/vectors/ssrf-vectors.ts';
 

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isBlockedAddress } from '../../../src/scanner/guard/address.ts';
-import { OriginRefused, type RefusalReason } from '../../../src/scanner/guard/errors.ts';
+import { OriginRefused, type RefusalReason } from '../../../src/scanner/guard/failures.ts';
 import {
   DEFAULT_POLICY,
   type OriginPolicy,

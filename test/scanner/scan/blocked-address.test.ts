@@ -1,6 +1,6 @@
 /** A host whose name resolves to a blocked address is refused; a host with a published record gets a report instead. */
 import { afterAll, expect, test } from 'vitest';
-import { OriginRefused } from '../../../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../../../src/scanner/guard/failures.ts';
 import type { Resolver } from '../../../src/scanner/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
 import { OFFLINE_STANDING } from '../../../src/scanner/model/standing.ts';

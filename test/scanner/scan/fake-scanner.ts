@@ -1,6 +1,6 @@
 /** A scanner without engine or network. */
 
-import { OriginRefused } from '../../../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../../../src/scanner/guard/failures.ts';
 import type { Origin } from '../../../src/scanner/guard/origin.ts';
 import type { Observations } from '../../../src/scanner/model/observations.ts';
 import type { CheckResult, Grade, ScanReport } from '../../../src/scanner/model/report.ts';

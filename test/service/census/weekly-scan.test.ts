@@ -1,6 +1,6 @@
 /** The census scans each host once a week, publishes the scan, and lets paid scans go first. */
 import { describe, expect, test } from 'vitest';
-import { OriginRefused } from '../../../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../../../src/scanner/guard/failures.ts';
 import type { Grade } from '../../../src/scanner/model/report.ts';
 import { isScanDue } from '../../../src/service/census/plan.ts';
 import { findFeedEvents } from '../../../src/service/directory/feeds.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OriginRefused } from '../../../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../../../src/scanner/guard/failures.ts';
 import { type Origin, parseOrigin } from '../../../src/scanner/guard/origin.ts';
 import { ScannerFailure } from '../../../src/scanner/scan/scanner.ts';
 import { Saturated } from '../../../src/service/errors/errors.ts';

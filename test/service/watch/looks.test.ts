@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OriginRefused } from '../../../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../../../src/scanner/guard/failures.ts';
 import { ScannerFailure } from '../../../src/scanner/scan/scanner.ts';
 import type { ResourceAnswer } from '../../../src/service/turns/ask-resources.ts';
 import { toSecondOfDay } from '../../../src/service/watch/look-times.ts';

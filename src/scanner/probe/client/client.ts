@@ -1,5 +1,4 @@
-import { OriginRefused } from '../../guard/errors.ts';
-import { classifyFailure, ProbeFailure } from '../../guard/failures.ts';
+import { classifyFailure, OriginRefused, ProbeFailure } from '../../guard/failures.ts';
 import { type Connector, dial } from '../../guard/guarded-connect.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../guard/limits.ts';
 import { createSystemResolver, type Resolver } from '../../guard/name-servers.ts';

@@ -1,5 +1,4 @@
-import { OriginRefused, type RefusalReason } from '../../guard/errors.ts';
-import { NetworkDown } from '../../guard/failures.ts';
+import { NetworkDown, OriginRefused, type RefusalReason } from '../../guard/failures.ts';
 import type { Origin } from '../../guard/origin.ts';
 import type { Resolution } from '../../guard/resolve.ts';
 import type { Serialized } from '../../parse/json/transfer.ts';

@@ -1,6 +1,10 @@
 import type { SecureContext } from 'node:tls';
-import { OriginRefused } from '../../guard/errors.ts';
-import { NetworkDown, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
+import {
+  NetworkDown,
+  OriginRefused,
+  ProbeFailure,
+  type RequestFailure,
+} from '../../guard/failures.ts';
 import { type Connector, openGuarded } from '../../guard/guarded-connect.ts';
 import type { Limits } from '../../guard/limits.ts';
 import type { Address, Resolver } from '../../guard/name-servers.ts';

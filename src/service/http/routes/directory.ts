@@ -1,6 +1,6 @@
 import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { type Static, Type } from 'typebox';
-import { OriginRefused } from '../../../scanner/guard/errors.ts';
+import { OriginRefused } from '../../../scanner/guard/failures.ts';
 import { PAYABLE_FILTERS } from '../../../scanner/model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../../scanner/model/report.ts';
 import { oneOf } from '../../../scanner/model/shapes.ts';

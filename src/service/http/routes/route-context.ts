@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { SigningKey } from '../../../scanner/attestation/key-set.ts';
 import type { Catalog } from '../../../scanner/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../../scanner/engine/catalog/discover-checks.ts';
-import { OriginRefused } from '../../../scanner/guard/errors.ts';
+import { OriginRefused } from '../../../scanner/guard/failures.ts';
 import { type Origin, parseOrigin } from '../../../scanner/guard/origin.ts';
 import type { Config } from '../../config/config.ts';
 import type { Verification } from '../../ownership/verification.ts';

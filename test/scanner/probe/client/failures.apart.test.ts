@@ -1,7 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { describe, expect, test } from 'vitest';
-import { OriginRefused } from '../../../../src/scanner/guard/errors.ts';
-import { NetworkDown } from '../../../../src/scanner/guard/failures.ts';
+import { NetworkDown, OriginRefused } from '../../../../src/scanner/guard/failures.ts';
 import { dial } from '../../../../src/scanner/guard/guarded-connect.ts';
 import type { Resolver } from '../../../../src/scanner/guard/name-servers.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../../src/scanner/guard/origin.ts';

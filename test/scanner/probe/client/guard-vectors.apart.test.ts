@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:https';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { OriginRefused } from '../../../../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../../../../src/scanner/guard/failures.ts';
 import type { Connector } from '../../../../src/scanner/guard/guarded-connect.ts';
 import type { Resolver } from '../../../../src/scanner/guard/name-servers.ts';
 import { DEFAULT_POLICY, parseOrigin } from '../../../../src/scanner/guard/origin.ts';

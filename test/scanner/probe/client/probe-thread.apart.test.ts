@@ -1,7 +1,7 @@
 /** A client on its own thread gives the same answers, and does not block the serving thread. */
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { OriginRefused } from '../../../../src/scanner/guard/errors.ts';
+import { OriginRefused } from '../../../../src/scanner/guard/failures.ts';
 import { DEFAULT_POLICY } from '../../../../src/scanner/guard/origin.ts';
 import type { ProbeClient } from '../../../../src/scanner/probe/client/client.ts';
 import {

@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { toServiceError } from '../../../../../plugins/error-answers.ts';
 import { formatPrice } from '../../../../../plugins/offers.ts';
-import { OriginRefused } from '../../../../scanner/guard/errors.ts';
+import { OriginRefused } from '../../../../scanner/guard/failures.ts';
 import { readMembers } from '../../../../scanner/model/json.ts';
 import { type PreflightTarget, readPreflightTarget } from '../../../../scanner/preflight/result.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
