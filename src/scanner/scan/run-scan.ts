@@ -10,9 +10,8 @@ import type { ScanAccount } from '../workers/work-account.ts';
 import type { ScanEngine } from './broken-checks.ts';
 import { gradeObservations } from './grade-observations.ts';
 import { type GatheringScan, gatherDocuments, gatherPlanned, planRequests } from './observe.ts';
-import { runOnWorker, type WorkModule } from './origin-work.ts';
+import { createDeadline, runOnWorker, type WorkModule } from './origin-work.ts';
 import type { RecordedScan, RecordInput } from './record-observations.ts';
-import { createDeadline } from './scan-deadline.ts';
 import {
   type CensusInstructions,
   type OriginScanOptions,

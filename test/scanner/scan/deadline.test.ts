@@ -1,6 +1,6 @@
 /** A deadline aborts on time. A cleared deadline leaves no timer. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { createDeadline } from '../../../src/scanner/scan/scan-deadline.ts';
+import { createDeadline } from '../../../src/scanner/scan/origin-work.ts';
 
 afterEach(() => {
   vi.useRealTimers();
