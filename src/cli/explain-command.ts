@@ -3,8 +3,13 @@
  * stack, with the values of `--report` and the address of `--public-url`. `--offer` prints how offers of one
  * scheme and network are judged.
  */
-import { CatalogError, listCatalogs, readCatalog } from '../scanner/engine/catalog/catalog.ts';
-import { type Explanation, explainOneCheck } from '../scanner/engine/catalog/explain.ts';
+import {
+  CatalogError,
+  type Explanation,
+  explainOneCheck,
+  listCatalogs,
+  readCatalog,
+} from '../scanner/engine/catalog/catalog.ts';
 import { INDEXED_REASONS } from '../scanner/model/indexed.ts';
 import { ADVICE_FIXES, ADVICE_IDS, type AdviceId } from '../scanner/model/report.ts';
 import { STACKS } from '../scanner/patches/patch.ts';

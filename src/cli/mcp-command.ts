@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { type Clients, openClients } from '../scanner/clients/open-clients.ts';
-import { explainOneCheck } from '../scanner/engine/catalog/explain.ts';
+import { explainOneCheck } from '../scanner/engine/catalog/catalog.ts';
 import { OriginRefused } from '../scanner/guard/failures.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../scanner/guard/origin.ts';
 import { createMcpServer } from '../scanner/mcp/create-server.ts';

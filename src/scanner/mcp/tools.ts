@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import type { Explanation } from '../engine/catalog/explain.ts';
+import type { Explanation } from '../engine/catalog/catalog.ts';
 import { PAYABLE_FILTERS, type PayableFilter } from '../model/payability.ts';
 import { oneOf } from '../model/shapes.ts';
 import { type Preflight, VERDICTS } from '../preflight/result.ts';

@@ -1,7 +1,10 @@
 /** The views of two pages: the list of checks, and one check. The text of a check's page is its README. */
 import { marked } from 'marked';
-import type { Catalog } from '../../../scanner/engine/catalog/catalog.ts';
-import type { Explanation, ExplanationSection } from '../../../scanner/engine/catalog/explain.ts';
+import type {
+  Catalog,
+  Explanation,
+  ExplanationSection,
+} from '../../../scanner/engine/catalog/catalog.ts';
 import { POINTS, WEIGHTS } from '../../../scanner/engine/score.ts';
 import { STACKS } from '../../../scanner/patches/patch.ts';
 import { choosePlaceholders } from '../../../scanner/patches/patch-values.ts';

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest 
 import { createDisconnectSignal } from '../../../../plugins/connection.ts';
 import { explainError } from '../../../../plugins/error-answers.ts';
 import type { CountRequest } from '../../../../plugins/rate-limit.ts';
-import { explainOneCheck } from '../../../scanner/engine/catalog/explain.ts';
+import { explainOneCheck } from '../../../scanner/engine/catalog/catalog.ts';
 import { type McpBackend, PAYMENT_META } from '../../../scanner/mcp/tools.ts';
 import { nameExceededLimit } from '../../../scanner/parse/json/json.ts';
 import type { Preflight } from '../../../scanner/preflight/result.ts';

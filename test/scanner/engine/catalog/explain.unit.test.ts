@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
+import { explainCheck, readSections } from '../../../../src/scanner/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../../../src/scanner/engine/catalog/discover-checks.ts';
-import { explainCheck, readSections } from '../../../../src/scanner/engine/catalog/explain.ts';
 import { folderPerTest } from '../../../fixtures/temp-folder.ts';
 import { entriesOf, fixtureChecks, getFixture } from '../fixtures/fixture-checks.ts';
 

@@ -3,7 +3,7 @@ import type { FastifyReply } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { toServiceError } from '../../../../../plugins/error-answers.ts';
 import { PREDICATE_PATH } from '../../../../scanner/attestation/statement.ts';
-import { explainCheck } from '../../../../scanner/engine/catalog/explain.ts';
+import { explainCheck } from '../../../../scanner/engine/catalog/catalog.ts';
 import { oneOf } from '../../../../scanner/model/shapes.ts';
 import { scannerUserAgent } from '../../../../scanner/probe/client/user-agent.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
