@@ -126,9 +126,8 @@ function toResolution(addresses: readonly Address[]): Resolution {
 }
 
 /**
- * Tells a finding from our own fault. NXDOMAIN is a fact about the name, even if the other query failed. If our resolver
- * failed, that says nothing about the name. If the name got no answer and a top-level domain gets none either, the fault
- * is ours.
+ * Tells a finding from our own fault. NXDOMAIN is a fact about the name, even if the other query failed. A failure of
+ * our resolver says nothing about the name. If a top-level domain gets no answer either, the fault is ours.
  * @param codesByFamily the codes of all tries, for each address family
  */
 async function toFailedResolution(

@@ -38,7 +38,7 @@ const REQUEST =
 const LINE =
   /^[\s>]*(?:\|\s*|#{1,6}\s+|[-*+]\s+|[0-9]{1,3}[.)]\s+)?[`*_]{0,3}([Gg][Ee][Tt]|POST|PUT|PATCH|DELETE)[`*_]{0,3}[\s|]+[`*_]{0,3}((?:\/|https?:\/\/)[^\s`*|)]*)(.*)$/;
 
-/** Returns at most 20 paths, those of the root first. Paths of other methods than GET count too, and are never requested. */
+/** Returns at most 20 paths, those of the root first. Paths of other methods than GET count too; none is requested. */
 export function findPriceLists(wave: FirstWave, kit: Kit): readonly PricedPath[] {
   const paths = new Map<string, PricedPath>();
   for (const path of [...readRoot(wave, kit), ...readLlmsLines(wave, kit)]) {

@@ -21,7 +21,10 @@ export type FoundRequest = PlannedRequest &
     readonly declaredX402: boolean;
   };
 
-/** Merges what OpenAPI, manifest, index, root and llms.txt say about one resource. An entry without a method joins one with a method. */
+/**
+ * Merges what OpenAPI, manifest, index, root and llms.txt say about one resource. An entry without a method joins one
+ * with a method.
+ */
 export class ResourceDrafts {
   readonly #drafts: Draft[] = [];
   readonly #byPath = new Map<string, Draft[]>();
