@@ -9,7 +9,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { lastLine } from './test-summary.ts';
+import { toLastLine } from './test-summary.ts';
 
 const VITEST = fileURLToPath(new URL('./run-vitest.ts', import.meta.url));
 /** Threads and processes that tests start share this compile cache. */
@@ -36,6 +36,6 @@ if (signalCode !== null) {
   const file = join(CRASH_FOLDER, `stderr.${child.pid}.${signalCode}`);
   await writeFile(file, Buffer.concat(stderrChunks));
   console.log(`The tests died by ${signalCode}; their standard error is in ${file}`);
-  console.log(lastLine({ passed: 0, failed: 1, skipped: 0, skips: [] }));
+  console.log(toLastLine({ passed: 0, failed: 1, skipped: 0, skips: [] }));
 }
 process.exit(exitCode ?? 1);

@@ -1,6 +1,6 @@
 /** Runs vitest once, as a child of `run-tests.ts`, and ends with a line that counts the results. */
 import { parseCLI, type Reporter, startVitest } from 'vitest/node';
-import { lastLine, summarise, type TestSummary } from './test-summary.ts';
+import { summarise, type TestSummary, toLastLine } from './test-summary.ts';
 
 // A run that ends before it counts anything is a failure.
 let summary: TestSummary = { passed: 0, failed: 1, skipped: 0, skips: [] };
@@ -31,6 +31,6 @@ if (summary.passed + summary.failed === 0) {
 }
 // With -t, vitest skips all other tests, although they lack nothing.
 if (options.testNamePattern === undefined) for (const line of summary.skips) console.log(line);
-console.log(lastLine(summary));
+console.log(toLastLine(summary));
 // Exits explicitly, because a handle that a test left open must not keep the run alive.
 process.exit(summary.failed > 0 || summary.passed === 0 ? 1 : 0);

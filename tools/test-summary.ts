@@ -17,7 +17,7 @@ export function summarise(modules: readonly TestModule[], stray: readonly unknow
 }
 
 /** The line that `npm test` ends with; outside programs read it. */
-export function lastLine({ passed, failed, skipped }: TestSummary): string {
+export function toLastLine({ passed, failed, skipped }: TestSummary): string {
   return `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`;
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { defineCheck, pass } from '../../src/scanner/engine/define-check.ts';
-import { shapeBreaches } from '../../tools/lint/check-outcomes.ts';
+import { listShapeBreaches } from '../../tools/lint/check-outcomes.ts';
 
 const WELL_FORMED_CHECK = defineCheck({
   id: 'A1',
@@ -17,7 +17,7 @@ const WELL_FORMED_CHECK = defineCheck({
 });
 
 test('a well-formed check has no finding', () => {
-  expect(shapeBreaches(WELL_FORMED_CHECK)).toEqual([]);
+  expect(listShapeBreaches(WELL_FORMED_CHECK)).toEqual([]);
 });
 
 describe('lint refuses a check', () => {
@@ -44,8 +44,8 @@ describe('lint refuses a check', () => {
     ],
   ])('with %s', (_case, change, message) => {
     // Check files are JavaScript when they are published, so their members can be anything.
-    expect(shapeBreaches({ ...WELL_FORMED_CHECK, ...change } as typeof WELL_FORMED_CHECK)).toEqual([
-      message,
-    ]);
+    expect(
+      listShapeBreaches({ ...WELL_FORMED_CHECK, ...change } as typeof WELL_FORMED_CHECK),
+    ).toEqual([message]);
   });
 });

@@ -7,7 +7,7 @@ import { publishLinted } from '../../tools/checks/publish-linted.ts';
 import { scaffoldCheck } from '../../tools/checks/scaffold-check.ts';
 import { publishCatalog } from '../../tools/checks/write-catalog.ts';
 import { findHouseBreaches } from '../../tools/lint/house-rules.ts';
-import { publishedChecks } from '../../tools/lint/published-unchanged.ts';
+import { readPublishedChecks } from '../../tools/lint/published-unchanged.ts';
 import { type TempChecks, tempChecks } from './temp-checks.ts';
 
 let temp: TempChecks;
@@ -73,7 +73,7 @@ describe('a new check', () => {
 describe('the next version of a check', () => {
   async function copy(id: string) {
     const checks = await discoverChecks(temp.checksFolder);
-    return copyCheckVersion(id, checks, await publishedChecks(temp.catalogFolder));
+    return copyCheckVersion(id, checks, await readPublishedChecks(temp.catalogFolder));
   }
 
   async function publish() {

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadCatalog, readPublished } from '../../src/scanner/engine/catalog/catalog.ts';
 import { repinCatalogs } from '../../tools/checks/repin-catalogs.ts';
 import { publishCatalog } from '../../tools/checks/write-catalog.ts';
-import { listReleases, publishedBreaches } from '../../tools/lint/published-unchanged.ts';
+import { listPublishedBreaches, listReleases } from '../../tools/lint/published-unchanged.ts';
 import { type TempChecks, tempChecks } from './temp-checks.ts';
 
 const CATALOG_VERSION = '2026-01-01.1';
@@ -26,7 +26,7 @@ test('before a release, a check that was changed in place is pinned anew', async
 
   const { folder, checks } = await temp.readFiles();
   await expect(loadCatalog(CATALOG_VERSION, { folder, checks })).resolves.toBeDefined();
-  await expect(publishedBreaches(folder, checks, false)).resolves.toEqual([]);
+  await expect(listPublishedBreaches(folder, checks, false)).resolves.toEqual([]);
   expect(Object.keys((await readPublished(folder)).catalogs)).toEqual([CATALOG_VERSION]);
   await expect(repinCatalogs(await temp.readFiles(), UNRELEASED_PRODUCT)).resolves.toEqual([]);
 });

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { SCHEMES } from '../../src/scanner/parse/x402/schemes.ts';
-import { knownAssetsModule } from '../../tools/upstream/known-assets.ts';
+import { renderKnownAssets } from '../../tools/upstream/known-assets.ts';
 import { folderPerFile } from '../fixtures/temp-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -249,11 +249,11 @@ test.each([
 describe('texts of packages', () => {
   const HARM = "\\',globalThis.HARM=7]],//";
   const textsOf = (symbol: string) =>
-    knownAssetsModule([
+    renderKnownAssets([
       {
         name: '@x402/evm',
         failed: new Map(),
-        lacks: false,
+        lacksDependency: false,
         entries: new Map([
           [
             '.',

@@ -7,7 +7,7 @@ import {
   readPublished,
 } from '../../src/scanner/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
-import { nextChecksVersion } from '../../tools/checks/next-checks-version.ts';
+import { toNextChecksVersion } from '../../tools/checks/next-checks-version.ts';
 import {
   addCatalog,
   addChangelogEntry,
@@ -16,7 +16,10 @@ import {
   publishCatalog,
   refreshCatalogs,
 } from '../../tools/checks/write-catalog.ts';
-import { publishedBreaches, publishedChecks } from '../../tools/lint/published-unchanged.ts';
+import {
+  listPublishedBreaches,
+  readPublishedChecks,
+} from '../../tools/lint/published-unchanged.ts';
 import { type TempChecks, tempChecks } from './temp-checks.ts';
 
 const FIRST_VERSION = '2026-01-01.1';
@@ -112,7 +115,7 @@ describe('a changed check file', () => {
       'other digest',
     );
     const { folder, checks } = await temp.readFiles();
-    await expect(publishedBreaches(folder, checks, true)).resolves.toHaveLength(1);
+    await expect(listPublishedBreaches(folder, checks, true)).resolves.toHaveLength(1);
   });
 });
 
@@ -126,9 +129,9 @@ describe('publishing a catalog', () => {
 
     const published = await readPublished(temp.catalogFolder);
     expect(Object.keys(published.catalogs)).toEqual([FIRST_VERSION, SECOND_VERSION]);
-    expect([...(await publishedChecks(temp.catalogFolder)).keys()]).toHaveLength(26);
+    expect([...(await readPublishedChecks(temp.catalogFolder)).keys()]).toHaveLength(26);
     const { folder, checks } = await temp.readFiles();
-    await expect(publishedBreaches(folder, checks, true)).resolves.toEqual([]);
+    await expect(listPublishedBreaches(folder, checks, true)).resolves.toEqual([]);
     await expect(publishCatalog(SECOND_VERSION, await temp.readFiles())).rejects.toThrow(
       'is published already',
     );
@@ -158,23 +161,23 @@ describe('the list of published files', () => {
   test('shows which published files were changed or are missing', async () => {
     await publishCatalog(FIRST_VERSION, await temp.readFiles());
     const { folder, checks } = await temp.readFiles();
-    await expect(publishedBreaches(folder, checks, true)).resolves.toEqual([]);
+    await expect(listPublishedBreaches(folder, checks, true)).resolves.toEqual([]);
     const others = checks.filter(({ id }) => id !== 'P6' && id !== 'S1');
     const [s1] = checks.filter(({ id }) => id === 'S1');
     const changed = s1 === undefined ? [] : [{ ...s1, digest: `sha256:${'0'.repeat(64)}` }];
-    await expect(publishedBreaches(folder, [...others, ...changed], true)).resolves.toEqual([
+    await expect(listPublishedBreaches(folder, [...others, ...changed], true)).resolves.toEqual([
       'P6@1 is published and is missing: restore it, then npm run check:revise -- P6',
       'S1@1 is published and was changed: restore it, then npm run check:revise -- S1',
     ]);
     await rm(new URL(`${FIRST_VERSION}.json`, folder));
-    await expect(publishedBreaches(folder, checks, true)).resolves.toEqual([
+    await expect(listPublishedBreaches(folder, checks, true)).resolves.toEqual([
       `catalog/${FIRST_VERSION}.json is published and missing: restore it`,
     ]);
   });
 
   test('matches the files of this checkout', async () => {
     const checks = await discoverChecks();
-    await expect(publishedBreaches(CATALOG_FOLDER, checks, true)).resolves.toEqual([]);
+    await expect(listPublishedBreaches(CATALOG_FOLDER, checks, true)).resolves.toEqual([]);
   });
 });
 
@@ -184,5 +187,5 @@ test.each([
   [['2026-08-14.2'], '2026-01-01T00:00:00Z', '2026-08-14.3'],
   [[], '2026-01-01T00:00:00Z', '2026-01-01.1'],
 ])('after the catalogs %j, a catalog made at %s has the version %s', (versions, now, expected) => {
-  expect(nextChecksVersion(versions, new Date(now))).toBe(expected);
+  expect(toNextChecksVersion(versions, new Date(now))).toBe(expected);
 });

@@ -10,7 +10,7 @@ import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks
 import { createPool } from '../../src/scanner/engine/judging-pool.ts';
 import { writeChecksReadme } from './checks-readme.ts';
 import { compareCatalogs, renderComparison } from './compare-catalogs.ts';
-import { nextChecksVersion } from './next-checks-version.ts';
+import { toNextChecksVersion } from './next-checks-version.ts';
 import { publishLinted } from './publish-linted.ts';
 import { readReleases, repinCatalogs } from './repin-catalogs.ts';
 import { runTool } from './run-tool.ts';
@@ -89,7 +89,7 @@ async function create(
   const newest = versions.at(-1);
   if (newest === undefined) throw new ToolUsageError('There is no catalog to begin from.');
   const base = await loadCatalog(newest, files);
-  const version = requestedVersion ?? nextChecksVersion(versions, new Date());
+  const version = requestedVersion ?? toNextChecksVersion(versions, new Date());
   const catalog = await addCatalog(
     deriveCatalog(base, { version, replacements }, files.checks),
     files,

@@ -6,7 +6,7 @@ import {
   readCatalog,
   readPublished,
 } from '../../src/scanner/engine/catalog/catalog.ts';
-import { listReleases, publishedChecks } from '../lint/published-unchanged.ts';
+import { listReleases, readPublishedChecks } from '../lint/published-unchanged.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 import { type CatalogFiles, pinCatalogs, writeCatalog } from './write-catalog.ts';
 
@@ -27,7 +27,7 @@ export async function repinCatalogs(
   }
   const digests = new Map(files.checks.map(({ impl, digest }) => [impl, digest]));
   const { catalogs } = await readPublished(files.folder);
-  const before = await publishedChecks(files.folder);
+  const before = await readPublishedChecks(files.folder);
   // We remove the pins first, because a changed catalog that is pinned does not load.
   await pinCatalogs({}, files.folder);
   for (const name of await listCatalogs(files.folder)) {
@@ -44,6 +44,6 @@ export async function repinCatalogs(
     }),
   );
   await pinCatalogs(Object.fromEntries(pinned), files.folder);
-  const after = await publishedChecks(files.folder);
+  const after = await readPublishedChecks(files.folder);
   return [...after].flatMap(([impl, digest]) => (before.get(impl) === digest ? [] : [impl]));
 }

@@ -1,7 +1,7 @@
 /** `npm run check:revise -- <ID>` */
 import { CATALOG_FOLDER } from '../../src/scanner/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
-import { publishedChecks } from '../lint/published-unchanged.ts';
+import { readPublishedChecks } from '../lint/published-unchanged.ts';
 import { copyCheckVersion } from './copy-check-version.ts';
 import { runTool } from './run-tool.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
@@ -11,7 +11,7 @@ await runTool(async () => {
   if (id === undefined || more.length > 0) {
     throw new ToolUsageError('usage: npm run check:revise -- <ID>, such as P6');
   }
-  const published = await publishedChecks(CATALOG_FOLDER);
+  const published = await readPublishedChecks(CATALOG_FOLDER);
   const { from, version } = await copyCheckVersion(id, await discoverChecks(), published);
   const folder = `checks/${from.id}-${from.title}`;
   return [

@@ -10,7 +10,7 @@ import {
   readPublished,
 } from '../../src/scanner/engine/catalog/catalog.ts';
 import type { DiscoveredCheck } from '../../src/scanner/engine/catalog/discover-checks.ts';
-import { publishedChecks } from '../lint/published-unchanged.ts';
+import { readPublishedChecks } from '../lint/published-unchanged.ts';
 import { ToolUsageError } from './tool-usage-error.ts';
 
 export type CatalogFiles = {
@@ -32,10 +32,10 @@ export function deriveCatalog(
   { version, replacements }: NewCatalog,
   checks: readonly DiscoveredCheck[],
 ): Catalog {
-  const unknown = [...replacements.keys()].find(
+  const unknownId = [...replacements.keys()].find(
     (id) => !base.checks.some((check) => check.id === id),
   );
-  if (unknown) throw new ToolUsageError(`${base.checksVersion} does not run ${unknown}.`);
+  if (unknownId) throw new ToolUsageError(`${base.checksVersion} does not run ${unknownId}.`);
   return {
     ...base,
     checksVersion: version,
@@ -99,7 +99,7 @@ export async function publishCatalog(
   if (Object.hasOwn(catalogs, version)) {
     throw new ToolUsageError(`catalog/${version}.json is published already.`);
   }
-  const published = await publishedChecks(files.folder);
+  const published = await readPublishedChecks(files.folder);
   const changed = catalog.checks.find(
     (entry) => (published.get(entry.impl) ?? entry.digest) !== entry.digest,
   );
@@ -128,8 +128,8 @@ export async function addChangelogEntry(from: Catalog, to: Catalog, folder: URL)
 
 /** Returns the pairs of entries at the same index that differ. */
 export function listChangedChecks(from: Catalog, to: Catalog) {
-  return to.checks.flatMap((after, at) => {
-    const before = from.checks[at];
+  return to.checks.flatMap((after, index) => {
+    const before = from.checks[index];
     return before && before.impl !== after.impl ? [{ before, after }] : [];
   });
 }

@@ -19,11 +19,13 @@ const CATALOG_FILE = /^catalog\/(\d{4}-\d{2}-\d{2}\.\d+)\.json$/;
 export const catalogs: HouseRule = async (tree) => {
   const files = tree.files.filter((file) => CATALOG_FILE.test(file));
   if (files.length === 0) return [];
-  const checks = await discoverChecks(pathToFileURL(`${join(tree.root, 'checks')}/`)).catch(skip);
+  const checks = await discoverChecks(pathToFileURL(`${join(tree.root, 'checks')}/`)).catch(
+    skipUnreadable,
+  );
   const findings = files.map(async (file): Promise<Finding[]> => {
     const version = CATALOG_FILE.exec(file)?.[1] ?? '';
     const folder = pathToFileURL(`${join(tree.root, 'catalog')}/`);
-    const read = await readCatalog(version, folder).catch(skip);
+    const read = await readCatalog(version, folder).catch(skipUnreadable);
     const breaches = read && checks ? findCatalogBreaches(read.catalog, version, checks) : [];
     return breaches.map((message) => ({ file, line: 1, message }));
   });
@@ -31,7 +33,7 @@ export const catalogs: HouseRule = async (tree) => {
 };
 
 /** published-unchanged and check-outcomes report files that cannot be read. */
-function skip(error: unknown): null {
+function skipUnreadable(error: unknown): null {
   if (error instanceof CatalogError || error instanceof CheckModuleError) return null;
   throw error;
 }
@@ -43,11 +45,11 @@ export function findCatalogBreaches(
   checks: readonly DiscoveredCheck[],
 ): readonly string[] {
   const ids = entries.map(({ id }) => id);
-  const repeated = ids.filter((id, at) => ids.indexOf(id) !== at);
+  const repeatedIds = ids.filter((id, index) => ids.indexOf(id) !== index);
   return [
     ...(checksVersion === version ? [] : [`checksVersion is ${checksVersion}`]),
     ...(Object.hasOwn(SCORINGS, scoring) ? [] : [`${scoring} is not known`]),
-    ...repeated.map((id) => `${id} is listed twice`),
+    ...repeatedIds.map((id) => `${id} is listed twice`),
     ...categories.flatMap(({ key, count }) => {
       const actual = entries.filter(({ category }) => category === key).length;
       return actual === count ? [] : [`${key} says ${count} checks and has ${actual}`];
@@ -55,13 +57,13 @@ export function findCatalogBreaches(
     ...entries.flatMap(({ id, title, impl }) => {
       const check = checks.find((each) => each.impl === impl);
       if (!check) return [`${impl} is not in checks/`];
-      const missing = check.definition.requires.filter((id) => !ids.includes(id));
+      const missingIds = check.definition.requires.filter((required) => !ids.includes(required));
       return [
         ...(check.id === id ? [] : [`${id} runs ${impl}`]),
         ...(check.title === title
           ? []
           : [`${id} is "${title}" here and "${check.title}" in checks/`]),
-        ...missing.map((id) => `${impl} requires ${id}, not in this catalog`),
+        ...missingIds.map((missing) => `${impl} requires ${missing}, not in this catalog`),
       ];
     }),
   ];

@@ -60,15 +60,17 @@ export const checkOutcomes: HouseRule = async (tree) => {
   if (!tree.files.some((file) => file.startsWith('checks/'))) return [];
   try {
     const checks = await discoverChecks(pathToFileURL(`${join(tree.root, 'checks')}/`));
-    // The compiler checks the members of these.
+    // The compiler checks the members only of a check that calls `defineCheck`.
     const typed = checks.filter((check) => DEFINITION.test(tree.read(toPath(check))));
     const untyped = checks.filter((check) => !typed.includes(check));
     const shapes = typed.flatMap((check) =>
-      shapeBreaches(check.definition).map((breach) => at(toPath(check), breach)),
+      listShapeBreaches(check.definition).map((breach) => toFinding(toPath(check), breach)),
     );
     const versions = await Promise.all(typed.map((check) => lintVersion(tree, check)));
     return [
-      ...untyped.map((check) => at(toPath(check), 'must say "export default defineCheck({"')),
+      ...untyped.map((check) =>
+        toFinding(toPath(check), 'must say "export default defineCheck({"'),
+      ),
       ...findRelationBreaches(
         checks.filter(({ definition }) => Array.isArray(definition.requires)),
       ),
@@ -85,14 +87,14 @@ function toPath({ id, title, version }: DiscoveredCheck): string {
   return `checks/${id}-${title}/v${version}.ts`;
 }
 
-/** Lists the malformed members of a check. The service itself does not check these at its start. */
-export function shapeBreaches(check: CheckDefinition): readonly string[] {
+/** Lists the malformed members of a check. The service does not look for them when it starts. */
+export function listShapeBreaches(check: CheckDefinition): readonly string[] {
   const { needs, requires, outcomes, says } = check;
   const vague = [says.right, says.wrong, says.unjudged].filter(
     (sentence) => !SENTENCE.test(sentence),
   );
   const repeated = [needs, requires, outcomes].flatMap((list: readonly string[]) =>
-    list.filter((one, at) => list.indexOf(one) !== at),
+    list.filter((one, index) => list.indexOf(one) !== index),
   );
   return [
     ...(needs.length === 0 ? ['needs is empty: a check judges at least one observation'] : []),
@@ -114,7 +116,7 @@ export function shapeBreaches(check: CheckDefinition): readonly string[] {
 /** Parses the engine's error: "checks/P6-price-integrity/v2.ts exports no check: why". */
 function parseBreach(message: string): Finding {
   const [, file = 'checks', what = message] = /^(checks\/\S+) (.+)$/s.exec(message) ?? [];
-  return at(file, what);
+  return toFinding(file, what);
 }
 
 async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Finding[]> {
@@ -138,32 +140,32 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
   );
   const unreached = definition.outcomes.filter((one) => !expected.has(one));
   const unknown = [...expected].filter((one) => !known.has(one));
-  const vague = TEMPLATE_PLACEHOLDER.test(tree.read(toPath(check)));
+  const hasPlaceholder = TEMPLATE_PLACEHOLDER.test(tree.read(toPath(check)));
   return [
-    ...(vague
+    ...(hasPlaceholder
       ? [
-          at(
+          toFinding(
             toPath(check),
             'says nothing yet: write the header, the fixes, what is right and what is wrong',
           ),
         ]
       : []),
     ...undocumented.map((one) =>
-      at(readme, `\`${one}\` of v${version} is not in it: say under Rule when it is found`),
+      toFinding(readme, `\`${one}\` of v${version} is not in it: say under Rule when it is found`),
     ),
     ...(misplaced === undefined || undocumented.length > 0
       ? []
       : [
-          at(
+          toFinding(
             readme,
             `\`${misplaced}\` stands before what precedes it in v${version}: keep one order`,
           ),
         ]),
     ...unreached.map((one) =>
-      at(file, `no case reaches ${one} of v${version}: add one, or take the outcome away`),
+      toFinding(file, `no case reaches ${one} of v${version}: add one, or take the outcome away`),
     ),
     ...unknown.map((one) =>
-      at(file, `a case expects ${one}, which v${version} does not have among its outcomes`),
+      toFinding(file, `a case expects ${one}, which v${version} does not have among its outcomes`),
     ),
   ];
 }
@@ -186,13 +188,13 @@ async function loadCases(tree: SourceTree, file: string): Promise<Cases | Findin
     return Value.Parse(Cases, exported);
   } catch (error) {
     const [why] = String(error instanceof Error ? error.message : error).split('\n');
-    return at(
+    return toFinding(
       file,
       `cannot be read (${why}): its default export is a list of cases, see CheckCase`,
     );
   }
 }
 
-function at(file: string, message: string): Finding {
+function toFinding(file: string, message: string): Finding {
   return { file, line: 1, message };
 }

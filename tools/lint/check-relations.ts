@@ -8,25 +8,27 @@ type Relations = Pick<DiscoveredCheck, 'id' | 'title' | 'version'> & {
 };
 
 export function findRelationBreaches(checks: readonly Relations[]): Finding[] {
-  const requires = Map.groupBy(checks, ({ id }) => id);
+  const versionsById = Map.groupBy(checks, ({ id }) => id);
   const findRequired = (id: string) =>
-    (requires.get(id) ?? []).flatMap(({ definition }) => definition.requires);
+    (versionsById.get(id) ?? []).flatMap(({ definition }) => definition.requires);
   return checks.flatMap(({ id, title, version, definition }) => {
-    const own = definition.id === id ? [] : [`id is "${definition.id}", the folder says "${id}"`];
+    const breaches =
+      definition.id === id ? [] : [`id is "${definition.id}", the folder says "${id}"`];
     if (definition.version !== version)
-      own.push(`version is ${definition.version}, the file says ${version}`);
-    if (requires.get(id)?.some((other) => other.title !== title))
-      own.push(`${id} has two folders: give one another id`);
-    const unknown = definition.requires.filter((one) => !requires.has(one));
-    if (unknown.length > 0) own.push(`it requires ${unknown.join(', ')}: no such check`);
-    if (hasPath(findRequired, id)) own.push(`${id} requires itself, directly or through others`);
+      breaches.push(`version is ${definition.version}, the file says ${version}`);
+    if (versionsById.get(id)?.some((other) => other.title !== title))
+      breaches.push(`${id} has two folders: give one another id`);
+    const unknown = definition.requires.filter((one) => !versionsById.has(one));
+    if (unknown.length > 0) breaches.push(`it requires ${unknown.join(', ')}: no such check`);
+    if (isCircular(findRequired, id))
+      breaches.push(`${id} requires itself, directly or through others`);
     const file = `checks/${id}-${title}/v${version}.ts`;
-    return own.map((message) => ({ file, line: 1, message }));
+    return breaches.map((message) => ({ file, line: 1, message }));
   });
 }
 
 /** True if a check requires itself, directly or through other checks. */
-function hasPath(findRequired: (id: string) => readonly string[], target: string): boolean {
+function isCircular(findRequired: (id: string) => readonly string[], target: string): boolean {
   const visited = new Set<string>();
   const pending = [...findRequired(target)];
   for (let id = pending.pop(); id !== undefined; id = pending.pop()) {

@@ -17,8 +17,10 @@ export const readPackageVersion: HouseRule = (tree) => {
   if (!tree.has(SOURCE)) return [];
   const [, own] = VERSION_MEMBER.exec(tree.read(SOURCE)) ?? [];
   return [
-    ...tree.files.filter((file) => DOCUMENT.test(file)).flatMap((file) => findNamed(tree, file)),
-    ...MANIFESTS.filter((file) => tree.has(file)).flatMap((file) => findMembers(tree, file)),
+    ...tree.files
+      .filter((file) => DOCUMENT.test(file))
+      .flatMap((file) => findVersionsInText(tree, file)),
+    ...MANIFESTS.filter((file) => tree.has(file)).flatMap((file) => findVersionMembers(tree, file)),
   ]
     .filter(({ version }) => version !== own)
     .map(({ file, line, version }): Finding => {
@@ -27,7 +29,7 @@ export const readPackageVersion: HouseRule = (tree) => {
     });
 };
 
-function findNamed(tree: SourceTree, file: string): NamedVersion[] {
+function findVersionsInText(tree: SourceTree, file: string): NamedVersion[] {
   return tree
     .read(file)
     .split('\n')
@@ -38,13 +40,15 @@ function findNamed(tree: SourceTree, file: string): NamedVersion[] {
     );
 }
 
-/** The first version behind each line that names the package. */
-function findMembers(tree: SourceTree, file: string): NamedVersion[] {
+/** Finds the first version after each line that names the package. */
+function findVersionMembers(tree: SourceTree, file: string): NamedVersion[] {
   const lines = tree.read(file).split('\n');
   return lines.flatMap((text, index) => {
     if (!OWN_NAME.test(text)) return [];
-    const at = lines.findIndex((line, next) => next > index && VERSION_MEMBER.test(line));
-    const [, version] = VERSION_MEMBER.exec(lines[at] ?? '') ?? [];
-    return version === undefined ? [] : [{ file, line: at + 1, version }];
+    const versionIndex = lines.findIndex(
+      (line, lineIndex) => lineIndex > index && VERSION_MEMBER.test(line),
+    );
+    const [, version] = VERSION_MEMBER.exec(lines[versionIndex] ?? '') ?? [];
+    return version === undefined ? [] : [{ file, line: versionIndex + 1, version }];
   });
 }

@@ -32,7 +32,7 @@ export const publishedUnchanged: HouseRule = async (tree) => {
     const checks = await discoverChecks(pathToFileURL(`${join(tree.root, 'checks')}/`));
     const releases = tree.has('CHANGELOG.md') ? listReleases(tree.read('CHANGELOG.md')) : [];
     const breaches = [
-      ...(await publishedBreaches(folder, checks, releases.length > 0)),
+      ...(await listPublishedBreaches(folder, checks, releases.length > 0)),
       ...(await findMovedPins(tree.root, folder, releases)),
     ];
     return [...breaches.map((one) => toFinding(tree, one)), ...(await findUnpinned(tree, folder))];
@@ -52,8 +52,8 @@ export function listReleases(changelog: string): readonly string[] {
   );
 }
 
-/** Lists every published catalog and check file that is missing or changed, one line each. */
-export async function publishedBreaches(
+/** Returns one line for each published catalog and check file that is missing or changed. */
+export async function listPublishedBreaches(
   folder: URL,
   checks: readonly DiscoveredCheck[],
   isReleased: boolean,
@@ -73,11 +73,14 @@ export async function publishedBreaches(
 }
 
 /** Digests of the check files that published catalogs run, by impl ("P6@2"). */
-export async function publishedChecks(folder: URL): Promise<ReadonlyMap<string, string>> {
+export async function readPublishedChecks(folder: URL): Promise<ReadonlyMap<string, string>> {
   return (await readPins(folder, 'restore it')).pinned;
 }
 
-/** `lost` has a line for each catalog that is missing or changed; such a catalog pins no check. */
+/**
+ * Reads the pins of the published catalogs. `lost` has a line for each catalog that is missing or changed. `pinned`
+ * has the digests of the other catalogs' checks, by impl.
+ */
 async function readPins(folder: URL, remedy: string) {
   const { catalogs } = await readPublished(folder);
   const lost: string[] = [];
@@ -132,6 +135,7 @@ function runGit(cwd: string, args: readonly string[]): string | null {
   return status === 0 ? stdout : null;
 }
 
+/** True for the finding that this catalog is not pinned, which lint accepts while it is being published. */
 export function isUnpinned({ file, message }: Finding, version: string): boolean {
   return file === `catalog/${version}.json` && message.startsWith(NOT_PINNED);
 }

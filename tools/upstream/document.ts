@@ -8,7 +8,7 @@ import { toNetworkName, V1_NETWORKS } from '../../src/scanner/parse/x402/network
 import type { ExtraMember, SchemeRow } from '../../src/scanner/parse/x402/scheme-row.ts';
 import { SCHEMES } from '../../src/scanner/parse/x402/schemes.ts';
 
-export function networksDocument(): string {
+export function renderNetworksDocument(): string {
   const [versions, tested] = [CLIENTS, TEST_CLIENTS].map((clients) =>
     clients.map(({ name, version }) => `\`${name}\` ${version}`).join(', '),
   );

@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { defuseCommands } from '../../src/cli/formatters/escapes.ts';
 import { cleanText } from '../../src/scanner/parse/text/text.ts';
-import { knownAssetsModule } from './known-assets.ts';
+import { renderKnownAssets } from './known-assets.ts';
 import { BadUsage, openPackages, type Packages } from './open-packages.ts';
-import { findCheckout, specDifferences } from './spec-differences.ts';
+import { findCheckout, listSpecDifferences } from './spec-differences.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const MAX_LINE_CHARS = 500;
@@ -22,10 +22,10 @@ async function main(args: readonly string[]): Promise<0 | 1> {
   const specFolder = specs === undefined ? null : await findCheckout(specs);
   if (write) await writePages(packages);
   // Loaded after the write, because this module reads the written table of assets.
-  const { packageDifferences } = await import('./package-differences.ts');
+  const { listPackageDifferences } = await import('./package-differences.ts');
   const lines = [
-    ...packageDifferences(packages),
-    ...(specFolder === null ? [] : await specDifferences(specFolder)),
+    ...listPackageDifferences(packages),
+    ...(specFolder === null ? [] : await listSpecDifferences(specFolder)),
   ];
   // The lines quote texts of others, and become the text of an issue.
   const safeLines = lines.map((line) => cleanText(line.replaceAll('`', "'"), MAX_LINE_CHARS));
@@ -36,10 +36,10 @@ async function main(args: readonly string[]): Promise<0 | 1> {
 async function writePages(packages: Packages): Promise<void> {
   await writeFile(
     new URL('src/scanner/parse/x402/known-assets.ts', ROOT),
-    knownAssetsModule(packages),
+    renderKnownAssets(packages),
   );
-  const { networksDocument } = await import('./document.ts');
-  await writeFile(new URL('docs/networks-and-schemes.md', ROOT), networksDocument());
+  const { renderNetworksDocument } = await import('./document.ts');
+  await writeFile(new URL('docs/networks-and-schemes.md', ROOT), renderNetworksDocument());
 }
 
 function parse(args: readonly string[]) {

@@ -19,7 +19,7 @@ export type OfficialPackage = {
   /** Entries that could not be loaded, each with the reason. */
   readonly failed: ReadonlyMap<string, string>;
   /** True if a dependency is not installed. */
-  readonly lacks: boolean;
+  readonly lacksDependency: boolean;
 };
 
 export type Packages = readonly OfficialPackage[];
@@ -40,7 +40,7 @@ export async function openPackages(folder: string): Promise<Packages> {
     const manifests = await readManifests(resolve(place));
     if (manifests.length === 0) continue;
     const packages = await Promise.all(manifests.map(loadPackage));
-    const isWhole = packages.every(({ lacks }) => !lacks);
+    const isWhole = packages.every(({ lacksDependency }) => !lacksDependency);
     return isWhole ? packages : loadCopies(manifests);
   }
   throw new BadUsage(`${folder} holds no package @x402/*`);
@@ -80,7 +80,7 @@ async function loadCopies(manifests: readonly Manifest[]): Promise<Packages> {
 async function loadPackage({ name, folder, exports }: Manifest): Promise<OfficialPackage> {
   const entries = new Map<string, Module>();
   const failed = new Map<string, string>();
-  let lacks = false;
+  let lacksDependency = false;
   const all = isJsonObject(exports) ? Object.entries(exports) : [];
   const paths = all.some(([entry]) => CLIENT_ENTRY.test(entry)) ? all : [];
   for (const [entry, target] of paths) {
@@ -91,10 +91,11 @@ async function loadPackage({ name, folder, exports }: Manifest): Promise<Officia
     } catch (error) {
       const [reason = ''] = String(error instanceof Error ? error.message : error).split('\n');
       failed.set(entry, reason);
-      lacks ||= error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
+      lacksDependency ||=
+        error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';
     }
   }
-  return { name, entries, failed, lacks };
+  return { name, entries, failed, lacksDependency };
 }
 
 /** The first matching condition wins, as in Node. */

@@ -21,29 +21,29 @@ const SERVER = /^\.\/([^/]+)\/server$/;
 const NETWORK = /^([-a-z0-9]{3,16}):[-_a-zA-Z0-9]{1,64}=?$/;
 const MAX_DEPTH = 3;
 
-/** One line per difference between the tables and the packages. */
-export function packageDifferences(packages: Packages): readonly string[] {
+/** Returns one line for each difference between the tables and the packages. */
+export function listPackageDifferences(packages: Packages): readonly string[] {
   return [
     ...packages.flatMap(({ name, failed }) =>
       [...failed].map(([entry, reason]) => `${name} ${entry}: cannot be loaded: ${reason}`),
     ),
-    ...missingPackages(packages),
-    ...packages.flatMap(schemeDifferences),
-    ...assetDifferences(packages),
-    ...nameDifferences(packages),
-    ...packages.flatMap(networkDifferences),
+    ...listMissingPackages(packages),
+    ...packages.flatMap(listSchemeDifferences),
+    ...listAssetDifferences(packages),
+    ...listNameDifferences(packages),
+    ...packages.flatMap(listNetworkDifferences),
   ];
 }
 
-function missingPackages(packages: Packages): readonly string[] {
+function listMissingPackages(packages: Packages): readonly string[] {
   const clientPackages = new Set(SCHEMES.flatMap(({ client }) => client ?? []));
   return [...clientPackages]
     .filter((name) => packages.every((one) => one.name !== name))
     .map((name) => `${name}: gone, and rows of schemes name it`);
 }
 
-function schemeDifferences(one: OfficialPackage): readonly string[] {
-  const { name, entries } = one;
+function listSchemeDifferences(officialPackage: OfficialPackage): readonly string[] {
+  const { name, entries } = officialPackage;
   const exported = [...entries.keys()].flatMap((entry) => CLIENT.exec(entry)?.[1] ?? []);
   const namespace = toNamespace(name);
   const rows = SCHEMES.filter((row) => row.namespace === namespace);
@@ -54,7 +54,7 @@ function schemeDifferences(one: OfficialPackage): readonly string[] {
     if (row.judgedBy === 'passive' || row.judgedBy === 'named') {
       return [`${pair}: ${name} has a client, and its row is ${row.judgedBy}`];
     }
-    return flowDifferences(row, one);
+    return listFlowDifferences(row, officialPackage);
   });
   const removed = rows
     .filter(({ scheme, client }) => client === name && !exported.includes(scheme))
@@ -63,7 +63,10 @@ function schemeDifferences(one: OfficialPackage): readonly string[] {
 }
 
 /** Server classes list the flows of each transfer method; auth-capture has none. */
-function flowDifferences(row: SchemeRow, { name, entries }: OfficialPackage): readonly string[] {
+function listFlowDifferences(
+  row: SchemeRow,
+  { name, entries }: OfficialPackage,
+): readonly string[] {
   const served = [...entries].flatMap(([entry, exported]) =>
     SERVER.exec(entry)?.[1] === row.scheme ? Object.values(exported).flatMap(readFlows) : [],
   );
@@ -74,24 +77,25 @@ function flowDifferences(row: SchemeRow, { name, entries }: OfficialPackage): re
   return [`${pair}: flows ${knownFlows.join(', ')} here, ${flows.join(', ')} in ${name}`];
 }
 
+/** Makes a server with any address, and reads its flows. Returns none for an export that is not a server class. */
 function readFlows(exported: unknown): readonly string[] {
   if (typeof exported !== 'function') return [];
-  let made: unknown;
+  let server: unknown;
   try {
-    made = Reflect.construct(exported, ['0x1111111111111111111111111111111111111111']);
+    server = Reflect.construct(exported, ['0x1111111111111111111111111111111111111111']);
   } catch {
-    // A function beside the class.
+    // The export is a function beside the class.
     return [];
   }
-  if (typeof made !== 'object' || made === null || !('paymentFlows' in made)) return [];
-  const byMethod = Object.values(Object(made.paymentFlows));
+  if (typeof server !== 'object' || server === null || !('paymentFlows' in server)) return [];
+  const byMethod = Object.values(Object(server.paymentFlows));
   return byMethod.flatMap((flow) => {
     const { supported } = Object(flow);
     return Array.isArray(supported) ? supported.filter((one) => typeof one === 'string') : [];
   });
 }
 
-function assetDifferences(packages: Packages): readonly string[] {
+function listAssetDifferences(packages: Packages): readonly string[] {
   const upstream = listDefaultAssets(packages);
   const rows = KNOWN_ASSETS.map(([network, asset, symbol, decimals, domain]) => {
     const [name, version] = domain ?? [];
@@ -118,13 +122,13 @@ function assetDifferences(packages: Packages): readonly string[] {
 }
 
 /** Compares the names that networks have in version 1. */
-function nameDifferences(packages: Packages): readonly string[] {
-  const entry = (name: string, path: string) =>
+function listNameDifferences(packages: Packages): readonly string[] {
+  const findEntry = (name: string, path: string) =>
     packages.find((one) => one.name === name)?.entries.get(path) ?? {};
-  const chains = Object.entries(Object(entry('@x402/evm', './v1')['EVM_NETWORK_CHAIN_ID_MAP']));
+  const chains = Object.entries(Object(findEntry('@x402/evm', './v1')['EVM_NETWORK_CHAIN_ID_MAP']));
   const upstream = new Map([
     ...chains.map(([name, id]) => [name, `eip155:${id}`] as const),
-    ...Object.entries(Object(entry('@x402/svm', '.')['V1_TO_V2_NETWORK_MAP'])).map(
+    ...Object.entries(Object(findEntry('@x402/svm', '.')['V1_TO_V2_NETWORK_MAP'])).map(
       ([name, id]) => [name, String(id)] as const,
     ),
   ]);
@@ -136,9 +140,9 @@ function nameDifferences(packages: Packages): readonly string[] {
 }
 
 /** Finds exported network ids that do not have the form of their namespace. */
-function networkDifferences({ name, entries }: OfficialPackage): readonly string[] {
+function listNetworkDifferences({ name, entries }: OfficialPackage): readonly string[] {
   const own = toNamespace(name);
-  const ids = new Set([...(entries.get('.') ? listTexts(entries.get('.'), 0) : [])]);
+  const ids = new Set(listTexts(entries.get('.'), 0));
   return [...ids]
     .filter((id) => NETWORK.exec(id)?.[1] === own && Object.hasOwn(NAMESPACES, own))
     .filter((id) => !['ok', 'outdated'].includes(classifyNetwork(id, 2)))

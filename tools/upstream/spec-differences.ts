@@ -36,12 +36,12 @@ export async function findCheckout(folder: string): Promise<string> {
   throw new BadUsage(`${folder} has no specs/schemes`);
 }
 
-/** One line per difference between the tables and the documents. */
-export async function specDifferences(checkout: string): Promise<readonly string[]> {
-  return [...(await fileDifferences(checkout)), ...(await codeDifferences(checkout))];
+/** Returns one line for each difference between the tables and the documents. */
+export async function listSpecDifferences(checkout: string): Promise<readonly string[]> {
+  return [...(await listFileDifferences(checkout)), ...(await listCodeDifferences(checkout))];
 }
 
-async function fileDifferences(checkout: string): Promise<readonly string[]> {
+async function listFileDifferences(checkout: string): Promise<readonly string[]> {
   const names = await readdir(join(checkout, 'specs', 'schemes'), { recursive: true });
   const documents = names
     .map((name) => `specs/schemes/${name.replaceAll('\\', '/')}`)
@@ -74,7 +74,7 @@ function gitBlob(content: Buffer): string {
   return hash('sha1', Buffer.concat([Buffer.from(`blob ${content.length}\0`), content]));
 }
 
-async function codeDifferences(checkout: string): Promise<readonly string[]> {
+async function listCodeDifferences(checkout: string): Promise<readonly string[]> {
   const text = await readFile(join(checkout, CODES_FILE), 'utf8').catch(() => null);
   if (text === null) return [`${CODES_FILE}: gone, and the list of error codes with it`];
   const codes = new Set([...text.matchAll(ERROR_CODE)].map(([, code = '']) => code));

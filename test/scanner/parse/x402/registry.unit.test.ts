@@ -17,7 +17,7 @@ import {
   V1_NETWORKS,
 } from '../../../../src/scanner/parse/x402/networks.ts';
 import { findClient } from '../../../../src/scanner/parse/x402/schemes.ts';
-import { networksDocument } from '../../../../tools/upstream/document.ts';
+import { renderNetworksDocument } from '../../../../tools/upstream/document.ts';
 
 const ROOT = new URL('../../../../', import.meta.url);
 
@@ -104,5 +104,5 @@ describe('networks', () => {
 
 test('the page docs/networks-and-schemes.md lists the tables (npm run upstream -- --write updates the page)', async () => {
   const page = await readFile(new URL('docs/networks-and-schemes.md', ROOT), 'utf8');
-  expect(page).toBe(networksDocument());
+  expect(page).toBe(renderNetworksDocument());
 });
