@@ -1,6 +1,6 @@
 /** The service, in a process that may be killed at any moment. Settings come by the environment. */
 import { loadConfig } from '../../src/service/config/config.ts';
-import type { PaymentStep } from '../../src/service/payment/gate/payment-steps.ts';
+import type { PaymentStep } from '../../src/service/payment/gate/purchase.ts';
 import { openService } from '../../src/service/start/service.ts';
 import { subscribeToSteps } from '../fixtures/failpoints.ts';
 import { createFakeScanner } from '../scanner/scan/fake-scanner.ts';

@@ -1,6 +1,6 @@
 /** Every failpoint crossed with every way of coming back. */
 import assert from 'node:assert/strict';
-import { PAYMENT_STEPS, type PaymentStep } from '../../src/service/payment/gate/payment-steps.ts';
+import { PAYMENT_STEPS, type PaymentStep } from '../../src/service/payment/gate/purchase.ts';
 import { newPayer } from '../service/payment/payer.ts';
 import type { Payment } from './call.ts';
 import { checkChargedOnce, checkPromises, redeliver } from './promises.ts';

@@ -1,7 +1,7 @@
 /** A service that is killed while it sells a scan over MCP keeps the payment promises of `POST /v1/scan`. */
 import assert from 'node:assert/strict';
 import { afterAll, beforeAll, describe, test } from 'vitest';
-import { PAYMENT_STEPS } from '../../src/service/payment/gate/payment-steps.ts';
+import { PAYMENT_STEPS } from '../../src/service/payment/gate/purchase.ts';
 import { ensurePythonEnv } from '../fixtures/clients/python/python-env.ts';
 import { startPythonMcpBuyer } from '../fixtures/clients/python/python-mcp-buyer.ts';
 import { needs } from '../fixtures/needs.ts';

@@ -2,7 +2,7 @@
 import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { PaymentStep } from '../../src/service/payment/gate/payment-steps.ts';
+import type { PaymentStep } from '../../src/service/payment/gate/purchase.ts';
 import { chainFacilitator } from '../fixtures/chain/chain-facilitator.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import {

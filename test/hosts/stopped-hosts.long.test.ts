@@ -1,6 +1,6 @@
 /** An instance is paused at each step of a sale, and resumes after another instance took over the sale. */
 import { afterAll, describe, expect, test } from 'vitest';
-import { PAYMENT_STEPS } from '../../src/service/payment/gate/payment-steps.ts';
+import { PAYMENT_STEPS } from '../../src/service/payment/gate/purchase.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';
 import { needs } from '../fixtures/needs.ts';

@@ -1,6 +1,6 @@
 /** One sale: its instance is stopped at a point of it, and woken after the other took over. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { PAYMENT_STEPS, type PaymentStep } from '../../src/service/payment/gate/payment-steps.ts';
+import { PAYMENT_STEPS, type PaymentStep } from '../../src/service/payment/gate/purchase.ts';
 import { type Dice, oneOf } from '../fixtures/dice.ts';
 import type { SettleConduct } from '../service/payment/chaos-facilitator.ts';
 import { sellerOf } from './fleet.ts';

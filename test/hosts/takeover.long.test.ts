@@ -1,6 +1,6 @@
 /** Its own case of a lost owner: it is killed at each step of a sale, and an instance that runs beside it ends the sale. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { PAYMENT_STEPS, type PaymentStep } from '../../src/service/payment/gate/payment-steps.ts';
+import { PAYMENT_STEPS, type PaymentStep } from '../../src/service/payment/gate/purchase.ts';
 import { chainUnavailable } from '../fixtures/chain/anvil-process.ts';
 import { startChain, type TestChain } from '../fixtures/chain/test-chain.ts';
 import { startMongoServer } from '../fixtures/mongo-server/mongo-server.ts';

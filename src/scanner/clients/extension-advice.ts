@@ -1,5 +1,10 @@
-import type { JsonObject, JsonValue } from '../parse/json/json.ts';
-import { jsonList, jsonObject, parseJson } from '../parse/json/json.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  jsonList,
+  jsonObject,
+  parseJson,
+} from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';

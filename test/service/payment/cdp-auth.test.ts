@@ -3,8 +3,10 @@ import { generateKeyPairSync, type KeyObject, verify } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { parseCdpPrivateKey } from '../../../src/service/config/payment.ts';
-import { createCdpHeaders } from '../../../src/service/payment/settle/cdp-token.ts';
-import { createRemoteFacilitator } from '../../../src/service/payment/settle/remote-facilitator.ts';
+import {
+  createCdpHeaders,
+  createRemoteFacilitator,
+} from '../../../src/service/payment/settle/remote-facilitator.ts';
 import { listenLocally } from '../../fixtures/service/local-server.ts';
 
 const KEY_ID = 'organizations/11111111-2222-3333-4444-555555555555/apiKeys/1';

@@ -6,8 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { arm } from '../../fixtures/failpoints.ts';
 
 const FAILPOINTS_MODULE = new URL('../../fixtures/failpoints.ts', import.meta.url).href;
-const STEPS_MODULE = new URL('../../../src/service/payment/gate/payment-steps.ts', import.meta.url)
-  .href;
+const STEPS_MODULE = new URL('../../../src/service/payment/gate/purchase.ts', import.meta.url).href;
 
 /** Runs a child process that passes the failpoints `names` while `failpoint` is armed. Returns what it passed. */
 function runWith(failpoint: string, names: readonly string[]) {

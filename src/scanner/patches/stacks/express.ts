@@ -7,8 +7,14 @@ import {
   writeNewApp,
 } from '../javascript.ts';
 import { toJsString } from '../literals.ts';
-import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { toPaidTopics, toPatch } from '../patch.ts';
+import {
+  type PaidExtras,
+  type Patch,
+  type ServedDocument,
+  type StackPatches,
+  toPaidTopics,
+  toPatch,
+} from '../patch.ts';
 import type { PatchValues } from '../patch-values.ts';
 
 const FILE = 'server.ts';

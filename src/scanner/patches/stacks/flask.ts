@@ -1,7 +1,14 @@
 /** Flask with the Python package x402. */
 import { toConstantName, toDoubleQuoted, toPythonLiteral, toPythonText } from '../literals.ts';
-import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { cannotFix, toPaidTopics, toPatch } from '../patch.ts';
+import {
+  cannotFix,
+  type PaidExtras,
+  type Patch,
+  type ServedDocument,
+  type StackPatches,
+  toPaidTopics,
+  toPatch,
+} from '../patch.ts';
 import type { PatchValues } from '../patch-values.ts';
 import { PYTHON_TOPICS, writeGuardedRoutes } from '../python.ts';
 

@@ -7,8 +7,15 @@ import {
   writeNewApp,
 } from '../javascript.ts';
 import { toJsString } from '../literals.ts';
-import type { PaidExtras, Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { cannotFix, toPaidTopics, toPatch } from '../patch.ts';
+import {
+  cannotFix,
+  type PaidExtras,
+  type Patch,
+  type ServedDocument,
+  type StackPatches,
+  toPaidTopics,
+  toPatch,
+} from '../patch.ts';
 import type { PatchValues } from '../patch-values.ts';
 
 const FILE = 'server.ts';

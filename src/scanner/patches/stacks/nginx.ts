@@ -1,7 +1,13 @@
 /** nginx in front of any stack. It can add headers and documents, but it cannot take a payment. */
 import { toJsonLiteral } from '../literals.ts';
-import type { Patch, ServedDocument, StackPatches } from '../patch.ts';
-import { cannotFix, toPart, toPatch } from '../patch.ts';
+import {
+  cannotFix,
+  type Patch,
+  type ServedDocument,
+  type StackPatches,
+  toPart,
+  toPatch,
+} from '../patch.ts';
 import type { PatchRoute } from '../patch-values.ts';
 import { hasParameters, toRoutePattern, writeRoute } from '../route-template.ts';
 

@@ -28,8 +28,7 @@ import {
 import { toPaidAnswer, WrittenAnswers } from './paid-answers.ts';
 import { type PaidTurn, PaidTurns } from './paid-turns.ts';
 import type { PaymentHeaders } from './payment-header.ts';
-import { publishStep } from './payment-steps.ts';
-import type { GateDeps, PaidDelivery, Purchase } from './purchase.ts';
+import { type GateDeps, type PaidDelivery, type Purchase, publishStep } from './purchase.ts';
 import { PurchaseRun, type PurchaseRunOptions } from './purchase-run.ts';
 import { findUndeliveredKey } from './redelivery.ts';
 import { PaymentRefused } from './refusals.ts';

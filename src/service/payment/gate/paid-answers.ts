@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { AnswerStore } from '../../store/answers.ts';
 import type { LedgerStore } from '../../store/ledger.ts';
 import type { ComputedAnswer, PaidRouteAnswer } from '../paid-route.ts';
-import { publishStep } from './payment-steps.ts';
-import type { PaidDelivery, Purchase } from './purchase.ts';
+import { type PaidDelivery, type Purchase, publishStep } from './purchase.ts';
 import { encodeSettlement } from './refusals.ts';
 
 type SendOptions = {

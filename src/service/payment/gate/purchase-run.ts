@@ -9,8 +9,7 @@ import { isDisconnect, throwIfEnded, toAnsweredError, withDeadline } from './cal
 import { DebtRecord } from './debts.ts';
 import { bindIdentifier, type IdentifierState, readIdentifier } from './identifier-links.ts';
 import { storeDelivery } from './paid-answers.ts';
-import { publishStep } from './payment-steps.ts';
-import type { GateDeps, Purchase, PurchaseOutcome } from './purchase.ts';
+import { type GateDeps, type Purchase, type PurchaseOutcome, publishStep } from './purchase.ts';
 import { PaymentRefused, toReleaseData } from './refusals.ts';
 import { Settlement } from './settlement.ts';
 

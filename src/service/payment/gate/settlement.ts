@@ -6,8 +6,13 @@ import { StoreError } from '../../store/store-error.ts';
 import { findTransaction, toProgress } from '../ledger/ledger.ts';
 import { type LedgerWriter, publishSettled, StepLost } from '../ledger/ledger-writer.ts';
 import { type DoubtfulOutcome, toDoubtData } from '../settle/facilitator.ts';
-import { publishStep } from './payment-steps.ts';
-import type { GateDeps, PaidDelivery, Purchase, PurchaseOutcome } from './purchase.ts';
+import {
+  type GateDeps,
+  type PaidDelivery,
+  type Purchase,
+  type PurchaseOutcome,
+  publishStep,
+} from './purchase.ts';
 import {
   createUnknownError,
   createUnpaidError,

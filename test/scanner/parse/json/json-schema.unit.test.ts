@@ -1,7 +1,6 @@
 import { declareDiscoveryExtension } from '@x402/extensions/bazaar';
 import { describe, expect, test } from 'vitest';
-import type { JsonValue } from '../../../../src/scanner/parse/json/json.ts';
-import { parseJson } from '../../../../src/scanner/parse/json/json.ts';
+import { type JsonValue, parseJson } from '../../../../src/scanner/parse/json/json.ts';
 import { listSchemaErrors } from '../../../../src/scanner/parse/json/json-schema.ts';
 
 const INPUT = {

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { JsonObject, JsonValue } from '../../../../src/scanner/parse/json/json.ts';
-import { parseJson } from '../../../../src/scanner/parse/json/json.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from '../../../../src/scanner/parse/json/json.ts';
 import { type Operation, parseOpenApi } from '../../../../src/scanner/parse/openapi/openapi.ts';
 import { expectLinear, repeat } from '../../../fixtures/cpu-cost.ts';
 import {
