@@ -224,7 +224,7 @@ describe('openapi', () => {
     const served = at('/openapi.yaml', answer(200, 'openapi: "3.1.0"\n'));
     const yaml = { json: '{"openapi":"3.1.0","paths":{"/a":{}}}' };
     expect(find(NOT_FOUND, [{ ...served, yaml }])).toMatchObject({
-      ...{ state: 'found', path: '/openapi.yaml', isYaml: true, facts: { paths: 1 } },
+      ...{ state: 'found', path: '/openapi.yaml', isYaml: true, facts: { pathCount: 1 } },
     });
     expect(find(NOT_FOUND, [served]).state).toBe('none');
     expect(find(NOT_FOUND, alternate('/openapi.yaml', good))).toMatchObject({ isYaml: false });

@@ -42,7 +42,7 @@ describe('parseOpenApi', () => {
       hasContact: true,
       hasGuidance: true,
       description: null,
-      paths: 3,
+      pathCount: 3,
       securitySchemes: [{ name: 'x402', type: 'http', scheme: 'x402', in: '', parameter: '' }],
     });
   });
@@ -75,7 +75,7 @@ describe('parseOpenApi', () => {
 
   test('counts only paths, not their extensions', () => {
     expect(parseFacts({ paths: { '/a': {}, 'x-note': {}, b: { get: {} } } })).toMatchObject({
-      paths: 1,
+      pathCount: 1,
       operations: [],
     });
   });
