@@ -48,6 +48,7 @@ export class Attempt {
     this.#disarm = armDeadline(thread, cpu, this.#limits, (failure) => this.fail(failure));
   }
 
+  /** @param cpuMs processor time of the task as its thread measured it; null if the thread reported none */
   fail(failure: JobFailure, cpuMs: number | null = null): void {
     this.#failure ??= failure;
     this.#usedMs ??= cpuMs;

@@ -35,7 +35,6 @@ export type ScanAccount = Readonly<Record<BudgetName, WorkAccount>> & {
    * or end the scan as our failure.
    */
   delayedMs(): number;
-  /** Finds the budgets that are spent. */
   findExhausted(): readonly BudgetName[];
 };
 

@@ -114,10 +114,10 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
 
   const largeBodies: LargeBodies = { hasRead: false };
 
-  async function request(request: ProbeRequest): Promise<Observation<HttpData>> {
-    const { capBytes, expectsJson = false } = request;
+  async function request(probe: ProbeRequest): Promise<Observation<HttpData>> {
+    const { capBytes, expectsJson = false } = probe;
     return readInTurn(textShare, capBytes, (room) =>
-      sendAndFollow(request, new BodyReading({ expectsJson, largeBodies, room })),
+      sendAndFollow(probe, new BodyReading({ expectsJson, largeBodies, room })),
     );
   }
 

@@ -1,8 +1,6 @@
-/** Limits the requests, bytes, connections and handshakes of one scan. */
-
 import type { Limits } from '../../guard/limits.ts';
 
-/** Counts what one scan has used, over all origins that its redirects lead to. */
+/** Counts what one scan has used of its limits, over all origins that its redirects lead to. */
 export class ScanBudget {
   requests = 0;
   bytes = 0;
