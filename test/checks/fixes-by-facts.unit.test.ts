@@ -73,6 +73,8 @@ test.each([
 test.each([
   ['every paid route answers 5xx', [answer(500, { error: 'no facilitator' })], /server's log/],
   ['one answers 500, and another 404', [answer(500, {}), answer(404, {})], /^Mount/],
+  ['the documents list what is gone', [answer(404, {}), answer(410, {})], /take it out of them/],
+  ['one is gone, and another refuses its input', [answer(404, {}), answer(400, {})], /^Mount/],
 ])('the fix of P2 if %s', (_, answers, fix) => {
   const paid = answers.map((get, index) => resource({ path: `/p${index}`, get, head: get }));
   const observations = { ...perfectSeller(), resources: resources(paid) };

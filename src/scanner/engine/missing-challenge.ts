@@ -18,6 +18,8 @@ export const CHALLENGE_FIX =
   'Mount the x402 middleware before the route and check its facilitator URL.';
 const UNPAID_FIX =
   'Ask for the payment before the handler runs; if the route is free, price it 0; if the first calls are free, answer 402 to callers without a payment: the scan cannot see that later calls cost.';
+const ABSENT_FIX =
+  'Serve what the documents sell at the address and by the method that they state, or take it out of them.';
 const TOOL_FIX =
   'Answer an unpaid call with isError true, and the challenge in structuredContent and in content[0].text.';
 const SERVER_FIX =
@@ -202,6 +204,16 @@ function answersUnpaid(resource: ResourceObservation, kit: Kit): boolean {
   return status >= 200 && status < 300;
 }
 
+const ABSENT_STATUSES: ReadonlySet<number | null | undefined> = new Set([404, 405, 410]);
+
+/** Documents outlive the routes that they list. */
+function isAbsent(resource: ResourceObservation, kit: Kit): boolean {
+  const statuses = (['GET', 'POST'] as const)
+    .map((method) => kit.status(resource, method))
+    .filter((status) => status !== undefined);
+  return statuses.length > 0 && statuses.every((status) => ABSENT_STATUSES.has(status));
+}
+
 /** A firewall or a bot protection answers every unpaid caller with 403, and a route that fails answers 5xx. */
 function findRefusalFix(
   failingResources: readonly ResourceObservation[],
@@ -214,7 +226,8 @@ function findRefusalFix(
     );
   if (failingResources.every(({ tool }) => tool !== undefined)) return TOOL_FIX;
   if (haveAll((status) => status === 403)) return FIREWALL_FIX;
-  return haveAll((status) => status >= 500) ? SERVER_FIX : undefined;
+  if (haveAll((status) => status >= 500)) return SERVER_FIX;
+  return failingResources.every((resource) => isAbsent(resource, kit)) ? ABSENT_FIX : undefined;
 }
 
 function isOwn(sources: ResourceObservation['sources']): boolean {

@@ -55,6 +55,7 @@ export type ManifestFacts =
 
 /** Limit for each resource, because a manifest may list thousands of resources. */
 const MAX_ACCEPTS = 20;
+const PRICE_OBJECTS = ['payment', 'pricing', 'x402'];
 const NO_PRICE: StatedPrice = { dollars: null, units: null };
 const METHOD_AND_TARGET = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(\S+)$/i;
 const HTTP_METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
@@ -188,7 +189,19 @@ function readPrice(details: JsonObject): StatedPrice {
     );
     if (stated !== null) return stated;
   }
+  // `{ "payment": { "amount": "0.001", "token": "USDC" } }`
+  for (const name of PRICE_OBJECTS) {
+    const stated = readObjectPrice(details[name]);
+    if (stated !== null) return stated;
+  }
   return readStatedPrice(details) ?? NO_PRICE;
+}
+
+function readObjectPrice(value: JsonValue | undefined): StatedPrice | null {
+  if (!isJsonObject(value)) return null;
+  const { currency, token, price } = value;
+  const named = { ...value, currency: currency ?? token ?? null };
+  return readStatedPrice(named) ?? readStatedPrice({ ...named, amount: price });
 }
 
 function readBaseUnits(option: JsonObject, details: JsonObject): string | null {

@@ -81,6 +81,9 @@ describe('parseManifest', () => {
   test.each([
     [{ price: '0.010000' }, '0.01'],
     [{ price_usd: '0.01' }, '0.01'],
+    [{ payment: { amount: '0.001', token: 'USDC', network: 'base' } }, '0.001'],
+    [{ pricing: { price: '$0.02', currency: 'USD' } }, '0.02'],
+    [{ payment: { amount: '0.001', token: 'STX' } }, null],
     [{ priceUsd: 0.01 }, '0.01'],
     [{ price: 'on request', priceUsd: '0.01' }, '0.01'],
     [{ price: { amount: '0.01', currency: 'USD' } }, '0.01'],
