@@ -2,7 +2,7 @@ import type { FeedOptions, Item } from 'feed';
 import type { PayableState } from '../../scanner/model/payability.ts';
 import type { DirectoryQuery } from '../store/context.ts';
 import type { DirectoryRecord, HistoryRow } from '../store/directory.ts';
-import { DISCLAIMER, reportUrl } from './project.ts';
+import { DISCLAIMER, toReportUrl } from './project.ts';
 
 const SCANNER_NAME = 'x402 Conformance Scanner';
 
@@ -17,7 +17,7 @@ export async function writeHostFeed(
 ): Promise<AtomFeed> {
   const events = findFeedEvents(firstSeenAtMs, history);
   const updatedAtMs = Math.max(firstSeenAtMs, ...events.map(({ atMs }) => atMs));
-  const link = reportUrl(siteUrl, host);
+  const link = toReportUrl(siteUrl, host);
   const items = events.map((event) => {
     const { kind, atMs, text } = event;
     const idSuffix = kind === 'first-seen' ? kind : `${kind}/${new Date(atMs).toISOString()}`;
@@ -28,13 +28,13 @@ export async function writeHostFeed(
     id: toTag(firstSeenAtMs, host, siteUrl),
     title: `${host}: x402 conformance`,
     link,
-    feed: feedUrl(siteUrl, host),
+    feed: toFeedUrl(siteUrl, host),
   };
   return writeAtom(head, { siteUrl, updatedAtMs, items });
 }
 
-export function feedUrl(siteUrl: string, host: string): string {
-  return `${reportUrl(siteUrl, host)}/feed.atom`;
+export function toFeedUrl(siteUrl: string, host: string): string {
+  return `${toReportUrl(siteUrl, host)}/feed.atom`;
 }
 
 /** Returns a tag URI (RFC 4151) of site, day and host. The tag stays the same each time the feed is read. */
@@ -145,7 +145,7 @@ export async function writeDirectoryFeed(
     return {
       id: `${toTag(firstSeenAtMs, host, siteUrl)}/first-seen`,
       title: `${host}: ${text}`,
-      link: reportUrl(siteUrl, host),
+      link: toReportUrl(siteUrl, host),
       date: new Date(firstSeenAtMs),
       description: text,
     };

@@ -1,7 +1,7 @@
 import { InvalidParameter } from '../errors/errors.ts';
 import type { ChangesQuery, DirectoryChange } from '../store/changes.ts';
 import type { Store } from '../store/store.ts';
-import { DISCLAIMER, PROVENANCE, reportUrl } from './project.ts';
+import { DISCLAIMER, PROVENANCE, toReportUrl } from './project.ts';
 
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 1_000;
@@ -54,7 +54,7 @@ function toChange(change: DirectoryChange, siteUrl: string) {
     grade: change.grade,
     score: change.score,
     checksVersion: change.checksVersion,
-    reportUrl: reportUrl(siteUrl, change.host),
+    reportUrl: toReportUrl(siteUrl, change.host),
     previousGrade: change.previousGrade,
     previousScore: change.previousScore,
   };

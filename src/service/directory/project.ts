@@ -24,7 +24,7 @@ function isFeatured(record: DirectoryRecord, nowMs: number): boolean {
 }
 
 /** Returns the query for the records that are featured at `nowMs`, newest first. */
-export function featuredQuery(nowMs: number, pageSize: number): DirectoryQuery {
+export function toFeaturedQuery(nowMs: number, pageSize: number): DirectoryQuery {
   return { sort: 'recent', grade: 'A', sinceMs: nowMs - FEATURED_MS + 1, page: 0, pageSize };
 }
 
@@ -57,7 +57,7 @@ export function toProject(record: DirectoryRecord, settings: ProjectSettings, no
     signals: { registeredIndex, hasRecentSettlement, indexOwnershipVerified, onEcosystemListing },
     ...(settings.revision.showsPayers ? toPayers(record) : {}),
     ...(settings.revision.showsCensus ? { availability: record.availability } : {}),
-    reportUrl: reportUrl(settings.siteUrl, record.host),
+    reportUrl: toReportUrl(settings.siteUrl, record.host),
   };
 }
 
@@ -73,7 +73,7 @@ function toVisibleBranding(record: DirectoryRecord): Omit<Branding, 'category'> 
 }
 
 /** Returns the URL of a host's page on the public site. The page also exists for hosts without a scan. */
-export function reportUrl(siteUrl: string, host: string): string {
+export function toReportUrl(siteUrl: string, host: string): string {
   // A path may contain the colon of a port, but not the brackets of an IPv6 address.
   return `${siteUrl}/o/${encodeURI(host)}`;
 }

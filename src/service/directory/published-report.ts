@@ -4,7 +4,7 @@ import { ALL_GRADES, type Grade } from '../../scanner/model/report.ts';
 import { type FinishedScan, fromStoredReport } from '../scans/finished-scan.ts';
 import type { HostGrade } from '../store/directory.ts';
 import type { Store } from '../store/store.ts';
-import { isFresh, reportUrl } from './project.ts';
+import { isFresh, toReportUrl } from './project.ts';
 
 /** The body of a scan or report answer (interface spec 2.2). */
 export type ReportBody = ReturnType<typeof toReportBody>;
@@ -29,7 +29,7 @@ export function toReportBody(scan: FinishedScan, presentation: ReportPresentatio
     cache,
     checksVersion,
     scannedAt,
-    reportUrl: reportUrl(siteUrl, scan.host),
+    reportUrl: toReportUrl(siteUrl, scan.host),
     ...(paidBy ? { paidBy } : {}),
     ...(saysCharged ? { charged: true as const } : {}),
     ...(exhausted ? { exhausted } : {}),
@@ -61,10 +61,10 @@ export function toFreeReport(report: FreshReport, siteUrl: string): ReportBody {
 }
 
 /** Status of one origin (interface spec 2.1). Facts of the scan are null if the origin was never scanned. */
-export type GradeSummary = ReturnType<typeof gradeSummary>;
+export type GradeSummary = ReturnType<typeof toGradeSummary>;
 
 /** `record` is null if the host was never scanned. An opt-out does not change the summary. */
-export function gradeSummary(
+export function toGradeSummary(
   record: HostGrade | null,
   origin: Origin,
   { siteUrl, nowMs }: { readonly siteUrl: string; readonly nowMs: number },
@@ -79,7 +79,7 @@ export function gradeSummary(
     warnCount: record?.counts.warn ?? null,
     failCount: record?.counts.fail ?? null,
     scannedAt: record && new Date(record.scannedAtMs).toISOString(),
-    reportUrl: reportUrl(siteUrl, origin.host),
+    reportUrl: toReportUrl(siteUrl, origin.host),
   };
 }
 

@@ -8,7 +8,7 @@ import {
   validateUrl,
 } from '../../scanner/guard/origin.ts';
 import { resolveHost } from '../../scanner/guard/resolve.ts';
-import { feedUrl } from '../directory/feeds.ts';
+import { toFeedUrl } from '../directory/feeds.ts';
 import { ScannerFailed } from '../errors/errors.ts';
 import { requireOwner } from '../ownership/change-listing.ts';
 import { createSecret, hashSecret, isSameHash } from '../ownership/token-reader.ts';
@@ -18,7 +18,7 @@ import { findRegistrableDomain } from '../turns/origin-turns.ts';
 import { changeLive, changeWatch, endLive, findWatch } from './change-watch.ts';
 import { toDay } from './look-times.ts';
 import { queueEvents } from './queue-events.ts';
-import { refuseTooMany } from './quotas.ts';
+import { NotAgreed, NotYourWatch, refuseTooMany, WatchJustReplaced } from './quotas.ts';
 import {
   SHOWN_DELIVERIES,
   toPhase,
@@ -27,7 +27,6 @@ import {
   type WatchTiming,
   type WebhookDelivery,
 } from './state.ts';
-import { NotAgreed, NotYourWatch, WatchJustReplaced } from './watch-errors.ts';
 
 type WatchRequest = { readonly webhook: string; readonly listingKey?: string | undefined };
 
@@ -98,7 +97,7 @@ export function createOwnerWatches(options: OwnerWatchesOptions) {
         const deliveries = [...queued.state.deliveries, ...copyWaitingEvents(before, nowMs)];
         return { ...queued, state: { ...queued.state, deliveries } };
       });
-      return { host, secret, endsAt, feedUrl: feedUrl(siteUrl, host) };
+      return { host, secret, endsAt, feedUrl: toFeedUrl(siteUrl, host) };
     },
 
     async status(origin: Origin, secret: string) {

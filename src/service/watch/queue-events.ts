@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type JsonObject, jsonList } from '../../scanner/parse/json/json.ts';
-import { reportUrl } from '../directory/project.ts';
+import { toReportUrl } from '../directory/project.ts';
 import type { WatchUpdate } from './change-watch.ts';
 import type { EventType, WatchState } from './state.ts';
 
@@ -36,7 +36,7 @@ export function queueEvents(
 
 function toBody(event: WatchEvent, host: string, nowMs: number, siteUrl: string): string {
   const { type, before = null, after = null, more = {} } = event;
-  const data = { host, reportUrl: reportUrl(siteUrl, host), ...more };
+  const data = { host, reportUrl: toReportUrl(siteUrl, host), ...more };
   const timestamp = new Date(nowMs).toISOString();
   // Terms of a resource may have many offers. The last offers are cut until the body is small enough.
   for (let count = Math.max(readOffers(before).length, readOffers(after).length); ; count -= 1) {

@@ -1,6 +1,6 @@
 /** Lists of the directory as its size grows: every count is compared with counting by hand. */
 
-import { featuredQuery } from '../../../src/service/directory/project.ts';
+import { toFeaturedQuery } from '../../../src/service/directory/project.ts';
 import type { DirectoryQuery } from '../../../src/service/store/context.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { publishedScan } from '../../service/store/contract/samples.ts';
@@ -110,7 +110,7 @@ async function measure(open: typeof openSeeded, hosts: number, repeats: number) 
     'q, a page far behind',
     toQueries(withSubstrings([...SHORT_SUBSTRINGS, ...LONG_SUBSTRINGS]), listFarPages(hosts / 8)),
   );
-  await run.time('featured', () => store.directory.list(featuredQuery(NOW_MS, 1_000)));
+  await run.time('featured', () => store.directory.list(toFeaturedQuery(NOW_MS, 1_000)));
   await run.time('grades', () => store.directory.countByGrade());
   await run.time('1,000 changes', () => store.changes.list({ sinceMs: 1, limit: 1_000 }));
   await run.time('a snapshot for export', () => store.exports.takeSnapshot(10_000));

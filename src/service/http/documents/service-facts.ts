@@ -101,7 +101,7 @@ export function toOpenApiInfo(config: Pick<Config, 'revision' | 'baseUrl' | 'sit
   };
 }
 
-const VERSION = '0.2';
+const TERMS_VERSION = '0.2';
 const EFFECTIVE_DATE = '2026-08-14';
 
 type Section = { readonly title: string; readonly text: string };
@@ -150,7 +150,7 @@ const MACHINE_SUMMARY =
 /** Makes `/terms.json`. */
 export function toTermsDocument({ baseUrl, siteUrl, isLive, showsCensus }: ServiceFacts) {
   return {
-    version: VERSION,
+    version: TERMS_VERSION,
     effectiveDate: EFFECTIVE_DATE,
     url: `${baseUrl}${PATHS.terms}`,
     contact: siteUrl,

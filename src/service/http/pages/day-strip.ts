@@ -25,6 +25,8 @@ const MAX_LISTED_DATES = 8;
 const DAYS_PER_ROW = 15;
 /** In pixels: the width of the dates on the left. */
 const LABEL_WIDTH = 50;
+/** In pixels: from the top of a row to the baseline of its text. */
+const BASELINE = 16;
 
 /**
  * Draws a square for each day; the last square is today.
@@ -35,8 +37,8 @@ export function drawDayStrip(days: string, nowMs: number): Markup {
   const width = LABEL_WIDTH + DAYS_PER_ROW * CELL_SIZE;
   const height = rows * CELL_SIZE;
   const labels = Array.from({ length: rows }, (_, row) => {
-    const date = toDate(row * DAYS_PER_ROW, days, nowMs).slice(5);
-    return markup`<text x="0" y="${row * CELL_SIZE + 16}" class="soft">${date}</text>`;
+    const monthAndDay = toDate(row * DAYS_PER_ROW, days, nowMs).slice(5);
+    return markup`<text x="0" y="${row * CELL_SIZE + BASELINE}" class="soft">${monthAndDay}</text>`;
   });
   const squares = DAY_WORDS_IN_ORDER.map((word) => drawSquares(word, days));
   return markup`<svg class="picture strip days" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${describeStrip(days, nowMs)}">${labels}${squares}</svg>`;
@@ -45,7 +47,7 @@ export function drawDayStrip(days: string, nowMs: number): Markup {
 /** In pixels: a small square, and the distance to the next one. */
 const SMALL_SIZE = 5;
 const SMALL_STEP = 6;
-/** Heights of the small squares, so that readers do not need the colour. */
+/** In pixels: heights of the small squares. With the heights, readers do not need the colour. */
 const SMALL_HEIGHTS: Readonly<Record<DayWord, number>> = {
   payable: 12,
   not_payable: 6,
@@ -53,10 +55,10 @@ const SMALL_HEIGHTS: Readonly<Record<DayWord, number>> = {
   not_checked: 1,
 };
 
-/** Draws the days as one line of small bars, for rows of a list. `text` is what a screen reader says. */
+/** Draws the days as one line of small squares, for rows of a list. `text` is what a screen reader says. */
 export function drawDaySquares(days: string, text: string): Markup {
   const width = days.length * SMALL_STEP;
-  const bars = DAY_WORDS_IN_ORDER.map((word) => {
+  const squares = DAY_WORDS_IN_ORDER.map((word) => {
     const height = SMALL_HEIGHTS[word];
     const path = findDays(word, days)
       .map((index) => `M${index * SMALL_STEP} 12v-${height}h${SMALL_SIZE}v${height}z`)
@@ -65,7 +67,7 @@ export function drawDaySquares(days: string, text: string): Markup {
       ? markup``
       : markup`<path d="${path}" class="cell-${DAY_MARKS[word].state}"/>`;
   });
-  return markup`<svg class="squares" width="${width}" height="12" viewBox="0 0 ${width} 12" role="img" aria-label="${text}">${bars}</svg>`;
+  return markup`<svg class="squares" width="${width}" height="12" viewBox="0 0 ${width} 12" role="img" aria-label="${text}">${squares}</svg>`;
 }
 
 /** Draws all squares of one word as one path and one text, which halves the size of the markup. */
@@ -77,7 +79,7 @@ function drawSquares(word: DayWord, days: string): Markup {
     .map((index) => `M${toX(index)} ${toY(index)}h${SQUARE_SIZE}v${SQUARE_SIZE}h-${SQUARE_SIZE}z`)
     .join('');
   const middles = indexes.map((index) => toX(index) + SQUARE_SIZE / 2).join(' ');
-  const baselines = indexes.map((index) => toY(index) + 16).join(' ');
+  const baselines = indexes.map((index) => toY(index) + BASELINE).join(' ');
   return markup`<path d="${squares}" class="cell-${state}"/><text x="${middles}" y="${baselines}" class="mark-${state}">${mark.repeat(indexes.length)}</text>`;
 }
 

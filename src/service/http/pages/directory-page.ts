@@ -12,9 +12,9 @@ type DirectoryPageInput = {
   /** Number of all hosts that match the query. */
   readonly count: number;
   readonly projects: readonly Project[];
-  /** False: this revision does not filter by grade, and its records do not say who can pay. */
+  /** True if this revision filters by grade, and its records say who can pay. */
   readonly showsPayers: boolean;
-  /** False: this revision shows no census. */
+  /** True if this revision shows the census. */
   readonly showsCensus: boolean;
   /** URL of the directory's feed without filters; null if this revision has none. */
   readonly feedUrl: string | null;
@@ -73,7 +73,7 @@ const PAYABLE: Filter = {
   ],
 };
 
-/** The page with all listed hosts. It works without a script: each filter is a link that keeps the other filters. */
+/** Makes the page of all listed hosts. It needs no script: each filter is a link that keeps the other filters. */
 export function toDirectoryPage(input: DirectoryPageInput) {
   const { query, count, projects, showsPayers, showsCensus, feedUrl } = input;
   const { page, pageSize } = query;
@@ -91,10 +91,11 @@ export function toDirectoryPage(input: DirectoryPageInput) {
     summary: 'Every listed x402 seller with its grade, who can pay it, and from which price',
     q: query.q ?? '',
     filters: filters.map((filter) => toFilterView(filter, query)),
-    widen: listWiderSearches(filters, query),
+    widerSearches: listWiderSearches(filters, query),
     hiddenFields: listHiddenFields(query),
     rows: projects.map((project) => toRow(project)),
     range: toRange(page * pageSize, projects.length, count),
+    // The page before one that is too far is the last page.
     previous: page > 0 ? toLink({ ...query, page: Math.min(page - 1, lastPage) }) : null,
     next: page < lastPage ? toLink({ ...query, page: page + 1 }) : null,
     feed: feedUrl === null ? null : `${feedUrl}${toFilterText(query)}`,
@@ -111,15 +112,15 @@ function toFilterView({ name, label, choices }: Filter, query: DirectoryQuery) {
     choices: choices.map((choice) => ({
       label: choice.label,
       isCurrent: query[name] === choice.value,
-      // Another filter has other pages.
+      // Another choice has other pages, so its list begins at the first.
       href: toLink({ ...query, [name]: choice.value, page: 0 }),
     })),
   };
 }
 
-/** Links that each leave one filter out, and at last all of them. */
+/** Lists links that each leave one filter out, and at last a link that leaves all of them out. */
 function listWiderSearches(filters: readonly Filter[], query: DirectoryQuery) {
-  const active = filters
+  const searches = filters
     .filter(({ name }) => name !== 'sort' && query[name] !== undefined)
     .map(({ name, label, choices }) => {
       const choice = choices.find(({ value }) => value === query[name]);
@@ -128,12 +129,14 @@ function listWiderSearches(filters: readonly Filter[], query: DirectoryQuery) {
     });
   const q = query.q ?? '';
   if (q !== '') {
-    active.push({ label: `without “${q}”`, href: toLink({ ...query, q: '', page: 0 }) });
+    searches.push({ label: `without “${q}”`, href: toLink({ ...query, q: '', page: 0 }) });
   }
-  return active.length < 2 ? active : [...active, { label: 'all origins', href: '/directory' }];
+  return searches.length < 2
+    ? searches
+    : [...searches, { label: 'all origins', href: '/directory' }];
 }
 
-/** The filters that the search form sends along. */
+/** Lists the filters that the search form sends along. The default order needs no field. */
 function listHiddenFields({ sort, grade, category, verified, payable }: DirectoryQuery) {
   const order = sort === 'grade' ? sort : undefined;
   return Object.entries({ sort: order, grade, category, verified, payable }).flatMap(

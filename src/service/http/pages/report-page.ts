@@ -10,7 +10,7 @@ import {
   INDEX_NAMES,
   isWorthShowing,
 } from '../../../scanner/report/indexed-words.ts';
-import { reportUrl } from '../../directory/project.ts';
+import { toReportUrl } from '../../directory/project.ts';
 import { findGradeRank, type GradeSummary } from '../../directory/published-report.ts';
 import type { HistoryRow } from '../../store/directory.ts';
 import { describeDays, drawDayStrip } from './day-strip.ts';
@@ -127,7 +127,7 @@ export function toReportPage(input: ReportPageInput) {
       ...listCopyableRequests({ ...input, origin: summary.origin }),
       toLocalScan({ origin: summary.origin }),
     ],
-    badgeMarkdown: `[![x402 grade](${input.siteUrl}/badge/${encodeURI(host)}.svg)](${reportUrl(input.siteUrl, host)})`,
+    badgeMarkdown: `[![x402 grade](${input.siteUrl}/badge/${encodeURI(host)}.svg)](${toReportUrl(input.siteUrl, host)})`,
   };
 }
 

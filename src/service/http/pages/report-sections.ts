@@ -46,8 +46,8 @@ export function toReportFindings(
   isBrief = false,
 ) {
   const maxBytes = isBrief ? MAX_BRIEF_EVIDENCE_BYTES : MAX_EVIDENCE_BYTES;
-  const payment = { ...report, isUnjudged: isUnjudged(report) };
-  const costs = listScoreCosts(report.results, SCORINGS[catalog.scoring], payment);
+  const buyerFacts = { ...report, isUnjudged: isUnjudged(report) };
+  const costs = listScoreCosts(report.results, SCORINGS[catalog.scoring], buyerFacts);
   const pointsById = new Map(costs.map((cost) => [cost.id, cost.points]));
   const groupsByCause = groupByRootCause(report.results);
   const causeById = new Map(
@@ -65,7 +65,9 @@ export function toReportFindings(
   const listedRows = rows.filter(
     (row) => isOwnFinding(row) || (row.cause !== null && !consequences.includes(row)),
   );
-  const problems = listedRows.filter(({ status }) => status !== 'pass').map(withConsequences);
+  const problems = listedRows
+    .filter(({ status }) => status !== 'pass')
+    .map((row) => withConsequences(row, consequences));
   const first = findCostliest(problems, costs);
   const categories = catalog.categories.map(({ key, label }) => {
     const isInCategory = ({ category }: FindingRow) => category === key;
@@ -88,12 +90,12 @@ export function toReportFindings(
     .map(({ id }) => id);
   const unevaluated = { count: causeById.size, text: formatUnevaluated(groupsByCause, failedIds) };
   return { first, categories, undetermined, unevaluated, costs };
+}
 
-  function withConsequences(row: FindingRow): PageFinding {
-    const ownConsequences = consequences.filter(({ cause }) => cause === row.id);
-    const cost = ownConsequences.reduce((sum, { points }) => sum + points, row.points);
-    return { ...row, consequences: ownConsequences, cost };
-  }
+function withConsequences(row: FindingRow, consequences: readonly FindingRow[]): PageFinding {
+  const ownConsequences = consequences.filter(({ cause }) => cause === row.id);
+  const cost = ownConsequences.reduce((sum, { points }) => sum + points, row.points);
+  return { ...row, consequences: ownConsequences, cost };
 }
 
 /** Finds the findings that cost the most points. Findings of equal cost keep their order in `costs`. */
@@ -251,7 +253,7 @@ function writePrice(offer: OfferPayability): string | null {
   return price === null ? null : `$${formatDollars(price.dollars)}, ${price.name}`;
 }
 
-/** "0x833589…2913". The API's report has the whole text. */
+/** "0x833589fcd6eDb…2913". A cut can split a character outside the BMP, so each half is made well-formed. */
 function shorten(text: string): string {
   return text.length > 24
     ? `${text.slice(0, 15).toWellFormed()}…${text.slice(-4).toWellFormed()}`

@@ -126,11 +126,15 @@ const STATES = {
 type CellState = keyof typeof STATES;
 const STATE_NAMES = Object.keys(STATES) as CellState[]; // the keys of a closed record
 
-/** In pixels: a square and the gap after it, the width of the times, and the height of the check ids. */
+/** In pixels: a square and the gap after it. */
 const CELL_SIZE = 24;
 const SQUARE_SIZE = CELL_SIZE - 2;
+/** In pixels: the width of the times on the left. */
 const TIME_WIDTH = 44;
+/** In pixels: the height of the check ids at the top. */
 const HEAD_HEIGHT = 16;
+/** In pixels: from the top of a row to the baseline of its text. */
+const BASELINE = 16;
 
 /** Draws the results of one category in the scans of a day: each row is a scan, each column a check. */
 export function drawCheckStrip(
@@ -152,7 +156,7 @@ export function drawCheckStrip(
   const lines = rows.map(({ time, cells }, row) => {
     const y = HEAD_HEIGHT + row * CELL_SIZE;
     const states = STATE_NAMES.map((state) => drawCells(state, cells, y));
-    return markup`<text x="0" y="${y + 16}" class="soft">${time}</text>${states}`;
+    return markup`<text x="0" y="${y + BASELINE}" class="soft">${time}</text>${states}`;
   });
   const text = `${label}. ${rows.map(({ time, cells }) => `${time}: ${describeCells(cells)}`).join('; ')}`;
   return markup`<svg class="picture strip" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${text}">${ids}${lines}</svg>`;
@@ -170,7 +174,7 @@ function drawCells(state: CellState, cells: readonly Cell[], y: number): Markup 
     .join('');
   const middles = columns.map(toMiddle).join(' ');
   const marks = STATES[state].mark.repeat(columns.length);
-  return markup`<path d="${squares}" class="cell-${state}"/><text x="${middles}" y="${y + 16}" class="mark-${state}">${marks}</text>`;
+  return markup`<path d="${squares}" class="cell-${state}"/><text x="${middles}" y="${y + BASELINE}" class="mark-${state}">${marks}</text>`;
 }
 
 /** "6 pass, P4 fail, P6 warn" */

@@ -75,14 +75,14 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
     prices: {
       picture:
         p10 === null || p50 === null || p90 === null ? null : drawPriceRange({ p10, p50, p90 }),
-      told: listToldPrices(prices),
+      phrases: listPricePhrases(prices),
       count: prices.count,
     },
   };
 }
 
-/** One phrase for each percentile that is told. */
-function listToldPrices({ p10, p50, p90 }: Statistics['prices']): readonly string[] {
+/** Returns one phrase for each percentile that is not null. */
+function listPricePhrases({ p10, p50, p90 }: Statistics['prices']): readonly string[] {
   const percentiles = [
     ['10 %', p10],
     ['half', p50],

@@ -7,9 +7,9 @@ import { oneOf } from '../../../scanner/model/shapes.ts';
 import type { Revision } from '../../config/revision.ts';
 import {
   DISCLAIMER,
-  featuredQuery,
   PROVENANCE,
   type Project,
+  toFeaturedQuery,
   toProject,
 } from '../../directory/project.ts';
 import { UnknownProject } from '../../errors/errors.ts';
@@ -189,7 +189,7 @@ const featuredRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, { sto
     },
     async handler() {
       const nowMs = store.now();
-      const { count, records } = await store.directory.list(featuredQuery(nowMs, MAX_FEATURED));
+      const { count, records } = await store.directory.list(toFeaturedQuery(nowMs, MAX_FEATURED));
       const projects = records.map((record) => toProject(record, config, nowMs));
       return { count, disclaimer: DISCLAIMER, provenance: PROVENANCE, projects };
     },

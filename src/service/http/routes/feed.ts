@@ -62,6 +62,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
     },
   });
 
+  // The next feed is an offer of the directory, which also revisions without feeds have.
   if (config.revision.offers.feed === undefined) return;
   app.offer('directory', {
     method: 'GET',

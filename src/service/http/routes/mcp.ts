@@ -39,7 +39,7 @@ async function loadSdk() {
 /** Large enough for the two reports that `diff_reports` takes. */
 const BODY_LIMIT_BYTES = 256 * 1_024;
 const SEARCH_PAGE_SIZE = 20;
-/** Clients give up after 60 s. */
+/** Clients that use the MCP SDK give up after 60 s, its default. */
 const ANSWER_WITHIN_MS = 55_000;
 const LOOPBACK_NAMES: ReadonlySet<string> = new Set(['localhost', '127.0.0.1', '::1', '[::1]']);
 
@@ -49,7 +49,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
     url: PATHS.mcp,
     schema: { hide: true },
     bodyLimit: BODY_LIMIT_BYTES,
-    onRequest: async (request) => refuseOtherSites(request, options),
+    onRequest: async (request) => refuseForeignPage(request, options),
     preHandler: [refuseBatch, refuseMalformedCall, createCallCounter(app, options)],
     errorHandler: async (error, { body }) => {
       // `charged` becomes null: the gate has not read the payment, and an earlier request may have charged it.
@@ -74,6 +74,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
       });
       // The types of the SDK do not allow the compiler option `exactOptionalPropertyTypes`.
       await server.connect(transport as Parameters<typeof server.connect>[0]);
+      // The SDK writes to the raw response, so the headers that our hooks have set are copied to it.
       reply.hijack();
       for (const [name, value] of Object.entries(reply.getHeaders())) {
         if (value !== undefined) reply.raw.setHeader(name, value);
@@ -87,7 +88,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
  * Protects an instance on a loopback address from pages of other sites. A page in a browser on this machine
  * could call the instance, or the site's host name could resolve to the loopback address (DNS rebinding).
  */
-function refuseOtherSites(
+function refuseForeignPage(
   { hostname, headers: { origin } }: FastifyRequest,
   { config: { host, baseUrl, siteUrl } }: Pick<McpRouteOptions, 'config'>,
 ): void {
@@ -114,8 +115,7 @@ async function refuseBatch({ body }: FastifyRequest): Promise<void> {
 }
 
 /**
- * Refuses calls for which the SDK would answer an internal error. `src/service/http/routes/sold-scan.ts` checks the nesting of
- * a payment.
+ * Refuses calls for which the SDK would answer an internal error. `sold-scan.ts` checks the nesting of a payment.
  */
 async function refuseMalformedCall({ body }: FastifyRequest): Promise<void> {
   const exceededLimit = nameExceededLimit(body, findPayment(body));

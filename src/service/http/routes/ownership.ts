@@ -108,17 +108,18 @@ export const ownershipRoutes: FastifyPluginAsync<RouteContext> = async (app, par
   });
 };
 
+/** Registers a POST route that gives `handle` the origin which the body names, and the client. */
 export function offerToOwner<Body extends TSchema>(
   app: FastifyInstance,
   parts: RouteContext,
   operation: OperationId,
-  { url, body, answer, errors, handle, ...texts }: OwnerRoute<Body>,
+  { url, body: bodySchema, answer, errors, handle, ...texts }: OwnerRoute<Body>,
 ): void {
   const response = { 200: answer, ...errorResponses('invalid_url', ...BODY_ERRORS, ...errors) };
   app.offer(operation, {
     method: 'POST',
     url,
-    schema: { tags: ['ownership'], ...texts, body, response },
+    schema: { tags: ['ownership'], ...texts, body: bodySchema, response },
     async handler(request, reply) {
       // Caches must not keep the answers, which hold a secret or a fact that can change at any time.
       reply.header('cache-control', 'no-store');

@@ -56,7 +56,7 @@ export const preflightRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (
   });
 };
 
-const nullableText = nullable(text);
+const textOrNull = nullable(text);
 const reasonCodes = Object.keys(VERDICT_BY_REASON) as ReasonCode[]; // the keys of a closed record
 
 const preflightSchema = Type.Unsafe<Preflight>(
@@ -72,7 +72,7 @@ const preflightSchema = Type.Unsafe<Preflight>(
       terms: nullable(
         Type.Object({
           x402Version: nullable(Type.Integer()),
-          resourceUrl: nullableText,
+          resourceUrl: textOrNull,
           payableBy: nullable(
             oneOf(
               PAYABLE_BY,
@@ -84,11 +84,11 @@ const preflightSchema = Type.Unsafe<Preflight>(
               pointer: Type.String({
                 description: 'JSON pointer into the challenge, such as "/accepts/0".',
               }),
-              scheme: nullableText,
-              network: nullableText,
-              asset: nullableText,
+              scheme: textOrNull,
+              network: textOrNull,
+              asset: textOrNull,
               amount: nullable(Type.String({ description: 'In base units of the asset.' })),
-              payTo: nullableText,
+              payTo: textOrNull,
               maxTimeoutSeconds: nullable(Type.Number()),
               price: nullable(
                 Type.String({ description: 'Such as "0.05 USDC"; null for an unknown asset.' }),

@@ -4,9 +4,9 @@ import { ALL_GRADES, type Grade } from '../../../scanner/model/report.ts';
 import { oneOf } from '../../../scanner/model/shapes.ts';
 import {
   findFreshReport,
-  gradeSummary,
   type ReportBody,
   toFreeReport,
+  toGradeSummary,
 } from '../../directory/published-report.ts';
 import { NoFreshReport, ScannerFailed, StoreUnavailable } from '../../errors/errors.ts';
 import { SCORE_NOTE } from '../documents/service-facts.ts';
@@ -53,7 +53,7 @@ export const statusRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app,
     async handler({ query }) {
       const origin = parseRequestedOrigin(query.url, parts);
       const grade = await store.directory.findGrade(origin.host);
-      return gradeSummary(grade, origin, { siteUrl: config.siteUrl, nowMs: store.now() });
+      return toGradeSummary(grade, origin, { siteUrl: config.siteUrl, nowMs: store.now() });
     },
   });
 };

@@ -50,7 +50,7 @@ const statusSchema = Type.Object({
   ),
 });
 
-/** Owners name their watch by its secret. */
+/** The routes of an existing watch. Its owner names the watch by its secret. */
 const SECRET_ROUTES = [
   {
     operation: 'watchStatus',

@@ -61,7 +61,7 @@ describe('/statistics', () => {
     const prices = { p10: null, p50: 0.01, p90: null, count: 20 };
     expect(toStatisticsPage({ ...statistics, prices }, []).prices).toEqual({
       picture: null,
-      told: ['half ask at most $0.01'],
+      phrases: ['half ask at most $0.01'],
       count: 20,
     });
   });

@@ -92,7 +92,7 @@ function createChangesRoute(
   };
 }
 
-/** The answer is stored in chunks before the payment is settled. */
+/** The route stores its answer in chunks before the payment is settled, because the answer can be large. */
 function createExportRoute({ config, store }: SellingOptions, offer: PaidOffer): PaidRoute<null> {
   const snapshots = new ExportSnapshots({ store, siteUrl: config.siteUrl, headers: JSON_HEADERS });
   return {

@@ -164,7 +164,10 @@ function createScanAnswers(
   };
 }
 
-/** `json` is the text of a JSON object that is not empty. */
+/**
+ * Adds the recording to `json`, the text of a JSON object that is not empty. `recording` is null if none was kept, and
+ * has no text if it was too large.
+ */
 function addRecording(json: string, recording: StoredRecording | null): string {
   const reason = recording === null ? RECORDING_NOT_KEPT : RECORDING_TOO_LARGE;
   const member = recording?.text

@@ -17,7 +17,7 @@ import type { RouteContext } from '../route-context.ts';
 /** This module is loaded at the first request, because it imports the parsers of offers. */
 const importHomePage = () => import('../../pages/home-page.ts');
 
-/** Parameters of the directory, which an older front page had. */
+/** Parameters of the directory, which was once part of the front page. Old links with them are redirected. */
 const querystring = Type.Object({
   q: Type.Optional(Type.String({ maxLength: 253 })),
   page: Type.Optional(Type.String({ pattern: '^\\d{1,6}$' })),
@@ -29,8 +29,8 @@ export const homeRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, pa
     '/',
     { config: { offer: DOCUMENT_OFFER }, schema: { hide: true, querystring } },
     async ({ query }, reply) => {
-      const isOfDirectory = query.q !== undefined || query.page !== undefined;
-      if (!isOfDirectory) return sendHome(reply, { typedUrl: '', answer: null });
+      const isDirectoryLink = query.q !== undefined || query.page !== undefined;
+      if (!isDirectoryLink) return sendHome(reply, { typedUrl: '', answer: null });
       const parameters = new URLSearchParams(Object.entries(query));
       return reply.redirect(`/directory?${parameters}`, 301);
     },
@@ -82,7 +82,7 @@ const formSchema = Type.Object({
 
 type FormFields = Static<typeof formSchema>;
 
-/** Answers the form of the front page: redirects to the report of a listed host, or makes a preflight of another host. */
+/** Answers the form of the front page: redirects to the report of a listed host, or judges another one by a preflight. */
 const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, options) => {
   const { config, sendHome } = options;
   const offer = config.revision.offers.preflight;
@@ -105,7 +105,7 @@ const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, option
     {
       config: { offer: DOCUMENT_OFFER },
       schema: { hide: true, body: formSchema },
-      onRequest: async (request) => refuseOtherSites(request, options),
+      onRequest: async (request) => refuseForeignForm(request, options),
       preHandler: countPreflight ? [countPreflight] : [],
       errorHandler: async (error, request, reply) => {
         const { status, message, retryAfterSec } = toServiceError(error, request);
@@ -125,18 +125,19 @@ const answerRoute: FastifyPluginAsyncTypebox<AnswerOptions> = async (app, option
       }
       const { host } = target.origin;
       const record = await options.store.directory.get(host);
+      // A revision without preflights sends the visitor to the report page in any case.
       if (record?.listed === true || offer === undefined) {
         const reportPage = `/o/${host}`;
         if (form.fragment === undefined) return reply.redirect(reportPage, 303);
         return reply.code(204).header('location', reportPage).send();
       }
-      return send(reply, form, await runPreflight(target, ip, options));
+      return send(reply, form, await answerByPreflight(target, ip, options));
     },
   );
 };
 
 /** Refuses forms on other sites, because such a form could use up the rate limit of the visitor. */
-function refuseOtherSites(
+function refuseForeignForm(
   { headers, host }: FastifyRequest,
   { config: { baseUrl, siteUrl } }: Pick<RouteContext, 'config'>,
 ): void {
@@ -166,7 +167,7 @@ function toProblem({ reason, message }: OriginRefused, text: string): AnswerView
   return { problem: message, search: reason === 'single_label' ? text : null };
 }
 
-async function runPreflight(
+async function answerByPreflight(
   { origin, path }: PreflightTarget,
   ip: string,
   { preflight, config: { baseUrl, revision } }: RouteContext,

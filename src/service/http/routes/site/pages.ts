@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { toServiceError } from '../../../../../plugins/error-answers.ts';
 import { PREDICATE_PATH } from '../../../../scanner/attestation/statement.ts';
 import { explainCheck } from '../../../../scanner/engine/catalog/catalog.ts';
+import type { Grade } from '../../../../scanner/model/report.ts';
 import { oneOf } from '../../../../scanner/model/shapes.ts';
 import { scannerUserAgent } from '../../../../scanner/probe/client/user-agent.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
@@ -141,10 +142,14 @@ function toGradeText(record: DirectoryRecord | null): BadgeText {
 function toDaysText(record: DirectoryRecord | null): BadgeText {
   const { payableDays = 0, checkedDays = 0 } = record?.availability ?? {};
   if (checkedDays === 0) return { message: 'not checked yet', color: UNKNOWN_COLOUR };
-  const share = payableDays / checkedDays;
-  const colourGrade = share >= 6 / 7 ? 'A' : share >= 1 / 2 ? 'C' : 'F';
   const message = describePayableDays({ payableDays, checkedDays });
-  return { message, color: GRADE_COLOURS[colourGrade] };
+  return { message, color: GRADE_COLOURS[toColourGrade(payableDays / checkedDays)] };
+}
+
+/** Returns the grade whose colour shows a share of payable days. "A" has the limit of the filter `payable=week`. */
+function toColourGrade(share: number): Grade {
+  if (share >= 6 / 7) return 'A';
+  return share >= 1 / 2 ? 'C' : 'F';
 }
 
 const statisticsQuery = Type.Object({ days: Type.Optional(Type.String({ maxLength: 3 })) });

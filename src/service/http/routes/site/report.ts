@@ -2,9 +2,9 @@ import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { Type } from 'typebox';
 import { formatPrice } from '../../../../../plugins/offers.ts';
 import { DOCUMENT_OFFER } from '../../../config/revision.ts';
-import { feedUrl } from '../../../directory/feeds.ts';
+import { toFeedUrl } from '../../../directory/feeds.ts';
 import { isFresh } from '../../../directory/project.ts';
-import { findFreshReport, gradeSummary } from '../../../directory/published-report.ts';
+import { findFreshReport, toGradeSummary } from '../../../directory/published-report.ts';
 import { type FinishedScan, fromStoredReport } from '../../../scans/finished-scan.ts';
 import type { DirectoryRecord, HistoryRow } from '../../../store/directory.ts';
 import type { Store } from '../../../store/store.ts';
@@ -47,7 +47,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       }
       const nowMs = store.now();
       // Summary and sub-scores come from one row, because a scan could be published between two reads.
-      const summary = gradeSummary(record, origin, { siteUrl, nowMs });
+      const summary = toGradeSummary(record, origin, { siteUrl, nowMs });
       const [history, gradeCounts, freshReport] = await Promise.all([
         store.history.list(origin.host, MAX_HISTORY_ROWS),
         store.directory.countByGrade(),
@@ -78,7 +78,7 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       const hasFeed = record !== null && revision.offers.feed !== undefined;
       const links = {
         category: record?.branding.category ?? null,
-        feed: hasFeed ? feedUrl(siteUrl, record.host) : null,
+        feed: hasFeed ? toFeedUrl(siteUrl, record.host) : null,
         proof: toProofUrl(freshReport, config),
         hasWatch: revision.offers.watch !== undefined,
       };
@@ -105,10 +105,9 @@ function toProofUrl(
   scan: FinishedScan | null,
   { baseUrl, revision }: RouteContext['config'],
 ): string | null {
-  const isSigned = revision.offers.attestation !== undefined && scan?.observationsSha256;
-  return isSigned
-    ? `${baseUrl}/v1/attestation?url=${encodeURIComponent(scan.report.origin)}`
-    : null;
+  if (scan === null || scan.observationsSha256 === null) return null;
+  if (revision.offers.attestation === undefined) return null;
+  return `${baseUrl}/v1/attestation?url=${encodeURIComponent(scan.report.origin)}`;
 }
 
 /** Reads the published scans of the last 24 hours, newest first. Results of older scans are deleted. */
