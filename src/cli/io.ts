@@ -1,7 +1,8 @@
 import { chmod, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import type { TSchema } from 'typebox';
 import type { JsonValue } from '../scanner/model/json.ts';
-import { messageOf, UsageError } from './usage.ts';
+import { messageOf } from '../scanner/model/redact.ts';
+import { UsageError } from './usage.ts';
 
 export type Streams = {
   readonly out: NodeJS.WriteStream;

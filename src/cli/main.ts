@@ -2,11 +2,12 @@
 import { enableCompileCache } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { loadEnvFile } from '../scanner/environment/env-file.ts';
+import { messageOf } from '../scanner/model/redact.ts';
 import { cleanText } from '../scanner/parse/text/text.ts';
 import { readPackageVersion } from '../scanner/probe/client/user-agent.ts';
 import { defuseCommands } from './formatters/escapes.ts';
 import type { Streams } from './io.ts';
-import { COMMAND_NAMES, type CommandName, messageOf, USAGES, usageLine } from './usage.ts';
+import { COMMAND_NAMES, type CommandName, USAGES, usageLine } from './usage.ts';
 
 type Command = (
   args: readonly string[],

@@ -2,13 +2,13 @@
  * `--source /openapi.json=docs/openapi.json` maps a document of the origin to a file of the repository.
  * A finding then names the file and the line to change.
  */
-
 import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Node } from 'jsonc-parser';
+import { messageOf } from '../scanner/model/redact.ts';
 import type { CheckResult } from '../scanner/model/report.ts';
-import { messageOf, UsageError } from './usage.ts';
+import { UsageError } from './usage.ts';
 
 export type SourceLocation = {
   /** The path as the user typed it, with forward slashes. */

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { messageOf } from '../scanner/model/redact.ts';
 
 export const COMMAND_NAMES = [
   'scan',
@@ -171,10 +172,6 @@ export function readFlags<const T extends NonNullable<ParseArgsConfig['options']
     const [problem] = messageOf(error).split(/\n|\. To specify /);
     throw new UsageError(`${problem} (${showCall(command)} --help lists the flags)`);
   }
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Throws a UsageError that lists the accepted values. */

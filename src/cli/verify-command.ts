@@ -1,5 +1,4 @@
 /** `verify FILE`: proves a signed report by its keys and, with a recording, by judging it again. */
-
 import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../scanner/attestation/envelope.ts';
 import { readKeySet, type VerificationKey } from '../scanner/attestation/key-set.ts';
 import {
@@ -9,6 +8,7 @@ import {
 } from '../scanner/attestation/prove-envelope.ts';
 import { readStatement } from '../scanner/attestation/statement.ts';
 import { OriginRefused } from '../scanner/guard/failures.ts';
+import { messageOf } from '../scanner/model/redact.ts';
 import { cleanText } from '../scanner/parse/text/text.ts';
 import { parsePreflightUrl } from '../scanner/preflight/result.ts';
 import { createProbeClient } from '../scanner/probe/client/client.ts';
@@ -16,7 +16,7 @@ import { scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
 import { policyFor } from './allow-private.ts';
 import { defuseCommands } from './formatters/escapes.ts';
 import { readJson, readText, type Streams, write } from './io.ts';
-import { messageOf, readFlags, UsageError, usageLine } from './usage.ts';
+import { readFlags, UsageError, usageLine } from './usage.ts';
 
 const KEY_SET_PATH = '/.well-known/jwks.json';
 const MAX_LINE_CHARS = 1_000;

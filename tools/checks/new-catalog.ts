@@ -8,6 +8,7 @@ import {
 } from '../../src/scanner/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import { createPool } from '../../src/scanner/engine/judging-pool.ts';
+import { messageOf } from '../../src/scanner/model/redact.ts';
 import { writeChecksReadme } from './checks-readme.ts';
 import { compareCatalogs, renderComparison } from './compare-catalogs.ts';
 import { toNextChecksVersion } from './next-checks-version.ts';
@@ -62,8 +63,7 @@ function readArguments() {
     });
     if (parsed.positionals.length <= 1) return parsed;
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ToolUsageError(`${why}\n${USAGE}`);
+    throw new ToolUsageError(`${messageOf(error)}\n${USAGE}`);
   }
   throw new ToolUsageError(USAGE);
 }

@@ -10,6 +10,7 @@ import {
 } from '../../src/scanner/engine/catalog/discover-checks.ts';
 import type { CheckDefinition } from '../../src/scanner/engine/define-check.ts';
 import type { ObservationName } from '../../src/scanner/model/observations.ts';
+import { messageOf } from '../../src/scanner/model/redact.ts';
 import { ENGINE_OUTCOMES } from '../../src/scanner/model/verdict.ts';
 import { findRelationBreaches } from './check-relations.ts';
 import type { Finding, HouseRule } from './finding.ts';
@@ -187,7 +188,7 @@ async function loadCases(tree: SourceTree, file: string): Promise<Cases | Findin
       typeof module === 'object' && module !== null && 'default' in module && module.default;
     return Value.Parse(Cases, exported);
   } catch (error) {
-    const [why] = String(error instanceof Error ? error.message : error).split('\n');
+    const [why] = messageOf(error).split('\n');
     return toFinding(
       file,
       `cannot be read (${why}): its default export is a list of cases, see CheckCase`,

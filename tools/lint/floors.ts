@@ -29,7 +29,7 @@ const WINGS: Wings = {
     mcp: ['engine', 'model', 'parse', 'preflight', 'report'],
   },
   cli: {
-    'pay-test': ['guard', 'parse'],
+    'pay-test': ['guard', 'model', 'parse'],
     commands:
       'attestation clients engine environment guard indexes mcp model parse patches pay-test preflight probe report scan'.split(
         ' ',

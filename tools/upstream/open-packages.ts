@@ -2,6 +2,7 @@
 import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { messageOf } from '../../src/scanner/model/redact.ts';
 import { isJsonObject, type JsonValue } from '../../src/scanner/parse/json/json.ts';
 
 /** Names the folder or flag that cannot be used, on one line. */
@@ -89,7 +90,7 @@ async function loadPackage({ name, folder, exports }: Manifest): Promise<Officia
     try {
       entries.set(entry, await import(pathToFileURL(join(folder, file)).href));
     } catch (error) {
-      const [reason = ''] = String(error instanceof Error ? error.message : error).split('\n');
+      const [reason = ''] = messageOf(error).split('\n');
       failed.set(entry, reason);
       lacksDependency ||=
         error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND';

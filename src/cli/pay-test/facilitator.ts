@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { readMembers } from '../../scanner/model/json.ts';
 import {
   judgePayment,
   listEvmNames,
   listEvmNetworks,
   type Members,
   readNonce,
-  toMembers,
 } from './judge-payment.ts';
 import { Ledger, type Step } from './ledger.ts';
 import { parseJsonBody } from './replies.ts';
@@ -131,9 +131,9 @@ export class TestFacilitator {
     }
     const step = (['verify', 'settle'] as const).find((name) => path.endsWith(`/${name}`));
     if (step === undefined || request.method !== 'POST') return sendJson(response, 404, {});
-    const body = toMembers(parseJsonBody(await readUpTo(request, MAX_BODY_BYTES)));
-    const payload = toMembers(body['paymentPayload']);
-    const requirements = toMembers(body['paymentRequirements']);
+    const body = readMembers(parseJsonBody(await readUpTo(request, MAX_BODY_BYTES)));
+    const payload = readMembers(body['paymentPayload']);
+    const requirements = readMembers(body['paymentRequirements']);
     const nonce = readNonce(payload);
     const fault = this.#faults.get(`${step} ${nonce}`) ?? null;
     const answer = await this.#answerStep(step, payload, requirements, fault);

@@ -1,4 +1,5 @@
 import { getAddress, isAddress, recoverTypedDataAddress } from 'viem';
+import { readMembers } from '../../scanner/model/json.ts';
 import { KNOWN_ASSETS } from '../../scanner/parse/x402/known-assets.ts';
 import { toCaip2, V1_NETWORKS } from '../../scanner/parse/x402/networks.ts';
 
@@ -23,11 +24,6 @@ type Judgement =
 /** A payment must stay valid this long, so that it can still be settled. @x402/evm has the same value. */
 const MIN_VALIDITY_SEC = 6;
 
-/** Returns no members for a value that is not an object. */
-export function toMembers(value: unknown): Members {
-  return typeof value === 'object' && value !== null ? { ...value } : {};
-}
-
 /** Returns the nonce in lower case; an empty text if the payload has no nonce. */
 export function readNonce(payload: Members): string {
   return toText(readAuthorization(payload)['nonce']).toLowerCase();
@@ -51,7 +47,7 @@ export async function judgePayment({
 
 function findTermFault(payload: Members, requirements: Members, amount: string): string | null {
   const { to, value, validAfter, validBefore, nonce } = readAuthorization(payload);
-  const network = toMembers(payload['accepted'])['network'] ?? payload['network'];
+  const network = readMembers(payload['accepted'])['network'] ?? payload['network'];
   if (parseChainId(toText(network)) !== parseChainId(toText(requirements['network'])))
     return 'network_mismatch';
   if (!/^0x[0-9a-f]{64}$/i.test(toText(nonce))) return 'invalid_payload';
@@ -69,10 +65,10 @@ function findTermFault(payload: Members, requirements: Members, amount: string):
 
 async function recoverSigner(payload: Members, requirements: Members): Promise<string | null> {
   const { from, to, value, validAfter, validBefore, nonce } = readAuthorization(payload);
-  const { name, version } = toMembers(requirements['extra']);
+  const { name, version } = readMembers(requirements['extra']);
   const asset = toText(requirements['asset']);
   const chainId = parseChainId(toText(requirements['network']));
-  const signature = toHex(toMembers(payload['payload'])['signature']);
+  const signature = toHex(readMembers(payload['payload'])['signature']);
   if (!isAddress(asset, { strict: false }) || chainId === null || signature === null) return null;
   try {
     return await recoverTypedDataAddress({
@@ -100,7 +96,7 @@ async function recoverSigner(payload: Members, requirements: Members): Promise<s
 }
 
 function readAuthorization(payload: Members): Members {
-  return toMembers(toMembers(payload['payload'])['authorization']);
+  return readMembers(readMembers(payload['payload'])['authorization']);
 }
 
 function toText(value: unknown): string {

@@ -1,4 +1,4 @@
-import { toMembers } from './judge-payment.ts';
+import { readMembers } from '../../scanner/model/json.ts';
 import { parseJsonBody } from './replies.ts';
 import type { SellerAnswer } from './seller-client.ts';
 
@@ -34,8 +34,9 @@ export function hasChallengeInside({ body }: SellerAnswer): boolean {
   // The loop also visits the parts that it adds.
   for (const part of parts) {
     if (!isContainer(part)) continue;
-    const { accepts } = toMembers(part);
-    if (Array.isArray(accepts) && accepts.some((offer) => 'payTo' in toMembers(offer))) return true;
+    const { accepts } = readMembers(part);
+    if (Array.isArray(accepts) && accepts.some((offer) => 'payTo' in readMembers(offer)))
+      return true;
     const inner = Object.values(part);
     if (parts.length + inner.length <= MAX_PARTS) parts.push(...inner);
   }

@@ -3,13 +3,14 @@ import { x402Client, x402HTTPClient } from '@x402/core/client';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { getAddress } from 'viem';
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts';
+import { readMembers } from '../../scanner/model/json.ts';
+import { messageOf } from '../../scanner/model/redact.ts';
 import {
   judgePayment,
   type Members,
   parseChainId,
   readNonce,
   TRANSFER_TYPES,
-  toMembers,
 } from './judge-payment.ts';
 import { parseJsonBody } from './replies.ts';
 import type { SellerAnswer } from './seller-client.ts';
@@ -97,7 +98,7 @@ export class Payer {
     } as const;
     const challenge = { x402Version: 2, resource: { url: 'http://localhost/' }, accepts: [offer] };
     const payload = await client.createPaymentPayload(challenge);
-    await judgePayment({ payload: toMembers(payload), requirements: offer });
+    await judgePayment({ payload: readMembers(payload), requirements: offer });
   }
 
   /**
@@ -152,17 +153,17 @@ export class Payer {
     const basePayload = await client.createPaymentPayload(challenge);
     const isChanged = Object.keys(changes).length > 0;
     const [offer] = challenge.accepts;
-    const extra = toMembers(offer?.extra);
+    const extra = readMembers(offer?.extra);
     const newTerms = { ...terms, ...changes, extra, version };
     const payload = isChanged
       ? await signChangedTerms(account, basePayload, newTerms)
       : basePayload;
     return {
-      nonce: readNonce(toMembers(payload)),
+      nonce: readNonce(readMembers(payload)),
       version,
       headers: client.encodePaymentSignatureHeader(payload),
       payload,
-      challenge: toMembers(challenge),
+      challenge: readMembers(challenge),
     };
   }
 }
@@ -175,10 +176,10 @@ async function signChangedTerms(
 ): Promise<PaymentPayload> {
   const { network, asset, payTo, amount, extra, version } = newTerms;
   const { validAfterSec, validBeforeSec } = newTerms;
-  const members = toMembers(payload);
-  const innerPayload = toMembers(members['payload']);
-  const oldAuthorization = toMembers(innerPayload['authorization']);
-  const accepted = toMembers(members['accepted']);
+  const members = readMembers(payload);
+  const innerPayload = readMembers(members['payload']);
+  const oldAuthorization = readMembers(innerPayload['authorization']);
+  const accepted = readMembers(members['accepted']);
   const nowSec = Math.floor(Date.now() / 1_000);
   const toTime = (name: 'validAfter' | 'validBefore', sec: number | undefined) =>
     String(sec === undefined ? oldAuthorization[name] : nowSec + sec);
@@ -221,20 +222,20 @@ function toSellerChallenge(
   offer: PaymentRequired['accepts'][number],
 ): SellerChallenge {
   const { network, asset, payTo } = offer;
-  const { amount, maxAmountRequired } = toMembers(offer);
+  const { amount, maxAmountRequired } = readMembers(offer);
   return {
     challenge: { ...challenge, accepts: [offer] },
     version: challenge.x402Version === 1 ? 1 : 2,
     terms: { network, asset, payTo, amount: String(amount || maxAmountRequired) },
-    example: readExample(toMembers(challenge)),
+    example: readExample(readMembers(challenge)),
   };
 }
 
 /** True for an offer that a pay-test could pay if the official client signs it. */
 function isCandidate(offer: PaymentRequired['accepts'][number] | null): boolean {
   if (typeof offer !== 'object' || offer === null) return false;
-  const { scheme, network, extra } = toMembers(offer);
-  const { assetTransferMethod = 'eip3009' } = toMembers(extra);
+  const { scheme, network, extra } = readMembers(offer);
+  const { assetTransferMethod = 'eip3009' } = readMembers(extra);
   return (
     scheme === 'exact' &&
     typeof network === 'string' &&
@@ -245,15 +246,15 @@ function isCandidate(offer: PaymentRequired['accepts'][number] | null): boolean 
 
 /** The client's error on one line, without the JSON of all its settings. */
 function toClientWords(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   const [sentence = ''] = text.replace(/\s+/g, ' ').split(/\.? \{"/, 1);
   return sentence.slice(0, MAX_WORDS_CHARS);
 }
 
 function readExample(challenge: Members): Example | null {
-  const bazaar = toMembers(toMembers(challenge['extensions'])['bazaar']);
-  const { body, queryParams } = toMembers(toMembers(bazaar['info'])['input']);
-  const query = Object.entries(toMembers(queryParams)).flatMap(([name, value]) =>
+  const bazaar = readMembers(readMembers(challenge['extensions'])['bazaar']);
+  const { body, queryParams } = readMembers(readMembers(bazaar['info'])['input']);
+  const query = Object.entries(readMembers(queryParams)).flatMap(([name, value]) =>
     [value].flat().map((item) => [name, toText(item)] as const),
   );
   if (body === undefined && query.length === 0) return null;

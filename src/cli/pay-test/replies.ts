@@ -1,4 +1,4 @@
-import { toMembers } from './judge-payment.ts';
+import { readMembers, tryParseJson } from '../../scanner/model/json.ts';
 import type { SellerAnswer, SellerReply } from './seller-client.ts';
 
 /** The settlement header of an answer. */
@@ -23,7 +23,7 @@ export function readReceipt({ headers }: SellerAnswer): SellerReceipt | null {
   if (encoded === undefined) return null;
   const value = parseJsonBody(Buffer.from(encoded, 'base64'));
   if (typeof value !== 'object' || value === null) return null;
-  const members = toMembers(value);
+  const members = readMembers(value);
   const readText = (name: string) => (typeof members[name] === 'string' ? members[name] : '');
   return {
     success: members['success'] === true,
@@ -57,8 +57,8 @@ const MAX_ERROR_CHARS = 100;
 /** The error that a JSON body names; null if it names none. */
 export function readOwnError(reply: SellerReply): string | null {
   if (!reply.ok) return null;
-  const body = toMembers(parseJsonBody(reply.body));
-  const nested = toMembers(body['error']);
+  const body = readMembers(parseJsonBody(reply.body));
+  const nested = readMembers(body['error']);
   const values = [body, nested].flatMap((members) => ERROR_MEMBERS.map((name) => members[name]));
   const text = values.find((value) => typeof value === 'string' && value !== '');
   return typeof text === 'string' ? text.slice(0, MAX_ERROR_CHARS) : null;
@@ -66,9 +66,5 @@ export function readOwnError(reply: SellerReply): string | null {
 
 /** Returns undefined if the body is not JSON. */
 export function parseJsonBody(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString('utf8'));
-  } catch {
-    return undefined;
-  }
+  return tryParseJson(body.toString('utf8'));
 }

@@ -18,3 +18,8 @@ function hideUrlPath(text: string): string {
   const { protocol, host, pathname, search } = new URL(text);
   return `${protocol}//${host}${pathname.length > 1 || search !== '' ? '/(hidden)' : ''}`;
 }
+
+/** The message of an error; any other thrown value as text. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -6,6 +6,7 @@ import { OriginRefused } from '../guard/failures.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../guard/origin.ts';
 import { type OriginFacts, recordedObservations } from '../model/observations.ts';
 import { PAYABLE_BY } from '../model/payability.ts';
+import { messageOf } from '../model/redact.ts';
 import { count, nullable, oneOf, shape, text } from '../model/shapes.ts';
 import { cleanText } from '../parse/text/text.ts';
 import {
@@ -26,13 +27,13 @@ export class RecordingError extends Error {
 /** Throws RecordingError. */
 export async function readRecording(file: string): Promise<Recording> {
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
-    throw new RecordingError(`${file}: cannot be read (${describeError(error)})`);
+    throw new RecordingError(`${file}: cannot be read (${messageOf(error)})`);
   });
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (error) {
-    throw new RecordingError(`${file}: not JSON (${describeError(error)}); make it with --save`);
+    throw new RecordingError(`${file}: not JSON (${messageOf(error)}); make it with --save`);
   }
   return parseRecording(value, file);
 }
@@ -112,8 +113,4 @@ function cleanTexts<T>(values: T): T {
   return JSON.parse(JSON.stringify(values), (_name, value: unknown) =>
     typeof value === 'string' ? cleanText(value, MAX_TEXT_CHARS) : value,
   );
-}
-
-function describeError(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,5 @@
-import { type Members, toMembers } from '../judge-payment.ts';
+import { readMembers } from '../../../scanner/model/json.ts';
+import type { Members } from '../judge-payment.ts';
 import type { Payment } from '../payer.ts';
 import { describeReply, isDelivery } from '../replies.ts';
 import { failIfFree, type TrialFinding } from '../result.ts';
@@ -59,7 +60,7 @@ function listBadHeaders(payment: Payment | null): readonly BadHeader[] {
     name,
     Object.fromEntries(inVersions.map((version) => [PAYMENT_HEADERS[version], value])),
   ];
-  const payload = payment === null ? UNSIGNED_PAYLOAD : toMembers(payment.payload);
+  const payload = payment === null ? UNSIGNED_PAYLOAD : readMembers(payment.payload);
   const encodeAs = (target: 1 | 2) => toBase64(JSON.stringify(toVersion(target, payload)));
   return [
     toBadHeader('empty', ''),
@@ -78,7 +79,7 @@ function listBadHeaders(payment: Payment | null): readonly BadHeader[] {
 
 function toVersion(version: 1 | 2, members: Members): object {
   const { accepted = members, payload } = members;
-  const { scheme, network } = { scheme: 'exact', network: '', ...toMembers(accepted) };
+  const { scheme, network } = { scheme: 'exact', network: '', ...readMembers(accepted) };
   return version === 1
     ? { x402Version: 1, scheme, network, payload }
     : { x402Version: 2, accepted, payload };

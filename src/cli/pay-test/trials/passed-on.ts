@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
+import { readMembers } from '../../../scanner/model/json.ts';
 import { REFUSAL_REASON, type TestFacilitator } from '../facilitator.ts';
-import { toMembers } from '../judge-payment.ts';
 import type { FacilitatorCall } from '../ledger.ts';
 import type { Payment } from '../payer.ts';
 import { mergeFindings, notRun, type TrialFinding } from '../result.ts';
@@ -37,11 +37,11 @@ function findFaults({ challenge }: Payment, { step, payload }: FacilitatorCall):
   else if (!isDeepStrictEqual(resource, challenge['resource'])) {
     faults.push(`${step} got another paymentPayload.resource than the challenge has`);
   }
-  const { bazaar: declared } = toMembers(challenge['extensions']);
-  const { bazaar } = toMembers(payload['extensions']);
+  const { bazaar: declared } = readMembers(challenge['extensions']);
+  const { bazaar } = readMembers(payload['extensions']);
   if (declared === undefined) return faults;
   if (bazaar === undefined) faults.push(`${step} got no paymentPayload.extensions.bazaar`);
-  else if (!isDeepStrictEqual(toMembers(bazaar)['info'], toMembers(declared)['info'])) {
+  else if (!isDeepStrictEqual(readMembers(bazaar)['info'], readMembers(declared)['info'])) {
     faults.push(`${step} got another info in paymentPayload.extensions.bazaar`);
   }
   return faults;

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { readMembers } from '../../model/json.ts';
 import type { ProbingOptions } from '../../model/observations.ts';
+import { messageOf } from '../../model/redact.ts';
 import type { CategoryKey, CheckResult } from '../../model/report.ts';
 import { EngineFault } from '../../workers/job.ts';
 import type { CheckDefinition } from '../define-check.ts';
@@ -102,8 +103,7 @@ export async function readCatalog(version: string, folder = CATALOG_FOLDER): Pro
   try {
     parsed = JSON.parse(text);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CatalogError(`catalog/${version}.json is not JSON: ${why}`);
+    throw new CatalogError(`catalog/${version}.json is not JSON: ${messageOf(error)}`);
   }
   const pinnedDigest = (await readPublished(folder)).catalogs[version];
   if (pinnedDigest !== digest) await validateSchema(parsed, version, folder);
@@ -145,8 +145,7 @@ export async function readPublished(folder: URL): Promise<Published> {
   try {
     parsed = JSON.parse(readFileSync(new URL('published.json', folder), 'utf8'));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new CatalogError(`catalog/published.json cannot be read: ${why}`);
+    throw new CatalogError(`catalog/published.json cannot be read: ${messageOf(error)}`);
   }
   if (isPublished(parsed)) return parsed;
   throw new CatalogError('catalog/published.json must be {"catalogs": {version: digest}}.');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readMembers } from '../../model/json.ts';
+import { messageOf } from '../../model/redact.ts';
 import type { CheckDefinition } from '../define-check.ts';
 
 /** A file exports no check. The message is one sentence that names the file. */
@@ -104,7 +105,7 @@ async function loadDefinition(url: URL, path: string): Promise<CheckDefinition> 
     // The compiler and lint have checked all other members.
     if (typeof readMembers(check)['evaluate'] === 'function') return check;
   } catch (error) {
-    why = error instanceof Error ? error.message : String(error);
+    why = messageOf(error);
   }
   throw new CheckModuleError(`checks/${path} exports no check: ${why}`);
 }

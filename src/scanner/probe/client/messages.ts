@@ -1,6 +1,7 @@
 import { NetworkDown, OriginRefused, type RefusalReason } from '../../guard/failures.ts';
 import type { Origin } from '../../guard/origin.ts';
 import type { Resolution } from '../../guard/resolve.ts';
+import { messageOf } from '../../model/redact.ts';
 import type { Serialized } from '../../parse/json/transfer.ts';
 import type { ProbeClientOptions, ProbeRequest, ProbeStats } from './client.ts';
 
@@ -54,7 +55,7 @@ export function toFault(error: unknown): ClientFault {
     return { name: 'OriginRefused', reason: error.reason, message: error.message };
   }
   if (error instanceof NetworkDown) return { name: 'NetworkDown', detail: error.detail };
-  return { name: 'other', message: error instanceof Error ? error.message : String(error) };
+  return { name: 'other', message: messageOf(error) };
 }
 
 export function toError(fault: ClientFault): Error {

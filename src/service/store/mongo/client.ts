@@ -1,4 +1,5 @@
 import { type Db, MongoNetworkError, MongoServerError } from 'mongodb';
+import { messageOf } from '../../../scanner/model/redact.ts';
 import { StoreError, type StoreErrorCode } from '../store-error.ts';
 
 export type MongoUrl = {
@@ -66,7 +67,7 @@ export function createGuard(location: string, isClosed: () => boolean): Guard {
 export function toStoreError(cause: unknown, location: string): StoreError {
   if (cause instanceof StoreError) return cause;
   const { code, advice } = classifyError(cause);
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const message = `the database ${location} failed (${reason}): ${advice}`;
   return new StoreError(code, message, { cause, mayRetry: isRetryable(cause) });
 }

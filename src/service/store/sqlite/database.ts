@@ -4,6 +4,7 @@ import {
   type SQLOutputValue,
   type StatementSync,
 } from 'node:sqlite';
+import { messageOf } from '../../../scanner/model/redact.ts';
 import { StoreError, type StoreErrorCode } from '../store-error.ts';
 
 export type StoredRow = Readonly<Record<string, SQLOutputValue>>;
@@ -155,7 +156,7 @@ export function toStoreError(cause: unknown, location: string): StoreError {
   const errcode = cause instanceof Error && 'errcode' in cause ? Number(cause.errcode) : -1;
   // The low byte of an extended result code is the primary code.
   const code = ERROR_CODES[errcode & 0xff] ?? 'unavailable';
-  const reason = cause instanceof Error ? cause.message : String(cause);
+  const reason = messageOf(cause);
   const advice = ADVICE[code] ?? 'see the cause';
   return new StoreError(code, `the store ${location} failed (${reason}): ${advice}`, { cause });
 }
