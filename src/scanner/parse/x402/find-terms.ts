@@ -1,4 +1,7 @@
-/** Finds the terms of a payment at any place of a JSON value or a header. Terms are an offer, or a list of offers. */
+/**
+ * Finds the terms of a payment at any place of a JSON value or a header. Terms are an offer, or a list of offers. In a 402
+ * without any offer, finds terms that only people and the seller's own clients read.
+ */
 import type { HttpData } from '../../model/observation.ts';
 import { isJsonList, isJsonObject, type JsonValue } from '../json/json.ts';
 import { headerValue } from '../text/http-header.ts';
@@ -8,7 +11,7 @@ import { decodeLoosely } from './payment-header.ts';
 
 type Place = { readonly pointer: string; readonly value: JsonValue; readonly depth: number };
 /** `isEncoded` is true if the place is a text that holds the terms as JSON or as base64 of JSON. */
-export type Terms = { readonly pointer: string; readonly isEncoded: boolean };
+export type FoundTerms = { readonly pointer: string; readonly isEncoded: boolean };
 
 const MAX_DEPTH = 8;
 const MAX_VISITED = 2_000;
@@ -27,12 +30,12 @@ const ENCODED_TERMS = /[A-Za-z0-9+/_-]{40,}={0,2}/;
 const PERCENT_TERMS = /%(?:7b|5b)[^\s"';,]*/i;
 
 /** Finds the first offers, level by level. A text may hold them as JSON or as base64 of JSON. */
-export function findTerms(value: JsonValue): Terms | null {
-  let decodedTexts = 0;
+export function findTerms(value: JsonValue): FoundTerms | null {
+  let decodedCount = 0;
   const isEncodedTerms = (text: JsonValue): boolean => {
     if (typeof text !== 'string' || text.length < MIN_TERMS_CHARS) return false;
-    decodedTexts += 1;
-    return decodedTexts <= MAX_TEXTS_DECODED && isChallengeOrOffers(decodeLoosely(text));
+    decodedCount += 1;
+    return decodedCount <= MAX_TEXTS_DECODED && isChallengeOrOffers(decodeLoosely(text));
   };
   const place = findPlace(
     value,
@@ -101,7 +104,7 @@ export function findOffersBeside({ value }: Pick<Challenge, 'value'>): string | 
 }
 
 /** Finds the terms in the value of a header, which may stand there as JSON or encoded, beside other parameters. */
-export function findTermsInHeader(value: string): Terms | null {
+export function findTermsInHeader(value: string): FoundTerms | null {
   const terms = decodeInside(value);
   return terms === null ? null : findTerms(terms);
 }

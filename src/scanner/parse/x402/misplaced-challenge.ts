@@ -5,12 +5,12 @@ import { headerValue } from '../text/http-header.ts';
 import { cleanText } from '../text/text.ts';
 import { type ChallengeReading, type HeaderReading, readChallenge } from './challenge.ts';
 import {
+  type FoundTerms,
   findOwnTerms,
   findPlace,
   findTerms,
   findTermsInHeader,
   isOffer,
-  type Terms,
   X402_HEADER,
   X402_WORD,
 } from './find-terms.ts';
@@ -134,7 +134,7 @@ function describeNoChallenge(place: string, value: JsonValue): Misplacement {
   return { kind: 'not-a-challenge', text };
 }
 
-function describeNested(place: string, { pointer, isEncoded }: Terms): Misplacement {
+function describeNested(place: string, { pointer, isEncoded }: FoundTerms): Misplacement {
   if (pointer === '' && !isEncoded) {
     return { kind: 'nested', text: `with an offer, not in a list accepts, at the top of ${place}` };
   }
