@@ -1,6 +1,6 @@
 /** Statistics of an embedded store: the rows of this day, and thirty folded ones. */
 import type { ScanReport } from '../../src/scanner/model/report.ts';
-import { toTally } from '../../src/service/scans/tally.ts';
+import { toTally } from '../../src/service/scans/finished-scan.ts';
 import { Connection } from '../../src/service/store/sqlite/database.ts';
 import { sqliteTables } from '../../src/service/store/sqlite/store.ts';
 import { utcDay } from '../../src/service/store/statistics.ts';

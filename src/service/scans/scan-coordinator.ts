@@ -9,9 +9,9 @@ import {
   type ScanCoordinatorOptions,
   type ScanRunOptions,
   toPublishedScan,
+  toTally,
 } from './finished-scan.ts';
 import { hasRecord, InFlightScans, MAX_SCANS } from './in-flight-scans.ts';
-import { toTally } from './tally.ts';
 
 export type { FinishedScan, ScanCoordinatorOptions } from './finished-scan.ts';
 

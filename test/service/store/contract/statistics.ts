@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ScanReport } from '../../../../src/scanner/model/report.ts';
 import { readStatistics } from '../../../../src/service/directory/statistics.ts';
-import { toTally } from '../../../../src/service/scans/tally.ts';
+import { toTally } from '../../../../src/service/scans/finished-scan.ts';
 import { utcDay } from '../../../../src/service/store/statistics.ts';
 import type { Store } from '../../../../src/service/store/store.ts';
 import { diceOf } from '../../../fixtures/dice.ts';
