@@ -24,8 +24,8 @@ import {
   type AskListedResult,
   ROBOTS_AGENT,
 } from './ask-listed.ts';
-import { LookLeases, toNetworks } from './look-leases.ts';
 import { LISTED_FOR_DAYS } from './plan.ts';
+import { LookLeases, toNetworks } from './queue.ts';
 import {
   type CensusListing,
   isSold,

@@ -11,10 +11,9 @@ import {
   type CensusLookResult,
   type LookDay,
 } from './census-look.ts';
-import { LOOK_LEASES } from './look-leases.ts';
 import { type EndedLook, LookRest, OutageWindow } from './outage.ts';
 import { canScanEndToday, DAY_MS, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
-import { LookQueue } from './queue.ts';
+import { LOOK_LEASES, LookQueue } from './queue.ts';
 import type { Wishes } from './wishes.ts';
 import { CensusWords } from './words.ts';
 

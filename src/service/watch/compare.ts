@@ -1,6 +1,6 @@
 import type { WatchedResource } from '../turns/ask-resources.ts';
+import type { WatchEvent } from './change-watch.ts';
 import type { Fact, LookResult, WatchFacts } from './facts.ts';
-import type { WatchEvent } from './queue-events.ts';
 import type { EventType, Suspicion, WatchState } from './state.ts';
 
 /** Limit of remembered `listing.lapsing` facts. */

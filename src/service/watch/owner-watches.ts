@@ -15,12 +15,11 @@ import { createSecret, hashSecret, isSameHash } from '../ownership/token-reader.
 import type { Store } from '../store/store.ts';
 import type { Client } from '../turns/client-key.ts';
 import { findRegistrableDomain } from '../turns/origin-turns.ts';
-import { changeLive, changeWatch, endLive, findWatch } from './change-watch.ts';
-import { toDay } from './look-times.ts';
-import { queueEvents } from './queue-events.ts';
+import { changeLive, changeWatch, endLive, findWatch, queueEvents } from './change-watch.ts';
 import { NotAgreed, NotYourWatch, refuseTooMany, WatchJustReplaced } from './quotas.ts';
 import {
   SHOWN_DELIVERIES,
+  toDay,
   toPhase,
   type WatchReplacement,
   type WatchState,

@@ -12,12 +12,18 @@ import type { Store } from '../store/store.ts';
 import type { AskResources } from '../turns/ask-resources.ts';
 import { runLook, scanForFree } from '../turns/in-turn.ts';
 import type { OriginTurns, TurnClient } from '../turns/origin-turns.ts';
-import { changeLive, publishStep, type WatchUpdate } from './change-watch.ts';
+import { changeLive, publishStep, queueEvents, type WatchUpdate } from './change-watch.ts';
 import { type Baseline, compare } from './compare.ts';
 import { type LookResult, readAnswers, readScan, toRefusedLook } from './facts.ts';
-import { findHourlyMs, isFileDue, isScanDue, planLookMs, toDay } from './look-times.ts';
-import { queueEvents } from './queue-events.ts';
-import type { WatchState, WatchTiming } from './state.ts';
+import {
+  findHourlyMs,
+  isFileDue,
+  isScanDue,
+  planLookMs,
+  toDay,
+  type WatchState,
+  type WatchTiming,
+} from './state.ts';
 
 export type WatchLookOptions = {
   readonly store: Store;

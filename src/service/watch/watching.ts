@@ -1,8 +1,7 @@
 import { withLease } from '../turns/in-turn.ts';
 import { Rounds } from '../turns/rounds.ts';
-import { changeLive, endLive, findWatch } from './change-watch.ts';
+import { changeLive, endLive, findWatch, queueEvents } from './change-watch.ts';
 import { type DeliveryResult, deliverDue } from './deliveries.ts';
-import { queueEvents } from './queue-events.ts';
 import { toPhase, type WatchState } from './state.ts';
 import { type LookKind, WatchLook, type WatchLookOptions } from './watch-look.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAllowHosts } from '../../../src/scanner/guard/origin.ts';
 import type { ProbeClient } from '../../../src/scanner/probe/client/client.ts';
-import { postWebhook } from '../../../src/service/watch/post-webhook.ts';
+import { postWebhook } from '../../../src/service/watch/deliveries.ts';
 import { withRealClient } from '../turns/turn-clients.ts';
 import { replyStatus, startReceiver } from './receiver.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { OriginRefused } from '../../../src/scanner/guard/failures.ts';
 import { ScannerFailure } from '../../../src/scanner/scan/scanner.ts';
 import type { ResourceAnswer } from '../../../src/service/turns/ask-resources.ts';
-import { toSecondOfDay } from '../../../src/service/watch/look-times.ts';
+import { toSecondOfDay } from '../../../src/service/watch/state.ts';
 import type { CannedScan } from '../../scanner/scan/fake-scanner.ts';
 import { OFFER, toSellerScan } from './seller-report.ts';
 import { HOST, startWatchedApp, type WatchedApp } from './watched-app.ts';

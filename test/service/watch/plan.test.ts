@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { findHourlyMs, toSecondOfDay } from '../../../src/service/watch/look-times.ts';
-import { toWatchTiming } from '../../../src/service/watch/state.ts';
+import { findHourlyMs, toSecondOfDay, toWatchTiming } from '../../../src/service/watch/state.ts';
 
 const TIMING = toWatchTiming();
 const MINUTE_MS = 60_000;

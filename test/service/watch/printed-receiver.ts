@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { parseAllowHosts } from '../../../src/scanner/guard/origin.ts';
-import { postWebhook, signHeaders } from '../../../src/service/watch/post-webhook.ts';
+import { postWebhook, signHeaders } from '../../../src/service/watch/deliveries.ts';
 import { freePort } from '../../fixtures/service/free-port.ts';
 import { withRealClient } from '../turns/turn-clients.ts';
 

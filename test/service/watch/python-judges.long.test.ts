@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { signHeaders } from '../../../src/service/watch/post-webhook.ts';
+import { signHeaders } from '../../../src/service/watch/deliveries.ts';
 import { ensurePythonJudges } from '../../fixtures/judges/python-judges.ts';
 import { expectReceiverToVerify } from './printed-receiver.ts';
 

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Store } from '../../../src/service/store/store.ts';
-import { findHourlyMs, findNextDutyMs, toDay } from '../../../src/service/watch/look-times.ts';
 import {
+  findHourlyMs,
+  findNextDutyMs,
+  toDay,
   toVersion,
   toWatchTiming,
   type WatchState,
