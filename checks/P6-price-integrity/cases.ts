@@ -424,6 +424,18 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'pass', outcome: 'agrees' },
   },
   {
+    name: 'the manifest declares another price for a path in the notation of routers',
+    seen: {
+      resources: resources([resource({ path: '/users/1', template: '/users/{id}' })]),
+      openapi: NOT_FOUND,
+      manifest: answer(
+        200,
+        manifestDocument({ endpoints: [{ path: '/users/:id', method: 'GET', price: '$0.07' }] }),
+      ),
+    },
+    expect: { status: 'fail', outcome: 'mismatch', evidence: ['GET /users/1', '0.07'] },
+  },
+  {
     name: 'both resources ask for the declared price',
     seen: {},
     expect: { status: 'pass', outcome: 'agrees', evidence: ['2 of 2 resources'] },

@@ -67,6 +67,12 @@ describe('the links that a scan asks', () => {
     ]);
   });
 
+  test('exclude templates, also in the notation of routers', () => {
+    const endpoints = ['/users/{id}', '/users/:id', '/blog/[slug]/x', '/time/10:30'];
+    const manifest = { endpoints: endpoints.map((path) => ({ path, method: 'GET' })) };
+    expect(listLinks({ manifest: answer(200, manifest) })).toEqual(['GET /time/10:30']);
+  });
+
   test('exclude list items of llms.txt that name a method other than GET', () => {
     const llmsTxt = toLlmsTxt(
       '- [POST /verify](/verify): checks an address',

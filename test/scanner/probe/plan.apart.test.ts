@@ -38,12 +38,32 @@ describe('a resource', () => {
 
   test.each([
     ['/users/{id}', '/users/example'],
-    ['/users/:id', '/users/:id'],
+    ['/users/:id', '/users/example'],
     ['/files/*', '/files/*'],
-    ['/blog/[slug]', '/blog/[slug]'],
+    ['/blog/[slug]', '/blog/example'],
   ])('as %s of a manifest is requested with a made-up value', (template, path) => {
     const manifest = answer(200, { x402Version: 2, resources: [`GET ${template}`] });
     expect(planFor({ manifest })).toEqual([{ path, template, madeUp: true }]);
+  });
+
+  test.each(['/users/:id', '/users/[id]', '/users/{id}'])(
+    'as %s of a manifest is the operation /users/{id} of OpenAPI',
+    (template) => {
+      const id = { in: 'path', name: 'id', required: true, example: 'ada' };
+      const paths = { '/users/{id}': { get: paidOperation({ parameters: [id] }) } };
+      const manifest = answer(200, { x402Version: 2, resources: [`GET ${template}`] });
+      expect(planFor({ openapi: toOpenApi(paths), manifest })).toEqual([
+        { path: '/users/ada', template: '/users/{id}', madeUp: false },
+      ]);
+    },
+  );
+
+  test('as a query without a value in llms.txt takes the value of OpenAPI', () => {
+    const paths = { '/weather': { get: paidOperation({ parameters: [CITY] }) } };
+    const llmsTxt = answer(200, '# Seller\n\n> Sells.\n\n- GET /weather?city=  $0.01\n');
+    expect(planFor({ openapi: toOpenApi(paths), llmsTxt })).toEqual([
+      { path: '/weather?city=Paris', template: '/weather', madeUp: false },
+    ]);
   });
 
   test.each(['/time/10:30', '/models/one:predict', '/math/2*3'])(

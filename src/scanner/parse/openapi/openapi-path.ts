@@ -4,6 +4,7 @@ import type { RefResolver } from '../json/json-pointer.ts';
 const MAX_VALUE_CHARS = 200;
 export const MAX_ADDRESS_CHARS = 2_048;
 const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'];
+const ROUTER_PARAMETER = /\/(?::(\w+)|\[(\w+)\]|%5B(\w+)%5D)(?=[/?]|$)/gi;
 const MAX_CANDIDATES = 5;
 const MAX_PARAMETERS = 20;
 const MADE_UP_TEXT = 'example';
@@ -119,6 +120,15 @@ function makeUpValue(schema: JsonObject): string {
   if (type === 'integer' || type === 'number') return toSegment(schema['minimum']) ?? '1';
   if (type === 'boolean') return 'true';
   return schema['format'] === 'uuid' ? MADE_UP_UUID : MADE_UP_TEXT;
+}
+
+/** Writes ":id" and "[id]", the notation of routers, as "{id}". */
+export function toBraces(template: string): string {
+  return template.replace(
+    ROUTER_PARAMETER,
+    (_, colon?: string, bracket?: string, encoded?: string) =>
+      `/{${colon ?? bracket ?? encoded ?? ''}}`,
+  );
 }
 
 export function hasPathParameters(template: string): boolean {

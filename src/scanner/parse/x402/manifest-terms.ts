@@ -1,6 +1,7 @@
 import { isSameHostname } from '../../guard/origin.ts';
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
+import { toBraces } from '../openapi/openapi-path.ts';
 import { type StatedPrice, type StatedUnits, toBaseUnits } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import { findAssetOfOtherNetwork, findOfferAsset, type KnownAsset } from './assets.ts';
@@ -43,7 +44,8 @@ export function indexEntries(facts: ManifestFacts, originUrl: string): EntryInde
     // Only hosts are compared, because sellers behind a proxy that ends TLS may write http:// for https://.
     if (url === null || !isSameHostname(url.hostname, origin.hostname)) continue;
     if (url.port !== origin.port) continue;
-    const path = (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
+    const target = (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
+    const path = toBraces(target);
     const entries = byPath.get(path) ?? [];
     if (entries.length < MAX_ENTRIES_PER_PATH) entries.push({ position, entry });
     byPath.set(path, entries);
@@ -85,7 +87,7 @@ function isPostBesideGet({ resource, probe }: ChallengedResource): boolean {
 
 /** Returns the entries of a resource in the order of the document. */
 function listEntries(index: EntryIndex, resource: ResourceObservation): readonly ManifestEntry[] {
-  return [...new Set([resource.path, resource.template])]
+  return [...new Set([resource.path, toBraces(resource.template)])]
     .flatMap((path) => index.get(path) ?? [])
     .sort((left, right) => left.position - right.position)
     .flatMap(({ entry }) => [entry, ...(entry.onOtherNetworks ?? [])])

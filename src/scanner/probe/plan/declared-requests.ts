@@ -3,7 +3,7 @@
 import type { Observations, ResourceObservation } from '../../model/observations.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
-import { hasPathParameters, toRequestPath } from '../../parse/openapi/openapi-path.ts';
+import { hasPathParameters, toBraces, toRequestPath } from '../../parse/openapi/openapi-path.ts';
 import type { FixedPaths } from '../first-wave.ts';
 
 /** Observations of the fixed paths and of the index, from which the plan is made. */
@@ -30,6 +30,8 @@ export type PlannedRequest = Pick<PlannedResource, 'path' | 'template' | 'madeUp
 
 /** Matches a path parameter in the notation of routers, not of OpenAPI: ":id", "[id]", "*". */
 const ROUTER_PARAMETER = /\/(?::\w+|\*|\[\w+\]|%5B\w+%5D)(?=[/?]|$)/i;
+
+const EMPTY_QUERY_VALUE = /[?&][^=&]+=(?=&|$)/;
 
 export function toPlannedRequest(operation: Operation): PlannedRequest {
   const { requestPath: path, template, method, isMadeUp } = operation;
@@ -61,17 +63,22 @@ export class DeclaredRequests {
 
   /** Returns the request of the declared operation. If none is declared, fills in the template. */
   findRequest(template: string, method: string | null): PlannedRequest {
-    const operation =
-      this.#operations.get(`${method?.toUpperCase()} ${template}`) ??
-      this.#operations.get(template);
+    const route = toBraces(template);
+    // "?slug=" names a parameter and gives no value, so the operation's own example is asked for.
+    const [pathOnly = route] = route.split('?', 1);
+    const names = EMPTY_QUERY_VALUE.test(route) ? [route, pathOnly] : [route];
+    const operation = names
+      .flatMap((name) => [`${method?.toUpperCase()} ${name}`, name])
+      .map((key) => this.#operations.get(key))
+      .find((found) => found !== undefined);
     if (operation !== undefined) {
       const { path, madeUp } = toPlannedRequest(operation);
       return { path, template, method, madeUp: madeUp && path !== template };
     }
-    if (!hasPathParameters(template)) {
+    if (!hasPathParameters(route)) {
       return { path: template, template, method, madeUp: ROUTER_PARAMETER.test(template) };
     }
-    const { path, isMadeUp } = toRequestPath('', template, [], (value) => value);
+    const { path, isMadeUp } = toRequestPath('', route, [], (value) => value);
     return { path, template, method, madeUp: isMadeUp };
   }
 }

@@ -7,6 +7,7 @@ import type { OpenApiReading } from '../../parse/kit/find-documents.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { DocumentReading } from '../../parse/kit/read-document.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
+import { toBraces } from '../../parse/openapi/openapi-path.ts';
 import type { FirstWave } from './declared-requests.ts';
 import { readManifestEntries } from './find-resources.ts';
 
@@ -88,9 +89,9 @@ export function findLinks(wave: FirstWave, kit: Kit): LinkPlan {
   };
 }
 
-/** Fragments, mail addresses and templates ("/users/{id}") are not addresses to open. */
+/** Fragments, mail addresses and templates ("/users/{id}", "/users/:id") are not addresses to open. */
 function isFollowable(target: string, originUrl: string): boolean {
-  if (target.startsWith('#') || target.includes('{')) return false;
+  if (target.startsWith('#') || toBraces(target).includes('{')) return false;
   return /^https?:$/.test(URL.parse(target, originUrl)?.protocol ?? '');
 }
 
