@@ -17,7 +17,7 @@ import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challen
 import { isTestnet } from '../parse/x402/networks.ts';
 import { findOtherWays } from '../parse/x402/other-ways.ts';
 import { listFirstProbes } from '../parse/x402/resource-answers.ts';
-import { findTransferMethod, isSettledUpfront } from '../parse/x402/transfer-method.ts';
+import { findTransferMethod, isSettledUpfront } from '../parse/x402/schemes.ts';
 import { findDifferingOffers, findForeignSignIns } from './extension-advice.ts';
 
 export type AdviceObservations = Pick<Observations, 'origin' | 'resources' | 'browser' | 'chain'>;

@@ -19,8 +19,7 @@ import {
 import { showFault } from '../parse/x402/fault-fixes.ts';
 import { classifyNetwork, findClaimedNamespace } from '../parse/x402/networks.ts';
 import { findOfferFaults, isUnknownScheme } from '../parse/x402/offer-faults.ts';
-import { findClient, findSchemeRow } from '../parse/x402/schemes.ts';
-import { isPaidMethod } from '../parse/x402/transfer-method.ts';
+import { findClient, findSchemeRow, isPaidMethod } from '../parse/x402/schemes.ts';
 import { type ChallengeAnswer, MAX_OFFERS, toOfferTerms } from './list-challenges.ts';
 
 /**

@@ -3,10 +3,10 @@ import { listKnownAssets } from '../parse/x402/assets.ts';
 import {
   type EvmAddress,
   isChecksummed,
+  isSameAddress,
   toChecksummed,
   ZERO_ADDRESS,
-} from '../parse/x402/evm-address.ts';
-import { isSameAddress } from '../parse/x402/namespaces.ts';
+} from '../parse/x402/namespaces.ts';
 import { SettingError } from './setting-error.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;

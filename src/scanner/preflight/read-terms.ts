@@ -11,7 +11,7 @@ import { type Challenge, type Offer, readChallenge } from '../parse/x402/challen
 import { findMisplacement } from '../parse/x402/misplaced-challenge.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
 import { findOtherChallenges, type OtherChallenge } from '../parse/x402/other-protocol.ts';
-import { isSettledUpfront } from '../parse/x402/transfer-method.ts';
+import { isSettledUpfront } from '../parse/x402/schemes.ts';
 import { findResources } from '../probe/plan/find-resources.ts';
 import { EMPTY_OBSERVATIONS } from '../scan/scanner.ts';
 import type { PreflightOffer } from './result.ts';

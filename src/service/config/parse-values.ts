@@ -6,7 +6,7 @@ import {
   isChecksummed,
   toChecksummed,
   ZERO_ADDRESS,
-} from '../../scanner/parse/x402/evm-address.ts';
+} from '../../scanner/parse/x402/namespaces.ts';
 import { type Settings, toSettingError } from './environment.ts';
 
 type WebAddressSetting = 'BASE_URL' | 'SITE_URL' | 'FACILITATOR_URL';

@@ -7,8 +7,11 @@ import type {
   readSources,
 } from '../../scanner/environment/read-sources.ts';
 import { SettingError } from '../../scanner/environment/setting-error.ts';
-import { type EvmAddress, toChecksummed } from '../../scanner/parse/x402/evm-address.ts';
-import { isSameAddress } from '../../scanner/parse/x402/namespaces.ts';
+import {
+  type EvmAddress,
+  isSameAddress,
+  toChecksummed,
+} from '../../scanner/parse/x402/namespaces.ts';
 import {
   describeAccepted,
   type SettingName,

@@ -7,7 +7,7 @@ import {
   isChecksummed,
   isEvmAddress,
   toChecksummed,
-} from '../../../src/scanner/parse/x402/evm-address.ts';
+} from '../../../src/scanner/parse/x402/namespaces.ts';
 import { deriveAddress } from '../../../src/service/config/payment.ts';
 
 const hexOfLength = (length: number) =>

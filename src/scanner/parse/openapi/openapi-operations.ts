@@ -9,14 +9,13 @@ import {
 } from '../json/json.ts';
 import { createRefResolver, escapePointerStep, type RefResolver } from '../json/json-pointer.ts';
 import { findPaymentInfoSign, type PriceSign } from '../text/stated-price.ts';
-import { hasPathParameters, toRequestPath } from './openapi-path.ts';
+import { hasPathParameters, selectServer, toRequestPath } from './openapi-path.ts';
 import {
   type PriceDeclaration,
   type Protocols,
   readPrice,
   readProtocols,
 } from './openapi-price.ts';
-import { selectServer } from './openapi-server.ts';
 
 export type Operation = Protocols & {
   /** Upper case. */

@@ -1,6 +1,5 @@
 import { base58 } from '@scure/base';
-import { isEvmAddress, toChecksummed } from './evm-address.ts';
-import { type AddressRole, NAMESPACES } from './namespaces.ts';
+import { type AddressRole, isEvmAddress, NAMESPACES, toChecksummed } from './namespaces.ts';
 import { findNamespace } from './networks.ts';
 
 type AddressForm = 'ok' | 'malformed' | 'bad-checksum' | 'zero' | 'unknown-network';

@@ -3,8 +3,7 @@ import { findOfferAsset } from './assets.ts';
 import { BASE_UNITS } from './namespaces.ts';
 import { isTestnet } from './networks.ts';
 import type { SchemeRow } from './scheme-row.ts';
-import { SCHEMES } from './schemes.ts';
-import { hasOtherContract, type MethodTerms } from './transfer-method.ts';
+import { hasOtherContract, type MethodTerms, SCHEMES } from './schemes.ts';
 
 /** `price`: the buyer pays the amount. `ceiling`: the buyer pays at most the amount. */
 type AmountKind = SchemeRow['amount'];

@@ -5,8 +5,7 @@ import { findOfferAsset } from './assets.ts';
 import type { Offer } from './challenge.ts';
 import type { OfferFault } from './fault-fixes.ts';
 import type { ExtraForm, ExtraMember, SchemeRow } from './scheme-row.ts';
-import { EIP3009, findSchemeRow } from './schemes.ts';
-import { findTransferMethod } from './transfer-method.ts';
+import { EIP3009, findSchemeRow, findTransferMethod } from './schemes.ts';
 
 const DOMAIN_MEMBERS: ReadonlySet<string> = new Set(['name', 'version']);
 /** The limit of @x402/svm. Longer memos do not fit into a transaction. */

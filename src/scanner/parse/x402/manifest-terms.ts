@@ -6,9 +6,8 @@ import { type StatedPrice, type StatedUnits, toBaseUnits } from '../text/stated-
 import { findAmountKind, parseAmount } from './amount.ts';
 import { findAssetOfOtherNetwork, findOfferAsset, type KnownAsset } from './assets.ts';
 import type { ChallengedResource, Offer } from './challenge.ts';
-import { isEvmAddress } from './evm-address.ts';
 import type { ManifestEntry, ManifestFacts } from './manifest.ts';
-import { isSameAddress, SOLANA_ADDRESS } from './namespaces.ts';
+import { isEvmAddress, isSameAddress, SOLANA_ADDRESS } from './namespaces.ts';
 import { findNamespace, suggestNetwork, toCaip2 } from './networks.ts';
 import { findJudgedOffers } from './offer-faults.ts';
 

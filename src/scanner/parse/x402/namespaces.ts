@@ -1,6 +1,13 @@
 /** The CAIP-2 namespaces that x402 schemes use, with the formats of networks, accounts and assets. */
 
-import { EVM_ADDRESS } from './evm-address.ts';
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+
+// Addresses of EVM chains are computed without viem, which would load 360 modules at the start of the service.
+export type EvmAddress = `0x${string}`;
+
+export const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+export const ZERO_ADDRESS: EvmAddress = `0x${'0'.repeat(40)}`;
 
 /** Accounts and assets have different formats in some namespaces. */
 export type AddressRole = 'account' | 'asset';
@@ -190,4 +197,24 @@ function toUnjudgedRow(name: string, namespace: string, source: string): Namespa
 /** The case of a hex address is only its checksum. Other addresses are case-sensitive. */
 export function isSameAddress(one: string, other: string): boolean {
   return one === other || (/^0x/i.test(one) && one.toLowerCase() === other.toLowerCase());
+}
+
+/** Checks the form and ignores the checksum. */
+export function isEvmAddress(value: unknown): value is EvmAddress {
+  return typeof value === 'string' && EVM_ADDRESS.test(value);
+}
+
+/** True for an address in lower case, and for an address in mixed case with the right EIP-55 checksum. */
+export function isChecksummed(value: string): value is EvmAddress {
+  return isEvmAddress(value) && (value === value.toLowerCase() || value === toChecksummed(value));
+}
+
+/** EIP-55: a letter is upper case if the digit at its index in the hash of the lower-case address is 8 or more. */
+export function toChecksummed(address: string): EvmAddress {
+  const digits = address.slice(2).toLowerCase();
+  const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));
+  const mixedCase = [...digits].map((digit, index) =>
+    Number.parseInt(hash.charAt(index), 16) >= 8 ? digit.toUpperCase() : digit,
+  );
+  return `0x${mixedCase.join('')}`;
 }

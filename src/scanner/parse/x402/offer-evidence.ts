@@ -5,8 +5,7 @@ import { quoteText } from '../text/text.ts';
 import type { Offer } from './challenge.ts';
 import { describeFault, type OfferFault } from './fault-fixes.ts';
 import { isUnknownPair, isUnknownScheme, listLackedMembers } from './offer-faults.ts';
-import { findSchemeRow } from './schemes.ts';
-import { hasOtherContract, isPaidMethod } from './transfer-method.ts';
+import { findSchemeRow, hasOtherContract, isPaidMethod } from './schemes.ts';
 
 const MAX_MESSAGE_CHARS = 110;
 /** Begins our messages about an offer that clients sign (`model/payability.ts`). */

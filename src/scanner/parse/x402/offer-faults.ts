@@ -13,8 +13,7 @@ import {
   suggestNetwork,
   toNetworkName,
 } from './networks.ts';
-import { findSchemeRow, SCHEMES } from './schemes.ts';
-import { isUnknownMethod } from './transfer-method.ts';
+import { findSchemeRow, isUnknownMethod, SCHEMES } from './schemes.ts';
 
 /**
  * Returns all faults of an offer, each with its own pointer, in the order of their precedence. A sound offer has none, and

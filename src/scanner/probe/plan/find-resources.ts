@@ -4,7 +4,7 @@ import type { HttpObservation, ResourceSource, UnsentRequest } from '../../model
 import type { ManifestReading, OpenApiReading } from '../../parse/kit/find-documents.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
-import { isLocalHost } from '../../parse/openapi/openapi-server.ts';
+import { isLocalHost } from '../../parse/openapi/openapi-path.ts';
 import type { ManifestEntry } from '../../parse/x402/manifest.ts';
 import {
   DeclaredRequests,

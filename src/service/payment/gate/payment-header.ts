@@ -2,7 +2,7 @@
 
 import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Address, Hex } from 'viem';
-import { isEvmAddress, toChecksummed } from '../../../scanner/parse/x402/evm-address.ts';
+import { isEvmAddress, toChecksummed } from '../../../scanner/parse/x402/namespaces.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
 import type { PaymentTerms } from '../terms.ts';
 import { PaymentRefused } from './refusals.ts';

@@ -1,7 +1,7 @@
 /** Reads what the steps of a payment say, and the payment that its claim stores. */
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../../scanner/model/json.ts';
-import { toChecksummed } from '../../../scanner/parse/x402/evm-address.ts';
+import { toChecksummed } from '../../../scanner/parse/x402/namespaces.ts';
 import type { LedgerEntry, LedgerRow } from '../../store/ledger.ts';
 import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';
 import type { Authorization } from '../paid-route.ts';

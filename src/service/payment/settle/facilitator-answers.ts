@@ -7,8 +7,7 @@ import type { SettleResponse } from '@x402/core/types';
 import type { Hex } from 'viem';
 import { readMembers, tryParseJson } from '../../../scanner/model/json.ts';
 import { redact } from '../../../scanner/model/redact.ts';
-import { isEvmAddress } from '../../../scanner/parse/x402/evm-address.ts';
-import { isSameAddress } from '../../../scanner/parse/x402/namespaces.ts';
+import { isEvmAddress, isSameAddress } from '../../../scanner/parse/x402/namespaces.ts';
 import {
   type AnswerParser,
   isRefusedRedirect,

@@ -1,7 +1,7 @@
 /** Hosts in `servers` that mean "here", and hosts that are other sellers. */
 import { expect, test } from 'vitest';
 import { parseOpenApi } from '../../../../src/scanner/parse/openapi/openapi.ts';
-import { isLocalHost } from '../../../../src/scanner/parse/openapi/openapi-server.ts';
+import { isLocalHost } from '../../../../src/scanner/parse/openapi/openapi-path.ts';
 
 test.each([
   ['localhost', '127.0.0.1', '[::1]', '0.0.0.0', '10.0.0.7', '172.16.3.4', '192.168.1.5'],
