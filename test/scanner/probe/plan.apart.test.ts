@@ -40,13 +40,15 @@ describe('a resource', () => {
     ['/users/{id}', '/users/example'],
     ['/users/:id', '/users/example'],
     ['/files/*', '/files/*'],
-    ['/blog/[slug]', '/blog/example'],
-  ])('as %s of a manifest is requested with a made-up value', (template, path) => {
-    const manifest = answer(200, { x402Version: 2, resources: [`GET ${template}`] });
+    ['/blog/[slug]/text', '/blog/example/text'],
+    ['/users/<int:id>', '/users/example'],
+  ])('as %s of a manifest is requested with a made-up value', (address, path) => {
+    const manifest = answer(200, { x402Version: 2, resources: [`GET ${address}`] });
+    const template = address.replace('<', '%3C').replace('>', '%3E');
     expect(planFor({ manifest })).toEqual([{ path, template, madeUp: true }]);
   });
 
-  test.each(['/users/:id', '/users/[id]', '/users/{id}'])(
+  test.each(['/users/:id', '/users/[id]', '/users/{user_id}', '/users/<name>'])(
     'as %s of a manifest is the operation /users/{id} of OpenAPI',
     (template) => {
       const id = { in: 'path', name: 'id', required: true, example: 'ada' };
@@ -66,7 +68,7 @@ describe('a resource', () => {
     ]);
   });
 
-  test.each(['/time/10:30', '/models/one:predict', '/math/2*3'])(
+  test.each(['/time/10:30', '/models/one:predict', '/math/2*3', '/find?path=/:id'])(
     'as %s is requested as it is, because it is not a pattern of a router',
     (path) => {
       const manifest = answer(200, { x402Version: 2, resources: [`GET ${path}`] });

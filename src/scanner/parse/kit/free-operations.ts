@@ -8,7 +8,7 @@ import type {
 import { findPaymentSchemes, type OpenApiFacts, type Operation } from '../openapi/openapi.ts';
 import type { ChallengeReading } from '../x402/challenge.ts';
 import type { ManifestFacts } from '../x402/manifest.ts';
-import type { EntryIndex, IndexedEntry } from '../x402/manifest-terms.ts';
+import { type EntryIndex, findIndexed, type IndexedEntry } from '../x402/manifest-terms.ts';
 import { findMisplacement } from '../x402/misplaced-challenge.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
 import { hasAnswered402 } from '../x402/resource-answers.ts';
@@ -119,7 +119,7 @@ function listFreePaths(
       .filter((answer) => !readers.sameBody(answer, soft404))
       .map(({ data }) => new URL(data.url))
       .map(({ pathname, search }) => pathname + search)
-      .filter((path) => !soldPaths.has(path) && !sellsGet(entries.get(path) ?? [])),
+      .filter((path) => !soldPaths.has(path) && !sellsGet(findIndexed(entries, [path]))),
   );
 }
 
@@ -152,8 +152,8 @@ function sellsGet(entries: readonly IndexedEntry[]): boolean {
 }
 
 /** True if the manifest gives the operation a price of nothing, and no entry sells it. */
-function isFreeInManifest({ method, requestPath }: Operation, index: EntryIndex): boolean {
-  const entries = (index.get(requestPath) ?? []).filter(
+function isFreeInManifest({ method, route, requestPath }: Operation, index: EntryIndex): boolean {
+  const entries = findIndexed(index, [route, requestPath]).filter(
     ({ entry }) => (entry.method ?? method).toUpperCase() === method,
   );
   return entries.length > 0 && entries.every(({ entry }) => entry.sale === 'free');

@@ -14,7 +14,8 @@ import type { RefResolver } from '../json/json-pointer.ts';
 const MAX_VALUE_CHARS = 200;
 const MAX_ADDRESS_CHARS = 2_048;
 const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'];
-const ROUTER_PARAMETER = /\/(?::(\w+)|\[(\w+)\]|%5B(\w+)%5D)(?=[/?]|$)/gi;
+const ROUTER_PARAMETER =
+  /\/(?::(\w+)|(?:\[|%5B)(\w+)(?:\]|%5D)|(?:<|%3C)(?:\w+(?::|%3A))?(\w+)(?:>|%3E))(?=[/?]|$)/gi;
 const MAX_CANDIDATES = 5;
 const MAX_PARAMETERS = 20;
 const MADE_UP_TEXT = 'example';
@@ -132,13 +133,19 @@ function makeUpValue(schema: JsonObject): string {
   return schema['format'] === 'uuid' ? MADE_UP_UUID : MADE_UP_TEXT;
 }
 
-/** Writes ":id" and "[id]", the notation of routers, as "{id}". */
+/** Writes ":id", "[id]" and "<int:id>", the notations of routers, as "{id}". */
 export function toBraces(template: string): string {
-  return template.replace(
+  const [path = '', ...query] = template.split('?');
+  const braced = path.replace(
     ROUTER_PARAMETER,
-    (_, colon?: string, bracket?: string, encoded?: string) =>
-      `/{${colon ?? bracket ?? encoded ?? ''}}`,
+    (_, colon?: string, square?: string, angle?: string) => `/{${colon ?? square ?? angle ?? ''}}`,
   );
+  return [braced, ...query].join('?');
+}
+
+/** Two documents may name the parameters of one path differently. Their templates have the same key. */
+export function toTemplateKey(template: string): string {
+  return toBraces(template).replace(/\{[^{}/]*\}/g, '{}');
 }
 
 export function hasPathParameters(template: string): boolean {

@@ -1,7 +1,7 @@
 import { isSameHostname } from '../../guard/origin.ts';
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
-import { toBraces } from '../openapi/openapi-path.ts';
+import { toTemplateKey } from '../openapi/openapi-path.ts';
 import { type StatedPrice, type StatedUnits, toBaseUnits } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import { findAssetOfOtherNetwork, findOfferAsset, type KnownAsset } from './assets.ts';
@@ -29,7 +29,7 @@ type ManifestTerms = {
 /** A manifest may list one path thousands of times. */
 const MAX_ENTRIES_PER_PATH = 100;
 
-/** The entries of a manifest by path, each with its position in the document. */
+/** The entries of a manifest by the key of their path (`toTemplateKey`), each with its position in the document. */
 export type EntryIndex = ReadonlyMap<string, readonly IndexedEntry[]>;
 export type IndexedEntry = { readonly position: number; readonly entry: ManifestEntry };
 
@@ -44,10 +44,10 @@ export function indexEntries(facts: ManifestFacts, originUrl: string): EntryInde
     if (url === null || !isSameHostname(url.hostname, origin.hostname)) continue;
     if (url.port !== origin.port) continue;
     const target = (url.pathname + url.search).replaceAll('%7B', '{').replaceAll('%7D', '}');
-    const path = toBraces(target);
-    const entries = byPath.get(path) ?? [];
+    const key = toTemplateKey(target);
+    const entries = byPath.get(key) ?? [];
     if (entries.length < MAX_ENTRIES_PER_PATH) entries.push({ position, entry });
-    byPath.set(path, entries);
+    byPath.set(key, entries);
   }
   return byPath;
 }
@@ -86,14 +86,29 @@ function isPostBesideGet({ resource, probe }: ChallengedResource): boolean {
 
 /** Returns the entries of a resource in the order of the document. */
 function listEntries(index: EntryIndex, resource: ResourceObservation): readonly ManifestEntry[] {
-  return [...new Set([resource.path, toBraces(resource.template)])]
-    .flatMap((path) => index.get(path) ?? [])
-    .sort((left, right) => left.position - right.position)
+  return findIndexed(index, [resource.path, resource.template, findRoute(resource)])
+    .toSorted((left, right) => left.position - right.position)
     .flatMap(({ entry }) => [entry, ...(entry.onOtherNetworks ?? [])])
     .filter(({ method }) => {
       const fitsAnyMethod = method === null || resource.method === null;
       return fitsAnyMethod || method.toUpperCase() === resource.method;
     });
+}
+
+/** Returns each entry once, though several of the paths may be its address. */
+export function findIndexed(index: EntryIndex, paths: readonly string[]): readonly IndexedEntry[] {
+  return [...new Set(paths.map(toTemplateKey))].flatMap((key) => index.get(key) ?? []);
+}
+
+/** Puts the base path of the server, which OpenAPI's templates lack, before the template. */
+function findRoute({ path, template }: ResourceObservation): string {
+  const steps = removeQuery(path).split('/');
+  const templateStepCount = removeQuery(template).split('/').length - 1;
+  return steps.slice(0, steps.length - templateStepCount).join('/') + template;
+}
+
+function removeQuery(path: string): string {
+  return path.split('?', 1)[0] ?? path;
 }
 
 function findOffersOf(

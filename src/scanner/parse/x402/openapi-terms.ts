@@ -7,6 +7,7 @@ import type { ManifestEntry } from './manifest.ts';
 import {
   agreesWithPrice,
   type EntryIndex,
+  findIndexed,
   findPricedAsset,
   type TermComparison,
 } from './manifest-terms.ts';
@@ -138,8 +139,7 @@ export function findPriceContradictions(
 
 function findContradiction(operation: Operation, index: EntryIndex): PriceContradiction | null {
   const { method, template, route, requestPath, pointer, priceSign } = operation;
-  const entry = [...new Set([route, template, requestPath])]
-    .flatMap((path) => index.get(path) ?? [])
+  const entry = findIndexed(index, [route, template, requestPath])
     .map((indexed) => indexed.entry)
     .find((each) => (each.method ?? method) === method && contradicts(each, priceSign === 'zero'));
   if (entry === undefined) return null;

@@ -3,7 +3,12 @@
 import type { Observations, ResourceObservation } from '../../model/observations.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
-import { hasPathParameters, toBraces, toRequestPath } from '../../parse/openapi/openapi-path.ts';
+import {
+  hasPathParameters,
+  toBraces,
+  toRequestPath,
+  toTemplateKey,
+} from '../../parse/openapi/openapi-path.ts';
 import type { FixedPaths } from '../first-wave.ts';
 
 /** Observations of the fixed paths and of the index, from which the plan is made. */
@@ -28,25 +33,31 @@ export type PlannedRequest = Pick<PlannedResource, 'path' | 'template' | 'madeUp
   readonly method: string | null;
 };
 
-/** Matches a path parameter in the notation of routers, not of OpenAPI: ":id", "[id]", "*". */
-const ROUTER_PARAMETER = /\/(?::\w+|\*|\[\w+\]|%5B\w+%5D)(?=[/?]|$)/i;
+/** Matches a segment that stands for any path. Nobody knows which of these paths are sold. */
+const WILDCARD = /\/\*(?=[/?]|$)/;
 
 const EMPTY_QUERY_VALUE = /[?&][^=&]+=(?=&|$)/;
 
 export function toPlannedRequest(operation: Operation): PlannedRequest {
   const { requestPath: path, template, method, isMadeUp } = operation;
-  return { path, template, method, madeUp: isMadeUp || ROUTER_PARAMETER.test(template) };
+  return { path, template, method, madeUp: isMadeUp || hasUnknownValue(template) };
+}
+
+/** True if an OpenAPI document has a wildcard, or a parameter in the notation of routers, which is never filled in. */
+function hasUnknownValue(template: string): boolean {
+  return WILDCARD.test(template) || toBraces(template) !== template;
 }
 
 export class DeclaredRequests {
-  /** The first operation for each key "GET /path" or "/path". The path is its template or its requested path. */
+  /** The first operation for each key "GET /path" or "/path", of its template and its requested path. */
   readonly #operations = new Map<string, Operation>();
 
   constructor(operations: readonly Operation[]) {
     for (const operation of operations) {
       const { template, route, requestPath, method } = operation;
       for (const path of [template, route, requestPath.split('?', 1)[0]]) {
-        for (const key of [`${method} ${path}`, `${path}`]) {
+        const pathKey = toTemplateKey(path ?? '');
+        for (const key of [`${method} ${pathKey}`, pathKey]) {
           if (!this.#operations.has(key)) this.#operations.set(key, operation);
         }
       }
@@ -55,9 +66,10 @@ export class DeclaredRequests {
 
   /** Finds the operation that OpenAPI declares for a method of a path. */
   findOperation(template: string, method: string): Operation | undefined {
+    const key = toTemplateKey(template);
     return (
-      this.#operations.get(`${method} ${template}`) ??
-      this.#operations.get(`${method} ${template.split('?', 1)[0]}`)
+      this.#operations.get(`${method} ${key}`) ??
+      this.#operations.get(`${method} ${key.split('?', 1)[0]}`)
     );
   }
 
@@ -65,10 +77,11 @@ export class DeclaredRequests {
   findRequest(template: string, method: string | null): PlannedRequest {
     const route = toBraces(template);
     // "?slug=" names a parameter and gives no value, so the operation's own example is asked for.
-    const [pathOnly = route] = route.split('?', 1);
-    const names = EMPTY_QUERY_VALUE.test(route) ? [route, pathOnly] : [route];
-    const operation = names
-      .flatMap((name) => [`${method?.toUpperCase()} ${name}`, name])
+    const pathKey = toTemplateKey(route);
+    const [pathOnly = pathKey] = pathKey.split('?', 1);
+    const pathKeys = EMPTY_QUERY_VALUE.test(route) ? [pathKey, pathOnly] : [pathKey];
+    const operation = pathKeys
+      .flatMap((key) => [`${method?.toUpperCase()} ${key}`, key])
       .map((key) => this.#operations.get(key))
       .find((found) => found !== undefined);
     if (operation !== undefined) {
@@ -76,7 +89,7 @@ export class DeclaredRequests {
       return { path, template, method, madeUp: madeUp && path !== template };
     }
     if (!hasPathParameters(route)) {
-      return { path: template, template, method, madeUp: ROUTER_PARAMETER.test(template) };
+      return { path: template, template, method, madeUp: WILDCARD.test(template) };
     }
     const { path, isMadeUp } = toRequestPath('', route, [], (value) => value);
     return { path, template, method, madeUp: isMadeUp };

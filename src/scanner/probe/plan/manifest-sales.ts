@@ -1,6 +1,7 @@
 /** Decides what each entry of a manifest sells, beside what OpenAPI says of the same operations. */
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
+import { toTemplateKey } from '../../parse/openapi/openapi-path.ts';
 import type { ManifestEntry } from '../../parse/x402/manifest.ts';
 import { type DeclaredRequests, findPathOnOrigin, type PostRule } from './declared-requests.ts';
 
@@ -37,7 +38,7 @@ export class ManifestSales {
     });
     for (const { entry, template } of this.#entries) {
       if (entry.sale === 'free' || entry.sale === 'both') {
-        this.#freeKeys.add(`${entry.method ?? '*'} ${template}`);
+        this.#freeKeys.add(`${entry.method ?? '*'} ${toTemplateKey(template)}`);
       }
     }
   }
@@ -65,7 +66,8 @@ export class ManifestSales {
   }
 
   #isFreeKey(method: string, path: string): boolean {
-    return this.#freeKeys.has(`${method} ${path}`) || this.#freeKeys.has(`* ${path}`);
+    const key = toTemplateKey(path);
+    return this.#freeKeys.has(`${method} ${key}`) || this.#freeKeys.has(`* ${key}`);
   }
 
   #toSale({ entry, template }: LocalEntry): readonly ManifestSale[] {
