@@ -13,7 +13,7 @@ import {
   jsonText,
 } from '../json/json.ts';
 import {
-  FLAT_PRICE_MEMBERS,
+  listFlatPrices,
   parseWrittenAmount,
   readAtomicPrice,
   readStatedPrice,
@@ -151,9 +151,11 @@ function readMppAmount(offer: JsonObject): string | null {
  * its name, such as `price_usd`.
  */
 function readFlatMember(info: JsonObject, infoPointer: string): PriceDeclaration | null {
-  for (const name of FLAT_PRICE_MEMBERS) {
-    const price = toFlatPrice(info[name], `${infoPointer}/${name}`);
-    if (price !== null) return price;
+  for (const { name, value, price } of listFlatPrices(info)) {
+    const pointer = `${infoPointer}/${name}`;
+    const isInUsdc = price.currency === 'USDC';
+    const declared = isInUsdc ? toLegacyPrice(price, pointer) : toFlatPrice(value, pointer);
+    if (declared !== null) return declared;
   }
   return null;
 }

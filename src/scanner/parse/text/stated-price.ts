@@ -27,21 +27,40 @@ export type StatedPrice = {
   readonly units: StatedUnits | null;
 };
 
-/** Members of an entry that hold its price in dollars. */
-export const FLAT_PRICE_MEMBERS = ['price', 'price_usd', 'priceUsd'];
+/** Members that hold a price in dollars, each with the currency that its name says. */
+const FLAT_PRICE_MEMBERS = {
+  ...{ price: 'USD', price_usd: 'USD', priceUsd: 'USD', priceUSD: 'USD' },
+  ...{ price_usdc: 'USDC', priceUsdc: 'USDC', priceUSDC: 'USDC' },
+};
 /** Members whose names say that they are in base units. */
-const UNIT_MEMBERS = ['price_atomic', 'priceAtomic', 'amount_atomic', 'amountAtomic'];
+const UNIT_MEMBERS = [
+  ...['price_atomic', 'priceAtomic', 'amount_atomic', 'amountAtomic'],
+  ...['price_micro_usdc', 'priceMicroUsdc', 'amount_micro_usdc', 'amountMicroUsdc'],
+];
+/** The symbol of a token, not its address. */
+const SYMBOL = /^[a-z.]{2,10}$/i;
 const WHOLE = /^[0-9]{1,78}$/;
 /** No token has more decimals. */
 const MAX_DECIMALS = 36;
 
+/** Lists the members that hold a price themselves, such as `price_usd`, as objects that `readStatedPrice` reads. */
+export function listFlatPrices(details: JsonObject) {
+  return Object.entries(FLAT_PRICE_MEMBERS).flatMap(([name, currency]) => {
+    const amount = details[name];
+    return amount === undefined ? [] : [{ name, value: amount, price: { amount, currency } }];
+  });
+}
+
 /**
  * Reads `{amount, decimals}` and `{amount, asset}`, which are in base units, and a bare `amount`, which may be in
- * dollars or in base units. `currency` "USD" means dollars. Returns null for another currency and without an amount.
+ * dollars or in base units. `currency` "USD" means dollars. Returns null for another currency or token and without an
+ * amount.
  */
 export function readStatedPrice(price: JsonObject): StatedPrice | null {
   const { amount: stated, currency = null, decimals } = price;
   if (currency !== null && !/^USDC?$/i.test(jsonText(currency) ?? '')) return null;
+  const token = jsonText(price['token']);
+  if (token !== null && SYMBOL.test(token) && !/usd/i.test(token)) return null;
   const amount = toDollars(stated);
   if (amount === null) return readAtomicPrice(price);
   const asset = jsonText(price['asset']);
@@ -138,7 +157,7 @@ export type PriceSign = 'positive' | 'zero' | null;
 
 /** Matches "price", "price_usd", "priceUsd", "amountAtomic", "maxAmountRequired", "minPrice", "pricing", "offers". */
 const PRICE_MEMBER =
-  /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost|fee)s?(?:[-_]?(?:usdc?|atomic|units?|raw|dollars?|cents|required|range|min|max|per[-_]?(?:call|request)))*$/i;
+  /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost|fee)s?(?:[-_]?(?:usdc?|micro|atomic|units?|raw|dollars?|cents|required|range|min|max|per[-_]?(?:call|request)))*$/i;
 const PRICE_CONTAINER = /^(?:x-payment-info|x402|payment|payment_?info|offers|accepts)$/i;
 /** Members of a price object that hold its amount. */
 const AMOUNT_MEMBER = /^(?:value|min|max|minimum|maximum|usdc?|atomic)$/i;

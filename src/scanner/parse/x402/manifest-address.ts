@@ -29,7 +29,11 @@ type EntryLists = {
 /** Members that may hold a list of resources. All of them are read, in this order. */
 const LIST_MEMBERS = ['resources', 'endpoints', 'items'];
 /** Members that hold resources in some manifests. They are read only if LIST_MEMBERS have no entry. */
-const OTHER_LIST_MEMBER = /^(?:apis|services|routes|paths|operations|(?:paid|priced)[-_]?\w+)$/i;
+const OTHER_LIST_MEMBER =
+  /^(?:apis|services|routes|paths|operations|(?:paid|priced|payable)[-_]?\w+)$/i;
+/** Lists whose entries are sold, whatever stands in them: the name says so. */
+const SOLD_LIST_MEMBER =
+  /^(?:apis|(?:paid|priced|payable)[-_]?(?:endpoint|route|path|resource|api|operation)s)$/i;
 /** Lists of what is not sold. */
 const FREE_LIST_MEMBER = /free|unpaid/i;
 const ADDRESS_MEMBERS = ['resource', 'url'];
@@ -128,13 +132,13 @@ function readOtherLists(manifest: JsonObject): readonly AddressedEntry[] {
     .flatMap((name) => readOtherList(manifest, name).filter(isPriced));
 }
 
-/** Every entry of `apis` is a resource. In other lists, only an entry that says how it is sold is a resource. */
+/** In a list whose name does not say that it is sold, only an entry that says how it is sold is a resource. */
 function readOtherList(manifest: JsonObject, name: string): readonly AddressedEntry[] {
   const pointer = `/${escapePointerStep(name)}`;
   const value = manifest[name];
   if (isJsonObject(value)) return readMap(value, pointer);
   const entries = readList(value, pointer).filter((entry) => 'address' in entry);
-  const resources = name.toLowerCase() === 'apis' ? entries : entries.filter(isOffered);
+  const resources = SOLD_LIST_MEMBER.test(name) ? entries : entries.filter(isOffered);
   return resources.map(markAsOdd);
 }
 

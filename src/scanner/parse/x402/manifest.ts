@@ -11,8 +11,8 @@ import {
 } from '../json/json.ts';
 import { escapePointerStep } from '../json/json-pointer.ts';
 import {
-  FLAT_PRICE_MEMBERS,
   findPriceSign,
+  listFlatPrices,
   readStatedPrice,
   type StatedPrice,
   type StatedUnits,
@@ -55,8 +55,16 @@ export type ManifestFacts =
 
 /** Limit for each resource, because a manifest may list thousands of resources. */
 const MAX_ACCEPTS = 20;
-const PRICE_OBJECTS = ['payment', 'pricing', 'x402'];
 const NO_PRICE: StatedPrice = { dollars: null, units: null };
+/** Members of an entry that may hold an object with the price, or a list of one. */
+const PRICE_HOLDERS = [
+  'payment',
+  'pricing',
+  'x402',
+  'x-payment-info',
+  'paymentInfo',
+  'payment_info',
+];
 const METHOD_AND_TARGET = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(\S+)$/i;
 const HTTP_METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
 
@@ -73,7 +81,7 @@ export function parseManifest(value: JsonValue): ManifestFacts {
     return {
       shape: 'list',
       entries,
-      payTo: jsonText(value['payTo']),
+      payTo: readPayTo(value),
       ...(unaddressed === null ? {} : { unaddressed }),
     };
   }
@@ -82,7 +90,7 @@ export function parseManifest(value: JsonValue): ManifestFacts {
   return {
     shape: 'discovery-document',
     entries: readPathEntries(document['resources']),
-    payTo: jsonText(document['payTo']) ?? jsonText(value['payTo']),
+    payTo: readPayTo(document) ?? readPayTo(value),
   };
 }
 
@@ -111,7 +119,7 @@ function toEntries(
     amount: readBaseUnits(option, details),
     asset: jsonText(details['asset']) ?? jsonText(option['asset']),
     network: readNetwork(details) ?? jsonText(option['network']),
-    payTo: jsonText(details['payTo']) ?? jsonText(option['payTo']),
+    payTo: readPayTo(details) ?? readPayTo(option),
     ...findSale(details),
   };
   // Members of the entry apply to all networks. An item of `accepts` applies to one network.
@@ -173,6 +181,7 @@ function readMethod(
   const candidates = [
     statedMethod,
     details['method'],
+    readOnly(details['methods']),
     jsonObject(jsonObject(details['metadata'])['input'])['method'],
     jsonObject(jsonObject(option['outputSchema'])['input'])['method'],
   ];
@@ -180,28 +189,35 @@ function readMethod(
   return typeof method === 'string' ? method.toUpperCase() : null;
 }
 
-/** An entry may also state its amount beside its other members, without a member for the price. */
 function readPrice(details: JsonObject): StatedPrice {
-  for (const name of FLAT_PRICE_MEMBERS) {
-    const price = details[name];
-    const stated = readStatedPrice(
-      isJsonObject(price) ? price : { amount: price, currency: 'USD' },
-    );
-    if (stated !== null) return stated;
+  const holders = PRICE_HOLDERS.map((name) => {
+    return jsonObject(isJsonList(details[name]) ? readOnly(details[name]) : details[name]);
+  });
+  for (const holder of [details, ...holders]) {
+    const price = readOwnPrice(holder);
+    if (price !== null) return price;
   }
-  // `{ "payment": { "amount": "0.001", "token": "USDC" } }`
-  for (const name of PRICE_OBJECTS) {
-    const stated = readObjectPrice(details[name]);
-    if (stated !== null) return stated;
-  }
-  return readStatedPrice(details) ?? NO_PRICE;
+  return NO_PRICE;
 }
 
-function readObjectPrice(value: JsonValue | undefined): StatedPrice | null {
-  if (!isJsonObject(value)) return null;
-  const { currency, token, price } = value;
-  const named = { ...value, currency: currency ?? token ?? null };
-  return readStatedPrice(named) ?? readStatedPrice({ ...named, amount: price });
+/** An object may also state its amount beside its other members, without a member for the price. */
+function readOwnPrice(details: JsonObject): StatedPrice | null {
+  for (const { value, price } of listFlatPrices(details)) {
+    const { token = null } = details;
+    const stated = readStatedPrice(isJsonObject(value) ? value : { ...price, token });
+    if (stated !== null) return stated;
+  }
+  return readStatedPrice(details);
+}
+
+/** Returns the item of a list of one; undefined for any other value. */
+function readOnly(value: JsonValue | undefined): JsonValue | undefined {
+  const [first, ...others] = jsonList(value);
+  return others.length === 0 ? first : undefined;
+}
+
+function readPayTo(details: JsonObject): string | null {
+  return jsonText(details['payTo']) ?? jsonText(details['pay_to']);
 }
 
 function readBaseUnits(option: JsonObject, details: JsonObject): string | null {

@@ -88,10 +88,43 @@ describe('parseManifest', () => {
     [{ price: 'on request', priceUsd: '0.01' }, '0.01'],
     [{ price: { amount: '0.01', currency: 'USD' } }, '0.01'],
     [{ price: { amount: '0.01', currency: 'EUR' } }, null],
+    [{ price_usdc: '2.00', pay_to: '0xb' }, '2'],
+    [{ payment: { amount: '0.001', token: 'USDC', network: 'base' } }, '0.001'],
+    [{ payment: { amount: '0.001', token: 'ETH' } }, null],
+    [{ pricing: [{ amount: '0.05', currency: 'USD' }] }, '0.05'],
+    [{ pricing: [{ amount: '0.05' }, { amount: '0.50' }] }, null],
+    [{ price: '0.03', payment: { amount: '0.001' } }, '0.03'],
     [{ price: 'free' }, null],
     [{}, null],
   ])('reads the price of %j as %j', (details, price) => {
     expect(parseEntry(details)?.price).toBe(price);
+  });
+
+  test.each([
+    [{ price_micro_usdc: '1000', price_usd_equiv: '0.001' }, '1000', false],
+    [{ price_usdc: '10000' }, '10000', true],
+    [{ payment: { amount: '10000', token: 'USDC' } }, '10000', true],
+  ])('reads the base units of %j', (details, amount, mayBeDollars) => {
+    expect(parseEntry(details)?.units).toEqual({ amount, asset: null, mayBeDollars });
+  });
+
+  test('reads the recipient and the method from members of other names', () => {
+    const entry = parseEntry({ pay_to: '0xb', methods: ['post'] });
+    expect(entry).toMatchObject({ payTo: '0xb', method: 'POST' });
+    expect(parseEntry({ methods: ['GET', 'POST'] })?.method).toBeNull();
+    expect(parseManifest({ resources: [RESOURCE_URL], pay_to: '0xp' })).toMatchObject({
+      payTo: '0xp',
+    });
+  });
+
+  test.each([
+    ['paid_endpoints', 1],
+    ['pricedRoutes', 1],
+    ['payable_resources', 1],
+    ['paid_plans', 0],
+    ['partners', 0],
+  ])('reads the %s of a manifest without a price in %i entries', (name, count) => {
+    expect(parseEntries({ [name]: [{ url: RESOURCE_URL }] })).toHaveLength(count);
   });
 
   test('reads the terms of an accepts list, also with the names of v1', () => {
