@@ -6,6 +6,7 @@ import {
   challengeV1,
   challengeV2,
   ORIGIN,
+  offer,
   offerV1,
   resource,
   resources,
@@ -29,6 +30,22 @@ function withV1Descriptions(...descriptions: readonly string[]): CheckCase['seen
   const challenge = challengeV1({ accepts });
   return { resources: resources([resource({ get: bodyChallenge402(challenge) })]) };
 }
+
+/** Descriptions outside `resource`, where version 2 is not read. */
+const ELSEWHERE_CASES = [
+  { of: { resource: undefined, description: 'Weather' }, evidence: '/description has a text' },
+  {
+    of: { resource: {}, accepts: [offer({ description: 'Weather' })] },
+    evidence: '/accepts/0/description has a text',
+  },
+  { of: { resource: {}, description: '' }, evidence: '/resource/description is missing or empty' },
+].map(
+  ({ of, evidence }): CheckCase => ({
+    name: `a description is looked for outside resource: ${evidence}`,
+    seen: { resources: resources([resource({ get: challenge402(challengeV2(of)) })]) },
+    expect: { status: 'warn', outcome: 'missing', evidence: [evidence] },
+  }),
+);
 
 const cases: readonly CheckCase[] = [
   {
@@ -89,6 +106,7 @@ const cases: readonly CheckCase[] = [
     seen: withDescriptions(undefined),
     expect: { status: 'warn', outcome: 'missing', evidence: ['GET /0 /resource/description'] },
   },
+  ...ELSEWHERE_CASES,
   {
     name: 'one of two descriptions is empty, as Express sends an unset one',
     seen: withDescriptions('Weather', ''),

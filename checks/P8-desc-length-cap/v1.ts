@@ -7,6 +7,9 @@ import type { JsonValue } from '#parse/json';
 /** The CDP facilitator refuses a payment with a longer description (x402 issues 2284, 2832). */
 const MAX_CODE_POINTS = 500;
 
+const OTHER_PLACES = ['/description', '/accepts/0/description'];
+const MOVE_FIX = 'Move the description into resource: version 2 is read there.';
+
 const OUTCOMES = {
   'too-long': fail('Shorten the description of the route to at most 500 characters.'),
   missing: warn('Give each paid route a description: what it returns, in one sentence.'),
@@ -56,7 +59,15 @@ function inspect(challenge: Challenge, kit: Kit): readonly Found<keyof typeof OU
       ['too-long', `${pointer} has ${length} characters; facilitators accept ${MAX_CODE_POINTS}`],
     ];
   }
-  return length === 0 ? [['missing', `${pointer} is missing or empty`]] : [];
+  if (length > 0) return [];
+  // Version 1 describes the resource in each offer, and some sellers describe it at the top.
+  const other = challenge.version === 1 ? undefined : OTHER_PLACES.find(hasText(challenge, kit));
+  if (other === undefined) return [['missing', `${pointer} is missing or empty`]];
+  return [['missing', `${pointer} is missing or empty, and ${other} has a text`, MOVE_FIX]];
+}
+
+function hasText({ value }: Challenge, kit: Kit) {
+  return (pointer: string) => countCodePoints(kit.at(value, pointer)) > 0;
 }
 
 type Description = { readonly pointer: string; readonly length: number };

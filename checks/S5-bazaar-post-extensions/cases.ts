@@ -4,8 +4,10 @@ import {
   answer,
   bazaarExtension,
   challenge402,
+  challengeV2,
   encodeChallenge,
   NOT_FOUND,
+  offer,
   postChallenge,
   postResource,
   resource,
@@ -127,6 +129,33 @@ const casesWithPost: readonly CheckCase[] = [
       status: 'fail',
       outcome: 'absent',
       evidence: ['POST /summaries /extensions/bazaar is missing'],
+    },
+  },
+  {
+    name: 'the declaration is nested twice',
+    versions: [2],
+    seen: withBazaar({ bazaar: bazaarExtension() }),
+    expect: {
+      status: 'fail',
+      outcome: 'bad-input',
+      evidence: ['/extensions/bazaar/bazaar: the declaration is nested twice'],
+    },
+  },
+  {
+    name: 'the declaration stands in the offer',
+    versions: [2],
+    seen: withPost({
+      post: challenge402(
+        challengeV2({
+          extensions: undefined,
+          accepts: [offer({ extensions: { bazaar: bazaarExtension() } })],
+        }),
+      ),
+    }),
+    expect: {
+      status: 'fail',
+      outcome: 'absent',
+      evidence: ['is missing, and /accepts/0/extensions/bazaar is read by nobody'],
     },
   },
   {

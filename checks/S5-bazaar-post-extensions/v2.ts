@@ -25,6 +25,15 @@ const SCHEMA_DRAFT = /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 const DECLARE_FIX = 'Declare the bazaar extension, with an input example, on each POST route.';
 
 const POINTER = '/extensions/bazaar';
+const OTHER_PLACES = [
+  '/bazaar',
+  '/resource/extensions/bazaar',
+  '/accepts/0/extensions/bazaar',
+  '/accepts/0/extra/bazaar',
+  '/accepts/0/outputSchema',
+];
+const MOVE_FIX =
+  'Put the declaration at extensions.bazaar of the challenge, with info and schema directly in it.';
 
 const OUTCOMES = {
   'no-post-resource': notApplicable(DECLARE_FIX),
@@ -121,19 +130,30 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
   const bazaar = inHeader ?? inBody;
   const found =
     bazaar === undefined
-      ? (['absent', `${POINTER} is missing`] as const)
+      ? findElsewhere(challenge.value, kit)
       : inspectBazaar(bazaar, inHeader !== undefined, kit);
   if (found === null) return [];
   const request = kit.request('POST', resource.path);
-  const [[kind, text] = found] = inHeader === undefined ? [found] : kit.inCopy(reading, [found]);
+  const [[kind, text, fix] = found] =
+    inHeader === undefined ? [found] : kit.inCopy(reading, [found]);
   const isBodyJudged = inHeader === undefined && bazaar !== undefined && kind !== 'body-only';
   const copy = isBodyJudged && challenge.where === 'header' ? 'in its body: ' : '';
-  return [[kind, `${request} ${copy}${text}`]];
+  return [[kind, `${request} ${copy}${text}`, fix]];
+}
+
+/** Sellers of version 1 put the declaration into the offer. */
+function findElsewhere(challenge: JsonValue, kit: Kit): Found<Kind> {
+  const place = OTHER_PLACES.find((pointer) => kit.at(challenge, pointer) !== undefined);
+  if (place === undefined) return ['absent', `${POINTER} is missing`];
+  return ['absent', `${POINTER} is missing, and ${place} is read by nobody`, MOVE_FIX];
 }
 
 /** Returns the first fault of a declaration; null if it is complete. */
 function inspectBazaar(bazaar: JsonValue, isInHeader: boolean, kit: Kit): Found<Kind> | null {
   const member = findWrongMember(bazaar, kit);
+  if (member !== undefined && kit.at(bazaar, '/bazaar/info') !== undefined) {
+    return ['bad-input', `${POINTER}/bazaar: the declaration is nested twice`, MOVE_FIX];
+  }
   if (member !== undefined) {
     return ['bad-input', `${POINTER}${member}: ${kit.show(kit.at(bazaar, member))}`];
   }
