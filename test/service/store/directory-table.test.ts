@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { backupSqlite } from '../../../src/service/store/sqlite/backup.ts';
+import { backupStore } from '../../../src/service/store/open-store.ts';
 import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { type Dice, diceOf, oneOf } from '../../fixtures/dice.ts';
@@ -85,7 +85,7 @@ test('a copy finds the hosts of a search, though the copy renumbers rows', async
   // The rows that follow a hidden host get other numbers in the copy.
   await store.listing.set('h0.example.com', { listed: false });
   const copy = folder.at('copy.db');
-  backupSqlite(path, copy);
+  backupStore(`sqlite:${path}`, copy);
   const { records } = await open(copy).directory.list({ ...PAGE, q: 'h7.ex' });
   expect(records.map(({ host }) => host)).toEqual(['h7.example.com']);
   expectExact(copy);
