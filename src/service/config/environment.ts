@@ -147,13 +147,11 @@ function isSettingName(name: string | undefined): name is SettingName {
   return name !== undefined && name in SCHEMA.properties;
 }
 
-/** Returns the accepted values of a setting, as its description names them. */
 export function describeAccepted(setting: SettingName): string {
   const { [setting]: schema } = SCHEMA.properties;
   return 'description' in schema ? String(schema.description) : '';
 }
 
-/** Returns the error for a value that the description of the setting does not allow. */
 export function toSettingError(name: SettingName, value: string | undefined): SettingError {
   return new SettingError(name, value, describeAccepted(name));
 }

@@ -43,7 +43,6 @@ function toTag(atMs: number, host: string, siteUrl: string): string {
   return `tag:${new URL(siteUrl).hostname},${day}:o/${encodeURIComponent(host)}`;
 }
 
-/** A feed has only the newest events. */
 export const MAX_FEED_ENTRIES = 50;
 
 type FeedEvent = {

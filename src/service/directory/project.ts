@@ -13,17 +13,14 @@ const DAY_MS = 24 * 3_600_000;
 
 const FEATURED_MS = 30 * DAY_MS;
 
-/** True for a scan younger than 24 hours. */
 export function isFresh(scannedAtMs: number, nowMs: number): boolean {
   return nowMs - scannedAtMs < DAY_MS;
 }
 
-/** True if the most recent scan is graded A and younger than 30 days. */
 function isFeatured(record: DirectoryRecord, nowMs: number): boolean {
   return record.listed && record.grade === 'A' && nowMs - record.scannedAtMs < FEATURED_MS;
 }
 
-/** Returns the query for the records that are featured at `nowMs`, newest first. */
 export function toFeaturedQuery(nowMs: number, pageSize: number): DirectoryQuery {
   return { sort: 'recent', grade: 'A', sinceMs: nowMs - FEATURED_MS + 1, page: 0, pageSize };
 }
@@ -66,7 +63,6 @@ function toPayers({ payableBy, priceFrom = null }: DirectoryRecord) {
   return { payableBy: payableBy === 'noChallenge' ? null : payableBy, priceFrom };
 }
 
-/** If the owner has suppressed the branding, the record shows only the host. */
 function toVisibleBranding(record: DirectoryRecord): Omit<Branding, 'category'> {
   if (!record.enrichmentSuppressed) return record.branding;
   return { displayName: record.host, description: '', iconUrl: null, ogImageUrl: null };
@@ -78,7 +74,6 @@ export function toReportUrl(siteUrl: string, host: string): string {
   return `${siteUrl}/o/${encodeURI(host)}`;
 }
 
-/** Number of records on the front page. */
 const FRONT_PAGE_SIZE = 10;
 const RECORDS_PER_DOMAIN = 3;
 /** Limit of store pages that are read for one front page. If one domain fills them all, the front page is short. */

@@ -10,7 +10,6 @@ import { NoTurn, type OriginTurns, type TurnClient } from '../turns/origin-turns
 
 const SECRET_BYTES = 32;
 
-/** Creates 256 random bits as base64url. */
 export function createSecret(): string {
   return randomBytes(SECRET_BYTES).toString('base64url');
 }
@@ -30,9 +29,12 @@ export const TOKEN_PATH = '/.well-known/scanner-challenge';
 const MAX_TOKEN_BYTES = 512;
 const TOKEN_TIMEOUT_MS = 10_000;
 
-/** The origin's answer at `TOKEN_PATH`. `detail` quotes no text of the origin. */
-type ServedToken =
-  | { readonly kind: 'served'; readonly text: string }
+/**
+ * The origin's answer at `TOKEN_PATH`. It has only the hash of the served text, so that the store never holds a token.
+ * `detail` quotes no text of the origin.
+ */
+export type TokenFinding =
+  | { readonly kind: 'served'; readonly textHash: string }
   | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
 
 export type UnusableReason = 'unreachable' | 'redirected' | 'wrong_status' | 'too_large';
@@ -41,7 +43,7 @@ export type UnusableReason = 'unreachable' | 'redirected' | 'wrong_status' | 'to
 async function fetchToken(
   origin: Origin,
   client: Pick<TurnClient, 'request'>,
-): Promise<ServedToken> {
+): Promise<TokenFinding> {
   try {
     return await readTokenFile(origin, client);
   } catch (error) {
@@ -55,7 +57,7 @@ async function fetchToken(
 async function readTokenFile(
   origin: Origin,
   client: Pick<TurnClient, 'request'>,
-): Promise<ServedToken> {
+): Promise<TokenFinding> {
   const answer = await client.request({
     origin,
     method: 'GET',
@@ -70,17 +72,12 @@ async function readTokenFile(
   if (status >= 300 && status < 400) return toUnusable('redirected', `a redirect (${status})`);
   if (status !== 200) return toUnusable('wrong_status', `status ${status}`);
   if (answer.truncated) return toUnusable('too_large', `over ${MAX_TOKEN_BYTES} bytes`);
-  return { kind: 'served', text: body.trimEnd() };
+  return { kind: 'served', textHash: hashSecret(body.trimEnd()) };
 }
 
-function toUnusable(reason: UnusableReason, detail: string): ServedToken {
+function toUnusable(reason: UnusableReason, detail: string): TokenFinding {
   return { kind: 'unusable', reason, detail };
 }
-
-/** Result of a reading. It has only the hash of the text, so that the store never holds a token. */
-export type TokenFinding =
-  | { readonly kind: 'served'; readonly textHash: string }
-  | { readonly kind: 'unusable'; readonly reason: UnusableReason; readonly detail: string };
 
 type TokenReading = {
   readonly finding: TokenFinding;
@@ -126,7 +123,6 @@ export function createTokenReader(options: TokenReaderOptions): ReadToken {
   const { ownership } = store;
   const readings = new Map<string, SharedReading>();
 
-  /** Joins the planned reading of the host, or plans one. */
   function join(origin: Origin, block: string, signal: AbortSignal): SharedReading {
     const last = readings.get(origin.host);
     const reading = last?.hasBegun === false ? last : planReading(origin, block);
@@ -219,11 +215,8 @@ export async function fetchFinding(
   client: TurnClient,
   beganAtMs: number,
 ): Promise<TokenReading> {
-  const served = await fetchToken(origin, client);
-  const finding =
-    served.kind === 'unusable' ? served : { kind: served.kind, textHash: hashSecret(served.text) };
-  const stored = { beganAtMs, finding: JSON.stringify(finding) };
-  await ownership.saveFinding(origin.host, stored);
+  const finding = await fetchToken(origin, client);
+  await ownership.saveFinding(origin.host, { beganAtMs, finding: JSON.stringify(finding) });
   return { finding, beganAtMs };
 }
 

@@ -113,7 +113,6 @@ export function isKeyOfHash(listingKey: string | undefined, keyHash: string): bo
   return listingKey !== undefined && isSameHash(hashSecret(listingKey), keyHash);
 }
 
-/** Returns the token that the host served; null if it served none of them. */
 function findServedToken(finding: TokenFinding, tokens: readonly LiveToken[]): LiveToken | null {
   if (finding.kind !== 'served') return null;
   return tokens.find(({ tokenHash }) => isSameHash(finding.textHash, tokenHash)) ?? null;

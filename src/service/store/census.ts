@@ -56,7 +56,6 @@ export function censusOn(context: StoreContext) {
       return row && toOrigin(row);
     },
 
-    /** Yields the entries of all origins in batches. */
     readEntries: (): AsyncIterable<readonly CensusEntry[]> => census.batchesOf({}, ENTRY_COLUMNS),
 
     /** Finds the entry of an origin; null if no import has found it. */
@@ -82,7 +81,6 @@ export function censusOn(context: StoreContext) {
       return (await censusFacts.get(name))?.value ?? proposal;
     },
 
-    /** Finds the time of the earliest planned look; null if there is no origin. */
     async findFirstDueMs(): Promise<number | null> {
       return (await census.first({}, { order: [['lookAtMs', 'asc']] }))?.lookAtMs ?? null;
     },
@@ -103,7 +101,6 @@ export function censusOn(context: StoreContext) {
       await census.set({ host }, { ...change, ...texts });
     },
 
-    /** Removes an origin and its words. */
     async remove(host: string): Promise<void> {
       await censusWords.remove({ host });
       await census.remove({ host });

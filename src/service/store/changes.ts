@@ -155,7 +155,6 @@ type Announcement = {
   readonly isQuiet?: boolean;
 };
 
-/** Finds the last change of the feed; null while it is empty. */
 export function findLastChange({ tables }: StoreContext): Promise<Row<'changes'> | null> {
   return tables.changes.first({}, NEWEST_FIRST);
 }

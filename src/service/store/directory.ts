@@ -79,7 +79,6 @@ export function directoryOn(context: StoreContext) {
       return { published: String(last?.n ?? 0), preferences };
     },
 
-    /** Reads one page, and counts the matches of all pages. */
     async list(query: DirectoryQuery): Promise<RecordPage> {
       const q = toHostSubstring(query.q ?? '');
       if (q === null) return { count: 0, records: [] };
@@ -87,7 +86,6 @@ export function directoryOn(context: StoreContext) {
       return { count, records: await readListed(context, hosts) };
     },
 
-    /** Counts the listed hosts of each grade. */
     async countByGrade(): Promise<Readonly<Record<Grade, number>>> {
       const counts = await lists.countByGrade();
       const count = (grade: Grade) => counts.get(grade) ?? 0;
@@ -114,7 +112,6 @@ function toHostSubstring(q: string): string | null {
   return HOST_CHARACTERS.test(lower) ? lower : null;
 }
 
-/** Adds the settings and proofs of the hosts' owners to records. */
 async function addOwnerStates(
   context: StoreContext,
   records: readonly Row<'records'>[],
@@ -155,7 +152,6 @@ export type ExportRecord = DirectoryRecord & { readonly history: readonly Histor
 /** The histories of this many hosts are read at once; each has up to 400 rows. */
 const HOSTS_PER_BATCH = 25;
 
-/** The newest 400 published scans of each host. */
 export function historyOn(context: StoreContext) {
   return {
     /** Lists the newest `limit` rows (default and maximum 400), the oldest of them first. */

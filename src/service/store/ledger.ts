@@ -22,7 +22,6 @@ export type LedgerEntry = {
    * claims were released. The `data` of the current claim repeats everything that is still needed of earlier claims.
    */
   readonly rows: readonly LedgerRow[];
-  /** The last of `rows`. */
   readonly last: LedgerRow;
   /** Time at which an answer for this key was written to a client in full, or null. */
   readonly writtenAtMs: number | null;
@@ -195,11 +194,9 @@ export type LedgerHistory = {
   readonly key: string;
   /** Sorted by step, ascending; never empty. */
   readonly rows: readonly LedgerRow[];
-  /** The last of `rows`. */
   readonly last: LedgerRow;
 };
 
-/** Sorts the rows of one key; null without rows. */
 function toLedgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
   const sorted = rows.toSorted((a, b) => a.step - b.step);
   const last = sorted.at(-1);

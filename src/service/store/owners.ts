@@ -43,7 +43,6 @@ export async function findOwnerState(
   return last === null ? { n: 0, state: DEFAULT_STATE } : { n: last.n, state: toOwnerState(last) };
 }
 
-/** Returns a function that returns the state of the owner of each host in these rows. */
 export async function findOwnerStates(
   { tables }: TablesContext,
   rows: readonly { readonly host: string }[],

@@ -17,7 +17,6 @@ import type { Where } from './table.ts';
 import type { Row } from './tables.ts';
 import { purgeWatches } from './watches.ts';
 
-/** Numbers of removed items. */
 export type PurgeReport = {
   readonly ledgerKeys: number;
   readonly answers: number;
@@ -150,7 +149,6 @@ async function purgeResults(context: StoreContext, nowMs: number): Promise<numbe
   return purgedCount;
 }
 
-/** Purges old reports that belong to no stored result and to which no answer refers. */
 async function purgeReports({ tables }: StoreContext, nowMs: number): Promise<void> {
   const { reports, results, answers } = tables;
   const whereOld = { scannedAtMs: { upTo: nowMs - RETENTION_MS.report } };

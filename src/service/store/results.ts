@@ -114,7 +114,6 @@ export function resultsOn(context: StoreContext) {
       await unpaid.set({ payer, scanId }, { isDebt, atMs }, { isDebt: false });
     },
 
-    /** Removes the mark after the payer has paid. */
     async clearUnpaid({ payer, scanId }: Pick<Row<'unpaid'>, 'payer' | 'scanId'>): Promise<void> {
       await unpaid.remove({ payer, scanId });
     },

@@ -82,7 +82,6 @@ export type TableSpec<R> = {
   syncsLater?(row: NoInfer<R>): boolean;
 };
 
-/** A row of any table. */
 export type AnyRow = Readonly<Record<string, unknown>>;
 /** An engine reads only the names and kinds of columns, so one implementation serves all tables. */
 export type AnyTableSpec = TableSpec<AnyRow>;
@@ -173,7 +172,6 @@ export async function waitJitter(): Promise<void> {
   await delay(Math.random() * MAX_JITTER_MS);
 }
 
-/** Selects these columns of a row. */
 export function pickColumns(row: AnyRow, columns: readonly string[]): AnyRow {
   return Object.fromEntries(columns.map((column) => [column, row[column]]));
 }

@@ -245,5 +245,4 @@ export const TABLES = {
 
 export type Tables = TablesOf<typeof TABLES>;
 
-/** The type of a row of the named table. */
 export type Row<Name extends keyof typeof TABLES> = RowOf<(typeof TABLES)[Name]>;

@@ -16,7 +16,6 @@ import { TABLES } from '../tables.ts';
 import { retryUpsert, toStoreError } from './client.ts';
 import { findIdColumn } from './table.ts';
 
-/** Version of the schema that this program reads and writes. */
 const SCHEMA_VERSION = 3;
 
 /**

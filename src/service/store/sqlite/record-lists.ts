@@ -19,7 +19,6 @@ const ENTRIES_PER_SORTED_MATCH = 30;
 
 type Filters = Partial<Omit<ListQuery, 'sort' | 'page' | 'pageSize'>>;
 
-/** SQL with the values of its parameters. */
 type BoundSql = { readonly sql: string; readonly values: readonly SQLInputValue[] };
 
 type Selection = {
@@ -140,7 +139,6 @@ function listConditions(filters: Filters, nowMs: number): readonly BoundSql[] {
   ].flatMap(({ sql, value }) => (value === undefined ? [] : [{ sql, values: [value] }]));
 }
 
-/** Selects the hosts that contain this text. */
 function contains(q = ''): readonly BoundSql[] {
   return q === '' ? [] : [{ sql: 'instr(host, ?) > 0', values: [q] }];
 }
