@@ -4,8 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { SettingError } from '../../scanner/environment/setting-error.ts';
 import { OriginRefused, type RefusalReason } from '../../scanner/guard/failures.ts';
 import { type OriginPolicy, parseOrigin } from '../../scanner/guard/origin.ts';
-import { type Settings, toSettingError } from './environment.ts';
-import { splitList } from './parse-values.ts';
+import { type Settings, splitList, toSettingError } from './environment.ts';
 
 /** A URL is null if its index is switched off. */
 type IndexUrls = { readonly bazaarUrl: string | null; readonly x402scanUrl: string | null };

@@ -3,6 +3,7 @@
 import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
+import ipaddr from 'ipaddr.js';
 import { type Environment, readSources } from '../../scanner/environment/read-sources.ts';
 import { SettingError } from '../../scanner/environment/setting-error.ts';
 import {
@@ -13,8 +14,13 @@ import {
   toExceptionKey,
 } from '../../scanner/guard/origin.ts';
 import { readCensusConfig } from './census.ts';
-import { readSettings, type Settings, toSettingError } from './environment.ts';
-import { parsePorts, readAddressBlocks, readWebAddress } from './parse-values.ts';
+import {
+  readSettings,
+  readWebAddress,
+  type Settings,
+  splitList,
+  toSettingError,
+} from './environment.ts';
 import { parseEd25519Key, readPaymentConfig } from './payment.ts';
 import { REVISIONS, type Revision } from './revision.ts';
 
@@ -130,12 +136,34 @@ function toOriginPolicy(settings: Settings): OriginPolicy {
   };
 }
 
+function parsePorts(list: string): number[] {
+  const ports = splitList(list).map((entry) => (/^\d{1,5}$/.test(entry) ? Number(entry) : 0));
+  if (ports.length === 0 || ports.some((port) => port < 1 || port > 65_535)) {
+    throw toSettingError('SCAN_ALLOWED_PORTS', list);
+  }
+  return ports;
+}
+
 function readAllowedHosts(list: string): ReadonlySet<string> {
   try {
     return parseAllowHosts(list);
   } catch {
     throw toSettingError('SCAN_ALLOW_HOSTS', list);
   }
+}
+
+/** Returns addresses and CIDR blocks; null if the setting is not set. Throws SettingError. */
+function readAddressBlocks(
+  settings: Settings,
+  name: 'TRUST_PROXY' | 'METRICS_ALLOW',
+): string[] | null {
+  const list = settings[name];
+  if (list === undefined) return null;
+  const blocks = splitList(list);
+  if (!blocks.every((block) => ipaddr.isValid(block) || ipaddr.isValidCIDR(block))) {
+    throw toSettingError(name, list);
+  }
+  return blocks;
 }
 
 function readSigningKey({ SIGNING_KEY: text }: Settings): KeyObject | null {

@@ -156,6 +156,34 @@ export function toSettingError(name: SettingName, value: string | undefined): Se
   return new SettingError(name, value, describeAccepted(name));
 }
 
+type WebAddressSetting = 'BASE_URL' | 'SITE_URL' | 'FACILITATOR_URL';
+
+/** Returns the URL without a trailing slash; null if the setting is not set. Throws SettingError. */
+export function readWebAddress(
+  settings: Settings,
+  name: WebAddressSetting,
+  path: 'no path' | 'any path' = 'no path',
+): string | null {
+  const value = settings[name];
+  if (value === undefined) return null;
+  const refusal = toSettingError(name, value);
+  const url = URL.parse(value);
+  if (url?.protocol !== 'http:' && url?.protocol !== 'https:') throw refusal;
+  if (path === 'any path') return value.replace(/\/+$/, '');
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.username !== '') {
+    throw refusal;
+  }
+  return url.origin;
+}
+
+/** Returns the entries of a list with commas, without blanks and empty entries. */
+export function splitList(list: string): string[] {
+  return list
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '');
+}
+
 /** Writes a warning for each name that is a setting but for one letter. It has no values, which may be secret. */
 export function findMisspelledSettings(environment: Environment): string[] {
   return Object.keys(environment).flatMap((name) => {

@@ -9,16 +9,18 @@ import type {
 import { SettingError } from '../../scanner/environment/setting-error.ts';
 import {
   type EvmAddress,
+  isChecksummed,
   isSameAddress,
   toChecksummed,
+  ZERO_ADDRESS,
 } from '../../scanner/parse/x402/namespaces.ts';
 import {
   describeAccepted,
+  readWebAddress,
   type SettingName,
   type Settings,
   toSettingError,
 } from './environment.ts';
-import { parsePayTo, readWebAddress } from './parse-values.ts';
 
 export type PaymentMode = Settings['PAYMENT_MODE'];
 
@@ -66,7 +68,9 @@ export function readPaymentConfig(
 
 function readPayTo(settings: Settings, asset: AssetConfig): `0x${string}` {
   if (settings.PAYMENT_MODE !== 'mock') requireSetting(settings, 'PAY_TO', settings.PAYMENT_MODE);
-  const address = parsePayTo(settings.PAY_TO ?? MOCK_PAY_TO);
+  const value = settings.PAY_TO ?? MOCK_PAY_TO;
+  if (!isChecksummed(value) || value === ZERO_ADDRESS) throw toSettingError('PAY_TO', value);
+  const address = toChecksummed(value);
   if (isSameAddress(address, asset.address)) {
     throw new SettingError('PAY_TO', address, 'your own address, not that of the token');
   }
