@@ -102,7 +102,7 @@ function judgeDetails(
   const pointer = facts.operations.find(({ localServer }) => localServer !== null)?.localServer;
   if (typeof pointer === 'string') {
     const url = kit.show(kit.at(facts.document, `${pointer}/url`));
-    const place = `${path}#${kit.quote(pointer)}`;
+    const place = `${path}#${kit.quotePointer(pointer)}`;
     return ['local-server', `${place} is ${url}: clients of this document call their own machine`];
   }
   // Some servers send the header twice.

@@ -26,7 +26,7 @@ const cases: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'not-declared',
-      evidence: ['/openapi.json has no security schemes'],
+      evidence: ['/openapi.json#/components/securitySchemes is missing'],
     },
   },
   {
@@ -38,7 +38,7 @@ const cases: readonly CheckCase[] = [
     expect: {
       status: 'fail',
       outcome: 'not-declared',
-      evidence: ['none of the 1 security schemes'],
+      evidence: ['1 schemes, none of them for x402'],
     },
   },
   {

@@ -38,19 +38,19 @@ export default defineCheck({
     if (apiKeyName !== undefined) {
       // AgentCash assumes that apiKey operations need a key, and never pays them.
       const pointer = `/components/securitySchemes/${escapeStep(apiKeyName)}`;
-      const evidence = `${path}#${kit.quote(pointer, 80)} has type apiKey, which AgentCash misreads`;
+      const evidence = `${path}#${kit.quotePointer(pointer)} has type apiKey, which AgentCash misreads`;
       return ['api-key', evidence];
     }
     const mention = facts.operations.find(({ protocolNames }) => protocolNames.includes('x402'));
     if (mention !== undefined) {
-      const evidence = `${path} names x402 only in protocols of ${kit.quote(mention.pointer)}, not in securitySchemes`;
+      const evidence = `${place} does not name x402; only protocols do, as in ${kit.quotePointer(mention.pointer)}`;
       return ['protocols-only', evidence];
     }
     const count = facts.securitySchemes.length;
     const evidence =
       count === 0
-        ? `${path} has no security schemes, so none for x402`
-        : `none of the ${count} security schemes in ${place} is for x402`;
+        ? `${place} is missing, so no scheme is for x402`
+        : `${place} has ${count} schemes, none of them for x402`;
     return ['not-declared', evidence];
   },
 });

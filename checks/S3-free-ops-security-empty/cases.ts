@@ -55,6 +55,16 @@ function withPaths(free: JsonObject, root: JsonObject = {}): CheckCase['seen'] {
 
 const cases: readonly CheckCase[] = [
   {
+    name: 'another origin serves the operation whose path answers here',
+    seen: {
+      ...withPaths({
+        '/health': { servers: [{ url: 'https://api.other.example' }], get: UNDECLARED },
+      }),
+      ...withCandidates(['/health']),
+    },
+    expect: { status: 'warn', outcome: 'unsaid', evidence: ['1 of 2 operations', 'GET /health'] },
+  },
+  {
     name: 'every operation is paid',
     seen: withPaths({}),
     expect: {

@@ -16,9 +16,6 @@ const SAY_FIX =
 const FIX =
   'Give the free operations named here "security": [] (FastAPI: openapi_extra={"security": []}), and say of each other operation if it is paid or free.';
 
-/** A pointer that is cut leads to no line of the document. */
-const MAX_POINTER_CHARS = 200;
-
 const OUTCOMES = {
   ...OPENAPI_UNREAD,
   'no-free-operations': notApplicable('Give free operations "security": [].'),
@@ -69,7 +66,7 @@ export default defineCheck({
       listed(
         operations.map(
           ({ method, template, pointer }) =>
-            `${kit.request(method, template)}, ${path}#${kit.quote(pointer, MAX_POINTER_CHARS)}`,
+            `${kit.request(method, template)}, ${path}#${kit.quotePointer(pointer)}`,
         ),
       );
     if (answered.length > 0) {

@@ -48,6 +48,7 @@ const DECLARED_SIGN_IN = freeOperation({
   security: [{ siwx: [] }],
   responses: { '402': { description: 'Sign in' } },
 });
+const LONG_PATH = `/v1/${'catalog/'.repeat(12)}report.json`;
 const WITHOUT_402 = { responses: { '200': { description: 'OK' } } };
 /** FastAPI writes paid operations like this one, without `security`, a price or a 402. */
 const UNDECLARED_OPERATION = freeOperation({ security: undefined });
@@ -60,6 +61,18 @@ const cases: readonly CheckCase[] = [
       status: 'fail',
       outcome: 'nothing-declared',
       evidence: ['0 of 1 operations', 'GET /weather: 402'],
+    },
+  },
+  {
+    name: 'nothing is declared, and POST answers 402 where GET answers 404',
+    seen: {
+      ...withPaths({ '/weather': { post: UNDECLARED_OPERATION } }),
+      resources: resources([resource({ get: NOT_FOUND, post: challenge402(challengeV2()) })]),
+    },
+    expect: {
+      status: 'fail',
+      outcome: 'nothing-declared',
+      evidence: ['paid, but POST /weather: 402'],
     },
   },
   {
@@ -137,7 +150,11 @@ const cases: readonly CheckCase[] = [
   {
     name: 'a paid operation has a price and no 402 response',
     seen: withPaidWeather(WITHOUT_402),
-    expect: { status: 'fail', outcome: 'no-402', evidence: ['1 of 1', 'GET /weather'] },
+    expect: {
+      status: 'fail',
+      outcome: 'no-402',
+      evidence: ['1 of 1: GET /weather has no 402 response, /openapi.json#"/paths/'],
+    },
   },
   {
     name: 'one of two paid operations has no 402 response',
@@ -153,14 +170,31 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'no-402', evidence: ['PUT /weather'] },
   },
   {
+    name: 'the pointer of an operation is long',
+    seen: withPaths({ [LONG_PATH]: { get: paidOperation(WITHOUT_402) } }),
+    expect: {
+      status: 'fail',
+      outcome: 'no-402',
+      evidence: [`${LONG_PATH.replaceAll('/', '~1')}/get"`],
+    },
+  },
+  {
     name: 'a paid operation has an empty security',
     seen: withPaidWeather({ security: [] }),
-    expect: { status: 'warn', outcome: 'no-security', evidence: ['GET /weather'] },
+    expect: {
+      status: 'warn',
+      outcome: 'no-security',
+      evidence: ['/weather has an empty security'],
+    },
   },
   {
     name: 'a paid operation has no security',
     seen: withPaidWeather({ security: undefined }),
-    expect: { status: 'warn', outcome: 'no-security', evidence: ['/paths/~1weather/get'] },
+    expect: {
+      status: 'warn',
+      outcome: 'no-security',
+      evidence: ['GET /weather has no security', '/paths/~1weather/get'],
+    },
   },
   {
     name: 'the only scheme is an apiKey named x402, and a paid operation names it',
@@ -184,7 +218,7 @@ const cases: readonly CheckCase[] = [
       { '/weather': { get: paidOperation({ security: [{ key: [] }] }) } },
       withSchemes({ key: { type: 'apiKey', in: 'header', name: 'X-API-Key' } }),
     ),
-    expect: { status: 'warn', outcome: 'no-security' },
+    expect: { status: 'warn', outcome: 'no-security', evidence: ['has the security "key"'] },
   },
   {
     name: 'the only scheme is an apiKey that carries the payment, and a paid operation does not name it',
@@ -218,32 +252,40 @@ const cases: readonly CheckCase[] = [
   {
     name: 'a paid operation has a 402 response and no x-payment-info',
     seen: withPaidWeather({ 'x-payment-info': undefined }),
-    expect: { status: 'warn', outcome: 'no-price', evidence: ['GET /weather'] },
+    expect: {
+      status: 'warn',
+      outcome: 'no-price',
+      evidence: ['GET /weather has no x-payment-info,'],
+    },
   },
   {
     name: 'a paid operation has protocols and no price',
     seen: withPaymentInfo({ protocols: [{ x402: {} }] }),
-    expect: { status: 'warn', outcome: 'no-price' },
+    expect: { status: 'warn', outcome: 'no-price', evidence: ['has no x-payment-info.price'] },
   },
   {
     name: 'the price of a paid operation is a text',
     seen: withPaymentInfo({ price: '0.01', protocols: [{ x402: {} }] }),
-    expect: { status: 'warn', outcome: 'legacy-form' },
+    expect: {
+      status: 'warn',
+      outcome: 'legacy-form',
+      evidence: ['has a price in an earlier form'],
+    },
   },
   {
     name: 'a paid operation has its protocols as texts',
     seen: withPaymentInfo({ price: PRICE, protocols: ['x402'] }),
-    expect: { status: 'warn', outcome: 'legacy-form' },
+    expect: { status: 'warn', outcome: 'legacy-form', evidence: ['has protocols as texts'] },
   },
   {
     name: 'a paid operation has no protocols',
     seen: withPaymentInfo({ price: PRICE }),
-    expect: { status: 'warn', outcome: 'no-protocols' },
+    expect: { status: 'warn', outcome: 'no-protocols', evidence: ['has no protocols'] },
   },
   {
     name: 'a paid operation names only MPP as its protocol',
     seen: withPaymentInfo({ price: PRICE, protocols: [{ mpp: {} }] }),
-    expect: { status: 'warn', outcome: 'no-protocols' },
+    expect: { status: 'warn', outcome: 'no-protocols', evidence: ['has protocols without x402'] },
   },
   {
     name: 'the root has the security, and x402 is the second protocol',

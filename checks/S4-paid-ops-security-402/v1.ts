@@ -16,6 +16,7 @@ import type { Kit } from '#kit';
 import type { ResourceObservation, ResourceSet } from '#model';
 import type { Operation } from '#parse/openapi';
 
+const MAX_NAME_CHARS = 40;
 const DECLARE_FIX = 'Give each paid operation a 402 response, security and x-payment-info.';
 
 const OUTCOMES = {
@@ -58,8 +59,9 @@ export default defineCheck({
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
     // OpenAPI cannot describe the tools of an MCP endpoint.
-    const allChallenged = kit.challenged(seen.resources).map(({ resource }) => resource);
-    const challenged = [...new Set(allChallenged)].filter(({ tool }) => tool === undefined);
+    const allItems = kit.challenged(seen.resources);
+    const items = allItems.filter(({ resource }) => resource.tool === undefined);
+    const challenged = items.map(({ resource }) => resource);
     // A declared sign-in sells nothing, unless its answer has a price.
     const signIns = kit.signIns(seen.resources);
     const paid = facts.operations.filter((operation) => {
@@ -71,14 +73,14 @@ export default defineCheck({
 
     if (paid.length === 0) {
       const evidence = `${path} declares 0 of ${facts.operations.length} operations paid`;
-      if (challenged.length < allChallenged.length && challenged.length === 0) {
-        return [
-          'only-tools',
-          `${evidence}; only MCP tools ask for payment: ${kit.answers(allChallenged)}`,
-        ];
+      if (items.length === 0 && allItems.length > 0) {
+        const answers = kit.answers(allItems.map(({ resource }) => resource));
+        return ['only-tools', `${evidence}; only MCP tools ask for payment: ${answers}`];
       }
-      if (challenged.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
-      return ['nothing-declared', `${evidence}, but ${kit.answers(challenged)}`];
+      if (items.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
+      const requests = items.map(({ probe, resource }) => kit.request(probe.method, resource.path));
+      const answers = [...new Set(requests)].map((request) => `${request}: 402`);
+      return ['nothing-declared', `${evidence}, but ${listed(answers)}`];
     }
     const sold = findSold(seen.resources, kit);
     const undeclared = facts.operations.filter((each) => !each.paid && kit.answers402(each, sold));
@@ -92,9 +94,11 @@ export default defineCheck({
     // S2 reports the type of an apiKey scheme. A second finding here would have a fix that changes nothing.
     const acceptedSchemes = x402.length > 0 ? x402 : apiKeys;
     const findings = paid.map((each): readonly Found<Kind>[] => {
-      const kind = findMissing(each, acceptedSchemes);
-      const text = `${kit.request(each.method, each.template)}, ${path}#${kit.quote(each.pointer)}`;
-      return kind === null ? [] : [[kind, text]];
+      const lack = findMissing(each, acceptedSchemes, kit);
+      if (lack === null) return [];
+      const [kind, what] = lack;
+      const place = `${path}#${kit.quotePointer(each.pointer)}`;
+      return [[kind, `${kit.request(each.method, each.template)} ${what}, ${place}`]];
     });
     return (
       worst(OUTCOMES, findings) ?? [
@@ -115,16 +119,30 @@ function findSold(resources: ResourceSet, kit: Kit): readonly ResourceObservatio
   );
 }
 
-/** Finds the first declaration that a paid operation lacks; null if it has all. */
+/** Finds the first declaration that a paid operation lacks, with what it has instead; null if it has all. */
 function findMissing(
-  { declares402, security, price, protocols, protocolNames }: Operation,
+  { declares402, security, paymentInfo, price, protocols, protocolNames }: Operation,
   acceptedSchemes: readonly string[],
-): Kind | null {
-  if (!declares402) return 'no-402';
+  kit: Kit,
+): readonly [Kind, string] | null {
+  if (!declares402) return ['no-402', 'has no 402 response'];
   const schemeNames = (security ?? []).flatMap((requirement) => Object.keys(requirement));
-  if (!schemeNames.some((name) => acceptedSchemes.includes(name))) return 'no-security';
-  if (price?.kind === 'mpp') return 'mpp-offers';
-  if (price === null) return 'no-price';
-  if (price.kind === 'legacy' || protocols === 'strings') return 'legacy-form';
-  return protocolNames.includes('x402') ? null : 'no-protocols';
+  if (!schemeNames.some((name) => acceptedSchemes.includes(name))) {
+    if (security === null) return ['no-security', 'has no security'];
+    const [first] = schemeNames;
+    if (first === undefined) return ['no-security', 'has an empty security'];
+    return ['no-security', `has the security ${kit.quote(first, MAX_NAME_CHARS)}`];
+  }
+  if (price?.kind === 'mpp') return ['mpp-offers', "has a price in MPP's form only"];
+  if (price === null) {
+    const member = paymentInfo === null ? 'x-payment-info' : 'x-payment-info.price';
+    return ['no-price', `has no ${member}`];
+  }
+  if (price.kind === 'legacy') return ['legacy-form', 'has a price in an earlier form'];
+  if (protocols === 'strings') return ['legacy-form', 'has protocols as texts'];
+  if (protocolNames.includes('x402')) return null;
+  return [
+    'no-protocols',
+    protocols === 'missing' ? 'has no protocols' : 'has protocols without x402',
+  ];
 }

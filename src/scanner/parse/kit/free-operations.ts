@@ -69,7 +69,9 @@ export function sortUnpricedOperations(
     if (access !== 'unsaid') return access;
     if (operation.security !== null) return 'unknown';
     if (isFreeInManifest(operation, entries)) return 'free';
-    const isAnswered = operation.method === 'GET' && freePaths.has(operation.requestPath);
+    // This origin answered nothing for an operation that another origin serves.
+    const isHere = operation.method === 'GET' && operation.elsewhere === null;
+    const isAnswered = isHere && freePaths.has(operation.requestPath);
     return isAnswered ? 'answered' : 'unknown';
   });
   return { free: [], login: [], answered: [], unknown: [], ...lists };

@@ -106,12 +106,15 @@ import {
 } from './read-document.ts';
 
 const DEFAULT_QUOTED_CHARS = 80;
+const MAX_POINTER_CHARS = 200;
 const DAY_MS = 86_400_000;
 
 /** The members of the kit that have no cache. Pinned checks use these names, so the names never change. */
 const UNCACHED_READERS = {
   /** Quotes an origin's text for evidence: on one line, without invisible characters, cut to `maxChars`. */
   quote: (text: string, maxChars = DEFAULT_QUOTED_CHARS) => quoteText(text, maxChars),
+  /** Quotes a JSON pointer in full, because a pointer that is cut leads to no line of the document. */
+  quotePointer: (pointer: string) => quoteText(pointer, MAX_POINTER_CHARS),
   /** Formats a JSON value for evidence, in at most 80 characters. */
   show: (value: JsonValue | undefined) => showJson(value),
   showAddress,
