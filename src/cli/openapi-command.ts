@@ -79,7 +79,10 @@ async function readDocument(file: string): Promise<FileDocument> {
   const { isJsonObject, parseJson } = await import('../scanner/parse/json/json.ts');
   const json = parseJson(text, MAX_OPENAPI_NODES);
   if (!json.ok && !json.isOverLimit) {
-    throw new UsageError(`${file}: ${json.detail}; the name of a YAML file ends in .yaml or .yml`);
+    // A text that begins like JSON is not meant as YAML.
+    const advice = /^\s*[[{]/.test(text) ? '' : '; the name of a YAML file ends in .yaml or .yml';
+    const line = text.slice(0, json.offset).split('\n').length;
+    throw new UsageError(`${file}:${line}: ${json.detail}${advice}`);
   }
   if (json.ok && !isJsonObject(json.value)) throw new UsageError(`${file}: JSON, but not a map`);
   return { file, path: DOCUMENT_PATH, text, yaml: null };
@@ -103,7 +106,8 @@ function toObservations({ path, text, yaml }: FileDocument): Observations {
     ms: 0,
     truncated: false,
     data: {
-      url: `${EMPTY_OBSERVATIONS.origin.url}${path}`,
+      // The query keeps the placeholder apart from operations such as GET /openapi.json, which nobody requested.
+      url: `${EMPTY_OBSERVATIONS.origin.url}${path}?placeholder`,
       method: 'GET',
       status,
       headers: [['content-type', 'application/json']],

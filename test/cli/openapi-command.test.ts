@@ -75,11 +75,34 @@ test('a file that is not OpenAPI fails S1, and the checks that depend on S1 are 
 });
 
 test('a file that is neither JSON nor YAML is a usage error', async () => {
-  await expect(run('{')).rejects.toThrow('openapi.json: not JSON: it breaks off');
+  await expect(run('{')).rejects.toThrow(
+    /\/openapi\.json:1: not JSON: it breaks off .*characters$/,
+  );
+  await expect(run('{\n  "a": 1,\n}')).rejects.toThrow(
+    /\/openapi\.json:3: not JSON at character \d+$/,
+  );
+  await expect(run('{"a": 1}}')).rejects.toThrow(/\/openapi\.json:1: not JSON at character 9$/);
   await expect(run('openapi: 3.1.0\n')).rejects.toThrow('ends in .yaml or .yml');
   await expect(runYaml('a: [')).rejects.toThrow('openapi.yaml: not YAML at line 1');
   await expect(runYaml('- openapi: 3.1.0')).rejects.toThrow('openapi.yaml: YAML, but not a map');
-  await expect(runYaml('a: 1\na: 2\n')).rejects.toThrow('two members "a" in one map');
+  await expect(runYaml('a: 1\na: 2\n')).rejects.toThrow('two members "a" in one map, at line 2');
+});
+
+test('an operation that would serve the file itself is not known to be free', async () => {
+  const document = {
+    openapi: '3.1.0',
+    info: {
+      title: 'Data',
+      version: '1',
+      contact: { email: 'a@seller.example' },
+      'x-guidance': 'Ask.',
+    },
+    paths: { '/': { get: {} }, '/openapi.json': { get: {} } },
+  };
+  const { lines } = await run(document);
+  expect(lines).toContainEqual(
+    expect.stringMatching(/warn S3 .*: 2 of 2 operations in \/openapi\.json do not say/),
+  );
 });
 
 test('a YAML file is judged as its JSON, by its lines', async () => {

@@ -12,6 +12,8 @@ export type JsonReading =
       readonly detail: string;
       /** True if the text may be JSON, but exceeds one of our limits. */
       readonly isOverLimit: boolean;
+      /** Position of the fault in the text, not counting a byte order mark; 0 if the fault has no position. */
+      readonly offset: number;
     };
 
 export const MAX_JSON_DEPTH = 64;
@@ -32,7 +34,8 @@ export function parseJson(text: string, maxNodes = MAX_JSON_NODES): JsonReading 
   } catch (error) {
     const isOverLimit = error instanceof OverLimit;
     if (!isOverLimit && !(error instanceof NotJson)) throw error;
-    return { ok: false, detail: error.message, isOverLimit };
+    const offset = error instanceof NotJson ? error.offset : 0;
+    return { ok: false, detail: error.message, isOverLimit, offset };
   }
 }
 
@@ -122,10 +125,17 @@ function writeJson(value: JsonValue, maxChars: number): string {
 /** Thrown to stop a parser, which otherwise continues and recurses into nested values: the text exceeds our limits. */
 export class OverLimit extends Error {}
 /** Thrown to stop a parser, which otherwise continues after an error: the text is not JSON. */
-export class NotJson extends Error {}
+export class NotJson extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
 
 function requireJson(text: string, maxNodes: number): void {
-  if (BLANK.test(text)) throw new NotJson('empty');
+  if (BLANK.test(text)) throw new NotJson('empty', 0);
   let depth = 0;
   let nodes = 0;
   const countNode = () => {
@@ -147,7 +157,7 @@ function requireJson(text: string, maxNodes: number): void {
     onArrayEnd: endNested,
     onLiteralValue: countNode,
     onError(code: number, offset: number, length: number) {
-      throw new NotJson(describeError(text, code, offset, length));
+      throw new NotJson(describeError(text, code, offset, length), offset);
     },
   };
   visit(text, visitor, { disallowComments: true, allowTrailingComma: false });

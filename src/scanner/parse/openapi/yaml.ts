@@ -12,7 +12,7 @@ import {
 } from 'yaml';
 import type { YamlReading } from '../../model/observations.ts';
 import { MAX_JSON_DEPTH, NotJson, OverLimit } from '../json/json.ts';
-import { quoteText } from '../text/text.ts';
+import { cleanText, quoteText } from '../text/text.ts';
 
 /** A document of more values takes more processor time than we spend. */
 export const MAX_YAML_VALUES = 20_000;
@@ -29,6 +29,7 @@ const DEPTH_FAULT = `deeper than ${MAX_JSON_DEPTH}`;
 const VALUES_FAULT = `over ${MAX_YAML_VALUES} values`;
 const MERGE_KEY = '<<';
 const MAX_KEY_CHARS = 40;
+const MAX_FAULT_CHARS = 100;
 /** First character of the lexer's token that announces a scalar. */
 const SCALAR_MARK = '\u001f';
 /** First characters of tokens that begin a value, or that belong to one. */
@@ -41,11 +42,16 @@ export function convertYaml(text: string): YamlReading {
     const document = parseDocument(text, OPTIONS);
     const [error] = document.errors;
     if (error !== undefined) {
-      const line = text.slice(0, error.pos[0]).split('\n').length;
-      return { fault: `not YAML at line ${line}`, isOverLimit: false };
+      // The package tells programmers how to read several documents. Its other words may quote the document.
+      const isSeveral = error.code === 'MULTIPLE_DOCS';
+      const words = isSeveral ? 'a second document' : cleanText(error.message, MAX_FAULT_CHARS);
+      return {
+        fault: `not YAML at line ${toLine(text, error.pos[0])}: ${words}`,
+        isOverLimit: false,
+      };
     }
     if (!isMap(document.contents)) return { fault: 'YAML, but not a map', isOverLimit: false };
-    refuseLargeDocument(document);
+    refuseLargeDocument(document, text);
     // The limit of the package is off, because the aliases have been counted.
     return { json: JSON.stringify(document.toJS({ maxAliasCount: -1 })) };
   } catch (error) {
@@ -81,7 +87,7 @@ type Size = { readonly values: number; readonly depth: number };
 const SCALAR_SIZE: Size = { values: 1, depth: 0 };
 
 /** Throws OverLimit if the document, with each alias replaced by its value, exceeds a limit. */
-function refuseLargeDocument(document: Document.Parsed): void {
+function refuseLargeDocument(document: Document.Parsed, text: string): void {
   const sizes = new Map<Node, Size>();
   const anchors = new Map<string, Node>();
   let aliases = 0;
@@ -101,7 +107,7 @@ function refuseLargeDocument(document: Document.Parsed): void {
     return size;
   };
   const measureItems = (items: readonly unknown[]): Size => {
-    refuseDuplicates(items);
+    refuseDuplicates(items, text);
     let [values, depth] = [1, 0];
     for (const item of items) {
       // The package types items as unknown, but parses only nodes and pairs of nodes.
@@ -117,17 +123,25 @@ function refuseLargeDocument(document: Document.Parsed): void {
 }
 
 /** Throws NotJson. The option `uniqueKeys` of the package compares each key with each other key, which takes too long. */
-function refuseDuplicates(items: readonly unknown[]): void {
+function refuseDuplicates(items: readonly unknown[], text: string): void {
   const keys = new Set<string>();
   for (const item of items) {
     if (!isPair(item)) return;
-    if (isCollection(item.key)) throw new NotJson('YAML with a map or list as a name');
+    // The package types keys as unknown, but parses only nodes.
+    const [offset] = (item.key as Node | null)?.range ?? [0];
+    const refuse = (fault: string) =>
+      new NotJson(`${fault}, at line ${toLine(text, offset)}`, offset);
+    if (isCollection(item.key)) throw refuse('YAML with a map or list as a name');
     const key = String(item.key);
     if (keys.has(key) && key !== MERGE_KEY) {
-      throw new NotJson(`YAML with two members ${quoteText(key, MAX_KEY_CHARS)} in one map`);
+      throw refuse(`YAML with two members ${quoteText(key, MAX_KEY_CHARS)} in one map`);
     }
     keys.add(key);
   }
+}
+
+function toLine(text: string, offset: number): number {
+  return text.slice(0, offset).split('\n').length;
 }
 
 /** Finds the line of the value at the steps of a JSON pointer, or of its nearest ancestor. */
@@ -138,7 +152,7 @@ export function readYamlLines(text: string): YamlLines {
   return (steps) => {
     for (let length = steps.length; length > 0; length -= 1) {
       const offset = findOffset(contents, steps.slice(0, length));
-      if (offset !== null) return text.slice(0, offset).split('\n').length;
+      if (offset !== null) return toLine(text, offset);
     }
     return 1;
   };

@@ -25,12 +25,12 @@ describe('convertYaml', () => {
   });
 
   test.each([
-    ['a: 1\na: 2', 'YAML with two members "a" in one map'],
-    ['a:\n  - b\n c: d', 'not YAML at line 3'],
+    ['a: 1\na: 2', 'YAML with two members "a" in one map, at line 2'],
+    ['a:\n  - b\n c: d', 'not YAML at line 3: All mapping items must start at the same column'],
     ['- a', 'YAML, but not a map'],
     ['a text', 'YAML, but not a map'],
-    ['? { a: 1 }\n: 2', 'YAML with a map or list as a name'],
-    ['a: 1\n---\nb: 2', 'not YAML at line 2'],
+    ['? { a: 1 }\n: 2', 'YAML with a map or list as a name, at line 1'],
+    ['a: 1\n---\nb: 2', 'not YAML at line 2: a second document'],
   ])('refuses %j, which is a fault of the document', (text, fault) => {
     expect(convertYaml(text)).toEqual({ fault, isOverLimit: false });
   });
