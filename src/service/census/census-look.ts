@@ -24,6 +24,7 @@ import {
   type AskListedResult,
   ROBOTS_AGENT,
 } from './ask-listed.ts';
+import type { Wishes } from './choose-origins.ts';
 import { LISTED_FOR_DAYS } from './plan.ts';
 import { LookLeases, toNetworks } from './queue.ts';
 import {
@@ -35,7 +36,6 @@ import {
   type PostMode,
   toListing,
 } from './resources.ts';
-import type { Wishes } from './wishes.ts';
 
 export type CensusLookOptions = {
   readonly store: Store;

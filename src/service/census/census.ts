@@ -11,10 +11,10 @@ import {
   type CensusLookResult,
   type LookDay,
 } from './census-look.ts';
+import type { Wishes } from './choose-origins.ts';
 import { type EndedLook, LookRest, OutageWindow } from './outage.ts';
 import { canScanEndToday, DAY_MS, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
 import { LOOK_LEASES, LookQueue } from './queue.ts';
-import type { Wishes } from './wishes.ts';
 import { CensusWords } from './words.ts';
 
 type CensusOptions = Omit<CensusLookOptions, 'wishes'> & {

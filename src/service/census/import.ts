@@ -9,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import { withLease } from '../turns/in-turn.ts';
 import { LimitReached } from '../turns/origin-turns.ts';
 import { secondOfDay } from '../turns/rounds.ts';
+import type { Wishes } from './choose-origins.ts';
 import { type Candidate, chooseOrigins, isExcluded } from './choose-origins.ts';
 import {
   type FoundOrigin,
@@ -19,7 +20,6 @@ import {
 import { type ImportFacts, mergeListing } from './merge-listing.ts';
 import { createKeyedHash, DAY_MS, type KeyedHash, LISTED_FOR_DAYS, lookTimeMs } from './plan.ts';
 import { type CensusSource, isSameResource, isSold, toListing } from './resources.ts';
-import type { Wishes } from './wishes.ts';
 
 type ListingReaderOptions = {
   readonly config: CensusConfig;

@@ -26,7 +26,7 @@ import { directoryRoutes } from './routes/directory.ts';
 import { documentRoutes } from './routes/documents.ts';
 import { feedRoutes } from './routes/feed.ts';
 import type { JudgeChallenge } from './routes/mcp.ts';
-import { ownershipRoutes } from './routes/ownership.ts';
+import { ownershipRoutes, watchRoutes } from './routes/ownership.ts';
 import { paidRoutes, type SoldOperation } from './routes/paid/paid-catalog.ts';
 import { preflightRoutes } from './routes/preflight.ts';
 import { checksRoutes, healthRoutes, reportRoutes, statusRoutes } from './routes/reading.ts';
@@ -41,7 +41,6 @@ import {
 } from './routes/site/pages.ts';
 import { reportRoute } from './routes/site/report.ts';
 import { statisticsRoutes } from './routes/statistics.ts';
-import { watchRoutes } from './routes/watch.ts';
 
 export type AppOptions = Omit<
   RouteContext,

@@ -10,7 +10,7 @@ import { Reconciler } from './ledger/reconciler.ts';
 import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, parseRouteName } from './paid-route.ts';
 import type { Facilitator } from './settle/facilitator.ts';
-import { withChainProof, withMetrics, withRevertLimit } from './settle/facilitator-guards.ts';
+import { withChainProof, withMetrics, withRevertLimit } from './settle/facilitator.ts';
 import { PaymentsReadiness } from './settle/readiness.ts';
 import { toRouteOffer } from './terms.ts';
 

@@ -11,12 +11,12 @@ import type {
   AskListedResult,
 } from '../../../src/service/census/ask-listed.ts';
 import { Census } from '../../../src/service/census/census.ts';
+import { Wishes } from '../../../src/service/census/choose-origins.ts';
 import {
   createKeyedHash,
   lookTimeMs as keyedLookTimeMs,
 } from '../../../src/service/census/plan.ts';
 import type { PostMode } from '../../../src/service/census/resources.ts';
-import { Wishes } from '../../../src/service/census/wishes.ts';
 import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { utcDay } from '../../../src/service/store/statistics.ts';
