@@ -1,8 +1,17 @@
+import { parse } from 'tldts';
 import type { Origin } from '../guard/origin.ts';
-import type { IndexedOrigin, Lookup, OfferOnChain } from '../model/observations.ts';
+import type { IndexedOrigin, ListingFacts, Lookup, OfferOnChain } from '../model/observations.ts';
 import type { ChainOffer, Standing } from '../model/standing.ts';
 import { createAnswerReader } from '../third-parties/answer-reader.ts';
-import { LOOKUP_TIMEOUT_MS, type RequestContext, startDeadline } from './ask.ts';
+import {
+  askOk,
+  LOOKUP_TIMEOUT_MS,
+  type RequestContext,
+  type SourceAnswer,
+  type SourceOptions,
+  startDeadline,
+  toFailure,
+} from './ask.ts';
 import { askBazaarListings, createMerchantCache, lookUpListings } from './bazaar.ts';
 import {
   isBazaarListings,
@@ -11,8 +20,8 @@ import {
   isPartners,
   isVerifiedFlag,
   type Partner,
+  toIndexParser,
 } from './index-answers.ts';
-import { askPartners, findPartner } from './partners.ts';
 import {
   createResponseCache,
   type Question,
@@ -20,8 +29,6 @@ import {
   type SnapshotCache,
 } from './response-cache.ts';
 import { listSettlementSources, lookUpSettlements } from './settlements.ts';
-import { checkOffersOnSolana } from './solana-node.ts';
-import type { SourceOptions } from './source-options.ts';
 import { askX402scanOrigin, askX402scanVerified } from './x402scan.ts';
 
 type OnChain = readonly OfferOnChain[];
@@ -74,14 +81,12 @@ export function createStanding(
       const key = `offers ${JSON.stringify(subset)}`;
       return cache.lookup({ source, key, isAnswer: isOffersOnChain, ask });
     };
+    // Loaded only if there is a node, because it loads the chain packages.
+    const { checkOffersOnEvm, checkOffersOnSolana } = await import('./chain-nodes.ts');
     const lookups = await Promise.all([
       rpcUrl === null || evm.length === 0
         ? null
-        : lookup('chain', evm, async () => {
-            // Loaded only if there is a node, because it loads the chain packages.
-            const { checkOffersOnEvm } = await import('./evm-node.ts');
-            return checkOffersOnEvm({ rpcUrl, chainTurn }, evm, context);
-          }),
+        : lookup('chain', evm, () => checkOffersOnEvm({ rpcUrl, chainTurn }, evm, context)),
       solanaRpcUrl === null || solana.length === 0
         ? null
         : lookup('Solana', solana, () => checkOffersOnSolana(solanaRpcUrl, solana, context)),
@@ -143,4 +148,41 @@ async function lookUpOrigin(
   });
   const ownershipVerified = verified.state === 'seen' ? verified.data : null;
   return { ...row, data: { ...facts, ownershipVerified } };
+}
+
+/** The public list of partners at x402.org, which has taken no new partners since 2026-05-14. */
+const LISTING_PATH = '/ecosystem';
+
+/** `base` is the URL of the site, or of the page or document that has the list. */
+export async function askPartners(
+  base: string,
+  context: RequestContext,
+): Promise<SourceAnswer<readonly Partner[]>> {
+  const url = new URL(base).pathname === '/' ? new URL(LISTING_PATH, base).href : base;
+  const parser = toIndexParser('readPartners');
+  const page = await askOk(url, { ...context, parser, detail: null });
+  // If the answer has no partner, the format of the page has changed.
+  return page.ok && page.value.length === 0
+    ? toFailure(`${new URL(base).host} shows no partner records`)
+    : page;
+}
+
+/** Finds the origin's partner record by registrable domain. */
+export function findPartner(origin: Origin, partners: readonly Partner[]): ListingFacts {
+  const ownSite = toSite(origin.hostname);
+  const partner = partners.find(
+    ({ website }) => URL.canParse(website) && toSite(new URL(website).hostname) === ownSite,
+  );
+  return {
+    listed: partner !== undefined,
+    name: partner?.name ?? null,
+    website: partner?.website ?? null,
+  };
+}
+
+/** Returns the registrable domain; the whole name on shared suffixes such as "vercel.app", whose tenants are unrelated. */
+function toSite(hostname: string): string {
+  const bare = hostname.replace(/^\[|\]$/g, '');
+  const { domain, isPrivate } = parse(bare, { allowPrivateDomains: true });
+  return isPrivate === true ? bare : (domain ?? bare);
 }

@@ -1,7 +1,7 @@
 /** Reads the settings of the census. It is off by default, because it requests hosts that did not ask for it. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { SettingError } from '../../scanner/environment/setting-error.ts';
+import { SettingError } from '../../scanner/environment/read-sources.ts';
 import { OriginRefused, type RefusalReason } from '../../scanner/guard/failures.ts';
 import { type OriginPolicy, parseOrigin } from '../../scanner/guard/origin.ts';
 import { type Settings, splitList, toSettingError } from './environment.ts';

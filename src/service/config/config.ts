@@ -4,8 +4,11 @@ import type { KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isIPv6 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { type Environment, readSources } from '../../scanner/environment/read-sources.ts';
-import { SettingError } from '../../scanner/environment/setting-error.ts';
+import {
+  type Environment,
+  readSources,
+  SettingError,
+} from '../../scanner/environment/read-sources.ts';
 import {
   DEFAULT_POLICY,
   type OriginPolicy,

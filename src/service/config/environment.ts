@@ -6,9 +6,9 @@ import {
   type Environment,
   INDEX_URLS,
   NETWORK_PATTERN,
+  SettingError,
   SOURCE_FORMS,
 } from '../../scanner/environment/read-sources.ts';
-import { SettingError } from '../../scanner/environment/setting-error.ts';
 import { DEFAULT_REVISION } from './revision.ts';
 
 export const DEFAULT_STORE_URL = 'sqlite:./data/scanner.db';

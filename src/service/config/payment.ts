@@ -1,12 +1,12 @@
 import { createECDH, createPrivateKey, type KeyObject } from 'node:crypto';
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type {
-  AssetConfig,
-  Environment,
-  readSources,
+import {
+  type AssetConfig,
+  type Environment,
+  type readSources,
+  SettingError,
 } from '../../scanner/environment/read-sources.ts';
-import { SettingError } from '../../scanner/environment/setting-error.ts';
 import {
   type EvmAddress,
   isChecksummed,

@@ -8,7 +8,7 @@ import PQueue from 'p-queue';
 import { CatalogError } from '../../scanner/engine/catalog/catalog.ts';
 import { CheckModuleError } from '../../scanner/engine/catalog/discover-checks.ts';
 import { EnvFileUnreadable, loadEnvFile } from '../../scanner/environment/env-file.ts';
-import { SettingError } from '../../scanner/environment/setting-error.ts';
+import { SettingError } from '../../scanner/environment/read-sources.ts';
 import { scannerUserAgent } from '../../scanner/probe/client/user-agent.ts';
 import { createAnswerReader } from '../../scanner/third-parties/answer-reader.ts';
 import { MAX_LOOKS, MAX_LOOKS_PER_SECOND } from '../census/census.ts';

@@ -5,7 +5,7 @@ import {
   type DiscoveredCheck,
   discoverChecks,
 } from '../../scanner/engine/catalog/discover-checks.ts';
-import { SettingError } from '../../scanner/environment/setting-error.ts';
+import { SettingError } from '../../scanner/environment/read-sources.ts';
 import { scannerUserAgent } from '../../scanner/probe/client/user-agent.ts';
 import { BrokenChecks } from '../../scanner/scan/scanner.ts';
 import { createAnswerReader } from '../../scanner/third-parties/answer-reader.ts';

@@ -5,7 +5,7 @@ import closeWithGrace from 'close-with-grace';
 import { CatalogError } from '../../scanner/engine/catalog/catalog.ts';
 import { CheckModuleError } from '../../scanner/engine/catalog/discover-checks.ts';
 import { EnvFileUnreadable, loadEnvFile } from '../../scanner/environment/env-file.ts';
-import { SettingError } from '../../scanner/environment/setting-error.ts';
+import { SettingError } from '../../scanner/environment/read-sources.ts';
 import { redact } from '../../scanner/model/redact.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { findMisspelledSettings } from '../config/environment.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
-import { findPartner } from '../../../src/scanner/indexes/partners.ts';
+import { findPartner } from '../../../src/scanner/indexes/create-standing.ts';
 
 function isListed(origin: string, website: string): boolean {
   const policy = allowOrigin(origin, DEFAULT_POLICY);

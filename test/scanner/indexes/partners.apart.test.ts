@@ -1,6 +1,6 @@
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { askPartners } from '../../../src/scanner/indexes/partners.ts';
+import { askPartners } from '../../../src/scanner/indexes/create-standing.ts';
 import { requestContext } from './request-context.ts';
 
 const PARTNERS_URL = 'https://www.x402.example';

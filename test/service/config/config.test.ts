@@ -3,8 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Environment } from '../../../src/scanner/environment/read-sources.ts';
-import { SettingError } from '../../../src/scanner/environment/setting-error.ts';
+import { type Environment, SettingError } from '../../../src/scanner/environment/read-sources.ts';
 import { loadConfig } from '../../../src/service/config/config.ts';
 
 const KEY = `0x${'1'.repeat(64)}`;
