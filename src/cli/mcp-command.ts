@@ -7,7 +7,7 @@ import { type Origin, type OriginPolicy, parseOrigin } from '../scanner/guard/or
 import { createMcpServer } from '../scanner/mcp/create-server.ts';
 import type { DirectorySearch, McpBackend, ToolAnswer } from '../scanner/mcp/tools.ts';
 import type { ScanReport } from '../scanner/model/report.ts';
-import { preflightInHand } from '../scanner/preflight/preflight-in-hand.ts';
+import { preflightInHand } from '../scanner/preflight/preflight.ts';
 import { readPackageVersion, scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
 import { createScanner } from '../scanner/scan/run-scan.ts';
 import { policyFor } from './allow-private.ts';

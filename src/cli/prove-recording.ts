@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { toCanonicalJson } from '../scanner/attestation/envelope.ts';
-import type { EnvelopeProof } from '../scanner/attestation/prove-envelope.ts';
+import { type EnvelopeProof, toCanonicalJson } from '../scanner/attestation/envelope.ts';
 import type { SignedReport } from '../scanner/attestation/statement.ts';
 import { listCatalogs, readCatalog } from '../scanner/engine/catalog/catalog.ts';
 import type { JsonValue } from '../scanner/model/json.ts';

@@ -1,11 +1,13 @@
 /** `verify FILE`: proves a signed report by its keys and, with a recording, by judging it again. */
-import { fromBase64, PAYLOAD_TYPE, readEnvelope } from '../scanner/attestation/envelope.ts';
-import { readKeySet, type VerificationKey } from '../scanner/attestation/key-set.ts';
 import {
   type EnvelopeProof,
+  fromBase64,
+  PAYLOAD_TYPE,
   proveSignature,
   proveTime,
-} from '../scanner/attestation/prove-envelope.ts';
+  readEnvelope,
+} from '../scanner/attestation/envelope.ts';
+import { readKeySet, type VerificationKey } from '../scanner/attestation/key-set.ts';
 import { readStatement } from '../scanner/attestation/statement.ts';
 import { OriginRefused } from '../scanner/guard/failures.ts';
 import { messageOf } from '../scanner/model/redact.ts';

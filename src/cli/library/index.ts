@@ -4,7 +4,7 @@ import { parseOrigin } from '../../scanner/guard/origin.ts';
 import type { ScanReport } from '../../scanner/model/report.ts';
 import { OFFLINE_STANDING } from '../../scanner/model/standing.ts';
 import type { PreflightEngine } from '../../scanner/preflight/judge-challenge.ts';
-import { preflightInHand } from '../../scanner/preflight/preflight-in-hand.ts';
+import { preflightInHand } from '../../scanner/preflight/preflight.ts';
 import { isPrice, type Preflight, toPreflight } from '../../scanner/preflight/result.ts';
 import { scannerUserAgent } from '../../scanner/probe/client/user-agent.ts';
 import { parseRecording } from '../../scanner/probe/read-recording.ts';

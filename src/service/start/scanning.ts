@@ -5,8 +5,11 @@ import type { DiscoveredCheck } from '../../scanner/engine/catalog/discover-chec
 import { createPool } from '../../scanner/engine/judging-pool.ts';
 import type { OriginPolicy } from '../../scanner/guard/origin.ts';
 import type { Standing } from '../../scanner/model/standing.ts';
-import { preflightForStranger, preflightHost } from '../../scanner/preflight/preflight.ts';
-import { preflightInHand } from '../../scanner/preflight/preflight-in-hand.ts';
+import {
+  preflightForStranger,
+  preflightHost,
+  preflightInHand,
+} from '../../scanner/preflight/preflight.ts';
 import { openProbeThread } from '../../scanner/probe/client/probe-thread.ts';
 import { createScanner } from '../../scanner/scan/run-scan.ts';
 import type { Scanner } from '../../scanner/scan/scanner.ts';

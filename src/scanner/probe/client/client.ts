@@ -1,6 +1,6 @@
 import { classifyFailure, OriginRefused, ProbeFailure } from '../../guard/failures.ts';
 import { type Connector, dial } from '../../guard/guarded-connect.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../guard/limits.ts';
+import { DEFAULT_LIMITS, type Limits, type ScanBudget } from '../../guard/limits.ts';
 import { createSystemResolver, type Resolver } from '../../guard/name-servers.ts';
 import { type Origin, type OriginPolicy, resolveReference, toOrigin } from '../../guard/origin.ts';
 import type { Resolution } from '../../guard/resolve.ts';
@@ -15,7 +15,6 @@ import type {
 import { BodyReading, type LargeBodies } from './body-reading.ts';
 import { type ExchangeAnswer, observeAnswer, refuseRedirect } from './decode-body.ts';
 import type { ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
-import type { ScanBudget } from './scan-budget.ts';
 import { ScanConnections } from './scan-connections.ts';
 import { readInTurn, type TextBudget } from './text-budget.ts';
 

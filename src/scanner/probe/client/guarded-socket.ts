@@ -4,12 +4,11 @@ import type { Socket } from 'node:net';
 import { type buildConnector, Client, type Dispatcher } from 'undici';
 import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import type { GuardedTarget } from '../../guard/guarded-connect.ts';
-import { computeMaxAnswerBytes, type Limits } from '../../guard/limits.ts';
+import { computeMaxAnswerBytes, type Limits, type ScanBudget } from '../../guard/limits.ts';
 import type { Meter } from '../../guard/metered-transport.ts';
 import { type PatientTimer, startPatientTimer } from '../../guard/timers.ts';
 import type { HttpMethod } from '../../model/observation.ts';
 import { type RequestSocket, ResponseCollector } from './response-collector.ts';
-import type { ScanBudget } from './scan-budget.ts';
 
 export type OpenSocket = (
   opening: Pick<GuardedTarget, 'signal' | 'meter' | 'onDialled' | 'beforeTls'>,

@@ -3,7 +3,7 @@ import { setImmediate as nextLoop } from 'node:timers/promises';
 import PQueue from 'p-queue';
 import { Pool } from 'undici';
 import { ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
-import type { Limits } from '../../guard/limits.ts';
+import type { Limits, ScanBudget } from '../../guard/limits.ts';
 import { startPatientTimer } from '../../guard/timers.ts';
 import {
   GuardedClient,
@@ -16,7 +16,6 @@ import {
   type ExchangeRequest,
   ResponseCollector,
 } from './response-collector.ts';
-import type { ScanBudget } from './scan-budget.ts';
 
 type OriginPoolOptions = {
   readonly originUrl: string;

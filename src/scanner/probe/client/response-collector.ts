@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import type { Dispatcher } from 'undici';
 import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
-import { type Limits, MIN_AVERAGE_PIECE_BYTES } from '../../guard/limits.ts';
+import { type Limits, MIN_AVERAGE_PIECE_BYTES, type ScanBudget } from '../../guard/limits.ts';
 import type { PatientTimer } from '../../guard/timers.ts';
 import type { HttpMethod } from '../../model/observation.ts';
 import { LARGE_BODY_BYTES } from '../../parse/text/document-limits.ts';
 import { type BodyDecision, type BodyReading, GrowingBuffer } from './body-reading.ts';
 import { decodeBeginning, type ExchangeAnswer } from './decode-body.ts';
-import type { ScanBudget } from './scan-budget.ts';
 
 /** Headers about the connection and not about the answer. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([

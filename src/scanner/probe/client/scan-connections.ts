@@ -6,7 +6,7 @@ import {
   type RequestFailure,
 } from '../../guard/failures.ts';
 import { type Connector, openGuarded } from '../../guard/guarded-connect.ts';
-import type { Limits } from '../../guard/limits.ts';
+import { type Limits, ScanBudget } from '../../guard/limits.ts';
 import type { Address, Resolver } from '../../guard/name-servers.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from '../../guard/origin.ts';
 import { type Resolution, resolveHost } from '../../guard/resolve.ts';
@@ -15,7 +15,6 @@ import { createOriginContext } from '../../guard/tls-handshake.ts';
 import { readRetryAfterMs } from '../../parse/text/http-header.ts';
 import { OriginPool } from './origin-pool.ts';
 import type { ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
-import { ScanBudget } from './scan-budget.ts';
 
 type ScanConnectionsOptions = {
   readonly policy: OriginPolicy;
