@@ -4,11 +4,10 @@ import type { SecureContext } from 'node:tls';
 import { findBlockReason, isSameAddress } from './address.ts';
 import { NO_OWN_ROUTE, ProbeFailure } from './failures.ts';
 import type { Limits } from './limits.ts';
-import { type Meter, meterPlain } from './metered-transport.ts';
 import type { Address } from './name-servers.ts';
 import { isAllowedException, type Origin, type OriginPolicy } from './origin.ts';
 import { type ProcessorTime, startPatientTimer } from './timers.ts';
-import { connectTls } from './tls-handshake.ts';
+import { connectTls, type Meter, meterPlain } from './tls-handshake.ts';
 
 export type DialTarget = Address & { readonly port: number; readonly signal: AbortSignal };
 

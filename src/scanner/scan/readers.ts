@@ -6,8 +6,7 @@ import type { Observations } from '../model/observations.ts';
 import { type Branding, OTHER_CATEGORY } from '../model/report.ts';
 import type { FirstWave } from '../probe/plan/declared-requests.ts';
 import type { Plan } from '../probe/plan/plan.ts';
-import type { DescribedChallenges } from './describe-challenges.ts';
-import type { OriginDescription } from './describe-origin.ts';
+import type { DescribedChallenges, OriginDescription } from './describe-origin.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 
 type PlanModule = typeof import('../probe/plan/plan.ts');
@@ -49,8 +48,8 @@ export async function readPlan(
   return { plan, planFailure: PLAN_FAILURES[result.why] };
 }
 
-type DescribeModule = typeof import('./describe-challenges.ts');
-const CHALLENGES: WorkModule<DescribeModule> = new URL('./describe-challenges.ts', import.meta.url);
+type DescribeModule = typeof import('./describe-origin.ts');
+const DESCRIBE: WorkModule<DescribeModule> = new URL('./describe-origin.ts', import.meta.url);
 export const NO_CHALLENGES: DescribedChallenges = {
   payees: [],
   chainOffers: [],
@@ -64,14 +63,11 @@ export async function describeChallenges(
   // Challenges are tried even after the requests' deadline, which the origin may have used up.
   const ownWork = { ...work, deadline: undefined };
   const seen = { resources };
-  const result = await runOnWorker(ownWork, 'origin', CHALLENGES, 'describeChallenges', seen, {
+  const result = await runOnWorker(ownWork, 'origin', DESCRIBE, 'describeChallenges', seen, {
     kit: true,
   });
   return result.ok ? result.output : NO_CHALLENGES;
 }
-
-type OriginModule = typeof import('./describe-origin.ts');
-const ORIGIN: WorkModule<OriginModule> = new URL('./describe-origin.ts', import.meta.url);
 
 /** Describes the origin. If its documents exceed the limits, the description has only the host. */
 export async function describeOrigin(
@@ -80,7 +76,7 @@ export async function describeOrigin(
 ): Promise<OriginDescription> {
   // Answers of indexes are never read on the budget of the origin.
   const { x402scan, settlements, listing, bazaar, ...own } = observations;
-  const result = await runOnWorker(work, 'origin', ORIGIN, 'describeOrigin', own, { kit: true });
+  const result = await runOnWorker(work, 'origin', DESCRIBE, 'describeOrigin', own, { kit: true });
   if (result.ok) return result.output;
   const branding = toPlainBranding(observations.origin.host);
   return { branding, advice: [], otherWays: [], routes: null };

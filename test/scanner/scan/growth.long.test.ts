@@ -5,8 +5,7 @@ import type { CheckDefinition } from '../../../src/scanner/engine/define-check.t
 import type { Observations } from '../../../src/scanner/model/observations.ts';
 import { createKit } from '../../../src/scanner/parse/kit/kit.ts';
 import { makePlan } from '../../../src/scanner/probe/plan/plan.ts';
-import { describeChallenges } from '../../../src/scanner/scan/describe-challenges.ts';
-import { describeOrigin } from '../../../src/scanner/scan/describe-origin.ts';
+import { describeChallenges, describeOrigin } from '../../../src/scanner/scan/describe-origin.ts';
 import { LONG_DOCUMENTS } from '../../fixtures/long-documents.ts';
 import { perfectSeller } from '../../fixtures/observations/build-observations.ts';
 

@@ -12,8 +12,7 @@ import { createKit } from '../../../src/scanner/parse/kit/kit.ts';
 import { makePlan } from '../../../src/scanner/probe/plan/plan.ts';
 import { parseRecording, RecordingError } from '../../../src/scanner/probe/read-recording.ts';
 import { toRecording } from '../../../src/scanner/probe/recording.ts';
-import { describeChallenges } from '../../../src/scanner/scan/describe-challenges.ts';
-import { describeOrigin } from '../../../src/scanner/scan/describe-origin.ts';
+import { describeChallenges, describeOrigin } from '../../../src/scanner/scan/describe-origin.ts';
 import { gradeObservations } from '../../../src/scanner/scan/grade-observations.ts';
 import { readVerdict } from '../../checks/read-verdict.ts';
 import {

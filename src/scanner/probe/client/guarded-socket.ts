@@ -5,8 +5,8 @@ import { type buildConnector, Client, type Dispatcher } from 'undici';
 import { classifyFailure, ProbeFailure, type RequestFailure } from '../../guard/failures.ts';
 import type { GuardedTarget } from '../../guard/guarded-connect.ts';
 import { computeMaxAnswerBytes, type Limits, type ScanBudget } from '../../guard/limits.ts';
-import type { Meter } from '../../guard/metered-transport.ts';
 import { type PatientTimer, startPatientTimer } from '../../guard/timers.ts';
+import type { Meter } from '../../guard/tls-handshake.ts';
 import type { HttpMethod } from '../../model/observation.ts';
 import { type RequestSocket, ResponseCollector } from './response-collector.ts';
 
