@@ -31,7 +31,6 @@ export type AskListedResult = {
   readonly signs: readonly ListedSign[];
   /** Null if robots.txt was not requested, gave no answer, or answered 5xx. */
   readonly allowed: AllowedPaths | null;
-  /** True if robots.txt gave no answer. */
   readonly isRobotsSilent: boolean;
   /** The longest wait that the origin asked for by Retry-After; 0 if robots.txt answered 429 without it; else null. */
   readonly restMs: number | null;

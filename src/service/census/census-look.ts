@@ -52,7 +52,6 @@ export type CensusLookOptions = {
   readonly onPostUndeclared?: (() => void) | undefined;
 };
 
-/** The result of a look or weekly scan. */
 export type CensusLookResult = {
   readonly word: DayWord;
   /** The answers of the resources that a look asked. */

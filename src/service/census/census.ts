@@ -21,7 +21,6 @@ type CensusOptions = Omit<CensusLookOptions, 'wishes'> & {
   readonly wishes: Wishes;
   /** Asks what is known to answer. False if our own network may have failed. */
   readonly isNetworkUp: () => Promise<boolean>;
-  /** Called when the word of a host's day is stored. */
   readonly onWord?: ((word: DayWord) => void) | undefined;
 };
 

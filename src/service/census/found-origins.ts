@@ -37,7 +37,6 @@ export type FoundOriginsOptions = {
   readonly readRanks?: (host: string) => Promise<RankRow>;
 };
 
-/** The origins of an import. */
 export class FoundOrigins {
   readonly byHost = new Map<string, FoundOrigin>();
   readonly #options: FoundOriginsOptions;

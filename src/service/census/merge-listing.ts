@@ -27,7 +27,6 @@ export type ImportFacts = {
   readonly isComplete: boolean;
 };
 
-/** Merges what an import found about an origin into its stored listing. */
 export function mergeListing(
   stored: CensusListing,
   found: Pick<FoundOrigin, 'resources' | 'bazaar' | 'isBazaarCut'>,

@@ -136,7 +136,6 @@ export class LookLeases {
   }
 }
 
-/** Returns each network of the addresses once, in the order of the addresses. */
 export function toNetworks(addresses: readonly Address[]): readonly string[] {
   return [...new Set(addresses.map(({ address }) => toNetwork(address)))];
 }

@@ -13,7 +13,6 @@ export type CensusSource = 'bazaar' | 'x402scan' | 'file';
 export type KnownResource = CensusResource & {
   /** `scan`: a scan found that the resource is sold, and no kept row of a source lists it. */
   readonly sources: readonly (CensusSource | 'scan')[];
-  /** True if the resource has answered a challenge. */
   readonly isChallenged?: true;
   /** The UTC day on which the resource answered 404, 405 or 5xx, and no challenge before. */
   readonly goneDay?: number;

@@ -60,7 +60,6 @@ export type AppOptions = Omit<
   readonly registries?: readonly Registry[];
 };
 
-/** `sold` lists the paid operations. */
 type SellingPayments = Payments & {
   readonly sold: readonly SoldOperation[];
   readonly metrics: { readonly registry: Registry };

@@ -1,4 +1,3 @@
-/** The times by which payments run. */
 export type PaymentTiming = Readonly<ReturnType<typeof toPaymentTiming>>;
 
 /** @param scale below 1 only in tests; it shortens our own pauses, and not the time that other servers get */

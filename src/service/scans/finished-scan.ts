@@ -84,7 +84,6 @@ export type ScanCoordinatorOptions = {
   /** Facts that are stored with every published scan, such as the name of the scoring. */
   readonly catalogFacts: JsonObject;
   readonly maxScans?: number | undefined;
-  /** Called once a scan is published. */
   readonly onPublished?: ((host: string) => void) | undefined;
   /** Called with errors of scans, because every caller may have left by then. */
   readonly onError?: ((error: unknown) => void) | undefined;

@@ -41,11 +41,9 @@ type InFlightScan = {
   scanId: string | null;
   /** The callers that wait for the id. */
   readonly listeners: ((scanId: string) => void)[];
-  /** True if a caller wants the recording. */
   withRecording: boolean;
   /** True while no caller pays. */
   isFree: boolean;
-  /** Ends the scan. */
   readonly ending: AbortController;
 };
 
@@ -277,7 +275,6 @@ export function toWantedScope(host: string): LeaseScope {
   return ['scan-wanted', host];
 }
 
-/** True if the directory has a published record of the host. */
 export async function hasRecord(store: Store, { host }: Origin): Promise<boolean> {
   return (await store.directory.get(host)) !== null;
 }

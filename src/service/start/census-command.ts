@@ -256,7 +256,6 @@ function toProgressBar(doneCount: number, total: number): string {
   return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${doneCount} of ${total} origins`;
 }
 
-/** Shows progress only on a terminal. */
 function showProgress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
 }

@@ -31,7 +31,6 @@ export type OpenScansOptions = ScanParts & {
   readonly log: Logger;
   /** Address of the account that sends our settlements; null if this process sends none. */
   readonly signer: string | null;
-  /** Called when a scan has been published. */
   readonly onPublished: (host: string) => void;
 };
 

@@ -23,7 +23,6 @@ import type { AskHost, AskSeller } from '../turns/run-preflight.ts';
 export type ScanningOptions = {
   readonly policy: OriginPolicy;
   readonly userAgent: string;
-  /** The User-Agent of the census. */
   readonly censusAgent: string;
   readonly catalog: Catalog;
   readonly checks: readonly DiscoveredCheck[];
@@ -34,7 +33,6 @@ export type ScanningOptions = {
 export type Scanning = {
   /** `scanner.close` ends the threads of all members. */
   readonly scanner: Scanner;
-  /** Opens the client of a turn. */
   readonly openClient: OpenTurnClient;
   readonly judgeGivenChallenge: JudgeChallenge;
   readonly askSeller: AskSeller;

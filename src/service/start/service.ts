@@ -126,7 +126,6 @@ type RunningService = {
   /** The watches and the census, which look at origins without a caller. */
   readonly lookers: readonly Pick<Watching, 'stop'>[];
   stopTimers(): void;
-  /** Disposes the opened parts in reverse order. */
   readonly disposables: AsyncDisposableStack;
 };
 

@@ -1,4 +1,3 @@
-/** The tables of the census: its origins, their words and its imports. */
 import type { DayWord } from '../../scanner/model/payability.ts';
 import { boolean, defineTable, integer, orNull, text, textOf } from './table.ts';
 

@@ -34,7 +34,6 @@ export type ListQuery = DirectoryQuery & {
 export type RecordLists = {
   list(query: ListQuery): Promise<HostPage>;
   countByGrade(): Promise<ReadonlyMap<Grade, number>>;
-  /** Lists the hosts with the newest scans, newest first. */
   findNewestHosts(limit: number): Promise<readonly string[]>;
 };
 

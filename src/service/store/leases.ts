@@ -131,7 +131,6 @@ export function leasesOn({ tables, owner, now, isAlive }: EngineContext) {
   }
 }
 
-/** Finds the time at which the first of these leases expires. */
 export function findFirstExpiryMs(live: readonly { readonly expiresAtMs: number }[]): number {
   return Math.min(...live.map(({ expiresAtMs }) => expiresAtMs));
 }

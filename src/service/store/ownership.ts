@@ -143,7 +143,6 @@ export function ownershipOn(context: StoreContext, leases: LeaseStore) {
       return toConfirm(state) ?? { atMs, ...proof };
     },
 
-    /** Finds the host's last proof; null if there is none. */
     async findLastConfirm(host: string): Promise<Confirm | null> {
       return toConfirm((await findOwnerState(context, host)).state);
     },

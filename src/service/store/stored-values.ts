@@ -64,7 +64,6 @@ export const ANSWER_CHUNK_BYTES = 1024 * 1024;
 const deflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.deflate);
 const inflate = promisify<Uint8Array, zlib.ZlibOptions, Buffer>(zlib.inflate);
 
-/** Compresses a text, which `unpack` restores. */
 export function pack(text: string): Promise<Uint8Array> {
   return deflate(Buffer.from(text), {});
 }

@@ -8,7 +8,6 @@ export type Client = {
   readonly key: string;
   /** Hash of the /24 (IPv4) or /48 (IPv6) block around the address, which one organisation usually has. */
   readonly block: string;
-  /** Aborted when the client disconnects. */
   readonly disconnect?: AbortSignal | undefined;
 };
 

@@ -21,7 +21,6 @@ type RoundsOptions = {
   readonly readDue: (due: DueOptions) => Promise<readonly string[]>;
   /** Rejects with LimitReached if a limit forbids the task now. The task is then tried again soon. */
   readonly runTask: (name: string) => Promise<void>;
-  /** Messages for `onError`. */
   readonly messages: { readonly dueTasksUnread: string; readonly taskFailed: string };
   readonly onError: (message: string, error: unknown) => void;
 };

@@ -7,7 +7,6 @@ export type TurnKind = keyof typeof LIMITS;
 
 export type TurnQueueOptions = {
   readonly now: () => number;
-  /** Number of paid scans that this process runs now. */
   readonly countPaidScans: () => number;
   readonly wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 };

@@ -56,7 +56,6 @@ export async function findRoom(
   return { evicted };
 }
 
-/** Finds live watches of other hosts. */
 async function findOthers(
   { watches }: Store,
   { host }: Pick<QuotaRequest, 'host'>,

@@ -1,7 +1,6 @@
 import type { WatchVersion } from '../store/watches.ts';
 import { secondOfDay } from '../turns/rounds.ts';
 
-/** The times by which watches run. */
 export type WatchTiming = {
   readonly dayMs: number;
   readonly hourMs: number;
@@ -115,7 +114,6 @@ export function findNextDelivery({ agreedAtMs, deliveries }: WatchState): Webhoo
   return deliveries.find((each) => each.status === 'waiting' && canSend(each)) ?? null;
 }
 
-/** Returns the phase of a watch as its status shows it. */
 export function toPhase({ endedAtMs, agreedAtMs }: WatchState): 'pending' | 'active' | 'ended' {
   if (endedAtMs !== null) return 'ended';
   return agreedAtMs === null ? 'pending' : 'active';
@@ -133,7 +131,6 @@ export function trimDeliveries(state: WatchState): WatchState {
   return { ...state, deliveries };
 }
 
-/** Returns the ids of the stored texts that a state refers to. */
 export function listTextIds({ baseline, deliveries }: WatchState): readonly string[] {
   const bodies = deliveries.filter(({ status }) => status === 'waiting').map(({ id }) => id);
   return baseline === null ? bodies : [...bodies, baseline];

@@ -91,7 +91,6 @@ function toHtml({ heading, text }: ExplanationSection): string {
     );
 }
 
-/** Returns null if the check has no results. */
 function describeResults({ pass, warn, fail, notDetermined }: CheckStatistics, days: number) {
   const total = pass + warn + fail + notDetermined;
   if (total === 0) return null;

@@ -106,7 +106,6 @@ export function describeDays({ today, payableDays, checkedDays }: Availability):
   return `Payable on ${payableDays} of ${days} checked. Today: ${todayText}.`;
 }
 
-/** Returns the indexes of the days with this word. */
 function findDays(word: DayWord, days: string): readonly number[] {
   return Array.from(days).flatMap((letter, index) => (letter === DAY_LETTERS[word] ? [index] : []));
 }

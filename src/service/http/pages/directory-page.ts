@@ -14,7 +14,6 @@ type DirectoryPageInput = {
   readonly projects: readonly Project[];
   /** True if this revision filters by grade, and its records say who can pay. */
   readonly showsPayers: boolean;
-  /** True if this revision shows the census. */
   readonly showsCensus: boolean;
   /** URL of the directory's feed without filters; null if this revision has none. */
   readonly feedUrl: string | null;

@@ -26,7 +26,6 @@ export function toLocalScan({ origin }: Pick<RequestValues, 'origin'>): Copyable
   };
 }
 
-/** Lists the requests for status, report and scan of one origin. */
 export function listCopyableRequests(
   values: RequestValues & { readonly reportIsFree: boolean },
 ): readonly CopyableRequest[] {

@@ -219,7 +219,6 @@ const paidBySchema = oneOf(
   'payer: a payer ordered the scan. census: the census of this service made it.',
 );
 
-/** Adds `paidBy` in revisions that show the census. */
 export function toReportSchema({ showsCensus }: Pick<Revision, 'showsCensus'>) {
   const properties = { ...REPORT_PROPERTIES, ...(showsCensus ? { paidBy: paidBySchema } : {}) };
   const description = 'Grade, score and one result for each check of the catalog.';

@@ -22,7 +22,6 @@ export type RouteContext = {
   readonly verification: Verification;
   readonly ownerWatches: OwnerWatches;
   readonly preflight: PreflightRunner;
-  /** The key that signs reports. */
   readonly signingKey: SigningKey;
 };
 

@@ -18,7 +18,6 @@ type SoldScanOptions = {
   readonly client: PaidCall['client'];
   /** Time of `performance.now()` at which the call fails, unless its payment is being settled. */
   readonly deadlineMs: number;
-  /** Aborts when the caller disconnects. */
   readonly disconnect: AbortSignal;
   /** Registers a callback for the time when the whole answer has been written. */
   readonly onWritten: (callback: () => void) => void;

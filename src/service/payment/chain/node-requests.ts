@@ -26,7 +26,6 @@ export type NodeCall = {
 
 type NodeOptions = {
   readonly rpcUrl: string;
-  /** Timeout of one request. */
   readonly timeoutMs: number;
   readonly onCall?: ((call: NodeCall) => void) | undefined;
   /** Reads the answers of the node. By default, this node gets its own reader. */

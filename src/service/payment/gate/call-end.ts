@@ -24,7 +24,6 @@ export function toAnsweredError(error: unknown): unknown {
   return error.reason === 'late' ? new ScanProcessing() : new Saturated();
 }
 
-/** Throws `CallEnded` unless the call may continue. */
 export function throwIfEnded(call: PaidCall, stopping?: AbortSignal): void {
   if (call.disconnect.aborted) throw new CallEnded('disconnected');
   if (stopping?.aborted) throw new CallEnded('stopping');

@@ -88,7 +88,6 @@ export function countClaims(entry: LedgerEntry): number {
   return (typeof countedBefore === 'number' ? countedBefore : 0) + (isCounted ? 1 : 0);
 }
 
-/** Reads the payment of the last claim. */
 export function readPayment(entry: LedgerEntry): StoredPayment {
   // Only `toPaymentData` writes this document, and the store keeps it unchanged.
   const { payment } = findCurrentClaim(entry).data as unknown as { payment: StoredPaymentJson };

@@ -12,7 +12,6 @@ import type { NodeCall } from '../chain/node-requests.ts';
 import { isReverted, type StoredPayment, toAuthorizationTexts } from '../ledger/ledger.ts';
 import type { RouteOffer } from '../terms.ts';
 
-/** A payment to verify or to settle. */
 export type FacilitatorRequest = {
   readonly payment: StoredPayment;
   /** Facilitators may list the offer's resource in an index. Null if the route no longer exists. */
@@ -103,7 +102,6 @@ export type AccountStatus = {
   readonly nonceGap: number;
 };
 
-/** Events of payments, for the metrics and the log. */
 export type PaymentEvent =
   | { readonly kind: 'verified'; readonly outcome: VerifyOutcome['kind']; readonly ms: number }
   /** One send: the first of its key, or a later one. */
@@ -119,7 +117,6 @@ export type PaymentEvent =
       readonly key: string;
       readonly reason: string;
     }
-  /** The proof of a payment is overdue. */
   | { readonly kind: 'overdue'; readonly key: string; readonly reason: string };
 
 export type OnPaymentEvent = (event: PaymentEvent) => void;

@@ -95,7 +95,6 @@ export class NonceQueue {
     return { unconfirmed, oldestUnconfirmedMs, nonceGap: this.#nonceGap };
   }
 
-  /** Finds the unconfirmed transaction of a payment. */
   findUnconfirmed(key: string): SentTransaction | null {
     return this.#sent.find(({ call }) => call.key === key) ?? null;
   }

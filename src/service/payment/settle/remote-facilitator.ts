@@ -34,7 +34,6 @@ type RemoteOptions = {
   readonly answers?: AnswerReader | undefined;
 };
 
-/** The paths of a facilitator's API. */
 type Endpoint = 'verify' | 'settle' | 'supported';
 
 /** Sends a request to one endpoint of the facilitator. Rejects if there is no answer, or the answer is too long. */

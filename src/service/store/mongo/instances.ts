@@ -142,7 +142,6 @@ export class MongoInstances implements InstanceStore {
   }
 }
 
-/** Returns the name of the first setting in which two instances differ. */
 function findDifferingSetting(a: MembershipSettings, b: MembershipSettings) {
   return MEMBERSHIP_SETTINGS.find((name) => a[name] !== b[name]);
 }

@@ -32,7 +32,6 @@ export type SoldOperation = {
   readonly schema: FastifySchema;
 };
 
-/** Lists the paid operations of the revision with their routes, prices and schemas. */
 export function listSoldOperations(options: SellingOptions): SoldOperation[] {
   const operations = Object.keys(ROUTE_MAKERS) as PaidOperation[]; // the keys of ROUTE_MAKERS
   const schemas = toPaidSchemas(options.config.revision);

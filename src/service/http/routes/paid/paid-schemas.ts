@@ -62,7 +62,6 @@ const changeSchema = Type.Object({
 
 type ShownMembers = Pick<Revision, 'showsCensus' | 'showsPayers'>;
 
-/** Returns the schemas of the paid operations. */
 export function toPaidSchemas(revision: ShownMembers) {
   return {
     scan: toScanSchema(revision),

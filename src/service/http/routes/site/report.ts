@@ -91,7 +91,6 @@ export const reportRoute: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
   );
 };
 
-/** Revisions that do not show the census get null and false. */
 function toCensusFacts(
   record: DirectoryRecord | null,
   { revision }: Pick<RouteContext['config'], 'revision'>,
