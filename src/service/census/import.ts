@@ -15,9 +15,10 @@ import {
   type FoundOrigin,
   FoundOrigins,
   type FoundOriginsOptions,
+  type ImportFacts,
+  mergeListing,
   type RankRow,
-} from './found-origins.ts';
-import { type ImportFacts, mergeListing } from './merge-listing.ts';
+} from './merge-listing.ts';
 import { createKeyedHash, DAY_MS, type KeyedHash, LISTED_FOR_DAYS, lookTimeMs } from './plan.ts';
 import { type CensusSource, isSameResource, isSold, toListing } from './resources.ts';
 

@@ -1,6 +1,16 @@
-/** Merges what imports and looks find into the stored listing of an origin. */
+/** Collects what an import finds about origins, and merges what imports and looks find into the stored listings. */
+
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { OriginPolicy } from '../../scanner/guard/origin.ts';
+import type { MerchantItem } from '../../scanner/indexes/index-answers.ts';
+import {
+  type ImportedListing,
+  type ListedOrigin,
+  type ListingPage,
+  locateListing,
+} from '../../scanner/indexes/listing-page.ts';
+import type { CensusResource } from '../../scanner/scan/scanner.ts';
 import type { FinishedScan } from '../scans/finished-scan.ts';
-import type { FoundOrigin } from './found-origins.ts';
 import {
   type CensusListing,
   type CensusSource,
@@ -17,6 +27,119 @@ import {
   rankResources,
   toKey,
 } from './resources.ts';
+
+/** The listing of an origin in one import. */
+export type FoundOrigin = ListedOrigin & {
+  /** By method and path. */
+  readonly resources: Map<string, CensusResource>;
+  readonly bazaar: MerchantItem[];
+  isBazaarCut: boolean;
+};
+
+const MAX_BAZAAR_ROWS = 20;
+/** Limit of hosts that are taken from one import. */
+export const MAX_HOSTS = 50_000;
+const ROWS_PER_TURN = 100;
+/** A part of a path that the buyer fills in, like `/:city` or `{city}`. The census knows no value for it. */
+const PLACEHOLDER = /\/:\w|[{}]|%7b|%7d/i;
+
+/** Ranks a resource by one digit. More digits would not sort as text. */
+export type RankRow = (resource: CensusResource) => number;
+
+export type FoundOriginsOptions = {
+  readonly policy: OriginPolicy;
+  /** Orders the resources of a host that has more rows than are kept. */
+  readonly keyedHash?: (text: string) => string;
+  /** Returns a function that ranks the resources of a host. The lowest ranks are kept. */
+  readonly readRanks?: (host: string) => Promise<RankRow>;
+};
+
+export class FoundOrigins {
+  readonly byHost = new Map<string, FoundOrigin>();
+  readonly #options: FoundOriginsOptions;
+  /** The order of each resource by its key. Only hosts with more rows than are kept have an entry. */
+  readonly #ordersByHost = new Map<
+    string,
+    { readonly rank: RankRow; readonly orders: Map<string, string> }
+  >();
+  /** Number of listings whose URL the guard refuses. */
+  refusedCount = 0;
+  /** Number of rows of hosts beyond the limit of an import. */
+  overflowCount = 0;
+
+  constructor(options: FoundOriginsOptions) {
+    this.#options = options;
+  }
+
+  /** Adds the listings of one page of an index. Other requests are served every 100 rows. */
+  async add({
+    listings,
+    refusedCount,
+  }: Pick<ListingPage, 'listings' | 'refusedCount'>): Promise<void> {
+    this.refusedCount += refusedCount;
+    for (const [index, listing] of listings.entries()) {
+      if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await nextTurn();
+      await this.#addListing(listing);
+    }
+  }
+
+  /** Adds a line of a file: an origin, or the URL of a paid resource that answers GET. */
+  async addLine(line: string): Promise<void> {
+    const url = /^[a-z][a-z0-9+.-]*:\/\//i.test(line) ? line : `https://${line}`;
+    const located = locateListing(url, this.#options.policy);
+    if (located === null) this.refusedCount += 1;
+    else if (located.path === '/') this.#findOrAdd(located);
+    else await this.#addListing({ ...located, method: 'GET', bazaar: null });
+  }
+
+  async #addListing({ path, bazaar, ...listing }: ImportedListing): Promise<void> {
+    const found = this.#findOrAdd(listing);
+    if (found === null) return;
+    const method = listing.method ?? 'GET';
+    if ((method === 'GET' || method === 'POST') && !PLACEHOLDER.test(path))
+      await this.#addResource(found, { method, path });
+    if (bazaar === null) return;
+    if (found.bazaar.length < MAX_BAZAAR_ROWS) found.bazaar.push(bazaar);
+    else found.isBazaarCut = true;
+  }
+
+  #findOrAdd({ origin, domain }: ListedOrigin): FoundOrigin | null {
+    const earlier = this.byHost.get(origin.host);
+    if (earlier !== undefined) return earlier;
+    if (this.byHost.size >= MAX_HOSTS) {
+      this.overflowCount += 1;
+      return null;
+    }
+    const found = { origin, domain, resources: new Map(), bazaar: [], isBazaarCut: false };
+    this.byHost.set(origin.host, found);
+    return found;
+  }
+
+  /** Keeps at most 20 resources: those with the lowest rank and, if ranks are equal, with the lowest hash. */
+  async #addResource(found: FoundOrigin, resource: CensusResource): Promise<void> {
+    const { resources } = found;
+    resources.set(toKey(resource), resource);
+    if (resources.size <= MAX_KEPT_RESOURCES) return;
+    const orders = await this.#findOrders(found);
+    const orderOf = (key: string) => orders.get(key) ?? '';
+    const last = [...resources.keys()].reduce((a, b) => (orderOf(b) > orderOf(a) ? b : a));
+    resources.delete(last);
+    orders.delete(last);
+  }
+
+  /** Computes the order of each resource once. */
+  async #findOrders({ origin: { host }, resources }: FoundOrigin): Promise<Map<string, string>> {
+    const { keyedHash = (text: string) => text, readRanks } = this.#options;
+    const earlier = this.#ordersByHost.get(host);
+    const rank = earlier?.rank ?? (await readRanks?.(host)) ?? (() => 0);
+    const orders = earlier?.orders ?? new Map<string, string>();
+    if (earlier === undefined) this.#ordersByHost.set(host, { rank, orders });
+    for (const [key, resource] of resources) {
+      if (!orders.has(key)) orders.set(key, `${rank(resource)} ${keyedHash(`row ${host} ${key}`)}`);
+    }
+    return orders;
+  }
+}
 
 const MAX_LISTING_BYTES = 16 * 1_024;
 

@@ -6,8 +6,12 @@ import {
   parseOrigin,
 } from '../../../src/scanner/guard/origin.ts';
 import type { MerchantItem } from '../../../src/scanner/indexes/index-answers.ts';
-import { FoundOrigins, MAX_HOSTS } from '../../../src/service/census/found-origins.ts';
-import { type ImportFacts, mergeListing } from '../../../src/service/census/merge-listing.ts';
+import {
+  FoundOrigins,
+  type ImportFacts,
+  MAX_HOSTS,
+  mergeListing,
+} from '../../../src/service/census/merge-listing.ts';
 import { toListing } from '../../../src/service/census/resources.ts';
 
 const HOST = 'shop.com';

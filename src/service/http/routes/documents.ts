@@ -6,8 +6,9 @@ import {
   toAgentCard,
   toPaymentManifest,
   toServiceDescription,
+  writeLlmsFullTxt,
+  writeLlmsTxt,
 } from '../documents/agent-documents.ts';
-import { writeLlmsFullTxt, writeLlmsTxt } from '../documents/llms-txt.ts';
 import {
   DOCUMENTS_TAG,
   ICON_SVG,
