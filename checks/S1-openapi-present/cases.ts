@@ -172,6 +172,43 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'not-openapi-3', evidence: ['"4.0.0"'] },
   },
   {
+    name: 'the version of OpenAPI is a number, as YAML reads 3.1 without quotes',
+    seen: withYaml({ json: JSON.stringify(openApiDocument({ openapi: 3.1 })) }),
+    expect: {
+      status: 'fail',
+      outcome: 'not-openapi-3',
+      evidence: ['/openapi.yaml#/openapi is the number 3.1, not a text'],
+    },
+  },
+  {
+    name: 'every path is in another file',
+    seen: withOpenApi({ paths: { '/weather': { $ref: 'paths/weather.json' } } }),
+    expect: {
+      status: 'fail',
+      outcome: 'no-paths',
+      evidence: ['/openapi.json#"/paths/~1weather" is in another file', '"paths/weather.json"'],
+    },
+  },
+  {
+    name: 'one of two paths is in another file',
+    seen: withOpenApi({
+      paths: { '/health': { get: {} }, '/weather': { $ref: 'https://cdn.example/w.json' } },
+    }),
+    expect: {
+      status: 'warn',
+      outcome: 'external-path',
+      evidence: ['"https://cdn.example/w.json"'],
+    },
+  },
+  {
+    name: 'a path refers to a part of the same document',
+    seen: withOpenApi({
+      paths: { '/weather': { $ref: '#/components/pathItems/weather' } },
+      components: { pathItems: { weather: { get: {} } } },
+    }),
+    expect: { status: 'pass', outcome: 'complete' },
+  },
+  {
     name: 'the document has no paths',
     seen: withOpenApi({ paths: {} }),
     expect: { status: 'fail', outcome: 'no-paths', evidence: ['/openapi.json#/paths'] },
@@ -231,6 +268,15 @@ const cases: readonly CheckCase[] = [
     name: 'the document has no version of the API',
     seen: withOpenApi({ info: { title: 'Seller' } }),
     expect: { status: 'warn', outcome: 'no-title', evidence: ['#/info/version'] },
+  },
+  {
+    name: 'the version of the API is a number, as YAML reads 1.0 without quotes',
+    seen: withOpenApi({ info: { ...INFO, version: 1 } }),
+    expect: {
+      status: 'warn',
+      outcome: 'no-title',
+      evidence: ['#/info/version is the number 1, not a text'],
+    },
   },
   {
     name: 'the content type is text/plain',

@@ -18,6 +18,8 @@ const PATH = '/openapi.json';
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i;
 
 const SERVE_FIX = 'Serve an OpenAPI 3.1 document as JSON at /openapi.json.';
+const BUNDLE_FIX = 'Write the operations into the document: agents read no other file by $ref.';
+const QUOTE_FIX = 'Write the version of OpenAPI as a text: "openapi": "3.1.0".';
 const OUTCOMES = {
   'yaml-only': warn(SERVE_FIX),
   elsewhere: warn(SERVE_FIX),
@@ -26,7 +28,8 @@ const OUTCOMES = {
   'not-json': fail(SERVE_FIX),
   'not-openapi-3': fail(SERVE_FIX),
   'no-paths': fail('Describe each operation under paths, the paid ones first.'),
-  'no-title': warn('Fill in info.title and info.version.'),
+  'no-title': warn('Fill in info.title and info.version, as texts.'),
+  'external-path': warn(BUNDLE_FIX),
   'local-server': warn(
     'Set servers to the public URL of this origin, or leave it out: clients call what it names.',
   ),
@@ -68,11 +71,18 @@ export default defineCheck({
     const { path, facts } = reading;
 
     if (facts.version === null || !facts.version.startsWith('3.')) {
-      const stated = facts.version === null ? 'none' : kit.quote(facts.version, 20);
+      const stated = kit.at(facts.document, '/openapi');
+      if (typeof stated === 'number') {
+        return ['not-openapi-3', `${path}#/openapi is the number ${stated}, not a text`, QUOTE_FIX];
+      }
+      const version = facts.version === null ? 'none' : kit.quote(facts.version, 20);
       const swaggerNote = facts.swagger ? ', Swagger 2' : '';
-      return ['not-openapi-3', `${path}#/openapi: ${stated}${swaggerNote}`];
+      return ['not-openapi-3', `${path}#/openapi: ${version}${swaggerNote}`];
     }
     if (facts.pathCount === 0) return ['no-paths', `${path}#/paths is empty`];
+    if (facts.operations.length === 0 && facts.externalPath !== null) {
+      return ['no-paths', describeExternal(reading, facts.externalPath, kit), BUNDLE_FIX];
+    }
     const canonical = kit.document(PATH, seen.openapi, seen.soft404);
     if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
     if (reading.isYaml) {
@@ -83,6 +93,15 @@ export default defineCheck({
     return judgeDetails(reading, kit);
   },
 });
+
+function describeExternal(
+  { path, facts }: Pick<Extract<OpenApiReading, { state: 'found' }>, 'path' | 'facts'>,
+  pointer: string,
+  kit: Kit,
+): string {
+  const ref = kit.show(kit.at(facts.document, `${pointer}/$ref`));
+  return `${path}#${kit.quotePointer(pointer)} is in another file: $ref is ${ref}`;
+}
 
 /** The JSON at /openapi.json; undefined if there is none. */
 function readBody({ openapi }: Seen<'openapi'>, kit: Kit) {
@@ -96,8 +115,13 @@ function judgeDetails(
   kit: Kit,
 ): Finding<keyof typeof OUTCOMES> {
   if (facts.title === null || facts.infoVersion === null) {
-    const member = facts.title === null ? 'title' : 'version';
-    return ['no-title', `${path}#/info/${member} is missing`];
+    const pointer = facts.title === null ? '/info/title' : '/info/version';
+    const value = kit.at(facts.document, pointer);
+    const what = typeof value === 'number' ? `the number ${value}, not a text` : 'missing';
+    return ['no-title', `${path}#${pointer} is ${what}`];
+  }
+  if (facts.externalPath !== null) {
+    return ['external-path', describeExternal({ path, facts }, facts.externalPath, kit)];
   }
   const pointer = facts.operations.find(({ localServer }) => localServer !== null)?.localServer;
   if (typeof pointer === 'string') {

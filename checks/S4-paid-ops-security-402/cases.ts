@@ -197,6 +197,11 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
+    name: 'the security of a paid operation is an object, not a list',
+    seen: withPaidWeather({ security: { x402: [] } }),
+    expect: { status: 'warn', outcome: 'no-security', evidence: ['security that is not a list'] },
+  },
+  {
     name: 'the only scheme is an apiKey named x402, and a paid operation names it',
     seen: withPaths(
       { '/weather': { get: paidOperation() } },

@@ -14,6 +14,7 @@ import {
 } from '#check';
 import type { Kit } from '#kit';
 import type { ResourceObservation, ResourceSet } from '#model';
+import type { JsonValue } from '#parse/json';
 import type { Operation } from '#parse/openapi';
 
 const MAX_NAME_CHARS = 40;
@@ -94,7 +95,7 @@ export default defineCheck({
     // S2 reports the type of an apiKey scheme. A second finding here would have a fix that changes nothing.
     const acceptedSchemes = x402.length > 0 ? x402 : apiKeys;
     const findings = paid.map((each): readonly Found<Kind>[] => {
-      const lack = findMissing(each, acceptedSchemes, kit);
+      const lack = findMissing(each, acceptedSchemes, facts.document, kit);
       if (lack === null) return [];
       const [kind, what] = lack;
       const place = `${path}#${kit.quotePointer(each.pointer)}`;
@@ -121,14 +122,18 @@ function findSold(resources: ResourceSet, kit: Kit): readonly ResourceObservatio
 
 /** Finds the first declaration that a paid operation lacks, with what it has instead; null if it has all. */
 function findMissing(
-  { declares402, security, paymentInfo, price, protocols, protocolNames }: Operation,
+  { declares402, security, paymentInfo, pointer, price, protocols, protocolNames }: Operation,
   acceptedSchemes: readonly string[],
+  document: JsonValue,
   kit: Kit,
 ): readonly [Kind, string] | null {
   if (!declares402) return ['no-402', 'has no 402 response'];
   const schemeNames = (security ?? []).flatMap((requirement) => Object.keys(requirement));
   if (!schemeNames.some((name) => acceptedSchemes.includes(name))) {
-    if (security === null) return ['no-security', 'has no security'];
+    if (security === null) {
+      const isStated = kit.at(document, `${pointer}/security`) !== undefined;
+      return ['no-security', isStated ? 'has a security that is not a list' : 'has no security'];
+    }
     const [first] = schemeNames;
     if (first === undefined) return ['no-security', 'has an empty security'];
     return ['no-security', `has the security ${kit.quote(first, MAX_NAME_CHARS)}`];

@@ -6,7 +6,7 @@ import {
   jsonObject,
   jsonText,
 } from '../json/json.ts';
-import { createRefResolver } from '../json/json-pointer.ts';
+import { createRefResolver, escapePointerStep } from '../json/json-pointer.ts';
 import { type LoginTest, type Operation, readOperations } from './openapi-operations.ts';
 
 export type { Operation } from './openapi-operations.ts';
@@ -41,6 +41,8 @@ export type OpenApiFacts = {
   /** Number of paths. */
   readonly pathCount: number;
   readonly operations: readonly Operation[];
+  /** JSON pointer of the first path whose `$ref` names another document, which nobody resolves; null without one. */
+  readonly externalPath: string | null;
   readonly securitySchemes: readonly SecurityScheme[];
   readonly servers: readonly DeclaredUrl[];
   readonly externalDocs: readonly DeclaredUrl[];
@@ -70,6 +72,7 @@ export function parseOpenApi(document: JsonValue, documentUrl: string): OpenApiF
     description: jsonText(info['description']),
     pathCount: Object.keys(jsonObject(root['paths'])).filter((path) => path.startsWith('/')).length,
     operations: operations.map(({ operation }) => operation),
+    externalPath: findExternalPath(jsonObject(root['paths'])),
     securitySchemes,
     servers: readServers(root['servers']),
     externalDocs: [
@@ -79,6 +82,14 @@ export function parseOpenApi(document: JsonValue, documentUrl: string): OpenApiF
     ],
     document,
   };
+}
+
+function findExternalPath(paths: JsonObject): string | null {
+  const external = Object.keys(paths).find((path) => {
+    const ref = jsonText(jsonObject(paths[path])['$ref']);
+    return path.startsWith('/') && ref !== null && !ref.startsWith('#');
+  });
+  return external === undefined ? null : `/paths/${escapePointerStep(external)}`;
 }
 
 /** A contact with only empty members counts as missing. */
