@@ -65,7 +65,7 @@ test.each([
   };
   for (const check of [P2v1, P2v2]) {
     const verdict = check.evaluate(observations, createKit());
-    expect(verdict).toMatchObject({ outcome: 'none-found', fix: expect.stringMatching(fix) });
+    expect(verdict).toMatchObject({ status: 'fail', fix: expect.stringMatching(fix) });
     expect(verdict.evidence).toContain(looked);
   }
 });
@@ -92,7 +92,7 @@ test.each([
 ])('the fix of P2 for a 402 with %s', (_, get, fix) => {
   const observations = { ...perfectSeller(), resources: resources([resource({ get })]) };
   const verdict = P2v2.evaluate(observations, createKit());
-  expect(verdict).toMatchObject({ outcome: 'no-terms', fix: expect.stringMatching(fix) });
+  expect(verdict).toMatchObject({ status: 'fail', fix: expect.stringMatching(fix) });
 });
 
 test('the fixes of P2 and P4 for a tool speak of its result', () => {

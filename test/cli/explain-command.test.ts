@@ -115,6 +115,8 @@ describe('explain', () => {
 
   test.each([
     ['no-terms', 'code cannot fix this: read the log of the payment middleware'],
+    ['no-application', 'code cannot fix this: deploy the application'],
+    ['closed', 'code cannot fix this: let callers without a login'],
     ['raw-json', 'Let the SDK write the challenge'],
     ['every-path', 'Guard only what you sell'],
   ])('prints for %s of P2 "%s"', async (outcome, words) => {

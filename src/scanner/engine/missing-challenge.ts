@@ -33,8 +33,6 @@ const FIXES_BY_CAUSE = {
     'Set status 402 after WWW-Authenticate: the challenge is there, and some servers turn 402 into 401 with that header.',
   detail:
     'Return a JSONResponse with status 402 and PAYMENT-REQUIRED: HTTPException puts its detail under /detail.',
-  page: 'Send PAYMENT-REQUIRED with every 402, and a page in place of JSON only to clients that ask for text/html.',
-  'own-form': WHOLE_FIX,
   misplaced:
     'Answer with status 402, and send the challenge in PAYMENT-REQUIRED, as base64 of its JSON.',
 } as const;
@@ -73,6 +71,10 @@ const MISPLACED_OUTCOMES = {
   ),
   'not-a-challenge': fail(WHOLE_FIX),
   undecodable: fail('Send PAYMENT-REQUIRED once, as padded standard base64 of UTF-8 JSON.'),
+  'own-terms': fail(WHOLE_FIX),
+  page: fail(
+    'Send PAYMENT-REQUIRED with every 402, and a page in place of JSON only to clients that ask for text/html.',
+  ),
   'no-terms': fail(
     'Read the log of the payment middleware and ask its facilitator: the 402 comes without terms.',
   ),

@@ -22,6 +22,8 @@ export const NOTHING_PAID_OUTCOMES = {
     'Let a scan read the documents that it names: as JSON, in time and within its limits.',
   ),
   'every-path': fail(GUARD_FIX),
+  'no-application': fail(DEPLOY_FIX),
+  closed: fail(LOGIN_FIX),
   'none-found': fail('Declare each paid operation in /openapi.json with x-payment-info and a 402.'),
 };
 
@@ -53,8 +55,8 @@ export function judgeNoneFound(
     ({ source, method }) => source === 'index' && method === 'POST',
   );
   if (listedPosts.length > 0) return ['unread', describeUnsent(listedPosts, kit), DECLARE_POST_FIX];
-  const closed = describeClosed(soft404, looked, kit);
-  if (closed !== null) return ['none-found', `${closed.text}: ${looked.join('; ')}`, closed.fix];
+  const closed = judgeClosed(soft404, looked, kit);
+  if (closed !== null) return closed;
   const signIns = kit.signIns(resources);
   const signInNote =
     signIns.length > 0 ? `${signIns.length} ask for a sign-in and for no price; ` : '';
@@ -65,19 +67,23 @@ export function judgeNoneFound(
   return ['none-found', evidence];
 }
 
-/** Says why no path reaches an application of the seller; null if one does. */
-function describeClosed(soft404: HttpObservation, looked: readonly string[], kit: Kit) {
+/** Judges a host on which no path reaches an application of the seller; null if one does. */
+function judgeClosed(
+  soft404: HttpObservation,
+  looked: readonly string[],
+  kit: Kit,
+): Found<'no-application' | 'closed'> | null {
   if (!soft404.ok) return null;
   const platform = kit.hosting(soft404);
   if (platform !== null) {
-    const text = `no application runs here, and its hosting (${platform}) answers for it`;
-    return { text, fix: DEPLOY_FIX };
+    const evidence = `no application runs here, and its hosting (${platform}) answers for it`;
+    return ['no-application', `${evidence}: ${looked.join('; ')}`];
   }
   const { status } = soft404.data;
   // Some applications answer 401 or 403 to unknown paths only, so the root decides.
   if ((status !== 401 && status !== 403) || !looked.includes(`GET /: ${status}`)) return null;
-  const text = `every path answers ${status}, a random one too`;
-  return { text, fix: status === 401 ? LOGIN_FIX : FIREWALL_FIX };
+  const evidence = `every path answers ${status}, a random one too: ${looked.join('; ')}`;
+  return ['closed', evidence, status === 403 ? FIREWALL_FIX : undefined];
 }
 
 export function describeServers(otherServers: readonly string[]): string {

@@ -52,6 +52,8 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
       nested: CHALLENGE_LEAD,
       'not-a-challenge': CHALLENGE_LEAD,
       undecodable: CHALLENGE_LEAD,
+      'own-terms': CHALLENGE_LEAD,
+      page: CHALLENGE_LEAD,
       'rate-limited':
         'Do not count requests without a payment: a client must get the 402 before it can pay.',
       unpaid: 'Guard each paid route. A route that is free says so: a price of 0, `security: []`.',
@@ -64,6 +66,8 @@ export const CHECK_TOPICS: Readonly<Record<string, CheckTopics>> = {
       'rate-limited': 'limiter',
     },
     fixesWithoutCode: {
+      'no-application': 'deploy the application at this name, or point the name at it',
+      closed: 'let callers without a login or a browser reach the paid paths and the documents',
       'no-terms': 'read the log of the payment middleware, and ask its facilitator for its kinds',
     },
   },

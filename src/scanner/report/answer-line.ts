@@ -200,6 +200,8 @@ const NO_CHALLENGE_LINES: Readonly<Record<string, SentenceMaker>> = {
     evidence.startsWith('nothing declares a paid path')
       ? `Not known: nothing on ${host} declares a paid path.`
       : `Not known: ${evidence}.`,
+  'no-application': (host) => `No: no application runs at ${host}.`,
+  closed: (_, evidence) => `Not known: ${evidence}.`,
   'rate-limited': (host, evidence) =>
     `Not known: ${host} limits how often it may be asked (${evidence}).`,
   unread: (host, evidence) =>
@@ -216,6 +218,8 @@ const NO_CHALLENGE_LINES: Readonly<Record<string, SentenceMaker>> = {
   nested: sayUnreadable,
   'not-a-challenge': sayUnreadable,
   undecodable: sayUnreadable,
+  'own-terms': sayUnreadable,
+  page: sayUnreadable,
   'no-terms': (_, evidence) => `No: a 402 without terms, so nobody can pay (${evidence}).`,
   'every-path': (host) =>
     `Not known: every path of ${host} asks for a payment, and none says what it sells.`,

@@ -134,6 +134,7 @@ describe('the answer line', () => {
     ],
     ['P2', 'no-402', 'GET /a: 500', 'No: nothing here asked for a payment (GET /a: 500).'],
     ['P2', 'unpaid', 'GET /a: 200', 'No: paid routes answer without a payment (GET /a: 200).'],
+    ['P2', 'no-application', 'no application runs', 'No: no application runs at api.example.'],
     ['P2', 'no-terms', 'GET /a: 402', 'No: a 402 without terms, so nobody can pay (GET /a: 402).'],
     [
       'P2',

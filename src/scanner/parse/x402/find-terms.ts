@@ -122,10 +122,9 @@ function decodeInside(value: string): JsonValue | null {
 }
 
 export type OwnTerms = {
-  readonly kind: 'other-header' | 'no-terms';
+  readonly kind: 'other-header' | 'page' | 'own-terms' | 'no-terms';
   /** Completes "GET /weather: 402 …"; safe for evidence. */
   readonly text: string;
-  readonly cause?: 'page' | 'own-form';
 };
 
 export const X402_HEADER = /^(?:x-)?payment(?:-|$)|x402/;
@@ -160,11 +159,11 @@ export function findOwnTerms(answer: HttpData): OwnTerms {
   }
   if (HTML_PAGE.test(answer.body)) {
     const text = 'with a page for browsers, and neither PAYMENT-REQUIRED nor a challenge as JSON';
-    return { kind: 'no-terms', text, cause: 'page' };
+    return { kind: 'page', text };
   }
   if (OWN_PRICE.test(answer.body.slice(0, MAX_READ_CHARS))) {
     const text = `with a price in a form that no client reads: ${quoteText(answer.body, MAX_BODY_CHARS)}`;
-    return { kind: 'no-terms', text, cause: 'own-form' };
+    return { kind: 'own-terms', text };
   }
   return { kind: 'no-terms', text: 'with neither PAYMENT-REQUIRED nor a challenge in the body' };
 }

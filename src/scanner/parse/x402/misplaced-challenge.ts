@@ -25,6 +25,8 @@ export const MISPLACEMENTS = [
   'nested',
   'not-a-challenge',
   'undecodable',
+  'own-terms',
+  'page',
   'no-terms',
 ] as const;
 export type Misplacement = {
@@ -33,10 +35,9 @@ export type Misplacement = {
   readonly text: string;
   /**
    * A cause that the place shows. `detail`: HTTPException of FastAPI. `authenticate`: a server that sends WWW-Authenticate
-   * with 401. `page`: a page for browsers. `own-form`: terms in a form of the seller's own. `misplaced`: the status is not
-   * 402, and under 402 clients would not find the challenge either.
+   * with 401. `misplaced`: the status is not 402, and under 402 clients would not find the challenge either.
    */
-  readonly cause?: 'detail' | 'authenticate' | 'misplaced' | 'page' | 'own-form';
+  readonly cause?: 'detail' | 'authenticate' | 'misplaced';
 };
 
 const PAYMENT_REQUIRED = 'payment-required';
@@ -82,13 +83,18 @@ function findCause(answer: HttpData, place: string): NonNullable<Misplacement['c
  */
 export function hasTraceOfX402(answer: HttpData): boolean {
   const misplacement = findMisplacement(answer);
-  if (misplacement?.kind !== 'no-terms') {
+  if (misplacement === null || !hasNoOffer(misplacement)) {
     return misplacement !== null || readChallenge(answer).challenge !== null;
   }
   return (
     answer.headers.some(([name]) => X402_HEADER.test(name)) ||
     X402_WORD.test(answer.body.slice(0, MAX_HEADER_CHARS))
   );
+}
+
+/** True for a 402 that says nothing of x402 by itself: other protocols send pages and prices too. */
+export function hasNoOffer({ kind }: Misplacement): boolean {
+  return kind === 'no-terms' || kind === 'page' || kind === 'own-terms';
 }
 
 function nameMisplacementIn402(answer: HttpData, { header, body }: ChallengeReading): Misplacement {

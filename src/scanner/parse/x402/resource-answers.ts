@@ -5,7 +5,12 @@ import type { Operation } from '../openapi/openapi.ts';
 import { headerValues } from '../text/http-header.ts';
 import { cleanText, quoteText } from '../text/text.ts';
 import { parseChallenge, readChallenge } from './challenge.ts';
-import { findMisplacement, MISPLACEMENTS, type Misplacement } from './misplaced-challenge.ts';
+import {
+  findMisplacement,
+  hasNoOffer,
+  MISPLACEMENTS,
+  type Misplacement,
+} from './misplaced-challenge.ts';
 import { findOtherChallenges } from './other-protocol.ts';
 
 /** Statuses with which a POST-only resource answers a GET. */
@@ -135,8 +140,8 @@ export function findResourceMisplacement(resource: ResourceObservation): Misplac
 
 function nameMisplacement(answer: HttpData): Misplacement | null {
   const misplacement = findMisplacement(answer);
-  const isOtherOnly = misplacement?.kind === 'no-terms' && findOtherChallenges(answer).length > 0;
-  return isOtherOnly ? null : misplacement;
+  if (misplacement === null || !hasNoOffer(misplacement)) return misplacement;
+  return findOtherChallenges(answer).length > 0 ? null : misplacement;
 }
 
 /**
