@@ -4,10 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 import { SCRIPT, STYLES } from './views.ts';
 
-/**
- * Sets security headers: pages may run only their own style sheet and script, and may not be framed. CORS lets any page
- * call the API without credentials. The two lists have the headers that official clients send and read.
- */
+/** CORS lets any page call the API without credentials. Official clients send and read the listed headers. */
 export default fp(
   async (app: FastifyInstance) => {
     await app.register(helmet, {

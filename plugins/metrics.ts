@@ -96,10 +96,7 @@ function isAllowed(ip: string, blocks: readonly string[]): boolean {
   });
 }
 
-/**
- * Logs one line for each request, with the path of its route. The line has no URL and no client address:
- * callers' data may be kept for only 24 hours.
- */
+/** Logs the route of each request, but no URL or client address: callers' data may be kept for only 24 hours. */
 export const logging = fp(
   async (app: FastifyInstance) => {
     app.addHook(

@@ -21,10 +21,7 @@ export type CountRequest = (request: FastifyRequest, reply: FastifyReply) => Pro
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /**
-     * Creates a function that also counts a request against the limit of the route at `url`, and throws
-     * RateLimited. Undefined if RATE_LIMIT is off.
-     */
+    /** The function counts a request for the route at `url`, and throws RateLimited. Undefined without RATE_LIMIT. */
     createRouteCounter?(url: string, offer: OperationOffer, isPaying: IsPaying): CountRequest;
   }
 }

@@ -72,10 +72,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/**
- * True for a path with an encoded slash or backslash, a backslash, a dot segment or a doubled slash. A proxy
- * may read such a path as another path.
- */
+/** A proxy may read a path with an encoded slash, a backslash, a dot segment or a doubled slash as another path. */
 function isAmbiguous(path: string): boolean {
   return /\/\/|\\|%2f|%5c|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path);
 }

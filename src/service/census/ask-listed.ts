@@ -109,10 +109,7 @@ function isSilent(robots: HttpObservation): boolean {
   return !robots.ok && robots.reason !== 'redirect-loop' && robots.reason !== 'redirect-refused';
 }
 
-/**
- * Reads which paths robots.txt allows. Null after a 5xx or no answer. If there is no file, every path is allowed
- * (RFC 9309, 2.3.1.3).
- */
+/** Null after a 5xx or no answer. Without a file, robots.txt allows every path (RFC 9309, 2.3.1.3). */
 async function readRobots(
   robots: HttpObservation,
   paths: readonly string[],

@@ -142,10 +142,7 @@ export class CensusImports {
     await store.census.endImport(source, day, isComplete);
   }
 
-  /**
-   * Ranks the resources of a host. First come those that the seller sells or that answered a challenge, then those that
-   * are stored already, then others.
-   */
+  /** Ranks what the seller sells or answered with a challenge first, then what is stored, then other resources. */
   async #readRanks(host: string): Promise<RankRow> {
     const row = await this.#options.store.census.get(host);
     const { resources, candidates, sold } = toListing(row?.listing ?? null);

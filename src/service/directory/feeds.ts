@@ -62,10 +62,7 @@ const PAYABILITY_TEXTS: Readonly<Record<PayableState, string>> = {
   noChallenge: 'no payment challenge was seen',
 };
 
-/**
- * Finds the changes between a host's published scans, newest first.
- * @param history oldest first; may lack the oldest scans of a host
- */
+/** The newest change comes first. `history` begins with the oldest row, and may lack the oldest scans of a host. */
 export function findFeedEvents(
   firstSeenAtMs: number,
   history: readonly HistoryRow[],

@@ -63,10 +63,7 @@ export async function requireOwner(
   throw proof.toRefusal(`${proof.proofText}.`);
 }
 
-/**
- * Finds the host's last proof, and decides whether the caller made it or has its key. Throws if there is no proof, or
- * if the listing key is wrong.
- */
+/** Decides if the caller made the host's last proof or has its key. Throws without a proof, and for a wrong key. */
 async function findProof(
   store: Pick<Store, 'ownership' | 'now'>,
   host: string,

@@ -29,10 +29,7 @@ export type Verification = ReturnType<typeof createVerification>;
 export function createVerification({ store, readToken }: VerificationOptions) {
   const { ownership } = store;
 
-  /**
-   * Reads the token file. Throws ConfirmLimit if the client has too many failed confirms. `recordFailure` adds a failed
-   * confirm.
-   */
+  /** Throws ConfirmLimit after too many failed confirms of the client. `recordFailure` adds a failed confirm. */
   async function readWithinLimits(
     origin: Origin,
     client: Client,

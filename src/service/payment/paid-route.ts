@@ -139,10 +139,7 @@ export type PaidCall = {
   readonly request: PaidRequest;
   /** Null if the caller's address is unknown. */
   readonly client: PayingClient | null;
-  /**
-   * The call gets a 504 at this time of `performance.now()`, unless its payment is being settled. Then it waits for the
-   * outcome.
-   */
+  /** Time of `performance.now()` at which the call gets a 504, unless its payment is being settled. */
   readonly deadlineMs: number;
   /** Aborted when the client disconnects before its answer is written. */
   readonly disconnect: AbortSignal;

@@ -66,10 +66,7 @@ export type JoinOptions = {
 export type ScanRunOptions = JoinOptions & {
   /** The URL as the caller wrote it; stored and purged with the result. */
   readonly submittedUrl?: string | undefined;
-  /**
-   * Finds a scan that already finished for this caller, perhaps on another instance. It is called under the
-   * lease, so that no instance repeats a scan.
-   */
+  /** Finds this caller's finished scan of any instance, under the lease, so that no instance repeats a scan. */
   readonly findEarlierScan?: (() => Promise<FinishedScan | null>) | undefined;
   /**
    * Replaces the service's own scanner. Such a scan is separate: it uses no other caller's result, and no

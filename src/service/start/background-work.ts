@@ -85,10 +85,7 @@ const REFRESH_SCOPE = ['refresh', 'listing'];
 /** Longer than any lookup. The lease of an instance that crashed ends after this time. */
 const REFRESH_LIFETIME_MS = 60_000;
 
-/**
- * Refreshes the cached list of partners in the background, so that scans need not wait for it. Only one instance asks at
- * a time. Never rejects, even if the store fails.
- */
+/** Only one instance asks at a time, and no scan waits for it. Never rejects, even if the store fails. */
 export async function refreshListing({ store, standing, onError }: ListingRefresh): Promise<void> {
   const refresh = () => standing.refreshListing();
   try {

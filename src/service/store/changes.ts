@@ -102,9 +102,7 @@ const MIN_BATCH_ROWS = 50;
  */
 export function changesOn(context: StoreContext) {
   return {
-    /**
-     * Lists at most `limit` changes after `sinceMs` (exclusive), oldest first. Leaves out hosts that are opted out now.
-     */
+    /** Lists changes after `sinceMs` (exclusive), oldest first, without hosts that are opted out now. */
     async list({ sinceMs, limit }: ChangesQuery): Promise<FoundChanges> {
       const listedRows: Row<'changes'>[] = [];
       // Opt-outs are read again after the rows, because an owner may have opted out meanwhile.
@@ -159,10 +157,7 @@ export function findLastChange({ tables }: StoreContext): Promise<Row<'changes'>
   return tables.changes.first({}, NEWEST_FIRST);
 }
 
-/**
- * Adds a host to the feed after its owner has listed it again.
- * @param n number of the row in `owners` that lists the host again
- */
+/** Adds a host to the feed after its owner has listed it again in row `n` of `owners`. */
 export async function announceListing(
   context: StoreContext,
   host: string,

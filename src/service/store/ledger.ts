@@ -203,10 +203,7 @@ function toLedgerHistory(rows: readonly LedgerRow[]): LedgerHistory | null {
   return last === undefined ? null : { key: last.key, rows: sorted, last };
 }
 
-/**
- * True if the steps of a key may be purged, because the key and its authorization ended long ago. One hour is enough if
- * the payment was never sent.
- */
+/** True if the key and its authorization ended long ago: over an hour ago if the payment was never sent. */
 export function isHistoryExpired({ rows, last }: LedgerHistory, nowMs: number): boolean {
   if (!isTerminal(last.state)) return false;
   const lastAtMs = Math.max(...rows.map((row) => row.atMs));

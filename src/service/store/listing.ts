@@ -42,10 +42,7 @@ export function listingOn(context: StoreContext) {
       return { settings: toSettings(state), tokenHashes, version };
     },
 
-    /**
-     * Sets the given members, and returns all settings after the change.
-     * @param tokenHash hash of the token that was issued with the caller's listing key; null without a listing key
-     */
+    /** @param tokenHash hash of the token that was issued with the caller's listing key; null without a listing key */
     async set(
       host: string,
       change: ListingChange,

@@ -106,11 +106,7 @@ function makeParentFolder(path: string): void {
   }
 }
 
-/**
- * Writes a temporary file, checks and syncs it, and then renames it to `path`.
- * @param partial path of the temporary file
- * @param name path for error messages
- */
+/** Writes, checks and syncs the file `partial`, then renames it to `path`. `name` is the path in error messages. */
 function writeChecked(
   partial: string,
   path: string,

@@ -78,10 +78,7 @@ export function resultsOn(context: StoreContext) {
       return { text: recording && (await unpack(recording)).toString() };
     },
 
-    /**
-     * Finds the newest unpublished result of a host with `scannedAtMs >= sinceMs`. A caller that disconnected or got
-     * 504 may still pay for it.
-     */
+    /** Finds the newest unpublished result since `sinceMs`. A caller that disconnected or got 504 may pay for it. */
     async findUnpublished(host: string, sinceMs: number): Promise<ScanResult | null> {
       const whereRecent = { host, scannedAtMs: { from: sinceMs } };
       const rows = await results.all(whereRecent, { order: orderByScan('desc') });
@@ -91,10 +88,7 @@ export function resultsOn(context: StoreContext) {
       return toResult(rows.find((row) => !publishedIds.has(row.scanId)) ?? null);
     },
 
-    /**
-     * Finds the result of the host's newest published scan; null if there is no such result or it was purged. The
-     * caller decides how fresh the result must be.
-     */
+    /** Finds the result of the host's newest published scan, however old; null if there is none or it was purged. */
     async findPublished(host: string): Promise<PublishedResult | null> {
       const record = await findShownRecord(context, host);
       if (record === null) return null;
@@ -222,10 +216,7 @@ async function insertHistory(
   }
 }
 
-/**
- * Rewrites the host's record from its history, and again if rows were added meanwhile. Of several writers, the last one
- * has therefore read all rows.
- */
+/** Rewrites the record until no row was added meanwhile: of several writers, the last one has read all rows. */
 async function rebuildRecord({ tables }: StoreContext, history: HostHistory): Promise<void> {
   do {
     const { seq, firstSeenAtMs, reached, newestPaidScan } = history;

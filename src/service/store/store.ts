@@ -44,10 +44,7 @@ export const HEARTBEAT_INTERVAL_MS = 5_000;
 /** An instance without a heartbeat for this long counts as gone, and others may take over its leases and payments. */
 export const SILENT_AFTER_MS = 20_000;
 
-/**
- * Names of the settings that must be equal on all instances of one store. `signingKey` is the id of the key in
- * `SIGNING_KEY`, or "kept in the store".
- */
+/** Settings that all instances of a store share. `signingKey` is the id of SIGNING_KEY, or "kept in the store". */
 export const MEMBERSHIP_SETTINGS = [
   'revision',
   'network',

@@ -8,10 +8,7 @@ import { StoreError } from './store-error.ts';
 /** A MongoDB document has at most 16 MiB, and this limit leaves room for the other members. */
 const MAX_STORED_JSON_BYTES = 8 * 1024 * 1024;
 
-/**
- * @param subject names the value in the error
- * @throws StoreError `too_large`
- */
+/** `subject` names the value in the error. Throws StoreError `too_large`. */
 export function toStoredJson(value: JsonValue, subject: string): string {
   const text = JSON.stringify(value);
   const bytes = Buffer.byteLength(text);

@@ -105,10 +105,7 @@ export type Table<R> = {
   first(where: Where<R>, options?: RangeOptions<R>): Promise<R | null>;
   all(where: Where<R>, options?: RangeOptions<R>): Promise<readonly R[]>;
 
-  /**
-   * Yields arrays of at most `size` rows. Other calls are served between them. Rows that are removed meanwhile may be
-   * missing.
-   */
+  /** Other calls are served between the arrays. Rows that are removed meanwhile may be missing. */
   batches(where: Where<R>, options?: BatchOptions<R>): AsyncIterable<readonly R[]>;
 
   /** Yields only these columns of the rows, like `batches`. */

@@ -90,10 +90,7 @@ function isListing(key: string): boolean {
   return key.startsWith('listing ');
 }
 
-/**
- * Finds lapsing listings that the owner does not know. An older settlement than the known one is left out, because it
- * comes from an index that lags.
- */
+/** Leaves out listings that the owner knows, and older settlements: they come from an index that lags. */
 function findNewLapses(
   knownFacts: WatchFacts,
   look: LookResult,

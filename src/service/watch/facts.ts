@@ -121,10 +121,7 @@ export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): L
   };
 }
 
-/**
- * Returns the result of a look whose origin now resolves to an address that the guard refuses. It counts as a scan,
- * because a scan would be refused too.
- */
+/** The guard refuses the origin's address now. The look counts as a scan, because a scan would be refused too. */
 export function toRefusedLook(atMs: number): LookResult {
   const facts = { reachable: toReachableFact(false, 'scan') };
   return { by: 'scan', atMs, facts, resources: null, checksVersion: null };

@@ -12,10 +12,7 @@ const MAX_WATCHES_READ = 2 * AGREED_PER_RECEIVER;
 
 type QuotaRequest = Pick<WatchState, 'host' | 'receiver' | 'domain' | 'client' | 'holdsPlace'>;
 
-/**
- * Throws TooManyWatches if a new watch would exceed a limit. Callers that race all read the same count, and each of
- * them may exceed the limit by one watch.
- */
+/** Throws TooManyWatches. Callers that race read the same count, and each may exceed a limit by one watch. */
 export async function refuseTooMany(store: Store, request: QuotaRequest): Promise<void> {
   const { receiver, domain, client, holdsPlace } = request;
   if ((await findOthers(store, request, { domain })).length >= WATCHES_PER_DOMAIN) {

@@ -28,10 +28,7 @@ const LABEL_WIDTH = 50;
 /** In pixels: from the top of a row to the baseline of its text. */
 const BASELINE = 16;
 
-/**
- * Draws a square for each day; the last square is today.
- * @param days the member `days` of `Availability`, a letter for each day
- */
+/** Draws a square for each letter of `days`, the member of `Availability`. The last square is today. */
 export function drawDayStrip(days: string, nowMs: number): Markup {
   const rows = Math.ceil(days.length / DAYS_PER_ROW);
   const width = LABEL_WIDTH + DAYS_PER_ROW * CELL_SIZE;

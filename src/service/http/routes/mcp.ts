@@ -114,9 +114,7 @@ async function refuseBatch({ body }: FastifyRequest): Promise<void> {
   }
 }
 
-/**
- * Refuses calls for which the SDK would answer an internal error. `sold-scan.ts` checks the nesting of a payment.
- */
+/** Refuses calls for which the SDK would answer an internal error. `sold-scan.ts` checks the nesting of a payment. */
 async function refuseMalformedCall({ body }: FastifyRequest): Promise<void> {
   const exceededLimit = nameExceededLimit(body, findPayment(body));
   if (exceededLimit !== null) throw new InvalidRequest(`The body is ${exceededLimit}.`);

@@ -1,8 +1,7 @@
 /**
- * Sells a scan over x402's MCP transport (specs/transports-v2/mcp.md). The challenge is a tool result, the
- * payment is in `_meta["x402/payment"]`, and its settlement is in `_meta["x402/payment-response"]`. The sale uses
- * the gate and the ledger of `POST /v1/scan`, so one authorization cannot buy a scan over
- * MCP and another one over HTTP.
+ * Sells a scan over x402's MCP transport (specs/transports-v2/mcp.md). The challenge is a tool result, the payment is
+ * in `_meta["x402/payment"]`, and its settlement is in `_meta["x402/payment-response"]`. The sale uses the gate and the
+ * ledger of `POST /v1/scan`, so one authorization cannot buy a scan over MCP and another one over HTTP.
  */
 
 import { PAYMENT_META, type ToolAnswer } from '../../../scanner/mcp/tools.ts';

@@ -48,10 +48,7 @@ export class PaidTurns {
     this.#deps = deps;
   }
 
-  /**
-   * Takes a turn for this purchase, or waits for one. Throws Saturated or TooManyOpen if the call may not wait, or has
-   * waited too long, and CallEnded.
-   */
+  /** Throws Saturated or TooManyOpen if the call may not wait, or has waited too long, and CallEnded. */
   async take(purchase: Purchase, stopping: AbortSignal): Promise<PaidTurn> {
     if (!this.#deps.isRateLimited) return { hasWaited: false, release() {} };
     const { payer, call } = purchase;

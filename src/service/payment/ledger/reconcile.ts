@@ -233,10 +233,7 @@ export function findNextSendMs(
 
 /** At most this share of a backoff is added at random, so that keys of one outage are not looked up together. */
 const MAX_JITTER_SHARE = 0.25;
-/**
- * Computes the wait until the next look in the background: the backoff, but not past `untilDueMs`. `random` is
- * between 0 and 1.
- */
+/** Returns the backoff until the next look in the background, at most `untilDueMs`. `random` is between 0 and 1. */
 export function toNextLookMs({
   backoffMs,
   firstBackoffMs,

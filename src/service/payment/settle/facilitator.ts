@@ -121,10 +121,7 @@ export type PaymentEvent =
 
 export type OnPaymentEvent = (event: PaymentEvent) => void;
 
-/**
- * Writes a payment as x402 version 2, even if it came as version 1. Terms, resource and extensions are our own. We
- * do not pass on the copies that the client sent back.
- */
+/** Writes x402 version 2. Terms, resource and extensions are our own, not the copies that the client sent back. */
 export function toFacilitatorMessage({ payment, offer }: FacilitatorRequest) {
   const requirements: PaymentRequirements = {
     ...payment.requirements,

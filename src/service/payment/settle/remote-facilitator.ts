@@ -170,10 +170,7 @@ function toUnexpectedError(
 const TOKEN_LIFETIME_SEC = 120;
 const NONCE_BYTES = 16;
 
-/**
- * Returns a function that makes the headers of one request to the facilitator at `url`: a JWT, signed with a key of the
- * platform and valid for one method and one path.
- */
+/** The returned function makes headers with a JWT, which is valid for one method and one path at `url`. */
 export function createCdpHeaders(key: CdpKey, url: string) {
   const { host, pathname } = new URL(url);
   const base = `${host}${pathname.replace(/\/+$/, '')}`;

@@ -18,10 +18,7 @@ import { findIdColumn } from './table.ts';
 
 const SCHEMA_VERSION = 3;
 
-/**
- * Creates missing collections and indexes. Several instances may call it at once.
- * @throws StoreError `incompatible` if another version of the program made the database
- */
+/** Several instances may call it at once. Throws StoreError `incompatible` if another version made the database. */
 export async function prepareDatabase(database: Db, location: string): Promise<void> {
   try {
     const meta = database.collection<{ readonly _id: string; readonly version: number }>('meta');

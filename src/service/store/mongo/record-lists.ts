@@ -44,10 +44,7 @@ export function mongoLists(database: Db, guard: Guard, context: TablesContext): 
       return new Map(await Promise.all(counted));
     },
 
-    /**
-     * Reads the records in the order of `_id`, and sorts them here. A cursor in the order of time could miss a host
-     * that is scanned again during the read.
-     */
+    /** Sorts here, because a cursor in the order of time could miss a host that is scanned during the read. */
     async findNewestHosts(limit) {
       const projection = { scannedAtMs: 1 };
       const rows = await find(await filterShown(context), { sort: { _id: 1 }, projection });

@@ -26,10 +26,7 @@ const SOCKET_TIMEOUT_MS = 60_000;
 const MAJORITY_TIMEOUT_MS = 10_000;
 const PING_TIMEOUT_MS = 3_000;
 
-/**
- * The store that many instances share.
- * @throws StoreError `bad_url`, `unavailable` (within `connectTimeoutMs`), `incompatible`
- */
+/** @throws StoreError `bad_url`, `unavailable` (within `connectTimeoutMs`), `incompatible` */
 export async function openMongo(url: string, options: OpenStoreOptions = {}): Promise<Store> {
   const parsed = parseMongoUrl(url);
   const client = newClient(url, options.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS);

@@ -18,10 +18,7 @@ export const MEMORY = ':memory:';
  */
 export const LIMIT = 'LIMIT ? + 0';
 
-/**
- * One synchronous connection with its prepared statements. Every statement is a literal of this
- * folder; values travel as parameters only.
- */
+/** Every statement is a literal of this folder; values travel as parameters only. */
 export class Connection {
   /** Names the database in error messages. */
   readonly location: string;
@@ -76,10 +73,7 @@ export class Connection {
     return this.values(sql, ...parameters)[0] ?? null;
   }
 
-  /**
-   * Runs `work` in a transaction, which is durable when this returns. `work` is synchronous, and begins no
-   * transaction.
-   */
+  /** Runs `work` in a transaction, durable when this returns. `work` is synchronous, and begins no transaction. */
   transaction<T>(work: () => T): T {
     return this.#guard(() => {
       this.run('BEGIN IMMEDIATE');

@@ -109,10 +109,7 @@ async function announce(
   return scan;
 }
 
-/**
- * Finds a finished scan that this payer ordered but has not paid for. If `withRecording` is true, only a scan with a
- * recording counts.
- */
+/** Finds a finished scan that this payer has not paid for; if `withRecording` is true, one that has a recording. */
 async function findUnpaidScan(
   store: RouteContext['store'],
   payer: string,
