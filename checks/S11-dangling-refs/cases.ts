@@ -94,7 +94,7 @@ const cases: readonly CheckCase[] = [
     expect: {
       status: 'warn',
       outcome: 'some-dead',
-      evidence: ['did not contact 1 links on other hosts'],
+      evidence: ['did not contact 1 link on other hosts'],
     },
   },
   {

@@ -51,7 +51,9 @@ export default defineCheck({
     const { unread = [] } = resources;
     const unreadNote = unread.length > 0 ? `; not read: ${listed(unread)}` : '';
     const otherHosts =
-      links.otherHosts > 0 ? `; we did not contact ${links.otherHosts} links on other hosts` : '';
+      links.otherHosts > 0
+        ? `; we did not contact ${links.otherHosts} ${links.otherHosts === 1 ? 'link' : 'links'} on other hosts`
+        : '';
     const notes = otherHosts + unreadNote;
     if (links.documents === 0) return ['no-documents', `0 documents have links${notes}`];
     const judgedLinks = links.checked

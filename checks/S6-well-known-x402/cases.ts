@@ -121,6 +121,15 @@ const cases: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'unknown-shape', evidence: ['/.well-known/x402'] },
   },
   {
+    name: 'the endpoints of the manifest are a map of names without a method or a price',
+    seen: withManifest({ x402Version: 2, endpoints: { health: '/health', data: '/data' } }),
+    expect: {
+      status: 'fail',
+      outcome: 'unknown-shape',
+      evidence: ['/.well-known/x402#/endpoints is not a list of addresses'],
+    },
+  },
+  {
     name: 'the manifest is a bare list',
     seen: withManifest([WEATHER]),
     expect: { status: 'fail', outcome: 'unknown-shape' },
@@ -276,7 +285,7 @@ const cases: readonly CheckCase[] = [
       ...withEntries('http://seller.example/weather'),
       origin: { ...perfectSeller().origin, url: 'http://seller.example', scheme: 'http', port: 80 },
     },
-    expect: { status: 'pass', outcome: 'complete', evidence: ['1 entries'] },
+    expect: { status: 'pass', outcome: 'complete', evidence: ['1 entry on this'] },
   },
   {
     name: 'both entries are on this origin',

@@ -64,7 +64,12 @@ export default defineCheck({
     }
     const { facts, path } = reading;
     if (facts.shape === 'unknown') {
-      return ['unknown-shape', `${path} is JSON, but has no list of resources, endpoints or items`];
+      const { misshapen } = facts;
+      const evidence =
+        misshapen === undefined
+          ? `${path} is JSON, but has no list of resources, endpoints or items`
+          : `${path}#${misshapen} is not a list of addresses`;
+      return ['unknown-shape', evidence];
     }
     const { entries } = facts;
     if (entries.length === 0) {
@@ -73,17 +78,18 @@ export default defineCheck({
         ? ['no-entries', `${path} has 0 entries`]
         : ['no-address', `${path}#${unaddressed} has no resource or url`];
     }
+    const count = entries.length === 1 ? '1 entry' : `${entries.length} entries`;
     const canonical = kit.document(PATH, seen.manifest, seen.soft404);
     if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
     if (!reading.canonical) {
-      return ['only-json', `${path} has ${entries.length} entries, and ${PATH} has no such list`];
+      return ['only-json', `${path} has ${count}, and ${PATH} has no such list`];
     }
     const foreignEntries = entries.filter(
       ({ target }) => kit.sameOrigin(seen.origin.url, target) === null,
     );
     const [firstForeign] = foreignEntries;
     if (firstForeign !== undefined) {
-      const share = `${foreignEntries.length} of ${entries.length} entries`;
+      const share = `${foreignEntries.length} of ${count}`;
       const evidence = `${share}: ${path}#${firstForeign.pointer} is ${kit.quote(firstForeign.target)}`;
       if (foreignEntries.length < entries.length) return ['off-origin', evidence];
       const isHttp = foreignEntries.some(({ target }) => isOwnHttp(target, seen.origin.hostname));
@@ -94,10 +100,7 @@ export default defineCheck({
       const place = `${path}#${odd.oddPlace} is the address of an entry`;
       return ['odd-address', `${place}: indexes read only resource and url of a list "resources"`];
     }
-    const complete: Found<Kind> = [
-      'complete',
-      `${path} has ${entries.length} entries on this origin`,
-    ];
+    const complete: Found<Kind> = ['complete', `${path} has ${count} on this origin`];
     return worst(OUTCOMES, listDifferences(seen, kit)) ?? complete;
   },
 });

@@ -27,7 +27,7 @@ type EntryLists = {
 };
 
 /** Members that may hold a list of resources. All of them are read, in this order. */
-const LIST_MEMBERS = ['resources', 'endpoints', 'items'];
+export const LIST_MEMBERS = ['resources', 'endpoints', 'items'];
 /** Members that hold resources in some manifests. They are read only if LIST_MEMBERS have no entry. */
 const OTHER_LIST_MEMBER =
   /^(?:apis|services|routes|paths|operations|(?:paid|priced|payable)[-_]?\w+)$/i;

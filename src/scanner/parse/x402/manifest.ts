@@ -18,7 +18,7 @@ import {
   type StatedUnits,
 } from '../text/stated-price.ts';
 import { findAmountKind } from './amount.ts';
-import { findEntryLists } from './manifest-address.ts';
+import { findEntryLists, LIST_MEMBERS } from './manifest-address.ts';
 import { toCaip2 } from './networks.ts';
 
 export type ManifestEntry = {
@@ -51,7 +51,11 @@ export type ManifestFacts =
       /** Pointer of the first entry without an address; absent if every entry has one. */
       readonly unaddressed?: string;
     }
-  | { readonly shape: 'unknown' };
+  | {
+      readonly shape: 'unknown';
+      /** Pointer of the member that should be a list of resources and is none; absent without such a member. */
+      readonly misshapen?: string;
+    };
 
 /** Limit for each resource, because a manifest may list thousands of resources. */
 const MAX_ACCEPTS = 20;
@@ -86,7 +90,10 @@ export function parseManifest(value: JsonValue): ManifestFacts {
     };
   }
   const document = jsonObject(value['discoveryDocument']);
-  if (!isJsonObject(document['resources'])) return { shape: 'unknown' };
+  if (!isJsonObject(document['resources'])) {
+    const member = LIST_MEMBERS.find((name) => (value[name] ?? null) !== null);
+    return { shape: 'unknown', ...(member === undefined ? {} : { misshapen: `/${member}` }) };
+  }
   return {
     shape: 'discovery-document',
     entries: readPathEntries(document['resources']),

@@ -66,12 +66,18 @@ describe('parseManifest', () => {
     [[]],
     [['https://seller.example/x']],
     [{}],
-    [{ resources: { '/x': {} } }],
-    [{ resources: 'https://seller.example/x' }],
     [{ discoveryDocument: {} }],
     [{ services: [RESOURCE_URL] }],
   ])('reports an unknown shape for %j', (value) => {
     expect(parseManifest(value)).toEqual({ shape: 'unknown' });
+  });
+
+  test.each([
+    [{ resources: { '/x': {} } }, '/resources'],
+    [{ resources: 'https://seller.example/x' }, '/resources'],
+    [{ endpoints: { health: '/health', data: '/data/premium' }, resources: null }, '/endpoints'],
+  ])('names the member of %j that is no list of resources', (value, misshapen) => {
+    expect(parseManifest(value)).toEqual({ shape: 'unknown', misshapen });
   });
 
   test('distinguishes an empty list from no list', () => {
