@@ -65,10 +65,7 @@ function setLimitHeaders({ limit, retryAfterSec }: ServiceError, reply: FastifyR
   if (retryAfterSec !== null) reply.header('ratelimit-reset', retryAfterSec);
 }
 
-/**
- * True if the payment of the request was charged. Null if that is unknown: the payment gate did not read
- * the payment, and an earlier request may have spent the same payment.
- */
+/** Null if the gate did not read the payment: an earlier request may have spent the same payment. */
 function findCharged(
   { charged, status }: ServiceError,
   { headers, routeOptions }: FastifyRequest,

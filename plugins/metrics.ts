@@ -73,10 +73,7 @@ export default fp(
   { name: 'metrics', dependencies: ['errors'] },
 );
 
-/**
- * True if `ip` may be the address of a proxy and not of the client. A proxy often has a loopback address, and
- * METRICS_ALLOW allows these by default. Clients of the proxy must not get the metrics by the proxy's address.
- */
+/** A proxy often has a loopback address, which METRICS_ALLOW allows by default. Its clients must not get metrics. */
 function hidesClient({ headers, ip }: FastifyRequest, trustsProxy: boolean): boolean {
   if (!hasForwardingHeader(headers)) return false;
   const isClientNamed = trustsProxy && headers['x-forwarded-for'] !== undefined;

@@ -40,10 +40,7 @@ export default fp(
   { name: 'pressure', dependencies: ['errors'] },
 );
 
-/**
- * Collects the connections on which no request has arrived yet; browsers open such connections in advance. Node does
- * not count them as idle, so a server that stops would wait for these connections.
- */
+/** Browsers open connections in advance. Node does not count them as idle, so a server that stops would wait. */
 function collectUnusedSockets({ server }: FastifyInstance): ReadonlySet<Socket> {
   const unused = new Set<Socket>();
   server.on('connection', (socket: Socket) => {

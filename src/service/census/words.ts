@@ -153,10 +153,7 @@ export class CensusWords {
   }
 }
 
-/**
- * True if only answers of 429 kept the scan from a judgement. Such a scan is repeated on the next day. After another
- * reason, the next day's scan would find the same.
- */
+/** A scan with only 429 answers is repeated on the next day. After another reason, that scan would find the same. */
 function hasOnly429Answers({ rateLimited, report }: FinishedScan): boolean {
   return (
     rateLimited && !report.results.some(({ id, outcome }) => id === 'P2' && outcome === 'unread')

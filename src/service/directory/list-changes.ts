@@ -60,10 +60,7 @@ function toChange(change: DirectoryChange, siteUrl: string) {
   };
 }
 
-/**
- * Parses an instant in strict ISO 8601 with an offset (`Z` or `+02:00`). Returns whole milliseconds since the epoch;
- * null for any other text, and for a day that does not exist.
- */
+/** Returns the ms of a strict ISO 8601 instant with an offset; null for other texts and days that do not exist. */
 export function parseInstant(text: string): number | null {
   const match = INSTANT.exec(text);
   if (match === null) return null;

@@ -48,10 +48,7 @@ export async function changeListing(
   return { host, ...settings };
 }
 
-/**
- * Returns the host's proof if the caller may change everything about the host. For an hour after the last confirm,
- * this is the client that started the token, and any caller with its listing key. Throws NotVerified, NotYourProof.
- */
+/** Returns the proof if the caller may change everything, as `changeListing` says. Throws NotVerified, NotYourProof. */
 export async function requireOwner(
   store: Pick<Store, 'ownership' | 'now'>,
   host: string,

@@ -83,10 +83,7 @@ function toDiscoveryExtension<Input>({ discovery, method }: PaidRoute<Input>) {
   return { ...bazaar, info: { ...bazaar?.info, input: { ...bazaar?.info.input, method } } };
 }
 
-/**
- * Makes the ledger's key of a payment from network, token, payer and nonce. The bytes of the header are not a key,
- * because a payer could write the same payment in another way.
- */
+/** The bytes of the header are not a key, because a payer could write the same payment in another way. */
 export function toPaymentKey(
   terms: PaymentTerms,
   { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,

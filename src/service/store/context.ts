@@ -27,10 +27,7 @@ export type ListQuery = DirectoryQuery & {
   readonly q: string;
 };
 
-/**
- * Lists of directory records. Each engine has its own queries for them. All lists leave out hosts that are opted out,
- * and hosts that never answered a scan.
- */
+/** Each engine has its own queries. All lists leave out hosts that are opted out or never answered a scan. */
 export type RecordLists = {
   list(query: ListQuery): Promise<HostPage>;
   countByGrade(): Promise<ReadonlyMap<Grade, number>>;

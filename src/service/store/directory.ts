@@ -36,10 +36,7 @@ type RecordPage = { readonly count: number; readonly records: readonly Directory
 /** The part of a record that the route `status` needs. */
 export type HostGrade = Pick<PublishedScan, 'scannedAtMs' | 'grade' | 'score' | 'counts'>;
 
-/**
- * Versions of the rows from which lists of hosts are built. A cache reads both versions before the rows. Its answer is
- * valid while neither version has changed.
- */
+/** A cache reads both versions before the rows of a list. Its answer is valid while neither version has changed. */
 export type DirectoryVersions = {
   /** Changes with each published scan, before `publish` returns. */
   readonly published: string;

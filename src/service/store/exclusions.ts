@@ -1,7 +1,4 @@
-/**
- * Selects the facts that readers see of a host that is withheld from the census: its owner has opted out, or the
- * operator has excluded it.
- */
+/** Selects what readers see of withheld hosts: their owner has opted out, or the operator has excluded them. */
 import { randomUUID } from 'node:crypto';
 import { toCensusMembers } from './census.ts';
 import { RETENTION_MS, type StoreContext, type TablesContext } from './context.ts';
@@ -96,10 +93,7 @@ export async function findShownRecord(
   return record && ((await withoutWithheld(context, [record]))[0] ?? null);
 }
 
-/**
- * Removes what only the census has measured from the records of withheld hosts. Such a record shows the newest scan that a
- * payer ordered; without one it is left out.
- */
+/** Records of withheld hosts show the newest scan that a payer ordered; without one they are left out. */
 export async function withoutWithheld(
   context: TablesContext,
   records: readonly RecordRow[],

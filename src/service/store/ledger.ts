@@ -50,10 +50,7 @@ export function ledgerOn(context: StoreContext) {
       return (await readHistories(context, [key]))[0]?.rows ?? [];
     },
 
-    /**
-     * Yields once each key whose last step is not terminal, the oldest claim first. Reads rows in batches, so that a
-     * long list does not have to fit in memory.
-     */
+    /** Yields each key whose last step is not terminal once, the oldest claim first, in batches that fit in memory. */
     async *findUnfinished(): AsyncIterable<LedgerEntry> {
       const order = [['sinceMs', 'asc']] as const;
       const handledKeys = new Set<string>();

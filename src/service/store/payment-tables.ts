@@ -151,10 +151,7 @@ export const PAYMENT_TABLES = {
     key: ['scope', 'n'],
     indexes: [['atMs']],
   }),
-  /**
-   * Scans that a payer asked for and has not paid. `isDebt` is false while the scan runs, and if the payer could not pay
-   * because of our own fault.
-   */
+  /** Scans that a payer has not paid. `isDebt` is false while a scan runs, and if a fault of ours kept it unpaid. */
   unpaid: defineTable({
     name: 'unpaid',
     columns: { payer: text, scanId: text, host: text, isDebt: boolean, atMs: integer },

@@ -188,10 +188,7 @@ async function findHistoriesNaming(
   return historiesById;
 }
 
-/**
- * Counts the words of each finished day once, without hosts that are opted out at that time. Removes old sums and
- * imports, and returns the number of removed rows.
- */
+/** Counts each finished day once, without hosts that are opted out then. Returns the number of removed old rows. */
 async function foldCensusDays(context: StoreContext, nowMs: number): Promise<number> {
   const { censusWords, censusSums, censusImports } = context.tables;
   const lastSum = await censusSums.first({}, { order: [['day', 'desc']] });

@@ -81,10 +81,7 @@ export type InstanceStore = {
 
 /** Fixed-window counters of requests. They are not synced. A lost count admits a few more requests. */
 export type LimitStore = {
-  /**
-   * Counts one request. Resolves to the number of requests of this key in this window, this one included. Windows begin
-   * at multiples of `windowMs` since the epoch.
-   */
+  /** The count includes this request. Windows begin at multiples of `windowMs` since the epoch. */
   hit(key: string, windowMs: number): Promise<WindowCount>;
 };
 

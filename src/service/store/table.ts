@@ -94,10 +94,7 @@ export type Table<R> = {
   /** Inserts a row. Resolves to false if another row has one of its unique keys. */
   insert(row: R): Promise<boolean>;
 
-  /**
-   * Inserts a row for whose key several writers may race. Retries after a lost reply: if the stored row has the same
-   * `attempt` as `row`, the caller has won.
-   */
+  /** Retries after a lost reply: if the stored row has the same `attempt` as `row`, the caller has won the race. */
   insertContended(row: R): Promise<InsertOutcome>;
 
   /** Finds the row with these values in the columns of the primary key. */

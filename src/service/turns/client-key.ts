@@ -21,10 +21,7 @@ export function toClientKey(ip: string): string {
 /** IPv4, or IPv6 in brackets; the port is optional. Some proxies write address and port into X-Forwarded-For. */
 const ADDRESS_AND_PORT = /^(?:(\d+\.\d+\.\d+\.\d+)|\[([^\]]+)\])(?::\d+)?$/;
 
-/**
- * Returns an IPv4 address, or the block of `ipv6Bits` around an IPv6 address. Drops the port, because it differs in each
- * connection of a client.
- */
+/** Returns an IPv4 address, or the block of `ipv6Bits` around an IPv6 address, without the port of the connection. */
 export function toAddressBlock(ip: string, ipv6Bits: number): string {
   // Most clients have an IPv4 address without a port.
   if (!/[:[]/.test(ip)) return ip.toLowerCase();

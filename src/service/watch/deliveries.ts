@@ -223,10 +223,7 @@ const TIMEOUT_MS = 15_000;
 const MAX_ANSWER_BYTES = 64 * 1_024;
 const NO_ANSWER: PostOutcome = { status: null, retryAfterMs: null, body: '' };
 
-/**
- * Sends one try, and follows no redirect. Throws LimitReached if a limit forbids the request, and another error if the
- * fault is ours. A try that throws is not counted.
- */
+/** Follows no redirect. A try that throws (LimitReached, or an error if the fault is ours) is not counted. */
 export async function postWebhook(
   { url, body, headers }: PostRequest,
   client: Pick<TurnClient, 'request'>,

@@ -122,10 +122,7 @@ export class WatchLook {
     });
   }
 
-  /**
-   * Readings of a host begin at least 10 s apart. Meanwhile the finding of the last reading is used. Null if the other
-   * reading stored no finding in time.
-   */
+  /** Uses the last finding while another reading has its lease of 10 s. Null if that reading stored none in time. */
   async #readFile(client: TurnClient): Promise<TokenFinding | null> {
     const { store, wait = pause } = this.#options;
     const origin = this.#origin;

@@ -202,10 +202,7 @@ export function withChainProof(
   };
 }
 
-/**
- * Refuses a wallet until tomorrow (UTC) if two of its payments have reverted today. The ledger counts them, because
- * it survives restarts and all instances share it.
- */
+/** Refuses a wallet for the rest of the UTC day after two reverts, which the ledger counts for all instances. */
 export function withRevertLimit(
   facilitator: Facilitator,
   { ledger, now }: Pick<Store, 'ledger' | 'now'>,

@@ -50,17 +50,11 @@ export class NotSent extends Error {
 const FEE_LIFETIME_MS = 2_000;
 /** Base fees in the fee cap. The chain charges the real base fee, so a cap above a future rise costs nothing. */
 const BASE_FEES_IN_CAP = 10n;
-/**
- * A node may count a nonce as used before it has the receipt. After so many polls (10 s), another transaction must have
- * used the nonce.
- */
+/** A node may count a nonce before it has the receipt. After 10 s of polls, another transaction has used the nonce. */
 const MAX_POLLS_WITHOUT_RECEIPT = 20;
 const MAX_SEND_ATTEMPTS = 4;
 
-/**
- * Sends calls one after another, with ascending nonces. It never replaces a transaction, but broadcasts the same bytes
- * until the chain decides, so a payment has one hash.
- */
+/** Never replaces a transaction, but broadcasts the same bytes until the chain decides, so a payment has one hash. */
 export class NonceQueue {
   readonly #options: NonceQueueOptions;
   readonly #client: PublicClient;

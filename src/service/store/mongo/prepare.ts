@@ -75,10 +75,7 @@ const RECORD_INDEXES: readonly IndexDescription['key'][] = [
   { reached: 1, ...FILTERED, grade: 1, category: 1, _id: 1 },
 ];
 
-/**
- * Lists the collections, each with its indexes except the one on `_id`. There are no TTL or partial indexes, because
- * some servers with MongoDB's protocol refuse them.
- */
+/** There are no TTL or partial indexes, because some servers with MongoDB's protocol refuse them. */
 function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> {
   const specs: readonly AnyTableSpec[] = Object.values({ ...TABLES, ...SHARING_TABLES });
   return new Map(specs.map((spec) => [spec.name, listTableIndexes(spec)]));

@@ -110,10 +110,7 @@ async function assemble(
 /** Counts the requests of one key in one window. */
 type Counter = { readonly _id: string; readonly count: number; readonly resetAtMs: number };
 
-/**
- * Request counters that all instances share. A server without an atomic `$inc` loses some counts of racing requests,
- * and a few more requests are then admitted.
- */
+/** A server without an atomic `$inc` loses some counts of racing requests, and then a few more are admitted. */
 function mongoLimits(database: Db, guard: Guard, now: () => number): LimitStore {
   // With the usual write concern, each request would wait until a majority of the servers has stored its count.
   const writeConcern = { w: 1, journal: false };

@@ -47,10 +47,7 @@ export class Connection {
     return this.#write('FULL', sql, parameters);
   }
 
-  /**
-   * Runs a write without a sync. The row survives a crash of this process. It survives a loss of power only after the
-   * next durable write, which also makes all earlier writes durable.
-   */
+  /** The row survives a crash of this process, but a loss of power only after the next durable write of any row. */
   runUnsynced(sql: string, ...parameters: readonly SQLInputValue[]): number {
     return this.#write('NORMAL', sql, parameters);
   }

@@ -7,10 +7,7 @@ const COLUMNS = [
 ];
 const COLUMN_LIST = COLUMNS.join(', ');
 
-/**
- * The hosts that lists show: their owner has not opted out, they have answered a scan, and the operator has not
- * excluded them from the census that ordered their scan.
- */
+/** The hosts that lists show: not opted out, reached by a scan, and not excluded from the census that scanned them. */
 const VIEW = `CREATE VIEW directory_now AS
   SELECT r.host, r.category, r.grade, r.score, r."scannedAtMs", r."firstSeenAtMs",
       r."payableUntilMs", r."payableWeekDays", o."confirmedAtMs"

@@ -126,10 +126,7 @@ function readSchemaVersion(connection: Connection): number {
   return Number(connection.value('PRAGMA user_version'));
 }
 
-/**
- * Adds columns that are missing in tables of older programs. Call it before indexes use them. Existing rows
- * have no value for a new column, so the column must allow null.
- */
+/** Call it before indexes use the columns. Existing rows have no value for a new column, so it must allow null. */
 function addColumns(connection: Connection): void {
   for (const spec of SPECS) {
     const columns = connection.values('SELECT name FROM pragma_table_info(?)', spec.name);
