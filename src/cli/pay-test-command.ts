@@ -10,7 +10,7 @@ import {
   type TrialResult,
 } from './pay-test/result.ts';
 import type { SellerRoute } from './pay-test/route-tester.ts';
-import type { Target } from './pay-test/target.ts';
+import type { Target } from './pay-test/seller-client.ts';
 import { readRepository } from './sources.ts';
 import {
   FAIL_ON_VALUES,

@@ -10,9 +10,8 @@ import {
   type Timing,
   toRouteName,
 } from './route-tester.ts';
-import { SellerClient } from './seller-client.ts';
+import { resolveOwnAddresses, resolveTarget, SellerClient, type Target } from './seller-client.ts';
 import { isListening, SellerProcess } from './seller-process.ts';
-import { resolveOwnAddresses, resolveTarget, type Target } from './target.ts';
 import { runTrials } from './trial-run.ts';
 
 export type PayTestOptions = {

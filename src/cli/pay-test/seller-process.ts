@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { PayTestImpossible } from './result.ts';
-import { throwIfOurs } from './seller-client.ts';
-import type { Target } from './target.ts';
+import { type Target, throwIfOurs } from './seller-client.ts';
 
 export type SellerCommand = {
   /** Shell command, such as "npm start". */

@@ -9,8 +9,8 @@ import {
   type TrialId,
 } from './result.ts';
 import { type RouteTester, type TestParts, toRouteName } from './route-tester.ts';
+import type { Target } from './seller-client.ts';
 import { isListening, type SellerProcess } from './seller-process.ts';
-import type { Target } from './target.ts';
 import {
   countMaxRuns,
   findCheaperRoute,
@@ -26,8 +26,12 @@ import {
   trySettleOutages,
   tryVerifyOutages,
 } from './trials/obeys-facilitator.ts';
-import { tryOwnTerms } from './trials/own-terms.ts';
-import { judgeListing, tryExtensionResponses, tryRefusalReason } from './trials/passed-on.ts';
+import {
+  judgeListing,
+  tryExtensionResponses,
+  tryPendingSettle,
+  tryRefusalReason,
+} from './trials/passed-on.ts';
 import { tryPaths } from './trials/paths.ts';
 import {
   judgeCaching,
@@ -35,8 +39,13 @@ import {
   tryFailedWork,
   tryFirstPayment,
 } from './trials/pays-and-delivers.ts';
-import { tryPendingSettle } from './trials/pending.ts';
-import { tryOtherResource, tryRace, tryReplay, tryStaleTimes } from './trials/used-payments.ts';
+import {
+  tryOtherResource,
+  tryOwnTerms,
+  tryRace,
+  tryReplay,
+  tryStaleTimes,
+} from './trials/wrong-payments.ts';
 
 export type TrialRunOptions = {
   readonly target: Target;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { hasPaidPart } from '../../../src/cli/pay-test/paid-body.ts';
+import { hasPaidPart } from '../../../src/cli/pay-test/replies.ts';
 
 const SOLD_BODY = { city: 'Bern', sky: 'clear', wind: 3, at: 17 };
 const SIMILAR_BODY = { ...SOLD_BODY, at: 18 };

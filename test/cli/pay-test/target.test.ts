@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isOwnAddress, resolveTarget } from '../../../src/cli/pay-test/target.ts';
+import { isOwnAddress, resolveTarget } from '../../../src/cli/pay-test/seller-client.ts';
 
 test.each([
   '127.0.0.1',

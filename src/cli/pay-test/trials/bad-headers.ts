@@ -4,7 +4,7 @@ import type { Payment } from '../payer.ts';
 import { describeReply, isDelivery } from '../replies.ts';
 import { failIfFree, type TrialFinding } from '../result.ts';
 import { catchNoChallenge, type RouteTester } from '../route-tester.ts';
-import { UNOWNED_ADDRESS } from './own-terms.ts';
+import { UNOWNED_ADDRESS } from './wrong-payments.ts';
 
 const PAYMENT_HEADERS = { 1: 'x-payment', 2: 'payment-signature' } as const;
 const LONG_HEADER_CHARS = 100_000;

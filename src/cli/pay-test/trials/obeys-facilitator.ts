@@ -1,8 +1,7 @@
 import type { FacilitatorFault } from '../facilitator.ts';
 import type { Members } from '../judge-payment.ts';
 import type { Step } from '../ledger.ts';
-import { hasPaidPart, isPaidBody } from '../paid-body.ts';
-import { isDelivery, readReceipt } from '../replies.ts';
+import { hasPaidPart, isDelivery, isPaidBody, readReceipt } from '../replies.ts';
 import { failIfFree, mergeFindings, notRun, type TrialFinding } from '../result.ts';
 import { type PaymentAttempt, type RouteTester, toTimeoutMs } from '../route-tester.ts';
 

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { isPaidBody } from '../paid-body.ts';
-import { describeReply, isDelivery } from '../replies.ts';
+import { describeReply, isDelivery, isPaidBody } from '../replies.ts';
 import type { TrialFinding } from '../result.ts';
 import type { RouteTester } from '../route-tester.ts';
 import type { Request, SellerAnswer, SellerReply } from '../seller-client.ts';

@@ -1,6 +1,11 @@
 import type { FacilitatorCall } from '../ledger.ts';
-import { hasChallengeInside } from '../paid-body.ts';
-import { isDelivery, readOwnError, readReceipt, type SellerReceipt } from '../replies.ts';
+import {
+  hasChallengeInside,
+  isDelivery,
+  readOwnError,
+  readReceipt,
+  type SellerReceipt,
+} from '../replies.ts';
 import { notPaid, notRun, type TrialFinding, type TrialStatus } from '../result.ts';
 import {
   type NoChallenge,
