@@ -107,6 +107,14 @@ test('the help calls the command `x402-scan`, not `node src/cli/main.ts`', async
   expect(stderr).toContain('x402-scan scan --help lists the flags');
 });
 
+test('the package has the files of code patches', async () => {
+  const { code, stdout } = await runCli(process.execPath, ['explain', 'T7', '--stack', 'go']);
+  expect({ code, stdout }).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('func claimPayment(next http.Handler) http.Handler {'),
+  });
+});
+
 test('the package explains a check', async () => {
   const { stdout } = await runCli(process.execPath, ['explain', 'p6']);
   expect(stdout).toMatch(/^P6 Price integrity \(price-integrity/);

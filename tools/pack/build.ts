@@ -26,6 +26,7 @@ export async function build(): Promise<void> {
   const checks = await discoverChecks();
   await bundle(checks);
   await cp(new URL('./cli.js', import.meta.url), join(DIST, 'cli.js'));
+  await cp(join(ROOT, 'src/scanner/patches/code'), join(DIST, 'patches'), { recursive: true });
   await cp(join(ROOT, 'catalog'), join(DIST, 'catalog'), {
     recursive: true,
     filter: (file) => !file.endsWith('.md'),

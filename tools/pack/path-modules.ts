@@ -6,6 +6,7 @@ import { type ESTree, Visitor } from 'rolldown/utils';
 const BUNDLE_PATHS: Readonly<Record<string, string>> = {
   catalog: './catalog/',
   checks: './checks/',
+  'src/scanner/patches/code': './patches/',
   'package.json': '../package.json',
 };
 

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { type PatchRoute, type PatchValues, PLACEHOLDERS } from './patch-values.ts';
 import { hasParameters, writeRoute } from './route-template.ts';
 
@@ -144,6 +146,14 @@ export function toPart(file: string, language: Language, lines: readonly string[
 /** A patch with one file. */
 export function toPatch(file: string, language: Language, lines: readonly string[]): Patch {
   return { parts: [toPart(file, language, lines)] };
+}
+
+const CODE_FOLDER = new URL('./code/', import.meta.url);
+
+/** A patch whose code needs no value of a report. The code is in `code/<stack>/`, in a file of the same name plus ".txt". */
+export function readPatch(stack: Stack, file: string, language: Language): Patch {
+  const source = new URL(`${stack}/${posix.basename(file)}.txt`, CODE_FOLDER);
+  return { parts: [{ file, language, code: readFileSync(source, 'utf8') }] };
 }
 
 export function cannotFix(whyNot: string): Patch {

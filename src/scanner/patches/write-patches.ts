@@ -1,4 +1,3 @@
-import { CLAIM_PATCHES } from './claim-payment.ts';
 import { DOCUMENTS } from './documents.ts';
 import { toInstallComment } from './literals.ts';
 import {
@@ -7,6 +6,7 @@ import {
   type DocumentTopic,
   type Patch,
   type PatchPart,
+  readPatch,
   STACKS,
   type Stack,
   type StackPatches,
@@ -175,6 +175,20 @@ const TRIAL_TOPICS: Readonly<Record<string, TrialTopic>> = {
   T18: 'paid-route',
 };
 
+/** Patches that accept each payment once. They claim the nonce before the handler runs; a 402 releases the claim. */
+const CLAIM_PATCHES: Readonly<Record<Stack, () => Patch>> = {
+  express: () => readPatch('express', 'claim-payment.ts', 'ts'),
+  hono: () => readPatch('hono', 'claim-payment.ts', 'ts'),
+  next: () => readPatch('next', 'lib/claim-payment.ts', 'ts'),
+  fastapi: () => readPatch('fastapi', 'claim_payment.py', 'python'),
+  flask: () => readPatch('flask', 'claim_payment.py', 'python'),
+  go: () => readPatch('go', 'claim_payment.go', 'go'),
+  nginx: () =>
+    cannotFix(
+      'nginx cannot, because only the application knows which payments were used. Take the patch of the stack behind nginx',
+    ),
+};
+
 const UPSTREAM_PATCH = cannotFix(
   'only the middleware can fix this: install its newest version, and see docs/pay-test.md',
 );
@@ -185,6 +199,6 @@ export type TrialPatch = { readonly topic: TrialTopic; readonly patch: Patch };
 export function writeTrialPatch(trialId: string, stack: Stack, values: PatchValues): TrialPatch {
   const topic = TRIAL_TOPICS[trialId] ?? 'upstream';
   if (topic === 'upstream') return { topic, patch: UPSTREAM_PATCH };
-  if (topic === 'claim-payment') return { topic, patch: addInstallComment(CLAIM_PATCHES[stack]) };
+  if (topic === 'claim-payment') return { topic, patch: addInstallComment(CLAIM_PATCHES[stack]()) };
   return { topic, patch: writePatch(topic, stack, values).patch };
 }

@@ -10,6 +10,7 @@ import { toJsString } from '../literals.ts';
 import {
   type PaidExtras,
   type Patch,
+  readPatch,
   type ServedDocument,
   type StackPatches,
   toPaidTopics,
@@ -36,28 +37,8 @@ export const EXPRESS: StackPatches = {
       '  next();',
       '});',
     ]),
-  limiter: () =>
-    toPatch('limiter.ts', 'ts', [
-      "import { rateLimit } from 'express-rate-limit';",
-      '',
-      '/** Use this as your limiter. A request that ends in a 402 does not count. */',
-      'export const limiter = rateLimit({',
-      '  windowMs: 60_000,',
-      '  limit: 60,',
-      '  skipFailedRequests: true,',
-      '  requestWasSuccessful: (_request, response) => response.statusCode !== 402,',
-      '});',
-    ]),
-  'own-server': () =>
-    toPatch('own-server.ts', 'ts', [
-      "import type { Request } from 'express';",
-      '',
-      '/** Use this in GET /openapi.json: response.json({ ...document, servers: ownServers(request) }). */',
-      'export function ownServers(request: Request) {',
-      "  // Behind a proxy that ends TLS, also set app.set('trust proxy', 1).",
-      "  return [{ url: request.protocol + '://' + request.get('host') }];",
-      '}',
-    ]),
+  limiter: () => readPatch('express', 'limiter.ts', 'ts'),
+  'own-server': () => readPatch('express', 'own-server.ts', 'ts'),
   serve: (document) => toPatch(FILE, 'ts', writeDocumentRoute(document)),
 };
 

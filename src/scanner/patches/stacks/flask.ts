@@ -4,6 +4,7 @@ import {
   cannotFix,
   type PaidExtras,
   type Patch,
+  readPatch,
   type ServedDocument,
   type StackPatches,
   toPaidTopics,
@@ -42,16 +43,7 @@ export const FLASK: StackPatches = {
     cannotFix(
       'limit inside Flask, by Flask-Limiter: only paid requests get through the payment middleware to it. A proxy limits: see nginx',
     ),
-  'own-server': () =>
-    toPatch('own_server.py', 'python', [
-      'from flask import request',
-      '',
-      '',
-      'def own_servers() -> list:',
-      '    """Use this in GET /openapi.json: jsonify({**OPENAPI, "servers": own_servers()})."""',
-      '    # Behind a proxy that ends TLS, also use ProxyFix(app.wsgi_app, x_proto=1, x_host=1).',
-      '    return [{"url": request.host_url.rstrip("/")}]',
-    ]),
+  'own-server': () => readPatch('flask', 'own_server.py', 'python'),
   serve: (document) => toPatch(FILE, 'python', writeDocumentRoute(document)),
 };
 

@@ -5,6 +5,7 @@ import {
   listSoldRoutes,
   type PaidExtras,
   type Patch,
+  readPatch,
   type ServedDocument,
   type SoldRoute,
   type StackPatches,
@@ -103,21 +104,7 @@ export const GO: StackPatches = {
     cannotFix(
       'wrap the limiter in the payments, withPayments(limit(mux)): then only paid requests reach it',
     ),
-  'own-server': () =>
-    toPatch('own_server.go', 'go', [
-      'package main',
-      '',
-      'import "net/http"',
-      '',
-      '// ownServers is for the member servers of /openapi.json, built for each request.',
-      'func ownServers(r *http.Request) []map[string]string {',
-      '\tscheme := "http"',
-      '\tif r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {',
-      '\t\tscheme = "https"',
-      '\t}',
-      '\treturn []map[string]string{{"url": scheme + "://" + r.Host}}',
-      '}',
-    ]),
+  'own-server': () => readPatch('go', 'own_server.go', 'go'),
   serve: (document) =>
     toPatch(
       `${toConstantName(document.name).toLowerCase()}.go`,

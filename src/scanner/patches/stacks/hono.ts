@@ -11,6 +11,7 @@ import {
   cannotFix,
   type PaidExtras,
   type Patch,
+  readPatch,
   type ServedDocument,
   type StackPatches,
   toPaidTopics,
@@ -38,13 +39,7 @@ export const HONO: StackPatches = {
     cannotFix(
       'app.use your limiter after paymentMiddleware, which answers 402 itself: then only paid requests count',
     ),
-  'own-server': () =>
-    toPatch('own-server.ts', 'ts', [
-      "import type { Context } from 'hono';",
-      '',
-      '/** Use this in GET /openapi.json: c.json({ ...document, servers: ownServers(c) }). */',
-      'export const ownServers = (c: Context) => [{ url: new URL(c.req.url).origin }];',
-    ]),
+  'own-server': () => readPatch('hono', 'own-server.ts', 'ts'),
   serve: (document) => toPatch(FILE, 'ts', writeDocumentRoute(document)),
 };
 

@@ -12,6 +12,7 @@ import {
   cannotFix,
   type PaidExtras,
   type Patch,
+  readPatch,
   type ServedDocument,
   type StackPatches,
   toPaidTopics,
@@ -61,13 +62,7 @@ export const NEXT: StackPatches = {
     cannotFix(
       'call your limiter first in the handler that withX402 wraps, not in proxy.ts: only paid requests run that handler',
     ),
-  'own-server': () =>
-    toPatch('lib/own-server.ts', 'ts', [
-      "import type { NextRequest } from 'next/server';",
-      '',
-      '/** Use this in app/openapi.json/route.ts: Response.json({ ...document, servers: ownServers(request) }). */',
-      'export const ownServers = (request: NextRequest) => [{ url: request.nextUrl.origin }];',
-    ]),
+  'own-server': () => readPatch('next', 'lib/own-server.ts', 'ts'),
   serve: (document) =>
     toPatch(toRouteFile(parseRouteTemplate(document.path)), 'ts', writeDocumentRoute(document)),
 };

@@ -3,6 +3,7 @@ import { toJsonLiteral } from '../literals.ts';
 import {
   cannotFix,
   type Patch,
+  readPatch,
   type ServedDocument,
   type StackPatches,
   toPart,
@@ -57,7 +58,7 @@ export const NGINX: StackPatches = {
       `ssl_certificate_key "${folder}/privkey.pem";`,
     ]);
   },
-  limiter: writeLimiter,
+  limiter: () => readPatch('nginx', 'payments.conf', 'nginx'),
   'own-server': () => leaveToApplication('servers'),
   serve: writeStaticFile,
 };
@@ -66,18 +67,6 @@ function leaveToApplication(subject: string): Patch {
   return cannotFix(
     `nginx cannot, because the application writes ${subject}. Take the patch of the stack behind nginx`,
   );
-}
-
-function writeLimiter(): Patch {
-  return toPatch('payments.conf', 'nginx', [
-    '# In http { }. A request without a payment has an empty key, which does not count.',
-    'map "$http_payment_signature$http_x_payment" $payer {',
-    '    "" "";',
-    '    default $binary_remote_addr;',
-    '}',
-    'limit_req_zone $payer zone=payments:10m rate=10r/s;',
-    '# In the location of each paid route: limit_req zone=payments burst=20 nodelay;',
-  ]);
 }
 
 /** Writes a location for each path. An unknown path gets a name that makes nginx refuse to start. */
