@@ -1,6 +1,7 @@
 /** Reads `.env` into the environment. */
 import { readFileSync } from 'node:fs';
 import { parseEnv } from 'node:util';
+import { OperatorError } from '../model/redact.ts';
 
 const FILE = '.env';
 /** There is no such file. A folder with this name is often a virtual environment of Python. */
@@ -12,7 +13,7 @@ const BYTE_ORDER_MARKS = [
 ] as const;
 
 /** `.env` is there, and cannot be read. The message is one line. */
-export class EnvFileUnreadable extends Error {
+export class EnvFileUnreadable extends OperatorError {
   override readonly name = 'EnvFileUnreadable';
 
   constructor(code: string) {

@@ -1,6 +1,6 @@
 /** Reads what lookups ask: three indexes, two nodes, and the token whose payments a chain shows. */
 
-import { redact } from '../model/redact.ts';
+import { OperatorError, redact } from '../model/redact.ts';
 import { listKnownAssets } from '../parse/x402/assets.ts';
 import {
   type EvmAddress,
@@ -109,7 +109,7 @@ const URLS_WITH_KEYS: readonly string[] = ['RPC_URL', 'SOLANA_RPC_URL', 'FACILIT
 const MAX_SHOWN_CHARS = 200;
 
 /** Stops the start of the service or of a command. The message is one line for the operator. */
-export class SettingError extends Error {
+export class SettingError extends OperatorError {
   override readonly name = 'SettingError';
 
   constructor(setting: string, value: string | undefined, accepted: string) {

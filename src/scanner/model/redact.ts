@@ -23,3 +23,6 @@ function hideUrlPath(text: string): string {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+/** An error that an operator can mend. A command prints its message, which is one line, and no stack. */
+export class OperatorError extends Error {}

@@ -5,10 +5,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { inspect, parseArgs } from 'node:util';
 import PQueue from 'p-queue';
-import { CatalogError } from '../../scanner/engine/catalog/catalog.ts';
-import { CheckModuleError } from '../../scanner/engine/catalog/discover-checks.ts';
-import { EnvFileUnreadable, loadEnvFile } from '../../scanner/environment/env-file.ts';
-import { SettingError } from '../../scanner/environment/read-sources.ts';
+import { loadEnvFile } from '../../scanner/environment/env-file.ts';
+import { OperatorError } from '../../scanner/model/redact.ts';
 import { scannerUserAgent } from '../../scanner/probe/client/user-agent.ts';
 import { createAnswerReader } from '../../scanner/third-parties/answer-reader.ts';
 import { MAX_LOOKS, MAX_LOOKS_PER_SECOND } from '../census/census.ts';
@@ -20,7 +18,6 @@ import { type CensusConfig, readExclusions } from '../config/census.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
-import { StoreError } from '../store/store-error.ts';
 import { LimitReached } from '../turns/origin-turns.ts';
 import { createLogger } from './logger.ts';
 import { type OpenCensus, openCensus } from './open-census.ts';
@@ -36,8 +33,8 @@ const SECOND_MS = 1_000;
 /** There is one attempt a second. After the last attempt, the host is left to the running service. */
 const MAX_LOOK_ATTEMPTS = 180;
 
-/** The arguments or settings of the command are wrong. The message is one line. */
-class UsageError extends Error {
+/** The arguments or settings of the command are wrong. */
+class UsageError extends OperatorError {
   override readonly name = 'UsageError';
 }
 
@@ -53,14 +50,7 @@ async function runCensusCommand(args: readonly string[]): Promise<void> {
     if (limit === null) await runDry(config, census, isJson);
     else await runOnce(config, census, limit);
   } catch (error) {
-    const isForOperators =
-      error instanceof UsageError ||
-      error instanceof SettingError ||
-      error instanceof EnvFileUnreadable ||
-      error instanceof CatalogError ||
-      error instanceof CheckModuleError ||
-      error instanceof StoreError;
-    console.error(isForOperators ? error.message : inspect(error));
+    console.error(error instanceof OperatorError ? error.message : inspect(error));
     process.exitCode = FAILED_EXIT_CODE;
   }
 }

@@ -2,17 +2,12 @@ import { readFileSync } from 'node:fs';
 import tls from 'node:tls';
 import { inspect } from 'node:util';
 import closeWithGrace from 'close-with-grace';
-import { CatalogError } from '../../scanner/engine/catalog/catalog.ts';
-import { CheckModuleError } from '../../scanner/engine/catalog/discover-checks.ts';
-import { EnvFileUnreadable, loadEnvFile } from '../../scanner/environment/env-file.ts';
+import { loadEnvFile } from '../../scanner/environment/env-file.ts';
 import { SettingError } from '../../scanner/environment/read-sources.ts';
-import { redact } from '../../scanner/model/redact.ts';
+import { OperatorError, redact } from '../../scanner/model/redact.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { findMisspelledSettings } from '../config/environment.ts';
 import { SERVER_LIMITS } from '../http/app.ts';
-import { WrongNode } from '../payment/chain/node-requests.ts';
-import { UnsupportedByFacilitator } from '../payment/settle/readiness.ts';
-import { StoreError } from '../store/store-error.ts';
 import { openService, type Service } from './service.ts';
 
 /** Time for running scans to end after a signal. */
@@ -26,8 +21,8 @@ const NO_RPC_WARNING =
 const PRIVATE_URL_WARNING =
   'BASE_URL is not a public https address: payers elsewhere cannot reach what they are asked to pay for';
 
-/** The service cannot listen on HOST and PORT. The message is one line. */
-class ListenError extends Error {
+/** The service cannot listen on HOST and PORT. */
+class ListenError extends OperatorError {
   override readonly name = 'ListenError';
 }
 
@@ -42,7 +37,7 @@ export async function runService(): Promise<void> {
   try {
     await start();
   } catch (error) {
-    console.error(toErrorText(error));
+    console.error(error instanceof OperatorError ? error.message : redact(inspect(error)));
     process.exitCode = 1;
   }
 }
@@ -136,19 +131,4 @@ function toListenError(error: unknown, { host, port }: Config): unknown {
   const hint = LISTEN_HINTS[code] ?? 'set HOST to an address of this machine, such as 0.0.0.0';
   const place = `HOST=${JSON.stringify(host)}, PORT=${port}`;
   return new ListenError(`The service cannot listen (${place}): ${code}: ${hint}.`);
-}
-
-/** Returns one line for an error that an operator can fix, and the whole stack for any other error. */
-function toErrorText(error: unknown): string {
-  const isForOperators =
-    error instanceof SettingError ||
-    error instanceof ListenError ||
-    error instanceof EnvFileUnreadable ||
-    error instanceof CatalogError ||
-    error instanceof CheckModuleError ||
-    error instanceof StoreError ||
-    error instanceof UnsupportedByFacilitator ||
-    error instanceof WrongNode;
-  if (isForOperators) return error.message;
-  return redact(inspect(error));
 }

@@ -3,10 +3,10 @@
  * `npm run restore -- FILE` creates that store from a backup, before the service starts.
  */
 import { inspect } from 'node:util';
-import { EnvFileUnreadable, loadEnvFile } from '../../scanner/environment/env-file.ts';
+import { loadEnvFile } from '../../scanner/environment/env-file.ts';
+import { OperatorError } from '../../scanner/model/redact.ts';
 import { DEFAULT_STORE_URL } from '../config/environment.ts';
 import { backupStore, restoreStore } from '../store/open-store.ts';
-import { StoreError } from '../store/store-error.ts';
 
 type StoreFileCommand = {
   readonly usage: string;
@@ -42,8 +42,7 @@ function runStoreFileCommand({ usage, run }: StoreFileCommand, args: readonly st
     loadEnvFile();
     console.log(run(process.env['STORE_URL'] || DEFAULT_STORE_URL, file));
   } catch (error) {
-    const isForOperators = error instanceof StoreError || error instanceof EnvFileUnreadable;
-    console.error(isForOperators ? error.message : inspect(error));
+    console.error(error instanceof OperatorError ? error.message : inspect(error));
     process.exitCode = 1;
   }
 }

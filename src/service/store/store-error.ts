@@ -1,3 +1,5 @@
+import { OperatorError } from '../../scanner/model/redact.ts';
+
 /**
  * - `unavailable`: the database does not answer now. The same call may succeed later.
  * - `full`: the disk or quota has no room. This write was not stored, and earlier ones are intact.
@@ -20,7 +22,7 @@ export type StoreErrorCode =
   | 'corrupt';
 
 /** The only class of error that a store throws. `cause` holds the error of the database driver. */
-export class StoreError extends Error {
+export class StoreError extends OperatorError {
   readonly code: StoreErrorCode;
   /** True if the same call may succeed in a moment, such as after a lost reply or a change of the primary server. */
   readonly mayRetry: boolean;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { readMembers } from '../../model/json.ts';
 import type { ProbingOptions } from '../../model/observations.ts';
-import { messageOf } from '../../model/redact.ts';
+import { messageOf, OperatorError } from '../../model/redact.ts';
 import type { CategoryKey, CheckResult } from '../../model/report.ts';
 import { EngineFault } from '../../workers/job.ts';
 import type { CheckDefinition } from '../define-check.ts';
@@ -10,7 +10,7 @@ import type { ScoringName } from '../score.ts';
 import { type DiscoveredCheck, discoverCheck, fileDigest } from './discover-checks.ts';
 
 /** A catalog is invalid. The message names the file and the mistake. */
-export class CatalogError extends Error {
+export class CatalogError extends OperatorError {
   override readonly name = 'CatalogError';
 }
 

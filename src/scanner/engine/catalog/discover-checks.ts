@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readMembers } from '../../model/json.ts';
-import { messageOf } from '../../model/redact.ts';
+import { messageOf, OperatorError } from '../../model/redact.ts';
 import type { CheckDefinition } from '../define-check.ts';
 
 /** A file exports no check. The message is one sentence that names the file. */
-export class CheckModuleError extends Error {
+export class CheckModuleError extends OperatorError {
   override readonly name = 'CheckModuleError';
 }
 

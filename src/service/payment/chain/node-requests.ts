@@ -1,5 +1,6 @@
 /** Sends requests to the node of `RPC_URL`. viem's transport is not used, because its errors hold the URL. */
 
+import { OperatorError } from '../../../scanner/model/redact.ts';
 import {
   type AnswerReader,
   AnswerTooLong,
@@ -133,7 +134,7 @@ export class NodeUnreachable extends Error {
 }
 
 /** The node serves another chain, or a chain without our token, so a retry would not help. */
-export class WrongNode extends Error {
+export class WrongNode extends OperatorError {
   override readonly name = 'WrongNode';
 }
 

@@ -1,11 +1,12 @@
 /** Asks the facilitator and the node at the start, and again until both have answered. */
+import { OperatorError } from '../../../scanner/model/redact.ts';
 import { checkNode, type NodeRequests, NodeUnreachable } from '../chain/node-requests.ts';
 import type { PaymentTerms } from '../terms.ts';
 import type { PaymentTiming } from '../timing.ts';
 import { type Facilitator, FacilitatorUnreachable } from './facilitator.ts';
 
 /** The facilitator does not support our kind of payment, so a retry would not help. */
-export class UnsupportedByFacilitator extends Error {
+export class UnsupportedByFacilitator extends OperatorError {
   override readonly name = 'UnsupportedByFacilitator';
 }
 
