@@ -54,7 +54,6 @@ export type CensusLookOptions = {
 
 export type CensusLookResult = {
   readonly word: DayWord;
-  /** The answers of the resources that a look asked. */
   readonly signs: readonly ListedSign[];
   /** True if the origin gave no answer at all. The fault may be ours. */
   readonly isSilent: boolean;

@@ -9,8 +9,7 @@ import type { Store } from '../store/store.ts';
 import { withLease } from '../turns/in-turn.ts';
 import { LimitReached } from '../turns/origin-turns.ts';
 import { secondOfDay } from '../turns/rounds.ts';
-import type { Wishes } from './choose-origins.ts';
-import { type Candidate, chooseOrigins, isExcluded } from './choose-origins.ts';
+import { type Candidate, chooseOrigins, isExcluded, type Wishes } from './choose-origins.ts';
 import {
   type FoundOrigin,
   FoundOrigins,

@@ -28,7 +28,6 @@ import {
   toKey,
 } from './resources.ts';
 
-/** The listing of an origin in one import. */
 export type FoundOrigin = ListedOrigin & {
   /** By method and path. */
   readonly resources: Map<string, CensusResource>;

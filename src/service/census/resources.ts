@@ -154,7 +154,6 @@ export type CensusListing = {
   readonly candidates: readonly KnownResource[];
   /** The operations that the seller's documents sell, as the last full scan read them. */
   readonly sold: readonly DeclaredSale[];
-  /** Rows of the Bazaar about this origin. */
   readonly bazaar: readonly MerchantItem[];
   /** True if the Bazaar has more rows about this origin. */
   readonly isBazaarCut: boolean;

@@ -132,7 +132,6 @@ async function findHostsByState(
   return hosts.filter((host) => matching.has(lastRows.get(host)?.n ?? 0));
 }
 
-/** Maps each host to its row with the greatest number. */
 function findLastRows(rows: readonly Row<'owners'>[]): ReadonlyMap<string, Row<'owners'>> {
   return new Map(rows.toSorted((a, b) => a.n - b.n).map((row) => [row.host, row]));
 }

@@ -105,7 +105,6 @@ export function ownershipOn(context: StoreContext, leases: LeaseStore) {
     beginReading: (host: string): Promise<LeaseOutcome> =>
       takeLease(leases, { scope: fetchScope(host), limit: 1, lifetimeMs: READING_SPACING_MS }),
 
-    /** Stores the finding of a reading for callers on all instances. */
     async saveFinding(host: string, finding: StoredFinding): Promise<void> {
       await takeLease(leases, {
         scope: ['challenge_finding', host, String(finding.beganAtMs)],

@@ -96,10 +96,7 @@ export function resultsOn(context: StoreContext) {
       return result && { ...result, paidBy: publishedScanFromJson(record.scan).paidBy ?? 'payer' };
     },
 
-    /**
-     * Notes that this payer asked for a scan and has not paid for it. A second call may turn the mark into a debt, and
-     * then renews `atMs`. A debt stays a debt.
-     */
+    /** Marks a scan as unpaid. A second call may make the mark a debt, which renews `atMs`. A debt stays a debt. */
     async noteUnpaid(mark: Omit<Row<'unpaid'>, 'atMs'>): Promise<void> {
       const { payer, scanId, host, isDebt } = mark;
       const atMs = now();

@@ -40,7 +40,6 @@ type Condition<V> =
       readonly before?: number;
     };
 
-/** Selects the rows that fulfil all conditions. */
 export type Where<R> = { readonly [Column in keyof R]?: Condition<R[Column]> };
 
 export type RangeOptions<R> = {
@@ -221,7 +220,6 @@ async function insertContended(
   }
 }
 
-/** Finds the stored row that has a unique key of `row`. */
 async function findHolder(
   table: EngineTable,
   { key, unique = [] }: AnyTableSpec,

@@ -189,10 +189,7 @@ function readWebhook(text: string, policy: OriginPolicy) {
   return { webhook: url.href, receiver: toOrigin(url) };
 }
 
-/**
- * Throws OriginRefused with the same reason for every name without a public address: otherwise callers could query our
- * DNS. Throws ScannerFailed if our own network fails.
- */
+/** Throws ScannerFailed, and one OriginRefused for all names without an address: callers must not query our DNS. */
 async function requireAddress(
   receiver: Origin,
   { policy, resolver }: Required<Pick<OwnerWatchesOptions, 'policy' | 'resolver'>>,

@@ -24,7 +24,6 @@ export const PATHS = {
   mcp: '/mcp',
 } as const;
 
-/** The facts that the discovery documents state. */
 export type ServiceFacts = Readonly<ReturnType<typeof toServiceFacts>>;
 
 export function toServiceFacts(

@@ -89,7 +89,6 @@ function toTenth(value: number): number {
 
 type CountRow = { readonly label: string; readonly count: number };
 
-/** Height of the row of one bar. */
 const ROW_HEIGHT = 30;
 /** `width` is the width of the longest bar. */
 const COUNT_BAR = { x: 150, width: 150, height: 18, pictureWidth: 420 } as const;

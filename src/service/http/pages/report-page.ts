@@ -211,7 +211,6 @@ function toDaysSection({ availability, nowMs }: ReportPageInput) {
   return { picture: drawDayStrip(availability.days, nowMs), words: describeDays(availability) };
 }
 
-/** Lists the resources that the origin sells over other protocols. */
 function toOtherWays(ways: readonly OtherWay[], isBrief: boolean) {
   const rows = ways.slice(0, isBrief ? 1 : MAX_ROWS);
   return rows.map(({ method, path, protocol, methods }) => ({

@@ -52,7 +52,6 @@ export class LedgerWriter {
     return this.#state;
   }
 
-  /** Number of the last step. */
   get step(): number {
     return this.#step;
   }

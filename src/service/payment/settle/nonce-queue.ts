@@ -64,7 +64,6 @@ export class NonceQueue {
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
   #fee: { readonly fee: GasFee; readonly atMs: number } | null = null;
-  /** Number of nonces that the node counts as pending and that we did not use. */
   #nonceGap = 0;
   #inheritedCount = 0;
 

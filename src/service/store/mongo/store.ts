@@ -107,7 +107,6 @@ async function assemble(
   });
 }
 
-/** Counts the requests of one key in one window. */
 type Counter = { readonly _id: string; readonly count: number; readonly resetAtMs: number };
 
 /** A server without an atomic `$inc` loses some counts of racing requests, and then a few more are admitted. */

@@ -14,10 +14,7 @@ import {
 } from '../table.ts';
 import { type Guard, isDuplicateKey } from './client.ts';
 
-/**
- * A row as MongoDB stores it. If the key is a single text, only `_id` holds it. Otherwise `_id` joins the columns of
- * the key, and they are stored as members too.
- */
+/** If the key is a single text, only `_id` holds it. Otherwise `_id` joins the key's columns, which are members too. */
 export type StoredDocument = AnyRow & { readonly _id: string };
 
 const OPERATORS: Readonly<Record<Operator, string>> = {
