@@ -9,7 +9,7 @@ import {
   withoutWithheld,
   withoutWithheldHistory,
 } from './exclusions.ts';
-import { findLastOwnerChangeNumber, findOwnerStates, toVerifiedUntilMs } from './owners.ts';
+import { findLastOwnerChangeNumber, findOwnerStates, toVerifiedSinceMs } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
 import { orderByScan } from './table.ts';
 import type { Row } from './tables.ts';
@@ -21,8 +21,6 @@ export type DirectoryRecord = PublishedScan & {
   readonly scanCount: number;
   /** True if the host's owner has a valid proof of control. */
   readonly verified: boolean;
-  /** Time at which the proof expires, ms; null without a valid proof. */
-  readonly verifiedUntilMs: number | null;
   /** False: the owner has opted out, and no list may show the host. */
   readonly listed: boolean;
   /** The words of the last 30 days; null if the census never looked at the host. */
@@ -114,16 +112,15 @@ async function addOwnerStates(
   records: readonly Row<'records'>[],
 ): Promise<readonly DirectoryRecord[]> {
   const nowMs = context.now();
+  const sinceProofMs = toVerifiedSinceMs(nowMs);
   const stateOf = await findOwnerStates(context, records);
   return records.map(({ host, scan, firstSeenAtMs, scanCount, dayWords }) => {
     const { listed, enrichmentSuppressed, confirmedAtMs } = stateOf(host);
-    const verifiedUntilMs = toVerifiedUntilMs(confirmedAtMs, nowMs);
     return {
       ...publishedScanFromJson(scan),
       firstSeenAtMs,
       scanCount,
-      verified: verifiedUntilMs !== null,
-      verifiedUntilMs,
+      verified: confirmedAtMs !== null && confirmedAtMs > sinceProofMs,
       listed,
       enrichmentSuppressed,
       availability: toAvailability(dayWords, nowMs),

@@ -6,12 +6,6 @@ import type { Row } from './tables.ts';
 /** A proof expires after this long, because domains are sold. */
 export const VERIFIED_FOR_MS = 365 * 24 * 3_600_000;
 
-/** Returns the time at which a confirm expires; null when it has expired at `nowMs`. */
-export function toVerifiedUntilMs(confirmedAtMs: number | null, nowMs: number): number | null {
-  const untilMs = confirmedAtMs === null ? 0 : confirmedAtMs + VERIFIED_FOR_MS;
-  return untilMs > nowMs ? untilMs : null;
-}
-
 /** A confirm is valid at `nowMs` if it was made after this time. */
 export function toVerifiedSinceMs(nowMs: number): number {
   return nowMs - VERIFIED_FOR_MS;

@@ -20,7 +20,6 @@ export function publishingRepeats(subject: ContractSubject): void {
         availability: null,
         scanCount: 1,
         verified: false,
-        verifiedUntilMs: null,
         listed: true,
         enrichmentSuppressed: false,
       });
