@@ -49,7 +49,7 @@ export const DOCUMENT_ROWS: readonly Row[] = [
       '/write': { status: 405 },
     },
     moved: [],
-    says: { S11: 'did not contact 1 links on other hosts' },
+    says: { S11: 'did not contact 1 link on other hosts' },
   },
   {
     name: 'robots.txt that shuts out only crawlers for training',
