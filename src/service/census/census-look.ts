@@ -250,10 +250,7 @@ export class CensusLook {
     return robots as AllowedPaths;
   }
 
-  /**
-   * Marks the look as begun before its first request. Throws HostLeft, and LimitReached after midnight or if another
-   * look asks one of these networks now.
-   */
+  /** Marks the look as begun. Throws HostLeft, and LimitReached after midnight or if another look asks a network. */
   async #beforeConnect(addresses: readonly Address[]): Promise<void> {
     // After midnight the request would count for the next day.
     const isToday = utcDay(this.#options.store.now()) === this.#day;

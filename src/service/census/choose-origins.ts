@@ -1,7 +1,4 @@
-/**
- * Chooses which listed origins the census asks, answers whether it may ask a host now, and keeps the exclusions of the
- * operator in the store.
- */
+/** Chooses which origins the census asks, answers if it may ask a host now, and stores the operator's exclusions. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OriginPolicy } from '../../scanner/guard/origin.ts';
 import { type Exclusions, readExclusions } from '../config/census.ts';

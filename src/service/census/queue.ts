@@ -1,7 +1,4 @@
-/**
- * Decides whose look begins next, and keeps two looks away from one registrable domain or network. Hosts whose look
- * cannot begin now are passed over, so that they delay nobody.
- */
+/** Decides whose look begins next. Hosts whose look cannot begin now are passed over, so that they delay nobody. */
 import type { Address } from '../../scanner/guard/name-servers.ts';
 import type { DueOrigin } from '../store/census.ts';
 import type { Lease } from '../store/leases.ts';

@@ -54,10 +54,7 @@ export function statisticsOn({ tables }: TablesContext) {
   };
 }
 
-/**
- * Inserts the counters of a host once a day. Call it before the scan gets its history row. A publication that is run
- * again on a later day finds that row, and adds nothing to the later day.
- */
+/** Call it before the scan gets its history row: a publication that is run again on a later day then adds nothing. */
 export async function insertHostDay(
   { tables, now }: TablesContext,
   { host, scanId }: PublishedScan,

@@ -85,10 +85,7 @@ export type AnyRow = Readonly<Record<string, unknown>>;
 /** An engine reads only the names and kinds of columns, so one implementation serves all tables. */
 export type AnyTableSpec = TableSpec<AnyRow>;
 
-/**
- * Rows of one kind. The only atomic operation of all engines is an insert under unique keys, so inserts decide all
- * races. All methods reject only with `StoreError`.
- */
+/** Only an insert under unique keys is atomic in all engines, so inserts decide all races. Rejects only StoreError. */
 export type Table<R> = {
   /** Inserts a row. Resolves to false if another row has one of its unique keys. */
   insert(row: R): Promise<boolean>;

@@ -35,7 +35,6 @@ export async function findWatch(
 /**
  * Stores the state that `update` returns for a host's watch. Calls `update` again if another writer has changed the
  * watch meanwhile. Returns the stored state; null if `update` returned null.
- * @param update returns null to change nothing
  */
 export async function changeWatch(
   { store, timing }: ChangeContext,

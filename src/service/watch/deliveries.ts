@@ -123,10 +123,7 @@ async function countTry({ leases }: Store, receiver: string): Promise<void> {
   if (!counted.taken) throw new LimitReached();
 }
 
-/**
- * Stores the result of a try. A receiver that agrees makes the watch active. If the quota of the receiver has no room,
- * the watch ends instead. Returns null if the watch has ended meanwhile.
- */
+/** A receiver that agrees makes the watch active, or ends it if its quota has no room. Null: the watch had ended. */
 async function storeOutcome(
   options: DeliveriesOptions,
   watch: WatchState,

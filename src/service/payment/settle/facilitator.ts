@@ -1,7 +1,4 @@
-/**
- * What every facilitator does, and the form of the messages, outcomes and events of payments. The wrappers measure the
- * calls of a facilitator, check its successes on the chain, and refuse wallets that revert.
- */
+/** What every facilitator does, the forms of messages, outcomes and events, and the wrappers of a facilitator. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { PaymentPayload, PaymentRequirements } from '@x402/core/types';
 import type { Hex } from 'viem';

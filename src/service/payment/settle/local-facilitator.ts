@@ -97,10 +97,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
   };
 }
 
-/**
- * Opens the account and returns the kinds of payment that it can settle; an empty list if the node is on another chain.
- * Throws `FacilitatorUnreachable` if the node does not answer.
- */
+/** Returns no kinds of payment if the node is on another chain. Throws `FacilitatorUnreachable` without an answer. */
 async function openAccount(node: NodeRequests, account: SignerAccount, network: EvmNetwork) {
   const failUnreachable = (cause: unknown) => {
     throw new FacilitatorUnreachable(`${NO_ANSWER_REASON}, or not as a node does`, { cause });

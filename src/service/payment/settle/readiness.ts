@@ -46,10 +46,7 @@ export class PaymentsReadiness {
     return findFault?.() ?? facilitator.unreadyReason?.() ?? null;
   }
 
-  /**
-   * Throws `UnsupportedByFacilitator` or `WrongNode`. If the facilitator or the node does not answer in time, both are
-   * asked again later, and paid routes answer 503 until then.
-   */
+  /** Throws `UnsupportedByFacilitator` or `WrongNode`. Without an answer in time, it asks both again later. */
   async start(): Promise<void> {
     const { timing, onError } = this.#options;
     const { startWithinMs } = timing;

@@ -43,10 +43,7 @@ type Ask = <T>(
   request?: FacilitatorRequest,
 ) => Promise<{ readonly status: number; readonly value: T }>;
 
-/**
- * Talks to a facilitator over HTTP, with tokens of the Coinbase Developer Platform (CDP) if a key is given. The
- * official client is not used, because it parses answers of any length on the thread that serves requests.
- */
+/** The official client is not used, because it parses answers of any length on the thread that serves requests. */
 export function createRemoteFacilitator(options: RemoteOptions): Facilitator {
   // The query may hold a key of a hosted facilitator, so the location leaves it out.
   const { origin, pathname } = new URL(options.url);
