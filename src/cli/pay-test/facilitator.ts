@@ -79,7 +79,6 @@ export class TestFacilitator {
     return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   }
 
-  /** Number of requests for `/supported`. */
   get supportedCallCount(): number {
     return this.#supportedCallCount;
   }

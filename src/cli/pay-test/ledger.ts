@@ -69,7 +69,6 @@ export class Ledger {
     return transaction;
   }
 
-  /** Lists all calls with this nonce. */
   listCalls(nonce: string, step?: Step): readonly FacilitatorCall[] {
     return this.#calls.filter(
       (call) => call.nonce === nonce && (step === undefined || call.step === step),

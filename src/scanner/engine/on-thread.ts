@@ -5,7 +5,6 @@ import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { SerializedObservation } from './judging-pool.ts';
 
-/** The scan and the observations that one task receives. */
 export type ObservedTask = {
   readonly scanKey: string;
   readonly seen: readonly SerializedObservation[];

@@ -123,7 +123,6 @@ function computeWeightedMean({ protocol, docs, standing }: SubScores): number {
   return weights === 0 ? 0 : Math.floor(sum / weights);
 }
 
-/** True if this result caps the score. */
 export function isCapping(result: Scored): boolean {
   return CAPS.some((cap) => isCapMatch(result, cap));
 }

@@ -17,7 +17,6 @@ import {
 
 export type ImportSource = 'bazaar' | 'x402scan';
 
-/** The origin of a listing. */
 export type ListedOrigin = {
   readonly origin: Origin;
   /** Registrable domain; the /24 or /48 of a literal address. */

@@ -28,7 +28,6 @@ const PROGRESS_EVERY_MS = 5_000;
 const BASE_UNITS_PER_DOLLAR = 1_000_000;
 
 const ajv = new Ajv({ allErrors: false });
-/** Validators of the tools' arguments, by the name of the tool. */
 const VALIDATORS = new Map(TOOLS.map(({ name, input }) => [name, ajv.compile(input)]));
 
 const LISTED_TOOLS = TOOLS.map(

@@ -86,7 +86,6 @@ const FRAMEWORKS = {
 } as const;
 type Framework = keyof typeof FRAMEWORKS;
 
-/** Lines that import the framework and create the app. */
 export function writeNewApp(framework: Framework): string[] {
   const [importLine, appLine] = FRAMEWORKS[framework];
   return [importLine, '', appLine];

@@ -143,17 +143,21 @@ export function toPart(file: string, language: Language, lines: readonly string[
   return { file, language, code: `${lines.join('\n')}\n` };
 }
 
-/** A patch with one file. */
 export function toPatch(file: string, language: Language, lines: readonly string[]): Patch {
   return { parts: [toPart(file, language, lines)] };
 }
 
 const CODE_FOLDER = new URL('./code/', import.meta.url);
 
-/** A patch whose code needs no value of a report. The code is in `code/<stack>/`, in a file of the same name plus ".txt". */
-export function readPatch(stack: Stack, file: string, language: Language): Patch {
-  const source = new URL(`${stack}/${posix.basename(file)}.txt`, CODE_FOLDER);
-  return { parts: [{ file, language, code: readFileSync(source, 'utf8') }] };
+/** A patch whose code needs no value of a report. The code is in `code/<stack>/`, in the file `source` plus ".txt". */
+export function readPatch(
+  stack: Stack,
+  file: string,
+  language: Language,
+  source = posix.basename(file),
+): Patch {
+  const code = readFileSync(new URL(`${stack}/${source}.txt`, CODE_FOLDER), 'utf8');
+  return { parts: [{ file, language, code }] };
 }
 
 export function cannotFix(whyNot: string): Patch {

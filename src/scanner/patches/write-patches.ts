@@ -195,7 +195,6 @@ const UPSTREAM_PATCH = cannotFix(
 
 export type TrialPatch = { readonly topic: TrialTopic; readonly patch: Patch };
 
-/** Writes the patch for a failure of a trial (T1 to T18). */
 export function writeTrialPatch(trialId: string, stack: Stack, values: PatchValues): TrialPatch {
   const topic = TRIAL_TOPICS[trialId] ?? 'upstream';
   if (topic === 'upstream') return { topic, patch: UPSTREAM_PATCH };

@@ -195,7 +195,6 @@ async function chooseClient(
   return REFUSED_HOST_CLIENT;
 }
 
-/** Returns a client that calls `beforeRequest` before each request. */
 function toCensusClient(
   { beforeRequest }: CensusInstructions,
   client: Pick<ProbeClient, 'request'>,

@@ -38,7 +38,6 @@ export type OpenApiFacts = {
   readonly hasContact: boolean;
   readonly hasGuidance: boolean;
   readonly description: string | null;
-  /** Number of paths. */
   readonly pathCount: number;
   readonly operations: readonly Operation[];
   /** JSON pointer of the first path whose `$ref` names another document, which nobody resolves; null without one. */

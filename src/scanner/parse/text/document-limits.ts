@@ -41,7 +41,6 @@ export function describeBodyLimit(path: string): string {
     : `longer than the ${limit} that this scanner reads`;
 }
 
-/** True for a path whose document is JSON. */
 export function isJsonPath(path: string): boolean {
   return !isReadInPart(path) && !isYamlPath(path);
 }

@@ -9,7 +9,6 @@ type HtmlLink = {
 type HtmlFacts = {
   /** The `href` of each anchor, as the page has it. */
   readonly anchors: readonly string[];
-  /** `<link>` elements. */
   readonly links: readonly HtmlLink[];
   readonly title: string | null;
   /** The contents of `<meta>` elements, by name or property in lower case. */

@@ -78,7 +78,6 @@ function toKey({ scheme, network, asset, payTo, amount }: Offer): string {
   return JSON.stringify([scheme, caip2, amount, assetKey, recipientKey]);
 }
 
-/** Formats the terms for evidence. */
 function formatTerms({ scheme, network, asset, payTo, amount }: Offer): string {
   const chain = showJson(toCaip2(network));
   const [token, recipient] = [showJson(asset), showJson(payTo)];

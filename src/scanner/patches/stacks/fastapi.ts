@@ -5,6 +5,7 @@ import {
   cannotFix,
   type PaidExtras,
   type Patch,
+  readPatch,
   type ServedDocument,
   type StackPatches,
   toPaidTopics,
@@ -27,21 +28,7 @@ const PROXY_COMMENT = [
 export const FASTAPI: StackPatches = {
   ...PYTHON_TOPICS,
   ...toPaidTopics(writePaidRoutes),
-  'no-store': () =>
-    toPatch(FILE, 'python', [
-      'from fastapi import FastAPI, Request',
-      '',
-      'app = FastAPI()',
-      '',
-      '',
-      '# Put this after the payment middleware in this file, because the last one added is outermost.',
-      '@app.middleware("http")',
-      'async def no_store(request: Request, call_next):',
-      '    response = await call_next(request)',
-      '    if response.status_code == 402 or "payment-response" in response.headers:',
-      '        response.headers["Cache-Control"] = "no-store"',
-      '    return response',
-    ]),
+  'no-store': () => readPatch('fastapi', FILE, 'python', 'no_store.py'),
   limiter: () =>
     cannotFix(
       'add the payment middleware after SlowAPIMiddleware, or limit by decorators: then its 402 comes before the limiter counts',

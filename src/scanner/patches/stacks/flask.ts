@@ -18,27 +18,7 @@ const FILE = 'app.py';
 export const FLASK: StackPatches = {
   ...PYTHON_TOPICS,
   ...toPaidTopics(writePaidRoutes),
-  'no-store': () =>
-    toPatch(FILE, 'python', [
-      'class NoStore:',
-      '    """Wraps the payment middleware, because after_request does not see its 402."""',
-      '',
-      '    def __init__(self, inner):',
-      '        self.inner = inner',
-      '',
-      '    def __call__(self, environ, start_response):',
-      '        def start(status, headers, *rest):',
-      '            is_paid = any(k.lower() == "payment-response" for k, _ in headers)',
-      '            if is_paid or status.startswith("402"):',
-      '                headers = [(k, v) for k, v in headers if k.lower() != "cache-control"]',
-      '                headers.append(("Cache-Control", "no-store"))',
-      '            return start_response(status, headers, *rest)',
-      '',
-      '        return self.inner(environ, start)',
-      '',
-      '',
-      '# Write this after payment_middleware(app, …): app.wsgi_app = NoStore(app.wsgi_app)',
-    ]),
+  'no-store': () => readPatch('flask', FILE, 'python', 'no_store.py'),
   limiter: () =>
     cannotFix(
       'limit inside Flask, by Flask-Limiter: only paid requests get through the payment middleware to it. A proxy limits: see nginx',

@@ -24,7 +24,6 @@ export class RequestCache {
     this.#origin = origin;
   }
 
-  /** Number of stored answers. */
   get size(): number {
     return this.#answers.size;
   }
