@@ -6,7 +6,6 @@ import { Eta } from 'eta';
 import type { FastifyInstance } from 'fastify';
 import fp from 'fastify-plugin';
 
-/** Removes the indentation of the templates. */
 const INDENT_REMOVER = { processTemplate: (text: string) => text.replace(/^\s+/gm, '') };
 const TEMPLATE_FOLDER = fileURLToPath(
   new URL('../src/service/http/pages/templates', import.meta.url),

@@ -48,7 +48,6 @@ type HomeRequest = {
   readonly answer: AnswerView | null;
 };
 
-/** Returns a function that sends the front page. */
 function createHomeSender({ config, store }: RouteContext) {
   const { revision } = config;
   const scanPrice = formatPrice(revision.offers.scan);
