@@ -4,7 +4,7 @@ import { type InsertOutcome, insertNext, joinId } from './table.ts';
 import type { Row } from './tables.ts';
 
 /** A payment identifier is unique for one payer on one network. */
-export type IdentifierScope = {
+export type PaymentIdentifier = {
   readonly network: string;
   readonly payer: string;
   readonly id: string;
@@ -19,15 +19,15 @@ export function identifiersOn({ tables, now }: StoreContext) {
   const { identifiers } = tables;
   return {
     /** Finds the `limit` links with the greatest `n`, ascending by `n`; empty for an unknown id. */
-    async findLinks(scope: IdentifierScope, limit: number): Promise<readonly Row<'identifiers'>[]> {
+    async findLinks(identifier: PaymentIdentifier, limit: number) {
       const newestFirst = { order: [['n', 'desc']], limit } as const;
-      const links = await identifiers.all({ scope: toScope(scope) }, newestFirst);
+      const links = await identifiers.all({ scope: toScope(identifier) }, newestFirst);
       return links.toReversed();
     },
 
     /** Call it before the key is claimed. If it returns `lost`, read the links again. */
     async append(
-      identifier: IdentifierScope,
+      identifier: PaymentIdentifier,
       link: Omit<Row<'identifiers'>, 'scope' | 'atMs'>,
     ): Promise<InsertOutcome> {
       const { n, attempt } = link;
@@ -39,7 +39,7 @@ export function identifiersOn({ tables, now }: StoreContext) {
   };
 }
 
-function toScope({ network, payer, id }: IdentifierScope): string {
+function toScope({ network, payer, id }: PaymentIdentifier): string {
   return joinId(network, payer, id);
 }
 

@@ -21,9 +21,9 @@ import { Challenges, type PaymentReading } from './challenge.ts';
 import { refuseDebtor } from './debts.ts';
 import {
   hasBuyersIdentifier,
-  readIdentifier,
+  readLinks,
+  readPaymentIdentifier,
   refuseRepeatedClaims,
-  toIdentifierScope,
 } from './identifier-links.ts';
 import { toPaidAnswer, WrittenAnswers } from './paid-answers.ts';
 import { type PaidTurn, PaidTurns } from './paid-turns.ts';
@@ -84,13 +84,13 @@ export class PaymentGate {
     const { authorization, signature, hasLegacyHeader } = call.payment;
     const key = toPaymentKey(this.#deps.terms, authorization);
     try {
-      const scope = toIdentifierScope(call.payment, this.#deps.terms);
+      const identifier = readPaymentIdentifier(call.payment, this.#deps.terms);
       const input = route.parse(call.request);
       const payer = toPayer(call.payment);
       const request = toRequestName(route, input);
       const offer = this.#challenges.findOffer(route);
       const payment = { authorization, signature, requirements: offer.requirements };
-      const purchase = { route, input, call, payment, offer, key, payer, request, scope };
+      const purchase = { route, input, call, payment, offer, key, payer, request, identifier };
       return await this.#answerPurchase(purchase);
     } catch (error) {
       if (isDisconnect(error)) return 'disconnected';
@@ -132,16 +132,16 @@ export class PaymentGate {
   /** Returns an answer that exists or is being made, else does the work for a new answer. */
   async #tryToAnswer<Input>(purchase: Purchase<Input>, isVerified: boolean): Promise<TryOutcome> {
     const { store } = this.#deps;
-    const { key, route, scope, call, payment } = purchase;
+    const { key, route, identifier, call, payment } = purchase;
     const own = await this.#awaitPayment(key, purchase);
     if (own.kind === 'refused') throw own.error;
     if (own.kind === 'paid') return this.#redeliver(purchase, own.delivery);
 
     throwIfEnded(call, this.#stopping.signal);
     checkTerms(call.payment, payment.requirements, store.now());
-    const identifier =
-      scope === null ? null : await readIdentifier(store, scope, purchase, this.isInFlight);
-    const boughtKey = identifier?.liveKey ?? (await this.#findUndeliveredKey(purchase));
+    const links =
+      identifier === null ? null : await readLinks(store, identifier, purchase, this.isInFlight);
+    const boughtKey = links?.liveKey ?? (await this.#findUndeliveredKey(purchase));
     if (boughtKey !== null) {
       // Another authorization of this payer has bought the answer, or may buy it. This call's payment is not settled.
       const bought = await this.#awaitPayment(boughtKey, purchase);
@@ -151,7 +151,7 @@ export class PaymentGate {
     checkValidity(payment, route, store.now());
     refuseRepeatedClaims(own.entry, store.now());
     await this.#refuseBusyOrDebtor(purchase);
-    return this.#answerByNewWork(purchase, { entry: own.entry, identifier, isVerified });
+    return this.#answerByNewWork(purchase, { entry: own.entry, links, isVerified });
   }
 
   async #redeliver(purchase: Purchase, delivery: PaidDelivery): Promise<PaidRouteAnswer> {
@@ -162,7 +162,7 @@ export class PaymentGate {
   /** Admits new work, waits for its turn, then claims the key, computes the answer and settles the payment. */
   async #answerByNewWork<Input>(
     purchase: Purchase<Input>,
-    facts: Pick<PurchaseRunOptions, 'entry' | 'identifier' | 'isVerified'>,
+    facts: Pick<PurchaseRunOptions, 'entry' | 'links' | 'isVerified'>,
   ): Promise<TryOutcome> {
     const { route, input, call, key } = purchase;
     const stopping = this.#stopping.signal;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { isValidPaymentId } from '@x402/extensions/payment-identifier';
 import { InvalidPaymentIdentifier, PaymentConflict, TooManyTries } from '../../errors/errors.ts';
-import type { IdentifierScope } from '../../store/identifiers.ts';
+import type { PaymentIdentifier } from '../../store/identifiers.ts';
 import type { LedgerEntry } from '../../store/ledger.ts';
 import type { Store } from '../../store/store.ts';
 import { countClaims, toProgress } from '../ledger/ledger.ts';
@@ -18,10 +18,10 @@ const MAX_CLAIMS_PER_KEY = 20;
 const PURGED_AFTER_MS = 70 * 60_000;
 
 /** Reads the identifier of a payload; null if it has none. Throws for a malformed identifier. */
-export function toIdentifierScope(
+export function readPaymentIdentifier(
   payment: SignedPayment,
   terms: PaymentTerms,
-): IdentifierScope | null {
+): PaymentIdentifier | null {
   const id = payment.identifier;
   if (id === null) return null;
   if (typeof id !== 'string' || !isValidPaymentId(id)) throw new InvalidPaymentIdentifier();
@@ -31,16 +31,16 @@ export function toIdentifierScope(
 /** True if the call has the identifier that was sent with the purchase. Only the buyer knows this identifier. */
 export async function hasBuyersIdentifier(
   stores: Pick<Store, 'identifiers'>,
-  { scope }: Purchase,
+  { identifier }: Purchase,
   key: string,
 ): Promise<boolean> {
-  if (scope === null) return false;
-  const links = await stores.identifiers.findLinks(scope, MAX_LINKS_READ);
+  if (identifier === null) return false;
+  const links = await stores.identifiers.findLinks(identifier, MAX_LINKS_READ);
   return links.some((link) => link.key === key);
 }
 
 /** The links of an identifier when they were read. Each link binds the identifier to one key. */
-export type IdentifierState = {
+export type IdentifierLinks = {
   readonly nextLink: number;
   /** Key of the last link; null if there is no link. */
   readonly lastKey: string | null;
@@ -52,13 +52,13 @@ export type IdentifierState = {
  * Reads the links of an identifier. Throws `PaymentConflict` if the identifier was used for another request.
  * `isInFlight` is true for keys that this process works on, even before they are claimed.
  */
-export async function readIdentifier(
+export async function readLinks(
   stores: Pick<Store, 'identifiers' | 'ledger' | 'now'>,
-  scope: IdentifierScope,
+  identifier: PaymentIdentifier,
   { request, key: ownKey }: Purchase,
   isInFlight: (key: string) => boolean,
-): Promise<IdentifierState> {
-  const links = await stores.identifiers.findLinks(scope, MAX_LINKS_READ);
+): Promise<IdentifierLinks> {
+  const links = await stores.identifiers.findLinks(identifier, MAX_LINKS_READ);
   const last = links.at(-1);
   if (last === undefined) return { nextLink: 1, lastKey: null, liveKey: null };
   if (last.request !== request) {
@@ -88,13 +88,13 @@ export async function readIdentifier(
 /** Binds an identifier to a key. Returns false if another call was first. The links must then be read again. */
 export async function bindIdentifier(
   stores: Pick<Store, 'identifiers'>,
-  scope: IdentifierScope,
-  state: IdentifierState,
+  identifier: PaymentIdentifier,
+  state: IdentifierLinks,
   { request, key }: Purchase,
 ): Promise<boolean> {
   if (state.lastKey === key) return true;
   const link = { n: state.nextLink, request, key, attempt: randomUUID() };
-  return (await stores.identifiers.append(scope, link)) === 'won';
+  return (await stores.identifiers.append(identifier, link)) === 'won';
 }
 
 /** True if the key has an answer or may still get one. */

@@ -7,7 +7,7 @@ import type { ComputedAnswer } from '../paid-route.ts';
 import { askFacilitator } from './authorization.ts';
 import { isDisconnect, throwIfEnded, toAnsweredError, withDeadline } from './call-end.ts';
 import { DebtRecord } from './debts.ts';
-import { bindIdentifier, type IdentifierState, readIdentifier } from './identifier-links.ts';
+import { bindIdentifier, type IdentifierLinks, readLinks } from './identifier-links.ts';
 import { storeDelivery } from './paid-answers.ts';
 import { type GateDeps, type Purchase, type PurchaseOutcome, publishStep } from './purchase.ts';
 import { PaymentRefused, toReleaseData } from './refusals.ts';
@@ -18,7 +18,7 @@ export type PurchaseRunOptions = {
   /** Last read entry of the free key. If another writer claims the key before this run, the run is abandoned. */
   readonly entry: LedgerEntry | null;
   /** Links of the purchase's identifier when they were last read; null without an identifier. */
-  readonly identifier: IdentifierState | null;
+  readonly links: IdentifierLinks | null;
   /** True if the gate has already asked the facilitator about the signature, as for contract wallets. */
   readonly isVerified: boolean;
   readonly isInFlight: (key: string) => boolean;
@@ -89,10 +89,10 @@ export class PurchaseRun<Input> {
 
   /** Resolves to null if another call has bound the identifier since its links were read. */
   async #claim(): Promise<LedgerWriter | null> {
-    const { deps, entry, identifier } = this.#options;
-    const { key, payer, request, payment, scope } = this.#purchase;
-    if (scope !== null && identifier !== null) {
-      const isBound = await bindIdentifier(deps.store, scope, identifier, this.#purchase);
+    const { deps, entry, links } = this.#options;
+    const { key, payer, request, payment, identifier } = this.#purchase;
+    if (identifier !== null && links !== null) {
+      const isBound = await bindIdentifier(deps.store, identifier, links, this.#purchase);
       // Another instance may have bound the identifier before us and claimed its own key.
       if (!isBound || !(await this.#isIdentifierOurs())) return null;
     }
@@ -107,9 +107,9 @@ export class PurchaseRun<Input> {
 
   async #isIdentifierOurs(): Promise<boolean> {
     const { deps, isInFlight } = this.#options;
-    const { scope, key } = this.#purchase;
-    if (scope === null) return true;
-    const state = await readIdentifier(deps.store, scope, this.#purchase, isInFlight);
+    const { identifier, key } = this.#purchase;
+    if (identifier === null) return true;
+    const state = await readLinks(deps.store, identifier, this.#purchase, isInFlight);
     return state.lastKey === key && state.liveKey === null;
   }
 

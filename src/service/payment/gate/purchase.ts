@@ -1,7 +1,7 @@
 /** Types of a purchase and of its end, the parts that the gate works with, and the steps that tests see. */
 import { channel } from 'node:diagnostics_channel';
 import type { Address } from 'viem';
-import type { IdentifierScope } from '../../store/identifiers.ts';
+import type { PaymentIdentifier } from '../../store/identifiers.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
 import type { PublishScan } from '../ledger/ledger-writer.ts';
@@ -25,11 +25,11 @@ export type Purchase<Input = unknown> = {
   readonly payer: string;
   /** Name of the route and canonical text of the input, as the ledger stores them. */
   readonly request: string;
-  /** Payment identifier with its network and payer; null if the payload carries none. */
-  readonly scope: IdentifierScope | null;
+  /** Null if the payload carries no payment identifier. */
+  readonly identifier: PaymentIdentifier | null;
 };
 
-/** A paid answer, which can be sent several times. */
+/** A stored answer, which can be sent several times. It is sent only once its payment is settled. */
 export type PaidDelivery = {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -41,7 +41,7 @@ export type PaidDelivery = {
 export type DeliverySettlement = {
   readonly network: PaymentTerms['network'];
   readonly payer: string;
-  /** Null if the transaction is not known, or if the answer is not paid for yet. */
+  /** Null if the transaction is not known, or if the payment is not settled yet. */
   readonly transaction: string | null;
 };
 
@@ -53,8 +53,8 @@ export type PurchaseOutcome =
   /** The caller gets this error. The reconciler finds out if money has moved. */
   | { readonly kind: 'unknown'; readonly error: Error }
   /**
-   * Another writer has claimed the key, or the client has disconnected. This call, and calls that wait for it, start
-   * again. The call of the client that has disconnected then ends.
+   * Another writer has claimed the key, or the client has disconnected. Calls that wait for this call start again. So
+   * does this call, but it ends at once if its client has disconnected.
    */
   | { readonly kind: 'abandoned' };
 

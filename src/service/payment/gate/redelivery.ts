@@ -96,7 +96,7 @@ async function refusePrivateAnswer(
 ): Promise<void> {
   if (purchase.route.isPublic || writtenAtMs === null) return;
   if (stores.now() < writtenAtMs + HEADER_SUFFICES_MS) return;
-  if (purchase.scope === null) throw new AnswerPrivate();
+  if (purchase.identifier === null) throw new AnswerPrivate();
   // A guess is counted before the comparison and released after a match, so that parallel guesses count too.
   const guess = await stores.leases.take({
     scope: ['share', `identifier of ${key}`],
