@@ -13,13 +13,13 @@ import {
 } from './census-look.ts';
 import type { Wishes } from './choose-origins.ts';
 import { type EndedLook, LookRest, OutageWindow } from './outage.ts';
-import { canScanEndToday, DAY_MS, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
+import { canScanEndToday, isScanDue, isWeekPassed, lookTimeMs } from './plan.ts';
 import { LOOK_LEASES, LookQueue } from './queue.ts';
 import { CensusWords } from './words.ts';
 
 type CensusOptions = Omit<CensusLookOptions, 'wishes'> & {
   readonly wishes: Wishes;
-  /** Asks what is known to answer. False if our own network may have failed. */
+  /** Requests URLs that are known to answer. False if none does, so that our own network may have failed. */
   readonly isNetworkUp: () => Promise<boolean>;
   readonly onWord?: ((word: DayWord) => void) | undefined;
 };
@@ -40,7 +40,7 @@ export class Census {
   readonly #rest = new LookRest();
   readonly #queue = new LookQueue();
   /** Hosts whose look began and met a limit. The look is tried again. */
-  readonly #postponed = new Set<string>();
+  readonly #hostsToRetry = new Set<string>();
   /** Start times of the looks of the last second. */
   #recentStartsMs: readonly number[] = [];
 
@@ -77,7 +77,7 @@ export class Census {
     this.#rounds.begin(host, () =>
       this.#withLease(host, async (row) => {
         if (row.isChosen && (await this.#words.useScanOfToday(row)))
-          await this.#words.planLook(row.host);
+          await this.#words.planNextLook(row.host);
       }),
     );
   }
@@ -120,7 +120,7 @@ export class Census {
     const hosts = this.#queue.choose(origins, {
       leased: new Set(leases.map(({ data }) => data ?? '')),
       isPaidScanRunning: scanCoordinator.countPaidScans() > 0,
-      isScanDue: (origin) =>
+      isWeeklyScanDue: (origin) =>
         canScanEndToday(nowMs) && isWeekPassed(keyedHash, origin, utcDay(nowMs)),
       limit: Math.min(limit, freeStarts),
     });
@@ -142,14 +142,15 @@ export class Census {
     const today = utcDay(nowMs);
     const plannedDay = utcDay(row.lookAtMs);
     if (row.lookAtMs > nowMs) return;
+    // For a silent host, `lookAtMs` is the time at which its word is due.
     if (row.silence !== null) return this.#words.decideSilence(row.host, 'down');
     if (plannedDay >= today) return this.#look(row);
-    if (this.#rest.hasMoved(row.lookAtMs, nowMs, DAY_MS) && row.begunDay !== plannedDay)
+    if (this.#rest.hasMovedLook(row.lookAtMs, nowMs) && row.begunDay !== plannedDay)
       return this.#askOrigin(row, { day: plannedDay, isMovedByRest: true });
     await this.#words.storeWord(row.host, plannedDay, 'not_checked');
     // Today's look waits for the host's second of the day.
     const lookAtMs = lookTimeMs(await this.#words.readKeyedHash(), row.host, today);
-    if (lookAtMs > nowMs) return this.#words.planLook(row.host, today);
+    if (lookAtMs > nowMs) return this.#words.planNextLook(row.host, today);
     await this.#look(row);
   }
 
@@ -158,19 +159,20 @@ export class Census {
     const { store, wishes } = this.#options;
     const { host, begunDay, restUntilMs } = row;
     const day = utcDay(store.now());
+    // A silence of today gets its word later, an earlier one now.
     if (row.silence !== null && begunDay === day) return;
     if (row.silence !== null) await this.#words.decideSilence(host, 'down');
     if (!(await wishes.mayAsk(host))) return this.#words.skipDay(row);
     const word = await store.census.findWord(host, day);
     if (word !== null || (await this.#words.useScanOfToday(row)))
-      return this.#words.planLook(row.host);
+      return this.#words.planNextLook(row.host);
     // A crash interrupted the look, which may have asked the origin already.
-    const wasInterrupted = begunDay === day && !this.#postponed.has(host);
+    const wasInterrupted = begunDay === day && !this.#hostsToRetry.has(host);
     // `restUntilMs` is the end of the origin's Retry-After.
     if (!wasInterrupted && (restUntilMs ?? 0) <= store.now())
       return this.#askOrigin(row, { day, isMovedByRest: false });
     await this.#words.storeWord(host, day, 'not_checked');
-    await this.#words.planLook(row.host);
+    await this.#words.planNextLook(row.host);
   }
 
   /** Runs a look, and stores what it found. A silent origin gets its word later. */
@@ -189,7 +191,7 @@ export class Census {
     else {
       await this.#words.publish(result.scan);
       await this.#words.storeWord(host, day, result.word);
-      await this.#words.planLook(host, day + 1);
+      await this.#words.planNextLook(host, day + 1);
     }
     const { network } = look.leases;
     await this.#judgeNetwork({ host, domain, network, isSilent: result.isSilent });
@@ -220,13 +222,13 @@ export class Census {
     const beganMs = store.now();
     try {
       const result = await look.run(isScan);
-      this.#postponed.delete(host);
+      this.#hostsToRetry.delete(host);
       this.#queue.forgetRejection(host);
       return result;
     } catch (error) {
       if (error instanceof HostLeft) return null;
       if (error instanceof LimitReached) {
-        this.#postponed.add(host);
+        this.#hostsToRetry.add(host);
         this.#queue.reject(host, store.now());
       }
       throw error;

@@ -1,4 +1,6 @@
 /** Detects a failure of our own network, which no origin may be blamed for, and lets looks rest meanwhile. */
+import { DAY_MS } from './plan.ts';
+
 export type EndedLook = {
   readonly host: string;
   /** Registrable domain. */
@@ -82,11 +84,11 @@ export class LookRest {
   }
 
   /** True if the rest moved a look that was planned for `plannedMs` to a later day. */
-  hasMoved(plannedMs: number, nowMs: number, dayMs: number): boolean {
-    const restDay = Math.floor(this.#fromMs / dayMs);
+  hasMovedLook(plannedMs: number, nowMs: number): boolean {
+    const restDay = Math.floor(this.#fromMs / DAY_MS);
     return (
-      Math.floor(plannedMs / dayMs) === restDay &&
-      Math.floor(this.#untilMs / dayMs) > restDay &&
+      Math.floor(plannedMs / DAY_MS) === restDay &&
+      Math.floor(this.#untilMs / DAY_MS) > restDay &&
       plannedMs < this.#untilMs &&
       nowMs < this.#untilMs + MAX_DELAY_AFTER_REST_MS
     );

@@ -11,7 +11,7 @@ type QueueFacts = {
   readonly leased: ReadonlySet<string>;
   /** True if a weekly scan cannot begin, because a paid scan runs. */
   readonly isPaidScanRunning: boolean;
-  readonly isScanDue: (due: DueOrigin) => boolean;
+  readonly isWeeklyScanDue: (due: DueOrigin) => boolean;
   readonly limit: number;
 };
 
@@ -43,14 +43,14 @@ export class LookQueue {
 
   /** Chooses among due hosts: at most one of each domain and of each network at which the last look found a host. */
   choose(due: readonly DueOrigin[], facts: QueueFacts): readonly string[] {
-    const { leased, isPaidScanRunning, isScanDue, limit } = facts;
+    const { leased, isPaidScanRunning, isWeeklyScanDue, limit } = facts;
     const busyTargets = new Set(leased);
     const chosen: string[] = [];
     for (const origin of this.#sort(due)) {
       if (chosen.length >= limit) break;
       const targets = listTargets(origin);
       if (targets.some((target) => busyTargets.has(target))) continue;
-      if (isPaidScanRunning && isScanDue(origin)) continue;
+      if (isPaidScanRunning && isWeeklyScanDue(origin)) continue;
       for (const target of targets) busyTargets.add(target);
       chosen.push(origin.host);
     }

@@ -11,7 +11,7 @@ const due = (host: string, more: Partial<DueOrigin> = {}): DueOrigin => ({
 const FACTS = {
   leased: new Set<string>(),
   isPaidScanRunning: false,
-  isScanDue: () => false,
+  isWeeklyScanDue: () => false,
   limit: 4,
 };
 
@@ -40,8 +40,8 @@ describe('the queue', () => {
   test('passes over weekly scans while a paid scan runs', () => {
     const scans = Array.from({ length: 40 }, (_, n) => due(`scan-${n}.com`));
     const looks = [due('look.com', { lookAtMs: 2_000 })];
-    const isScanDue = ({ host }: DueOrigin) => host.startsWith('scan');
-    const facts = { ...FACTS, isScanDue, isPaidScanRunning: true };
+    const isWeeklyScanDue = ({ host }: DueOrigin) => host.startsWith('scan');
+    const facts = { ...FACTS, isWeeklyScanDue, isPaidScanRunning: true };
     expect(new LookQueue().choose([...scans, ...looks], facts)).toEqual(['look.com']);
     expect(new LookQueue().choose(scans, { ...facts, isPaidScanRunning: false })).toHaveLength(4);
   });
