@@ -77,9 +77,9 @@ export default defineCheck({
         const { tool } = item.resource;
         const flaw = tool?.binding ? inspectTool(item, tool, kit) : inspect(item, kit);
         if (flaw === null) return [];
-        // Older SDKs put the challenge into an error of JSON-RPC.
-        const hasNoResult = tool !== undefined && flaw[0] === 'missing';
-        return [hasNoResult ? ['missing', NO_RESULT_EVIDENCE, RESULT_FIX] : flaw];
+        // A tool without a binding has its challenge in an error of JSON-RPC, as older SDKs write it.
+        const isInRpcError = tool !== undefined && flaw[0] === 'missing';
+        return [isInRpcError ? ['missing', NO_RESULT_EVIDENCE, RESULT_FIX] : flaw];
       },
       (count, challenged) => [
         'sound',
@@ -93,6 +93,7 @@ export default defineCheck({
 
 function inspect({ answer, reading, probe }: ChallengedResource, kit: Kit): Flaw | null {
   const { header, body, challenge } = reading;
+  // `version2Fix` reads the web framework from the observation of the answer.
   const versionFix = () => version2Fix([probe.answer], kit);
   if (header.state === 'absent')
     return judgeAbsentHeader(answer, challenge.version, versionFix(), kit);
@@ -155,13 +156,13 @@ function judgeAbsentHeader(
 /** Over MCP the structured result counts as the header, and the text of the result as the body. */
 function inspectTool(
   { reading }: ChallengedResource,
-  { binding, isError, extension }: ToolFacts,
+  { binding, isError, extension: offeredBy }: ToolFacts,
   kit: Kit,
 ): Flaw | null {
   const { header, body, challenge } = reading;
   if (challenge.version === 1) return ['v1-only', 'sends x402Version 1 in the result'];
   if (binding === 'extension') {
-    if (extension !== 'nobody') return null;
+    if (offeredBy !== 'nobody') return null;
     return ['not-an-error', 'answers payment_required, which the request did not offer to read'];
   }
   if (isError !== true) return ['not-an-error', 'has a challenge in a result without isError'];
@@ -172,6 +173,6 @@ function inspectTool(
   if (difference !== null) {
     return [difference.inTerms ? 'terms-differ' : 'differs', `${difference.text}, content[0].text`];
   }
-  if (extension !== 'both') return null;
+  if (offeredBy !== 'both') return null;
   return ['other-binding', 'asks by a tool result, although both sides offer org.x402/payment'];
 }

@@ -69,7 +69,7 @@ type NamedUrl = {
   readonly engine: Engine;
   readonly clients: Clients;
   readonly report: ScanReport;
-  /** The method that the caller names; null lets GET decide. */
+  /** The method that the caller names; null sends a GET, and a POST only if the answer shows that one is needed. */
   readonly method: 'GET' | 'POST' | null;
   /** True if the caller says that the origin is its own (`--allow-private`). */
   readonly isOwn: boolean;

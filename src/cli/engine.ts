@@ -11,7 +11,7 @@ export type Engine = {
   readonly newestVersion: string;
   readonly checks: readonly DiscoveredCheck[];
   readonly pool: Pool;
-  /** Commands do not show branding. */
+  /** Commands do not print the texts and images of a directory listing, so no scan reads them. */
   readonly withBranding: false;
 };
 
@@ -47,7 +47,7 @@ export async function bootPool(): Promise<Pool> {
   return pool;
 }
 
-/** Loads catalog and checks. The pool's threads load the checks meanwhile. Throws like `startEngine`. */
+/** Loads catalog and checks. The pool's threads, already booted, then load them too. Throws like `startEngine`. */
 export async function openEngine(
   pool: Pool,
   checksVersion: string | null,
@@ -87,9 +87,7 @@ export async function judgeRecording(
   const { limitToCatalog } = await import('../scanner/probe/recording.ts');
   const { gradeObservations } = await import('../scanner/scan/grade-observations.ts');
   const judgedObservations = limitToCatalog(observations, engine.catalog.probing);
-  const judgement = await gradeObservations(judgedObservations, scannedAt, engine, {
-    exhausted,
-    signal,
-  });
+  const options = { exhausted, signal };
+  const judgement = await gradeObservations(judgedObservations, scannedAt, engine, options);
   return { ...judgement, observations: judgedObservations };
 }

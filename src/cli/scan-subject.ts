@@ -40,8 +40,9 @@ export type ScanCommandOptions = Thresholds & {
   readonly origin: string | null;
   /** Path and query of `<origin>`, if it names a resource. The scan then requests this resource too. */
   readonly resource: string | null;
-  /** Method of that resource; null lets GET decide. */
+  /** Method of that resource; null sends a GET, and a POST only if the answer shows that one is needed. */
   readonly method: 'GET' | 'POST' | null;
+  /** True if the origin is the caller's own. It may then be private, and get a POST without a declaration. */
   readonly allowPrivate: boolean;
   readonly format: FormatName;
   /** File for the report; null for standard output. */
@@ -71,6 +72,7 @@ type OriginSubject = {
   readonly mcp: McpOptions | undefined;
 };
 
+/** Its report also holds the answer of the resource that the caller named, if there is one. */
 type NamedOutcome = ScanOutcome & { readonly report: NamedReport };
 
 /** An origin to scan, or a recording of an earlier scan. */
@@ -124,12 +126,8 @@ async function scanOnce({ pool, options, streams }: ScanCall): Promise<JudgedSub
   }
 }
 
-async function readSubject({
-  origin,
-  from,
-  allowPrivate,
-  mcp,
-}: ScanCommandOptions): Promise<Subject> {
+async function readSubject(options: ScanCommandOptions): Promise<Subject> {
+  const { origin, from, allowPrivate, mcp } = options;
   if (from !== null) {
     const { readRecording } = await import('../scanner/probe/read-recording.ts');
     const recording = await readRecording(from);

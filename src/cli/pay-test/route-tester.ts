@@ -166,7 +166,7 @@ export class RouteTester {
     return this.fetchChallenge();
   }
 
-  /** Returns the `error` of a refusal's challenge; null if the refusal has no challenge of this version. */
+  /** Returns the `error` of a refusal's challenge, '' without one; null if it has no challenge of this version. */
   readError(reply: SellerReply, version: 1 | 2): string | null {
     if (!reply.ok || reply.status !== 402) return null;
     const challenge = this.#payer.readChallenge(reply);
@@ -212,11 +212,11 @@ export const DEFAULT_TIMING = {
   startMs: 60_000,
   /** A silent facilitator hangs up after this time. */
   silenceMs: 30_000,
-  /** Answers that take longer are late. */
+  /** A seller's answer that takes longer in T4, T6 or T17 is late. */
   patienceMs: 60_000,
   /** In T8, verify waits this long for all racing requests. */
   raceMs: 500,
-  /** Timeout of requests in all trials except T4, T6 and T17. */
+  /** Timeout of requests in all other trials. */
   answerMs: 15_000,
 };
 

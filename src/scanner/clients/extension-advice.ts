@@ -51,7 +51,7 @@ function readPayload({ payload, signature }: JsonObject): JsonObject | null {
   return json.ok ? jsonObject(json.value) : null;
 }
 
-/** Ignores the case of EVM addresses. A network may have its name of version 1. */
+/** Ignores the case of EVM addresses. `toCaip2` converts a network's name of version 1, and leaves other terms. */
 function isSameTerm(signed: JsonValue | undefined, offered: JsonValue | undefined): boolean {
   if (typeof signed !== 'string' || typeof offered !== 'string') return signed === offered;
   return isSameAddress(toCaip2(signed), toCaip2(offered));

@@ -1,5 +1,5 @@
 export const DEFAULT_LIMITS = {
-  /** Questions to name servers about one name. Free work of strangers asks once. */
+  /** Tries to resolve a name. The service makes only one for requests that strangers cause for free. */
   maxDnsTries: 3,
   /** Number of requests, retries and followed redirects included. */
   maxRequests: 60,
@@ -7,7 +7,7 @@ export const DEFAULT_LIMITS = {
   maxConnections: 60,
   /** Bytes received from the sockets, with handshakes, records and framing. */
   maxBytes: 16 * 1_048_576,
-  /** Wire bytes of one answer beyond four times its cap. */
+  /** Wire bytes that an answer may have beyond `ANSWER_WIRE_FACTOR` times the cap of its body. */
   answerOverheadBytes: 65_536,
   /** Chunks of a body, by the parser's count. */
   maxBodyPieces: 200_000,
@@ -17,7 +17,7 @@ export const DEFAULT_LIMITS = {
   maxHandshakeBytes: 16_384,
   /** Processor milliseconds of one handshake. */
   maxHandshakeMs: 150,
-  /** Processor milliseconds of all handshakes of a scan. All TLS records after them have as many again. */
+  /** Processor milliseconds of all handshakes of a scan. Its later TLS records have another budget of this size. */
   maxTlsMs: 500,
   socketsPerOrigin: 6,
   /** Milliseconds from getting a connection (opening it included) to the end of the answer. */

@@ -126,11 +126,11 @@ async function askPage(
   });
   if (!reply.ok) return reply;
   const { status, value } = reply.value;
-  if (status === 404 && value === 'unknown')
+  if (status === 404 && value === 'unknown-merchant')
     return { ok: true, value: { items: [], isFull: false } };
   const name = new URL(base).host;
   if (status !== 200) return toFailure(`${name} answered ${status}`);
-  const isPage = value !== null && value !== 'unknown';
+  const isPage = value !== null && value !== 'unknown-merchant';
   return isPage ? { ok: true, value } : toFailure(`${name} answered in an unknown shape`);
 }
 
@@ -164,13 +164,13 @@ export const NO_RECIPIENT = {
 /** Asks the Bazaar about every recipient. If a request fails, the list is incomplete. */
 export async function lookUpListings(
   payees: readonly Payee[],
-  ask: (payee: Payee) => Promise<Lookup<BazaarListings>>,
+  lookUpPayee: (payee: Payee) => Promise<Lookup<BazaarListings>>,
 ): Promise<Lookup<BazaarListings>> {
   const distinctPayees = payees.filter(
     (payee, index) =>
       payees.findIndex(({ address }) => isSameAddress(address, payee.address)) === index,
   );
-  const lookups = await Promise.all(distinctPayees.map(ask));
+  const lookups = await Promise.all(distinctPayees.map(lookUpPayee));
   const answered = lookups.filter((lookup) => lookup.state === 'seen');
   // The whole list is as old as its oldest part.
   const [oldest] = answered.toSorted((a, b) => b.ageSec - a.ageSec);

@@ -166,13 +166,12 @@ export function readSellerRows(answer: string) {
   }));
 }
 
-/** Returns `unknown` if the Bazaar does not know the merchant. */
 export function readMerchantPage(
   answer: string,
   { address, limit }: { readonly address: string; readonly limit: number },
-): MerchantPage | 'unknown' | null {
+): MerchantPage | 'unknown-merchant' | null {
   const value = tryParseJson(answer);
-  if (isUnknownMerchant(value)) return 'unknown';
+  if (isUnknownMerchant(value)) return 'unknown-merchant';
   const items = getMember(value, ['resources']) ?? getMember(value, ['items']);
   if (!isRawItems(items)) return null;
   return {

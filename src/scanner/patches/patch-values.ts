@@ -24,7 +24,7 @@ export type PatchRoute = {
   readonly method: Method | null;
   /** Null if no document declares the path. The code then has the undefined name ROUTE, so it does not run. */
   readonly template: RouteTemplate | null;
-  /** Path of one request to the route, for a comment; null if it is unsafe to print. */
+  /** Path of one request to the route, for a comment, with a note at a sign-in; null if it is unsafe to print. */
   readonly example: string | null;
   /** Decimal dollars: "0.01" */
   readonly price: string;
@@ -37,7 +37,7 @@ export type PatchRoute = {
   readonly mimeType: string;
 };
 
-export type FreeOperation = { readonly method: string; readonly template: RouteTemplate };
+export type PatchOperation = { readonly method: string; readonly template: RouteTemplate };
 
 export type PatchValues = {
   /** "https://api.example.com" */
@@ -48,9 +48,9 @@ export type PatchValues = {
   /** Sign-in routes. The same middleware guards them, so a patch without these routes would leave them unguarded. */
   readonly signIns: readonly PatchRoute[];
   /** At least one. */
-  readonly freeOperations: readonly [FreeOperation, ...FreeOperation[]];
+  readonly freeOperations: readonly [PatchOperation, ...PatchOperation[]];
   /** Nobody knows if these are paid or free, so no patch writes them: the seller must say it. */
-  readonly unknownOperations: readonly FreeOperation[];
+  readonly unknownOperations: readonly PatchOperation[];
 };
 
 const PLACEHOLDER_ROUTE: PatchRoute = {
@@ -115,6 +115,7 @@ export function readPatchValues(
   );
   // If the documents sell nothing, the caller has named what should be sold.
   if (soldRoutes.length === 0 && named) soldRoutes.push(toNamedRoute(named));
+  // The placeholder stands for sold routes that the report lacks.
   const [first, ...others] = [...soldRoutes, ...(isComplete ? [] : [PLACEHOLDER_ROUTE])];
   const [firstFree, ...otherFree] = parseOperations(free);
   return {
@@ -161,8 +162,7 @@ function toPatchRoute(route: ReportRoute, hasOneRecipient: boolean): PatchRoute 
     method: parseMethod(route.method),
     template: route.template === null ? null : parseCleanTemplate(route.template),
     example: toExample(route.path),
-    price: toDecimalPrice(offer) ?? PLACEHOLDER_ROUTE.price,
-    token: toToken(offer),
+    ...toPrice(offer),
     network: offer?.network ?? PLACEHOLDER_ROUTE.network,
     // A report in which P7 finds a bad recipient gives no address to copy.
     payTo: hasOneRecipient && ADDRESS_PATTERN.test(payTo) ? payTo : PLACEHOLDER_ROUTE.payTo,
@@ -198,7 +198,7 @@ function toNamedRoute({ method, path }: NamedRequest): PatchRoute {
   };
 }
 
-/** All terms are placeholders, because a report does not contain the configuration of a sign-in. */
+/** A report does not hold the configuration of a sign-in, so all terms stay placeholders: the code does not run. */
 function toSignInRoute(method: string, template: string): PatchRoute {
   const example = toExample(template);
   return {
@@ -217,7 +217,7 @@ export function hasBody({ method }: Pick<PatchRoute, 'method'>): boolean {
   return method !== null && method !== 'GET' && method !== 'DELETE';
 }
 
-function parseOperations(operations: readonly FreeRoute[]): readonly FreeOperation[] {
+function parseOperations(operations: readonly FreeRoute[]): readonly PatchOperation[] {
   return operations.flatMap(({ method, template }) => {
     const parsed = parseCleanTemplate(template);
     return parsed === null ? [] : [{ method, template: parsed }];
@@ -245,20 +245,16 @@ export function toAddressValues(origin: string | null): Pick<PatchValues, 'origi
   return isOrigin ? { origin: url.origin, host: url.hostname } : { origin: unknownOrigin, host };
 }
 
-function toToken(offer: ReportOffer | undefined): PatchToken | null {
+function toPrice(offer: ReportOffer | undefined): Pick<PatchRoute, 'price' | 'token'> {
   const amount = parseAmount(offer?.amount ?? undefined);
   const known = findKnownAsset(offer?.network ?? '', offer?.asset ?? '');
-  if (amount === null || known?.domain == null) return null;
-  // The SDKs take the first asset of our table for a price in dollars.
-  const [defaultAsset] = listKnownAssets(known.network);
-  const { asset, domain } = known;
-  return { asset, amount: String(amount), ...domain, isDefault: defaultAsset?.asset === asset };
-}
-
-function toDecimalPrice(offer: ReportOffer | undefined): string | null {
-  const amount = parseAmount(offer?.amount ?? undefined);
-  const asset = findKnownAsset(offer?.network ?? '', offer?.asset ?? '');
-  return amount === null || asset === null ? null : toDecimal(amount, asset.decimals);
+  if (amount === null || known === null) return { price: PLACEHOLDER_ROUTE.price, token: null };
+  const price = toDecimal(amount, known.decimals);
+  const { network, asset, domain } = known;
+  if (domain === null) return { price, token: null };
+  // Our table lists first the asset that the SDKs take for a price in dollars.
+  const isDefault = listKnownAssets(network)[0]?.asset === asset;
+  return { price, token: { asset, amount: String(amount), ...domain, isDefault } };
 }
 
 /** Returns "GET /weather/{city}", for documents, and for keys that only the seller's code reads. */

@@ -73,7 +73,7 @@ const getValidator = (() => {
 export function parseRecording(value: unknown, name: string): Recording {
   const validate = getValidator();
   if (validate(value)) {
-    if (isCanonical(value.observations.origin)) return toCurrentVersion(value);
+    if (isCanonical(value.observations.origin)) return cleanRecording(value);
     // The origin is not quoted, because a stranger may have put terminal codes into it.
     const why = '/observations/origin is not an origin as a scan writes it';
     throw new RecordingError(`${name}: ${why}; make it with --save`);
@@ -98,8 +98,8 @@ function isCanonical({ url, scheme, hostname, port, host }: OriginFacts): boolea
   }
 }
 
-/** Recordings of version 1 hold no payability. */
-function toCurrentVersion({ observations, named, ...rest }: StoredRecording): Recording {
+/** Cleans the texts that a report prints. Recordings of version 1 hold no payability. */
+function cleanRecording({ observations, named, ...rest }: StoredRecording): Recording {
   const payability = observations.payability ? cleanTexts(observations.payability) : null;
   return {
     ...rest,

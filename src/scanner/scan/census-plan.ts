@@ -24,10 +24,10 @@ export async function planForCensus(
     .filter((path) => !planned.has(path))
     .map((path) => toCandidate(origin.url, path));
   const resources = [...plan.resources, ...added].slice(0, MAX_PROBED_RESOURCES);
-  const isSoldByPost = (path: string) =>
+  const mayGetPost = (path: string) =>
     plan.resources.some((resource) => resource.path === path && resource.post !== 'never');
   const unsent = listed
-    .filter(({ method, path }) => method === 'POST' && !isSoldByPost(path))
+    .filter(({ method, path }) => method === 'POST' && !mayGetPost(path))
     .map(({ method, path }) => ({ method, template: path, source: 'index' as const }));
   const paths = resources.map(({ path }) => path);
   const allowed = await readAllowed(robots, { agent: robotsAgent, paths }, work);
@@ -52,8 +52,8 @@ function toCandidate(originUrl: string, path: string): PlannedResource {
 }
 
 /**
- * Tells for each path if robots.txt allows it. Returns null if robots.txt does not exist, did not arrive or
- * cannot be read. A missing robots.txt allows all paths (RFC 9309, 2.3.1).
+ * Tells for each path if robots.txt allows it. Returns null if robots.txt does not exist (which allows all paths, RFC
+ * 9309, 2.3.1), cannot be read, or did not arrive. The look before a scan tests the last itself.
  */
 export async function readAllowed(
   robots: HttpObservation,

@@ -37,8 +37,8 @@ export function ledgerOn(context: StoreContext) {
   const { ledger, ledgerOpen, ledgerWritten } = context.tables;
   return {
     /**
-     * Appends a step, which is durable when this returns. An embedded store makes steps before `settling`, and the step
-     * `published`, durable only with the next durable row. A writer that gets `lost` must not write to this key again.
+     * Appends a step. It is durable when this returns, but in an embedded store steps before `settling`, and the step
+     * `published`, become durable with a later row. A writer that gets `lost` must not write to this key again.
      */
     append: (row: NewLedgerRow): Promise<InsertOutcome> => append(context, row),
 
@@ -52,6 +52,7 @@ export function ledgerOn(context: StoreContext) {
 
     /** Yields each key whose last step is not terminal once, the oldest claim first, in batches that fit in memory. */
     async *findUnfinished(): AsyncIterable<LedgerEntry> {
+      // `ledgerOpen` has a marker for each claim that may be unfinished.
       const order = [['sinceMs', 'asc']] as const;
       const handledKeys = new Set<string>();
       for await (const markers of ledgerOpen.batches({}, { order })) {
@@ -117,7 +118,8 @@ async function append(context: StoreContext, row: NewLedgerRow): Promise<InsertO
     await ledgerOpen.insert({ key, claimStep: step, payer, request, sinceMs: atMs });
   }
   const newRow = { ...row, scanId, answerId, data, atMs, owner: context.owner };
-  // Steps within a claim need no check: their claim is unfinished, so no purge has removed it.
+  // A purge may have removed the key's ended claims, and a new claim has then lost. Steps within a claim need no check:
+  // their claim is unfinished, so no purge has removed it.
   const previous = state === 'claimed' && step > 1 ? ([key, step - 1] as const) : null;
   const outcome = await insertNext(ledger, newRow, previous, { key, step, attempt });
   if (outcome === 'won' && isTerminal(state)) await ledgerOpen.remove(whereMarkersBefore(row));

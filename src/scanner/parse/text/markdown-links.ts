@@ -2,7 +2,7 @@
 
 const MAX_TARGET_CHARS = 2_048;
 const MAX_OPEN_BRACKETS = 1_000;
-/** With this limit, each character is read for only a few targets, so the scan takes linear time. */
+/** A target inside another nests deeper. So few targets read the same character, and the scan takes linear time. */
 const MAX_NESTED_PARENTHESES = 8;
 /** Closing mark of a link title, by its opening mark. */
 const TITLE_MARKS: ReadonlyMap<string, string> = new Map([
@@ -28,7 +28,7 @@ export function createLinkScanner() {
           at += 1;
           break;
         case '`':
-          // The loop goes on behind the last character of the span.
+          // The loop goes on behind the span. Behind an escaped backtick no span begins.
           at = (spans.get(at) ?? at + 1) - 1;
           break;
         case '<':

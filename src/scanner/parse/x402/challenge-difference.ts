@@ -27,7 +27,7 @@ export function findChallengeDifference(
   const [headerOnly] = findMissingOffers(body, header);
   if (bodyOnly !== undefined) {
     const text = `only the body asks for ${formatTerms(bodyOnly)} (${bodyOnly.pointer})`;
-    // A body that only adds offers does not contradict the terms of the header.
+    // A body that only adds offers does not contradict the header, unless the header offers nothing.
     return { inTerms: headerOnly !== undefined || header.offers.length === 0, text };
   }
   if (body.version === 1) return null;
@@ -35,6 +35,7 @@ export function findChallengeDifference(
     const text = `${header.offers.length} offers, ${body.offers.length} in the body`;
     return { inTerms: false, text };
   }
+  // Only common members are compared, so these two are left out of one side.
   const { error: _, accepts: __, ...bodyMembers } = body.value;
   const pointer =
     findDifference(header.value, bodyMembers, '') ??

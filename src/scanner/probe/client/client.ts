@@ -16,7 +16,7 @@ import { BodyReading, type LargeBodies } from './body-reading.ts';
 import { type ExchangeAnswer, observeAnswer, refuseRedirect } from './decode-body.ts';
 import type { ExchangeOutcome, ExchangeRequest } from './response-collector.ts';
 import { ScanConnections } from './scan-connections.ts';
-import { readInTurn, type TextBudget } from './text-budget.ts';
+import { sendWithinBudget, type TextBudget } from './text-budget.ts';
 
 export type ProbeClientOptions = {
   readonly policy: OriginPolicy;
@@ -115,7 +115,7 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
 
   async function request(probe: ProbeRequest): Promise<Observation<HttpData>> {
     const { capBytes, expectsJson = false } = probe;
-    return readInTurn(textShare, capBytes, (room) =>
+    return sendWithinBudget(textShare, capBytes, (room) =>
       sendAndFollow(probe, new BodyReading({ expectsJson, largeBodies, room })),
     );
   }

@@ -45,8 +45,8 @@ const MAX_FAILED_CONNECTIONS = 2;
 /** Connections on which one request is tried, if other connections of the origin are open. */
 const MAX_ATTEMPTS = 3;
 /**
- * Idle connections close soon. Until one closes, a server that serves one connection at a time answers on no
- * other. A server may also close an idle connection just as we send a POST, and a POST is not sent again.
+ * Short, because a server that serves one connection at a time answers on another one only after the idle one has
+ * closed. A server may also close an idle connection just as we send a POST, and a POST is not sent again.
  */
 const KEEP_ALIVE_MS = 1_000;
 const PRIORITY = { usual: 0, post: 1, repeat: 2 } as const;
@@ -149,6 +149,7 @@ export class OriginPool implements SocketEvents {
     this.#firstOpened.resolve();
   }
 
+  /** True if other connections are open, so that the scan can do without one that opens slowly. */
   isDispensable(): boolean {
     return this.#countOpenSockets() > 0;
   }
@@ -180,21 +181,21 @@ export class OriginPool implements SocketEvents {
     const outcome = await collector.outcome;
     deadline.cancel();
     this.#pending.delete(collector);
-    const canRepeat = outcome.kind === 'failure' && this.#canRepeat(collector, outcome.failure);
+    const canRepeat = outcome.kind === 'failure' && this.#decideRepeat(collector, outcome.failure);
     // undici frees the connection in the next turn of the event loop. Until then, the pool would open another one.
     await nextLoop();
     return { outcome, isSent: collector.isSent, canRepeat };
   }
 
-  #canRepeat(collector: ResponseCollector, failure: RequestFailure): boolean {
+  #decideRepeat(collector: ResponseCollector, failure: RequestFailure): boolean {
     if (this.#closeFailure !== null) return false;
     return collector.isSent
-      ? this.#canSendAgain(collector, failure)
-      : this.#canUseOtherConnection(collector, failure);
+      ? this.#decideSendAgain(collector, failure)
+      : this.#decideOtherConnection(collector, failure);
   }
 
   /** True if the connection closed during the request, or if the body of an earlier HEAD came before the answer. */
-  #canSendAgain(collector: ResponseCollector, { reason }: RequestFailure): boolean {
+  #decideSendAgain(collector: ResponseCollector, { reason }: RequestFailure): boolean {
     const { request, socket, hasAnswerBegun, isOnReusedConnection } = collector;
     if (request.method === 'POST') return false;
     if (reason === 'malformed') return isOnReusedConnection && socket?.lastMethod === 'HEAD';
@@ -202,8 +203,8 @@ export class OriginPool implements SocketEvents {
     return isOnReusedConnection || this.#limitToOpenSockets();
   }
 
-  /** Decides about a request whose connection could not be opened. */
-  #canUseOtherConnection({ socket }: ResponseCollector, failure: RequestFailure): boolean {
+  /** Decides about a request whose connection could not be opened. Closes the pool if the origin takes none at all. */
+  #decideOtherConnection({ socket }: ResponseCollector, failure: RequestFailure): boolean {
     if (socket === null) return false;
     if (this.#limitToOpenSockets()) return true;
     this.#failedConnections += 1;

@@ -1,5 +1,4 @@
 /** Limits the decoded text of all scans of the process. */
-
 import { isAscii } from 'node:buffer';
 import type { HttpData, Observation } from '../../model/observation.ts';
 import { findSharedBytes, MAX_BYTES_PER_CHAR } from '../../parse/json/transfer.ts';
@@ -7,11 +6,6 @@ import { findSharedBytes, MAX_BYTES_PER_CHAR } from '../../parse/json/transfer.t
 const MIB = 1_048_576;
 const MAX_TEXT_BYTES = 128 * MIB;
 const MAX_WAIT_MS = 20_000;
-/** The digest of a closed scan's observations still reads its texts. */
-const COLLECT_AFTER_MS = 1_000;
-/** V8 begins a collection after 64 MiB that it counts, thus after 11 MiB of decoded text. */
-const COUNTED_PER_BYTE = 6;
-const MAX_COUNTED_BYTES = 96 * MIB;
 
 /** A failure of the scanner, not of the origin: the texts of other scans left no room. The scan ends, uncharged. */
 export class NoRoom extends Error {
@@ -26,15 +20,15 @@ export class NoRoom extends Error {
 type TextShare = {
   /** Counts characters that the scan keeps from now on. */
   addCharacters(characters: number): void;
-  /** Opens the reading of one body, which may have up to `maxBytes` bytes. */
-  openReading(maxBytes: number): BodyRoom;
+  /** Returns the room for one body of up to `maxBytes` bytes. Nothing is reserved yet. */
+  openRoom(maxBytes: number): BodyRoom;
   /** True if the scan was ended, because it held more text than any other. */
   readonly isEnded: boolean;
   /** Gives back all characters, because the scan keeps no text any more. */
   release(): void;
 };
 
-/** Reads one body. A body over 1 MiB needs room for the longest body, and waits for it in turn. */
+/** Reserves the budget for one body. A body over 1 MiB needs room for the longest body, and waits for it in turn. */
 export type BodyRoom = {
   /** Takes the room once, for at most `maxBytes` if they are known. Resolves to false if there is none in time. */
   takeRoom(maxBytes?: number): Promise<boolean>;
@@ -90,7 +84,7 @@ export class TextBudget {
     const state: ShareState = { bytes: 0, endReading };
     const share: TextShare = {
       addCharacters: (characters) => this.#add(share, characters * MAX_BYTES_PER_CHAR),
-      openReading: (maxBytes) => this.#openReading(maxBytes),
+      openRoom: (maxBytes) => this.#openRoom(maxBytes),
       get isEnded() {
         return state.endReading === null;
       },
@@ -106,7 +100,7 @@ export class TextBudget {
     return share;
   }
 
-  #openReading(capBytes: number): BodyRoom {
+  #openRoom(capBytes: number): BodyRoom {
     let bytes = 0;
     let room: Promise<boolean> | null = null;
     let lacksRoom = false;
@@ -116,6 +110,7 @@ export class TextBudget {
       lacksRoom = true;
       bytes = Math.min(maxBytes, capBytes) * MAX_BYTES_PER_CHAR;
       isTaken = await this.#waitForRoom(bytes);
+      // The reading may have ended while it waited.
       if (isTaken && isClosed) this.#free(bytes);
       lacksRoom = !isTaken;
       return isTaken;
@@ -145,6 +140,7 @@ export class TextBudget {
     const hasRoom = await promise;
     clearTimeout(timer);
     this.#queue.delete(waiting);
+    // A smaller body behind this one may have room.
     if (!hasRoom) this.#serveQueue();
     return hasRoom;
   }
@@ -199,13 +195,13 @@ export class TextBudget {
  * Sends a request and counts the text of its answer. Without a share, nothing is counted. Throws NoRoom if the texts of
  * other scans left no room for it.
  */
-export async function readInTurn(
+export async function sendWithinBudget(
   share: TextShare | undefined,
   capBytes: number,
   send: (room: BodyRoom | undefined) => Promise<Observation<HttpData>>,
 ): Promise<Observation<HttpData>> {
   if (share === undefined) return send(undefined);
-  const room = share.openReading(capBytes);
+  const room = share.openRoom(capBytes);
   try {
     const observation = await send(room);
     if (room.lacksRoom || share.isEnded) throw new NoRoom();
@@ -232,6 +228,11 @@ function countCharacters(bytes: Buffer): number {
   return count;
 }
 
+/** The digest of a closed scan's observations still reads its texts. */
+const COLLECT_AFTER_MS = 1_000;
+/** V8 begins a collection after 64 MiB that it counts. With this factor, 11 MiB of dropped text are enough. */
+const COUNTED_PER_BYTE = 6;
+const MAX_COUNTED_BYTES = 96 * MIB;
 let droppedBytes = 0;
 
 /**

@@ -76,7 +76,7 @@ export const aboutRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, 
       userAgent: scannerUserAgent(`${siteUrl}/about-census`),
       // Null if this service runs no census; the page then says so.
       contactEmail: config.census?.contactEmail ?? null,
-      post: config.census?.post ?? 'declared',
+      postedResources: config.census?.post ?? 'declared',
     });
   }
   if (revision.offers.watch !== undefined) {
