@@ -78,10 +78,7 @@ const challengeSchema = Type.Object(
   { description: 'Payment required: sign for one entry of accepts and send PAYMENT-SIGNATURE.' },
 );
 
-/**
- * Adds security, payment info and the 402 answer to the schema of every route that has an offer. Lists the
- * route in `app.operations`, unless the schema is hidden.
- */
+/** Documents every route with an offer in its schema, and lists it in `app.operations` unless the schema is hidden. */
 export default fp(
   async (app: FastifyInstance, { offers }: Pick<Revision, 'offers'>) => {
     const operations: DocumentedOperation[] = [];

@@ -15,10 +15,7 @@ const WINDOW_LOOKS = 20;
 const MIN_LOOKS = 15;
 const MIN_NETWORKS = 10;
 
-/**
- * The newest looks of this process, at 20 registrable domains. Only the newest look at a domain counts. A silent host
- * gets its word when its domain leaves the window.
- */
+/** Only the newest look at a domain counts. A silent host gets its word when its domain leaves the window. */
 export class OutageWindow {
   #looks: readonly EndedLook[] = [];
 

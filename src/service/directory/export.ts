@@ -72,10 +72,7 @@ type ExportSnapshotOptions = {
   readonly headers: Readonly<Record<string, string>>;
 };
 
-/**
- * Stores exports. All payers of one minute get the same export if the directory has not changed. Each call reads the
- * versions from the store. An export that is sold after an owner's opt-out therefore never lists this owner.
- */
+/** Payers of one minute get the same export if the directory is unchanged. It never lists an owner who opted out. */
 export class ExportSnapshots {
   readonly #options: ExportSnapshotOptions;
   #lastExport: StoredExport | null = null;

@@ -88,10 +88,7 @@ export function createPayments(options: PaymentsOptions) {
   };
 }
 
-/**
- * A success of a remote facilitator is checked against the receipt. The local facilitator reads receipts itself. We
- * pay its gas, so it refuses wallets whose payments revert.
- */
+/** The local facilitator reads receipts itself. We pay its gas, so it refuses wallets whose payments revert. */
 function withSettlementChecks(
   evidence: ChainEvidence | null,
   { facilitator, store, timing }: PaymentsOptions,

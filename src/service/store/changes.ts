@@ -8,10 +8,7 @@ import { StoreError } from './store-error.ts';
 import { waitJitter } from './table.ts';
 import type { Row } from './tables.ts';
 
-/**
- * The history of one host up to the last row that this reader has read. Rows are numbered without gaps and never
- * change. A reader therefore asks for the next number until no row has it.
- */
+/** Rows are numbered without gaps and never change. A reader therefore asks for the next number until no row has it. */
 export class HostHistory {
   readonly host: string;
   readonly #history: StoreContext['tables']['history'];

@@ -158,10 +158,7 @@ export function snapshotsOn({ tables: { snapshots } }: StoreContext) {
   };
 }
 
-/**
- * Publishes a scan. Each step inserts a row that is unique for the scan, or rebuilds a row from such rows. After a
- * failure this or another instance may therefore run all steps again.
- */
+/** Each step inserts a row that is unique for the scan, or rebuilds one, so any instance may run all steps again. */
 export async function publishOn(
   context: StoreContext,
   scan: PublishedScan,

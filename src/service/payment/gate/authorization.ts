@@ -134,10 +134,7 @@ export class SignatureProofs {
     return (await withDeadline(lookup, call, ends)) === false;
   }
 
-  /**
-   * True if the ledger's claim has this signature, because it was confirmed before the claim. The facilitator is not
-   * asked again: once the nonce is spent, it would refuse the signature.
-   */
+  /** The facilitator is not asked again about a claim's signature: once the nonce is spent, it would refuse it. */
   async #isConfirmedBefore({ key, payment }: Purchase): Promise<boolean> {
     const entry = await this.#deps.store.ledger.findEntry(key);
     if (entry === null || toProgress(entry.last.state) === 'free') return false;

@@ -57,10 +57,7 @@ export class Settlement {
     }
   }
 
-  /**
-   * Writes `settling`, because the ledger must announce a payment before it is sent. Returns false if the store did not
-   * answer. Then nobody knows if the step was written.
-   */
+  /** Announces the payment before it is sent. False: the store did not answer, and the step may be written or not. */
   async #declareIntent(): Promise<boolean> {
     try {
       // The step has no data, because the claim holds the payment.

@@ -1,7 +1,4 @@
-/**
- * Reads the answers of a facilitator; a worker reads long answers. Decides what an answer to settle, or an error on the
- * way, proves about a payment.
- */
+/** Reads the answers of a facilitator, and decides what an answer or an error on the way proves about a payment. */
 
 import type { SettleResponse } from '@x402/core/types';
 import type { Hex } from 'viem';

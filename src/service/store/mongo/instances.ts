@@ -173,10 +173,7 @@ function toSilentSinceMs({ now, timeScale }: MongoContext): number {
   return now() - SILENT_AFTER_MS * timeScale;
 }
 
-/**
- * Distinguishes living instances from those that crashed a short time ago. Only a living instance writes another
- * heartbeat while we wait. If no instance does, we wait until the crashed instances count as gone.
- */
+/** Only a living instance writes a heartbeat while we wait. If none does, we wait until crashed ones count as gone. */
 class ConflictingInstances {
   readonly #firstBeats = new Map<string, number>();
 
