@@ -83,7 +83,6 @@ export class TestFacilitator {
     return this.#supportedCallCount;
   }
 
-  /** Makes this step fail for one payment. */
   misbehave(step: Step, nonce: string, fault: FacilitatorFault): void {
     this.#faults.set(`${step} ${nonce}`, fault);
   }
@@ -173,14 +172,11 @@ export class TestFacilitator {
 
   /** Returns the `errorReason`; null if the payment is settled now. */
   #settle(nonce: string, fault: FacilitatorFault | null): string | null {
-    if (this.#isPending(nonce, fault)) return 'settlement_pending';
+    // The ledger does not hold this call yet.
+    const isFirstCall = this.ledger.listCalls(nonce, 'settle').length === 0;
+    if (fault === 'pending' || (fault === 'pending-once' && isFirstCall))
+      return 'settlement_pending';
     return this.ledger.settle(nonce) ? null : 'nonce_already_used';
-  }
-
-  /** True if the fault makes this call pending. The ledger does not hold the call yet. */
-  #isPending(nonce: string, fault: FacilitatorFault | null): boolean {
-    if (fault === 'pending-once') return this.ledger.listCalls(nonce, 'settle').length === 0;
-    return fault === 'pending';
   }
 
   #send(response: ServerResponse, answer: object, fault: FacilitatorFault | null): void {

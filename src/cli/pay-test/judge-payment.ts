@@ -1,9 +1,9 @@
-import { getAddress, isAddress, recoverTypedDataAddress } from 'viem';
+import { getAddress, recoverTypedDataAddress } from 'viem';
 import { readMembers } from '../../scanner/model/json.ts';
 import { KNOWN_ASSETS } from '../../scanner/parse/x402/known-assets.ts';
 import { toCaip2, V1_NETWORKS } from '../../scanner/parse/x402/networks.ts';
 
-export const TRANSFER_TYPES = {
+const TRANSFER_TYPES = {
   TransferWithAuthorization: [
     { name: 'from', type: 'address' },
     { name: 'to', type: 'address' },
@@ -64,35 +64,40 @@ function findTermFault(payload: Members, requirements: Members, amount: string):
 }
 
 async function recoverSigner(payload: Members, requirements: Members): Promise<string | null> {
-  const { from, to, value, validAfter, validBefore, nonce } = readAuthorization(payload);
-  const { name, version } = readMembers(requirements['extra']);
-  const asset = toText(requirements['asset']);
-  const chainId = parseChainId(toText(requirements['network']));
   const signature = toHex(readMembers(payload['payload'])['signature']);
-  if (!isAddress(asset, { strict: false }) || chainId === null || signature === null) return null;
+  if (signature === null) return null;
   try {
-    return await recoverTypedDataAddress({
-      domain: {
-        name: toText(name),
-        version: toText(version),
-        chainId,
-        verifyingContract: getAddress(asset.toLowerCase()),
-      },
-      types: TRANSFER_TYPES,
-      primaryType: 'TransferWithAuthorization',
-      message: {
-        from: getAddress(toText(from).toLowerCase()),
-        to: getAddress(toText(to).toLowerCase()),
-        value: BigInt(toText(value)),
-        validAfter: BigInt(toText(validAfter)),
-        validBefore: BigInt(toText(validBefore)),
-        nonce: toHex(nonce) ?? '0x',
-      },
-      signature,
-    });
+    const typedData = toTypedData(requirements, readAuthorization(payload));
+    return await recoverTypedDataAddress({ ...typedData, signature });
   } catch {
     return null;
   }
+}
+
+/** What a buyer signs to pay by EIP-3009. Throws for an invalid address, and for a network that is not eip155. */
+export function toTypedData({ network, asset, extra }: Members, authorization: Members) {
+  const { name, version } = readMembers(extra);
+  const { from, to, value, validAfter, validBefore, nonce } = authorization;
+  const chainId = parseChainId(toText(network));
+  if (chainId === null) throw new TypeError(`${toText(network)} is not an eip155 network`);
+  return {
+    domain: {
+      name: toText(name),
+      version: toText(version),
+      chainId,
+      verifyingContract: getAddress(toText(asset).toLowerCase()),
+    },
+    types: TRANSFER_TYPES,
+    primaryType: 'TransferWithAuthorization',
+    message: {
+      from: getAddress(toText(from).toLowerCase()),
+      to: getAddress(toText(to).toLowerCase()),
+      value: BigInt(toText(value)),
+      validAfter: BigInt(toText(validAfter)),
+      validBefore: BigInt(toText(validBefore)),
+      nonce: toHex(nonce) ?? '0x',
+    },
+  } as const;
 }
 
 function readAuthorization(payload: Members): Members {

@@ -3,7 +3,6 @@ import type { Members } from './judge-payment.ts';
 
 export type Step = 'verify' | 'settle';
 
-/** A call that the seller made to the facilitator. */
 export type FacilitatorCall = {
   readonly step: Step;
   readonly nonce: string;
@@ -26,7 +25,6 @@ export class Ledger {
     this.#calls.push(call);
   }
 
-  /** Names a nonce that our payer signed. */
   addSignedNonce(nonce: string): void {
     this.#signedNonces.add(nonce);
   }

@@ -10,7 +10,7 @@ import {
   type Members,
   parseChainId,
   readNonce,
-  TRANSFER_TYPES,
+  toTypedData,
 } from './judge-payment.ts';
 import { parseJsonBody } from './replies.ts';
 import type { SellerAnswer } from './seller-client.ts';
@@ -56,7 +56,6 @@ export type Payment = {
   readonly version: 1 | 2;
   readonly headers: Readonly<Record<string, string>>;
   readonly payload: PaymentPayload;
-  /** The challenge that this payment answers. */
   readonly challenge: Members;
 };
 
@@ -67,7 +66,6 @@ type Wallet = {
   readonly client: x402HTTPClient;
 };
 
-/** Opens a wallet with a new key and without spend controls. */
 function openWallet(): Wallet {
   const account = privateKeyToAccount(generatePrivateKey());
   const client = new x402Client();
@@ -189,25 +187,10 @@ async function signChangedTerms(
     value: amount,
     validAfter: toTime('validAfter', validAfterSec),
     validBefore: toTime('validBefore', validBeforeSec),
-    nonce: `0x${randomBytes(32).toString('hex')}` as const,
+    nonce: `0x${randomBytes(32).toString('hex')}`,
   };
-  const signature = await account.signTypedData({
-    domain: {
-      name: String(extra['name']),
-      version: String(extra['version']),
-      chainId: parseChainId(network) ?? 0,
-      verifyingContract: getAddress(asset),
-    },
-    types: TRANSFER_TYPES,
-    primaryType: 'TransferWithAuthorization',
-    message: {
-      ...authorization,
-      value: BigInt(authorization.value),
-      validAfter: BigInt(authorization.validAfter),
-      validBefore: BigInt(authorization.validBefore),
-    },
-  });
   const terms = { network, asset, payTo, amount };
+  const signature = await account.signTypedData(toTypedData({ ...terms, extra }, authorization));
   const changedMembers = version === 1 ? { network } : { accepted: { ...accepted, ...terms } };
   // The members keep the types of the official client's payload.
   return {

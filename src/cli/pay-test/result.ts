@@ -77,12 +77,9 @@ export function isNotPaid({ status, evidence }: Pick<TrialFinding, 'status' | 'e
   return status === 'not_run' && evidence.startsWith(NOT_PAID);
 }
 
-export type TrialResult = {
+export type TrialResult = Required<Pick<TrialFinding, 'status' | 'evidence' | 'fix'>> & {
   readonly id: TrialId;
   readonly title: string;
-  readonly status: TrialStatus;
-  readonly evidence: string;
-  readonly fix: string;
   /** "GET /weather"; null for T14 without `--failing-route`. */
   readonly route: string | null;
 };
@@ -92,11 +89,7 @@ export type PayTestReport = {
   readonly facilitator: string;
   readonly routes: readonly { readonly method: string; readonly path: string }[];
   readonly trials: readonly TrialResult[];
-  readonly summary: {
-    readonly pass: number;
-    readonly warn: number;
-    readonly fail: number;
-    readonly not_run: number;
+  readonly summary: Readonly<Record<TrialStatus, number>> & {
     /** True if every tested route delivered after a good payment. */
     readonly delivers: boolean;
     /** Number of the trials T1 (a route without a guard) to T12 and T17 that failed by a delivery on any route. */
