@@ -93,7 +93,7 @@ function renderCheck(explanation: Explanation, seller: PatchedSeller): string {
   return [
     `${id} ${toHeading(title)} (${title}, ${severity}, ${category}, ${impl})`,
     '',
-    ...sections.flatMap(({ heading, text }) => [heading.toUpperCase(), '', text.trim(), '']),
+    ...sections.flatMap(({ heading, text }) => toSection(heading.toUpperCase(), text.trim())),
     ...(category === 'directory' ? [] : ['PATCH', '', showStacks(id, seller)]),
     `Outcomes, first match wins: ${outcomes.join(', ')}`,
     '',
@@ -106,15 +106,9 @@ function renderTrial(id: TrialId, seller: PatchedSeller): string {
   return [
     `${id} ${TRIALS[id]} (a trial of pay-test; docs/pay-test.md has the rule)`,
     '',
-    'WHY',
-    '',
-    why,
-    '',
-    'FIX',
-    '',
-    fix,
-    '',
-    ...(upstream.length === 0 ? [] : ['SEEN IN MIDDLEWARES', '', ...upstream, '']),
+    ...toSection('WHY', why),
+    ...toSection('FIX', fix),
+    ...(upstream.length === 0 ? [] : toSection('SEEN IN MIDDLEWARES', ...upstream)),
     'PATCH',
     '',
     `Stacks: ${STACKS.join(', ')} (--report FILE fills in your own values; --stack NAME prints only one)`,
@@ -222,5 +216,10 @@ function explainIndexed(): string {
 }
 
 function renderTopic(title: string, { why, source, fix }: Topic): string {
-  return [title, '', 'WHY', '', why, '', 'FIX', '', fix, '', 'SOURCE', '', source, ''].join('\n');
+  const sections = [toSection('WHY', why), toSection('FIX', fix), toSection('SOURCE', source)];
+  return [title, '', ...sections.flat()].join('\n');
+}
+
+function toSection(heading: string, ...lines: readonly string[]): readonly string[] {
+  return [heading, '', ...lines, ''];
 }

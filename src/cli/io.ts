@@ -61,13 +61,7 @@ const WRITE_ERROR_REASONS: Readonly<Record<string, string>> = {
  * Codes of a folder that takes no new file, and of a file that no rename can replace: one that a container mounts, or
  * that another user owns. The file itself may still be writable.
  */
-const NO_RENAME_CODES: ReadonlySet<string> = new Set([
-  'EBUSY',
-  'EACCES',
-  'EPERM',
-  'EXDEV',
-  'EROFS',
-]);
+const NO_RENAME_CODES = ['EBUSY', 'EACCES', 'EPERM', 'EXDEV', 'EROFS'];
 
 /**
  * Writes the whole file, or leaves the old file unchanged, for example if the disk is full. If no rename can replace
@@ -103,7 +97,7 @@ async function replaceFile(file: string, text: string): Promise<void> {
   } catch (error) {
     // If the part cannot be deleted either, the first error says more.
     await rm(partFile, { force: true }).catch(() => undefined);
-    if (oldStats?.isFile() !== true || !NO_RENAME_CODES.has(readCode(error))) throw error;
+    if (oldStats?.isFile() !== true || !NO_RENAME_CODES.includes(readCode(error))) throw error;
     await writeFile(target, text);
   }
 }

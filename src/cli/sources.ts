@@ -6,6 +6,7 @@ import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Node } from 'jsonc-parser';
+import { tryParseJson } from '../scanner/model/json.ts';
 import { messageOf } from '../scanner/model/redact.ts';
 import type { CheckResult } from '../scanner/model/report.ts';
 import { UsageError } from './usage.ts';
@@ -76,15 +77,11 @@ export async function readSources(pairs: readonly string[]): Promise<Sources> {
       if (ownSource !== undefined) {
         return locatePointer(ownSource, findBarePointer(ownSource, evidence));
       }
-      const fallback = sources.find(isFallback);
+      // `/=FILE` locates findings about no document, because some readers accept only findings about files.
+      const fallback = sources.find(({ path }) => path === '/');
       return fallback === undefined ? null : locatePointer(fallback, '');
     },
   };
-}
-
-/** `/=FILE` locates findings about no document, because some readers accept only findings about files. */
-function isFallback({ path }: Source): boolean {
-  return path === '/';
 }
 
 async function readSource(pair: string): Promise<Source> {
@@ -103,7 +100,6 @@ async function readSource(pair: string): Promise<Source> {
   }
 }
 
-/** True if the name of a file ends like YAML. */
 export function isYamlFile(file: string): boolean {
   return YAML_FILE.test(file);
 }
@@ -145,12 +141,8 @@ function toLine(text: string, offset: number): number {
 }
 
 function readQuoted(text: string): string {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'string' ? value : '';
-  } catch {
-    return '';
-  }
+  const value = tryParseJson(text);
+  return typeof value === 'string' ? value : '';
 }
 
 /**

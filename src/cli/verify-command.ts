@@ -25,27 +25,35 @@ const MAX_LINE_CHARS = 1_000;
 
 /** Returns exit code 0 if every requested proof holds, 1 otherwise. Throws UsageError and OriginRefused. */
 export async function verifyCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
-  const call = parse(args);
+  const { lines, isProved } = await verify(parse(args));
+  // The report and the keys are untrusted text.
+  const cleanLines = lines.map((line) => cleanText(line, MAX_LINE_CHARS));
+  await write(out, defuseCommands(`${cleanLines.join('\n')}\n`));
+  return isProved ? 0 : 1;
+}
+
+type Verification = { readonly lines: readonly string[]; readonly isProved: boolean };
+
+async function verify(call: ReturnType<typeof parse>): Promise<Verification> {
   const envelope = await readFileEnvelope(call.file);
   const payload = fromBase64(envelope.payload);
   const statement = payload && readStatement(payload);
   const source = chooseKeySource(call, statement?.site ?? null);
   if (source === null) {
-    await writeLines(out, ['NOT proved signature: the payload is not a statement about a scan']);
-    return 1;
+    const problem = 'NOT proved signature: the payload is not a statement about a scan';
+    return { lines: [problem], isProved: false };
   }
   if (statement !== null && statement.subject !== statement.report.origin) {
     const { subject, report } = statement;
     const difference = `the subject is ${subject}, the report is of ${report.origin}`;
-    await writeLines(out, [`NOT proved subject: ${difference}`]);
-    return 1;
+    return { lines: [`NOT proved subject: ${difference}`], isProved: false };
   }
   const signature = proveSignature(envelope, await readKeys(source));
   if (statement === null) {
     if (signature.isProved)
       throw new UsageError(`${call.file}: signed, but not a report of a scan`);
-    await writeLines(out, [toKeysLine(source, null), toProofLine('signature', signature)]);
-    return 1;
+    const lines = [toKeysLine(source, null), toProofLine('signature', signature)];
+    return { lines, isProved: false };
   }
   const { report, site } = statement;
   const time = proveTime(report.scannedAt, signature.key, Date.now());
@@ -55,7 +63,7 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
       ? null
       : await (await import('./prove-recording.ts')).proveRecording(call.recording, statement);
   const signer = isOfSite(source, site) ? `by ${site}` : `says that it is by ${site}`;
-  await writeLines(out, [
+  const lines = [
     `${report.origin}: ${report.grade} ${report.score}/100, scanned ${report.scannedAt}, ${signer}`,
     toKeysLine(source, site),
     toProofLine('signature', signature),
@@ -63,10 +71,10 @@ export async function verifyCommand(args: readonly string[], { out }: Streams): 
     recording === null
       ? 'not asked recording: --recording FILE judges the recorded answers again'
       : toProofLine('recording', recording),
-  ]);
+  ];
   // `recording` is null if nobody asked for its proof.
   const isProved = [signature, time, recording].every((proof) => proof?.isProved ?? true);
-  return isProved ? 0 : 1;
+  return { lines, isProved };
 }
 
 function parse(args: readonly string[]) {
@@ -118,12 +126,6 @@ function toKeysLine(source: KeySource, site: string | null): string {
 
 function toProofLine(proofName: string, { isProved, message }: EnvelopeProof): string {
   return `${isProved ? 'proved' : 'NOT proved'} ${proofName}: ${message}`;
-}
-
-async function writeLines(out: Streams['out'], lines: readonly string[]): Promise<void> {
-  // The report and the keys are untrusted text.
-  const clean = lines.map((line) => cleanText(line, MAX_LINE_CHARS));
-  await write(out, defuseCommands(`${clean.join('\n')}\n`));
 }
 
 const MAX_KEY_SET_BYTES = 256 * 1024;
