@@ -4,6 +4,7 @@ import {
   listSoldRoutes,
   type PaidExtras,
   type Patch,
+  readPatch,
   type ServedDocument,
   type SoldRoute,
   toPatch,
@@ -135,29 +136,13 @@ export function toBodyLiteral({ body }: ServedDocument, indent = ''): string {
 }
 
 export const JAVASCRIPT_TOPICS = {
-  'one-price': ({ routes }: PatchValues): Patch =>
-    toPatch('prices.ts', 'ts', [
-      '/** Prices in dollars. */',
-      'export const PAID_ROUTES = {',
-      ...routes.map(
-        (route) =>
-          `  ${toJsString(nameRoute(route))}: { price: ${toJsString(route.price)}, network: ${toJsString(route.network)}, payTo: ${toJsString(route.payTo)} },`,
-      ),
-      '} as const;',
-      'type PaidRoute = keyof typeof PAID_ROUTES;',
-      '',
-      '/** Use this for the route. */',
-      'export function accepts(route: PaidRoute) {',
-      '  const { price, network, payTo } = PAID_ROUTES[route];',
-      "  return { scheme: 'exact', network, price: `$${price}`, payTo } as const;",
-      '}',
-      '',
-      '/** Use this for the operation in /openapi.json. */',
-      'export function paymentInfo(route: PaidRoute) {',
-      "  const price = { mode: 'fixed', currency: 'USD', amount: PAID_ROUTES[route].price };",
-      '  return { price, protocols: [{ x402: {} }] };',
-      '}',
-    ]),
+  'one-price': ({ routes }: PatchValues): Patch => {
+    const entries = routes.map(
+      (route) =>
+        `  ${toJsString(nameRoute(route))}: { price: ${toJsString(route.price)}, network: ${toJsString(route.network)}, payTo: ${toJsString(route.payTo)} },`,
+    );
+    return readPatch('javascript', 'prices.ts', 'ts', { routes: entries.join('\n') });
+  },
   'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>
     toPatch(
       'recipient.ts',
@@ -175,12 +160,7 @@ export const JAVASCRIPT_TOPICS = {
           ],
     ),
   'base-url': ({ origin }: PatchValues): Patch =>
-    toPatch('links.ts', 'ts', [
-      `export const BASE_URL = process.env['BASE_URL'] ?? ${toJsString(origin)};`,
-      '',
-      '/** Write each URL in OpenAPI, llms.txt, manifest and agent card as link(route), with the path of the router. */',
-      'export const link = (route: string): string => new URL(route, BASE_URL).href;',
-    ]),
+    readPatch('javascript', 'links.ts', 'ts', { origin: toJsString(origin) }),
   tls: (): Patch =>
     cannotFix(
       'a proxy or platform in front of Node ends TLS: renew the certificate there (see nginx)',

@@ -149,14 +149,19 @@ export function toPatch(file: string, language: Language, lines: readonly string
 
 const CODE_FOLDER = new URL('./code/', import.meta.url);
 
-/** A patch whose code needs no value of a report. The code is in `code/<stack>/`, in the file `source` plus ".txt". */
+/**
+ * Reads the code of a patch from `code/<folder>/`, from the file `source` plus ".txt". In it, "{{name}}" stands for the
+ * member `name` of `literals`, which are code: values of an origin are escaped by `literals.ts` before.
+ */
 export function readPatch(
-  stack: Stack,
+  folder: Stack | 'javascript' | 'python',
   file: string,
   language: Language,
+  literals: Readonly<Record<string, string>> = {},
   source = posix.basename(file),
 ): Patch {
-  const code = readFileSync(new URL(`${stack}/${source}.txt`, CODE_FOLDER), 'utf8');
+  const template = readFileSync(new URL(`${folder}/${source}.txt`, CODE_FOLDER), 'utf8');
+  const code = template.replace(/\{\{(\w+)\}\}/g, (mark, name: string) => literals[name] ?? mark);
   return { parts: [{ file, language, code }] };
 }
 

@@ -4,6 +4,7 @@ import {
   listSoldRoutes,
   type PaidExtras,
   type Patch,
+  readPatch,
   type SoldRoute,
   toPatch,
 } from './patch.ts';
@@ -104,27 +105,13 @@ function writeRouteEntries(route: SoldRoute, syntax: RouteSyntax): string[] {
 }
 
 export const PYTHON_TOPICS = {
-  'one-price': ({ routes }: PatchValues): Patch =>
-    toPatch('prices.py', 'python', [
-      '# Prices in dollars.',
-      'PAID_ROUTES = {',
-      ...routes.map(
-        (route) =>
-          `    ${toDoubleQuoted(nameRoute(route))}: {"price": ${toDoubleQuoted(route.price)}, "network": ${toDoubleQuoted(route.network)}, "payTo": ${toDoubleQuoted(route.payTo)}},`,
-      ),
-      '}',
-      '',
-      '',
-      'def accepts(route: str) -> dict:',
-      '    """Use this for the route."""',
-      '    return {"scheme": "exact", **PAID_ROUTES[route], "price": "$" + PAID_ROUTES[route]["price"]}',
-      '',
-      '',
-      'def payment_info(route: str) -> dict:',
-      '    """Use this for the operation in /openapi.json."""',
-      '    price = {"mode": "fixed", "currency": "USD", "amount": PAID_ROUTES[route]["price"]}',
-      '    return {"price": price, "protocols": [{"x402": {}}]}',
-    ]),
+  'one-price': ({ routes }: PatchValues): Patch => {
+    const entries = routes.map(
+      (route) =>
+        `    ${toDoubleQuoted(nameRoute(route))}: {"price": ${toDoubleQuoted(route.price)}, "network": ${toDoubleQuoted(route.network)}, "payTo": ${toDoubleQuoted(route.payTo)}},`,
+    );
+    return readPatch('python', 'prices.py', 'python', { routes: entries.join('\n') });
+  },
   'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>
     toPatch(
       'recipient.py',
@@ -146,17 +133,7 @@ export const PYTHON_TOPICS = {
           ],
     ),
   'base-url': ({ origin }: PatchValues): Patch =>
-    toPatch('links.py', 'python', [
-      'import os',
-      'from urllib.parse import urljoin',
-      '',
-      `BASE_URL = os.environ.get("BASE_URL", ${toDoubleQuoted(origin)})`,
-      '',
-      '',
-      'def link(route: str) -> str:',
-      '    """Use this for each address in OpenAPI, llms.txt, manifest and agent card."""',
-      '    return urljoin(BASE_URL, route)',
-    ]),
+    readPatch('python', 'links.py', 'python', { origin: toDoubleQuoted(origin) }),
   tls: (): Patch =>
     cannotFix('a proxy in front of Python ends TLS: renew the certificate there (see nginx)'),
 };

@@ -28,7 +28,7 @@ const PROXY_COMMENT = [
 export const FASTAPI: StackPatches = {
   ...PYTHON_TOPICS,
   ...toPaidTopics(writePaidRoutes),
-  'no-store': () => readPatch('fastapi', FILE, 'python', 'no_store.py'),
+  'no-store': () => readPatch('fastapi', FILE, 'python', {}, 'no_store.py'),
   limiter: () =>
     cannotFix(
       'add the payment middleware after SlowAPIMiddleware, or limit by decorators: then its 402 comes before the limiter counts',

@@ -18,7 +18,7 @@ const FILE = 'app.py';
 export const FLASK: StackPatches = {
   ...PYTHON_TOPICS,
   ...toPaidTopics(writePaidRoutes),
-  'no-store': () => readPatch('flask', FILE, 'python', 'no_store.py'),
+  'no-store': () => readPatch('flask', FILE, 'python', {}, 'no_store.py'),
   limiter: () =>
     cannotFix(
       'limit inside Flask, by Flask-Limiter: only paid requests get through the payment middleware to it. A proxy limits: see nginx',

@@ -30,45 +30,13 @@ const MODULE = 'github.com/x402-foundation/x402/go/v2';
 export const GO: StackPatches = {
   ...toPaidTopics(writePaidRoutes),
   'no-store': ({ routes }) =>
-    toPatch('no_store.go', 'go', [
-      'package main',
-      '',
-      'import (',
-      '\t"net/http"',
-      '\t"regexp"',
-      ')',
-      '',
-      `var sold = regexp.MustCompile(${writePattern(routes)})`,
-      '',
-      '// noStore wraps the payment middleware, because its 402 has no Cache-Control.',
-      'func noStore(next http.Handler) http.Handler {',
-      '\treturn http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {',
-      '\t\tif sold.MatchString(r.URL.Path) {',
-      '\t\t\tw.Header().Set("Cache-Control", "no-store")',
-      '\t\t}',
-      '\t\tnext.ServeHTTP(w, r)',
-      '\t})',
-      '}',
-    ]),
-  'one-price': ({ routes }) =>
-    toPatch('prices.go', 'go', [
-      'package main',
-      '',
-      '// Prices in dollars. A route asks for "$" + Prices[route]; its operation in /openapi.json declares',
-      '// "x-payment-info": PaymentInfo(route).',
-      'var Prices = map[string]string{',
-      ...routes.map(
-        (route) => `\t${toDoubleQuoted(nameRoute(route))}: ${toDoubleQuoted(route.price)},`,
-      ),
-      '}',
-      '',
-      'func PaymentInfo(route string) map[string]any {',
-      '\treturn map[string]any{',
-      '\t\t"price":     map[string]any{"mode": "fixed", "currency": "USD", "amount": Prices[route]},',
-      '\t\t"protocols": []any{map[string]any{"x402": map[string]any{}}},',
-      '\t}',
-      '}',
-    ]),
+    readPatch('go', 'no_store.go', 'go', { pattern: writePattern(routes) }),
+  'one-price': ({ routes }) => {
+    const entries = routes.map(
+      (route) => `\t${toDoubleQuoted(nameRoute(route))}: ${toDoubleQuoted(route.price)},`,
+    );
+    return readPatch('go', 'prices.go', 'go', { routes: entries.join('\n') });
+  },
   'one-recipient': ({ routes: [{ payTo, network }] }) =>
     toPatch(
       'recipient.go',
@@ -89,15 +57,7 @@ export const GO: StackPatches = {
             `var PayTo = common.HexToAddress(${toDoubleQuoted(payTo)}).Hex()`,
           ],
     ),
-  'base-url': ({ origin }) =>
-    toPatch('links.go', 'go', [
-      'package main',
-      '',
-      `const baseURL = ${toDoubleQuoted(origin)}`,
-      '',
-      '// link is for each address in OpenAPI, llms.txt, manifest and agent card.',
-      'func link(route string) string { return baseURL + route }',
-    ]),
+  'base-url': ({ origin }) => readPatch('go', 'links.go', 'go', { origin: toDoubleQuoted(origin) }),
   tls: () =>
     cannotFix('a proxy in front of Go usually ends TLS: renew the certificate there (see nginx)'),
   limiter: () =>
