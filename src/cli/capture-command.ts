@@ -17,10 +17,10 @@ import { readFlags, UsageError, usageLine } from './usage.ts';
 
 /** From the strongest to the weakest. Each trim removes secrets. */
 const TRIMS: readonly TrimOptions[] = [
-  { maxTextChars: 2_000, onlyReadHeaders: true },
-  { maxTextChars: 20_000, onlyReadHeaders: true },
-  { maxTextChars: Number.POSITIVE_INFINITY, onlyReadHeaders: true },
-  { maxTextChars: Number.POSITIVE_INFINITY, onlyReadHeaders: false },
+  { maxTextChars: 2_000, dropsUnreadHeaders: true },
+  { maxTextChars: 20_000, dropsUnreadHeaders: true },
+  { maxTextChars: Number.POSITIVE_INFINITY, dropsUnreadHeaders: true },
+  { maxTextChars: Number.POSITIVE_INFINITY, dropsUnreadHeaders: false },
 ];
 
 /** Returns the exit code. Throws UsageError, and the errors of a scan. */

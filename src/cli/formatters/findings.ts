@@ -89,10 +89,10 @@ export function sortResults({ report, printed }: PrintableScan) {
   return { fail, warn, pass, causes, unevaluatedText: formatUnevaluated(causes, failedIds) };
 }
 
-export const NAMED_RULE = 'named';
+export const NAMED_PATH_RULE = 'named';
 
 /** The named path, for formats that list only faults: null if default clients can pay it. */
-export function findFaultyNamed({ named }: Findings): NamedPath | null {
+export function findFaultyNamedPath({ named }: Findings): NamedPath | null {
   return named === undefined || named.payableBy === 'default' ? null : named;
 }
 

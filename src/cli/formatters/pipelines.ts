@@ -5,16 +5,16 @@ import type { SourceLocation } from '../sources.ts';
 import { defuseCommands, escapeLinks, escapeXmlCommands, toPrintedJson } from './escapes.ts';
 import {
   type Findings,
-  findFaultyNamed,
+  findFaultyNamedPath,
   isProblem,
-  NAMED_RULE,
+  NAMED_PATH_RULE,
   type PrintedFinding,
   toFallbackLocation,
 } from './findings.ts';
 
 /**
- * Writes one workflow command for each problem, and one for the headline. A problem has a file and line if
- * `--source` names them, and else those of the pipeline.
+ * Writes one workflow command for each problem, and one for the headline. A problem has the file and line that
+ * `--source` names, or else those of the pipeline. A command needs no file, so without a pipeline it may have none.
  * https://docs.github.com/actions/reference/workflows-and-actions/workflow-commands
  */
 export function formatGithub(findings: Findings): string {
@@ -47,7 +47,7 @@ function escapeProperty(text: string): string {
 /** Writes a Code Quality report of GitLab. https://docs.gitlab.com/ci/testing/code_quality/ */
 export function formatCodeQuality(findings: Findings): string {
   const { target, items } = findings;
-  const entries = [...namedEntries(findings), ...items.filter(isProblem).map(toEntry)];
+  const entries = [...listNamedPathEntries(findings), ...items.filter(isProblem).map(toEntry)];
   return toPrintedJson(
     entries.map(({ id, identity, description, severity, location }) => {
       const { file, line } = location ?? toFallbackLocation(findings);
@@ -70,12 +70,12 @@ function toEntry({ label, text, ...finding }: PrintedFinding): QualityEntry {
   return { ...finding, description: `${label}: ${text}` };
 }
 
-function namedEntries(findings: Findings): readonly QualityEntry[] {
-  const resource = findFaultyNamed(findings);
-  if (resource === null) return [];
-  const identity = `${resource.method} ${resource.path}`;
-  const description = resource.words;
-  return [{ id: NAMED_RULE, identity, severity: 'info', location: null, description }];
+function listNamedPathEntries(findings: Findings): readonly QualityEntry[] {
+  const namedPath = findFaultyNamedPath(findings);
+  if (namedPath === null) return [];
+  const { method, path, words: description } = namedPath;
+  const identity = `${method} ${path}`;
+  return [{ id: NAMED_PATH_RULE, identity, severity: 'info', location: null, description }];
 }
 
 /**
@@ -85,7 +85,7 @@ function namedEntries(findings: Findings): readonly QualityEntry[] {
 export function formatSarif(findings: Findings): string {
   const { tool, fingerprintName, sarifProperties, rules, items } = findings;
   const ids = rules.map(({ id }) => id);
-  const namedResource = findFaultyNamed(findings);
+  const namedPath = findFaultyNamedPath(findings);
   return toPrintedJson({
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -102,7 +102,7 @@ export function formatSarif(findings: Findings): string {
                 help: { text: escapeLinks(help) },
                 properties,
               })),
-              ...(namedResource === null ? [] : [NAMED_RULE_TEXT]),
+              ...(namedPath === null ? [] : [NAMED_PATH_RULE_TEXT]),
             ],
           },
         },
@@ -119,48 +119,43 @@ export function formatSarif(findings: Findings): string {
             partialFingerprints: { [fingerprintName]: `${item.id}/${item.identity}` },
             properties: item.properties,
           })),
-          ...(namedResource === null ? [] : [toNamedResult(namedResource, findings)]),
+          ...(namedPath === null ? [] : [toNamedPathResult(namedPath, findings)]),
         ],
       },
     ],
   });
 }
 
-const NAMED_RULE_TEXT = {
-  id: NAMED_RULE,
+const NAMED_PATH_RULE_TEXT = {
+  id: NAMED_PATH_RULE,
   name: 'named-path',
-  shortDescription: { text: 'What the path answered that the command named. It moves no grade.' },
+  shortDescription: { text: 'The answer of the path that the command names. It moves no grade.' },
   help: { text: 'Guard the path with the payment middleware, or name another path.' },
 };
 
-/** A note: code scanning shows results, and no properties of a run. */
-function toNamedResult({ method, path, words }: NamedPath, findings: Findings): object {
+/** Has the level `note`, because it moves no grade. Code scanning shows results, and no properties of a run. */
+function toNamedPathResult({ method, path, words }: NamedPath, findings: Findings): object {
   return {
-    ruleId: NAMED_RULE,
+    ruleId: NAMED_PATH_RULE,
     ruleIndex: findings.rules.length,
     level: 'note',
     message: { text: escapeLinks(words) },
     locations: [{ physicalLocation: toSarifLocation(toFallbackLocation(findings)) }],
-    partialFingerprints: { [findings.fingerprintName]: `${NAMED_RULE}/${method} ${path}` },
+    partialFingerprints: { [findings.fingerprintName]: `${NAMED_PATH_RULE}/${method} ${path}` },
   };
 }
 
 /**
- * SARIF 2.1.0, section 3.29. Code scanning matches only relative URIs with files, and refuses a whole upload for one
- * address with another scheme than that of the checkout.
+ * SARIF 2.1.0, section 3.29. Code scanning matches only relative URIs with files. It refuses a whole upload if one URI
+ * has another scheme than the checkout, so colons are escaped: in a file "c:x", "c" would be a scheme.
  */
 function toSarifLocation({ file, line }: SourceLocation): object {
   const uri = file.split('/').map(encodeURIComponent).join('/');
   return { artifactLocation: { uri }, region: { startLine: line } };
 }
 
-export function formatJunit({
-  title,
-  target,
-  timestamp,
-  junitProperties,
-  items,
-}: Findings): string {
+export function formatJunit(findings: Findings): string {
+  const { title, target, timestamp, junitProperties, items } = findings;
   const count = (status: PrintedFinding['status']) =>
     items.filter((item) => item.status === status).length;
   const countAttributes = `tests="${items.length}" failures="${count('fail')}" skipped="${count('skipped')}"`;

@@ -77,9 +77,9 @@ async function startAndRun(options: PayTestOptions, cleanups: Cleanups): Promise
   const { facilitatorHost: host, facilitatorPort: port, networks, start, say } = options;
   const timing = { ...DEFAULT_TIMING, ...options.timing };
   const target = await resolveTarget(options.target);
+  // Throws if the facilitator would listen on a public address.
   await resolveOwnAddresses(host.replace(/^\[|\]$/g, ''));
-  const { silenceMs } = timing;
-  const facilitator = new TestFacilitator({ host, port, networks, silenceMs });
+  const facilitator = new TestFacilitator({ host, port, networks, silenceMs: timing.silenceMs });
   await facilitator.listen();
   cleanups.push(() => facilitator.close());
   const client = new SellerClient(target, timing.answerMs);
@@ -114,7 +114,7 @@ async function startAndRun(options: PayTestOptions, cleanups: Cleanups): Promise
   });
 }
 
-/** Throws PayTestImpossible if no route asks for a payment, or the seller does not answer. */
+/** Throws PayTestImpossible if the seller does not answer, or if the options name no route and the scans find none. */
 async function findRoutesToPay(
   options: PayTestOptions,
   target: Target,
@@ -123,14 +123,15 @@ async function findRoutesToPay(
 ): Promise<readonly SellerRoute[]> {
   const deadline = performance.now() + parts.timing.startMs;
   for (;;) {
-    if (await isListening(target)) {
+    const isUp = await isListening(target);
+    if (isUp) {
       const routes = await findRoutesOnce(options, target, parts);
       if (routes.length > 0) return routes;
-      // No route appears after the seller's start, which is over after `--start` or a request for /supported.
+      // A seller gets no routes after its start. It has started if it listens after `--start`, or asked for /supported.
       if (seller !== null || parts.facilitator.supportedCallCount > 0) break;
     }
     if (performance.now() > deadline) break;
-    await pause(seller === null && (await isListening(target)) ? FIND_AGAIN_MS : POLL_LISTENER_MS);
+    await pause(isUp ? FIND_AGAIN_MS : POLL_LISTENER_MS);
   }
   if (!(await isListening(target))) {
     throw new PayTestImpossible(`${target.origin} does not listen: start it, or use --start`);
@@ -140,6 +141,7 @@ async function findRoutesToPay(
   );
 }
 
+/** Begins with one request, because a scan of a seller that is silent would take long and find nothing. */
 async function findRoutesOnce(
   { routes, failingRoute, findRoutes }: PayTestOptions,
   target: Target,

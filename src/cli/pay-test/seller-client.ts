@@ -18,7 +18,7 @@ export type Target = {
 
 const OWN_RANGES = new Set(['loopback', 'private', 'uniqueLocal']);
 
-/** True for addresses in loopback, RFC 1918 and fc00::/7. */
+/** True for addresses in loopback, RFC 1918 and fc00::/7. An address with a zone ("fd00::1%eth0") is refused. */
 export function isOwnAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;
   return OWN_RANGES.has(ipaddr.process(address).range());
@@ -43,9 +43,9 @@ export async function resolveTarget(
     );
   }
   const hostname = url.hostname.replace(/^\[|\]$/g, '');
-  const [first, ...others] = await resolveOwnAddresses(hostname, resolveName);
+  const addresses = await resolveOwnAddresses(hostname, resolveName);
   const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
-  return { origin: url.origin, hostname, port, addresses: [first, ...others] };
+  return { origin: url.origin, hostname, port, addresses };
 }
 
 /** Throws PayTestImpossible if any address of the name is public. */

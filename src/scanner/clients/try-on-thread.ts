@@ -72,6 +72,7 @@ function prepareClients(): MakeClient {
   return async (name, needsSolana) => {
     const client = new x402Client();
     registerExactEvmScheme(client, { signer: account });
+    // `quickstart` pays on EVM networks only, as its README sets it up.
     if (needsSolana && name !== 'quickstart') {
       solanaSchemes ??= import('./solana-schemes.ts').then((module) =>
         module.createSolanaSchemes(),

@@ -43,8 +43,8 @@ export type AskMerchant = (
 const SHARED_MS = 60_000;
 const MAX_SHARED_ANSWERS = 100;
 
-/** `now` returns milliseconds of the clock that stamps answers. */
-export function createMerchantCache(now: () => number): AskMerchant {
+/** Returns a function that asks for a merchant. `now` returns milliseconds of the clock that stamps answers. */
+export function shareMerchantAnswers(now: () => number): AskMerchant {
   type SharedAnswer = { readonly atMs: number; readonly answer: ReturnType<AskMerchant> };
   const sharedAnswers = new LRUCache<string, SharedAnswer>({ max: MAX_SHARED_ANSWERS });
   return (base, address, context) => {

@@ -12,7 +12,7 @@ import {
   startDeadline,
   toFailure,
 } from './ask.ts';
-import { askBazaarListings, createMerchantCache, lookUpListings } from './bazaar.ts';
+import { askBazaarListings, lookUpListings, shareMerchantAnswers } from './bazaar.ts';
 import {
   isBazaarListings,
   isIndexRow,
@@ -33,14 +33,14 @@ import { askX402scanOrigin, askX402scanVerified } from './x402scan.ts';
 
 type OnChain = readonly OfferOnChain[];
 
-export type RefreshingStanding = Required<Omit<Standing, 'isOff' | 'onChain'>> &
-  Pick<Standing, 'onChain'> & {
-    /** Refreshes the cached list of partners if it is older than half a day. Never rejects. */
-    refreshListing(): Promise<Lookup<readonly Partner[]>>;
+export type RefreshingStanding = Standing &
+  Required<Pick<Standing, 'listings'>> & {
+    /** Refreshes the cached list of partners if half of its time in the cache is over. Never rejects. */
+    refreshPartners(): Promise<Lookup<readonly Partner[]>>;
   };
 
-/** The list of partners hardly changes. */
-const LISTING_CACHE_MS = 24 * 3_600_000;
+/** x402.org's list of partners hardly changes. */
+const PARTNERS_CACHE_MS = 24 * 3_600_000;
 const SWITCHED_OFF = { state: 'off', why: 'switched-off' } as const;
 
 /** `timeoutMs` limits each lookup of a scan, with all its sources and retries. */
@@ -53,7 +53,7 @@ export function createStanding(
   const { x402scanUrl, bazaarUrl, ecosystemUrl, rpcUrl, chainTurn } = options;
   const { userAgent, solanaRpcUrl = null, answers = createAnswerReader() } = options;
   const cache = createResponseCache(snapshots);
-  const askMerchant = createMerchantCache(() => snapshots.now());
+  const askMerchant = shareMerchantAnswers(() => snapshots.now());
   const sources = listSettlementSources(options, askMerchant);
   const shared = { userAgent, answers, findReasonNotToAsk };
   const startContext = (): RequestContext => ({ ...shared, deadline: startDeadline(timeoutMs) });
@@ -99,7 +99,7 @@ export function createStanding(
       const context = startContext();
       const [x402scan, partnerLookup] = await Promise.all([
         x402scanUrl === null ? SWITCHED_OFF : lookUpOrigin(origin, x402scanUrl, cache, context),
-        lookUpPartners(LISTING_CACHE_MS, context),
+        lookUpPartners(PARTNERS_CACHE_MS, context),
       ]);
       if (partnerLookup.state !== 'seen') return { x402scan, listing: partnerLookup };
       const data = findPartner(origin, partnerLookup.data);
@@ -119,7 +119,7 @@ export function createStanding(
             }),
           ),
     ...(rpcUrl === null && solanaRpcUrl === null ? {} : { onChain }),
-    refreshListing: () => lookUpPartners(LISTING_CACHE_MS / 2, startContext()),
+    refreshPartners: () => lookUpPartners(PARTNERS_CACHE_MS / 2, startContext()),
   };
 }
 

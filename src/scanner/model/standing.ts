@@ -24,19 +24,21 @@ export type ChainOffer = {
   readonly isKnown: boolean;
 };
 
+/** Asks indexes and chain nodes about an origin. */
 export type Standing = {
   /** True if no third party is asked. No recipients are chosen then. Default false. */
   readonly isOff?: boolean;
   /** Asks about the origin during the first wave. Resolves within its own time limit and never rejects. */
   origin(origin: Origin): Promise<{
     readonly x402scan: Lookup<IndexedOrigin>;
+    /** The origin in x402.org's list of partners. */
     readonly listing: Lookup<ListingFacts>;
   }>;
   /** Asks once the recipients are known. Resolves within its own time limit and never rejects. */
   settlements(origin: Origin, payees: readonly Payee[]): Promise<Lookup<SettlementFacts>>;
   /** Asks chain nodes about these offers. Returns nothing if no node is set or none answers. Never rejects. */
   onChain?(offers: readonly ChainOffer[]): Promise<readonly OfferOnChain[]>;
-  /** Finds the Bazaar's entries under these recipients; absent if the Bazaar is never asked. */
+  /** Finds the Bazaar's listings that pay these recipients. If absent, nobody observes the Bazaar. */
   listings?(payees: readonly Payee[], origin: Origin): Promise<Lookup<BazaarListings>>;
 };
 

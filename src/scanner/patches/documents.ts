@@ -18,6 +18,7 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
         ...new Set(listDeclaredRoutes(values).map((route) => values.origin + toOpenApiPath(route))),
       ],
     }),
+  // For a manifest whose entries have no address, or have it in an odd place.
   'manifest-entries': (values) =>
     toJsonDocument('manifest', '/.well-known/x402', {
       x402Version: 2,
@@ -61,7 +62,7 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
   }),
 };
 
-/** The routes that documents declare: without the placeholder for routes that a report may lack. */
+/** Returns the routes that documents declare: the placeholder route only if there is no other. */
 export function listDeclaredRoutes({ routes }: PatchValues): readonly PatchRoute[] {
   const known = routes.filter((route) => route !== PLACEHOLDERS.routes[0]);
   return known.length === 0 ? routes : known;

@@ -7,9 +7,10 @@ export type RoutePiece =
 
 export type RouteTemplate = readonly RoutePiece[];
 
-/** Parameters of OpenAPI ("{id}") and of routers ("{id:path}", "{id...}", ":id", "[id]", "[...id]", "*"). */
+/** Parameters of OpenAPI ("{id}") and of routers (":id", "[id]", "[...id]", "[[...id]]", "*", and REST_PATTERN). */
 const PARAMETER_PATTERN =
   /\{([^{}/]*)\}|\[{1,2}(\.\.\.)?([^[\]/]*)\]{1,2}|(?<=\/):([A-Za-z_]\w*)|\*/g;
+/** Text in braces for all further segments: "id:path", "path:id", "id...", "id*", "*id", "id+", "+id". */
 const REST_PATTERN = /(?::path|\.\.\.|\*|\+)$|^(?:\+|\*|path:)/;
 /** Characters without a special meaning in any router, middleware or configuration. */
 const PLAIN_TEXT = /^[A-Za-z0-9._~@/-]*$/;
@@ -106,7 +107,7 @@ export function toGuardedKeys(
   return methods.map((name) => `${name} ${path}`);
 }
 
-/** ROUTE stays undefined: code with an invented path would run, and leave the real route unguarded. */
+/** The patch leaves ROUTE undefined. With an invented path it would run, and leave the real route unguarded. */
 export function toUnknownRouteNote({ example }: { readonly example: string | null }): string {
   const suffix = example === null ? '' : ` behind ${example}`;
   return `<route>${suffix}: define ROUTE as your router writes it; until then, this code does not run`;

@@ -22,13 +22,10 @@ export type Recording = {
 };
 
 export function toRecording(
-  {
-    scannedAt,
-    exhausted,
-    named,
-  }: Pick<ScanReport, 'scannedAt' | 'exhausted'> & Pick<Recording, 'named'>,
+  report: Pick<ScanReport, 'scannedAt' | 'exhausted'> & Pick<Recording, 'named'>,
   observations: Observations,
 ): Recording {
+  const { scannedAt, exhausted, named } = report;
   return {
     format: RECORDING_FORMAT,
     schemaVersion: RECORDING_SCHEMA_VERSION,
@@ -74,8 +71,8 @@ function removePosts(payability: Observations['payability']): Observations['paya
 export type TrimOptions = {
   /** Bodies are cut at this length, unless they are JSON. */
   readonly maxTextChars: number;
-  /** True to remove the headers that the scanner does not read. */
-  readonly onlyReadHeaders: boolean;
+  /** True to drop the headers that are not in READ_HEADERS. */
+  readonly dropsUnreadHeaders: boolean;
 };
 
 /** Headers that a check, a parser or the prober reads. */
@@ -139,11 +136,11 @@ function isHttpData(value: object): value is HttpData {
   return 'headers' in value && 'body' in value && 'firstByteMs' in value;
 }
 
-function trimAnswer(data: HttpData, { maxTextChars, onlyReadHeaders }: TrimOptions): HttpData {
+function trimAnswer(data: HttpData, { maxTextChars, dropsUnreadHeaders }: TrimOptions): HttpData {
   const isLong = data.body.length > maxTextChars && !isJson(data.body);
   return {
     ...data,
-    headers: onlyReadHeaders
+    headers: dropsUnreadHeaders
       ? data.headers.filter(([name]) => READ_HEADERS.has(name))
       : data.headers,
     body: isLong ? data.body.slice(0, maxTextChars) : data.body,

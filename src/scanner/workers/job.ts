@@ -56,6 +56,7 @@ export type Work = {
 export type Task = {
   /** Names the task in error messages. */
   readonly name: string;
+  /** Called for each attempt when a thread is free, so that a waiting task holds no serialized input. */
   readonly work: () => Work;
   /** The processor time of the task is charged to this account. */
   readonly account: WorkAccount;
@@ -86,6 +87,7 @@ type Cost = { readonly cpuMs: number };
 export type JobResult = Cost & { readonly kind: 'done'; readonly output: unknown };
 export type JobAnswer = JobResult | (JobFailure & Cost);
 
+/** Sent by a thread during an attempt. A JobResult is not a message: the thread's function returns it. */
 export type ThreadMessage = { readonly ticket: number } & (
   | {
       /** The modules are loaded, and the function is called next. The deadline starts now. */
@@ -94,7 +96,7 @@ export type ThreadMessage = { readonly ticket: number } & (
       /** Processor time of the thread so far; null if Node cannot tell (before 23.9). */
       readonly cpu: NodeJS.CpuUsage | null;
     }
-  | { readonly kind: 'failed'; readonly failure: JobFailure; readonly cpuMs: number }
+  | (Cost & { readonly kind: 'failed'; readonly failure: JobFailure })
 );
 
 export function isThreadMessage(message: unknown): message is ThreadMessage {

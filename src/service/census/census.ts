@@ -193,7 +193,7 @@ export class Census {
       await this.#words.storeWord(host, day, result.word);
       await this.#words.planNextLook(host, day + 1);
     }
-    const { network } = look.leases;
+    const { networkOrDomain: network } = look.leases;
     await this.#judgeNetwork({ host, domain, network, isSilent: result.isSilent });
   }
 

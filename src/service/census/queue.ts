@@ -20,7 +20,7 @@ const MAX_USED_MS = 60_000;
 
 /** Chooses the next looks of this process. Remembers rejected hosts, and the time that looks took. */
 export class LookQueue {
-  /** The time at which a limit rejected the look of a host. The host then goes behind those that were due before. */
+  /** The time at which a limit rejected the look of a host. The queue sorts the host as if it became due then. */
   readonly #rejectedAtMs = new Map<string, number>();
   readonly #usedMs = new Map<string, number>();
   #day = 0;
@@ -41,7 +41,7 @@ export class LookQueue {
     for (const target of targets) this.#usedMs.set(target, (this.#usedMs.get(target) ?? 0) + ms);
   }
 
-  /** Chooses among due hosts: at most one of each domain and of each network at which the last look found a host. */
+  /** Chooses due hosts, at most one of a domain and one of a network. A host's network is that of its last look. */
   choose(due: readonly DueOrigin[], facts: QueueFacts): readonly string[] {
     const { leased, isPaidScanRunning, isWeeklyScanDue, limit } = facts;
     const busyTargets = new Set(leased);
@@ -92,8 +92,8 @@ export class LookLeases {
     this.#domain = domain;
   }
 
-  /** The /24 or /48 of the origin's first address; its registrable domain before it was resolved. */
-  get network(): string {
+  /** The first network of the origin. An origin without an address counts as a network of its own, by its domain. */
+  get networkOrDomain(): string {
     const [network = this.#domain] = this.#networks;
     return network;
   }
@@ -125,8 +125,12 @@ export class LookLeases {
 
   async #take(target: string): Promise<void> {
     const outcome = await this.#leases.take({
-      ...{ scope: [LOOK_LEASES, target], group: LOOK_LEASES, data: target },
-      ...{ limit: 1, lifetimeMs: LEASE_MS, endsWithOwner: true },
+      scope: [LOOK_LEASES, target],
+      group: LOOK_LEASES,
+      data: target,
+      limit: 1,
+      lifetimeMs: LEASE_MS,
+      endsWithOwner: true,
     });
     if (!outcome.taken) throw new LimitReached();
     this.#taken.push(outcome.lease);
@@ -137,10 +141,10 @@ export function toNetworks(addresses: readonly Address[]): readonly string[] {
   return [...new Set(addresses.map(({ address }) => toNetwork(address)))];
 }
 
-export function toDomainTarget(domain: string): string {
+function toDomainTarget(domain: string): string {
   return `domain ${domain}`;
 }
 
-export function toNetworkTarget(network: string): string {
+function toNetworkTarget(network: string): string {
   return `network ${network}`;
 }

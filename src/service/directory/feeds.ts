@@ -71,30 +71,28 @@ export function findFeedEvents(
   const events: FeedEvent[] = [
     { kind: 'first-seen', atMs: firstSeenAtMs, text: toFirstText(firstSeenAtMs, firstRow) },
   ];
-  let oldGrade = firstRow?.grade;
-  let oldPayableBy = firstRow?.payableBy;
-  for (const [index, row] of history.slice(1).entries()) {
+  for (const [index, row] of history.entries()) {
+    const before = history[index - 1];
+    if (before === undefined) continue;
     const { scannedAtMs: atMs, grade, score, checksVersion, payableBy } = row;
-    const hasNewRules = hasOtherRules(history[index], row);
-    if (grade !== oldGrade) {
-      const text = `grade ${oldGrade} → ${grade}, score ${score}, checks ${checksVersion}`;
+    const hasNewRules = hasOtherRules(before, row);
+    if (grade !== before.grade) {
+      const text = `grade ${before.grade} → ${grade}, score ${score}, checks ${checksVersion}`;
       if (hasNewRules) events.push({ kind: 'rules', atMs, text: `rules changed: ${text}` });
       else events.push({ kind: 'grade', atMs, text });
     }
-    if (!hasNewRules && oldPayableBy && payableBy !== oldPayableBy) {
-      const text = `${PAYABILITY_TEXTS[oldPayableBy]} → ${PAYABILITY_TEXTS[payableBy]}`;
+    if (!hasNewRules && payableBy !== before.payableBy) {
+      const text = `${PAYABILITY_TEXTS[before.payableBy]} → ${PAYABILITY_TEXTS[payableBy]}`;
       events.push({ kind: 'payability', atMs, text });
     }
-    oldGrade = grade;
-    oldPayableBy = payableBy;
   }
   return events.reverse().slice(0, MAX_FEED_ENTRIES);
 }
 
-/** True for a scan of the census by another catalog or program than the scan before. */
-function hasOtherRules(before: HistoryRow | undefined, row: HistoryRow): boolean {
+/** True for a scan of the census by other rules than the scan before, as in `rules_changed` of the list of changes. */
+function hasOtherRules(before: HistoryRow, row: HistoryRow): boolean {
   const isSame =
-    before?.checksVersion === row.checksVersion && before.scannerVersion === row.scannerVersion;
+    before.checksVersion === row.checksVersion && before.scannerVersion === row.scannerVersion;
   return row.paidBy === 'census' && !isSame;
 }
 

@@ -76,7 +76,7 @@ export class PurgeTimer {
 
 type ListingRefresh = {
   readonly store: Pick<Store, 'leases'>;
-  readonly standing: Pick<RefreshingStanding, 'refreshListing'>;
+  readonly standing: Pick<RefreshingStanding, 'refreshPartners'>;
   /** Called with errors for the operator. */
   onError(message: string, error: unknown): void;
 };
@@ -87,7 +87,7 @@ const REFRESH_LIFETIME_MS = 60_000;
 
 /** Only one instance asks at a time, and no scan waits for it. Never rejects, even if the store fails. */
 export async function refreshListing({ store, standing, onError }: ListingRefresh): Promise<void> {
-  const refresh = () => standing.refreshListing();
+  const refresh = () => standing.refreshPartners();
   try {
     const lookup = await unlessLimited(
       withLease(store, REFRESH_SCOPE, REFRESH_LIFETIME_MS, refresh),

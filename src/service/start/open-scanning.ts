@@ -73,7 +73,7 @@ export function openStanding(
     settlements: async (origin, payees) => (await load()).settlements(origin, payees),
     listings: async (...args) => (await load()).listings(...args),
     onChain: async (offers) => (await (await load()).onChain?.(offers)) ?? [],
-    refreshListing: async () => (await load()).refreshListing(),
+    refreshPartners: async () => (await load()).refreshPartners(),
   };
 }
 

@@ -79,7 +79,7 @@ export type InstanceStore = {
   leave(): Promise<void>;
 };
 
-/** Fixed-window counters of requests. They are not synced. A lost count admits a few more requests. */
+/** Fixed-window counters of requests. They need no sync to disk: a lost count admits a few more requests. */
 export type LimitStore = {
   /** The count includes this request. Windows begin at multiples of `windowMs` since the epoch. */
   hit(key: string, windowMs: number): Promise<WindowCount>;
@@ -116,8 +116,9 @@ type EngineParts = {
  */
 export type Store = Readonly<ReturnType<typeof storeOn>>;
 
-/** Builds a store from the shared rules over tables and the parts of its engine. */
+/** Builds a store from the parts of its engine and the shared rules: `ledgerOn` is the ledger's rules on the tables. */
 export function storeOn(engineContext: EngineContext, { sharing, ...engine }: EngineParts) {
+  // Writers of changes race for the next number, so those of one process run one at a time.
   const context = { ...engineContext, changeWriters: new PQueue({ concurrency: 1 }) };
   const { owner, isAlive, now } = context;
   const leases = leasesOn(context);

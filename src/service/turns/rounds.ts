@@ -26,7 +26,7 @@ type RoundsOptions = {
 };
 
 const TICK_MS = 1_000;
-/** Wait before a rejected task is tried again. */
+/** Wait before a failed or rejected task is tried again. */
 const RETRY_AFTER_MS = 5_000;
 
 /** Begins due tasks every second. Two tasks with the same name never run at the same time. */

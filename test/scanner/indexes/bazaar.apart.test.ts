@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import {
   askBazaarListings,
   askBazaarSettlements,
-  createMerchantCache,
+  shareMerchantAnswers,
 } from '../../../src/scanner/indexes/bazaar.ts';
 import { bazaarItem, MERCHANT_NOT_FOUND, merchant, PAY_TO } from './recorded-answers.ts';
 import { requestContext } from './request-context.ts';
@@ -25,7 +25,7 @@ afterEach(() => {
 const mockMerchant = (path = '/platform/v2/x402') =>
   nock(BAZAAR_URL).get(`${path}/discovery/merchant`).query({ payTo: PAY_TO, limit: 100 });
 const lookup = (base = BAZAAR_URL) =>
-  askBazaarSettlements(base, PAY_TO, requestContext(), createMerchantCache(Date.now));
+  askBazaarSettlements(base, PAY_TO, requestContext(), shareMerchantAnswers(Date.now));
 
 describe("the Bazaar's count for an address", () => {
   test('is the sum of the calls of all its resources, but the greatest number of payers, because resources may share payers', async () => {
@@ -160,7 +160,7 @@ describe('the Bazaar listings of a recipient', () => {
       source.url,
       PAY_TO,
       requestContext(),
-      createMerchantCache(Date.now),
+      shareMerchantAnswers(Date.now),
     );
     if (!lookup.ok) throw new Error(lookup.detail);
     return { ...lookup.value, offsets: offsets(), maxOpen };

@@ -59,7 +59,7 @@ const openPaidStanding = () => createStanding(sources(), cache, PATIENT_MS);
 
 /** Reads the partner listing into the cache, so that later lookups do not request it. */
 async function cacheListing(): Promise<void> {
-  await openPaidStanding().refreshListing();
+  await openPaidStanding().refreshPartners();
   source.forget();
 }
 

@@ -131,7 +131,7 @@ describe('the standing of an origin', () => {
       listing: switchedOff,
     });
     expect(await withoutSources.settlements(ORIGIN, [PAYEE])).toEqual(switchedOff);
-    expect(await withoutSources.refreshListing()).toEqual(switchedOff);
+    expect(await withoutSources.refreshPartners()).toEqual(switchedOff);
     expect(source.requestedPaths).toEqual([]);
   });
 });
@@ -296,13 +296,13 @@ describe('a source that hangs', () => {
 
 describe('the partner listing', () => {
   test('is read again when it is half a day old, and until then scans use the stored listing', async () => {
-    const { refreshListing, origin } = openStanding();
-    await refreshListing();
+    const { refreshPartners, origin } = openStanding();
+    await refreshPartners();
     cache.wait(11 * HOUR_MS);
-    await refreshListing();
+    await refreshPartners();
     expect(listRequests(source)).toEqual(['ecosystem']);
     cache.wait(HOUR_MS);
-    expect(await refreshListing()).toMatchObject({ state: 'seen', ageSec: 0 });
+    expect(await refreshPartners()).toMatchObject({ state: 'seen', ageSec: 0 });
     cache.wait(23 * HOUR_MS);
     expect((await origin(ORIGIN)).listing).toMatchObject({ state: 'seen', ageSec: 23 * 3_600 });
     expect(listRequests(source).filter((name) => name === 'ecosystem')).toHaveLength(2);

@@ -26,7 +26,7 @@ function setUp(refresh: () => Promise<typeof SEEN_LISTING | typeof FAILED_LISTIN
   const errors: string[] = [];
   const options = {
     store,
-    standing: { refreshListing: refresh },
+    standing: { refreshPartners: refresh },
     onError: (message: string, error: unknown) => errors.push(`${message}: ${error}`),
   };
   return { errors, run: () => refreshListing(options) };

@@ -2,7 +2,7 @@ import { readMembers } from '../../../scanner/model/json.ts';
 import type { Members } from '../judge-payment.ts';
 import type { Payment } from '../payer.ts';
 import { describeReply, isDelivery } from '../replies.ts';
-import { failIfFree, type TrialFinding } from '../result.ts';
+import type { TrialFinding } from '../result.ts';
 import { catchNoChallenge, type RouteTester } from '../route-tester.ts';
 import { UNOWNED_ADDRESS } from './wrong-payments.ts';
 
@@ -12,18 +12,14 @@ const NESTING_DEPTH = 5_000;
 
 const toBase64 = (text: string) => Buffer.from(text).toString('base64');
 
-const JSON_OF_NO_PAYMENT = toBase64('{"x402Version":2,"payload":[]}');
+/** Value of a header: base64 of JSON that is not a payment. */
+const NOT_A_PAYMENT = toBase64('{"x402Version":2,"payload":[]}');
 /** Sent in place of a payment on a route that cannot be paid. */
 const UNSIGNED_PAYLOAD: Members = {
   scheme: 'exact',
   network: 'eip155:84532',
   payload: { signature: '0x', authorization: {} },
 };
-
-/** A header that is base64 of JSON, but not a payment. */
-export function toNoPayment(version: 1 | 2): Readonly<Record<string, string>> {
-  return { [PAYMENT_HEADERS[version]]: JSON_OF_NO_PAYMENT };
-}
 
 /** T12: sends headers that hold no valid payment. Stops if the seller's process ended. */
 export async function tryBadHeaders(
@@ -53,7 +49,7 @@ export async function tryBadHeaders(
 
 type BadHeader = readonly [name: string, headers: Readonly<Record<string, string>>];
 
-/** Without a payment, the seller's version is unknown, and each request has the headers of both versions. */
+/** Without a payment, the seller's version is unknown. All requests but the last two then have both headers. */
 function listBadHeaders(payment: Payment | null): readonly BadHeader[] {
   const versions = payment === null ? ([1, 2] as const) : [payment.version];
   const toBadHeader = (name: string, value: string, inVersions = versions): BadHeader => [
@@ -67,7 +63,7 @@ function listBadHeaders(payment: Payment | null): readonly BadHeader[] {
     toBadHeader('100 KB', toBase64('x'.repeat(LONG_HEADER_CHARS)).slice(0, LONG_HEADER_CHARS)),
     toBadHeader('not base64', '%%% {} %%%'),
     toBadHeader('base64 of text that is not JSON', toBase64('no JSON')),
-    toBadHeader('JSON that is not a payment', JSON_OF_NO_PAYMENT),
+    toBadHeader('JSON that is not a payment', NOT_A_PAYMENT),
     toBadHeader(
       'deep nesting',
       toBase64(`${'['.repeat(NESTING_DEPTH)}${']'.repeat(NESTING_DEPTH)}`),
@@ -77,9 +73,10 @@ function listBadHeaders(payment: Payment | null): readonly BadHeader[] {
   ];
 }
 
+/** Writes a payment in the form of `version`. `members` are those of either version; version 1 has no `accepted`. */
 function toVersion(version: 1 | 2, members: Members): object {
   const { accepted = members, payload } = members;
-  const { scheme, network } = { scheme: 'exact', network: '', ...readMembers(accepted) };
+  const { scheme = 'exact', network = '' } = readMembers(accepted);
   return version === 1
     ? { x402Version: 1, scheme, network, payload }
     : { x402Version: 2, accepted, payload };
@@ -88,32 +85,26 @@ function toVersion(version: 1 | 2, members: Members): object {
 const FIX =
   'Deliver only after verify and settle of your facilitator accepted the payment, and turn off any mode that takes every header.';
 
-/** Findings of a seller that takes anything; none if it refuses both, because it asks another facilitator. */
-export type AnyPaymentFindings = readonly {
-  readonly id: 'T2' | 'T12';
-  readonly finding: TrialFinding;
-}[];
+type Gift = { readonly id: 'T2' | 'T12'; readonly finding: TrialFinding };
 
 /**
- * Tries a seller that delivers without asking the facilitator: a header that is not a payment, and a good payment to
- * another recipient.
+ * Sends a header that is not a payment, and a good payment to another recipient, to a seller that delivers without
+ * asking our facilitator. Returns no gift if the seller refuses both: it then asks another facilitator.
  */
-export async function tryAnyPayment(tester: RouteTester): Promise<AnyPaymentFindings> {
+export async function tryAnyPayment(tester: RouteTester): Promise<readonly Gift[]> {
   const payment = await tester.signPayment({ payTo: UNOWNED_ADDRESS });
-  const reply = await tester.request({ headers: toNoPayment(payment.version) });
+  const reply = await tester.request({
+    headers: { [PAYMENT_HEADERS[payment.version]]: NOT_A_PAYMENT },
+  });
   const { isDelivered, description } = await tester.sendPayment(payment);
-  const judge = (evidence: string) => ({ ...failIfFree(true, evidence), fix: FIX });
+  const toGift = (id: Gift['id'], name: string, reaction: string): Gift => ({
+    id,
+    finding: { status: 'fail', evidence: `${name}: ${reaction}`, isGift: true, fix: FIX },
+  });
   return [
-    ...(isDelivered
-      ? [{ id: 'T2', finding: judge(`a payment to another recipient: ${description}`) } as const]
-      : []),
+    ...(isDelivered ? [toGift('T2', 'a payment to another recipient', description)] : []),
     ...(isDelivery(reply)
-      ? [
-          {
-            id: 'T12',
-            finding: judge(`a header that is not a payment: ${describeReply(reply)}`),
-          } as const,
-        ]
+      ? [toGift('T12', 'a header that is not a payment', describeReply(reply))]
       : []),
   ];
 }

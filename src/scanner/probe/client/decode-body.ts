@@ -51,7 +51,8 @@ type DecodedBody = {
 /**
  * Returns the text of a body. Undoes at most one layer of compression, and stops after `capBytes`. A second
  * layer is a trap, because the request asked for `identity`. Text is UTF-8 unless a byte order mark or the
- * charset of Content-Type says otherwise. Invalid bytes become U+FFFD. A body with a NUL byte is not text.
+ * charset of Content-Type says otherwise. Invalid bytes become U+FFFD. A body with a NUL byte is not text. `reading`
+ * decides if more of a long body is read.
  */
 async function decodeBody(
   answer: ExchangeAnswer,
@@ -73,15 +74,14 @@ async function decodeBody(
         : 'read';
     ({ bytes, isCut, isBroken } = await inflate(decoder, bytes, capBytes, decide));
   }
-  // No check reads the text of a document that is cut: its beginning says whether it is a page.
-  const isLost = reading?.expectsJson === true && (answer.truncated || isCut || isBroken);
-  // The whole buffer is released, even if only its beginning is kept.
-  const pages = bytes;
-  if (isLost) bytes = bytes.subarray(0, OTHER_BODY_LIMIT);
+  // If a JSON document is cut, checks need only its beginning: it shows if the answer is an HTML page.
+  const isCutJson = reading?.expectsJson === true && (answer.truncated || isCut || isBroken);
+  const wholeBody = bytes;
+  if (isCutJson) bytes = bytes.subarray(0, OTHER_BODY_LIMIT);
   const charset = findCharset(answer, bytes);
   const isBinary = !charset.startsWith('utf-16') && bytes.includes(0);
   const text = isBinary ? '' : toText(bytes, charset);
-  releasePages(pages);
+  releasePages(wholeBody);
   return { text, isCut, isBinary, isBroken };
 }
 
@@ -136,6 +136,7 @@ async function inflate(
 }
 
 function createDecoder(encoding: string, bytes: Buffer): Transform | null {
+  // With these flushes, data that ends too early is no error: its beginning is the text.
   const flush = { finishFlush: constants.Z_SYNC_FLUSH };
   if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip(flush);
   if (encoding === 'br') {
@@ -182,7 +183,7 @@ export async function observeAnswer(
 ): Promise<AnswerObservation<HttpData>> {
   const decoded = await decodeBody(answer, context.capBytes, reading);
   const { text, isCut, isBinary, isBroken } = decoded;
-  // The compressed data of a body that was cut on the wire ends too early.
+  // A body that was cut at its cap counts as cut, even if its compressed data is invalid too.
   const bodyFailure = answer.bodyFailure ?? (isBroken && !answer.truncated ? 'malformed' : null);
   const members = {
     url: context.url.href,
@@ -195,7 +196,8 @@ export async function observeAnswer(
     ...(isBinary ? { binary: true } : {}),
     ...(bodyFailure === null ? {} : { bodyFailure }),
   };
-  const data = deserializeFrozen(members, true) as HttpData; // same members; a shared body is read as a string
+  // The members are those of HttpData. A shared body is decoded when it is read; `true` keeps its bytes for workers.
+  const data = deserializeFrozen(members, true) as HttpData;
   return { ok: true, data, ms: context.ms, truncated: answer.truncated || isCut || isBroken };
 }
 

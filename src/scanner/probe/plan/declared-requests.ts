@@ -11,14 +11,14 @@ import {
 } from '../../parse/openapi/openapi-path.ts';
 import type { FixedPaths } from '../first-wave.ts';
 
-/** Observations of the fixed paths and of the index, from which the plan is made. */
+/** Observations from which the plan is made. Its `openapiAlternates` have parsed YAML, those of FixedPaths do not. */
 export type FirstWave = Omit<FixedPaths, 'robots' | 'openapiAlternates'> &
   Pick<Observations, 'origin' | 'x402scan' | 'openapiAlternates'>;
 
 /**
  * The rule by which a POST is sent to the path. `sold`: always, because a document of the seller sells it.
- * `if-get-is-unpaid`: OpenAPI lists the POST without a word of payment, and an address without a method may mean GET or
- * POST. `never`: nobody sells it.
+ * `if-get-is-unpaid`: the manifest sells the path without a method, and OpenAPI has a POST that it calls neither paid
+ * nor free. `never`: nobody sells it.
  */
 export type PostRule = 'sold' | 'if-get-is-unpaid' | 'never';
 
@@ -64,7 +64,7 @@ export class DeclaredRequests {
     }
   }
 
-  /** Finds the operation that OpenAPI declares for a method of a path. */
+  /** Finds the operation that OpenAPI declares for a method of a path, with the template's query or without a query. */
   findOperation(template: string, method: string): Operation | undefined {
     const key = toTemplateKey(template);
     return (
@@ -73,7 +73,7 @@ export class DeclaredRequests {
     );
   }
 
-  /** Returns the request of the declared operation. If none is declared, fills in the template. */
+  /** Fills in the template by the operation of this method, or else of another method, or else by made-up values. */
   findRequest(template: string, method: string | null): PlannedRequest {
     const route = toBraces(template);
     // "?slug=" names a parameter and gives no value, so the operation's own example is asked for.
@@ -86,6 +86,7 @@ export class DeclaredRequests {
       .find((found) => found !== undefined);
     if (operation !== undefined) {
       const { path, madeUp } = toPlannedRequest(operation);
+      // A document that has the filled-in path as its template declares the values in it.
       return { path, template, method, madeUp: madeUp && path !== template };
     }
     if (!hasPathParameters(route)) {

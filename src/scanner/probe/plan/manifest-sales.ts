@@ -83,17 +83,18 @@ export class ManifestSales {
         ? [{ ...candidate, method, declaredPaid: true }]
         : [candidate];
     }
-    const isOpen = operations.length > 0 && operations.every(({ free }) => free);
-    if (sale === undefined && isOpen) return [candidate];
+    const isFreeInOpenApi = operations.length > 0 && operations.every(({ free }) => free);
+    if (sale === undefined && isFreeInOpenApi) return [candidate];
     if (sale === undefined && DISCOVERY_PATH.test(template)) return [];
+    // One document sells it, another calls it free: it counts as declared, but no POST is sent.
     const isDoubtful =
-      sale === 'both' || isOpen || methods.some((each) => this.#isFreeKey(each, template));
+      sale === 'both' || isFreeInOpenApi || methods.some((each) => this.#isFreeKey(each, template));
     if (isDoubtful) return [{ template, method, declaredPaid: true, post: 'never' }];
     if (method !== null) return [{ template, method, declaredPaid: true, post: 'sold' }];
     return [this.#toSaleWithoutMethod(template)];
   }
 
-  /** Such an entry sells GET and POST, except what OpenAPI calls free. */
+  /** An entry without a method sells GET and POST, except what OpenAPI calls free. */
   #toSaleWithoutMethod(template: string): ManifestSale {
     const get = this.#declared.findOperation(template, 'GET');
     const post = this.#declared.findOperation(template, 'POST');

@@ -20,7 +20,7 @@ const PAYER_LABELS: Readonly<Record<PayableState, string>> = {
   noChallenge: 'No challenge seen',
 };
 
-/** Members of `Statistics.availability`, with their labels and the colours of their shares. */
+/** Members of `Statistics.availability`, which counts one day, with the label and the colour of each share. */
 const AVAILABILITY_LABELS = [
   ['payable', 'Payable', 'pass'],
   ['notPayable', 'Not payable', 'fail'],

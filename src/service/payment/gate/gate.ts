@@ -71,7 +71,7 @@ export class PaymentGate {
     return this.#challenges.readPayment(route, headers, isHead, () => this.#refuseWhileBusy(route));
   }
 
-  /** Answers 402 to a payment that the caller refuses itself, because it cannot give the payment to `readPayment`. */
+  /** Answers 402 to a payment that its receiver refuses before `readPayment`, such as one that no header can carry. */
   toRefusal<Input>(route: PaidRoute<Input>, refusal: PaymentRefused): PaidRouteAnswer {
     return this.#challenges.toRefusal(route, refusal);
   }
@@ -120,8 +120,9 @@ export class PaymentGate {
   }
 
   async #answerPurchase<Input>(purchase: Purchase<Input>): Promise<PaidRouteAnswer> {
+    // Asks the facilitator only if recovery does not prove the signature, and never for a debtor or while busy.
     const isVerified = await this.#proofs.prove(purchase, () => this.#refuseBusyOrDebtor(purchase));
-    publishStep({ name: 'parsed' });
+    publishStep({ name: 'signature-proved' });
     for (;;) {
       if (this.#stopping.signal.aborted) throw new CallEnded('stopping');
       const outcome = await this.#tryToAnswer(purchase, isVerified);
@@ -195,7 +196,7 @@ export class PaymentGate {
     }
   }
 
-  /** True if the payer bought the answer with another payment while this call waited for its turn. */
+  /** True if the payer bought the answer by another payment while this call waited. An error ends its turn. */
   async #isBoughtSince(purchase: Purchase, { hasWaited, release }: PaidTurn): Promise<boolean> {
     if (!hasWaited) return false;
     try {
@@ -230,7 +231,7 @@ export class PaymentGate {
     });
   }
 
-  /** Throws if the process is busy or the payer has too many debts. */
+  /** Throws if the process is busy, or if debts are limited and the payer has too many. */
   async #refuseBusyOrDebtor<Input>(purchase: Purchase<Input>): Promise<void> {
     this.#refuseWhileBusy(purchase.route, purchase.input);
     if (this.#deps.isRateLimited) await refuseDebtor(this.#deps.store, purchase);

@@ -83,8 +83,7 @@ export type GateDeps = {
 
 /** The points of a paid call at which tests end the process. */
 export const PAYMENT_STEPS = [
-  // The payment's signature is proved.
-  'parsed',
+  'signature-proved',
   'claimed',
   'verified',
   'computing',
