@@ -117,9 +117,7 @@ function findMessage(payability: readonly ResourcePayability[]): string | null {
 /** Formats the cheapest offer in a dollar asset: ", from $0.01, USDC on Base". */
 function formatCheapest(resources: readonly ResourcePayability[]): string {
   const lowest = findCheapest(resources, ['signs']);
-  return lowest === null
-    ? ''
-    : `, from $${formatDollars(lowest.price.dollars)}, ${lowest.price.name}`;
+  return lowest === null ? '' : `, from ${formatPrice(lowest.price)}`;
 }
 
 /** Finds the cheapest offer with one of these verdicts; null if none is in an asset whose price is known. */
@@ -164,6 +162,16 @@ export function toOfferPrice({
     return null;
   const dollars = Number(amount) / 10 ** token.decimals;
   return { dollars, name: `${token.symbol} on ${toNetworkName(network)}` };
+}
+
+/** "$0.01, USDC on Base"; null if the asset is unknown or the amount is invalid. */
+export function formatOfferPrice(offer: Parameters<typeof toOfferPrice>[0]): string | null {
+  const price = toOfferPrice(offer);
+  return price === null ? null : formatPrice(price);
+}
+
+function formatPrice({ dollars, name }: NonNullable<ReturnType<typeof toOfferPrice>>): string {
+  return `$${formatDollars(dollars)}, ${name}`;
 }
 
 /** Formats two to six decimal places: "0.01", "0.0025", "10,000.00". */

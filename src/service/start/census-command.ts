@@ -92,7 +92,7 @@ async function runDry(config: Config, census: CensusConfig, isJson: boolean): Pr
       listings.push({ source, ...(await readListings(source, { ...options, onRequest })) });
     }
   } finally {
-    clearProgress();
+    showProgress('');
     await answers.close();
   }
   const { names } = await readExclusions(census.excludePath, config.originPolicy);
@@ -180,7 +180,7 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
     await openedCensus.imports.runDue();
     const hosts = (await findHostsWithoutWord(store)).slice(0, limit);
     const missedCount = await lookAtAll(openedCensus, hosts);
-    clearProgress();
+    showProgress('');
     const words = await Promise.all(
       hosts.map((host) => store.census.findWord(host, utcDay(store.now()))),
     );
@@ -190,7 +190,7 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
     if (missedCount > 0) console.log(`${missedCount} met a limit and are left to the service`);
     await store.instances.leave();
   } finally {
-    clearProgress();
+    showProgress('');
     await disposables.disposeAsync();
   }
 }
@@ -246,12 +246,9 @@ function toProgressBar(doneCount: number, total: number): string {
   return `[${'#'.repeat(filled)}${'.'.repeat(BAR_WIDTH - filled)}] ${doneCount} of ${total} origins`;
 }
 
+/** Replaces the line of progress. An empty text clears it. */
 function showProgress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r\u001b[K${text}`);
-}
-
-function clearProgress(): void {
-  if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
 }
 
 await runCensusCommand(process.argv.slice(2));

@@ -1,17 +1,14 @@
 import type { AnswerReader } from '../../scanner/third-parties/answer-reader.ts';
 import type { Config } from '../config/config.ts';
-import { listSoldOperations, type SoldOperation } from '../http/routes/paid/paid-catalog.ts';
+import { listSoldOperations } from '../http/routes/paid/paid-catalog.ts';
 import type { SellingOptions } from '../http/routes/paid/scan-route.ts';
-import { createPayments, type Payments, type PaymentsOptions } from '../payment/payments.ts';
+import { createPayments, type PaymentsOptions } from '../payment/payments.ts';
 import type { Facilitator, PaymentEvent } from '../payment/settle/facilitator.ts';
 import type { PaymentTerms } from '../payment/terms.ts';
 import { toPaymentTiming } from '../payment/timing.ts';
 import { type Alarm, MoneyMetrics, raiseAlarm } from './money-metrics.ts';
 
-export type OpenPayments = Payments & {
-  readonly sold: readonly SoldOperation[];
-  readonly metrics: MoneyMetrics;
-};
+export type OpenPayments = Awaited<ReturnType<typeof openPayments>>;
 
 export type OpenPaymentsOptions = SellingOptions & {
   readonly onError: (message: string, error: unknown) => void;
@@ -22,7 +19,7 @@ export type OpenPaymentsOptions = SellingOptions & {
 };
 
 /** Before `start`, the payments send no request and do not look for unfinished payments. */
-export async function openPayments(options: OpenPaymentsOptions): Promise<OpenPayments> {
+export async function openPayments(options: OpenPaymentsOptions) {
   const { config, store, scanCoordinator, onError, answers } = options;
   const { payment, baseUrl, isRateLimited, timeScale } = config;
   const terms = toPaymentTerms(config);

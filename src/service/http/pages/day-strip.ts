@@ -1,5 +1,5 @@
 import { type Availability, DAY_LETTERS, type DayWord } from '../../../scanner/model/payability.ts';
-import { type Markup, markup } from './pictures.ts';
+import { BASELINE, CELL_SIZE, type Markup, markup, SQUARE_SIZE } from './pictures.ts';
 
 /** Each word has a mark and a CSS class for its colour. With the mark, readers do not need the colour. */
 const DAY_MARKS: Readonly<Record<DayWord, { readonly mark: string; readonly state: string }>> = {
@@ -16,17 +16,12 @@ const DATED_WORDS: Readonly<Partial<Record<DayWord, string>>> = {
 };
 
 const MS_PER_DAY = 24 * 3_600_000;
-/** In pixels: a square and the gap after it. */
-const CELL_SIZE = 24;
-const SQUARE_SIZE = CELL_SIZE - 2;
 /** If a word has more dates, the text gives only their number. */
 const MAX_LISTED_DATES = 8;
 /** Two rows of 15 days fit on a phone. */
 const DAYS_PER_ROW = 15;
 /** In pixels: the width of the dates on the left. */
 const LABEL_WIDTH = 50;
-/** In pixels: from the top of a row to the baseline of its text. */
-const BASELINE = 16;
 
 /** Draws a square for each letter of `days`, the member of `Availability`. The last square is today. */
 export function drawDayStrip(days: string, nowMs: number): Markup {

@@ -1,6 +1,6 @@
-import type { PayableBy, PriceFrom } from '../../../scanner/model/payability.ts';
+import type { PayableBy } from '../../../scanner/model/payability.ts';
 import { ALL_GRADES, CATEGORIES } from '../../../scanner/model/report.ts';
-import { formatDollars, toOfferPrice } from '../../../scanner/report/answer-line.ts';
+import { formatOfferPrice } from '../../../scanner/report/answer-line.ts';
 import { toFilterText } from '../../directory/feeds.ts';
 import type { Project } from '../../directory/project.ts';
 import type { DirectoryQuery } from '../../store/context.ts';
@@ -29,9 +29,8 @@ const PAYERS: Readonly<Record<PayableBy, string>> = {
 
 /** A choice of a filter. `value` is undefined for the choice that leaves the filter out. */
 type Choice = { readonly label: string; readonly value: string | boolean | undefined };
-type FilterName = 'sort' | 'grade' | 'category' | 'verified' | 'payable';
 type Filter = {
-  readonly name: FilterName;
+  readonly name: 'sort' | 'grade' | 'category' | 'verified' | 'payable';
   readonly label: string;
   readonly choices: readonly Choice[];
 };
@@ -44,32 +43,26 @@ const SORT: Filter = {
     { label: 'Best grade', value: 'grade' },
   ],
 };
+const ANY: Choice = { label: 'Any', value: undefined };
 const GRADE: Filter = {
   name: 'grade',
   label: 'Grade',
-  choices: [{ label: 'Any', value: undefined }, ...ALL_GRADES.map(toChoice)],
+  choices: [ANY, ...ALL_GRADES.map(toChoice)],
 };
 const CATEGORY: Filter = {
   name: 'category',
   label: 'Category',
-  choices: [{ label: 'Any', value: undefined }, ...CATEGORIES.map(toChoice)],
+  choices: [ANY, ...CATEGORIES.map(toChoice)],
 };
 const OWNER: Filter = {
   name: 'verified',
   label: 'Owner',
-  choices: [
-    { label: 'Any', value: undefined },
-    { label: 'Verified', value: true },
-  ],
+  choices: [ANY, { label: 'Verified', value: true }],
 };
 const PAYABLE: Filter = {
   name: 'payable',
   label: 'Payable',
-  choices: [
-    { label: 'Any', value: undefined },
-    { label: 'Today', value: 'today' },
-    { label: 'This week', value: 'week' },
-  ],
+  choices: [ANY, { label: 'Today', value: 'today' }, { label: 'This week', value: 'week' }],
 };
 
 /** Makes the page of all listed hosts. It needs no script: each filter is a link that keeps the other filters. */
@@ -166,13 +159,7 @@ function toRow(project: Project) {
       project.displayName === project.host ? '' : cutText(project.displayName, MAX_NAME_BYTES),
     day: project.lastScannedAt.slice(0, 10),
     payers: payableBy === null ? 'no challenge seen' : PAYERS[payableBy],
-    price: formatPriceFrom(priceFrom),
+    price: priceFrom === null ? '' : (formatOfferPrice(priceFrom) ?? ''),
     squares: isChecked ? drawDaySquares(availability.days, describeDays(availability)) : null,
   };
-}
-
-/** "$0.01, USDC on Base"; an empty text if no price is known. */
-function formatPriceFrom(priceFrom: PriceFrom | null): string {
-  const price = priceFrom === null ? null : toOfferPrice(priceFrom);
-  return price === null ? '' : `$${formatDollars(price.dollars)}, ${price.name}`;
 }

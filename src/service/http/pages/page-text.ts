@@ -65,6 +65,13 @@ export function cutText(text: string, maxBytes: number): string {
   return text;
 }
 
+const MAX_CELL_BYTES = 140;
+
+/** Cuts the text of a cell of a report's tables. */
+export function cutCell(text: string): string {
+  return cutText(text, MAX_CELL_BYTES);
+}
+
 function countBytes(character: string): number {
   if ('<>&"\''.includes(character)) return MAX_ESCAPED_BYTES;
   return character > '\u007f' ? MAX_UTF8_BYTES : 1;

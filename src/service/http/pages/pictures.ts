@@ -36,6 +36,12 @@ function toText(value: MarkupValue): string {
   return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? character);
 }
 
+/** In pixels: a square of a strip and the gap after it. */
+export const CELL_SIZE = 24;
+export const SQUARE_SIZE = CELL_SIZE - 2;
+/** In pixels: from the top of a row of squares to the baseline of its text. */
+export const BASELINE = 16;
+
 const SHARE_BAR = { width: 200, height: 14 } as const;
 const STATES = ['pass', 'warn', 'fail', 'notDetermined'] as const;
 

@@ -14,7 +14,7 @@ import { toReportUrl } from '../../directory/project.ts';
 import { findGradeRank, type GradeSummary } from '../../directory/published-report.ts';
 import type { HistoryRow } from '../../store/directory.ts';
 import { describeDays, drawDayStrip } from './day-strip.ts';
-import { cutText, listCopyableRequests, toLocalScan } from './page-text.ts';
+import { cutCell, listCopyableRequests, toLocalScan } from './page-text.ts';
 import { drawGradeHistogram, type GradeCounts } from './pictures.ts';
 import {
   type SentencesById,
@@ -66,7 +66,6 @@ type ReportPageInput = {
 /** Limits keep the page small. The API's report has every row and the whole texts. */
 const MAX_ROWS = 6;
 const MAX_BRIEF_HISTORY_ROWS = 8;
-const MAX_CELL_BYTES = 140;
 
 /** Label, member of the sub-scores, key of the weight, and description. */
 const SUB_SCORES = [
@@ -118,7 +117,7 @@ export function toReportPage(input: ReportPageInput) {
     strips: toStrips(input),
     advice: (report?.advice ?? []).map((advice) => ({
       ...advice,
-      evidence: cutText(advice.evidence, MAX_CELL_BYTES),
+      evidence: cutCell(advice.evidence),
     })),
     indexed: toIndexedRows(report?.indexed ?? []),
     history: toHistorySection(input),
@@ -214,9 +213,9 @@ function toDaysSection({ availability, nowMs }: ReportPageInput) {
 function toOtherWays(ways: readonly OtherWay[], isBrief: boolean) {
   const rows = ways.slice(0, isBrief ? 1 : MAX_ROWS);
   return rows.map(({ method, path, protocol, methods }) => ({
-    resource: cutText(`${method} ${path}`, MAX_CELL_BYTES),
+    resource: cutCell(`${method} ${path}`),
     protocol,
-    methods: cutText(methods.join(', '), MAX_CELL_BYTES),
+    methods: cutCell(methods.join(', ')),
   }));
 }
 
@@ -224,11 +223,11 @@ function toIndexedRows(rows: readonly IndexedRow[]) {
   if (!isWorthShowing(rows)) return [];
   return rows.slice(0, MAX_ROWS).map((row) => ({
     index: INDEX_NAMES[row.index],
-    resource: cutText(`${row.method} ${row.resource}`, MAX_CELL_BYTES),
-    words: cutText(formatIndexedState(row), MAX_CELL_BYTES),
+    resource: cutCell(`${row.method} ${row.resource}`),
+    words: cutCell(formatIndexedState(row)),
     reasons: row.reasons.map((reason) => {
       const { fault, step } = formatIndexedReason(reason);
-      return { fault: cutText(fault, MAX_CELL_BYTES), step };
+      return { fault: cutCell(fault), step };
     }),
   }));
 }

@@ -16,9 +16,9 @@ import {
   isStack,
   writePatches,
 } from '../../../scanner/patches/write-patches.ts';
-import { formatDollars, toAnswerLine, toOfferPrice } from '../../../scanner/report/answer-line.ts';
+import { formatOfferPrice, toAnswerLine } from '../../../scanner/report/answer-line.ts';
 import { formatUnevaluated, toHeading } from '../../../scanner/report/check-phrases.ts';
-import { cutText } from './page-text.ts';
+import { cutCell, cutText } from './page-text.ts';
 
 /** For each check id, the sentences for a check that passes, fails, or is not judged. */
 export type SentencesById = ReadonlyMap<string, Sentences>;
@@ -214,13 +214,12 @@ const PARSING_CLIENT = '@x402/core';
 /** These limits keep the page small. The API's report has every offer. */
 const MAX_OFFERS = 12;
 const MAX_OFFERS_BRIEF = 3;
-const MAX_CELL_BYTES = 140;
 
 export function toPayableSection(report: ScanReport, isBrief: boolean) {
   const maxOffers = isBrief ? MAX_OFFERS_BRIEF : MAX_OFFERS;
   const clients = report.clients.filter(({ name }) => name !== PARSING_CLIENT);
   const offers = (report.payability ?? []).flatMap(({ method, path, offers }) =>
-    offers.map((offer) => ({ ...offer, resource: cutText(`${method} ${path}`, MAX_CELL_BYTES) })),
+    offers.map((offer) => ({ ...offer, resource: cutCell(`${method} ${path}`) })),
   );
   return {
     answer: toAnswerLine(report),
@@ -229,7 +228,7 @@ export function toPayableSection(report: ScanReport, isBrief: boolean) {
     parsingClient: report.clients.find(({ name }) => name === PARSING_CLIENT) ?? null,
     rows: offers.slice(0, maxOffers).map((offer) => ({
       ...offer,
-      price: writePrice(offer),
+      price: formatOfferPrice(offer),
       asset: shorten(offer.asset ?? '?'),
       network: shorten(offer.network ?? '?'),
       cells: clients.map(({ name }) => toCell(offer, name)),
@@ -243,14 +242,8 @@ function toCell({ client, verdict, words }: OfferPayability, clientName: string)
   return {
     verdict,
     ...VERDICT_TEXTS[verdict],
-    words: words === null ? null : cutText(words, MAX_CELL_BYTES),
+    words: words === null ? null : cutCell(words),
   };
-}
-
-/** "$0.01, USDC on Base"; null if the scanner does not know the asset. */
-function writePrice(offer: OfferPayability): string | null {
-  const price = toOfferPrice(offer);
-  return price === null ? null : `$${formatDollars(price.dollars)}, ${price.name}`;
 }
 
 /** "0x833589fcd6eDb…2913". A cut can split a character outside the BMP, so each half is made well-formed. */

@@ -1,7 +1,7 @@
 import { GRADES, type ScoreCost } from '../../../scanner/engine/score.ts';
 import type { CheckResult, Grade } from '../../../scanner/model/report.ts';
 import type { HistoryRow } from '../../store/directory.ts';
-import { type Markup, markup } from './pictures.ts';
+import { BASELINE, CELL_SIZE, type Markup, markup, SQUARE_SIZE } from './pictures.ts';
 
 type Waterfall = {
   readonly score: number;
@@ -126,15 +126,10 @@ const STATES = {
 type CellState = keyof typeof STATES;
 const STATE_NAMES = Object.keys(STATES) as CellState[]; // the keys of a closed record
 
-/** In pixels: a square and the gap after it. */
-const CELL_SIZE = 24;
-const SQUARE_SIZE = CELL_SIZE - 2;
 /** In pixels: the width of the times on the left. */
 const TIME_WIDTH = 44;
 /** In pixels: the height of the check ids at the top. */
 const HEAD_HEIGHT = 16;
-/** In pixels: from the top of a row to the baseline of its text. */
-const BASELINE = 16;
 
 /** Draws the results of one category in the scans of a day: each row is a scan, each column a check. */
 export function drawCheckStrip(

@@ -29,8 +29,7 @@ const AVAILABILITY_LABELS = [
 ] as const;
 
 export function toStatisticsPage(statistics: Statistics, checks: readonly CatalogCheck[]) {
-  const { days, asOf, unit, disclaimer, origins, grades, payableBy, availability, offers, prices } =
-    statistics;
+  const { origins, grades, payableBy, availability, offers, prices } = statistics;
   const titles = new Map(checks.map(({ id, title }) => [id, title]));
   const payerCounts = Object.entries(payableBy) as [PayableState, number][]; // the keys of a closed record
   const { p10, p50, p90 } = prices;
@@ -40,14 +39,13 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
     state,
   }));
   return {
+    ...statistics,
     title: 'Statistics',
     summary: 'Results of sellers, only as totals',
-    periods: STATISTICS_DAYS.map((period) => ({ days: period, isChosen: period === days })),
-    days,
-    asOf,
-    unit,
-    disclaimer,
-    origins,
+    periods: STATISTICS_DAYS.map((period) => ({
+      days: period,
+      isChosen: period === statistics.days,
+    })),
     grades: drawCountBars(
       'Grades',
       ALL_GRADES.map((grade) => ({ label: grade, count: grades[grade] })),

@@ -4,6 +4,7 @@ import { explainError } from '../../../../plugins/error-answers.ts';
 import type { CountRequest } from '../../../../plugins/rate-limit.ts';
 import { explainOneCheck } from '../../../scanner/engine/catalog/catalog.ts';
 import { type McpBackend, PAYMENT_META } from '../../../scanner/mcp/tools.ts';
+import { readMembers } from '../../../scanner/model/json.ts';
 import { nameExceededLimit } from '../../../scanner/parse/json/json.ts';
 import type { Preflight } from '../../../scanner/preflight/result.ts';
 import type { OperationId } from '../../config/revision.ts';
@@ -67,7 +68,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
         prices: { scan_origin: options.scanRoute.priceBaseUnits },
       });
       // Notifications of progress need a stream; every other answer is one JSON document.
-      const enableJsonResponse = findMeta(request.body)?.progressToken === undefined;
+      const enableJsonResponse = readMeta(request.body)['progressToken'] === undefined;
       const transport = new StreamableHTTPServerTransport({ enableJsonResponse });
       reply.raw.once('close', () => {
         void server.close();
@@ -118,9 +119,9 @@ async function refuseBatch({ body }: FastifyRequest): Promise<void> {
 async function refuseMalformedCall({ body }: FastifyRequest): Promise<void> {
   const exceededLimit = nameExceededLimit(body, findPayment(body));
   if (exceededLimit !== null) throw new InvalidRequest(`The body is ${exceededLimit}.`);
-  const { method, params } = toMessage(body);
+  const { method, params } = readMembers(body);
   if (method !== 'tools/call') return;
-  const { name, arguments: input = {}, _meta: meta = {} } = params ?? {};
+  const { name, arguments: input = {}, _meta: meta = {} } = readMembers(params);
   if (typeof name !== 'string' || !isRecord(input) || !isRecord(meta)) {
     throw new InvalidRequest(
       'The params of tools/call must have a name, which is a string; arguments and _meta must be objects.',
@@ -152,33 +153,21 @@ function createCallCounter(
     }),
   );
   return async (request, reply) => {
-    const { method, params } = toMessage(request.body);
-    const tool = params?.name;
+    const { method, params } = readMembers(request.body);
+    const { name: tool } = readMembers(params);
     if (method !== 'tools/call' || typeof tool !== 'string') return;
     await counters.get(tool)?.(request, reply);
   };
 }
 
-type JsonRpcMessage = {
-  readonly method?: unknown;
-  readonly params?: {
-    readonly name?: unknown;
-    readonly arguments?: unknown;
-    readonly _meta?: { readonly [PAYMENT_META]?: unknown; readonly progressToken?: unknown } | null;
-  } | null;
-};
-
-/** Gives access to the members that the rate limits need. The SDK validates the whole message later. */
-function toMessage(body: unknown): JsonRpcMessage {
-  return typeof body === 'object' && body !== null ? body : {};
-}
-
 function findPayment(body: unknown): unknown {
-  return findMeta(body)?.[PAYMENT_META];
+  return readMeta(body)[PAYMENT_META];
 }
 
-function findMeta(body: unknown) {
-  return toMessage(body).params?._meta;
+/** The SDK validates the whole message later. */
+function readMeta(body: unknown) {
+  const { params } = readMembers(body);
+  return readMembers(readMembers(params)['_meta']);
 }
 
 function createBackend(
