@@ -23,20 +23,10 @@ const FILE = 'server.ts';
 export const EXPRESS: StackPatches = {
   ...JAVASCRIPT_TOPICS,
   ...toPaidTopics(writePaidRoutes),
-  'no-store': ({ routes }) =>
-    toPatch(FILE, 'ts', [
-      ...writeNewApp('express'),
-      '// Put this before every other middleware, which may set the header too.',
-      `app.use([${routes.map((route) => toRouteLiteral(route, 'express')).join(', ')}], (_request, response, next) => {`,
-      '  response.writeHead = new Proxy(response.writeHead, {',
-      '    apply(writeHead, _response, head) {',
-      "      response.set('Cache-Control', 'no-store');",
-      '      return Reflect.apply(writeHead, response, head);',
-      '    },',
-      '  });',
-      '  next();',
-      '});',
-    ]),
+  'no-store': ({ routes }) => {
+    const literals = { routes: routes.map((route) => toRouteLiteral(route, 'express')).join(', ') };
+    return readPatch('express', FILE, 'ts', literals, 'no-store.ts');
+  },
   limiter: () => readPatch('express', 'limiter.ts', 'ts'),
   'own-server': () => readPatch('express', 'own-server.ts', 'ts'),
   serve: (document) => toPatch(FILE, 'ts', writeDocumentRoute(document)),

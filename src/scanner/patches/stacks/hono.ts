@@ -24,17 +24,10 @@ const FILE = 'server.ts';
 export const HONO: StackPatches = {
   ...JAVASCRIPT_TOPICS,
   ...toPaidTopics(writePaidRoutes),
-  'no-store': ({ routes }) =>
-    toPatch(FILE, 'ts', [
-      ...writeNewApp('hono'),
-      '// Put this before every other middleware, which may set the header too.',
-      `for (const route of [${routes.map((route) => toRouteLiteral(route, 'hono')).join(', ')}]) {`,
-      '  app.use(route, async (c, next) => {',
-      '    await next();',
-      "    c.header('Cache-Control', 'no-store');",
-      '  });',
-      '}',
-    ]),
+  'no-store': ({ routes }) => {
+    const literals = { routes: routes.map((route) => toRouteLiteral(route, 'hono')).join(', ') };
+    return readPatch('hono', FILE, 'ts', literals, 'no-store.ts');
+  },
   limiter: () =>
     cannotFix(
       'app.use your limiter after paymentMiddleware, which answers 402 itself: then only paid requests count',

@@ -44,20 +44,12 @@ export const NEXT: StackPatches = {
         ]),
     ),
   }),
-  'no-store': ({ routes }) =>
-    toPatch('next.config.ts', 'ts', [
-      "import type { NextConfig } from 'next';",
-      '',
-      "const headers = [{ key: 'Cache-Control', value: 'no-store' }];",
-      'const config: NextConfig = {',
-      '  async headers() {',
-      '    return [',
-      ...routes.map((route) => `      { source: ${toRouteLiteral(route, 'source')}, headers },`),
-      '    ];',
-      '  },',
-      '};',
-      'export default config;',
-    ]),
+  'no-store': ({ routes }) => {
+    const entries = routes.map(
+      (route) => `      { source: ${toRouteLiteral(route, 'source')}, headers },`,
+    );
+    return readPatch('next', 'next.config.ts', 'ts', { routes: entries.join('\n') });
+  },
   limiter: () =>
     cannotFix(
       'call your limiter first in the handler that withX402 wraps, not in proxy.ts: only paid requests run that handler',
