@@ -1,4 +1,4 @@
-import { isSameHostname, resolveSameOrigin, toOrigin } from '../../guard/origin.ts';
+import { resolveSameOrigin, toOrigin } from '../../guard/origin.ts';
 import type { ResourceSet } from '../../model/observations.ts';
 import {
   type JsonValue,
@@ -189,7 +189,6 @@ const UNCACHED_READERS = {
   },
   address: classifyAddress,
   sameOrigin: resolveInOrigin,
-  sameHostname: isSameHostname,
   schemaErrors: listSchemaErrors,
 };
 

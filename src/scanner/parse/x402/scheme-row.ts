@@ -25,13 +25,18 @@ export type Specification = {
 
 const READ_ON = '2026-11-24';
 
-export function atBlob(name: string, blob: string): Specification {
-  return { file: `specs/schemes/${name}.md`, blob, read: READ_ON };
+/** `chain` ends the name of the document: "evm" in "scheme_exact_evm.md". */
+export function atBlob(scheme: string, chain: string, blob: string): Specification {
+  return { file: toSpecificationFile(scheme, chain), blob, read: READ_ON };
 }
 
 /** Names the version by a commit, because the blob is not known. */
-export function atCommit(name: string, commit: string): Specification {
-  return { file: `specs/schemes/${name}.md`, blob: null, commit, read: READ_ON };
+export function atCommit(scheme: string, chain: string, commit: string): Specification {
+  return { file: toSpecificationFile(scheme, chain), blob: null, commit, read: READ_ON };
+}
+
+function toSpecificationFile(scheme: string, chain: string): string {
+  return `specs/schemes/${scheme}/scheme_${scheme.replaceAll('-', '_')}_${chain}.md`;
 }
 
 /**

@@ -34,7 +34,7 @@ const CLIENT_SCHEMES: readonly SchemeRow[] = [
     amount: 'price',
     methods: [EIP3009, 'permit2', 'erc7710'],
     paidMethods: [EIP3009, 'permit2'],
-    specification: atBlob('exact/scheme_exact_evm', '0204eb55adb9d39010d3835a28e1ca7036f23501'),
+    specification: atBlob('exact', 'evm', '0204eb55adb9d39010d3835a28e1ca7036f23501'),
   },
   {
     ...SVM,
@@ -45,7 +45,7 @@ const CLIENT_SCHEMES: readonly SchemeRow[] = [
     ],
     flows: ['authorization', 'upfront'],
     amount: 'price',
-    specification: atBlob('exact/scheme_exact_svm', '05f77b2b9fa8776c41f7e0e68bfd44e2ff930941'),
+    specification: atBlob('exact', 'svm', '05f77b2b9fa8776c41f7e0e68bfd44e2ff930941'),
   },
   {
     ...EVM,
@@ -53,7 +53,7 @@ const CLIENT_SCHEMES: readonly SchemeRow[] = [
     requires: [{ name: 'facilitatorAddress', form: 'address' }],
     flows: ['authorization'],
     amount: 'ceiling',
-    specification: atBlob('upto/scheme_upto_evm', '9f947c716319b017494963050991dbcd6a89938e'),
+    specification: atBlob('upto', 'evm', '9f947c716319b017494963050991dbcd6a89938e'),
   },
   {
     ...EVM,
@@ -67,10 +67,7 @@ const CLIENT_SCHEMES: readonly SchemeRow[] = [
     flows: ['authorization'],
     amount: 'ceiling',
     maxAmount: maxOfBits(128n),
-    specification: atBlob(
-      'batch-settlement/scheme_batch_settlement_evm',
-      '7d82dc2f38d27e0615c472154d7916d536c8adb8',
-    ),
+    specification: atBlob('batch-settlement', 'evm', '7d82dc2f38d27e0615c472154d7916d536c8adb8'),
   },
   {
     ...EVM,
@@ -109,10 +106,7 @@ const CLIENT_SCHEMES: readonly SchemeRow[] = [
     maxAmount: maxOfBits(120n),
     // The time of signing plus this timeout must fit into the uint48 PaymentInfo.preApprovalExpiry.
     maxTimeoutSeconds: 2 ** 47,
-    specification: atCommit(
-      'auth-capture/scheme_auth_capture_evm',
-      '3659f12c1d73cd3f29f9addbf122268fd92116d5',
-    ),
+    specification: atCommit('auth-capture', 'evm', '3659f12c1d73cd3f29f9addbf122268fd92116d5'),
   },
   {
     ...SVM,
@@ -126,7 +120,7 @@ const CLIENT_SCHEMES: readonly SchemeRow[] = [
     ],
     flows: ['escrow'],
     amount: 'ceiling',
-    specification: atCommit('upto/scheme_upto_svm', '0dcf5e9b8b98cc044dbd7fbed8e8320ebe33f546'),
+    specification: atCommit('upto', 'svm', '0dcf5e9b8b98cc044dbd7fbed8e8320ebe33f546'),
   },
 ];
 
