@@ -172,13 +172,10 @@ function readServers(
   levels: readonly ServerLevel[],
 ): Pick<Operation, 'elsewhere' | 'localServer'> & { readonly basePath: string } {
   const level = levels.find(({ declaring }) => isJsonObject(jsonList(declaring['servers'])[0]));
-  const server = selectServer(jsonList(level?.declaring['servers']), documentUrl);
-  if (server.kind === 'elsewhere') {
-    return { basePath: '', elsewhere: server.origin, localServer: null };
-  }
-  const { basePath, localIndex } = server;
+  const servers = jsonList(level?.declaring['servers']);
+  const { localIndex, ...target } = selectServer(servers, documentUrl);
   const localServer = localIndex === null ? null : `${level?.pointer ?? ''}/servers/${localIndex}`;
-  return { basePath, elsewhere: null, localServer };
+  return { ...target, localServer };
 }
 
 function readSecurity(declaring: JsonObject): readonly JsonObject[] | null {

@@ -153,15 +153,14 @@ export function hasPathParameters(template: string): boolean {
 }
 
 /** The server that gets the requests of an operation. */
-type ServerTarget =
-  /** The document's origin. `basePath` has no trailing slash. */
-  | {
-      readonly kind: 'own';
-      readonly basePath: string;
-      /** Position in `servers` of an entry that names a machine of the reader; null for other entries. */
-      readonly localIndex: number | null;
-    }
-  | { readonly kind: 'elsewhere'; readonly origin: string };
+type ServerTarget = {
+  /** Has no trailing slash. */
+  readonly basePath: string;
+  /** The origin of the server; null for the document's origin. */
+  readonly elsewhere: string | null;
+  /** Position in `servers` of an entry that names a machine of the reader; null for other entries. */
+  readonly localIndex: number | null;
+};
 
 /** `local`: the entry names a host that no buyer can reach, or the placeholder of a template. */
 type ServerEntry =
@@ -171,6 +170,7 @@ type ServerEntry =
 
 const MAX_SERVERS = 20;
 const OWN_ROOT: ServerEntry = { kind: 'own', basePath: '' };
+const OWN_TARGET: ServerTarget = { basePath: '', elsewhere: null, localIndex: null };
 
 /**
  * Selects the first server on the document's origin, or else the first public server. Servers without a public host
@@ -183,20 +183,17 @@ export function selectServer(
 ): ServerTarget {
   const entries = servers.slice(0, MAX_SERVERS).map((server) => readServer(server, documentUrl));
   const own = entries.find((entry) => entry.kind === 'own');
-  if (own !== undefined) return toOwn(own.basePath, null);
+  if (own !== undefined) return { ...OWN_TARGET, basePath: own.basePath };
   const elsewhere = entries.find((entry) => entry.kind === 'elsewhere');
   const localIndex = entries.findIndex(({ kind }) => kind === 'local');
   const local = entries[localIndex];
   // If sellers scan their own machine, a local server means that machine, whatever other servers the document names.
   const isLocalScan = isPrivateHost(new URL(documentUrl).hostname);
   if (local?.kind === 'local' && (isLocalScan || elsewhere === undefined)) {
-    return toOwn(local.basePath, isLocalScan ? null : localIndex);
+    const { basePath } = local;
+    return { ...OWN_TARGET, basePath, localIndex: isLocalScan ? null : localIndex };
   }
-  return elsewhere ?? toOwn('', null);
-}
-
-function toOwn(basePath: string, localIndex: number | null): ServerTarget {
-  return { kind: 'own', basePath, localIndex };
+  return { ...OWN_TARGET, elsewhere: elsewhere?.origin ?? null };
 }
 
 function readServer(server: JsonValue | undefined, documentUrl: string): ServerEntry {
