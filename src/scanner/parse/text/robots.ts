@@ -105,24 +105,17 @@ function isStronger(rule: Rule, other: Rule | null): boolean {
  */
 export function matchesPattern(pattern: string, path: string): boolean {
   const isAnchored = pattern.endsWith('$');
-  const end = isAnchored ? pattern.length - 1 : pattern.length;
-  let star = pattern.indexOf('*');
-  const first = pattern.slice(0, star === -1 ? end : star);
+  const [first = '', ...pieces] = (isAnchored ? pattern.slice(0, -1) : pattern).split('*');
   if (!path.startsWith(first)) return false;
-  if (star === -1) return !isAnchored || path.length === first.length;
-
+  const last = isAnchored ? pieces.pop() : undefined;
   let position = first.length;
-  for (;;) {
-    const next = pattern.indexOf('*', star + 1);
-    if (next === -1) break;
-    const piece = pattern.slice(star + 1, next);
+  for (const piece of pieces) {
     const index = path.indexOf(piece, position);
     if (index === -1) return false;
     position = index + piece.length;
-    star = next;
   }
-  const last = pattern.slice(star + 1, end);
-  if (!isAnchored) return path.indexOf(last, position) !== -1;
+  if (!isAnchored) return true;
+  if (last === undefined) return path.length === first.length;
   return path.length - last.length >= position && path.endsWith(last);
 }
 

@@ -3,17 +3,6 @@ import type { HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import { headerValue } from './http-header.ts';
 
-export type SellerStack =
-  | 'express'
-  | 'next'
-  | 'python'
-  | 'go'
-  | 'rust'
-  | 'php'
-  | 'java'
-  | 'ruby'
-  | 'dotnet';
-
 type Sign = {
   /** Name of the header that the pattern is for; null for the body of an error. */
   readonly header: string | null;
@@ -24,7 +13,7 @@ type Sign = {
  * Frameworks come before servers. A proxy (nginx, Cloudflare) is not in the table: it says nothing of what is behind it.
  * A fix that names a stack takes the name from this table.
  */
-const STACK_SIGNS: readonly (Sign & { readonly stack: SellerStack })[] = [
+const STACK_SIGNS = [
   { stack: 'next', header: 'x-powered-by', pattern: /^next\.js/i },
   { stack: 'express', header: 'x-powered-by', pattern: /^express/i },
   { stack: 'php', header: 'x-powered-by', pattern: /^php\b/i },
@@ -49,7 +38,8 @@ const STACK_SIGNS: readonly (Sign & { readonly stack: SellerStack })[] = [
     header: null,
     pattern: /^\{"timestamp":.{1,80}"status":404,"error":"Not Found"/,
   },
-];
+] as const satisfies readonly (Sign & { readonly stack: string })[];
+export type SellerStack = (typeof STACK_SIGNS)[number]['stack'];
 const MAX_STACK_CHARS = 1_024;
 
 /** Returns null if no answer shows what the seller runs. */

@@ -78,8 +78,7 @@ export function readStatedPrice(price: JsonObject): StatedPrice | null {
 
 /** Reads a member that is named for base units ("priceAtomic"); null without one. */
 export function readAtomicPrice(price: JsonObject): StatedPrice | null {
-  const value = UNIT_MEMBERS.map((name) => price[name]).find(isWhole);
-  const amount = value === undefined ? null : toDollars(value);
+  const amount = toDollars(UNIT_MEMBERS.map((name) => price[name]).find(isWhole));
   if (amount === null) return null;
   const asset = jsonText(price['asset']);
   return { dollars: null, units: { amount, asset, mayBeDollars: false } };
