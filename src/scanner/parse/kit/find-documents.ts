@@ -1,5 +1,5 @@
 import type { HttpData } from '../../model/observation.ts';
-import type { HttpObservation, OpenApiAnswer, YamlReading } from '../../model/observations.ts';
+import type { Observations, OpenApiAnswer, YamlReading } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import type { OpenApiFacts } from '../openapi/openapi.ts';
 import { findExceededLimit } from '../text/document-limits.ts';
@@ -24,11 +24,7 @@ export type OpenApiReading =
     }
   | { readonly state: 'none'; readonly evidence: string };
 
-export type OpenApiSources = {
-  readonly openapi: HttpObservation;
-  readonly openapiAlternates: readonly OpenApiAnswer[];
-  readonly soft404: HttpObservation;
-};
+export type OpenApiSources = Pick<Observations, 'openapi' | 'openapiAlternates' | 'soft404'>;
 
 type DocumentParsers<Facts> = {
   readonly document: DocumentReader;
@@ -120,11 +116,7 @@ export type ManifestReading =
     }
   | { readonly state: 'none'; readonly evidence: string };
 
-export type ManifestSources = {
-  readonly manifest: HttpObservation;
-  readonly manifestJson: HttpObservation;
-  readonly soft404: HttpObservation;
-};
+export type ManifestSources = Pick<Observations, 'manifest' | 'manifestJson' | 'soft404'>;
 
 type ManifestDocument = Extract<ManifestReading, { state: 'found' }>;
 

@@ -13,8 +13,6 @@ import {
 } from '../json/json.ts';
 import { type HeaderReading, readPaymentHeader } from './payment-header.ts';
 
-export type { HeaderReading } from './payment-header.ts';
-
 /** One entry of `accepts`, with the same names for both versions. The values are unchanged and unchecked. */
 export type Offer = {
   readonly scheme: JsonValue | undefined;

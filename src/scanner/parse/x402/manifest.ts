@@ -96,15 +96,15 @@ export function parseManifest(value: JsonValue): ManifestFacts {
   }
   return {
     shape: 'discovery-document',
-    entries: readPathEntries(document['resources']),
+    entries: Object.entries(document['resources']).flatMap(([path, details]) =>
+      toEntries(
+        path,
+        jsonObject(details),
+        `/discoveryDocument/resources/${escapePointerStep(path)}`,
+      ),
+    ),
     payTo: readPayTo(document) ?? readPayTo(value),
   };
-}
-
-function readPathEntries(resources: JsonObject): readonly ManifestEntry[] {
-  return Object.entries(resources).flatMap(([path, details]) =>
-    toEntries(path, jsonObject(details), `/discoveryDocument/resources/${escapePointerStep(path)}`),
-  );
 }
 
 function toEntries(

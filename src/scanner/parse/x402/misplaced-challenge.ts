@@ -3,7 +3,7 @@ import type { HttpData } from '../../model/observation.ts';
 import { isJsonList, isJsonObject, type JsonValue, showJson } from '../json/json.ts';
 import { headerValue } from '../text/http-header.ts';
 import { cleanText } from '../text/text.ts';
-import { type ChallengeReading, type HeaderReading, readChallenge } from './challenge.ts';
+import { type ChallengeReading, readChallenge } from './challenge.ts';
 import {
   type FoundTerms,
   findOwnTerms,
@@ -14,7 +14,7 @@ import {
   X402_HEADER,
   X402_WORD,
 } from './find-terms.ts';
-import { decodeLoosely } from './payment-header.ts';
+import { decodeLoosely, type HeaderReading } from './payment-header.ts';
 
 /** In order of precedence: the surest signs of a seller who speaks x402 come first. */
 export const MISPLACEMENTS = [

@@ -75,7 +75,7 @@ function isValidNetwork(network: JsonValue | undefined, version: 1 | 2): boolean
 
 /** A client cannot sign a number that is too large: it throws, or it cuts the number. */
 function findRangeFaults(offer: Offer, amountName: string): readonly OfferFault[] {
-  const { amount, maxTimeoutSeconds, pointer, network, scheme } = offer;
+  const { amount, maxTimeoutSeconds, network, scheme } = offer;
   const row = findSchemeRow(scheme, network);
   const namespace = findNamespace(network);
   const maxAmount =
@@ -84,37 +84,28 @@ function findRangeFaults(offer: Offer, amountName: string): readonly OfferFault[
   const faults: OfferFault[] = [];
   const units = parseAmount(amount);
   if (maxAmount !== undefined && units !== null && units > maxAmount) {
-    const why = `is too much: the most is ${maxAmount}`;
-    faults.push({ kind: 'out-of-range', pointer: `${pointer}/${amountName}`, value: amount, why });
+    faults.push(
+      toFault(offer, 'out-of-range', amountName, `is too much: the most is ${maxAmount}`),
+    );
   }
   if (typeof maxTimeoutSeconds === 'number' && maxTimeoutSeconds > maxTimeout) {
-    faults.push({
-      kind: 'out-of-range',
-      pointer: `${pointer}/maxTimeoutSeconds`,
-      value: maxTimeoutSeconds,
-      why: `is too long: the most is ${maxTimeout}`,
-    });
+    const why = `is too long: the most is ${maxTimeout}`;
+    faults.push(toFault(offer, 'out-of-range', 'maxTimeoutSeconds', why));
   }
   return faults;
 }
 
 function findAddressFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] {
-  const { network, asset, payTo, pointer } = offer;
+  const { network, asset, payTo } = offer;
   if (typeof network !== 'string' || typeof asset !== 'string' || typeof payTo !== 'string') {
     return [];
   }
   const faults: OfferFault[] = [];
-  const payToPointer = `${pointer}/payTo`;
   if (classifyAddressShape(network, payTo, 'account') === 'zero') {
-    faults.push({ kind: 'bad-recipient', pointer: payToPointer, value: payTo, why: 'is zero' });
+    faults.push(toFault(offer, 'bad-recipient', 'payTo', 'is zero'));
   }
   if (isSameAddress(payTo, asset)) {
-    faults.push({
-      kind: 'bad-recipient',
-      pointer: payToPointer,
-      value: payTo,
-      why: 'is the asset',
-    });
+    faults.push(toFault(offer, 'bad-recipient', 'payTo', 'is the asset'));
   }
   // A malformed network is the fault, not the token on it.
   const isMalformed = classifyNetwork(network, version) === 'malformed';
@@ -122,9 +113,18 @@ function findAddressFaults(offer: Offer, version: 1 | 2): readonly OfferFault[] 
   if (token !== null) {
     const [tokenNetwork, offerNetwork] = [toNetworkName(token.network), toNetworkName(network)];
     const why = `is ${token.symbol} on ${tokenNetwork} (${token.network}), not on ${offerNetwork}`;
-    faults.push({ kind: 'wrong-chain', pointer: `${pointer}/asset`, value: asset, why });
+    faults.push(toFault(offer, 'wrong-chain', 'asset', why));
   }
   return faults;
+}
+
+function toFault(
+  { pointer, entry }: Offer,
+  kind: OfferFault['kind'],
+  member: string,
+  why: string,
+): OfferFault {
+  return { kind, pointer: `${pointer}/${member}`, value: jsonObject(entry)[member], why };
 }
 
 /**

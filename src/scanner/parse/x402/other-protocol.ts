@@ -92,7 +92,9 @@ export function formatMoreSoldCount(
 }
 
 function removeSold(ways: readonly OtherWay[], sold: readonly SoldRequest[]): readonly OtherWay[] {
-  return ways.filter((way) => !sold.some((request) => isSameRequest(request, way)));
+  return ways.filter(
+    ({ method, path }) => !sold.some((other) => other.method === method && other.path === path),
+  );
 }
 
 function formatCount(remaining: readonly OtherWay[]): string | null {
@@ -100,10 +102,6 @@ function formatCount(remaining: readonly OtherWay[]): string | null {
   if (size === 0) return null;
   const protocols = [...new Set(remaining.map(({ protocol }) => protocol))].join(' and ');
   return `${size} more ${size === 1 ? 'is' : 'are'} sold over ${protocols}`;
-}
-
-function isSameRequest(left: SoldRequest, right: SoldRequest): boolean {
-  return left.method === right.method && left.path === right.path;
 }
 
 /** "GET /report over MPP: tempo, stripe" */
