@@ -153,26 +153,14 @@ function isDocument(topic: Topic): topic is DocumentTopic {
 
 type TrialTopic = 'paid-route' | 'bazaar' | 'no-store' | 'claim-payment' | 'upstream';
 
-/** Topic of the patch that fixes a failure of a trial, by the trial's id. */
+/** Topic of the patch that fixes a failure of a trial, by the trial's id. All other trials have the topic `paid-route`. */
 const TRIAL_TOPICS: Readonly<Record<string, TrialTopic>> = {
-  T1: 'paid-route',
-  T2: 'paid-route',
-  T3: 'paid-route',
-  T4: 'paid-route',
-  T5: 'paid-route',
   T6: 'upstream',
   T7: 'claim-payment',
   T8: 'claim-payment',
-  T9: 'paid-route',
-  T10: 'paid-route',
-  T11: 'paid-route',
   T12: 'upstream',
   T13: 'no-store',
-  T14: 'paid-route',
   T15: 'bazaar',
-  T16: 'paid-route',
-  T17: 'paid-route',
-  T18: 'paid-route',
 };
 
 /** Patches that accept each payment once. They claim the nonce before the handler runs; a 402 releases the claim. */
@@ -196,7 +184,7 @@ const UPSTREAM_PATCH = cannotFix(
 export type TrialPatch = { readonly topic: TrialTopic; readonly patch: Patch };
 
 export function writeTrialPatch(trialId: string, stack: Stack, values: PatchValues): TrialPatch {
-  const topic = TRIAL_TOPICS[trialId] ?? 'upstream';
+  const topic = TRIAL_TOPICS[trialId] ?? 'paid-route';
   if (topic === 'upstream') return { topic, patch: UPSTREAM_PATCH };
   if (topic === 'claim-payment') return { topic, patch: addInstallComment(CLAIM_PATCHES[stack]()) };
   return { topic, patch: writePatch(topic, stack, values).patch };
