@@ -6,7 +6,7 @@ import type {
   ResourceObservation,
   ResourceSet,
 } from '../model/observations.ts';
-import { isNoAnswer, listFirstProbes } from '../parse/x402/resource-answers.ts';
+import { findStatus, isNoAnswer, listFirstProbes } from '../parse/x402/resource-answers.ts';
 import { ACCEPT_JSON, type RequestCache } from './client/request-cache.ts';
 import type { PlannedResource } from './plan/declared-requests.ts';
 import type { Plan } from './plan/plan.ts';
@@ -39,11 +39,11 @@ function listFurtherRequests(
   probes: readonly Probe[],
   probing: ProbingOptions,
 ): readonly ResourceRequest[] {
-  const getStatus = findStatus(probes, 'GET');
+  const getStatus = findStatus({ probes }, 'GET');
   // A POST would be one more request to a resource that has asked for fewer.
   if (getStatus === 429) return [];
   const isPaidByGet = getStatus === 402;
-  const isPaidByPost = findStatus(probes, 'POST') === 402;
+  const isPaidByPost = findStatus({ probes }, 'POST') === 402;
   const isSoldByPost = post === 'sold' || (post === 'if-get-is-unpaid' && !isPaidByGet);
   const sendsPost = probing.post && method === null && isSoldByPost;
   return [
@@ -138,15 +138,10 @@ function sendAll(
   );
 }
 
-function findStatus(probes: readonly Probe[], method: Probe['method']): number | null {
-  const answer = probes.find((probe) => probe.method === method)?.answer;
-  return answer?.ok ? answer.data.status : null;
-}
-
 /** A candidate that did not answer 402 is not a paid resource. Its answer is reported and not judged. */
 export function toResourceSet(plan: Plan, resources: readonly ProbedResource[]): ResourceSet {
   const isPaid = ({ resource, probes }: ProbedResource) =>
-    resource.declaredPaid || findStatus(probes, 'GET') === 402;
+    resource.declaredPaid || findStatus({ probes }, 'GET') === 402;
   const candidates = resources.filter((resource) => !isPaid(resource));
   const notKnown = candidates.filter(
     ({ probes: [first] }) => first !== undefined && isNoAnswer(first.answer),

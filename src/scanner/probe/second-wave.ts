@@ -9,6 +9,7 @@ import type {
   LinkSet,
   PathAnswer,
 } from '../model/observations.ts';
+import { headerValues } from '../parse/text/http-header.ts';
 import { ACCEPT_JSON, type RequestCache } from './client/request-cache.ts';
 import type { PlannedResource } from './plan/declared-requests.ts';
 import type { LinkPlan, PlannedLink } from './plan/find-links.ts';
@@ -90,10 +91,8 @@ function needsGet(answer: HttpObservation): boolean {
 
 /** True for status 200 with an image type. */
 export function isImage(answer: HttpObservation & { readonly ok: true }): boolean {
-  return (
-    answer.data.status === 200 &&
-    answer.data.headers.some(([name, value]) => name === 'content-type' && /^image\//i.test(value))
-  );
+  const types = headerValues(answer.data, 'content-type');
+  return answer.data.status === 200 && types.some((type) => /^image\//i.test(type));
 }
 
 const PAGE_CAP_BYTES = 64 * 1024;

@@ -38,8 +38,11 @@ type AnswerMaker = (
   paymentHeaders?: HttpData['headers'],
 ) => HttpObservation;
 
-/** `id` is the id of the JSON-RPC request. An answer whose HTTP status is 402 already is returned unchanged. */
-export function readToolAnswer(answer: HttpObservation, id: number): ToolAnswerReading {
+/** The HTTP answer to a JSON-RPC request, and the id of the request. */
+export type McpResponse = { readonly answer: HttpObservation; readonly id: number };
+
+/** An answer whose HTTP status is 402 already is returned unchanged. */
+export function readToolAnswer({ answer, id }: McpResponse): ToolAnswerReading {
   if (!answer.ok || answer.data.status === 402) return { answer, facts: NO_FACTS };
   const response = findRpcResponse(answer.data, id);
   if (response === null) return { answer: toUnreadable(answer), facts: NO_FACTS };

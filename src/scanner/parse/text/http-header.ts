@@ -6,7 +6,7 @@ export function headerValues(answer: Pick<HttpData, 'headers'>, name: string): r
 }
 
 /** Returns the first value of a header; null if it is absent. `name` is in lower case. */
-export function headerValue(answer: HttpData, name: string): string | null {
+export function headerValue(answer: Pick<HttpData, 'headers'>, name: string): string | null {
   return headerValues(answer, name)[0] ?? null;
 }
 
@@ -23,7 +23,7 @@ export function readRetryAfterMs(
   { headers }: Pick<HttpData, 'headers'>,
   nowMs: number,
 ): number | null {
-  const value = headers.find(([name]) => name === 'retry-after')?.[1] ?? '';
+  const value = headerValue({ headers }, 'retry-after') ?? '';
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1_000;
   // Date.parse accepts nearly any text, so only a text that ends like an HTTP date is parsed.
   const dateMs = value.length <= 40 && value.endsWith(' GMT') ? Date.parse(value) : Number.NaN;

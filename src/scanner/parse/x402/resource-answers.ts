@@ -53,7 +53,7 @@ export function formatRequest(method: string, path: string): string {
 
 /** Returns the status of the first answer to a method: null without an answer, undefined without a request. */
 export function findStatus(
-  resource: ResourceObservation,
+  resource: Pick<ResourceObservation, 'probes'>,
   method: Probe['method'],
 ): number | null | undefined {
   const answer = resource.probes.find((probe) => probe.method === method)?.answer;

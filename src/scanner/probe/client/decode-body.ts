@@ -18,6 +18,7 @@ import type {
 } from '../../model/observation.ts';
 import { deserializeFrozen, MIN_SHARED_CHARS, shareBytes } from '../../parse/json/transfer.ts';
 import { OTHER_BODY_LIMIT } from '../../parse/text/document-limits.ts';
+import { headerValue, headerValues } from '../../parse/text/http-header.ts';
 import {
   type BodyDecision,
   type BodyReading,
@@ -150,7 +151,7 @@ function createDecoder(encoding: string, bytes: Buffer): Transform | null {
 function findCharset(answer: EncodedBody, bytes: Buffer): string {
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
-  const contentType = answer.headers.find(([name]) => name === 'content-type')?.[1] ?? '';
+  const contentType = headerValue(answer, 'content-type') ?? '';
   const label = /;[ \t]*charset="?([a-z0-9_:.+-]{1,40})/i.exec(contentType)?.[1] ?? 'utf-8';
   try {
     return new TextDecoder(label).encoding;
@@ -159,10 +160,9 @@ function findCharset(answer: EncodedBody, bytes: Buffer): string {
   }
 }
 
-function listEncodings({ headers }: EncodedBody): string[] {
-  return headers
-    .filter(([name]) => name === 'content-encoding')
-    .flatMap(([, value]) => value.toLowerCase().split(','))
+function listEncodings(answer: EncodedBody): string[] {
+  return headerValues(answer, 'content-encoding')
+    .flatMap((value) => value.toLowerCase().split(','))
     .map((item) => item.trim())
     .filter((encoding) => encoding !== '' && encoding !== 'identity');
 }

@@ -131,14 +131,15 @@ function readLlmsReferences(
   }));
 }
 
-function readOpenapiReferences({
-  path,
-  facts,
-}: Extract<OpenApiReading, { state: 'found' }>): readonly Reference[] {
-  const servers = facts.servers.map(({ url, pointer }) => toReference(url, `${path}#${pointer}`));
+function readOpenapiReferences(
+  openapi: Extract<OpenApiReading, { state: 'found' }>,
+): readonly Reference[] {
+  const { servers, externalDocs } = openapi.facts;
+  const toReferences = (urls: typeof servers) =>
+    urls.map(({ url, pointer }) => toReference(url, `${openapi.path}#${pointer}`));
   return [
-    ...servers.map((reference) => ({ ...reference, server: true })),
-    ...facts.externalDocs.map(({ url, pointer }) => toReference(url, `${path}#${pointer}`)),
+    ...toReferences(servers).map((reference) => ({ ...reference, server: true })),
+    ...toReferences(externalDocs),
   ];
 }
 

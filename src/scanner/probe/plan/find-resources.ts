@@ -89,12 +89,8 @@ type Context = {
 };
 
 /** Lists what the root and llms.txt name: prices before links, which rarely sell anything. */
-function listNamedCandidates({
-  wave,
-  kit,
-  declared,
-  priceLists,
-}: Context): readonly FoundRequest[] {
+function listNamedCandidates(context: Context): readonly FoundRequest[] {
+  const { wave, kit, declared, priceLists } = context;
   return [
     ...(hasPaidRoot(wave.root) ? [toCandidate(ROOT_REQUEST, 'root')] : []),
     ...priceLists

@@ -131,11 +131,7 @@ function isUnread(
   reading: DocumentReading,
 ): reading is Exclude<DocumentReading, { state: 'present' | 'soft-404' | 'html' }> {
   if (reading.state === 'absent') return reading.status >= SERVER_ERROR;
-  return (
-    reading.state === 'rate-limited' ||
-    reading.state === 'unreadable' ||
-    reading.state === 'over-limit'
-  );
+  return ['rate-limited', 'unreadable', 'over-limit'].includes(reading.state);
 }
 
 /** JSON that breaks our limits, and a text that its server does not call JSON, may hold declarations. */

@@ -10,12 +10,13 @@ import {
   jsonText,
 } from '../../parse/json/json.ts';
 import { createKit, type Kit } from '../../parse/kit/kit.ts';
-import { readToolAnswer, type ToolAnswerReading } from '../../parse/mcp-tools/tool-answer.ts';
+import type { McpResponse } from '../../parse/mcp-tools/tool-answer.ts';
 import { findRpcResponse, readToolPage, type ToolPage } from '../../parse/mcp-tools/tool-list.ts';
 import { headerValue } from '../../parse/text/http-header.ts';
 import type { RpcMessage } from '../client/client.ts';
 
-type McpResponse = { readonly answer: HttpObservation; readonly id: number };
+/** Reads the answer to `tools/call`. */
+export { readToolAnswer as readCall } from '../../parse/mcp-tools/tool-answer.ts';
 
 const LATEST_LEGACY_VERSION = '2025-11-25';
 const VERSION_FORMAT = /^\d{4}-\d{2}-\d{2}$/;
@@ -44,11 +45,6 @@ export function readInitialization({ answer, id }: McpResponse): McpEra | null {
 export function readTools({ answer, id }: McpResponse): ToolPage | null {
   const result = readResult(answer, id);
   return result === null ? null : readToolPage(result);
-}
-
-/** Reads the answer to `tools/call`. */
-export function readCall({ answer, id }: McpResponse): ToolAnswerReading {
-  return readToolAnswer(answer, id);
 }
 
 function readResult(answer: HttpObservation, id: number): JsonObject | null {

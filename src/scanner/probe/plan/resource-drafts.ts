@@ -33,17 +33,9 @@ export class ResourceDrafts {
     return this.#drafts.length;
   }
 
-  add({
-    path,
-    template,
-    madeUp,
-    source,
-    declaredPaid,
-    declaredX402,
-    post,
-    ...finding
-  }: FoundRequest): void {
-    const method = finding.method?.toUpperCase() ?? null;
+  add(found: FoundRequest): void {
+    const { path, template, madeUp, source, declaredPaid, declaredX402, post } = found;
+    const method = found.method?.toUpperCase() ?? null;
     if (method !== null && !isProbedMethod(method)) return;
     const samePath = this.#byPath.get(path) ?? [];
     const existing = samePath.find(
