@@ -100,7 +100,6 @@ function renderCheck(explanation: Explanation, seller: PatchedSeller): string {
   ].join('\n');
 }
 
-/** Explains a trial of the pay-test. */
 function renderTrial(id: TrialId, seller: PatchedSeller): string {
   const { why, fix, upstream } = EXPLANATIONS[id];
   return [

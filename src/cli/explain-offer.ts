@@ -80,7 +80,6 @@ function formatRow(row: SchemeRow): readonly string[] {
   return lines.flatMap(([label, text]) => (text === '' ? [] : [`  ${label.padEnd(13)} ${text}`]));
 }
 
-/** The first choice is the default. */
 function formatChoices([first, ...others]: readonly string[]): string {
   return [`${first} (default)`, ...others].join(', ');
 }

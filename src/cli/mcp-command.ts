@@ -149,7 +149,6 @@ function toStillRunning({ url }: Origin): ToolAnswer {
   return { value, isError: true };
 }
 
-/** Searches the directory of the service that `--service` names. Throws without that flag. */
 async function searchDirectory(service: string | null, query: DirectorySearch): Promise<object> {
   if (service === null) {
     throw new Error('Only a service has a directory. Start with mcp --service URL.');

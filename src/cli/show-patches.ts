@@ -33,7 +33,6 @@ export function showPatches(checkId: string, stack: Stack, seller: PatchedSeller
   return [`${checkId} for ${stack}. ${checkPatches.lead}`, '', ...lines].join('\n');
 }
 
-/** Formats the patch for findings of a trial of the pay-test. */
 export function showTrialPatch(trialId: TrialId, stack: Stack, seller: PatchedSeller): string {
   const { topic, patch } = writeTrialPatch(trialId, stack, choosePatchValues(trialId, seller));
   return [

@@ -153,7 +153,6 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
   --recording FILE         also prove the recording's digest and time, and judge every result again`,
 };
 
-/** The first line of a command's usage. */
 export function usageLine(command: CommandName): string {
   return USAGES[command].split('\n', 1).join('');
 }

@@ -139,7 +139,6 @@ type KeySource = {
   readonly isNamedByUser: boolean;
 };
 
-/** True for a URL, false for the name of a file. */
 function isWebAddress(location: string): boolean {
   return WEB_ADDRESS.test(location);
 }

@@ -185,7 +185,6 @@ function toState({ status, basis }: StripResult): CellState {
   return basis === 'not_determined' ? 'unknown' : status;
 }
 
-/** The x coordinate of the middle of a column. */
 function toMiddle(column: number): number {
   return TIME_WIDTH + column * CELL_SIZE + SQUARE_SIZE / 2;
 }
