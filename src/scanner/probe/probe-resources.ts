@@ -53,7 +53,6 @@ function listFurtherRequests(
   ];
 }
 
-/** A planned resource with its answers so far. */
 type ProbedResource = {
   readonly resource: PlannedResource;
   readonly probes: readonly Probe[];

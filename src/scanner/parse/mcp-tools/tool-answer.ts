@@ -96,7 +96,6 @@ function toUnreadable(answer: HttpObservation & { readonly ok: true }): HttpObse
   return { ok: false, reason: 'malformed', detail: 'no JSON-RPC answer to tools/call', ms };
 }
 
-/** Returns no header for an undefined value. */
 function encodeHeader(name: string, value: JsonValue | undefined): HttpData['headers'] {
   if (value === undefined) return [];
   return [[name, Buffer.from(JSON.stringify(value)).toString('base64')]];

@@ -35,7 +35,6 @@ export type Operation = Protocols & {
   readonly hasRequiredParameters: boolean;
   /** Security requirements of the operation, or else of the root; null if neither declares any. */
   readonly security: readonly JsonObject[] | null;
-  /** True if the operation itself declares a security requirement. */
   readonly hasOwnSecurity: boolean;
   readonly declares402: boolean;
   readonly paymentInfo: JsonObject | null;

@@ -144,7 +144,6 @@ function fixChain(offer: Offer, version: 1 | 2): string {
   return fixes.length === 0 ? `offer ${token.symbol} on its own network` : fixes.join(', or ');
 }
 
-/** Finds a known token of any network by its address. */
 function findTokenByAddress({ asset }: Offer): KnownAsset | null {
   if (typeof asset !== 'string') return null;
   const address = asset.toLowerCase();

@@ -34,7 +34,6 @@ const OTHER_LIST_MEMBER =
 /** Lists whose entries are sold, whatever stands in them: the name says so. */
 const SOLD_LIST_MEMBER =
   /^(?:apis|(?:paid|priced|payable)[-_]?(?:endpoint|route|path|resource|api|operation)s)$/i;
-/** Lists of what is not sold. */
 const FREE_LIST_MEMBER = /free|unpaid/i;
 const ADDRESS_MEMBERS = ['resource', 'url'];
 const ODD_ADDRESS_MEMBERS = ['path', 'endpoint', 'route', 'uri', 'resource_url', 'resourceUrl'];

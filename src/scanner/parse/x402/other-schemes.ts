@@ -109,7 +109,6 @@ function toExactRow(
   };
 }
 
-/** Makes a row that has no rules. */
 function toNamedRow(
   namespace: Namespace,
   specification: Specification | null,

@@ -106,7 +106,6 @@ export class ManifestSales {
   }
 }
 
-/** True if the operation declares a price above 0. */
 function statesPrice({ priceSign }: Operation): boolean {
   return priceSign === 'positive';
 }

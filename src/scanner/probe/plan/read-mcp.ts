@@ -85,7 +85,6 @@ const USUAL_PATH = '/mcp';
 const MAX_ENDPOINTS = 3;
 const MAX_DEPTH = 4;
 const MAX_VALUES = 2_000;
-/** Matches a path whose last segment is `mcp`. */
 const MCP_PATH = /(?:^|\/)mcp\/?$/i;
 
 /** Returns paths on this origin, the likeliest first. */
