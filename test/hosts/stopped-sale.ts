@@ -66,7 +66,7 @@ export type PlayedSale = {
 
 /** Every failpoint in turn; the rest is left to the dice. */
 export function drawSale(dice: Dice, run: number): StoppedSale {
-  const failpoint = PAYMENT_STEPS[run % PAYMENT_STEPS.length] ?? 'signature-proved';
+  const failpoint = PAYMENT_STEPS[run % PAYMENT_STEPS.length] ?? 'parsed';
   const round = Math.floor(run / PAYMENT_STEPS.length);
   const drawn: StoppedSale = {
     failpoint,

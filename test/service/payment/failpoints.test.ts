@@ -33,21 +33,19 @@ describe('a failpoint', () => {
   });
 
   test('that does not exist is refused, and the message lists the existing failpoints', () => {
-    expect(() => arm('nowhere')).toThrow(/signature-proved, claimed, verified/);
+    expect(() => arm('nowhere')).toThrow(/parsed, claimed, verified/);
   });
 
   test('kills the process when the process passes it', () => {
-    expect(runWith('computed', ['claimed', 'computed', 'signature-proved'])).toEqual({
+    expect(runWith('computed', ['claimed', 'computed', 'parsed'])).toEqual({
       passed: ['claimed'],
       signal: 'SIGKILL',
     });
   });
 
   test('can be armed as the nth passing of any failpoint', () => {
-    expect(
-      runWith('any:3', ['signature-proved', 'signature-proved', 'claimed', 'verified']),
-    ).toEqual({
-      passed: ['signature-proved', 'signature-proved'],
+    expect(runWith('any:3', ['parsed', 'parsed', 'claimed', 'verified'])).toEqual({
+      passed: ['parsed', 'parsed'],
       signal: 'SIGKILL',
     });
   });

@@ -122,7 +122,7 @@ export class PaymentGate {
   async #answerPurchase<Input>(purchase: Purchase<Input>): Promise<PaidRouteAnswer> {
     // Asks the facilitator only if recovery does not prove the signature, and never for a debtor or while busy.
     const isVerified = await this.#proofs.prove(purchase, () => this.#refuseBusyOrDebtor(purchase));
-    publishStep({ name: 'signature-proved' });
+    publishStep({ name: 'parsed' });
     for (;;) {
       if (this.#stopping.signal.aborted) throw new CallEnded('stopping');
       const outcome = await this.#tryToAnswer(purchase, isVerified);

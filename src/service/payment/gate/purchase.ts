@@ -83,7 +83,7 @@ export type GateDeps = {
 
 /** The points of a paid call at which tests end the process. */
 export const PAYMENT_STEPS = [
-  'signature-proved',
+  'parsed',
   'claimed',
   'verified',
   'computing',
