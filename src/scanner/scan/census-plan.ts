@@ -8,6 +8,8 @@ import type { CensusInstructions } from './scanner.ts';
 type RobotsModule = typeof import('../parse/text/robots.ts');
 const ROBOTS: WorkModule<RobotsModule> = new URL('../parse/text/robots.ts', import.meta.url);
 const OK = 200;
+const TOO_MANY_REQUESTS = 429;
+const MIN_SERVER_ERROR = 500;
 
 /**
  * Anybody may put a row into an index. Listed resources are therefore candidates by GET, after what the origin declares:
@@ -16,7 +18,7 @@ const OK = 200;
 export async function planForCensus(
   plan: Plan,
   { origin, robots }: Pick<Observations, 'origin' | 'robots'>,
-  { listed, robotsAgent }: CensusInstructions,
+  { listed, robotsAgent, lastAllowed }: CensusInstructions,
   work: ScanWork,
 ): Promise<Plan> {
   const planned = new Set(plan.resources.map(({ path }) => path));
@@ -30,7 +32,9 @@ export async function planForCensus(
     .filter(({ method, path }) => method === 'POST' && !mayGetPost(path))
     .map(({ method, path }) => ({ method, template: path, source: 'index' as const }));
   const paths = resources.map(({ path }) => path);
-  const allowed = await readAllowed(robots, { agent: robotsAgent, paths }, work);
+  const allowed = isUnavailable(robots)
+    ? paths.map((path) => lastAllowed[path] ?? false)
+    : await readAllowed(robots, { agent: robotsAgent, paths }, work);
   return {
     ...plan,
     resources: resources.filter((_, index) => allowed?.[index] ?? true),
@@ -51,9 +55,16 @@ function toCandidate(originUrl: string, path: string): PlannedResource {
   };
 }
 
+/** True if this answer says nothing about robots.txt, so that what was read before stands (RFC 9309, 2.3.1.4). */
+export function isUnavailable(robots: HttpObservation): boolean {
+  // A redirect that is not followed is an answer.
+  if (!robots.ok) return robots.reason !== 'redirect-loop' && robots.reason !== 'redirect-refused';
+  return robots.data.status === TOO_MANY_REQUESTS || robots.data.status >= MIN_SERVER_ERROR;
+}
+
 /**
- * Tells for each path if robots.txt allows it. Returns null if robots.txt does not exist (which allows all paths, RFC
- * 9309, 2.3.1), cannot be read, or did not arrive. The look before a scan tests the last itself.
+ * Tells for each path if robots.txt allows it. Returns null if robots.txt does not exist, which allows all paths (RFC
+ * 9309, 2.3.1), or cannot be read. Callers test `isUnavailable` first.
  */
 export async function readAllowed(
   robots: HttpObservation,

@@ -22,6 +22,8 @@ export type CensusInstructions = {
   readonly listed: readonly CensusResource[];
   /** The name of the census in robots.txt. */
   readonly robotsAgent: string;
+  /** By path: true if the robots.txt that was read last allows it. Stands if the scan cannot read robots.txt. */
+  readonly lastAllowed: Readonly<Record<string, boolean>>;
   /** Called right before each request of the scan. If it rejects, the scan sends no request and rejects. */
   readonly beforeRequest: () => Promise<void>;
 };

@@ -4,7 +4,7 @@ import type { Origin } from '../../scanner/guard/origin.ts';
 import type { HttpObservation } from '../../scanner/model/observations.ts';
 import { readRetryAfterMs } from '../../scanner/parse/text/http-header.ts';
 import type { PreflightEngine } from '../../scanner/preflight/judge-challenge.ts';
-import { readAllowed } from '../../scanner/scan/census-plan.ts';
+import { isUnavailable, readAllowed } from '../../scanner/scan/census-plan.ts';
 import type { CensusResource } from '../../scanner/scan/scanner.ts';
 import { toSign } from '../scans/day-word.ts';
 import { askResource, TOO_MANY_REQUESTS } from '../turns/ask-resources.ts';
@@ -55,7 +55,6 @@ const ROBOTS_REQUEST = {
   timeoutMs: 10_000,
 } as const;
 const BUSY_STATUSES: ReadonlySet<number> = new Set([TOO_MANY_REQUESTS, 503]);
-const MIN_SERVER_ERROR = 500;
 const NO_ADDRESS: AskListedResult = {
   signs: [{ status: null, reason: 'dns', payableBy: null }],
   ...{ allowed: null, isRobotsSilent: false, restMs: null },
@@ -83,7 +82,7 @@ async function ask(
     const robots = await client.request({ ...ROBOTS_REQUEST, origin });
     waitsMs.push(...readWait(robots));
     // A rate-limited origin gets no further request today.
-    isRobotsSilent = isSilent(robots);
+    isRobotsSilent = !robots.ok && isUnavailable(robots);
     const restMs = findLongest([0, ...waitsMs]); // not null, which would say that robots.txt was read
     if (isRateLimited(robots)) return { signs, allowed, isRobotsSilent, restMs };
     allowed = await readRobots(robots, robotsPaths, engine);
@@ -104,18 +103,13 @@ async function ask(
   return { signs, allowed, isRobotsSilent, restMs: findLongest(waitsMs) };
 }
 
-/** A redirect that is not followed is an answer. */
-function isSilent(robots: HttpObservation): boolean {
-  return !robots.ok && robots.reason !== 'redirect-loop' && robots.reason !== 'redirect-refused';
-}
-
 /** Null after a 5xx or no answer. Without a file, robots.txt allows every path (RFC 9309, 2.3.1.3). */
 async function readRobots(
   robots: HttpObservation,
   paths: readonly string[],
   { pool }: PreflightEngine,
 ): Promise<AllowedPaths | null> {
-  if (isSilent(robots) || (robots.ok && robots.data.status >= MIN_SERVER_ERROR)) return null;
+  if (isUnavailable(robots)) return null;
   const work = { pool, account: pool.openScan() };
   const allowed = await readAllowed(robots, { agent: ROBOTS_AGENT, paths }, work);
   return Object.fromEntries(paths.map((path, index) => [path, allowed?.[index] ?? true]));

@@ -173,7 +173,7 @@ export class CensusLook {
       return { ...NOT_CHECKED, ...facts, word, isSilent };
     }
     await this.#markBegun();
-    const scan = await this.#runScan(client);
+    const scan = await this.#runScan(client, allowed);
     const scanFacts = { ...facts, signs: [], isSilent: !scan.reached, scan };
     const word = scan.dayWord;
     const sellsNothing =
@@ -193,7 +193,7 @@ export class CensusLook {
    * Rejects with HostLeft if the owner leaves during the scan, with Saturated if somebody pays for a scan of the host,
    * and with LimitReached at midnight.
    */
-  async #runScan(client: TurnClient): Promise<FinishedScan> {
+  async #runScan(client: TurnClient, lastAllowed: AllowedPaths): Promise<FinishedScan> {
     const { scanCoordinator, scanner } = this.#options;
     const ending = new AbortController();
     const beforeRequest = async () => {
@@ -212,7 +212,7 @@ export class CensusLook {
     const timer = setInterval(endEarly, WISH_INTERVAL_MS).unref();
     const { candidates, resources } = this.#listing;
     const listed = [...resources, ...candidates];
-    const census = { listed, robotsAgent: ROBOTS_AGENT, beforeRequest };
+    const census = { listed, robotsAgent: ROBOTS_AGENT, lastAllowed, beforeRequest };
     const censusScanner: Pick<Scanner, 'scan'> = {
       scan(scanned, { signal, ...options } = {}) {
         const signals = [ending.signal, ...(signal ? [signal] : [])];

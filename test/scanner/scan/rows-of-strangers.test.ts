@@ -11,10 +11,14 @@ const get = (path: string): CensusResource => ({ method: 'GET', path });
 const post = (path: string): CensusResource => ({ method: 'POST', path });
 
 /** Scans a seller as the census does, with rows of indexes. */
-async function scanForCensus(listed: readonly CensusResource[]) {
+async function scanForCensus(
+  listed: readonly CensusResource[],
+  robots: { readonly status?: number; readonly lastAllowed?: Record<string, boolean> } = {},
+) {
   await using seller = await startCraftedSeller({
     answers: {
       '/fails': { status: 503, body: {} },
+      ...(robots.status && { '/robots.txt': { status: robots.status, body: 'no' } }),
       '/other-till': { status: 402, headers: {}, body: { error: 'Pay by invoice.' } },
     },
   });
@@ -22,7 +26,8 @@ async function scanForCensus(listed: readonly CensusResource[]) {
   const beforeRequest = async () => {
     requestCount += 1;
   };
-  const census = { listed, robotsAgent: 'x402-conformance-scanner', beforeRequest };
+  const { lastAllowed = {} } = robots;
+  const census = { listed, robotsAgent: 'x402-conformance-scanner', lastAllowed, beforeRequest };
   const outcome = await engine.scan(seller.url, NEWER_VERSION, {}, { census });
   const posts = seller.requests.filter(({ method }) => method === 'POST').map(({ path }) => path);
   const requests = seller.requests.map(({ method, path }) => `${method} ${path}`);
@@ -54,4 +59,23 @@ test('a row of an index is requested by GET, after what the seller sells', async
   expect(requests).toContain('GET /gone-1');
   expect(requests).toContain('GET /gone-2');
   expect(requests.indexOf('GET /gone-1')).toBeGreaterThan(requests.indexOf('GET /weather'));
+});
+
+test.each([500, 503, 429])(
+  'a scan whose robots.txt answers %i requests only what the last one allowed',
+  async (status) => {
+    const { requests } = await scanForCensus([get('/listed'), get('/refused')], {
+      ...{ status, lastAllowed: { '/listed': true, '/refused': false } },
+    });
+    expect(requests).toContain('GET /listed');
+    expect(requests).not.toContain('GET /refused');
+    expect(requests).not.toContain('POST /summaries');
+  },
+);
+
+test('a robots.txt that does not exist allows every path, whatever the last one allowed', async () => {
+  const { requests } = await scanForCensus([get('/listed')], {
+    ...{ status: 404, lastAllowed: { '/listed': false } },
+  });
+  expect(requests).toEqual(expect.arrayContaining(['GET /listed', 'POST /summaries']));
 });
