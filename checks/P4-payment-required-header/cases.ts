@@ -106,6 +106,18 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
+    name: 'the body repeats one offer in place of the other offer of the header',
+    seen: withBody(
+      challengeV2({ accepts: [offer(), offer()] }),
+      challengeV2({ accepts: [offer(), offer({ amount: '2' })] }),
+    ),
+    expect: {
+      status: 'warn',
+      outcome: 'differs',
+      evidence: ['only the header asks for "2"', '/accepts/1'],
+    },
+  },
+  {
     name: 'header and body share one offer, and each has one of its own',
     seen: withBody(
       challengeV2({ accepts: [offer(), offer({ amount: '1' })] }),

@@ -35,6 +35,10 @@ export function findChallengeDifference(
     const text = `${header.offers.length} offers, ${body.offers.length} in the body`;
     return { inTerms: false, text };
   }
+  if (headerOnly !== undefined) {
+    const text = `only the header asks for ${formatTerms(headerOnly)} (${headerOnly.pointer})`;
+    return { inTerms: false, text };
+  }
   // Only common members are compared, so these two are left out of one side.
   const { error: _, accepts: __, ...bodyMembers } = body.value;
   const pointer =
