@@ -145,6 +145,24 @@ const casesOfBothVersions: readonly CheckCase[] = [
     expect: { status: 'fail', outcome: 'limits', evidence: ['over 1 s of CPU'] },
   },
   {
+    name: 'no application runs at the name, and the hosting platform answers',
+    seen: {
+      soft404: answer(404, 'The page could not be found', {
+        'x-vercel-error': 'DEPLOYMENT_NOT_FOUND',
+      }),
+      resources: resources([], { looked: ['GET /: 404'] }),
+    },
+    expect: { status: 'fail', outcome: 'no-application', evidence: ['(Vercel)', 'GET /: 404'] },
+  },
+  {
+    name: 'a login answers every path, the root and a random one too',
+    seen: {
+      soft404: html(401, '<title>Log in</title>'),
+      resources: resources([], { looked: ['GET /: 401'] }),
+    },
+    expect: { status: 'fail', outcome: 'closed', evidence: ['every path answers 401'] },
+  },
+  {
     name: 'the seller sells only by PUT, PATCH and DELETE',
     seen: { resources: resources([], { otherMethods: 3 }) },
     expect: { status: 'warn', outcome: 'other-methods', evidence: ['3 paid operations'] },

@@ -106,7 +106,7 @@ export const DOCUMENT_ORIGINS: readonly FarmOrigin[] = [
   seller('sends 2 MiB in another charset', 'S1 fail not-json', () =>
     everywhere(plain(Buffer.alloc(OPENAPI_BYTES, 0x81), 'application/json; charset=shift_jis')),
   ),
-  seller('names a service inside wherever it can', 'S1 warn no-guidance', ({ internalHost }) =>
+  seller('names a service inside wherever it can', 'S1 warn external-path', ({ internalHost }) =>
     named(internalHost),
   ),
   seller('repeats the path of any page in a page of 2 MiB', 'S1 fail soft-404', () => ({

@@ -50,7 +50,7 @@ type CheckPageInput = {
 const LAST_SECTIONS: ReadonlySet<string> = new Set(['Source', 'History']);
 
 export function toCheckPage({ explanation, categoryLabel, statistics, days }: CheckPageInput) {
-  const { id, title, severity, impl, says, outcomes } = explanation;
+  const { id, title, severity, impl, says } = explanation;
   const phrase = toHeading(title);
   // The page prints this HTML unescaped. A README of ours holds no text of an origin.
   const sections = explanation.sections.map((section) => ({
@@ -68,7 +68,6 @@ export function toCheckPage({ explanation, categoryLabel, statistics, days }: Ch
     categoryLabel,
     impl,
     says,
-    outcomes,
     resultsText: statistics === null ? null : describeResults(statistics, days),
     sections: sections.filter(({ heading }) => !LAST_SECTIONS.has(heading)),
     lastSections: sections.filter(({ heading }) => LAST_SECTIONS.has(heading)),
