@@ -263,5 +263,7 @@ const PARSERS = {
 
 /** Returns a reader of this file as a parser, which a worker can import. */
 export function toIndexParser<Name extends keyof typeof PARSERS>(exportName: Name) {
-  return { module: import.meta.url, exportName, parse: PARSERS[exportName] };
+  // In the npm package, `import.meta.url` alone would be the bundle that has this file.
+  const module = new URL('./index-answers.ts', import.meta.url).href;
+  return { module, exportName, parse: PARSERS[exportName] };
 }
