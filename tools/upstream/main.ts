@@ -9,8 +9,7 @@ import { parseArgs } from 'node:util';
 import { defuseCommands } from '../../src/cli/formatters/escapes.ts';
 import { cleanText } from '../../src/scanner/parse/text/text.ts';
 import { renderKnownAssets } from './known-assets.ts';
-import { BadUsage, openPackages, type Packages } from './open-packages.ts';
-import { findCheckout, listSpecDifferences } from './spec-differences.ts';
+import { BadUsage, findCheckout, openPackages, type Packages } from './open-packages.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 const MAX_LINE_CHARS = 500;
@@ -21,8 +20,9 @@ async function main(args: readonly string[]): Promise<0 | 1> {
   const packages = await openPackages(folder ?? fileURLToPath(new URL('node_modules', ROOT)));
   const specFolder = specs === undefined ? null : await findCheckout(specs);
   if (write) await writePages(packages);
-  // Loaded after the write, because this module reads the written table of assets.
+  // Loaded after the write, because these modules read the written table of assets.
   const { listPackageDifferences } = await import('./package-differences.ts');
+  const { listSpecDifferences } = await import('./spec-differences.ts');
   const lines = [
     ...listPackageDifferences(packages),
     ...(specFolder === null ? [] : await listSpecDifferences(specFolder)),

@@ -1,6 +1,6 @@
-/** Loads the official packages of a folder by their public entries. */
-import { cp, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+/** Opens what is compared: the packages of a folder by their public entries, and a checkout of the specifications. */
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { messageOf } from '../../src/scanner/model/redact.ts';
 import { isJsonObject, type JsonValue } from '../../src/scanner/parse/json/json.ts';
@@ -109,4 +109,15 @@ function findTarget(target: JsonValue | undefined): string | null {
     if (inner !== null) return inner;
   }
   return null;
+}
+
+/** Takes a checkout, or its folder specs. Returns the checkout. Throws BadUsage for another folder. */
+export async function findCheckout(folder: string): Promise<string> {
+  const path = resolve(folder);
+  const isFolder = async (path: string) =>
+    (await stat(path).catch(() => null))?.isDirectory() ?? false;
+  if (await isFolder(join(path, 'specs', 'schemes'))) return path;
+  const isSpecs = basename(path) === 'specs' && (await isFolder(join(path, 'schemes')));
+  if (isSpecs) return dirname(path);
+  throw new BadUsage(`${folder} has no specs/schemes`);
 }

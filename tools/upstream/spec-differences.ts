@@ -1,13 +1,12 @@
 /** Compares the rows with the files of specs/ in a checkout of the x402 repository. */
 import { hash } from 'node:crypto';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { SCHEMES } from '../../src/scanner/parse/x402/schemes.ts';
 import {
   UNCLEAR_REASONS,
   UNSENT_REASONS,
 } from '../../src/service/payment/settle/facilitator-answers.ts';
-import { BadUsage } from './open-packages.ts';
 
 const OVERVIEW = 'rules of every network, which its rows have';
 const DRAFT = 'a draft that was never merged; lnbtc took its place';
@@ -24,17 +23,6 @@ const CODES_FILE = 'specs/x402-specification-v2.md';
 /** "- **`invalid_network`**: …", or the first cell of a row. */
 const ERROR_CODE = /^\s*(?:[-*+]\s+|\|\s*)(?:\*\*)?`([a-z0-9]+(?:_[a-z0-9]+)+)`/gm;
 const SHORT_ID_CHARS = 10;
-
-/** Takes a checkout, or its folder specs. Returns the checkout. Throws BadUsage for another folder. */
-export async function findCheckout(folder: string): Promise<string> {
-  const path = resolve(folder);
-  const isFolder = async (path: string) =>
-    (await stat(path).catch(() => null))?.isDirectory() ?? false;
-  if (await isFolder(join(path, 'specs', 'schemes'))) return path;
-  const isSpecs = basename(path) === 'specs' && (await isFolder(join(path, 'schemes')));
-  if (isSpecs) return dirname(path);
-  throw new BadUsage(`${folder} has no specs/schemes`);
-}
 
 /** Returns one line for each difference between the tables and the documents. */
 export async function listSpecDifferences(checkout: string): Promise<readonly string[]> {
