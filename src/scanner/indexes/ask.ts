@@ -1,6 +1,5 @@
 /** Sends requests to indexes and nodes. Redirects are not followed: the operator has to correct the URL in the settings. */
 import { setTimeout as delay } from 'node:timers/promises';
-import PQueue from 'p-queue';
 import { type Dispatcher, request } from 'undici';
 import type { Serialized } from '../parse/json/transfer.ts';
 import { readRetryAfterMs } from '../parse/text/http-header.ts';
@@ -11,26 +10,6 @@ import {
   DEFAULT_CAP_BYTES,
 } from '../third-parties/answer-reader.ts';
 import { findCapBytes, NODE_ANSWER_PARSER } from '../third-parties/node-answers.ts';
-
-export type SourceOptions = {
-  /** Null disables a source. */
-  readonly x402scanUrl: string | null;
-  readonly bazaarUrl: string | null;
-  readonly ecosystemUrl: string | null;
-  readonly rpcUrl: string | null;
-  readonly solanaRpcUrl?: string | null | undefined;
-  /** Address and network (CAIP-2) of the asset whose settlement logs are read. */
-  readonly asset: string;
-  readonly network: string;
-  readonly userAgent: string;
-  /** Limits the rate of calls to the node. Absent if nothing else uses the node. */
-  readonly chainTurn?: LookupTurn | undefined;
-  /** By default, the lookups create their own reader. */
-  readonly answers?: AnswerReader | undefined;
-};
-
-/** Resolves when the next call may be sent. Rejects if the signal aborts first. */
-export type LookupTurn = (signal: AbortSignal) => Promise<void>;
 
 /** A scan waits at most this long for third parties. */
 export const LOOKUP_TIMEOUT_MS = 3_000;
@@ -187,16 +166,4 @@ function readRetryAfter(headers: Dispatcher.ResponseData['headers']): number {
 function readCode(error: unknown): string {
   if (error instanceof Error && 'code' in error) return String(error.code);
   return error instanceof Error ? error.name : 'unknown error';
-}
-
-/** A lookup of a busy address needs all calls of one interval. */
-const CALLS_PER_INTERVAL = 30;
-const INTERVAL_MS = 3_000;
-
-export function createLookupLimiter(
-  intervalCap = CALLS_PER_INTERVAL,
-  interval = INTERVAL_MS,
-): LookupTurn {
-  const queue = new PQueue({ concurrency: 1, intervalCap, interval, strict: true });
-  return (signal) => queue.add(async () => {}, { signal });
 }

@@ -2,12 +2,13 @@
 import type { Origin } from '../guard/origin.ts';
 import type { Payee, Standing } from '../model/standing.ts';
 import type { Lookup } from '../model/third-parties.ts';
-import { LOOKUP_TIMEOUT_MS, type SourceOptions } from './ask.ts';
+import { LOOKUP_TIMEOUT_MS } from './ask.ts';
 import { NO_RECIPIENT, toFacts, toListings } from './bazaar.ts';
 import { createStanding } from './create-standing.ts';
 import { type MerchantItem, paysTo } from './index-answers.ts';
 import { type SnapshotCache, toLookup } from './response-cache.ts';
 import { hasSettlement } from './settlements.ts';
+import type { SourceOptions } from './source-options.ts';
 
 type CensusStandingOptions = {
   /** The sources that paid scans ask. */

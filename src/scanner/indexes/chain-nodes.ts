@@ -21,12 +21,12 @@ import {
 } from '../third-parties/node-answers.ts';
 import {
   askNode,
-  type LookupTurn,
   type RequestContext,
   type SourceAnswer,
   toFailure,
   toNodeFailure,
 } from './ask.ts';
+import type { LookupTurn } from './source-options.ts';
 
 export type EvmNodeOptions = {
   readonly rpcUrl: string;

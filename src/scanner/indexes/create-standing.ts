@@ -8,7 +8,6 @@ import {
   LOOKUP_TIMEOUT_MS,
   type RequestContext,
   type SourceAnswer,
-  type SourceOptions,
   startDeadline,
   toFailure,
 } from './ask.ts';
@@ -29,6 +28,7 @@ import {
   type SnapshotCache,
 } from './response-cache.ts';
 import { listSettlementSources, lookUpSettlements } from './settlements.ts';
+import type { SourceOptions } from './source-options.ts';
 import { askX402scanOrigin, askX402scanVerified } from './x402scan.ts';
 
 type OnChain = readonly OfferOnChain[];

@@ -3,10 +3,11 @@ import type { Origin } from '../guard/origin.ts';
 import type { Lookup, SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
-import type { RequestContext, SourceAnswer, SourceOptions } from './ask.ts';
+import type { RequestContext, SourceAnswer } from './ask.ts';
 import { type AskMerchant, askBazaarSettlements, NO_RECIPIENT } from './bazaar.ts';
 import { isSettlementFacts, WINDOW_DAYS } from './index-answers.ts';
 import type { ResponseCache } from './response-cache.ts';
+import type { SourceOptions } from './source-options.ts';
 import { askX402scanByAddress, askX402scanByOrigin } from './x402scan.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
-import { createLookupLimiter } from '../../scanner/indexes/ask.ts';
 import type { RefreshingStanding } from '../../scanner/indexes/create-standing.ts';
 import type { SnapshotCache } from '../../scanner/indexes/response-cache.ts';
+import { createLookupLimiter } from '../../scanner/indexes/source-options.ts';
 import type { JsonValue } from '../../scanner/model/json.ts';
 import { type Scanner, ScannerFailure } from '../../scanner/scan/scanner.ts';
 import type { AnswerReader } from '../../scanner/third-parties/answer-reader.ts';

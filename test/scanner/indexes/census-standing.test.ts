@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseOrigin } from '../../../src/scanner/guard/origin.ts';
-import type { SourceOptions } from '../../../src/scanner/indexes/ask.ts';
 import {
   createCensusStanding,
   type ImportedRows,
 } from '../../../src/scanner/indexes/census-standing.ts';
 import { createStanding } from '../../../src/scanner/indexes/create-standing.ts';
+import type { SourceOptions } from '../../../src/scanner/indexes/source-options.ts';
 import {
   type AnswersByName,
   answersKnowing,

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../src/scanner/guard/origin.ts';
-import type { SourceOptions } from '../../../src/scanner/indexes/ask.ts';
 import { createStanding } from '../../../src/scanner/indexes/create-standing.ts';
+import type { SourceOptions } from '../../../src/scanner/indexes/source-options.ts';
 import {
   type AnswersByName,
   answersKnowing,

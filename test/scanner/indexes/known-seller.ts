@@ -1,5 +1,5 @@
 /** Servers that play x402scan, the Bazaar and the partner listing, which know one seller. */
-import type { SourceOptions } from '../../../src/scanner/indexes/ask.ts';
+import type { SourceOptions } from '../../../src/scanner/indexes/source-options.ts';
 import { isSameAddress } from '../../../src/scanner/parse/x402/namespaces.ts';
 import {
   bazaarItem,

@@ -1,8 +1,8 @@
 /** Look-ups of settlements share the node with payments, so their calls are limited. */
 import { numberToHex, pad } from 'viem';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createLookupLimiter } from '../../../src/scanner/indexes/ask.ts';
 import { findSettlementsInLogs } from '../../../src/scanner/indexes/settlement-logs.ts';
+import { createLookupLimiter } from '../../../src/scanner/indexes/source-options.ts';
 import { requestContext, SHORT_MS } from './request-context.ts';
 import { type StandIn, startStandIn } from './stand-in.ts';
 
