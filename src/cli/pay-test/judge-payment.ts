@@ -74,7 +74,7 @@ async function recoverSigner(payload: Members, requirements: Members): Promise<s
   }
 }
 
-/** What a buyer signs to pay by EIP-3009. Throws for an invalid address, and for a network that is not eip155. */
+/** Returns the message that a buyer signs to pay by EIP-3009. Throws for an invalid address, and outside eip155. */
 export function toTypedData({ network, asset, extra }: Members, authorization: Members) {
   const { name, version } = readMembers(extra);
   const { from, to, value, validAfter, validBefore, nonce } = authorization;

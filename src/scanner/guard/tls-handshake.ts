@@ -121,7 +121,7 @@ export type Meter = {
   addProcessorMs(ms: number): void;
 };
 
-export type MeteredTransportOptions = {
+type MeteredTransportOptions = {
   readonly raw: Socket;
   readonly meter: Meter;
   readonly processorTime: ProcessorTime;
@@ -134,7 +134,7 @@ export type MeteredTransportOptions = {
  * stream can refuse bytes before they cost anything, and measures the time of each delivery. All TLS work
  * for an origin (key exchange, chain, tickets, records) happens during a delivery.
  */
-export class MeteredTransport extends Duplex {
+class MeteredTransport extends Duplex {
   readonly #raw: Socket;
   readonly #meter: Meter;
   readonly #processorTime: ProcessorTime;

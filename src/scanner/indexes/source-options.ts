@@ -1,4 +1,4 @@
-/** What a start needs before the first scan. This file loads nothing that sends requests. */
+/** Settings of indexes and nodes. A start needs them before the first scan, so nothing here loads an HTTP client. */
 import PQueue from 'p-queue';
 import type { AnswerReader } from '../third-parties/answer-reader.ts';
 

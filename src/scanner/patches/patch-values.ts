@@ -91,7 +91,7 @@ export type PatchReport = Pick<ScanReport, 'origin' | 'routes'> & {
 };
 
 const MAX_PATH_CHARS = 300;
-/** As the placeholder says. */
+/** The placeholder of a description names this limit. P8 judges by it. */
 const MAX_DESCRIPTION_CHARS = 500;
 const NETWORK_PATTERN = /^[a-z0-9-]{3,8}:[A-Za-z0-9_-]{1,32}$/;
 const ADDRESS_PATTERN = /^(?:0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$/;

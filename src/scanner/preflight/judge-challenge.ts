@@ -34,7 +34,7 @@ export type ChallengeJudgement = {
   readonly misplaced: string | null;
   /** Also empty if the worker exceeded its limits. */
   readonly otherWays: readonly OtherWay[];
-  /** What the official clients say; null without terms. */
+  /** The verdicts of the official clients; null without terms. */
   readonly payability: ResourcePayability | null;
   /** The verdict of check P3; null without terms. */
   readonly schema: Verdict | null;

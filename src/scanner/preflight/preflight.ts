@@ -112,7 +112,7 @@ function toUnanswered(request: string, { reason, detail }: FailedObservation): P
 }
 
 const SERVER_HINT = 'it fails before it asks for a payment';
-/** What a caller can do about a status that is not 402. */
+/** Tells a caller what a status that is not 402 means, and what to change. */
 const HINTS_BY_STATUS: Readonly<Record<number, string>> = {
   400: 'it checks its input before payment, so name the whole address with its query',
   401: 'it asks for a login',

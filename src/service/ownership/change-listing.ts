@@ -29,7 +29,7 @@ export async function changeListing(
   const change = { listed, enrichmentSuppressed: suppressEnrichment };
   const proof = await findProof(store, host, client, listingKey);
   const { confirm, hasKey, isOwner, proofText, toRefusal } = proof;
-  // What the key sets, no caller without the key may change.
+  // A caller without the key may not change settings that a caller with the key has made.
   if (hasKey) return { host, ...(await store.listing.set(host, change, confirm.tokenHash)) };
   if (!isOwner && makesVisible(change)) throw toRefusal(`${proofText}.`);
   const isAllowed = isOwner || (await verification.stillServes(origin, client, confirm.tokenHash));

@@ -1,4 +1,4 @@
-/** What the seller passes on: to the facilitator (T15), and from the facilitator to the buyer (T16 to T18). */
+/** Trials of what the seller passes on: to the facilitator (T15), and from it to the buyer (T16 to T18). */
 import { isDeepStrictEqual } from 'node:util';
 import { readMembers } from '../../../scanner/model/json.ts';
 import { REFUSAL_REASON, type TestFacilitator } from '../facilitator.ts';

@@ -22,7 +22,7 @@ type ReconcilerOptions = ReconcileOptions & {
   readonly onEvent?: OnPaymentEvent | undefined;
 };
 
-/** What this process knows of a payment in doubt, and its running work on the payment. */
+/** A payment in doubt: the knowledge of this process, and its running work on the payment. */
 type Doubt = {
   /** The look that runs now. */
   look: Promise<LedgerEntry | null> | null;
