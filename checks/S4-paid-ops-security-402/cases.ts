@@ -123,7 +123,7 @@ const cases: readonly CheckCase[] = [
       ),
       resources: resources([resource(), resource({ path: '/profile', get: SIGN_IN })]),
     },
-    expect: { status: 'pass', outcome: 'declared', evidence: ['all 1 paid operations'] },
+    expect: { status: 'pass', outcome: 'declared', evidence: ['1 of 1 paid operations'] },
   },
   {
     name: 'one operation is paid, another is an undeclared sign-in',
@@ -325,7 +325,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'every paid operation is declared',
     seen: {},
-    expect: { status: 'pass', outcome: 'declared', evidence: ['all 2 paid operations'] },
+    expect: { status: 'pass', outcome: 'declared', evidence: ['2 of 2 paid operations'] },
   },
   {
     name: 'nothing is declared, and nothing answers 402',

@@ -104,7 +104,7 @@ export default defineCheck({
     return (
       worst(OUTCOMES, findings) ?? [
         'declared',
-        `all ${paid.length} paid operations in ${path} say that they are paid: ${list(paid)}`,
+        `${paid.length} of ${paid.length} paid operations in ${path} say that they are paid: ${list(paid)}`,
       ]
     );
   },

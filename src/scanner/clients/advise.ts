@@ -122,7 +122,7 @@ function adviseOnTestnets(
   if (offers.length === 0 || !offers.every(({ network }) => isTestnet(network))) return [];
   const names = [...new Set(offers.map(({ network }) => kit.show(network)))];
   const shownNames = names.slice(0, MAX_SHOWN_NETWORKS).join(', ');
-  return [['testnet-only', `all ${offers.length} offers are on ${shownNames}`]];
+  return [['testnet-only', `${offers.length} of ${offers.length} offers are on ${shownNames}`]];
 }
 
 /** True for payments by Permit2. Most wallets have never given the allowance that Permit2 needs. */
