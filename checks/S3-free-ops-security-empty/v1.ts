@@ -83,6 +83,9 @@ export default defineCheck({
       const evidence = `${unknown.length} of ${total} operations in ${path} do not say if they are paid or free: ${list(unknown)}`;
       return ['unsaid', evidence];
     }
-    return ['declared', `${knownCount} of ${knownCount} free operations in ${path} say that they are free`];
+    return [
+      'declared',
+      `${knownCount} of ${knownCount} free operations in ${path} say that they are free`,
+    ];
   },
 });
