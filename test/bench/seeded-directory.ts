@@ -1,7 +1,7 @@
 /** A directory of any size in an embedded store, written at once and the same each time. */
 
 import { Connection } from '../../src/service/store/sqlite/database.ts';
-import { openSqlite, sqliteTables } from '../../src/service/store/sqlite/store.ts';
+import { openSqlite, openSqliteTables } from '../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../src/service/store/store.ts';
 
 import { type DirectorySeed, seededHosts } from './seeded-hosts.ts';
@@ -47,7 +47,7 @@ export async function seedDirectory(database: string, seed: DirectorySeed): Prom
   const connection = new Connection(database, database);
   try {
     connection.exec('PRAGMA synchronous = OFF; PRAGMA cache_size = -200000');
-    const { records, history, changes, owners } = sqliteTables(connection);
+    const { records, history, changes, owners } = openSqliteTables(connection);
     connection.exec('BEGIN');
     for (const host of seededHosts(seed)) {
       const rows = toRows(host, seed.hasHidden);

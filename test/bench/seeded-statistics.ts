@@ -2,7 +2,7 @@
 import type { ScanReport } from '../../src/scanner/model/report.ts';
 import { toTally } from '../../src/service/scans/finished-scan.ts';
 import { Connection } from '../../src/service/store/sqlite/database.ts';
-import { sqliteTables } from '../../src/service/store/sqlite/store.ts';
+import { openSqliteTables } from '../../src/service/store/sqlite/store.ts';
 import { utcDay } from '../../src/service/store/statistics.ts';
 import { hostOf } from './seeded-store.ts';
 
@@ -21,7 +21,7 @@ export async function seedHostDays(
   const sums: Record<string, number> = {};
   try {
     connection.exec('PRAGMA synchronous = OFF; BEGIN');
-    const { hostDays, daySums } = sqliteTables(connection);
+    const { hostDays, daySums } = openSqliteTables(connection);
     for (let n = 0; n < hosts; n += 1) {
       const tally = [...counters, `price ${priceOf(n)}`];
       for (const name of tally) sums[name] = (sums[name] ?? 0) + 1;

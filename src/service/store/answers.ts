@@ -48,9 +48,9 @@ const NO_MANIFEST = {
  * Ledger keys name an answer by `answerId`. The answer is purged 24 h after the last of these keys was settled. An
  * answer is purged after one hour if no unfinished or settled key names it.
  */
-export type AnswerStore = ReturnType<typeof answersOn>;
+export type AnswerStore = ReturnType<typeof createAnswerStore>;
 
-export function answersOn(context: StoreContext) {
+export function createAnswerStore(context: StoreContext) {
   const { tables, now } = context;
   return {
     /**

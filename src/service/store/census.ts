@@ -47,7 +47,7 @@ type CensusChange = Partial<
  * The origins of the census and their words. A word says what the look of a day found, such as `payable`. Only the
  * instance with the lease of a host's look changes the row of the host.
  */
-export function censusOn(context: StoreContext) {
+export function createCensusStore(context: StoreContext) {
   const { tables, now } = context;
   const { census, censusWords, censusImports, censusFacts } = tables;
   return {

@@ -97,7 +97,7 @@ const MIN_BATCH_ROWS = 50;
  * The feed of published changes, in order. A writer inserts number n+1 only after it has read number n. A reader that
  * pages by `changedAtMs` therefore misses no change and gets none twice. Changes are never purged.
  */
-export function changesOn(context: StoreContext) {
+export function createChangeStore(context: StoreContext) {
   return {
     /** Lists changes after `sinceMs` (exclusive), oldest first, without hosts that are opted out now. */
     async list({ sinceMs, limit }: ChangesQuery): Promise<FoundChanges> {

@@ -46,9 +46,9 @@ export type DirectoryVersions = {
 const HOST_CHARACTERS = /^[a-z0-9._:[\]-]*$/;
 
 /** The public directory. Opted-out hosts are in no list and no count. */
-export type DirectoryStore = ReturnType<typeof directoryOn>;
+export type DirectoryStore = ReturnType<typeof createDirectoryStore>;
 
-export function directoryOn(context: StoreContext) {
+export function createDirectoryStore(context: StoreContext) {
   const { lists } = context;
   return {
     /** Finds the record of a host, even if its owner has opted out; null if no scan of it was published. */
@@ -146,7 +146,7 @@ export type ExportRecord = DirectoryRecord & { readonly history: readonly Histor
 /** The histories of this many hosts are read at once; each has up to 400 rows. */
 const HOSTS_PER_BATCH = 25;
 
-export function historyOn(context: StoreContext) {
+export function createHistoryStore(context: StoreContext) {
   return {
     /** Lists the newest `limit` rows (default and maximum 400), the oldest of them first. */
     async list(host: string, limit = HISTORY_ROWS_PER_HOST): Promise<readonly HistoryRow[]> {
@@ -159,7 +159,7 @@ export function historyOn(context: StoreContext) {
 }
 
 /** Reads a consistent snapshot of the directory, without opted-out hosts. */
-export function exportsOn(context: StoreContext) {
+export function createExportStore(context: StoreContext) {
   return {
     /**
      * Takes at most `limit` records, the newest scan first. `truncated` says whether there are more. `records` can be

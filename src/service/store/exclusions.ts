@@ -61,7 +61,7 @@ export async function findExclusionsVersion({ tables }: TablesContext): Promise<
 
 type RecordRow = Row<'records'>;
 
-export function exclusionsOn(context: StoreContext) {
+export function createExclusionStore(context: StoreContext) {
   return {
     /** Notes that the operator excludes a host of the census, or includes it again. Lists and pages follow at once. */
     async set(host: string, isExcluded: boolean): Promise<void> {

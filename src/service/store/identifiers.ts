@@ -15,7 +15,7 @@ export type PaymentIdentifier = {
  * after the key of the last link was released or failed. A sequence is purged as a whole, 48 h after its last link and
  * after the ledger has purged all its keys.
  */
-export function identifiersOn({ tables, now }: StoreContext) {
+export function createIdentifierStore({ tables, now }: StoreContext) {
   const { identifiers } = tables;
   return {
     /** Finds the `limit` links with the greatest `n`, ascending by `n`; empty for an unknown id. */

@@ -53,9 +53,9 @@ type LeaseRow = Row<'leases'>;
  * Each scope has numbered leases. A caller takes one by inserting its scope and number, which are unique. The limit
  * therefore holds even if several instances race. Expired leases are deleted.
  */
-export type LeaseStore = ReturnType<typeof leasesOn>;
+export type LeaseStore = ReturnType<typeof createLeaseStore>;
 
-export function leasesOn({ tables, owner, now, isAlive }: EngineContext) {
+export function createLeaseStore({ tables, owner, now, isAlive }: EngineContext) {
   const { leases } = tables;
   const store = {
     /** Takes a free lease of the scope, or says when one will be free. */

@@ -31,9 +31,9 @@ type PayerQuery = { readonly payer: string; readonly sinceMs: number };
 type RecentQuery = PayerQuery & { readonly request: string; readonly withoutWritten?: boolean };
 
 /** The steps of payments, unique by `(key, step)`. Steps are appended and never updated. */
-export type LedgerStore = ReturnType<typeof ledgerOn>;
+export type LedgerStore = ReturnType<typeof createLedgerStore>;
 
-export function ledgerOn(context: StoreContext) {
+export function createLedgerStore(context: StoreContext) {
   const { ledger, ledgerOpen, ledgerWritten } = context.tables;
   return {
     /**

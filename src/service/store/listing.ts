@@ -28,7 +28,7 @@ export type StoredListing = {
 };
 
 /** The settings of verified owners. They have rows of their own, which no publication changes. */
-export function listingOn(context: StoreContext) {
+export function createListingStore(context: StoreContext) {
   return {
     findOptedOutHosts: (): Promise<readonly string[]> => findOptedOutHosts(context),
 

@@ -22,7 +22,7 @@ const ACCEPTED_URLS =
  * @throws StoreError `bad_url`, and the errors of `openSqlite` and `openMongo`
  */
 export async function openStore(url: string, options: OpenStoreOptions = {}): Promise<Store> {
-  if (url.startsWith('sqlite:')) return openSqlite(sqlitePath(url), options);
+  if (url.startsWith('sqlite:')) return openSqlite(parseSqlitePath(url), options);
   // The driver is loaded only if it is used.
   if (/^mongodb(\+srv)?:/.test(url))
     return (await import('./mongo/store.ts')).openMongo(url, options);
@@ -32,7 +32,7 @@ export async function openStore(url: string, options: OpenStoreOptions = {}): Pr
 }
 
 /** Returns the path in `sqlite:x`, `sqlite:/x` or `sqlite:///x`. Percent-encoding is not decoded. */
-function sqlitePath(url: string): string {
+function parseSqlitePath(url: string): string {
   const path = url.slice('sqlite:'.length).replace(/^\/\/(?=\/)/, '');
   if (path === '' || path.endsWith('/') || path.startsWith('//') || path.includes('\0')) {
     throw new StoreError('bad_url', `STORE_URL "${url}" names no file: ${ACCEPTED_URLS}`);
@@ -92,7 +92,7 @@ export function restoreStore(url: string, backup: string): BackupContents {
 }
 
 function requireSqlitePath(url: string): string {
-  if (url.startsWith('sqlite:')) return sqlitePath(url);
+  if (url.startsWith('sqlite:')) return parseSqlitePath(url);
   const message =
     'STORE_URL names no embedded store (sqlite:<file>): a MongoDB is backed up and restored by its own tools, mongodump and mongorestore';
   throw new StoreError('bad_url', message);

@@ -56,7 +56,7 @@ const failedConfirmScope = ({ host, client }: HostAndClient) => ['failed_confirm
 const FINDING_LIFETIME_MS = 60_000;
 
 /** Each limit is a set of numbered leases. A request inserts its lease, so racing requests cannot exceed a limit. */
-export function ownershipOn(context: StoreContext, leases: LeaseStore) {
+export function createOwnershipStore(context: StoreContext, leases: LeaseStore) {
   return {
     /**
      * Allows at most 8 live tokens per host and client. If a host has over 256 live tokens, the address block with the

@@ -26,7 +26,7 @@ export type PurgeReport = {
 };
 
 /** @param purgeSharedTables purges the tables that only a shared store has, and returns the number of removed rows */
-export async function purgeOn(
+export async function purgeStore(
   context: StoreContext,
   purgeSharedTables: ((nowMs: number) => Promise<number>) | undefined,
   nowMs: number,

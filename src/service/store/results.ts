@@ -40,7 +40,7 @@ export type StoredRecording = {
  * is the host's current report until a newer scan is published. It is purged after 24 h, or after the last payment that
  * names its scan has finished, whichever is later.
  */
-export function resultsOn(context: StoreContext) {
+export function createResultStore(context: StoreContext) {
   const { tables, now } = context;
   const { results, reports, recordings, changes, unpaid } = tables;
 
@@ -141,7 +141,7 @@ type EcosystemSnapshot = Omit<Row<'snapshots'>, 'data'> & {
 };
 
 /** The last valid answers of indexes and other third parties. */
-export function snapshotsOn({ tables: { snapshots } }: StoreContext) {
+export function createSnapshotStore({ tables: { snapshots } }: StoreContext) {
   return {
     /** Stores a snapshot for 90 days, unless a newer one of the same source and key is stored. */
     async put({ source, key, takenAtMs, data: value }: EcosystemSnapshot): Promise<void> {
@@ -159,7 +159,7 @@ export function snapshotsOn({ tables: { snapshots } }: StoreContext) {
 }
 
 /** Each step inserts a row that is unique for the scan, or rebuilds one, so any instance may run all steps again. */
-export async function publishOn(
+export async function publishScan(
   context: StoreContext,
   scan: PublishedScan,
   tally?: Tally,

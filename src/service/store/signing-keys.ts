@@ -8,9 +8,9 @@ export type StoredSigningKey = Row<'signingKeys'>;
 
 const IN_ORDER = { order: [['n', 'asc']] } as const;
 
-export type SigningKeyStore = ReturnType<typeof signingKeysOn>;
+export type SigningKeyStore = ReturnType<typeof createSigningKeyStore>;
 
-export function signingKeysOn({ tables, now }: StoreContext) {
+export function createSigningKeyStore({ tables, now }: StoreContext) {
   return {
     /** Lists the keys, oldest first. Keys that were replaced over 90 days ago may be purged. */
     list: (): Promise<readonly StoredSigningKey[]> => tables.signingKeys.all({}, IN_ORDER),

@@ -36,7 +36,7 @@ type BlockSums = {
 };
 
 /** Statistics over hosts and days. They name no host. */
-export function statisticsOn({ tables }: TablesContext) {
+export function createStatisticsStore({ tables }: TablesContext) {
   return {
     /**
      * Sums each counter over the blocks whose last day is between `fromDay` and `toDay` (inclusive). A block is a day

@@ -1,23 +1,23 @@
 import { LRUCache } from 'lru-cache';
 import PQueue from 'p-queue';
-import { answersOn } from './answers.ts';
-import { censusOn } from './census.ts';
-import { changesOn } from './changes.ts';
+import { createAnswerStore } from './answers.ts';
+import { createCensusStore } from './census.ts';
+import { createChangeStore } from './changes.ts';
 import type { EngineContext } from './context.ts';
-import { directoryOn, exportsOn, historyOn } from './directory.ts';
-import { exclusionsOn } from './exclusions.ts';
-import { identifiersOn } from './identifiers.ts';
-import { leasesOn } from './leases.ts';
-import { ledgerOn } from './ledger.ts';
-import { listingOn } from './listing.ts';
-import { ownershipOn } from './ownership.ts';
+import { createDirectoryStore, createExportStore, createHistoryStore } from './directory.ts';
+import { createExclusionStore } from './exclusions.ts';
+import { createIdentifierStore } from './identifiers.ts';
+import { createLeaseStore } from './leases.ts';
+import { createLedgerStore } from './ledger.ts';
+import { createListingStore } from './listing.ts';
+import { createOwnershipStore } from './ownership.ts';
 import type { InstanceId } from './payment-tables.ts';
 import type { PublishedScan } from './published-scan.ts';
-import { type PurgeReport, purgeOn } from './purge.ts';
-import { publishOn, resultsOn, snapshotsOn } from './results.ts';
-import { signingKeysOn } from './signing-keys.ts';
-import { statisticsOn, type Tally } from './statistics.ts';
-import { watchesOn } from './watches.ts';
+import { type PurgeReport, purgeStore } from './purge.ts';
+import { createResultStore, createSnapshotStore, publishScan } from './results.ts';
+import { createSigningKeyStore } from './signing-keys.ts';
+import { createStatisticsStore, type Tally } from './statistics.ts';
+import { createWatchStore } from './watches.ts';
 
 export type OpenStoreOptions = {
   /** The process that uses the store. Default: this machine's name, and a random id of this start. */
@@ -114,14 +114,14 @@ type EngineParts = {
  * Every race between instances or requests is decided by one insert under a unique key, never by a read
  * followed by an update. Every method rejects with `StoreError` only. Times are database time in ms.
  */
-export type Store = Readonly<ReturnType<typeof storeOn>>;
+export type Store = Readonly<ReturnType<typeof createStore>>;
 
-/** Builds a store from the parts of its engine and the shared rules: `ledgerOn` is the ledger's rules on the tables. */
-export function storeOn(engineContext: EngineContext, { sharing, ...engine }: EngineParts) {
+/** Builds a store from the parts of its engine, and from the rules over tables that all engines share. */
+export function createStore(engineContext: EngineContext, { sharing, ...engine }: EngineParts) {
   // Writers of changes race for the next number, so those of one process run one at a time.
   const context = { ...engineContext, changeWriters: new PQueue({ concurrency: 1 }) };
   const { owner, isAlive, now } = context;
-  const leases = leasesOn(context);
+  const leases = createLeaseStore(context);
   const info: StoreInfo = { ...engine.info, owner };
   const limits: LimitStore = sharing?.limits ?? createMemoryLimits(now);
   const soleInstance: InstanceStore = { join: async () => {}, isAlive, leave: async () => {} };
@@ -130,23 +130,23 @@ export function storeOn(engineContext: EngineContext, { sharing, ...engine }: En
     info,
     limits,
     instances: sharing?.instances ?? soleInstance,
-    ledger: ledgerOn(context),
-    answers: answersOn(context),
-    identifiers: identifiersOn(context),
-    results: resultsOn(context),
-    directory: directoryOn(context),
-    history: historyOn(context),
-    exports: exportsOn(context),
-    changes: changesOn(context),
-    ownership: ownershipOn(context, leases),
+    ledger: createLedgerStore(context),
+    answers: createAnswerStore(context),
+    identifiers: createIdentifierStore(context),
+    results: createResultStore(context),
+    directory: createDirectoryStore(context),
+    history: createHistoryStore(context),
+    exports: createExportStore(context),
+    changes: createChangeStore(context),
+    ownership: createOwnershipStore(context, leases),
     leases,
-    listing: listingOn(context),
-    snapshots: snapshotsOn(context),
-    statistics: statisticsOn(context),
-    watches: watchesOn(context),
-    census: censusOn(context),
-    exclusions: exclusionsOn(context),
-    signingKeys: signingKeysOn(context),
+    listing: createListingStore(context),
+    snapshots: createSnapshotStore(context),
+    statistics: createStatisticsStore(context),
+    watches: createWatchStore(context),
+    census: createCensusStore(context),
+    exclusions: createExclusionStore(context),
+    signingKeys: createSigningKeyStore(context),
 
     /** Database time, ms since the epoch, without a round trip. */
     now,
@@ -157,13 +157,14 @@ export function storeOn(engineContext: EngineContext, { sharing, ...engine }: En
      * shows the scan with the greatest `scannedAtMs`, even if scans are published in another order.
      * @param tally the counters that the scan raises if it is the first one of the host in this UTC day
      */
-    publish: (scan: PublishedScan, tally?: Tally): Promise<void> => publishOn(context, scan, tally),
+    publish: (scan: PublishedScan, tally?: Tally): Promise<void> =>
+      publishScan(context, scan, tally),
 
     /**
      * Folds finished days of statistics, and removes rows whose retention is over at `nowMs` (database time). Works in
      * batches, so that other calls are served between them. Several instances may call it at once.
      */
-    purge: (nowMs: number): Promise<PurgeReport> => purgeOn(context, sharing?.purge, nowMs),
+    purge: (nowMs: number): Promise<PurgeReport> => purgeStore(context, sharing?.purge, nowMs),
   };
 }
 

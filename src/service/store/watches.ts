@@ -43,7 +43,7 @@ export type LiveWatches = Partial<
  * Each watch is a sequence of versions. A writer reads the newest version, inserts its new texts, and then inserts the
  * next version. If several writers race, one of them wins. A version is never stored without its texts.
  */
-export function watchesOn({ tables, now }: StoreContext) {
+export function createWatchStore({ tables, now }: StoreContext) {
   const { watches, watchTexts } = tables;
 
   /** Marks a version as replaced. It is then no longer due, and the purge removes it. */

@@ -1,11 +1,11 @@
 /** A fold adds up the hosts of past days. If it is killed or races with another fold, each host still counts once. */
 import { expect, test } from 'vitest';
 import { Connection, MEMORY } from '../../../src/service/store/sqlite/database.ts';
-import { openSchema, sqliteTables } from '../../../src/service/store/sqlite/store.ts';
+import { openSchema, openSqliteTables } from '../../../src/service/store/sqlite/store.ts';
 import {
+  createStatisticsStore,
   foldDays,
   insertHostDay,
-  statisticsOn,
   utcDay,
 } from '../../../src/service/store/statistics.ts';
 import type { Tables } from '../../../src/service/store/tables.ts';
@@ -20,7 +20,7 @@ test.each(['before the call', 'after the call'] as const)(
   'each host counts once if a fold is killed %s, for every call of the fold',
   async (when) => {
     using opened = openConnection();
-    const tables = sqliteTables(opened.connection);
+    const tables = openSqliteTables(opened.connection);
     const clock = new TestClock();
     const { now } = clock;
     let isDone = false;
@@ -36,9 +36,9 @@ test.each(['before the call', 'after the call'] as const)(
         () => false,
       );
       const sumOrigins = async () =>
-        (await statisticsOn({ tables, now }).sumCounters({ fromDay: day, toDay: day })).total.get(
-          'origins',
-        );
+        (
+          await createStatisticsStore({ tables, now }).sumCounters({ fromDay: day, toDay: day })
+        ).total.get('origins');
       // A fold counts all hosts of a day or none.
       expect([undefined, HOST_COUNT], `killed at call ${call}`).toContain(await sumOrigins());
       await Promise.all([foldDays({ tables, now }, now()), foldDays({ tables, now }, now())]);
@@ -54,7 +54,7 @@ test.each(['before the call', 'after the call'] as const)(
     let isDone = false;
     for (let racedCall = 1; !isDone; racedCall += 1) {
       using opened = openConnection();
-      const tables = sqliteTables(opened.connection);
+      const tables = openSqliteTables(opened.connection);
       const clock = new TestClock();
       const { now } = clock;
       for (const hosts of [4, 3, 5, 2]) {
@@ -78,7 +78,9 @@ test.each(['before the call', 'after the call'] as const)(
       const today = utcDay(now());
       const daySums = [4, 3, 2, 1].map(async (daysAgo) => {
         const days = { fromDay: today - daysAgo, toDay: today - daysAgo };
-        return (await statisticsOn({ tables, now }).sumCounters(days)).total.get('origins');
+        return (await createStatisticsStore({ tables, now }).sumCounters(days)).total.get(
+          'origins',
+        );
       });
       expect(await Promise.all(daySums), `at call ${racedCall}`).toEqual([
         undefined,

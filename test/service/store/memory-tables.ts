@@ -6,7 +6,11 @@ import type { EngineContext, RecordLists } from '../../../src/service/store/cont
 import { findExcludedHosts } from '../../../src/service/store/exclusions.ts';
 import { findOptedOutHosts, findVerifiedHosts } from '../../../src/service/store/owners.ts';
 import { type InstanceId, newInstanceId } from '../../../src/service/store/payment-tables.ts';
-import { type OpenStoreOptions, type Store, storeOn } from '../../../src/service/store/store.ts';
+import {
+  createStore,
+  type OpenStoreOptions,
+  type Store,
+} from '../../../src/service/store/store.ts';
 import { StoreError } from '../../../src/service/store/store-error.ts';
 import {
   type AnyRow,
@@ -40,7 +44,7 @@ export function openMemory(memory: Memory, options: OpenStoreOptions = {}): Stor
     isAlive: async ({ boot }: InstanceId) => boot === owner.boot,
     now,
   };
-  return storeOn(context, {
+  return createStore(context, {
     info: { kind: 'sqlite', location: 'memory' },
     async ping() {
       await tables.owners.first({});

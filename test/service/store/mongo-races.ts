@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { MongoClient } from 'mongodb';
 import { createGuard } from '../../../src/service/store/mongo/client.ts';
-import { mongoTable } from '../../../src/service/store/mongo/table.ts';
+import { createMongoTable } from '../../../src/service/store/mongo/table.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { openTables } from '../../../src/service/store/table.ts';
 import { TABLES } from '../../../src/service/store/tables.ts';
@@ -38,7 +38,7 @@ export function createRacers(store: Store, url: string): Racers {
   const client = new MongoClient(url);
   const guard = createGuard('races', () => false);
   const { changes } = openTables({ changes: TABLES.changes }, (spec) =>
-    mongoTable(client.db(), spec, guard),
+    createMongoTable(client.db(), spec, guard),
   );
   const decide: Record<Decision, (round: number) => Promise<boolean>> = {
     'ledger step': async (round) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_STATES, type LedgerState } from '../../../src/service/store/payment-tables.ts';
 import { Connection, MEMORY } from '../../../src/service/store/sqlite/database.ts';
-import { openSchema, sqliteTables } from '../../../src/service/store/sqlite/store.ts';
+import { openSchema, openSqliteTables } from '../../../src/service/store/sqlite/store.ts';
 import { ledgerStep } from './contract/samples.ts';
 
 /** Values of `PRAGMA synchronous`. */
@@ -37,7 +37,7 @@ test('a payment step waits for the disk, except the last step and the steps befo
   const connection = new Connection(MEMORY, MEMORY);
   onTestFinished(() => connection.close());
   openSchema(connection);
-  const { ledger } = sqliteTables(connection);
+  const { ledger } = openSqliteTables(connection);
   const syncedStates: LedgerState[] = [];
   for (const [step, state] of LEDGER_STATES.entries()) {
     const { scanId = null, answerId = null, ...fields } = ledgerStep('k', step + 1, state);

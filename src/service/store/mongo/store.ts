@@ -10,10 +10,10 @@ import {
   type TablesContext,
 } from '../context.ts';
 import { findExcludedHosts } from '../exclusions.ts';
-import { leasesOn } from '../leases.ts';
+import { createLeaseStore } from '../leases.ts';
 import { findOptedOutHosts, findVerifiedHosts } from '../owners.ts';
 import { newInstanceId } from '../payment-tables.ts';
-import { type LimitStore, type OpenStoreOptions, type Store, storeOn } from '../store.ts';
+import { createStore, type LimitStore, type OpenStoreOptions, type Store } from '../store.ts';
 import { type AnyTableSpec, joinId, openTables } from '../table.ts';
 import { TABLES } from '../tables.ts';
 import {
@@ -28,7 +28,7 @@ import {
 } from './client.ts';
 import { isInstanceAlive, MongoInstances } from './instances.ts';
 import { prepareDatabase, SHARING_TABLES } from './prepare.ts';
-import { mongoTable, type StoredDocument } from './table.ts';
+import { createMongoTable, type StoredDocument } from './table.ts';
 
 const DEFAULT_CONNECT_TIMEOUT_MS = 5_000;
 /** A request fails if the server sends nothing for this long. */
@@ -80,21 +80,21 @@ async function assemble(
   const clock = testClock ? null : await startClock(database, location, onError);
   const now = clock?.now ?? testClock ?? Date.now;
   const guard = createGuard(location, () => isClosed);
-  const open = (spec: AnyTableSpec) => mongoTable(database, spec, guard);
+  const open = (spec: AnyTableSpec) => createMongoTable(database, spec, guard);
   const tables = openTables(TABLES, open);
   const sharingContext = { ...openTables(SHARING_TABLES, open), owner, timeScale, now };
   const context: EngineContext = {
     tables,
-    lists: mongoLists(database, guard, { tables, now }),
+    lists: createMongoLists(database, guard, { tables, now }),
     owner,
     isAlive: (writer) => isInstanceAlive(sharingContext, writer),
     now,
   };
-  const instances = new MongoInstances(sharingContext, leasesOn(context), onError);
-  return storeOn(context, {
+  const instances = new MongoInstances(sharingContext, createLeaseStore(context), onError);
+  return createStore(context, {
     info: { kind: 'mongodb', location },
     sharing: {
-      limits: mongoLimits(database, guard, now),
+      limits: createMongoLimits(database, guard, now),
       instances,
       async purge(nowMs) {
         const whereSilent = { beatAtMs: { upTo: nowMs - RETENTION_MS.silentInstance } };
@@ -120,7 +120,7 @@ async function assemble(
 type Counter = { readonly _id: string; readonly count: number; readonly resetAtMs: number };
 
 /** A server without an atomic `$inc` loses some counts of racing requests, and then a few more are admitted. */
-function mongoLimits(database: Db, guard: Guard, now: () => number): LimitStore {
+function createMongoLimits(database: Db, guard: Guard, now: () => number): LimitStore {
   // With the usual write concern, each request would wait until a majority of the servers has stored its count.
   const writeConcern = { w: 1, journal: false };
   const limits = database.collection<Counter>(SHARING_TABLES.limits.name, { writeConcern });
@@ -145,7 +145,7 @@ const SORTS: Readonly<Record<DirectoryQuery['sort'], Sort>> = {
   new: { firstSeenAtMs: -1, _id: 1 },
 };
 
-function mongoLists(database: Db, guard: Guard, context: TablesContext): RecordLists {
+function createMongoLists(database: Db, guard: Guard, context: TablesContext): RecordLists {
   const records = database.collection<StoredDocument>(TABLES.records.name);
   const count = (filter: Filter<StoredDocument>) => guard(() => records.countDocuments(filter));
   const find = (filter: Filter<StoredDocument>, options: FindOptions) =>

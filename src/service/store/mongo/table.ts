@@ -28,7 +28,7 @@ const OPERATORS: Readonly<Record<Operator, string>> = {
   notIn: '$nin',
 };
 
-export function mongoTable(database: Db, spec: AnyTableSpec, guard: Guard): EngineTable {
+export function createMongoTable(database: Db, spec: AnyTableSpec, guard: Guard): EngineTable {
   const collection = database.collection<StoredDocument>(spec.name);
   const filter = (where: Where<AnyRow>) => toFilter(spec, where);
   const read = (document: StoredDocument) => toRow(spec, document);

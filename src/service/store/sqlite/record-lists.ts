@@ -27,7 +27,7 @@ type Selection = {
   readonly conditions: readonly BoundSql[];
 };
 
-export function sqliteLists(connection: Connection, now: () => number): RecordLists {
+export function createSqliteLists(connection: Connection, now: () => number): RecordLists {
   function count(filters: Filters): number {
     const { sql, values } = countStatement(filters, now());
     return Number(connection.value(sql, ...values));

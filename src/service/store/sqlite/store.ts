@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { EngineContext } from '../context.ts';
 import { newInstanceId } from '../payment-tables.ts';
-import { type OpenStoreOptions, type Store, storeOn } from '../store.ts';
+import { createStore, type OpenStoreOptions, type Store } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { type AnyTableSpec, openTables } from '../table.ts';
 import { TABLES, type Tables } from '../tables.ts';
 import { Connection, lockProcess, MEMORY, type ProcessLock, toStoreError } from './database.ts';
 import { openDirectoryTable } from './directory-table.ts';
-import { sqliteLists } from './record-lists.ts';
-import { type FlatColumn, quoteName, sqliteTable, toFlatColumns } from './table.ts';
+import { createSqliteLists } from './record-lists.ts';
+import { createSqliteTable, type FlatColumn, quoteName, toFlatColumns } from './table.ts';
 
 export { MEMORY };
 
@@ -49,14 +49,14 @@ function assemble(
   unlock: () => void,
 ): Store {
   const context: EngineContext = {
-    tables: sqliteTables(connection),
-    lists: sqliteLists(connection, now),
+    tables: openSqliteTables(connection),
+    lists: createSqliteLists(connection, now),
     owner,
     // Only one process uses the file, so all other processes that wrote rows have ended.
     isAlive: async ({ boot }) => boot === owner.boot,
     now,
   };
-  return storeOn(context, {
+  return createStore(context, {
     info: { kind: 'sqlite', location: path },
     async ping() {
       connection.value('SELECT EXISTS (SELECT 1 FROM owners)');
@@ -68,8 +68,8 @@ function assemble(
   });
 }
 
-export function sqliteTables(connection: Connection): Tables {
-  return openTables(TABLES, (spec) => sqliteTable(connection, spec));
+export function openSqliteTables(connection: Connection): Tables {
+  return openTables(TABLES, (spec) => createSqliteTable(connection, spec));
 }
 
 /** Creates the folder of a file and resolves links, so that all paths to the same file use the same lock. */

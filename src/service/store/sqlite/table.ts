@@ -37,7 +37,7 @@ export type FlatColumn = Pick<Column, 'kind' | 'isNullable'> & {
 };
 
 /** SQL texts contain only names from the specifications. Values of callers are always parameters. */
-export function sqliteTable(connection: Connection, spec: AnyTableSpec): EngineTable {
+export function createSqliteTable(connection: Connection, spec: AnyTableSpec): EngineTable {
   const name = quoteName(spec.name);
   const columns = toFlatColumns(spec);
   const keyCondition = spec.key.map((column) => `${quoteName(column)} = ?`).join(' AND ');
