@@ -114,10 +114,10 @@ export class Wishes {
    */
   async mayAsk(host: string): Promise<boolean> {
     const { store } = this.#options;
-    const entry = await store.census.findEntry(host);
-    if (entry === null || !entry.isChosen) return false;
-    if (entry.lastDay < utcDay(store.now()) - LISTED_FOR_DAYS) return false;
-    if (isExcluded(entry, (await this.readExclusions()).names)) {
+    const origin = await store.census.findSummary(host);
+    if (origin === null || !origin.isChosen) return false;
+    if (origin.lastDay < utcDay(store.now()) - LISTED_FOR_DAYS) return false;
+    if (isExcluded(origin, (await this.readExclusions()).names)) {
       await store.exclusions.set(host, true);
       return false;
     }
@@ -142,11 +142,11 @@ export class Wishes {
     const { names } = await this.readExclusions();
     const text = [...names].sort().join(' ');
     if (text === this.#storedNames) return;
-    for await (const entries of store.census.readEntries()) {
-      for (const entry of entries) {
-        const isNowExcluded = isExcluded(entry, names);
-        if (isNowExcluded !== (entry.excludedAtMs !== null))
-          await store.exclusions.set(entry.host, isNowExcluded);
+    for await (const origins of store.census.readSummaries()) {
+      for (const origin of origins) {
+        const isNowExcluded = isExcluded(origin, names);
+        if (isNowExcluded !== (origin.excludedAtMs !== null))
+          await store.exclusions.set(origin.host, isNowExcluded);
       }
     }
     this.#storedNames = text;

@@ -162,8 +162,8 @@ export class CensusImports {
     const optedOut = new Set(await store.listing.findOptedOutHosts());
     const candidates = new Map<string, Candidate>();
     const wasChosen = new Map<string, boolean>();
-    for await (const entries of store.census.readEntries()) {
-      for (const { host, domain, isChosen, lastDay } of entries) {
+    for await (const origins of store.census.readSummaries()) {
+      for (const { host, domain, isChosen, lastDay } of origins) {
         wasChosen.set(host, isChosen);
         if (lastDay >= facts.day - LISTED_FOR_DAYS)
           candidates.set(host, { host, domain, isAsked: isChosen });
@@ -238,8 +238,8 @@ function isGoneOrExcluded(
 
 async function countChosen({ census }: Store): Promise<number> {
   let count = 0;
-  for await (const entries of census.readEntries())
-    count += entries.filter(({ isChosen }) => isChosen).length;
+  for await (const origins of census.readSummaries())
+    count += origins.filter(({ isChosen }) => isChosen).length;
   return count;
 }
 

@@ -198,8 +198,8 @@ async function runOnce(config: Config, census: CensusConfig, limit: number): Pro
 /** Finds the hosts that have no word today, in the order in which the service would ask them. */
 async function findHostsWithoutWord({ census, now }: Store): Promise<readonly string[]> {
   const dueHosts: { readonly host: string; readonly lookAtMs: number }[] = [];
-  for await (const entries of census.readEntries()) {
-    for (const { host, lookAtMs, isChosen, wordAtMs } of entries) {
+  for await (const origins of census.readSummaries()) {
+    for (const { host, lookAtMs, isChosen, wordAtMs } of origins) {
       const isDone = wordAtMs !== null && utcDay(wordAtMs) === utcDay(now());
       if (isChosen && !isDone) dueHosts.push({ host, lookAtMs });
     }

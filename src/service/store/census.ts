@@ -56,11 +56,12 @@ export function createCensusStore(context: StoreContext) {
       return row && toOrigin(row);
     },
 
-    readEntries: (): AsyncIterable<readonly CensusEntry[]> => census.batchesOf({}, ENTRY_COLUMNS),
+    readSummaries: () => census.batchesOf({}, SUMMARY_COLUMNS),
 
-    /** Finds the entry of an origin; null if no import has found it. */
-    async findEntry(host: string): Promise<CensusEntry | null> {
-      for await (const [entry] of census.batchesOf({ host }, ENTRY_COLUMNS)) return entry ?? null;
+    /** Returns null if no import has found the origin. */
+    async findSummary(host: string): Promise<OriginSummary | null> {
+      for await (const [summary] of census.batchesOf({ host }, SUMMARY_COLUMNS))
+        return summary ?? null;
       return null;
     },
 
@@ -135,11 +136,17 @@ export function createCensusStore(context: StoreContext) {
   };
 }
 
-const ENTRY_COLUMNS = [
-  ...(['host', 'domain', 'isChosen', 'lastDay', 'lookAtMs', 'wordAtMs', 'excludedAtMs'] as const),
+const SUMMARY_COLUMNS = [
+  'host',
+  'domain',
+  'isChosen',
+  'lastDay',
+  'lookAtMs',
+  'wordAtMs',
+  'excludedAtMs',
 ] as const;
 /** An origin without its listing and its rules of robots.txt, which are long. */
-type CensusEntry = Pick<Row<'census'>, (typeof ENTRY_COLUMNS)[number]>;
+type OriginSummary = Pick<Row<'census'>, (typeof SUMMARY_COLUMNS)[number]>;
 
 const DUE_COLUMNS = ['host', 'domain', 'network', 'lookAtMs', 'firstDay', 'scannedDay'] as const;
 export type DueOrigin = Pick<Row<'census'>, (typeof DUE_COLUMNS)[number]>;

@@ -175,7 +175,8 @@ const answers: {
 
 async function readWords(days: readonly number[]) {
   const hosts: string[] = [];
-  for await (const rows of store.census.readEntries()) hosts.push(...rows.map(({ host }) => host));
+  for await (const rows of store.census.readSummaries())
+    hosts.push(...rows.map(({ host }) => host));
   const words = [];
   const records: string[] = [];
   for (const host of hosts) {
