@@ -3,7 +3,7 @@ import { isIP, type LookupFunction } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import ipaddr from 'ipaddr.js';
 import { Agent } from 'undici';
-import { classifyFailure, NetworkDown } from '../../scanner/guard/failures.ts';
+import { classifyFailure, OurFault } from '../../scanner/guard/failures.ts';
 import type { Address } from '../../scanner/guard/name-servers.ts';
 import { PayTestImpossible } from './result.ts';
 
@@ -124,7 +124,7 @@ export class SellerClient {
     return this.#target.origin;
   }
 
-  /** Rejects with NetworkDown if the fault is ours. A failure of the seller is a reply. */
+  /** Rejects with OurFault if the fault is ours. A failure of the seller is a reply. */
   async send({
     method,
     path,
@@ -167,10 +167,10 @@ export class SellerClient {
   }
 }
 
-/** Throws NetworkDown if this machine or our HTTP client failed, which says nothing about the seller. */
+/** Throws OurFault if this machine or our HTTP client failed, which says nothing about the seller. */
 export function throwIfOurs(error: unknown): void {
-  const { isOurs, detail } = classifyFailure(error);
-  if (isOurs) throw new NetworkDown(detail);
+  const { detail, remedy } = classifyFailure(error);
+  if (remedy !== undefined) throw new OurFault(detail, remedy);
 }
 
 function toContentType(body: string | undefined): Readonly<Record<string, string>> {

@@ -128,7 +128,7 @@ async function waitForFreePort(target: Target): Promise<boolean> {
   return true;
 }
 
-/** True if the seller's address accepts a connection. Rejects with NetworkDown if this machine cannot connect. */
+/** True if the seller's address accepts a connection. Rejects with OurFault if this machine cannot connect. */
 export async function isListening({ addresses: [{ address }], port }: Target): Promise<boolean> {
   const socket = connect({ host: address, port, timeout: CONNECT_TIMEOUT_MS });
   try {

@@ -3,8 +3,8 @@ import type { FailureReason } from '../model/observation.ts';
 export type RequestFailure = {
   readonly reason: FailureReason;
   readonly detail: string;
-  /** True if this machine or this program is at fault. Such a failure says nothing about the origin. */
-  readonly isOurs?: true;
+  /** What the operator can do. Present if this machine or this program is at fault, and the origin is not. */
+  readonly remedy?: string;
 };
 
 /** The prober itself ended the request, because of a deadline, a cap or the guard. */
@@ -20,17 +20,23 @@ export class ProbeFailure extends Error {
   }
 }
 
-/**
- * Our own network, resolver or HTTP client failed, which says nothing about the origin. The scan is aborted, and
- * no payer may be charged.
- */
-export class NetworkDown extends Error {
-  readonly detail: string;
+const CHECK_NETWORK = 'check the network of this machine, and try again';
+const REDUCE_LOAD = 'reduce the load of this machine, or raise its limits, and try again';
+const REPORT_DEFECT = 'this is a defect of the scanner, so report it';
 
-  constructor(detail: string) {
-    super(`${detail}: check the network of this machine, and try again`);
-    this.name = 'NetworkDown';
+/**
+ * This machine, its network, its resolver or this program failed, which says nothing about the origin. The scan is
+ * aborted, and no payer may be charged.
+ */
+export class OurFault extends Error {
+  readonly detail: string;
+  readonly remedy: string;
+
+  constructor(detail: string, remedy: string = CHECK_NETWORK) {
+    super(`${detail}: ${remedy}`);
+    this.name = 'OurFault';
     this.detail = detail;
+    this.remedy = remedy;
   }
 }
 
@@ -92,16 +98,22 @@ const FAILURES_BY_CODE: Readonly<Record<string, RequestFailure>> = {
 };
 
 /** Errors that this machine or our HTTP client raises before a packet leaves. A network cannot send them. */
-const OWN_CODES: Readonly<Record<string, string>> = {
-  EMFILE: 'this process has too many open files',
-  ENFILE: 'this machine has too many open files',
-  ENOBUFS: 'this machine has no room for a connection',
-  ENOMEM: 'this machine has no memory for a connection',
-  EADDRNOTAVAIL: 'this machine has no address or port left for a connection',
-  EAFNOSUPPORT: 'this machine has no network of this address family',
-  EPERM: 'a firewall of this machine forbids the connection',
-  UND_ERR_INVALID_ARG: 'our HTTP client refuses to send the request',
-  [NO_OWN_ROUTE]: 'this machine has no route to the address',
+const OUR_FAULTS_BY_CODE: Readonly<Record<string, { detail: string; remedy: string }>> = {
+  EMFILE: { detail: 'this process has too many open files', remedy: REDUCE_LOAD },
+  ENFILE: { detail: 'this machine has too many open files', remedy: REDUCE_LOAD },
+  ENOBUFS: { detail: 'this machine has no room for a connection', remedy: REDUCE_LOAD },
+  ENOMEM: { detail: 'this machine has no memory for a connection', remedy: REDUCE_LOAD },
+  EADDRNOTAVAIL: { detail: 'this machine has no address or port left', remedy: REDUCE_LOAD },
+  EAFNOSUPPORT: {
+    detail: 'this machine has no network of this address family',
+    remedy: CHECK_NETWORK,
+  },
+  EPERM: { detail: 'a firewall of this machine forbids the connection', remedy: CHECK_NETWORK },
+  UND_ERR_INVALID_ARG: {
+    detail: 'our HTTP client refuses to send the request',
+    remedy: REPORT_DEFECT,
+  },
+  [NO_OWN_ROUTE]: { detail: 'this machine has no route to the address', remedy: CHECK_NETWORK },
 };
 
 const TLS_CODE =
@@ -116,14 +128,14 @@ const PROGRAM_ERRORS = [TypeError, RangeError, ReferenceError, SyntaxError];
  */
 const ASSERTIONS_ON_ANSWERS = /\bassert\((?:statusCode >= 100|upgrade)\)/;
 
-/** Maps an error of a connection or a response to a failure of the origin, or to one of ours (`isOurs`). */
+/** Maps an error of a connection or a response to a failure of the origin, or to one of ours, which has a `remedy`. */
 export function classifyFailure(error: unknown): RequestFailure {
   if (error instanceof ProbeFailure) return { reason: error.reason, detail: error.detail };
   const code = readCode(error);
   // undici has the same code for closed connections and for invalid responses.
   if (code === 'UND_ERR_SOCKET' && /^bad /.test(readMessage(error))) return INVALID_HTTP;
-  const ownDetail = OWN_CODES[code];
-  if (ownDetail) return { reason: 'refused', detail: `${ownDetail} (${code})`, isOurs: true };
+  const ourFault = OUR_FAULTS_BY_CODE[code];
+  if (ourFault) return { ...ourFault, reason: 'refused', detail: `${ourFault.detail} (${code})` };
   const failure = FAILURES_BY_CODE[code];
   if (failure) return failure;
   if (TLS_CODE.test(code)) return { reason: 'tls-other', detail: `TLS failed (${code})` };
@@ -131,7 +143,8 @@ export function classifyFailure(error: unknown): RequestFailure {
     return readMessage(error).includes('Invalid EOF') ? CUT_ANSWER : INVALID_HTTP;
   }
   if (isProgramError(error)) {
-    return { reason: 'reset', detail: `our HTTP client failed (${error.name})`, isOurs: true };
+    const detail = `our HTTP client failed (${error.name})`;
+    return { reason: 'reset', detail, remedy: REPORT_DEFECT };
   }
   return { reason: 'reset', detail: `the connection failed (${code || 'no code'})` };
 }

@@ -101,7 +101,8 @@ export function toAddress(address: string): Address {
   return { address, family: isIP(address) === 6 ? 6 : 4 };
 }
 
-/** Returns the code of an error of a name server. */
+/** Returns the code of an error of a name server. Throws any other error, because it is a defect of ours. */
 export function readCode(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  if (error instanceof Error && 'code' in error) return String(error.code);
+  throw error;
 }

@@ -89,7 +89,7 @@ async function askUntilSettled(
   return answers;
 }
 
-/** Asks once. An answer without addresses counts as ENODATA. Never rejects. */
+/** Asks once. An answer without addresses counts as ENODATA. Errors of name servers never reject. */
 async function askFamily(
   ask: Question,
   tryNumber: number,

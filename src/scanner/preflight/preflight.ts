@@ -1,4 +1,4 @@
-import { NetworkDown, OriginRefused } from '../guard/failures.ts';
+import { OriginRefused, OurFault } from '../guard/failures.ts';
 import { allowOrigin, DEFAULT_POLICY, type Origin, parseOrigin } from '../guard/origin.ts';
 import { readMembers } from '../model/json.ts';
 import type { FailedObservation, HttpData, HttpMethod } from '../model/observation.ts';
@@ -32,7 +32,7 @@ const MAX_ANSWER_BYTES = 64 * 1024;
 
 /**
  * Sends one request without a payment, and judges the answer, for the operator of this process. A GET follows redirects
- * within the origin, and a POST sends an empty object. Rejects if the fault is ours, with NetworkDown if no name server
+ * within the origin, and a POST sends an empty object. Rejects if the fault is ours, with OurFault if no name server
  * answers.
  */
 export async function preflightUrl(
@@ -45,7 +45,7 @@ export async function preflightUrl(
   }
   const resolved = await client.resolveOrigin(origin);
   if (resolved.kind === 'blocked') return toRefused(new OriginRefused('blocked_ip'));
-  if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
+  if (resolved.kind === 'our-fault') throw new OurFault(resolved.detail);
   const settings =
     method === 'GET'
       ? ({ method, redirects: 'same-origin' } as const)

@@ -1,5 +1,5 @@
 /** Sends the requests of one day to one origin: to robots.txt, and to the resources that indexes list. */
-import { NetworkDown } from '../../scanner/guard/failures.ts';
+import { OurFault } from '../../scanner/guard/failures.ts';
 import type { Origin } from '../../scanner/guard/origin.ts';
 import type { HttpObservation } from '../../scanner/model/observations.ts';
 import { readRetryAfterMs } from '../../scanner/parse/text/http-header.ts';
@@ -38,7 +38,7 @@ export type AskListedResult = {
 
 /**
  * Asks each resource once, until a resource answers 429 or a limit forbids a further request. Throws LimitReached if a
- * limit forbids the first request, and NetworkDown or another error if the fault is ours.
+ * limit forbids the first request, and OurFault or another error if the fault is ours.
  */
 export type AskListed = (
   origin: Origin,
@@ -63,7 +63,7 @@ const NO_ADDRESS: AskListedResult = {
 export function createAskListed(engine: PreflightEngine): AskListed {
   return async (origin, request, client) => {
     const resolved = await client.resolveOrigin(origin);
-    if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
+    if (resolved.kind === 'our-fault') throw new OurFault(resolved.detail);
     return resolved.kind === 'addresses' ? ask(origin, request, { client, engine }) : NO_ADDRESS;
   };
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { NetworkDown, OriginRefused } from '../../scanner/guard/failures.ts';
+import { OriginRefused, OurFault } from '../../scanner/guard/failures.ts';
 import type { Origin } from '../../scanner/guard/origin.ts';
 import { Saturated, ScannerFailed } from '../errors/errors.ts';
 import { READING_SPACING_MS } from '../store/ownership.ts';
@@ -49,7 +49,7 @@ async function fetchToken(
   } catch (error) {
     // A refused host gets the same result as a host without an address, so that callers cannot find private names.
     if (error instanceof OriginRefused) return toUnusable('unreachable', 'no answer (dns)');
-    if (error instanceof NetworkDown) throw new ScannerFailed(error);
+    if (error instanceof OurFault) throw new ScannerFailed(error);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { NetworkDown } from '../../scanner/guard/failures.ts';
+import { OurFault } from '../../scanner/guard/failures.ts';
 import type { Limits } from '../../scanner/guard/limits.ts';
 import type { Address } from '../../scanner/guard/name-servers.ts';
 import type { Origin } from '../../scanner/guard/origin.ts';
@@ -50,7 +50,7 @@ export type TurnRequest = {
 export type TurnClient = Pick<ProbeClient, 'request' | 'resolveOrigin'> & {
   /**
    * Waits until one request to the origin may be sent, for a caller who sends it by another client. Does nothing if the
-   * origin has no public address. Throws NoTurn, and NetworkDown if the resolver does not work.
+   * origin has no public address. Throws NoTurn, and OurFault if the resolver does not work.
    */
   admit(): Promise<void>;
 };
@@ -108,7 +108,7 @@ function createTurnClient(
 ): TurnClient {
   async function admitTo(askedOrigin: Origin): Promise<void> {
     const resolved = await client.resolveOrigin(askedOrigin);
-    if (resolved.kind === 'our-fault') throw new NetworkDown(resolved.detail);
+    if (resolved.kind === 'our-fault') throw new OurFault(resolved.detail);
     if (resolved.kind !== 'addresses') return;
     if (!(await turn.moveOn(resolved.addresses))) throw new NoTurn();
     await beforeConnect?.(resolved.addresses);

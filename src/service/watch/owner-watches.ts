@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { NetworkDown, OriginRefused } from '../../scanner/guard/failures.ts';
+import { OriginRefused, OurFault } from '../../scanner/guard/failures.ts';
 import { createSystemResolver, type Resolver } from '../../scanner/guard/name-servers.ts';
 import {
   type Origin,
@@ -197,7 +197,7 @@ async function requireAddress(
   // One try, because the caller waits and can repeat the call.
   const resolved = await resolveHost(receiver, policy, resolver, 1);
   if (resolved.kind === 'addresses') return;
-  if (resolved.kind === 'our-fault') throw new ScannerFailed(new NetworkDown(resolved.detail));
+  if (resolved.kind === 'our-fault') throw new ScannerFailed(new OurFault(resolved.detail));
   throw new OriginRefused(
     'blocked_ip',
     'The host of the webhook gave no address of the public internet: give a public https URL.',

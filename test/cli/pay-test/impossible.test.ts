@@ -5,7 +5,7 @@ import { TestFacilitator } from '../../../src/cli/pay-test/facilitator.ts';
 import { TRIAL_IDS } from '../../../src/cli/pay-test/result.ts';
 import { resolveTarget, SellerClient } from '../../../src/cli/pay-test/seller-client.ts';
 import { isListening } from '../../../src/cli/pay-test/seller-process.ts';
-import { NetworkDown } from '../../../src/scanner/guard/failures.ts';
+import { OurFault } from '../../../src/scanner/guard/failures.ts';
 import { runCli } from '../run-cli.ts';
 import { listTrialIds, payTest, placeSeller, SHORT_WAITS } from './run.ts';
 
@@ -33,7 +33,7 @@ test('the run fails if the seller never answers, and ends every process of the s
 test('a request that we cannot send is not told as the silence of the seller', async () => {
   const client = new SellerClient(await resolveTarget('http://127.0.0.1:1'), TIMEOUT_MS);
   try {
-    await expect(client.send({ method: 'GET', path: '/\u5929' })).rejects.toThrow(NetworkDown);
+    await expect(client.send({ method: 'GET', path: '/\u5929' })).rejects.toThrow(OurFault);
     expect(await client.send({ method: 'GET', path: '/' })).toMatchObject({ why: 'broken' });
   } finally {
     await client.close();

@@ -75,7 +75,7 @@ export type ProbeStats = Readonly<
 export type ProbeClient = {
   /**
    * Sends one request. A failure of the origin is an observation too. Rejects with OriginRefused when the
-   * guard refuses the host (call `resolveOrigin` first), and with NetworkDown when our own resolver does not
+   * guard refuses the host (call `resolveOrigin` first), and with OurFault when our own resolver does not
    * work.
    */
   request(request: ProbeRequest): Promise<Observation<HttpData>>;

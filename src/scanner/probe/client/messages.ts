@@ -1,4 +1,4 @@
-import { NetworkDown, OriginRefused, type RefusalReason } from '../../guard/failures.ts';
+import { OriginRefused, OurFault, type RefusalReason } from '../../guard/failures.ts';
 import type { Origin } from '../../guard/origin.ts';
 import type { Resolution } from '../../guard/resolve.ts';
 import { messageOf } from '../../model/redact.ts';
@@ -47,19 +47,21 @@ export const NO_STATS: ProbeStats = {
 /** An error of a client as plain data, because its class is lost between threads. */
 export type ClientFault =
   | { readonly name: 'OriginRefused'; readonly reason: RefusalReason; readonly message: string }
-  | { readonly name: 'NetworkDown'; readonly detail: string }
+  | { readonly name: 'OurFault'; readonly detail: string; readonly remedy: string }
   | { readonly name: 'other'; readonly message: string };
 
 export function toFault(error: unknown): ClientFault {
   if (error instanceof OriginRefused) {
     return { name: 'OriginRefused', reason: error.reason, message: error.message };
   }
-  if (error instanceof NetworkDown) return { name: 'NetworkDown', detail: error.detail };
+  if (error instanceof OurFault) {
+    return { name: 'OurFault', detail: error.detail, remedy: error.remedy };
+  }
   return { name: 'other', message: messageOf(error) };
 }
 
 export function toError(fault: ClientFault): Error {
   if (fault.name === 'OriginRefused') return new OriginRefused(fault.reason, fault.message);
-  if (fault.name === 'NetworkDown') return new NetworkDown(fault.detail);
+  if (fault.name === 'OurFault') return new OurFault(fault.detail, fault.remedy);
   return new Error(fault.message);
 }

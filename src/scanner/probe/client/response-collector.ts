@@ -164,7 +164,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
 
   #settleFailure(failure: RequestFailure): void {
     // If we broke the answer off, it must not be judged.
-    if (this.#head === undefined || failure.isOurs) this.#finish({ kind: 'failure', failure });
+    if (this.#head === undefined || failure.remedy !== undefined)
+      this.#finish({ kind: 'failure', failure });
     else this.#finish(this.#toAnswer({ truncated: true, bodyFailure: failure.reason }));
   }
 

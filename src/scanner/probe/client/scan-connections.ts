@@ -1,7 +1,7 @@
 import type { SecureContext } from 'node:tls';
 import {
-  NetworkDown,
   OriginRefused,
+  OurFault,
   ProbeFailure,
   type RequestFailure,
 } from '../../guard/failures.ts';
@@ -99,7 +99,7 @@ export class ScanConnections {
       case 'unreachable':
         throw new ProbeFailure('dns', resolution.detail);
       case 'our-fault':
-        throw new NetworkDown(resolution.detail);
+        throw new OurFault(resolution.detail);
     }
     const { addresses } = resolution;
     const pool = this.#pools.get(origin.url) ?? this.#createPool(origin, addresses);
@@ -124,6 +124,6 @@ export class ScanConnections {
 }
 
 function throwIfOurs(outcome: ExchangeOutcome): ExchangeOutcome {
-  if (outcome.kind !== 'failure' || outcome.failure.isOurs !== true) return outcome;
-  throw new NetworkDown(outcome.failure.detail);
+  if (outcome.kind !== 'failure' || outcome.failure.remedy === undefined) return outcome;
+  throw new OurFault(outcome.failure.detail, outcome.failure.remedy);
 }

@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert';
 import { describe, expect, test } from 'vitest';
-import { NetworkDown, OriginRefused } from '../../../../src/scanner/guard/failures.ts';
+import { OriginRefused, OurFault } from '../../../../src/scanner/guard/failures.ts';
 import { dial } from '../../../../src/scanner/guard/guarded-connect.ts';
 import type { Resolver } from '../../../../src/scanner/guard/name-servers.ts';
 import { allowOrigin, DEFAULT_POLICY, parseOrigin } from '../../../../src/scanner/guard/origin.ts';
@@ -19,24 +19,42 @@ describe('before the connection', () => {
     expect(await ask(client, target)).toMatchObject({ ok: false, reason: 'refused' });
   });
 
-  test.each(['EMFILE', 'ENFILE', 'ENOBUFS', 'ENOMEM', 'EADDRNOTAVAIL', 'EAFNOSUPPORT', 'EPERM'])(
-    '%s is a fault of this machine: the request rejects',
-    async (code) => {
-      const target = await findClosedPort();
-      const connect = () => Promise.reject(Object.assign(new Error(code), { code }));
-      const client = clientFor(target, { connect });
-      await expect(ask(client, target)).rejects.toThrow(NetworkDown);
-    },
-  );
+  test.each([
+    ['EMFILE', 'reduce the load of this machine'],
+    ['ENFILE', 'reduce the load of this machine'],
+    ['ENOBUFS', 'reduce the load of this machine'],
+    ['ENOMEM', 'reduce the load of this machine'],
+    ['EADDRNOTAVAIL', 'reduce the load of this machine'],
+    ['EAFNOSUPPORT', 'check the network of this machine'],
+    ['EPERM', 'check the network of this machine'],
+  ])('%s is a fault of this machine: the request rejects and says "%s"', async (code, remedy) => {
+    const target = await findClosedPort();
+    const connect = () => Promise.reject(Object.assign(new Error(code), { code }));
+    const client = clientFor(target, { connect });
+    const error = await ask(client, target).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(OurFault);
+    expect(String(error)).toContain(`(${code}): ${remedy}`);
+  });
 
   test.each([
     new AssertionError({ message: 'assert(this.ptr != null)' }),
     new TypeError('Cannot read properties of null'),
     new RangeError('Array buffer allocation failed'),
-  ])('a fault of our own program is not a finding: the request rejects (%s)', async (error) => {
+    Object.assign(new Error('invalid request path'), { code: 'UND_ERR_INVALID_ARG' }),
+  ])('a fault of our own program blames neither origin nor network (%s)', async (fault) => {
     const target = await findClosedPort();
-    const client = clientFor(target, { connect: () => Promise.reject(error) });
-    await expect(ask(client, target)).rejects.toThrow(NetworkDown);
+    const client = clientFor(target, { connect: () => Promise.reject(fault) });
+    const error = await ask(client, target).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(OurFault);
+    expect(String(error)).toContain('defect of the scanner');
+    expect(String(error)).not.toContain('network');
+  });
+
+  test('a defect of our resolver is not a failure of the name servers', async () => {
+    const resolve4 = () => Promise.reject(new TypeError('Cannot read properties of null'));
+    const resolver = { ...createFailingResolver('ECONNREFUSED'), resolve4 };
+    const client = clientFor({ policy: DEFAULT_POLICY }, { resolver });
+    await expect(client.resolveOrigin(seller)).rejects.toThrow(TypeError);
   });
 
   test.each(['EHOSTUNREACH', 'EACCES', 'ENETUNREACH'])(
@@ -57,7 +75,7 @@ describe('before the connection', () => {
     const policy = allowOrigin(url, DEFAULT_POLICY);
     const resolver = { ...createFailingResolver('ENODATA'), lookup };
     const client = clientFor({ policy }, { connect, resolver });
-    await expect(ask(client, { origin: parseOrigin(url, policy) })).rejects.toThrow(NetworkDown);
+    await expect(ask(client, { origin: parseOrigin(url, policy) })).rejects.toThrow(OurFault);
   });
 
   test('an origin that cannot be connected to is not tried for each request', async () => {
@@ -86,7 +104,7 @@ describe('before the connection', () => {
       { policy: DEFAULT_POLICY },
       { resolver: createFailingResolver('ECONNREFUSED') },
     );
-    await expect(ask(client, { origin: seller })).rejects.toThrow(NetworkDown);
+    await expect(ask(client, { origin: seller })).rejects.toThrow(OurFault);
     expect(await client.resolveOrigin(seller)).toMatchObject({ kind: 'our-fault' });
   });
 
@@ -223,7 +241,7 @@ describe('after the connection', () => {
         return transport;
       },
     });
-    await expect(ask(client, target)).rejects.toThrow(NetworkDown);
+    await expect(ask(client, target)).rejects.toThrow(OurFault);
   });
 
   test(
