@@ -13,7 +13,12 @@ import { ADVICE_FIXES, ADVICE_IDS, type Advice, type AdviceId } from '../model/r
 import { jsonObject } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { formatInDollars, isUnderMinimum, toDollarUnits } from '../parse/x402/amount.ts';
-import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
+import {
+  AMOUNT_MEMBERS,
+  type Challenge,
+  type ChallengedResource,
+  type Offer,
+} from '../parse/x402/challenge.ts';
 import { isTestnet } from '../parse/x402/networks.ts';
 import { findOtherWays } from '../parse/x402/other-ways.ts';
 import { listFirstProbes } from '../parse/x402/resource-answers.ts';
@@ -75,7 +80,7 @@ function adviseOnChallenge(challenge: Challenge, hostname: string, kit: Kit): re
       const upfront = `${offer.pointer}/extra/paymentFlow: "upfront", and no refund is known`;
       rows.push(['pays-before-delivery', upfront]);
     }
-    const member = challenge.version === 1 ? 'maxAmountRequired' : 'amount';
+    const member = AMOUNT_MEMBERS[challenge.version];
     const text = `${offer.pointer}/${member}: ${kit.show(offer.amount)} asks ${formatInDollars(offer)}`;
     const units = toDollarUnits(offer);
     if (units !== null && units.amount > units.dollar) rows.push(['over-default-limit', text]);

@@ -25,7 +25,7 @@ export function findAmountKind(scheme: JsonValue | undefined): AmountKind | null
 
 type PriceTerms = Readonly<Record<'network' | 'asset' | 'amount', JsonValue | undefined>>;
 
-/** Returns the amount of an offer and one dollar, both in base units of its asset; null if the asset is unknown. */
+/** Returns the amount and one dollar in base units of the asset; null for an unknown asset or an invalid amount. */
 export function toDollarUnits({ network, asset, amount }: PriceTerms) {
   const knownAsset = findOfferAsset({ network, asset });
   const units = parseAmount(amount);
@@ -36,15 +36,15 @@ export function toDollarUnits({ network, asset, amount }: PriceTerms) {
 }
 
 /**
- * Returns true for less than 0.001 USD. The CDP facilitator does not settle smaller amounts (x402 issue 1171). The
- * facilitator of another contract than the token has a minimum of its own (Circle Gateway: 0.000001 USD).
+ * Returns true for less than 0.001 USD. The CDP facilitator does not settle smaller amounts (x402 issue 1171). An offer
+ * for another contract than its token has another minimum (Circle Gateway: 0.000001 USD), and returns false.
  */
 export function isUnderMinimum(terms: PriceTerms & MethodTerms): boolean {
   const units = hasOtherContract(terms) ? null : toDollarUnits(terms);
   return units !== null && units.amount * 1_000n < units.dollar;
 }
 
-/** "$10,000.00", "$0.0001"; null if the asset is unknown. Every decimal is shown, because a factor must be seen. */
+/** "$10,000.00", "$0.0001"; null as in `toDollarUnits`. Every decimal is shown: a mistake of decimals must be visible. */
 export function formatInDollars(terms: PriceTerms): string | null {
   const units = toDollarUnits(terms);
   if (units === null) return null;
@@ -70,7 +70,8 @@ export function toPrice(terms: PriceTerms) {
 /** 50000n with 6 decimals is "0.05". */
 export function toDecimal(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
-  const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  const pointIndex = digits.length - decimals;
+  const whole = digits.slice(0, pointIndex);
+  const fraction = digits.slice(pointIndex).replace(/0+$/, '');
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }

@@ -41,6 +41,7 @@ export function findOfferAsset({ network, asset }: Pick<Offer, 'network' | 'asse
 
 const ASSETS_BY_NAMESPACE: ReadonlyMap<string, readonly KnownAsset[]> = Map.groupBy(
   ASSETS_BY_KEY.values(),
+  // A network of the table always has a namespace.
   ({ network, asset }) => toKey(findClaimedNamespace(network) ?? '', asset),
 );
 

@@ -22,7 +22,6 @@ export function findChallengeDifference(
   header: Challenge,
   body: Challenge,
 ): ChallengeDifference | null {
-  const headerOffers = groupByTerms(header.offers);
   const [bodyOnly] = findMissingOffers(header, body);
   const [headerOnly] = findMissingOffers(body, header);
   if (bodyOnly !== undefined) {
@@ -41,6 +40,7 @@ export function findChallengeDifference(
   }
   // Only common members are compared, so these two are left out of one side.
   const { error: _, accepts: __, ...bodyMembers } = body.value;
+  const headerOffers = groupByTerms(header.offers);
   const pointer =
     findDifference(header.value, bodyMembers, '') ??
     body.offers
@@ -108,6 +108,7 @@ function findDifference(
   return null;
 }
 
+/** A text that begins with "0x" may be an address, so its case does not count. */
 function isSame(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
   if (typeof left !== 'string' || typeof right !== 'string') return left === right;
   return isSameAddress(left, right);

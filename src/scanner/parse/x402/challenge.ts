@@ -13,11 +13,13 @@ import {
 } from '../json/json.ts';
 import { type HeaderReading, readPaymentHeader } from './payment-header.ts';
 
+/** The member of an offer that holds the amount, by the version of the challenge. */
+export const AMOUNT_MEMBERS = { 1: 'maxAmountRequired', 2: 'amount' } as const;
+
 /** One entry of `accepts`, with the same names for both versions. The values are unchanged and unchecked. */
 export type Offer = {
   readonly scheme: JsonValue | undefined;
   readonly network: JsonValue | undefined;
-  /** v2 `amount`, v1 `maxAmountRequired`. */
   readonly amount: JsonValue | undefined;
   readonly asset: JsonValue | undefined;
   readonly payTo: JsonValue | undefined;
@@ -40,7 +42,8 @@ export type Challenge = {
   readonly description: string | null;
 };
 
-type RefusedMember = { readonly pointer: string; readonly value: JsonValue | undefined };
+/** `pointer` is a JSON pointer into the challenge. */
+export type ChallengeMember = { readonly pointer: string; readonly value: JsonValue | undefined };
 
 export type ChallengeReading = {
   readonly header: HeaderReading;
@@ -59,7 +62,7 @@ export type ChallengedResource = {
   readonly second: Challenge | null;
 };
 
-/** Prefers the header, because the official client reads a v2 challenge only from it. The body may be `{}`. */
+/** Prefers the header, because the official client reads a v2 challenge only from it. The body is often `{}`. */
 export function readChallenge(answer: Pick<HttpData, 'headers' | 'body'>): ChallengeReading {
   const header = readPaymentHeader(answer);
   const body = parseJson(answer.body);
@@ -82,17 +85,17 @@ export function parseChallenge(value: JsonValue, where: 'header' | 'body'): Chal
     version: isV1 ? 1 : 2,
     where,
     value,
-    offers: readOffers(value['accepts'], isV1 ? 'maxAmountRequired' : 'amount'),
+    offers: readOffers(value['accepts'], AMOUNT_MEMBERS[isV1 ? 1 : 2]),
     resourceUrl: toTextOrNull(resource[isV1 ? 'resource' : 'url']),
     description: toTextOrNull(resource['description']),
   };
 }
 
 /**
- * Finds a member that makes the whole challenge invalid: an unknown version, or a resource without a URL. The
- * challenge then counts as refused, even if a client signs it. An absent resource is not a fault: clients sign without it.
+ * Finds a member that makes the whole challenge invalid: an unknown version, or a resource without a URL. We count such
+ * a challenge as refused, even if some client signs it. An absent resource is not a fault: clients sign without it.
  */
-export function findRefusedMember({ value, version }: Challenge): RefusedMember | null {
+export function findRefusedMember({ value, version }: Challenge): ChallengeMember | null {
   const statedVersion = value['x402Version'];
   if (statedVersion !== version) return { pointer: '/x402Version', value: statedVersion };
   const resource = value['resource'] ?? null;
@@ -147,8 +150,8 @@ function toTextOrNull(value: JsonValue | undefined): string | null {
 type Finding<Name> = readonly [name: Name, text: string, fix?: string | undefined];
 
 /**
- * Says of findings which copy of the challenge they are about, if header and body hold two challenges that differ.
- * Sellers look at the body and overlook the header, which is what clients read.
+ * If header and body hold challenges that differ, says in each finding that it is about the header. Clients read the
+ * header, but sellers often look only at the body.
  */
 export function nameCopy<Name extends string>(
   { header, body, challenge }: ChallengeReading,

@@ -104,7 +104,7 @@ export function findSaleProbes(
  * names its own method, or else the first.
  */
 function removeEqualTerms(challenges: readonly ProbeChallenge[]): readonly ProbeChallenge[] {
-  const groups = Map.groupBy(challenges, ({ reading }) => formatTerms(reading.challenge));
+  const groups = Map.groupBy(challenges, ({ reading }) => toTermsKey(reading.challenge));
   return [...groups.values()].flatMap((group) => group.find(namesOwnMethod) ?? group.slice(0, 1));
 }
 
@@ -115,7 +115,7 @@ function namesOwnMethod({ probe, reading }: ProbeChallenge): boolean {
   return method?.toUpperCase() === probe.method;
 }
 
-function formatTerms({ offers }: Challenge): string {
+function toTermsKey({ offers }: Challenge): string {
   return JSON.stringify(
     offers.map(({ scheme, network, amount, asset, payTo, extra }) => {
       return [scheme, toCaip2(network), amount, asset, payTo, extra];

@@ -37,11 +37,11 @@ function appliesTo(member: ExtraMember, row: SchemeRow, offer: Offer): boolean {
 function toMemberFault(name: string, form: ExtraForm, offer: Offer): OfferFault {
   const value = jsonObject(offer.extra)[name];
   const isNumber = typeof form === 'object' && ('bits' in form || 'least' in form);
-  const isTooLarge = form === 'memo' || (isNumber && Number.isInteger(value));
+  const isOutOfRange = form === 'memo' || (isNumber && Number.isInteger(value));
   const kind = DOMAIN_MEMBERS.has(name) ? 'no-domain' : 'missing-member';
   const why = describeRule(form, offer);
   return {
-    kind: isTooLarge ? 'out-of-range' : kind,
+    kind: isOutOfRange ? 'out-of-range' : kind,
     pointer: `${offer.pointer}/extra/${name}`,
     value,
     ...(why === null ? {} : { why }),

@@ -4,15 +4,15 @@
  */
 import { type JsonValue, showAddress, showJson } from '../json/json.ts';
 import { findOfferAsset, type KnownAsset, listKnownAssets } from './assets.ts';
-import type { Offer } from './challenge.ts';
+import { AMOUNT_MEMBERS, type Offer } from './challenge.ts';
 import { isKnownNetwork, suggestNetwork, toCaip2, toNetworkName } from './networks.ts';
 import type { ExtraForm } from './scheme-row.ts';
 import { findSchemeRow } from './schemes.ts';
 
 /**
  * `bad-entry`: the entry of accepts is not an object. `v1-names`: an offer of version 2 has `maxAmountRequired` of
- * version 1. `bad-field`: a member has a wrong form. `out-of-range`: a number is too large for the network or the
- * scheme. `bad-recipient`: payTo is zero or the asset. `wrong-chain`: the asset is a known token of another network.
+ * version 1. `bad-field`: a member has a wrong form. `out-of-range`: the network or the scheme cannot hold the
+ * number or the memo. `bad-recipient`: payTo is zero or the asset. `wrong-chain`: the asset is a known token of another network.
  * `no-domain`: `extra` lacks `name` or `version` of the EIP-712 domain. `missing-member`: `extra` lacks another member
  * of the scheme, or the member has a wrong form. `wrong-domain`: the EIP-712 domain is not that of the known asset.
  */
@@ -63,6 +63,7 @@ export function fixFaults(faults: readonly OfferFault[], offer: Offer, version: 
 }
 
 function fixFault(fault: OfferFault, offer: Offer, version: 1 | 2): string {
+  // "/accepts/0/extra/name" becomes "extra.name".
   const member = fault.pointer.slice(offer.pointer.length + 1).replace('/', '.');
   switch (fault.kind) {
     case 'bad-entry':
@@ -87,8 +88,7 @@ function fixFault(fault: OfferFault, offer: Offer, version: 1 | 2): string {
 
 /** Lists the members of an offer, with the names that the version gives them. */
 function listMembers(version: 1 | 2): string {
-  const amount = version === 1 ? 'maxAmountRequired' : 'amount';
-  return `scheme, network, ${amount}, asset, payTo and maxTimeoutSeconds`;
+  return `scheme, network, ${AMOUNT_MEMBERS[version]}, asset, payTo and maxTimeoutSeconds`;
 }
 
 function fixField(member: string, offer: Offer, version: 1 | 2): string {
@@ -158,10 +158,14 @@ function fixDomain(offer: Offer): string {
 }
 
 function fixMember(member: string, offer: Offer): string {
-  const name = member.slice('extra.'.length);
-  const row = findSchemeRow(offer.scheme, offer.network);
-  const form = row?.requires.find((required) => required.name === name)?.form;
+  const form = findForm(member, offer);
   return form === undefined ? `set ${member}` : fixForm(form, member);
+}
+
+/** Returns the form that the scheme requires of a member of `extra`; undefined for any other member. */
+function findForm(member: string, { scheme, network }: Offer): ExtraForm | undefined {
+  const row = findSchemeRow(scheme, network);
+  return row?.requires.find(({ name }) => `extra.${name}` === member)?.form;
 }
 
 function fixForm(form: ExtraForm, member: string): string {
@@ -178,8 +182,8 @@ function fixForm(form: ExtraForm, member: string): string {
 }
 
 /**
- * Finds the token that the asset names, by its address, its symbol or its name, on the network of the offer. If it names
- * none, returns the first known token of the network; null for an unknown network.
+ * Finds the token that the asset names on the network of the offer: by its symbol, its name, or a text with its address,
+ * such as a CAIP-19 id. If it names none, returns the first known token of the network; null for an unknown network.
  */
 function findMeantAsset(offer: Offer): KnownAsset | null {
   const { network, asset } = offer;

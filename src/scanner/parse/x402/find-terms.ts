@@ -39,23 +39,23 @@ export function findTerms(value: JsonValue): FoundTerms | null {
   };
   const place = findPlace(
     value,
-    (each) => isOffers(each.value) || isEncodedTerms(each.value),
-    (each) => isJsonObject(each) || isJsonList(each),
+    (candidate) => isOffers(candidate.value) || isEncodedTerms(candidate.value),
+    (parent) => isJsonObject(parent) || isJsonList(parent),
   );
   return place && { pointer: place.pointer, isEncoded: typeof place.value === 'string' };
 }
 
-/** Searches level by level, within limits of depth and number, in the values that `hasPlaces` accepts. */
+/** Searches level by level, within limits of depth and number. Enters only the values that `isEntered` accepts. */
 export function findPlace(
   top: JsonValue,
   isSought: (place: Place) => boolean,
-  hasPlaces: (value: JsonValue) => boolean,
+  isEntered: (value: JsonValue) => boolean,
 ): Place | null {
   const queue: Place[] = [{ pointer: '', value: top, depth: 0 }];
   // The queue grows while it is read.
   for (const place of queue) {
     if (isSought(place)) return place;
-    if (place.depth < MAX_DEPTH && hasPlaces(place.value)) {
+    if (place.depth < MAX_DEPTH && isEntered(place.value)) {
       queue.push(...listMembers(place).slice(0, MAX_VISITED - queue.length));
     }
   }
@@ -130,7 +130,7 @@ export type OwnTerms = {
 export const X402_HEADER = /^(?:x-)?payment(?:-|$)|x402/;
 export const X402_WORD = /x402|x-payment|payment-(?:signature|required)/i;
 /** A price or a network beside the protocol's name: `Payment method="x402", network="eip155:8453"`. */
-const X402_SCHEME = /^payment[ \t].{0,400}\b(?:network|asset)[ \t]*=/i;
+const X402_AUTH_PARAMETERS = /^payment[ \t].{0,400}\b(?:network|asset)[ \t]*=/i;
 const TERMS_PARAMETER = /\b(?:amount|network|price|asset)[ \t]*=/i;
 const TERMS_HEADER = /amount|price|pay-?to|recipient|network/;
 /** A member of JSON that states what to pay or whom. */
@@ -145,7 +145,7 @@ const MAX_BODY_CHARS = 60;
 /** Says what a 402 without any offer holds: terms that only people and the seller's own clients read, or nothing. */
 export function findOwnTerms(answer: HttpData): OwnTerms {
   const authenticate = headerValue(answer, 'www-authenticate') ?? '';
-  const speaksX402 = X402_WORD.test(authenticate) || X402_SCHEME.test(authenticate);
+  const speaksX402 = X402_WORD.test(authenticate) || X402_AUTH_PARAMETERS.test(authenticate);
   if (speaksX402 && TERMS_PARAMETER.test(authenticate)) {
     const text = 'with the terms as parameters of WWW-AUTHENTICATE, which clients do not read';
     return { kind: 'other-header', text };

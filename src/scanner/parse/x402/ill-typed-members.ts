@@ -7,7 +7,7 @@ import {
   jsonObject,
   showJson,
 } from '../json/json.ts';
-import type { Challenge } from './challenge.ts';
+import type { Challenge, ChallengeMember } from './challenge.ts';
 import { fixFaults } from './fault-fixes.ts';
 import { describeFaults, describeUnknown } from './offer-evidence.ts';
 import { findOfferFaults, isUnknownPair } from './offer-faults.ts';
@@ -19,24 +19,21 @@ type IllTyped = {
   readonly fix: string | null;
 };
 
-/**
- * Describes the ill-typed members that `evidence` does not name yet, those of one offer together. The unknown scheme of an
- * offer stands before its members.
- */
+/** Describes the ill-typed members that `evidence` does not name yet: one text for each offer, one for the rest. */
 export function describeIllTyped(
   challenge: Challenge,
   evidence: readonly string[],
 ): readonly IllTyped[] {
   const { offers, version } = challenge;
   const byPointer = new Map(offers.map((offer) => [offer.pointer, offer]));
-  // The pointer of an offer has two parts: "/accepts/0".
+  // The pointer of an offer has two steps: "/accepts/0". Members of the challenge itself have no offer.
   const groups = Map.groupBy(findOtherIllTyped(challenge, evidence), ({ pointer }) =>
     byPointer.get(pointer.split('/', 3).join('/')),
   );
   return [...groups].map(([offer, members]) => {
     const faults = offer === undefined ? [] : findOfferFaults(offer, version);
     if (offer !== undefined && faults.some(({ kind }) => kind === 'bad-entry')) {
-      const text = describeFaults(faults, offer, version, null);
+      const text = describeFaults(faults, offer, version);
       return { text, fix: fixFaults(faults, offer, version) };
     }
     const isUnknown = offer !== undefined && isUnknownPair(offer, version);
@@ -46,13 +43,11 @@ export function describeIllTyped(
   });
 }
 
-type IllTypedMember = { readonly pointer: string; readonly value: JsonValue | undefined };
-
-/** Finds the ill-typed members that the evidence about offers does not name yet, beside the fault or the scheme. */
+/** Leaves out a member that `evidence` names, and the members of an offer whose scheme it names. */
 function findOtherIllTyped(
   challenge: Challenge,
   evidence: readonly string[],
-): readonly IllTypedMember[] {
+): readonly ChallengeMember[] {
   // The words are collected once: a search of each text for each pointer grows with the square of the offers.
   const pointerWords = new Set(evidence.flatMap(listPointerWords));
   return findIllTypedMembers(challenge).filter(({ pointer }) => {
@@ -61,7 +56,7 @@ function findOtherIllTyped(
   });
 }
 
-/** Words of a text that hold a pointer, from its slash on: "/accepts/0/amount:". The last word leads nothing. */
+/** Lists the words that hold a pointer, each from its slash on: "/accepts/0/amount:". No value follows the last word. */
 function listPointerWords(text: string): readonly string[] {
   return text
     .split(' ')
@@ -121,7 +116,7 @@ const OFFER_V1_RULES: readonly Rule[] = [
  * Lists the members whose type breaks the specification, in its order. The official Python client refuses a whole
  * challenge for one of them. The TypeScript client overlooks some, because it reads only what it signs.
  */
-function findIllTypedMembers({ value, version, offers }: Challenge): readonly IllTypedMember[] {
+function findIllTypedMembers({ value, version, offers }: Challenge): readonly ChallengeMember[] {
   const { resource } = value;
   return [
     ...findIllTyped(value, version === 1 ? [ERROR_RULE] : CHALLENGE_RULES, ''),
@@ -139,7 +134,7 @@ function findIllTyped(
   value: JsonObject,
   rules: readonly Rule[],
   pointer: string,
-): readonly IllTypedMember[] {
+): readonly ChallengeMember[] {
   return rules
     .filter(([member, isValid]) => !isValid(value[member]))
     .map(([member]) => ({ pointer: `${pointer}/${member}`, value: value[member] }));

@@ -11,7 +11,7 @@ import {
 import { escapePointerStep } from '../json/json-pointer.ts';
 import { findPriceSign } from '../text/stated-price.ts';
 
-type AddressedEntry = {
+export type AddressedEntry = {
   /** A URL, a path, or "POST /path". */
   readonly address: string;
   readonly details: JsonObject;
@@ -98,15 +98,14 @@ function readMap(map: JsonObject, pointer: string): readonly AddressedEntry[] {
     if (typeof value === 'string' && REQUEST.test(value)) {
       return [{ address: value, details: {}, pointer: memberPointer, oddPlace: memberPointer }];
     }
-    const details: JsonObject = isJsonObject(value) ? value : { price: value };
-    if (ADDRESS.test(key)) {
-      return [{ address: key, details, pointer: memberPointer, oddPlace: memberPointer }].filter(
-        isOffered,
-      );
+    if (!ADDRESS.test(key)) {
+      return readEntry(value ?? null, memberPointer)
+        .filter(isOffered)
+        .map(markAsOdd);
     }
-    return readEntry(value ?? null, memberPointer)
-      .filter(isOffered)
-      .map(markAsOdd);
+    const details: JsonObject = isJsonObject(value) ? value : { price: value };
+    const entry = { address: key, details, pointer: memberPointer, oddPlace: memberPointer };
+    return isOffered(entry) ? [entry] : [];
   });
 }
 
@@ -156,7 +155,10 @@ function markAsOdd(entry: AddressedEntry): AddressedEntry {
   return { ...entry, oddPlace: entry.oddPlace ?? entry.pointer };
 }
 
-/** Puts the manifest's base address before a path, unless the path begins with it. */
+/**
+ * Puts the manifest's base address before a path, unless the path begins with it. The addresses that indexes read stay
+ * as they are, because indexes do not read the base.
+ */
 function addBase(entry: AddressedEntry, base: string | null): AddressedEntry {
   const url = base === null || entry.oddPlace === null ? null : URL.parse(base);
   const [, method = '', path = ''] = /^([a-z]{3,7}[ \t]+)?(\/.*)$/is.exec(entry.address) ?? [];

@@ -86,7 +86,7 @@ function isPostBesideGet({ resource, probe }: ChallengedResource): boolean {
 
 /** Returns the entries of a resource in the order of the document. */
 function listEntries(index: EntryIndex, resource: ResourceObservation): readonly ManifestEntry[] {
-  return findIndexed(index, [resource.path, resource.template, findRoute(resource)])
+  return findIndexed(index, [resource.path, resource.template, joinBasePath(resource)])
     .toSorted((left, right) => left.position - right.position)
     .flatMap(({ entry }) => [entry, ...(entry.onOtherNetworks ?? [])])
     .filter(({ method }) => {
@@ -101,7 +101,7 @@ export function findIndexed(index: EntryIndex, paths: readonly string[]): readon
 }
 
 /** Puts the base path of the server, which OpenAPI's templates lack, before the template. */
-function findRoute({ path, template }: ResourceObservation): string {
+function joinBasePath({ path, template }: ResourceObservation): string {
   const steps = removeQuery(path).split('/');
   const templateStepCount = removeQuery(template).split('/').length - 1;
   return steps.slice(0, steps.length - templateStepCount).join('/') + template;
@@ -117,7 +117,7 @@ function findOffersOf(
 ): readonly Offer[] {
   return offers.filter(
     (offer) =>
-      (network === null || isSameAddress(toCaip2(network), toCaip2(toText(offer.network)))) &&
+      (network === null || toCaip2(network) === toCaip2(offer.network)) &&
       // Only an address identifies an asset. A symbol such as "USDC" is a display name.
       (asset === null ||
         guessNamespace(asset) === null ||
@@ -132,20 +132,17 @@ function comparePrice(
   const stated = amount ?? price ?? units?.amount ?? null;
   if (stated === null) return [];
   const comparisons = offers.flatMap((offer) => {
+    const live = parseAmount(offer.amount);
     // A ceiling is not a price, because the seller may charge less.
-    const live = findAmountKind(offer.scheme) === 'price' ? parseAmount(offer.amount) : null;
+    if (live === null || findAmountKind(offer.scheme) !== 'price') return [];
     const agrees =
       amount === null
         ? agreesWithPrice({ dollars: price, units: units ?? null }, offer)
-        : agreesWithUnits(amount, live);
-    return live === null || agrees === null ? [] : [{ live: String(live), agrees }];
+        : BigInt(amount) === live;
+    return agrees === null ? [] : [{ live: String(live), agrees }];
   });
   const comparison = comparisons.find(({ agrees }) => !agrees) ?? comparisons[0];
   return comparison === undefined ? [] : [{ pointer, stated, ...comparison }];
-}
-
-function agreesWithUnits(amount: string, live: bigint | null): boolean | null {
-  return live !== null && /^[0-9]{1,78}$/.test(amount) ? BigInt(amount) === live : null;
 }
 
 /** Compares an address only with addresses of the same namespace. Returns null if there are none. */
@@ -165,7 +162,7 @@ function compareRecipient(
   return { pointer, stated, live: [...new Set(recipients)].join(', '), agrees };
 }
 
-/** Returns an empty text for a value that is not a text. No network or asset is equal to it. */
+/** Returns an empty text for a value that is not a text. No asset is equal to it. */
 function toText(value: JsonValue | undefined): string {
   return typeof value === 'string' ? value : '';
 }
@@ -225,8 +222,7 @@ function compareUnits({ amount, asset }: StatedUnits, offer: Offer, live: bigint
 
 /** The document names the token by its address, by its symbol, or by a CAIP-19 id that ends with its address. */
 function isAssetOf(asset: string, offer: Offer): boolean {
-  const address = typeof offer.asset === 'string' ? offer.asset : '';
-  const last = asset.slice(Math.max(asset.lastIndexOf(':'), asset.lastIndexOf('/')) + 1);
+  const address = asset.split(/[:/]/).at(-1) ?? '';
   const symbol = findOfferAsset(offer)?.symbol.toLowerCase();
-  return isSameAddress(last, address) || asset.toLowerCase() === symbol;
+  return isSameAddress(address, toText(offer.asset)) || asset.toLowerCase() === symbol;
 }

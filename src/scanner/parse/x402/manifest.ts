@@ -18,7 +18,7 @@ import {
   type StatedUnits,
 } from '../text/stated-price.ts';
 import { findAmountKind } from './amount.ts';
-import { findEntryLists, LIST_MEMBERS } from './manifest-address.ts';
+import { type AddressedEntry, findEntryLists, LIST_MEMBERS } from './manifest-address.ts';
 import { toCaip2 } from './networks.ts';
 
 export type ManifestEntry = {
@@ -53,7 +53,7 @@ export type ManifestFacts =
     }
   | {
       readonly shape: 'unknown';
-      /** Pointer of the member that should be a list of resources and is none; absent without such a member. */
+      /** Pointer of the member that should be a list of resources, but is not a list; absent without such a member. */
       readonly misshapen?: string;
     };
 
@@ -76,15 +76,10 @@ export function parseManifest(value: JsonValue): ManifestFacts {
   if (!isJsonObject(value)) return { shape: 'unknown' };
   const lists = findEntryLists(value);
   if (lists !== null) {
-    const { unaddressed } = lists;
-    const entries = lists.entries.flatMap(({ address, details, pointer, oddPlace }) =>
-      toEntries(address, details, pointer).map((entry) =>
-        oddPlace === null ? entry : { ...entry, oddPlace },
-      ),
-    );
+    const { entries, unaddressed } = lists;
     return {
       shape: 'list',
-      entries,
+      entries: entries.flatMap((entry) => toEntry(entry) ?? []),
       payTo: readPayTo(value),
       ...(unaddressed === null ? {} : { unaddressed }),
     };
@@ -96,25 +91,19 @@ export function parseManifest(value: JsonValue): ManifestFacts {
   }
   return {
     shape: 'discovery-document',
-    entries: Object.entries(document['resources']).flatMap(([path, details]) =>
-      toEntries(
-        path,
-        jsonObject(details),
-        `/discoveryDocument/resources/${escapePointerStep(path)}`,
-      ),
-    ),
+    entries: Object.entries(document['resources']).flatMap(([path, value]) => {
+      const pointer = `/discoveryDocument/resources/${escapePointerStep(path)}`;
+      return toEntry({ address: path, details: jsonObject(value), pointer, oddPlace: null }) ?? [];
+    }),
     payTo: readPayTo(document) ?? readPayTo(value),
   };
 }
 
-function toEntries(
-  address: string,
-  details: JsonObject,
-  pointer: string,
-): readonly ManifestEntry[] {
+/** Returns null for an empty address. */
+function toEntry({ address, details, pointer, oddPlace }: AddressedEntry): ManifestEntry | null {
   const trimmed = address.trim();
   const [, statedMethod = null, target = trimmed] = METHOD_AND_TARGET.exec(trimmed) ?? [];
-  if (target === '') return [];
+  if (target === '') return null;
   const option = jsonList(details['accepts']).map(jsonObject).find(isPriced) ?? {};
   const { dollars: price, units } = readPrice(details);
   const first: ManifestEntry = {
@@ -128,13 +117,14 @@ function toEntries(
     network: readNetwork(details) ?? jsonText(option['network']),
     payTo: readPayTo(details) ?? readPayTo(option),
     ...findSale(details),
+    ...(oddPlace === null ? {} : { oddPlace }),
   };
   // Members of the entry apply to all networks. An item of `accepts` applies to one network.
   const namesOneToken = readNetwork(details) !== null || jsonText(details['asset']) !== null;
   const onOtherNetworks = namesOneToken
     ? []
     : readOtherNetworks(first, jsonList(details['accepts']));
-  return [onOtherNetworks.length === 0 ? first : { ...first, onOtherNetworks }];
+  return onOtherNetworks.length === 0 ? first : { ...first, onOtherNetworks };
 }
 
 /** An empty `accepts` says that nothing is asked. So does an entry whose every price is 0. */
@@ -188,7 +178,7 @@ function readMethod(
   const candidates = [
     statedMethod,
     details['method'],
-    readOnly(details['methods']),
+    readSingle(details['methods']),
     jsonObject(jsonObject(details['metadata'])['input'])['method'],
     jsonObject(jsonObject(option['outputSchema'])['input'])['method'],
   ];
@@ -198,7 +188,7 @@ function readMethod(
 
 function readPrice(details: JsonObject): StatedPrice {
   const holders = PRICE_HOLDERS.map((name) => {
-    return jsonObject(isJsonList(details[name]) ? readOnly(details[name]) : details[name]);
+    return jsonObject(isJsonList(details[name]) ? readSingle(details[name]) : details[name]);
   });
   for (const holder of [details, ...holders]) {
     const price = readOwnPrice(holder);
@@ -207,7 +197,7 @@ function readPrice(details: JsonObject): StatedPrice {
   return NO_PRICE;
 }
 
-/** An object may also state its amount beside its other members, without a member for the price. */
+/** Reads the price in a member for it, or else `amount` and `currency` of the object itself. */
 function readOwnPrice(details: JsonObject): StatedPrice | null {
   for (const { value, price } of listFlatPrices(details)) {
     const { token = null } = details;
@@ -218,7 +208,7 @@ function readOwnPrice(details: JsonObject): StatedPrice | null {
 }
 
 /** Returns the item of a list of one; undefined for any other value. */
-function readOnly(value: JsonValue | undefined): JsonValue | undefined {
+function readSingle(value: JsonValue | undefined): JsonValue | undefined {
   const [first, ...others] = jsonList(value);
   return others.length === 0 ? first : undefined;
 }

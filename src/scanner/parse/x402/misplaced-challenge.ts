@@ -55,8 +55,8 @@ const MAX_POINTER_CHARS = 60;
 const RECEIPT_HEADER = /^(?:x-)?payment-response$/;
 
 /**
- * Returns null for an answer that needs no other name than its status: a readable challenge on a 402, or another
- * status without one.
+ * Returns null if the status says all about the answer: a 402 with a readable challenge, or another status without a
+ * whole challenge.
  */
 export function findMisplacement(answer: HttpData): Misplacement | null {
   const reading = readChallenge(answer);
@@ -78,22 +78,21 @@ function findCause(answer: HttpData, place: string): NonNullable<Misplacement['c
 }
 
 /**
- * Returns true if a 402 shows that its seller speaks x402, or tries to: by a challenge, wherever it stands, by a header of
- * the protocol, or by its name.
+ * Returns true if an answer shows that its seller speaks x402, or tries to: by a challenge, wherever it stands, by a
+ * header of the protocol, or by its name.
  */
 export function hasTraceOfX402(answer: HttpData): boolean {
   const misplacement = findMisplacement(answer);
-  if (misplacement === null || !hasNoOffer(misplacement)) {
-    return misplacement !== null || readChallenge(answer).challenge !== null;
-  }
+  if (misplacement === null) return readChallenge(answer).challenge !== null;
   return (
+    !saysNothingOfX402(misplacement) ||
     answer.headers.some(([name]) => X402_HEADER.test(name)) ||
     X402_WORD.test(answer.body.slice(0, MAX_HEADER_CHARS))
   );
 }
 
-/** True for a 402 that says nothing of x402 by itself: other protocols send pages and prices too. */
-export function hasNoOffer({ kind }: Misplacement): boolean {
+/** Returns true for a 402 with a page or a price at most: sellers over other protocols send these too. */
+export function saysNothingOfX402({ kind }: Misplacement): boolean {
   return kind === 'no-terms' || kind === 'page' || kind === 'own-terms';
 }
 

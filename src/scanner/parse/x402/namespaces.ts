@@ -3,7 +3,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 
-// Addresses of EVM chains are computed without viem, which would load 360 modules at the start of the service.
 export type EvmAddress = `0x${string}`;
 
 export const EVM_ADDRESS = /^0x[0-9a-fA-F]{40}$/;
@@ -209,7 +208,10 @@ export function isChecksummed(value: string): value is EvmAddress {
   return isEvmAddress(value) && (value === value.toLowerCase() || value === toChecksummed(value));
 }
 
-/** EIP-55: a letter is upper case if the digit at its index in the hash of the lower-case address is 8 or more. */
+/**
+ * EIP-55: a letter is upper case if the digit at its index in the hash of the lower-case address is 8 or more. This is
+ * not left to viem, which would load 360 modules at the start of the service.
+ */
 export function toChecksummed(address: string): EvmAddress {
   const digits = address.slice(2).toLowerCase();
   const hash = bytesToHex(keccak_256(new TextEncoder().encode(digits)));

@@ -36,7 +36,7 @@ const V1_NAME = /^[a-z][-a-z0-9]{0,39}$/;
 const CAIP2 = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
 
 const MAX_CHARS = 100;
-const V1_NAMES: ReadonlyMap<string, string> = new Map(
+const V1_NAMES_BY_ID: ReadonlyMap<string, string> = new Map(
   [...V1_NETWORKS].map(([name, id]) => [id, name]),
 );
 const OUTDATED_IDS: ReadonlyMap<string, string> = new Map(
@@ -47,7 +47,7 @@ const IDS_BY_NAME: ReadonlyMap<string, string> = new Map([
   ...[...MAINNETS, ...TESTNETS]
     .filter(([id]) => !OUTDATED_IDS.has(id))
     .map(([id, name]): [string, string] => [toSlug(name), id])
-    // The first id of a name is the one of the specification.
+    // The last entry of a name wins. The tables have the id of the specification first.
     .toReversed(),
   ...V1_NETWORKS,
 ]);
@@ -133,7 +133,7 @@ function isNamespace(name: string): name is Namespace {
 export function suggestNetwork(value: JsonValue | undefined, version: 1 | 2): string | null {
   const id = findMeantId(value);
   if (id === null || version === 2) return id;
-  return V1_NAMES.get(id) ?? null;
+  return V1_NAMES_BY_ID.get(id) ?? null;
 }
 
 function findMeantId(value: JsonValue | undefined): string | null {

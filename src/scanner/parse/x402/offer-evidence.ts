@@ -8,25 +8,24 @@ import { isUnknownPair, isUnknownScheme, listLackedMembers } from './offer-fault
 import { findSchemeRow, hasOtherContract, isPaidMethod } from './schemes.ts';
 
 const MAX_MESSAGE_CHARS = 110;
-/** Begins our messages about an offer that clients sign (`model/payability.ts`). */
+/** If a client signs an offer, our own message stands in place of the client's, and begins so (model/payability.ts). */
 const SIGNED_START = 'clients sign it';
-const SIGNED_NOTE = ` (${SIGNED_UNSOUND_PREFIX})`;
 
-/** Lists the faults, each with its pointer. The client's message `words` stands beside the fault that it names. */
+/** Lists the faults, each with its pointer. The client's message stands beside the fault that it names. */
 export function describeFaults(
   faults: readonly OfferFault[],
   offer: Offer,
   version: 1 | 2,
-  words: string | null,
+  message: string | null = null,
 ): string {
-  const isSigned = words?.startsWith(SIGNED_START) ?? false;
-  const note = isSigned ? SIGNED_NOTE : quoteClient(words);
-  const namedFault = isSigned ? faults[0] : findNamedFault(faults, words ?? '');
+  const isSigned = message?.startsWith(SIGNED_START) ?? false;
+  const note = isSigned ? ` (${SIGNED_UNSOUND_PREFIX})` : quoteClient(message);
+  const namedFault = isSigned ? faults[0] : findNamedFault(faults, message ?? '');
   const texts = faults.map((fault) => describeFault(fault) + (fault === namedFault ? note : ''));
   // A fault of the network explains the unknown pair, so the pair need not be named too.
   const hasNetworkFault = faults.some(({ pointer }) => pointer.endsWith('/network'));
-  const needsUnknown = isUnknownScheme(offer) || !hasNetworkFault;
-  const unknown = isUnknownPair(offer, version) && needsUnknown ? [describeUnknown(offer)] : [];
+  const isPairNamed = isUnknownPair(offer, version) && (isUnknownScheme(offer) || !hasNetworkFault);
+  const unknown = isPairNamed ? [describeUnknown(offer)] : [];
   return [...unknown, ...texts].join('; ') + (namedFault === null ? note : '');
 }
 
@@ -51,7 +50,7 @@ export function describePassive({ pointer, scheme, network }: Offer): string | n
 }
 
 /** Names the transfer method of a known scheme, by which no official client pays; null if clients pay by it. */
-export function describeUnpaidMethod(offer: Offer, words: string | null): string | null {
+export function describeUnpaidMethod(offer: Offer, message: string | null): string | null {
   const { pointer, scheme, network } = offer;
   const row = findSchemeRow(scheme, network);
   if (row === null || isPaidMethod(offer)) return null;
@@ -61,13 +60,13 @@ export function describeUnpaidMethod(offer: Offer, words: string | null): string
   }
   const isSpecified = row.methods?.some((method) => method === assetTransferMethod) ?? false;
   const source = isSpecified ? `in ${row.specification?.file}` : 'unknown to this catalog';
-  return `${pointer}/extra/assetTransferMethod: ${showJson(assetTransferMethod)} is ${source}, and no official client pays by it${quoteClient(words)}`;
+  return `${pointer}/extra/assetTransferMethod: ${showJson(assetTransferMethod)} is ${source}, and no official client pays by it${quoteClient(message)}`;
 }
 
 /** Quotes the message of a client. Returns an empty text without one, and for our message about a whole challenge. */
-export function quoteClient(words: string | null): string {
-  if (words === null || words.startsWith(REFUSED_WHOLE_PREFIX)) return '';
-  return ` (the official client says ${quoteText(words, MAX_MESSAGE_CHARS)})`;
+export function quoteClient(message: string | null): string {
+  if (message === null || message.startsWith(REFUSED_WHOLE_PREFIX)) return '';
+  return ` (the official client says ${quoteText(message, MAX_MESSAGE_CHARS)})`;
 }
 
 /**
@@ -79,10 +78,8 @@ export function breaksChallenge({ kind, pointer, value }: OfferFault): boolean {
   return kind === 'bad-entry' || (isReadOfEachOffer && typeof value !== 'string');
 }
 
-/** A message may contain a shorter value by chance. */
-const MIN_QUOTED_CHARS = 20;
-/** Words of the official clients about members that they do not name. */
-const HINTS: readonly (readonly [words: RegExp, isAbout: (fault: OfferFault) => boolean])[] = [
+/** Messages of the official clients about members that they do not name. */
+const HINTS: readonly (readonly [message: RegExp, isAbout: (fault: OfferFault) => boolean])[] = [
   [/EIP-712/, ({ kind }) => kind === 'no-domain' || kind === 'wrong-domain'],
   // Clients add the timeout to the time of day, which gives no number.
   [/\bNaN\b/, ({ pointer }) => pointer.endsWith('/maxTimeoutSeconds')],
@@ -96,12 +93,13 @@ function findNamedFault(faults: readonly OfferFault[], message: string): OfferFa
   const [first] = faults;
   if (first === undefined) return null;
   if (faults.length === 1) return first;
-  const hintedFaults = HINTS.flatMap(([words, isAbout]) =>
-    words.test(message) ? faults.filter(isAbout) : [],
+  const hintedFaults = HINTS.flatMap(([hint, isAbout]) =>
+    hint.test(message) ? faults.filter(isAbout) : [],
   );
   const quotedFaults = faults.filter(
     ({ value }) =>
       typeof value === 'string' &&
+      // A message may contain one or two characters by chance, but not in quotation marks.
       ((value.length > 2 && message.includes(value)) || message.includes(JSON.stringify(value))),
   );
   const namedFaults = faults.filter(({ pointer, value }) => {
@@ -110,6 +108,9 @@ function findNamedFault(faults: readonly OfferFault[], message: string): OfferFa
   });
   return hintedFaults[0] ?? quotedFaults[0] ?? namedFaults[0] ?? null;
 }
+
+/** A message may contain a shorter value by chance. */
+const MIN_QUOTED_CHARS = 20;
 
 /** Finds the member of a sound offer that the message names by value or name: "extra/feePayer"; null if it names none. */
 export function findNamedMember(

@@ -2,7 +2,7 @@ import { isJsonObject, type JsonValue, jsonObject, showJson } from '../json/json
 import { classifyAddressShape } from './address-form.ts';
 import { parseAmount } from './amount.ts';
 import { findAssetOfOtherNetwork } from './assets.ts';
-import { type Challenge, findRefusedMember, type Offer } from './challenge.ts';
+import { AMOUNT_MEMBERS, type Challenge, findRefusedMember, type Offer } from './challenge.ts';
 import { findExtraFaults } from './extra-faults.ts';
 import type { OfferFault } from './fault-fixes.ts';
 import { BASE_UNITS, isSameAddress, NAMESPACES } from './namespaces.ts';
@@ -26,12 +26,11 @@ export function findOfferFaults(offer: Offer, version: 1 | 2): readonly OfferFau
   }
   if (isUnknownScheme(offer)) return [];
   const badFields = findBadFields(offer, version);
-  if (describeNamedPair(offer) !== null) return badFields;
-  const amountName = version === 1 ? 'maxAmountRequired' : 'amount';
+  if (isNamedPair(offer)) return badFields;
   return [
     ...badFields,
     ...findAddressFaults(offer, version),
-    ...findRangeFaults(offer, amountName),
+    ...findRangeFaults(offer, AMOUNT_MEMBERS[version]),
     ...findExtraFaults(offer),
   ];
 }
@@ -44,13 +43,12 @@ export function listLackedMembers(offer: Offer): readonly string[] {
 }
 
 function findBadFields(offer: Offer, version: 1 | 2): readonly OfferFault[] {
-  const amountName = version === 1 ? 'maxAmountRequired' : 'amount';
   const v1Amount = jsonObject(offer.entry)['maxAmountRequired'];
   const hasV1Amount = version === 2 && offer.amount === undefined && v1Amount !== undefined;
   const fields: readonly [isValid: boolean, member: string, value: JsonValue | undefined][] = [
     [isText(offer.scheme), 'scheme', offer.scheme],
     [isValidNetwork(offer.network, version), 'network', offer.network],
-    [hasV1Amount || isAmount(offer), amountName, offer.amount],
+    [hasV1Amount || isAmount(offer), AMOUNT_MEMBERS[version], offer.amount],
     [isValidAddress(offer, offer.asset, 'asset'), 'asset', offer.asset],
     [isValidAddress(offer, offer.payTo, 'account'), 'payTo', offer.payTo],
     [isValidTimeout(offer), 'maxTimeoutSeconds', offer.maxTimeoutSeconds],
@@ -74,7 +72,7 @@ function isValidNetwork(network: JsonValue | undefined, version: 1 | 2): boolean
 }
 
 /** A client cannot sign a number that is too large: it throws, or it cuts the number. */
-function findRangeFaults(offer: Offer, amountName: string): readonly OfferFault[] {
+function findRangeFaults(offer: Offer, amountMember: string): readonly OfferFault[] {
   const { amount, maxTimeoutSeconds, network, scheme } = offer;
   const row = findSchemeRow(scheme, network);
   const namespace = findNamespace(network);
@@ -84,9 +82,8 @@ function findRangeFaults(offer: Offer, amountName: string): readonly OfferFault[
   const faults: OfferFault[] = [];
   const units = parseAmount(amount);
   if (maxAmount !== undefined && units !== null && units > maxAmount) {
-    faults.push(
-      toFault(offer, 'out-of-range', amountName, `is too much: the most is ${maxAmount}`),
-    );
+    const why = `is too much: the most is ${maxAmount}`;
+    faults.push(toFault(offer, 'out-of-range', amountMember, why));
   }
   if (typeof maxTimeoutSeconds === 'number' && maxTimeoutSeconds > maxTimeout) {
     const why = `is too long: the most is ${maxTimeout}`;
@@ -135,7 +132,7 @@ function toFault(
 export function findJudgedOffers({ offers, version }: Challenge): readonly Offer[] {
   const objects = offers.filter(({ entry }) => isJsonObject(entry));
   const soundOffers = objects.filter((offer) => findOfferFaults(offer, version).length === 0);
-  const offersWithRules = soundOffers.filter((offer) => describeNamedPair(offer) === null);
+  const offersWithRules = soundOffers.filter((offer) => !isNamedPair(offer));
   const knownOffers = offersWithRules.filter((offer) => !isUnknownOffer(offer, version));
   const groups = [knownOffers, offersWithRules, soundOffers, objects];
   return groups.find((group) => group.length > 0) ?? [];
@@ -200,9 +197,14 @@ export function describeNamedOnly(challenge: Challenge): string | null {
 }
 
 /** Formats an offer of a known scheme and network that have no rules of their own; null for another offer. */
-export function describeNamedPair({ pointer, scheme, network }: Offer): string | null {
-  if (findSchemeRow(scheme, network)?.judgedBy !== 'named') return null;
+export function describeNamedPair(offer: Offer): string | null {
+  if (!isNamedPair(offer)) return null;
+  const { pointer, scheme, network } = offer;
   return `${pointer}: ${showJson(scheme)} on ${showJson(network)} is known, not judged here`;
+}
+
+function isNamedPair({ scheme, network }: Offer): boolean {
+  return findSchemeRow(scheme, network)?.judgedBy === 'named';
 }
 
 /** Returns true for a positive number of base units, or for the amount format of the namespace. */

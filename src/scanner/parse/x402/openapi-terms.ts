@@ -28,7 +28,7 @@ type DeclaredPrice = Bounds & {
   /** True for an MPP price. All other forms are in dollars. */
   readonly isBaseUnits: boolean;
   readonly pointer: string;
-  /** The price as the document states it; absent unless it states base units, or may state them. */
+  /** The price in base units, if the document states them, or an amount that readers may take for them. */
   readonly inUnits?: StatedPrice;
 };
 

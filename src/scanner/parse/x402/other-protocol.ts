@@ -45,17 +45,18 @@ function readHeader(value: string): readonly OtherChallenge[] {
   const quotedValues: string[] = [];
   const header = value.replace(QUOTED_STRING, (_, text) => `"${quotedValues.push(text) - 1}"`);
   const schemes = [...header.matchAll(AUTH_SCHEME)];
-  return schemes.flatMap(({ index, 0: { length }, 1: scheme = '' }, order): OtherChallenge[] => {
+  return schemes.flatMap((match, order): OtherChallenge[] => {
+    const [text, scheme = ''] = match;
     const protocol = PROTOCOLS_BY_SCHEME.get(scheme.toLowerCase());
     if (protocol === undefined) return [];
     if (protocol !== 'MPP') return [{ protocol, methods: [] }];
-    const parameters = header.slice(index + length, schemes[order + 1]?.index);
+    const parameters = header.slice(match.index + text.length, schemes[order + 1]?.index);
     const methods = [...parameters.matchAll(METHOD_PARAMETER)].map(([, quotedIndex = '', token]) =>
       cleanText(token ?? removeEscapes(quotedValues[Number(quotedIndex)] ?? ''), MAX_METHOD_CHARS),
     );
     const otherMethods = methods.filter((name) => name.toLowerCase() !== 'x402');
-    // A challenge whose only method is x402 is no other protocol. MPP requires a method, and terms of x402 as parameters
-    // are those of a seller who tries x402.
+    // A challenge whose only method is x402 is not another protocol. MPP requires a method. If a challenge has none, but
+    // terms of x402, its seller tries x402.
     const isX402 = methods.length > 0 ? otherMethods.length === 0 : X402_TERMS.test(parameters);
     if (isX402) return [];
     return [{ protocol, methods: otherMethods.filter((name) => name !== '') }];

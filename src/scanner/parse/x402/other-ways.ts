@@ -62,7 +62,7 @@ export function formatOtherSales(
 ): string | null {
   const soldOverX402 = findChallengedResources(resources, read);
   const selling = findSellingResources(resources, read);
-  // A resource that should be sold over x402 is missing its challenge, and is not one more.
+  // "More" leaves out a resource that should be sold over x402: P1 reports its missing challenge.
   const isMissingChallenge = (resource: ResourceObservation) =>
     selling.includes(resource) && soldOverX402.every((sold) => sold.resource !== resource);
   return formatMoreSold(
@@ -104,8 +104,8 @@ export function formatNotKnown(resources: readonly ResourceObservation[]): strin
 }
 
 /**
- * Returns why a resource that takes the method may exist unseen: it is not known, or nothing was judged because a
- * document was not read. Returns null if every such resource was seen.
+ * Returns why we may have missed a resource that takes the method: its answer is not known, or nothing was sold and a
+ * document was not read. Returns null if we saw every such resource.
  */
 export function findUnseen(
   { probed, notKnown = [], unread = [] }: ResourceSet,

@@ -38,7 +38,7 @@ const BASE64URL = /^[A-Za-z0-9_-]*={0,2}$/;
 const UTF16_JSON = /^(?:\xff\xfe|\xfe\xff|[{[]\0|\0[{[])/;
 const NOT_UTF8 = 'base64 of bytes that are not UTF-8';
 const PERCENT_JSON = /^%(?:7b|5b)/i;
-/** Sellers encode the JSON twice at most: base64 of base64, or base64 of a JSON text that holds the JSON. */
+/** The JSON, and the two encodings around it that sellers use at most: base64 of base64, or base64 of a JSON text. */
 const MAX_LAYERS = 3;
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 

@@ -7,9 +7,9 @@ import { cleanText, quoteText } from '../text/text.ts';
 import { parseChallenge, readChallenge } from './challenge.ts';
 import {
   findMisplacement,
-  hasNoOffer,
   MISPLACEMENTS,
   type Misplacement,
+  saysNothingOfX402,
 } from './misplaced-challenge.ts';
 import { findOtherChallenges } from './other-protocol.ts';
 
@@ -26,10 +26,8 @@ const TOOL_ANSWERS_BY_STATUS: Readonly<Record<string, string>> = {
 };
 const MAX_PATH_CHARS = 80;
 const MAX_LISTED_RESOURCES = 3;
-const WORDLESS_STATUSES: ReadonlySet<number> = new Set([402, 404, 405]);
 const MAX_ERROR_CHARS = 4_096;
 const MAX_MESSAGE_CHARS = 80;
-
 const TOO_MANY_REQUESTS = 429;
 /** With these reasons our politeness kept the request back. */
 const KEPT_BACK_REASONS: ReadonlySet<string> = new Set(['rate-limited', 'not-sent']);
@@ -92,7 +90,7 @@ export function validatesFirst(resource: ResourceObservation): boolean {
   return isRefusal && findResourceMisplacement(resource) === null;
 }
 
-/** An error of JSON-RPC, and one that a body calls a failure, come with 200: what is sold was not delivered. */
+/** Returns true for an error of JSON-RPC, or a body that says it failed: nothing was delivered, in spite of the 200. */
 function isErrorWith200({ status, body }: HttpData): boolean {
   if (status !== 200 || body.length > MAX_ERROR_CHARS) return false;
   const json = parseJson(body);
@@ -126,21 +124,23 @@ export function hasAnswered402(
 }
 
 /**
- * Returns what the answers to GET and POST hold in place of a readable challenge; null if each answer needs no other
- * name than its status. A 402 that speaks only another protocol holds nothing of x402.
+ * Returns what the answers to GET and POST hold in place of a readable challenge; null if their statuses say all (see
+ * `findMisplacement`). A 402 that speaks only another protocol holds nothing of x402.
  */
 export function findResourceMisplacement(resource: ResourceObservation): Misplacement | null {
   if (resource.tool !== undefined) return null;
   const misplacements = listFirstProbes(resource).flatMap(({ answer }) =>
     answer.ok ? (nameMisplacement(answer.data) ?? []) : [],
   );
-  const kind = MISPLACEMENTS.find((name) => misplacements.some((each) => each.kind === name));
-  return misplacements.find((each) => each.kind === kind) ?? null;
+  const [surest] = misplacements.toSorted(
+    (left, right) => MISPLACEMENTS.indexOf(left.kind) - MISPLACEMENTS.indexOf(right.kind),
+  );
+  return surest ?? null;
 }
 
 function nameMisplacement(answer: HttpData): Misplacement | null {
   const misplacement = findMisplacement(answer);
-  if (misplacement === null || !hasNoOffer(misplacement)) return misplacement;
+  if (misplacement === null || !saysNothingOfX402(misplacement)) return misplacement;
   return findOtherChallenges(answer).length > 0 ? null : misplacement;
 }
 
@@ -157,7 +157,10 @@ function formatStatus(answer: HttpData): string {
   return `${answer.status}${formatError(answer)}`;
 }
 
-/** Adds the words of an error: ' "recipient is required"'. A 404 or 405 says no more than its status, P2 names a 402. */
+/** The body of a 404 or 405 says no more than the status. `formatStatus` describes a 402. */
+const WORDLESS_STATUSES: ReadonlySet<number> = new Set([402, 404, 405]);
+
+/** Returns the words of an error: ' "recipient is required"'; an empty text without any. */
 function formatError(answer: HttpData): string {
   const { status, body } = answer;
   const isError = isErrorWith200(answer);
@@ -169,7 +172,7 @@ function formatError(answer: HttpData): string {
   return isError ? ` with an error${words}` : words;
 }
 
-/** Adds the answer to the second request if it has another status, because a trial of some free calls ends like that. */
+/** Formats the status of the second answer if it differs: some sellers ask for money only after a few free requests. */
 function formatSecondStatus(
   method: Probe['method'],
   { status }: HttpData,
