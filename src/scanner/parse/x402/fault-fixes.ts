@@ -75,7 +75,7 @@ function fixFault(fault: OfferFault, offer: Offer, version: 1 | 2): string {
     case 'wrong-chain':
       return fixChain(offer, version);
     case 'out-of-range':
-      return `lower ${member} to what the network can carry`;
+      return fixRange(member, fault, offer);
     case 'no-domain':
     case 'wrong-domain':
       return fixDomain(offer);
@@ -155,6 +155,15 @@ function fixDomain(offer: Offer): string {
   if (asset?.domain == null) return DOMAIN_FIX;
   const { name, version } = asset.domain;
   return `set extra.name to "${name}" and extra.version to "${version}", the EIP-712 domain of ${nameAsset(asset)}`;
+}
+
+function fixRange(member: string, { value }: OfferFault, offer: Offer): string {
+  const form = findForm(member, offer);
+  if (typeof form === 'object' && 'least' in form) return fixForm(form, member);
+  if (form === 'memo') return `shorten ${member} to what the network can carry`;
+  // Every other range begins at 0 or 1.
+  const verb = typeof value === 'number' && value <= 0 ? 'raise' : 'lower';
+  return `${verb} ${member} to what the network can carry`;
 }
 
 function fixMember(member: string, offer: Offer): string {

@@ -7,6 +7,17 @@ import { findOfferFaults } from '../../../../src/scanner/parse/x402/offer-faults
 import { offer, offerV1 } from '../../../fixtures/observations/build-observations.ts';
 
 const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
+const SOLANA_KEY = '9aE476sH92Vz7DMPyq5WLPkrKWivxeuTKEFKd2sZZcde';
+const ON_SOLANA = {
+  network: SOLANA,
+  asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  payTo: SOLANA_KEY,
+};
+const CHANNEL = {
+  feePayer: 'EwWqGE4ZFKLofuestmU4LDdK7XM1N4ALgdZccwYugwGd',
+  receiverAuthorizer: SOLANA_KEY,
+  tokenProgram: 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA',
+};
 
 describe('suggestNetwork', () => {
   test.each<[JsonValue, v2: string | null, v1: string | null]>([
@@ -47,6 +58,24 @@ describe('fixFaults', () => {
     expect(fix(offer({ network: 'eip155:1' }))).toContain('set network to "eip155:8453"');
     expect(fix(offer({ asset: 'USDC' }))).toContain('the address of USDC on Base');
     expect(fix(offer({ amount: '$1' }))).toContain('1 USDC is "1000000"');
+  });
+
+  test.each<[withdrawDelay: JsonValue, scheme: string, fix: string]>([
+    [899, 'batch-settlement', 'set extra.withdrawDelay between 900 and 2592000'],
+    [2_592_001, 'batch-settlement', 'set extra.withdrawDelay between 900 and 2592000'],
+    [0, 'upto', 'raise extra.withdrawDelay to what the network can carry'],
+    [-1, 'upto', 'raise extra.withdrawDelay to what the network can carry'],
+    [2 ** 32, 'upto', 'lower extra.withdrawDelay to what the network can carry'],
+  ])('says in which direction a delay of %j by %s must change', (withdrawDelay, scheme, text) => {
+    const extra = { ...CHANNEL, withdrawDelay };
+    expect(fix(offer({ ...ON_SOLANA, scheme, extra }))).toBe(text);
+  });
+
+  test('says that a memo is too long', () => {
+    const extra = { feePayer: SOLANA_KEY, memo: 'm'.repeat(257) };
+    expect(fix(offer({ ...ON_SOLANA, extra }))).toBe(
+      'shorten extra.memo to what the network can carry',
+    );
   });
 
   test('never repeats what the seller wrote', () => {
