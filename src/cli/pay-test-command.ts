@@ -133,7 +133,7 @@ export async function payTestCommand(
       ...call,
       // The seller reads `.env` itself, perhaps after another file that counts more, such as `.env.local`.
       withheldVariables: namesFromFile,
-      findRoutes: (target) => findRoutes(target, call),
+      findRoutes: (target) => findRoutes(target, call, interruption.signal),
       say: (line) => err.write(`${defuseCommands(line)}\n`),
       signal: interruption.signal,
     });
@@ -173,7 +173,11 @@ function judgeExit(
 }
 
 /** Scans the seller and returns the routes that answer 402. */
-async function findRoutes(target: Target, { body }: PayTestCall): Promise<readonly SellerRoute[]> {
+async function findRoutes(
+  target: Target,
+  { body }: PayTestCall,
+  signal: AbortSignal,
+): Promise<readonly SellerRoute[]> {
   const { startEngine } = await import('./engine.ts');
   const { listFirstProbes } = await import('../scanner/parse/x402/resource-answers.ts');
   const { createScanner } = await import('../scanner/scan/run-scan.ts');
@@ -196,7 +200,7 @@ async function findRoutes(target: Target, { body }: PayTestCall): Promise<readon
     },
   });
   try {
-    const { observations } = await scanner.scan(parseOrigin(target.origin, policy));
+    const { observations } = await scanner.scan(parseOrigin(target.origin, policy), { signal });
     return observations.resources.probed.flatMap((resource) => {
       const challenged = listFirstProbes(resource).filter(
         ({ answer }) => answer.ok && answer.data.status === 402,

@@ -47,19 +47,27 @@ export type PayTestOptions = {
 const FIND_AGAIN_MS = 2_000;
 const POLL_LISTENER_MS = 200;
 
-/** Throws PayTestImpossible if the seller cannot be tested. */
+type Part = { close(): Promise<void> };
+
+/** Throws PayTestImpossible if the seller cannot be tested. When the promise settles, all parts are closed. */
 export async function runPayTest(options: PayTestOptions): Promise<PayTestReport> {
-  const cleanups: Cleanups = [];
+  const openParts: Part[] = [];
+  const work = startAndRun(options, openParts);
   try {
-    const work = startAndRun(options, cleanups);
     return await (options.signal === undefined ? work : raceWithAbort(work, options.signal));
   } finally {
-    for (const cleanup of cleanups.reverse()) await cleanup();
+    for (const part of openParts.reverse()) await part.close();
+    // After an abort the work fails at its next step, which needs a closed part or asks the signal.
+    await work.catch(() => undefined);
   }
 }
 
-/** Functions that stop the parts, listed in the order in which the parts were started. They run in reverse order. */
-type Cleanups = (() => Promise<void>)[];
+/** Keeps a part open until the run ends. After an abort, closes it at once and throws the signal's reason. */
+async function keepOpen(part: Part, openParts: Part[], signal?: AbortSignal): Promise<void> {
+  if (signal?.aborted) await part.close();
+  signal?.throwIfAborted();
+  openParts.push(part);
+}
 
 async function raceWithAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
@@ -73,17 +81,17 @@ async function raceWithAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-async function startAndRun(options: PayTestOptions, cleanups: Cleanups): Promise<PayTestReport> {
-  const { facilitatorHost: host, facilitatorPort: port, networks, start, say } = options;
+async function startAndRun(options: PayTestOptions, openParts: Part[]): Promise<PayTestReport> {
+  const { facilitatorHost: host, facilitatorPort: port, networks, start, say, signal } = options;
   const timing = { ...DEFAULT_TIMING, ...options.timing };
   const target = await resolveTarget(options.target);
   // Throws if the facilitator would listen on a public address.
   await resolveOwnAddresses(host.replace(/^\[|\]$/g, ''));
   const facilitator = new TestFacilitator({ host, port, networks, silenceMs: timing.silenceMs });
   await facilitator.listen();
-  cleanups.push(() => facilitator.close());
+  await keepOpen(facilitator, openParts, signal);
   const client = new SellerClient(target, timing.answerMs);
-  cleanups.push(() => client.close());
+  await keepOpen(client, openParts, signal);
 
   const { variables, withheldVariables = [], failingRoute } = options;
   const { url: facilitatorUrl } = facilitator;
@@ -95,7 +103,7 @@ async function startAndRun(options: PayTestOptions, cleanups: Cleanups): Promise
     say('Let the seller ask the facilitator (FACILITATOR_URL) at');
     say(facilitatorUrl);
   } else {
-    cleanups.push(() => seller.close());
+    await keepOpen(seller, openParts, signal);
     await seller.start(target, timing.startMs);
   }
   const payer = new Payer();
@@ -131,7 +139,7 @@ async function findRoutesToPay(
       if (seller !== null || parts.facilitator.supportedCallCount > 0) break;
     }
     if (performance.now() > deadline) break;
-    await pause(isUp ? FIND_AGAIN_MS : POLL_LISTENER_MS);
+    await pause(isUp ? FIND_AGAIN_MS : POLL_LISTENER_MS, undefined, { signal: options.signal });
   }
   if (!(await isListening(target))) {
     throw new PayTestImpossible(`${target.origin} does not listen: start it, or use --start`);

@@ -154,11 +154,14 @@ export class SellerClient {
         ms: elapsed(),
       };
     } catch (error) {
-      const [ms, why] = [elapsed(), signal.aborted ? 'silent' : 'broken'] as const;
-      if (why === 'broken') throwIfOurs(error);
+      // The run was aborted.
+      if (this.#agent.destroyed) throw error;
+      const ms = elapsed();
+      if (signal.aborted) return { ok: false, why: 'silent', ms };
+      throwIfOurs(error);
       // A process closes its connections shortly before its end. After this wait, the caller sees the end.
-      if (why === 'broken') await pause(WAIT_FOR_PROCESS_END_MS);
-      return { ok: false, why, ms };
+      await pause(WAIT_FOR_PROCESS_END_MS);
+      return { ok: false, why: 'broken', ms };
     }
   }
 

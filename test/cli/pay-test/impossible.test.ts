@@ -105,6 +105,28 @@ test('an aborted run ends every process of the seller', { timeout: TIMEOUT_MS },
   await expect.poll(() => isListening(resolved)).toBe(false);
 });
 
+// A run in a process of its own shows what it leaves open, because that keeps the process alive.
+test.each([
+  ['before its start', `giveUp.abort(new Error('given up'));`],
+  ['while it waits for the seller', ''],
+])(
+  'a run that is aborted %s leaves nothing open',
+  { timeout: TIMEOUT_MS },
+  async (_when, abort) => {
+    const script = `
+    import { payTest, SHORT_WAITS } from './test/cli/pay-test/run.ts';
+    const giveUp = new AbortController();
+    ${abort}
+    const timing = { ...SHORT_WAITS, startMs: 3_600_000 };
+    const say = () => giveUp.abort(new Error('given up'));
+    await payTest({ start: null, timing, say, signal: giveUp.signal }).catch(({ message }) => console.log(message));
+  `;
+    const args = ['--input-type=module', '--eval', script];
+    const { stdout } = await runFile(process.execPath, args, { timeout: TIMEOUT_MS / 2 });
+    expect(stdout).toBe('given up\n');
+  },
+);
+
 test('the command exits 2 for an address of another machine', { timeout: TIMEOUT_MS }, async () => {
   const args = ['src/cli/main.ts', 'pay-test', 'http://93.184.216.34', '--start', 'exit 1'];
   const failure = await runFile(process.execPath, args).catch(
