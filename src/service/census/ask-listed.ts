@@ -32,7 +32,7 @@ export type AskListedResult = {
   /** Null if robots.txt was not requested, gave no answer, or answered 5xx. */
   readonly allowed: AllowedPaths | null;
   readonly isRobotsSilent: boolean;
-  /** The longest wait that the origin asked for by Retry-After; 0 if robots.txt answered 429 without it; else null. */
+  /** The longest wait that a Retry-After asked for; null without one. After a 429 of robots.txt it is at least 0. */
   readonly restMs: number | null;
 };
 
@@ -81,10 +81,11 @@ async function ask(
   if (robotsPaths.length > 0) {
     const robots = await client.request({ ...ROBOTS_REQUEST, origin });
     waitsMs.push(...readWait(robots));
-    // A rate-limited origin gets no further request today.
     isRobotsSilent = !robots.ok && isUnavailable(robots);
-    const restMs = findLongest([0, ...waitsMs]); // not null, which would say that robots.txt was read
-    if (isRateLimited(robots)) return { signs, allowed, isRobotsSilent, restMs };
+    if (isRateLimited(robots)) {
+      // The origin gets no further request today. `restMs` is not null, which would say that robots.txt was read.
+      return { signs, allowed, isRobotsSilent, restMs: Math.max(0, ...waitsMs) };
+    }
     allowed = await readRobots(robots, robotsPaths, engine);
   }
   // Without any answer of robots.txt, complete disallow is assumed (RFC 9309, 2.3.1.4).
@@ -95,12 +96,14 @@ async function ask(
     const resourceAnswer = await (isFirst ? asking : unlessLimited(asking));
     if (resourceAnswer === null) break;
     const { observation, preflight } = resourceAnswer;
+    // The preflight has decided without a request.
     if (observation === null) continue;
     waitsMs.push(...readWait(observation));
     signs.push({ ...toSign(observation, preflight.terms?.payableBy ?? null), resource });
     if (isRateLimited(observation)) break;
   }
-  return { signs, allowed, isRobotsSilent, restMs: findLongest(waitsMs) };
+  const restMs = waitsMs.length > 0 ? Math.max(...waitsMs) : null;
+  return { signs, allowed, isRobotsSilent, restMs };
 }
 
 /** Null after a 5xx or no answer. Without a file, robots.txt allows every path (RFC 9309, 2.3.1.3). */
@@ -117,10 +120,6 @@ async function readRobots(
 
 function isRateLimited(observation: HttpObservation): boolean {
   return observation.ok && observation.data.status === TOO_MANY_REQUESTS;
-}
-
-function findLongest(waitsMs: readonly number[]): number | null {
-  return waitsMs.length > 0 ? Math.max(...waitsMs) : null;
 }
 
 /** Returns the Retry-After of a busy server, in a list of at most one element. */

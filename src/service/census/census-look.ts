@@ -65,7 +65,7 @@ export type CensusLookResult = {
 };
 
 const MAX_TURN_WAIT_MS = 5_000;
-/** A scan ends at most this long after its owner left, or somebody paid for a scan. */
+/** A scan ends at most this long after the owner of its host left, or somebody paid for a scan of the host. */
 const WISH_INTERVAL_MS = 1_000;
 const NOT_CHECKED: CensusLookResult = {
   word: 'not_checked',
@@ -106,11 +106,13 @@ export class CensusLook {
   /** Asks the origin within all limits. Throws LimitReached if a limit forbids it now, and HostLeft. */
   async run(isScan: boolean): Promise<CensusLookResult> {
     const { turns, onError } = this.#options;
-    const { domain } = this.#row;
-    // Turns rank callers by their address block. All looks of the census count as one block.
-    const blocks = new Set(['census']);
     const request: TurnRequest = {
-      ...{ kind: 'census', origin: this.#origin, blocks, domain, withinMs: MAX_TURN_WAIT_MS },
+      kind: 'census',
+      origin: this.#origin,
+      // Turns rank callers by their address block. All looks of the census count as one block.
+      blocks: new Set(['census']),
+      domain: this.#row.domain,
+      withinMs: MAX_TURN_WAIT_MS,
       beforeConnect: (addresses) => this.#beforeConnect(addresses),
     };
     const work = (client: TurnClient) =>
@@ -137,18 +139,22 @@ export class CensusLook {
     const isStored = allowed !== null && resources.every(({ path }) => path in allowed);
     const robotsPaths = isStored ? [] : this.#listPaths();
     const request = { resources, allowed, robotsPaths };
-    const { signs, isRobotsSilent, ...facts } = await this.#askListed(request, client);
+    const { signs, isRobotsSilent, ...facts } = await this.#storeNetworkAndAsk(request, client);
     const word = toDayWord(signs);
-    const areSilent = word === 'down' && signs.every(({ status }) => status === null);
-    const isSilent = areSilent || (isRobotsSilent && signs.length === 0);
+    // A 5xx also counts as `down`. A redirect that buyers cannot follow has no status, but is an answer.
+    const hasNoAnswer = word === 'down' && signs.every(({ status }) => status === null);
+    const isSilent = signs.length === 0 ? isRobotsSilent : hasNoAnswer;
     return { ...facts, signs, word, isSilent, scan: null };
   }
 
-  async #askListed(request: AskListedRequest, client: TurnClient): Promise<AskListedResult> {
+  /** Stores the origin's network, so that the queue passes over the host while another look asks this network. */
+  async #storeNetworkAndAsk(
+    request: AskListedRequest,
+    client: TurnClient,
+  ): Promise<AskListedResult> {
     const { askListed, store } = this.#options;
     const resolved = await client.resolveOrigin(this.#origin);
     if (resolved.kind === 'addresses') {
-      // By its stored network, the queue passes over this host while another look at the same network runs.
       const [network = null] = toNetworks(resolved.addresses);
       if (network !== this.#row.network) await store.census.change(this.#row.host, { network });
     }
@@ -163,7 +169,7 @@ export class CensusLook {
     if (scans.length > 0 || scanCoordinator.countPaidScans() > 0) throw new LimitReached();
     const robotsPaths = this.#listPaths();
     const request = { resources: [], allowed: null, robotsPaths };
-    const { signs, isRobotsSilent, ...facts } = await this.#askListed(request, client);
+    const { signs, isRobotsSilent, ...facts } = await this.#storeNetworkAndAsk(request, client);
     const allowed = facts.allowed ?? this.#readStoredRobots();
     const isRefused = allowed === null || robotsPaths.every((path) => allowed[path] === false);
     // There is a sign only if the origin has no address.
@@ -178,13 +184,15 @@ export class CensusLook {
     const word = scan.dayWord;
     const sellsNothing =
       listChallengedResources(scan).length === 0 && (scan.sold ?? []).length === 0;
-    const unseen = this.#listing.resources.filter(
+    const undeclared = this.#listing.resources.filter(
       (resource) =>
         sellsNothing || (resource.method === 'POST' && !isSold(resource, scan.sold ?? [])),
     );
-    if (word === 'payable' || !scan.reached || unseen.length === 0) return { ...scanFacts, word };
-    // A scan judges what the seller declares. If the seller declares nothing, what only indexes list decides the word.
-    const answer = (await unlessLimited(this.#ask(unseen, client))) ?? NOT_CHECKED;
+    if (word === 'payable' || !scan.reached || undeclared.length === 0)
+      return { ...scanFacts, word };
+    // A scan judges what the seller declares. What only indexes list counts if the seller declares nothing, or if it
+    // is payable.
+    const answer = (await unlessLimited(this.#ask(undeclared, client))) ?? NOT_CHECKED;
     const isCounted = answer.word === 'payable' || sellsNothing;
     return { ...scanFacts, signs: answer.signs, word: isCounted ? answer.word : word };
   }
@@ -250,7 +258,7 @@ export class CensusLook {
     return robots as AllowedPaths;
   }
 
-  /** Marks the look as begun. Throws HostLeft, and LimitReached after midnight or if another look asks a network. */
+  /** Marks the look as begun. Throws HostLeft. Throws LimitReached after midnight, or if another look asks its network. */
   async #beforeConnect(addresses: readonly Address[]): Promise<void> {
     // After midnight the request would count for the next day.
     const isToday = utcDay(this.#options.store.now()) === this.#day;

@@ -53,7 +53,7 @@ export class Census {
       maxRunning: MAX_LOOKS,
       now: () => store.now(),
       findFirstDueMs: () => store.census.findFirstDueMs(),
-      readDue: (due) => this.#readDue(due),
+      readDue: (due) => this.#chooseDueHosts(due),
       runTask: (host) => this.#withLease(host, (row) => this.#lookIfDue(row)),
       messages: {
         dueTasksUnread: 'the due hosts were not read',
@@ -104,7 +104,8 @@ export class Census {
     return this.#rounds.stop(graceMs);
   }
 
-  async #readDue({ limit, ...due }: DueOptions): Promise<readonly string[]> {
+  /** Chooses the hosts whose looks begin now, and counts these starts. Chooses none during a rest. */
+  async #chooseDueHosts({ limit, ...due }: DueOptions): Promise<readonly string[]> {
     const { store, scanCoordinator, wishes } = this.#options;
     const nowMs = store.now();
     await wishes.storeExclusions();
@@ -114,6 +115,7 @@ export class Census {
     this.#recentStartsMs = this.#recentStartsMs.filter((atMs) => atMs > nowMs - SECOND_MS);
     const freeStarts = Math.max(0, MAX_LOOKS_PER_SECOND - this.#recentStartsMs.length);
     if (freeStarts === 0) return [];
+    // The queue gets all due origins, because it passes over those that cannot be asked now.
     const origins: DueOrigin[] = [];
     for await (const batch of store.census.readDue(due)) origins.push(...batch);
     const leases = await store.leases.findLive({ group: LOOK_LEASES });
@@ -139,12 +141,13 @@ export class Census {
   /** Stores the word of a look whose day has passed, and looks if today's look is due. */
   async #lookIfDue(row: CensusOrigin): Promise<void> {
     const nowMs = this.#options.store.now();
-    const today = utcDay(nowMs);
-    const plannedDay = utcDay(row.lookAtMs);
     if (row.lookAtMs > nowMs) return;
     // For a silent host, `lookAtMs` is the time at which its word is due.
     if (row.silence !== null) return this.#words.decideSilence(row.host, 'down');
+    const today = utcDay(nowMs);
+    const plannedDay = utcDay(row.lookAtMs);
     if (plannedDay >= today) return this.#look(row);
+    // A look that had begun before the rest may have asked the origin, so it is not repeated.
     if (this.#rest.hasMovedLook(row.lookAtMs, nowMs) && row.begunDay !== plannedDay)
       return this.#askOrigin(row, { day: plannedDay, isMovedByRest: true });
     await this.#words.storeWord(row.host, plannedDay, 'not_checked');
@@ -162,7 +165,7 @@ export class Census {
     // A silence of today gets its word later, an earlier one now.
     if (row.silence !== null && begunDay === day) return;
     if (row.silence !== null) await this.#words.decideSilence(host, 'down');
-    if (!(await wishes.mayAsk(host))) return this.#words.skipDay(row);
+    if (!(await wishes.mayAsk(host))) return this.#words.skipDayOrRemove(row);
     const word = await store.census.findWord(host, day);
     if (word !== null || (await this.#words.useScanOfToday(row)))
       return this.#words.planNextLook(row.host);
@@ -183,9 +186,10 @@ export class Census {
     const look = new CensusLook(this.#options, row, lookDay);
     const mayScan = !lookDay.isMovedByRest && canScanEndToday(this.#options.store.now());
     const isScan = mayScan && isScanDue(await this.#words.readKeyedHash(), row, day);
-    const result = await this.#runLook(look, row, { isScan, day });
-    if (result === null) return this.#words.skipDay(row);
+    const result = await this.#runLook(look, host, { isScan, day });
+    if (result === null) return this.#words.skipDayOrRemove(row);
     await this.#words.storeFindings(row, result, { day, isScan });
+    // Another word than `down` blames nobody for the silence, so it is stored at once.
     const isUndecided = result.isSilent && result.word === 'down';
     if (isUndecided) await this.#words.postponeWord(host, result.scan, day);
     else {
@@ -215,7 +219,7 @@ export class Census {
   /** Returns null if the host left while the look ran. Throws LimitReached if a limit forbids the look now. */
   async #runLook(
     look: CensusLook,
-    { host }: CensusOrigin,
+    host: string,
     { isScan, day }: { readonly isScan: boolean; readonly day: number },
   ): Promise<CensusLookResult | null> {
     const { store } = this.#options;

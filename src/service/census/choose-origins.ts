@@ -1,7 +1,7 @@
 /** Chooses which origins the census asks, answers if it may ask a host now, and stores the operator's exclusions. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { OriginPolicy } from '../../scanner/guard/origin.ts';
-import { type Exclusions, readExclusions } from '../config/census.ts';
+import { type Exclusions, readExcludeFile } from '../config/census.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
 import { type KeyedHash, LISTED_FOR_DAYS } from './plan.ts';
@@ -50,7 +50,7 @@ export async function chooseOrigins(candidates: readonly Candidate[], options: C
   const byDomain = [...Map.groupBy(keyed, ({ domain }) => domain).values()];
   const capped = byDomain.flatMap((hosts): readonly Ranked[] =>
     hosts
-      .sort(byAskedThenKey)
+      .sort((a, b) => byAsked(a, b) || byKey(a, b))
       .slice(0, ORIGINS_PER_DOMAIN)
       .map((candidate, rank) => ({ ...candidate, rank })),
   );
@@ -66,10 +66,6 @@ export async function chooseOrigins(candidates: readonly Candidate[], options: C
       max: capped.length - hosts.size,
     },
   };
-}
-
-function byAskedThenKey(a: Candidate & { key: string }, b: Candidate & { key: string }): number {
-  return byAsked(a, b) || byKey(a, b);
 }
 
 function byAsked({ isAsked: a = false }: Candidate, { isAsked: b = false }: Candidate): number {
@@ -96,11 +92,10 @@ type WishesOptions = {
   readonly onError: (message: string, error: unknown) => void;
 };
 
-const NOBODY: Exclusions = { names: new Set(), faults: [] };
-
+/** Tells whom owners and the operator let the census ask. */
 export class Wishes {
   readonly #options: WishesOptions;
-  #exclusions = NOBODY;
+  #exclusions: Exclusions = { names: new Set(), faults: [] };
   /** The names that the store has already, joined by spaces. */
   #storedNames = '';
 
@@ -109,8 +104,8 @@ export class Wishes {
   }
 
   /**
-   * True if the host is chosen and listed, its owner has not opted out, and the operator has not excluded it. Nothing
-   * is cached. Call it right before each request, each word and each publication.
+   * True if the host is chosen and listed, its owner has not opted out, and the operator has not excluded it. Stores
+   * an exclusion that is new. Nothing is cached. Call it right before each request, each word and each publication.
    */
   async mayAsk(host: string): Promise<boolean> {
     const { store } = this.#options;
@@ -127,9 +122,8 @@ export class Wishes {
   /** Reads the file of CENSUS_EXCLUDE. If it cannot be read, the exclusions of the last reading stay. */
   async readExclusions(): Promise<Exclusions> {
     const { excludePath, policy, onError } = this.#options;
-    if (excludePath === null) return NOBODY;
     try {
-      this.#exclusions = await readExclusions(excludePath, policy);
+      this.#exclusions = await readExcludeFile(excludePath, policy);
     } catch (error) {
       onError('census: the file of CENSUS_EXCLUDE was not read', error);
     }

@@ -49,11 +49,7 @@ export async function readListings(
   source: CensusSource,
   { config, policy, onRequest, keyedHash, readRanks, ...options }: ListingReaderOptions,
 ): Promise<ListingsOfSource> {
-  const found = new FoundOrigins({
-    policy,
-    ...(keyedHash && { keyedHash }),
-    ...(readRanks && { readRanks }),
-  });
+  const found = new FoundOrigins({ policy, keyedHash, readRanks });
   const index = config.indexes.find(({ name }) => name === source);
   if (index !== undefined) {
     const reportRequest = (result: RequestResult) => onRequest?.(source, result);
@@ -110,6 +106,7 @@ export class CensusImports {
         }
         this.failedDays.set(source, await countFailedDays(store, source));
       } catch (error) {
+        // Another instance has the lease, and imports.
         if (error instanceof LimitReached) continue;
         onError(`census: ${source} was not imported`, error);
       }
@@ -126,7 +123,7 @@ export class CensusImports {
   }
 
   async #import(source: CensusSource): Promise<void> {
-    const { store, onError } = this.#options;
+    const { store, signal, onError } = this.#options;
     // Another instance may have ended the import before this one got the lease.
     if (!(await this.#isDue(source))) return;
     const day = utcDay(store.now());
@@ -135,7 +132,7 @@ export class CensusImports {
     const options = { ...this.#options, keyedHash, readRanks };
     const { found, isComplete, detail } = await readListings(source, options);
     // This process stops, so the import may be incomplete. The next process repeats it.
-    if (this.#options.signal?.aborted === true) return;
+    if (signal?.aborted === true) return;
     if (!isComplete) onError(`census: the import of ${source} broke off: ${detail}`, null);
     await this.#storeChoice(found, { source, day, isComplete }, keyedHash);
     await store.census.endImport(source, day, isComplete);
@@ -161,28 +158,30 @@ export class CensusImports {
     for (const fault of faults) onError(`census: CENSUS_EXCLUDE: ${fault}`, null);
     const optedOut = new Set(await store.listing.findOptedOutHosts());
     const candidates = new Map<string, Candidate>();
-    const wasChosen = new Map<string, boolean>();
+    /** By stored host: true if an earlier import has chosen it. */
+    const storedChoices = new Map<string, boolean>();
     for await (const origins of store.census.readSummaries()) {
       for (const { host, domain, isChosen, lastDay } of origins) {
-        wasChosen.set(host, isChosen);
+        storedChoices.set(host, isChosen);
         if (lastDay >= facts.day - LISTED_FOR_DAYS)
           candidates.set(host, { host, domain, isAsked: isChosen });
       }
     }
     for (const [host, { domain }] of found.byHost)
-      candidates.set(host, { host, domain, isAsked: wasChosen.get(host) ?? false });
+      candidates.set(host, { host, domain, isAsked: storedChoices.get(host) ?? false });
     const limits = { maxOrigins: config.maxOrigins, excluded, optedOut, keyedHash };
     const { hosts } = await chooseOrigins([...candidates.values()], limits);
-    // Hosts of owners who opted out are not asked. They keep their flag for the day on which the owner opts in again.
-    const keptHosts = [...optedOut].filter(
-      (host) => wasChosen.get(host) && !isGoneOrExcluded(host, candidates, excluded),
-    );
-    for (const host of keptHosts) hosts.add(host);
-    await this.#storeFlags(wasChosen, { hosts, found });
+    // A host whose owner opted out is not asked, but stays chosen. So it is asked again when the owner opts in.
+    for (const host of optedOut) {
+      const candidate = candidates.get(host);
+      const isKept = candidate?.isAsked === true && !isExcluded(candidate, excluded);
+      if (isKept) hosts.add(host);
+    }
+    await this.#storeFlags(storedChoices, { hosts, found });
     for (const [host, origin] of found.byHost) {
       const isChosen = hosts.has(host);
-      if (isChosen || wasChosen.has(host))
-        await this.#storeListing({ origin, isChosen, facts, keyedHash });
+      if (isChosen || storedChoices.has(host))
+        await this.#storeListing(origin, isChosen, facts, keyedHash);
       // A store may be synchronous, and this process has to serve other requests.
       await nextTurn();
     }
@@ -191,22 +190,22 @@ export class CensusImports {
 
   /** Stores the choice of the hosts that this import did not find. */
   async #storeFlags(
-    wasChosen: ReadonlyMap<string, boolean>,
+    storedChoices: ReadonlyMap<string, boolean>,
     { hosts, found }: { readonly hosts: ReadonlySet<string>; readonly found: FoundOrigins },
   ): Promise<void> {
-    for (const [host, isChosen] of wasChosen) {
+    for (const [host, isChosen] of storedChoices) {
       if (isChosen === hosts.has(host) || found.byHost.has(host)) continue;
       await this.#options.store.census.change(host, { isChosen: hosts.has(host) });
       await nextTurn();
     }
   }
 
-  async #storeListing({
-    origin: found,
-    isChosen,
-    facts,
-    keyedHash,
-  }: ImportedOrigin): Promise<void> {
+  async #storeListing(
+    found: FoundOrigin,
+    isChosen: boolean,
+    facts: ImportFacts,
+    keyedHash: KeyedHash,
+  ): Promise<void> {
     const { store, config } = this.#options;
     const { census, now } = store;
     const { domain, origin } = found;
@@ -218,22 +217,6 @@ export class CensusImports {
     const days = { firstDay: facts.day, lastDay: facts.day };
     await census.saveImported({ host, originUrl, domain, listing, isChosen, lookAtMs, ...days });
   }
-}
-
-type ImportedOrigin = {
-  readonly origin: FoundOrigin;
-  readonly isChosen: boolean;
-  readonly facts: ImportFacts;
-  readonly keyedHash: KeyedHash;
-};
-
-function isGoneOrExcluded(
-  host: string,
-  candidates: ReadonlyMap<string, Candidate>,
-  excluded: ReadonlySet<string>,
-): boolean {
-  const candidate = candidates.get(host);
-  return candidate === undefined || isExcluded(candidate, excluded);
 }
 
 async function countChosen({ census }: Store): Promise<number> {

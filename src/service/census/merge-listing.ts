@@ -47,10 +47,10 @@ export type RankRow = (resource: CensusResource) => number;
 
 export type FoundOriginsOptions = {
   readonly policy: OriginPolicy;
-  /** Orders the resources of a host that has more rows than are kept. */
-  readonly keyedHash?: (text: string) => string;
-  /** Returns a function that ranks the resources of a host. The lowest ranks are kept. */
-  readonly readRanks?: (host: string) => Promise<RankRow>;
+  /** Orders the resources of a host that has more rows than are kept. By default, the texts themselves are compared. */
+  readonly keyedHash?: ((text: string) => string) | undefined;
+  /** Returns a function that ranks the resources of a host. The lowest ranks are kept. By default, all ranks are 0. */
+  readonly readRanks?: ((host: string) => Promise<RankRow>) | undefined;
 };
 
 export class FoundOrigins {
@@ -71,12 +71,9 @@ export class FoundOrigins {
   }
 
   /** Adds the listings of one page of an index. Other requests are served every 100 rows. */
-  async add({
-    listings,
-    refusedCount,
-  }: Pick<ListingPage, 'listings' | 'refusedCount'>): Promise<void> {
-    this.refusedCount += refusedCount;
-    for (const [index, listing] of listings.entries()) {
+  async add(page: Pick<ListingPage, 'listings' | 'refusedCount'>): Promise<void> {
+    this.refusedCount += page.refusedCount;
+    for (const [index, listing] of page.listings.entries()) {
       if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await nextTurn();
       await this.#addListing(listing);
     }
@@ -203,7 +200,7 @@ export function addFindings(
   const challenged = scan === null ? [] : listChallengedResources(scan);
   const sold = scan?.sold ?? listing.sold;
   const listed = [...listing.resources, ...listing.candidates];
-  // Rows of strangers may have left no place for the row of what the seller sells.
+  // What the seller sells is added, because rows of strangers may have taken its place in the listing.
   const added = challenged
     .filter((resource) => listing.resources.length === 0 || isSold(resource, sold))
     .filter((resource) => !listed.some((other) => isSameResource(resource, other)))

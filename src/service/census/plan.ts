@@ -18,7 +18,7 @@ export function createKeyedHash(secret: string): KeyedHash {
   return (text) => createHmac('sha256', secret).update(text).digest('hex');
 }
 
-/** Reads 48 bits, which a number holds exactly. */
+/** Reads the first 48 bits of a hash, which a number holds exactly. */
 function toNumber(hash: string): number {
   return Number.parseInt(hash.slice(0, 12), 16);
 }
@@ -59,7 +59,8 @@ export function isWeekPassed(
 ): boolean {
   if (scannedDay !== null) return today >= scannedDay + WEEK_DAYS;
   const weekday = toNumber(keyedHash(`weekday ${host}`)) % WEEK_DAYS;
-  return today >= firstDay + ((weekday - (firstDay % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS);
+  const daysUntilWeekday = (weekday - (firstDay % WEEK_DAYS) + WEEK_DAYS) % WEEK_DAYS;
+  return today >= firstDay + daysUntilWeekday;
 }
 
 const MAX_WORD_DELAY_MS = 3 * HOUR_MS;

@@ -14,7 +14,7 @@ export type KnownResource = CensusResource & {
   /** `scan`: a scan found that the resource is sold, and no kept row of a source lists it. */
   readonly sources: readonly (CensusSource | 'scan')[];
   readonly isChallenged?: true;
-  /** The UTC day on which the resource answered 404, 405 or 5xx, and no challenge before. */
+  /** The UTC day on which the resource answered 404, 405, 410 or 5xx. Absent if it has answered a challenge. */
   readonly goneDay?: number;
 };
 
@@ -77,7 +77,7 @@ function rankResource(resource: KnownResource, { chosen, sold, post }: RankFacts
   return isAsked ? RANKS.asked : RANKS.listed;
 }
 
-/** A POST may run something, so it is sent only if the seller sells it or has answered it with a challenge. */
+/** A POST may run something. It is sent if the operator allows it, the seller sells it, or a challenge answered it. */
 export function mayAskResource(
   resource: KnownResource,
   sold: readonly DeclaredSale[],

@@ -67,7 +67,7 @@ export class CensusWords {
       robots: Object.fromEntries(robots.filter(([path]) => listed.has(path))),
       ...(allowed && { robotsDay: day }),
       ...(countsAsScan && { scannedDay: day }),
-      listing: { ...listing },
+      listing,
     });
   }
 
@@ -86,16 +86,16 @@ export class CensusWords {
     const row = await store.census.get(host);
     if (row === null || row.silence === null || row.begunDay === null) return;
     const hasWord = (await store.census.findWord(host, row.begunDay)) !== null;
-    const isPublished =
+    const mayPublish =
       word === 'down' && row.silence !== '' && !hasWord && (await wishes.mayAsk(host));
-    if (isPublished) {
+    if (mayPublish) {
       // The result of the scan may be purged by now.
       await scanCoordinator.publish(row.silence, 'census').catch((error: unknown) => {
         onError(`census: the scan of ${host} was not published`, error);
       });
     }
     await this.storeWord(host, row.begunDay, word);
-    const scanned = isPublished ? { scannedDay: row.begunDay } : {};
+    const scanned = mayPublish ? { scannedDay: row.begunDay } : {};
     await store.census.change(host, { silence: null, ...scanned });
     await this.planNextLook(row.host, row.begunDay + 1);
   }
@@ -109,7 +109,7 @@ export class CensusWords {
     if (result === null || utcDay(result.scannedAtMs) !== today) return false;
     const scan = fromStoredReport(result);
     const listing = addFindings(toListing(row.listing), { signs: [], scan }, { day: today, post });
-    await store.census.change(host, { scannedDay: today, listing: { ...listing } });
+    await store.census.change(host, { scannedDay: today, listing });
     await this.storeWord(host, today, scan.dayWord);
     return true;
   }
@@ -129,14 +129,14 @@ export class CensusWords {
     await store.census.fold(host);
   }
 
-  /** Plans tomorrow's look. Or removes an origin that is no longer asked and has no word on any shown day. */
-  async skipDay(row: CensusOrigin): Promise<void> {
+  /** Plans tomorrow's look, or removes an origin that is no longer asked and has no word on any shown day. */
+  async skipDayOrRemove(row: CensusOrigin): Promise<void> {
     const { census, directory, listing } = this.#options.store;
     await census.fold(row.host);
     const folded = await census.get(row.host);
     const hasNoWord = folded?.letters === DAY_LETTERS.not_checked.repeat(SHOWN_DAYS);
-    const firstDay = utcDay(this.#options.store.now()) - LISTED_FOR_DAYS;
-    const isGone = hasNoWord && (row.lastDay < firstDay || !row.isChosen);
+    const oldestDay = utcDay(this.#options.store.now()) - LISTED_FOR_DAYS;
+    const isGone = hasNoWord && (row.lastDay < oldestDay || !row.isChosen);
     // The row of a host with a record stays, because readers find in it that the host is excluded.
     const isWithheld =
       folded?.excludedAtMs !== null || !(await listing.get(row.host)).settings.listed;
@@ -153,7 +153,7 @@ export class CensusWords {
   }
 }
 
-/** A scan with only 429 answers is repeated on the next day. After another reason, that scan would find the same. */
+/** Such a scan is repeated on the next day. If P2 could not read the challenge, another scan would find the same. */
 function hasOnly429Answers({ rateLimited, report }: FinishedScan): boolean {
   return (
     rateLimited && !report.results.some(({ id, outcome }) => id === 'P2' && outcome === 'unread')

@@ -172,7 +172,7 @@ function findHostName(entry: string, policy: OriginPolicy): string | null {
 }
 
 /** Reads the file of CENSUS_EXCLUDE; excludes nobody if `path` is null. Rejects if the file cannot be read. */
-export async function readExclusions(
+export async function readExcludeFile(
   path: string | null,
   policy: OriginPolicy,
 ): Promise<Exclusions> {

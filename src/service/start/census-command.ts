@@ -14,7 +14,7 @@ import { chooseOrigins } from '../census/choose-origins.ts';
 import { listSources, readListings } from '../census/import.ts';
 import { createKeyedHash } from '../census/plan.ts';
 import { MAX_ASKED_RESOURCES } from '../census/resources.ts';
-import { type CensusConfig, readExclusions } from '../config/census.ts';
+import { type CensusConfig, readExcludeFile } from '../config/census.ts';
 import { type Config, loadConfig } from '../config/config.ts';
 import { utcDay } from '../store/statistics.ts';
 import type { Store } from '../store/store.ts';
@@ -95,7 +95,7 @@ async function runDry(config: Config, census: CensusConfig, isJson: boolean): Pr
     showProgress('');
     await answers.close();
   }
-  const { names } = await readExclusions(census.excludePath, config.originPolicy);
+  const { names } = await readExcludeFile(census.excludePath, config.originPolicy);
   const plan = await planDay(listings, census, names);
   console.log(isJson ? JSON.stringify(plan, null, 2) : toText(plan));
   if (plan.sources.every(({ origins, detail }) => origins === 0 && detail !== null)) {

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../../src/scanner/guard/origin.ts';
 import { type Candidate, chooseOrigins } from '../../../src/service/census/choose-origins.ts';
 import { createKeyedHash, lookTimeMs } from '../../../src/service/census/plan.ts';
-import { parseExclusions, readExclusions, readLines } from '../../../src/service/config/census.ts';
+import { parseExclusions, readExcludeFile, readLines } from '../../../src/service/config/census.ts';
 import { keyedHash } from './census-rig.ts';
 
 const NO_DOMAINS: ReadonlySet<string> = new Set();
@@ -188,16 +188,16 @@ describe('a file of entries', () => {
       '# who wrote to us\r\nShop.COM.  # by mail\n\n  b.shop.com\n#\n',
     );
     expect(await readLines(path)).toEqual(['Shop.COM.', 'b.shop.com']);
-    expect((await readExclusions(path, DEFAULT_POLICY)).names).toEqual(
+    expect((await readExcludeFile(path, DEFAULT_POLICY)).names).toEqual(
       new Set(['shop.com', 'b.shop.com']),
     );
   });
 
   test('leaves no host out if no file is set', async () => {
-    expect((await readExclusions(null, DEFAULT_POLICY)).names).toEqual(NO_DOMAINS);
+    expect((await readExcludeFile(null, DEFAULT_POLICY)).names).toEqual(NO_DOMAINS);
   });
 
   test('is an error if it cannot be read', async () => {
-    await expect(readExclusions('/nowhere/list.txt', DEFAULT_POLICY)).rejects.toThrow('ENOENT');
+    await expect(readExcludeFile('/nowhere/list.txt', DEFAULT_POLICY)).rejects.toThrow('ENOENT');
   });
 });
