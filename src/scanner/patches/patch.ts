@@ -151,7 +151,8 @@ const CODE_FOLDER = new URL('./code/', import.meta.url);
 
 /**
  * Reads the code of a patch from `code/<folder>/`, from the file `source` plus ".txt". In it, "{{name}}" stands for the
- * member `name` of `literals`, which are code: values of an origin are escaped by `literals.ts` before.
+ * member `name` of `literals`, which are code: values of an origin are escaped by `literals.ts` before. Throws TypeError
+ * if that member is missing, because a seller would get the mark as code.
  */
 export function readPatch(
   folder: Stack | 'javascript' | 'python',
@@ -161,7 +162,11 @@ export function readPatch(
   source = posix.basename(file),
 ): Patch {
   const template = readFileSync(new URL(`${folder}/${source}.txt`, CODE_FOLDER), 'utf8');
-  const code = template.replace(/\{\{(\w+)\}\}/g, (mark, name: string) => literals[name] ?? mark);
+  const code = template.replace(/\{\{(\w+)\}\}/g, (mark, name: string) => {
+    const literal = literals[name];
+    if (literal === undefined) throw new TypeError(`${folder}/${source}.txt: no value for ${mark}`);
+    return literal;
+  });
   return { parts: [{ file, language, code }] };
 }
 

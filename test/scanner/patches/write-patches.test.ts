@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { listCatalogs, loadCatalog } from '../../../src/scanner/engine/catalog/catalog.ts';
 import { discoverChecks } from '../../../src/scanner/engine/catalog/discover-checks.ts';
-import { type Patch, STACKS, type Stack } from '../../../src/scanner/patches/patch.ts';
+import { type Patch, readPatch, STACKS, type Stack } from '../../../src/scanner/patches/patch.ts';
 import {
   choosePlaceholders,
   type PatchValues,
@@ -45,6 +45,14 @@ describe.each(SELLER_CHECKS.map(({ id, impl }) => [id, impl] as const))('%s', (i
       expect.arrayContaining(Object.keys({ ...topicsByOutcome, ...fixesWithoutCode })),
     );
   });
+});
+
+test('code with a mark that has no value is refused, because a seller would get the mark', () => {
+  const origin = "'https://api.example.com'";
+  expect(readCode(readPatch('javascript', 'links.ts', 'ts', { origin }))).toContain(origin);
+  for (const literals of [{}, { host: origin }]) {
+    expect(() => readPatch('javascript', 'links.ts', 'ts', literals)).toThrow(/links.*{{origin}}/);
+  }
 });
 
 test('a standing check has no patch, because it judges the answers of indexes and not of the seller', () => {
