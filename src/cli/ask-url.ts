@@ -1,6 +1,7 @@
 import { type Clients, openClients } from '../scanner/clients/open-clients.ts';
 import { OriginRefused } from '../scanner/guard/failures.ts';
 import type { Origin, OriginPolicy } from '../scanner/guard/origin.ts';
+import type { HttpObservation } from '../scanner/model/observations.ts';
 import type { PayableBy } from '../scanner/model/payability.ts';
 import type { NamedPath, ReportRoute, ScanReport } from '../scanner/model/report.ts';
 import { formatOtherWay } from '../scanner/parse/x402/other-protocol.ts';
@@ -8,13 +9,13 @@ import type { PreflightEngine } from '../scanner/preflight/judge-challenge.ts';
 import { preflightUrl } from '../scanner/preflight/preflight.ts';
 import {
   type Preflight,
-  type PreflightTerms,
   parsePreflightUrl,
   type ReasonCode,
   toRefused,
 } from '../scanner/preflight/result.ts';
 import { createProbeClient, type ProbeClient } from '../scanner/probe/client/client.ts';
 import { scannerUserAgent } from '../scanner/probe/client/user-agent.ts';
+import { describeUndeclaredRoute } from '../scanner/scan/readers.ts';
 import { policyFor } from './allow-private.ts';
 import { type Engine, startEngine } from './engine.ts';
 
@@ -122,13 +123,13 @@ export async function askNamedUrl(named: NamedUrl): Promise<NamedAnswer> {
 async function askUncovered(named: NamedUrl, origin: Origin, path: string): Promise<NamedAnswer> {
   const { engine, clients, policy } = named;
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
-  let status: number | null = null;
-  // The verdict of a preflight does not hold the status of the answer.
+  const work = { pool: engine.pool, account: engine.pool.openScan() };
+  let answer: HttpObservation | null = null;
+  // The verdict of a preflight holds neither the status nor the description of the answer.
   const recordingClient = {
     resolveOrigin: (target: Origin) => client.resolveOrigin(target),
     request: async (request: Parameters<ProbeClient['request']>[0]) => {
-      const answer = await client.request(request);
-      status = answer.ok ? answer.data.status : null;
+      answer = await client.request(request);
       return answer;
     },
   };
@@ -136,7 +137,12 @@ async function askUncovered(named: NamedUrl, origin: Origin, path: string): Prom
     const askBy = async (method: 'GET' | 'POST') => {
       const options = { ...engine, clients, client: recordingClient };
       const preflight = await preflightUrl({ origin, path, method, maxPrice: null }, options);
-      return toNamedAnswer(method, path, status, preflight);
+      const data = answer?.ok ? answer.data : null;
+      const route =
+        preflight.terms === null || data === null
+          ? null
+          : await describeUndeclaredRoute({ method, path, answer: data }, work);
+      return { ...toNamedAnswer(method, path, data?.status ?? null, preflight), route };
     };
     if (named.method === 'POST') return await askBy('POST');
     const byGet = await askBy('GET');
@@ -169,26 +175,15 @@ function toNamedAnswer(
   path: string,
   status: number | null,
   preflight: Preflight,
-): NamedAnswer & { readonly needsPost: boolean } {
+): NamedPath & { readonly needsPost: boolean } {
   const is402 = isAnswer402(preflight);
   const payableBy = is402 ? (preflight.terms?.payableBy ?? 'nobody') : null;
   const isRefusedPost = method === 'POST' && !is402 && status !== null && status >= 400;
   const words = isRefusedPost
     ? `POST ${path}, which you named, asks for no payment: POST answered ${status} to {}.`
     : toSentence(`${method} ${path}`, preflight);
-  const route = preflight.terms === null ? null : toRoute(method, path, preflight.terms);
   const needsPost = preflight.reasons.some(({ code }) => POST_FALLBACK_CODES.includes(code));
-  return { method, path, status, payableBy, words, route, needsPost };
-}
-
-function toRoute(method: string, path: string, { offers }: PreflightTerms): ReportRoute {
-  return {
-    ...{ method, template: null, path: path.split('?', 1)[0] ?? path },
-    ...{ description: null, mimeType: null },
-    offers: offers.map(({ scheme, network, asset, amount, payTo }) => {
-      return { scheme, network, asset, amount, payTo };
-    }),
-  };
+  return { method, path, status, payableBy, words, needsPost };
 }
 
 /** Adds the named resource to a report. It moves no grade. */

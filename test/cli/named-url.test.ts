@@ -1,6 +1,8 @@
 /** `scan https://api.example.com/weather` also requests the named resource, and the text report describes it. */
 import { expect, test } from 'vitest';
 import { scanCommand } from '../../src/cli/scan-command.ts';
+import { type PatchReport, readPatchValues } from '../../src/scanner/patches/patch-values.ts';
+import { writePatches } from '../../src/scanner/patches/write-patches.ts';
 import { challengeAnswer, challengeOf, offerOf } from '../fixtures/origins/crafted-challenge.ts';
 import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
 import { SUMMARY, WEATHER } from '../fixtures/sellers/seller-documents.ts';
@@ -23,6 +25,14 @@ async function startShop() {
       'POST /nowhere': { status: 404 },
     },
   });
+}
+
+function readPatchCode(report: PatchReport): string {
+  const { patches = [] } = writePatches('P2', 'nginx', readPatchValues(report), 'none-found') ?? {};
+  return patches
+    .flatMap(({ patch }) => ('parts' in patch ? patch.parts : []))
+    .map(({ code }) => code)
+    .join('\n');
 }
 
 async function scan(...args: readonly string[]): Promise<string> {
@@ -80,9 +90,14 @@ test('a named resource changes no grade, and is in JSON and SARIF', async () => 
     words: expect.stringContaining('which you named'),
   });
   expect(named.routes.isComplete).toBe(false);
-  expect(named.routes.paid).toContainEqual(
-    expect.objectContaining({ method: 'GET', path: '/hidden', template: null }),
-  );
+  const { about: description } = WEATHER;
+  const [mimeType, offers] = ['application/json', [expect.objectContaining({ scheme: 'exact' })]];
+  expect(named.routes.paid).toContainEqual({
+    ...{ method: 'GET', path: '/hidden', template: null, description, mimeType, offers },
+  });
+  const code = readPatchCode(named);
+  expect(code).toContain(`"summary": ${JSON.stringify(description)}`);
+  expect(code).not.toContain('<what the route sells');
   const sarif = JSON.parse(await scan(`${seller.url}/hidden`, '--format', 'sarif'));
   expect(sarif.runs[0].properties.named).toMatchObject({ path: '/hidden' });
 });

@@ -1,9 +1,10 @@
 /** Collects paid routes from documents and answers, and none from the rows of an index. Pure; runs on a worker. */
+import type { HttpData } from '../model/observation.ts';
 import type { ResourceObservation, ResourceSet } from '../model/observations.ts';
 import type { FreeRoute, ReportOffer, ReportRoute, RouteFacts } from '../model/report.ts';
 import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/json.ts';
 import type { UnpricedSources } from '../parse/kit/free-operations.ts';
-import type { Kit } from '../parse/kit/kit.ts';
+import { createKit, type Kit } from '../parse/kit/kit.ts';
 import type { Operation } from '../parse/openapi/openapi.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
@@ -82,6 +83,20 @@ export function findRoutes(sources: UnpricedSources, kit: Kit): RouteFacts {
     unknown: toFreeRoutes(unpriced.unknown.filter((each) => !routes.isPerhapsSold(each))),
     isComplete: drafts.length <= MAX_PAID_ROUTES && sources.resources.planFailure === undefined,
   };
+}
+
+export type RouteAnswer = {
+  readonly method: string;
+  readonly path: string;
+  readonly answer: HttpData;
+};
+
+/** Describes a route that no document declares, by its challenge; null if the answer has none. */
+export function readUndeclaredRoute({ method, path, answer }: RouteAnswer): ReportRoute | null {
+  const kit = createKit();
+  const { challenge } = kit.challenge(answer);
+  const route = { method, template: null, path: removeQuery(path), challenge };
+  return challenge === null ? null : toPaidRoute(route, kit);
 }
 
 type RouteChallenge = {
@@ -209,7 +224,10 @@ function isFirstOccurrence(route: FreeRoute, index: number, all: readonly FreeRo
   return all.findIndex(isSame) === index;
 }
 
-function toPaidRoute({ method, template, path, challenge }: Draft, kit: Kit): ReportRoute {
+function toPaidRoute(
+  { method, template, path, challenge }: Omit<Draft, 'pattern'>,
+  kit: Kit,
+): ReportRoute {
   const isTemplateWhole = template !== null && toShownText(template, MAX_PATH_CHARS) === template;
   const [first] = jsonList(challenge?.value['accepts']);
   const resource = jsonObject(challenge?.version === 1 ? first : challenge?.value['resource']);

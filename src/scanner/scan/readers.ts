@@ -3,10 +3,11 @@ import type { ComparedRow } from '../indexes/compare-listings.ts';
 import { toReason } from '../indexes/listing-reasons.ts';
 import { INDEXED_REASONS, type IndexedRow } from '../model/indexed.ts';
 import type { Observations } from '../model/observations.ts';
-import { type Branding, OTHER_CATEGORY } from '../model/report.ts';
+import { type Branding, OTHER_CATEGORY, type ReportRoute } from '../model/report.ts';
 import type { FirstWave } from '../probe/plan/declared-requests.ts';
 import type { Plan } from '../probe/plan/plan.ts';
 import type { DescribedChallenges, OriginDescription } from './describe-origin.ts';
+import type { RouteAnswer } from './find-routes.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
 
 type PlanModule = typeof import('../probe/plan/plan.ts');
@@ -67,6 +68,20 @@ export async function describeChallenges(
     kit: true,
   });
   return result.ok ? result.output : NO_CHALLENGES;
+}
+
+const ROUTES: WorkModule<typeof import('./find-routes.ts')> = new URL(
+  './find-routes.ts',
+  import.meta.url,
+);
+
+/** Describes a paid route that no document declares; null without a challenge that can be read within the limits. */
+export async function describeUndeclaredRoute(
+  answer: RouteAnswer,
+  work: ScanWork,
+): Promise<ReportRoute | null> {
+  const result = await runOnWorker(work, 'origin', ROUTES, 'readUndeclaredRoute', answer);
+  return result.ok ? result.output : null;
 }
 
 /** Describes the origin. If its documents exceed the limits, the description has only the host. */
