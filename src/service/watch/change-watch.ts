@@ -50,6 +50,7 @@ export async function changeWatch(
     const textIds = new Set(listTextIds(state));
     const dropped = before === null ? [] : listTextIds(before).filter((id) => !textIds.has(id));
     const next = toVersion(state, (version?.n ?? 0) + 1, findNextDutyMs(state, timing));
+    // `attempt` tells the texts of this writer from those of a racing writer.
     const change = { attempt: randomUUID(), texts: updated.texts ?? [], dropped };
     const outcome = await store.watches.append(next, change);
     if (outcome === 'won') return state;

@@ -134,6 +134,7 @@ function toEventType(key: string, oldFact: Fact, fact: Fact): EventType {
 function dropGoneFacts(facts: WatchFacts, resources: readonly WatchedResource[]): WatchFacts {
   const terms = new Set(resources.map(({ method, path }) => `terms ${method} ${path}`));
   const listings = Object.keys(facts).filter(isListing);
+  // Keys keep the order in which they were added.
   const oldest = new Set(listings.slice(0, -MAX_LISTINGS));
   return Object.fromEntries(
     Object.entries(facts).filter(

@@ -123,7 +123,10 @@ async function countTry({ leases }: Store, receiver: string): Promise<void> {
   if (!counted.taken) throw new LimitReached();
 }
 
-/** A receiver that agrees makes the watch active, or ends it if its quota has no room. Null: the watch had ended. */
+/**
+ * Stores the outcome of a try. Agreement makes the watch active, or ends it if the receiver's quota has no room. Another
+ * watch of the receiver may end to make room. Null: the watch had ended, or the event was no longer waiting.
+ */
 async function storeOutcome(
   options: DeliveriesOptions,
   watch: WatchState,

@@ -49,7 +49,7 @@ type WatchedOffer = {
 };
 
 /** A scan probes at most as many resources. */
-export const MAX_RESOURCES = 6;
+const MAX_RESOURCES = 6;
 const MAX_TERM_CHARS = 120;
 const MAX_PATH_CHARS = 500;
 const DAY_MS = 24 * 3_600_000;

@@ -70,7 +70,7 @@ export function createOwnerWatches(options: OwnerWatchesOptions) {
       const { host, url: originUrl } = origin;
       const { tokenHash } = await requireOwner(store, host, client, request.listingKey);
       const oldWatch = await findWatch(store, host);
-      // Only to throw before the slower steps. The update below decides.
+      // Throws before the slower steps. The update below decides, because the watch may change meanwhile.
       addReplacement(options, oldWatch);
       await requireAddress(receiver, { policy, resolver });
       const domain = await findRegistrableDomain(origin);
@@ -80,12 +80,10 @@ export function createOwnerWatches(options: OwnerWatchesOptions) {
       const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
       const agreement = createSecret();
       const endsAtMs = nowMs + timing.lifetimeMs;
-      const newWatch = {
-        ...NEW_WATCH,
-        ...parties,
-        ...{ originUrl, webhook, secret, challenge: agreement, tokenHash, block: client.block },
-        ...{ createdAtMs: nowMs, endsAtMs },
-      };
+      const secrets = { secret, challenge: agreement, tokenHash };
+      const addresses = { originUrl, webhook, block: client.block };
+      const times = { createdAtMs: nowMs, endsAtMs };
+      const newWatch = { ...NEW_WATCH, ...parties, ...addresses, ...secrets, ...times };
       const endsAt = toIso(endsAtMs);
       const event = { type: 'watch.started', more: { challenge: agreement, endsAt } } as const;
       await changeWatch(options, host, (before) => {

@@ -187,6 +187,7 @@ export function toDay(atMs: number, { dayMs }: Pick<WatchTiming, 'dayMs'>): numb
 /** True once a UTC day: after the host's second of the day, or at the first look of a watch. */
 export function isScanDue(state: WatchState, nowMs: number, timing: DayAndHour): boolean {
   const isDone = state.scannedDay !== null && state.scannedDay >= toDay(nowMs, timing);
+  // The agreement plans the first look for the same time.
   const isFirst = state.baseline === null || state.nextLookAtMs === state.agreedAtMs;
   return !isDone && (isFirst || isPastSecond(state.host, nowMs, timing));
 }

@@ -90,7 +90,8 @@ export class WatchLook {
       return 'scan';
     }
     // A look at another time only confirms suspicions.
-    const isHourly = findHourlyMs(host, (nextLookAtMs ?? 0) - 1, timing) === nextLookAtMs;
+    const isHourly =
+      nextLookAtMs !== null && findHourlyMs(host, nextLookAtMs - 1, timing) === nextLookAtMs;
     const resources = (await this.#readBaseline())?.value.resources ?? [];
     const needsRequests = resources.length > 0 && (isHourly || Object.keys(suspicions).length > 0);
     const ask = (client: TurnClient) => this.#ask(resources, client);

@@ -29,16 +29,18 @@ export class Watching {
     const { store, onError } = options;
     const { watches } = store;
     const dueTasksUnread = 'watch: the due work was not read';
-    const now = () => store.now();
+    const shared = { now: () => store.now(), onError };
     this.#looks = new Rounds({
-      ...{ now, onError, maxRunning: MAX_LOOKS },
+      ...shared,
+      maxRunning: MAX_LOOKS,
       findFirstDueMs: () => watches.findFirstDueMs('lookAtMs'),
       readDue: (due) => watches.findDueLooks(due),
       runTask: (host) => this.#lookAt(host),
       messages: { dueTasksUnread, taskFailed: 'watch: a look failed' },
     });
     this.#sends = new Rounds({
-      ...{ now, onError, maxRunning: MAX_RECEIVERS },
+      ...shared,
+      maxRunning: MAX_RECEIVERS,
       findFirstDueMs: () => watches.findFirstDueMs('sendAtMs'),
       readDue: (due) => watches.findDueReceivers(due),
       runTask: (receiver) => this.#sendTo(receiver),
