@@ -142,6 +142,7 @@ function createContractCheck(node: NodeRequests | null): GateDeps['isContract'] 
 
 /** Throws at the start if a challenge of a route could become too long for its header. */
 function requireShortChallenges({ routes, terms, baseUrl }: PaymentsOptions): void {
+  // No refusal has a longer code.
   const refusal = new PaymentRefused('authorization_expired', 'x'.repeat(MAX_REFUSAL_LENGTH));
   for (const route of routes) createChallenge(toRouteOffer(route, terms, baseUrl), refusal);
 }

@@ -83,7 +83,7 @@ function toDiscoveryExtension<Input>({ discovery, method }: PaidRoute<Input>) {
   return { ...bazaar, info: { ...bazaar?.info, input: { ...bazaar?.info.input, method } } };
 }
 
-/** The bytes of the header are not a key, because a payer could write the same payment in another way. */
+/** Names a payment in the ledger by its decoded nonce, because a payer could write the same payment in other bytes. */
 export function toPaymentKey(
   terms: PaymentTerms,
   { from, nonce }: Pick<Authorization, 'from' | 'nonce'>,

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { decodePayment } from '../../../src/service/payment/gate/payment-header.ts';
-import { toPaymentData } from '../../../src/service/payment/ledger/ledger.ts';
+import { newClaimData } from '../../../src/service/payment/ledger/ledger.ts';
 import { LedgerWriter } from '../../../src/service/payment/ledger/ledger-writer.ts';
 import { toPaymentKey } from '../../../src/service/payment/terms.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
@@ -26,7 +26,7 @@ async function writeSteps(store: Store, signed: SignedHeader, states: readonly L
   const writer = new LedgerWriter(store.ledger, facts, null);
   for (const state of states) {
     if (state === 'claimed')
-      await writer.write(state, toPaymentData({ ...payment, requirements: REQUIREMENTS }));
+      await writer.write(state, newClaimData(null, { ...payment, requirements: REQUIREMENTS }));
     else if (state === 'computed') {
       const answerId = `answer-${signed.nonce}`;
       await store.answers.put(answerId, { status: 200, headers: JSON_HEADERS }, [
@@ -137,7 +137,7 @@ describe('after a crash, on the embedded store,', () => {
   test('hundreds of unfinished payments delay no other call', async () => {
     const signed = await sign();
     const payment = decodePayment({ 'payment-signature': [signed.header] }, TERMS);
-    const data = toPaymentData({ ...payment, requirements: REQUIREMENTS });
+    const data = newClaimData(null, { ...payment, requirements: REQUIREMENTS });
     for (let n = 0; n < 400; n++) {
       const facts = { key: `k${n}`, payer: 'p', request: 'work y', validBeforeMs: Date.now() };
       await new LedgerWriter(store.ledger, facts, null).write('claimed', data);

@@ -1,7 +1,7 @@
-import type { SettleResponse } from '@x402/core/types';
 import { describe, expect, test } from 'vitest';
 import type { StoredPayment } from '../../../src/service/payment/ledger/ledger.ts';
 import {
+  type FacilitatorAnswer,
   toOutcomeOfError,
   toSettleOutcome,
   UNCLEAR_REASONS,
@@ -25,21 +25,23 @@ const payment: StoredPayment = {
   requirements: REQUIREMENTS,
 };
 
-const success: SettleResponse = {
-  success: true,
+const success: FacilitatorAnswer = {
+  isSuccess: true,
   transaction: TRANSACTION,
   network: 'eip155:8453',
   payer: FROM,
+  excerpt: '',
 };
-const failure = (errorReason: string, transaction = ''): SettleResponse => ({
-  success: false,
-  errorReason,
+const failure = (reason: string, transaction = ''): FacilitatorAnswer => ({
+  isSuccess: false,
+  reason,
   transaction,
   network: 'eip155:8453',
+  excerpt: '',
 });
 
 describe('in the answer of a facilitator to a settlement,', () => {
-  const cases: readonly (readonly [string, SettleResponse, string])[] = [
+  const cases: readonly (readonly [string, FacilitatorAnswer, string])[] = [
     ['a well-formed success', success, 'settled'],
     ['a success without a payer', { ...success, payer: undefined as never }, 'settled'],
     ['a success with an empty transaction', { ...success, transaction: '' }, 'unclear'],

@@ -4,7 +4,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { ScannerFailed } from '../../../src/service/errors/errors.ts';
 import { decodePayment } from '../../../src/service/payment/gate/payment-header.ts';
-import { toPaymentData } from '../../../src/service/payment/ledger/ledger.ts';
+import { newClaimData } from '../../../src/service/payment/ledger/ledger.ts';
 import { LedgerWriter } from '../../../src/service/payment/ledger/ledger-writer.ts';
 import { toPaymentKey } from '../../../src/service/payment/terms.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
@@ -60,7 +60,7 @@ describe('instances on one store', server.needed, () => {
       validBeforeMs: Number(payment.authorization.validBefore) * 1000,
     };
     const writer = new LedgerWriter(store.ledger, facts, null);
-    await writer.write('claimed', toPaymentData({ ...payment, requirements: REQUIREMENTS }));
+    await writer.write('claimed', newClaimData(null, { ...payment, requirements: REQUIREMENTS }));
     return { writer, key };
   }
 

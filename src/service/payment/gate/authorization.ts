@@ -95,14 +95,15 @@ export class SignatureProofs {
   }
 
   /**
-   * Throws if neither recovery nor the facilitator confirms the signature. Returns true if the facilitator has
-   * confirmed it. `refuseBeforeAsking` throws if the facilitator must not be asked for this purchase.
+   * Throws if neither recovery nor the facilitator confirms the signature. Resolves to true if the facilitator did, now
+   * or for an earlier call. `refuseBeforeAsking` throws if the facilitator must not be asked for this purchase.
    */
   async prove(purchase: Purchase, refuseBeforeAsking: () => Promise<void>): Promise<boolean> {
     const { store } = this.#deps;
     const { payment, call, route } = purchase;
     if (await this.#isSignedByPayer(payment)) return false;
     if (await this.#isConfirmedBefore(purchase)) return true;
+    // A signature with a fault that needs no request never reaches the facilitator.
     checkTerms(call.payment, payment.requirements, store.now());
     checkValidity(payment, route, store.now());
     await refuseBeforeAsking();
@@ -112,8 +113,8 @@ export class SignatureProofs {
         'the signature is not that of payload.authorization.from. Nothing was charged: sign with its key',
       );
     }
-    const waitSec = await this.#countCall('verifications', MAX_VERIFICATIONS_PER_MINUTE);
-    if (waitSec > 0) throw new Saturated(waitSec);
+    const waitSec = await this.#countOrFindWaitSec('verifications', MAX_VERIFICATIONS_PER_MINUTE);
+    if (waitSec !== null) throw new Saturated(waitSec);
     const options = { isSignatureChecked: false, stopping: this.#stopping };
     try {
       await askFacilitator(this.#deps, purchase, options);
@@ -128,13 +129,14 @@ export class SignatureProofs {
   /** True if no contract is at the payer's address. A plain account has one key, and another key signed. */
   async #isForged({ payment, call }: Purchase): Promise<boolean> {
     if (!isPlainSignature(payment)) return false;
-    if ((await this.#countCall('code lookups', MAX_CODE_LOOKUPS_PER_MINUTE)) > 0) return false;
+    const waitSec = await this.#countOrFindWaitSec('code lookups', MAX_CODE_LOOKUPS_PER_MINUTE);
+    if (waitSec !== null) return false;
     const lookup = this.#deps.isContract(payment.authorization.from);
     const ends = { stopping: this.#stopping, toLateError: () => new PaymentsUnavailable() };
     return (await withDeadline(lookup, call, ends)) === false;
   }
 
-  /** The facilitator is not asked again about a claim's signature: once the nonce is spent, it would refuse it. */
+  /** True if the key's claim has this signature. The facilitator would refuse it once the nonce is spent. */
   async #isConfirmedBefore({ key, payment }: Purchase): Promise<boolean> {
     const entry = await this.#deps.store.ledger.findEntry(key);
     if (entry === null || toProgress(entry.last.state) === 'free') return false;
@@ -143,12 +145,12 @@ export class SignatureProofs {
     return findDifferingField(authorization, payment.authorization) === null;
   }
 
-  /** Counts one call of this process. Returns 0 within the limit, else the seconds until the count is reset. */
-  async #countCall(kind: string, maxPerMinute: number): Promise<number> {
+  /** Counts a call of this process. Returns null within the limit, else the seconds until the count is reset. */
+  async #countOrFindWaitSec(kind: string, maxPerMinute: number): Promise<number | null> {
     const { store } = this.#deps;
     const key = `${kind} of ${store.info.owner.boot}`;
     const { count, resetAtMs } = await store.limits.hit(key, MINUTE_MS);
-    return count <= maxPerMinute ? 0 : Math.max(1, Math.ceil((resetAtMs - store.now()) / 1000));
+    return count <= maxPerMinute ? null : Math.max(1, Math.ceil((resetAtMs - store.now()) / 1000));
   }
 }
 

@@ -67,7 +67,7 @@ export class Challenges {
 
   /**
    * Returns the decoded payment. Returns a challenge for HEAD, and if the payment header is missing or unreadable.
-   * Throws if the store does not answer or `refuseWhileBusy` throws, because no payer should sign then.
+   * Without a payment it throws if the store does not answer or `refuseWhileBusy` throws: no payer should sign then.
    */
   async readPayment<Input>(
     route: PaidRoute<Input>,
@@ -111,7 +111,7 @@ export class Challenges {
         ...(settlement === null || !hasLegacyHeader ? {} : { 'x-payment-response': settlement }),
       },
       body,
-      markWritten() {},
+      markWritten() {}, // only the delivery of bought answers is recorded
     };
   }
 

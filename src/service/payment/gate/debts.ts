@@ -72,8 +72,9 @@ export class DebtRecord {
         await this.clear();
       },
     );
+    // `ending` never rejects, because both callbacks report the errors of the store.
     ending.finally(release);
-    // If the work has already ended, the callbacks above run in this wait and set `hasEnded`.
+    // If the work has already ended, its callback runs in this wait. One mark is then enough.
     await eventLoopTurn();
     await (hasEnded ? ending : this.#writeMark(false));
   }

@@ -26,7 +26,7 @@ import {
   refuseRepeatedClaims,
 } from './identifier-links.ts';
 import { toPaidAnswer, WrittenAnswers } from './paid-answers.ts';
-import { type PaidTurn, PaidTurns } from './paid-turns.ts';
+import { PaidTurns } from './paid-turns.ts';
 import type { PaymentHeaders } from './payment-header.ts';
 import { type GateDeps, type PaidDelivery, type Purchase, publishStep } from './purchase.ts';
 import { PurchaseRun, type PurchaseRunOptions } from './purchase-run.ts';
@@ -120,9 +120,9 @@ export class PaymentGate {
   }
 
   async #answerPurchase<Input>(purchase: Purchase<Input>): Promise<PaidRouteAnswer> {
+    publishStep({ name: 'parsed' });
     // Asks the facilitator only if recovery does not prove the signature, and never for a debtor or while busy.
     const isVerified = await this.#proofs.prove(purchase, () => this.#refuseBusyOrDebtor(purchase));
-    publishStep({ name: 'parsed' });
     for (;;) {
       if (this.#stopping.signal.aborted) throw new CallEnded('stopping');
       const outcome = await this.#tryToAnswer(purchase, isVerified);
@@ -139,6 +139,8 @@ export class PaymentGate {
     if (own.kind === 'paid') return this.#redeliver(purchase, own.delivery);
 
     throwIfEnded(call, this.#stopping.signal);
+    // An answer that another authorization bought opens only to a payment on our terms. Since that payment is not
+    // settled, its validity is checked later.
     checkTerms(call.payment, payment.requirements, store.now());
     const links =
       identifier === null ? null : await readLinks(store, identifier, purchase, this.isInFlight);
@@ -169,8 +171,16 @@ export class PaymentGate {
     const stopping = this.#stopping.signal;
     await withDeadline(route.admit?.(input) ?? Promise.resolve(), call, { stopping });
     const turn = await this.#turns.take(purchase, stopping);
+    const endTurn = (error: unknown): never => {
+      turn.release();
+      throw error;
+    };
+    // The payer may have bought the answer by another payment while this call waited.
+    const boughtKey = turn.hasWaited
+      ? await this.#findUndeliveredKey(purchase).catch(endTurn)
+      : null;
     // Another call of this process may have begun this purchase. No `await` may come between `has` and `start`.
-    if ((await this.#isBoughtSince(purchase, turn)) || this.#inFlight.has(key)) {
+    if (boughtKey !== null || this.#inFlight.has(key)) {
       turn.release();
       return 'again';
     }
@@ -196,17 +206,6 @@ export class PaymentGate {
     }
   }
 
-  /** True if the payer bought the answer by another payment while this call waited. An error ends its turn. */
-  async #isBoughtSince(purchase: Purchase, { hasWaited, release }: PaidTurn): Promise<boolean> {
-    if (!hasWaited) return false;
-    try {
-      return (await this.#findUndeliveredKey(purchase)) !== null;
-    } catch (error) {
-      release();
-      throw error;
-    }
-  }
-
   #findUndeliveredKey(purchase: Purchase): Promise<string | null> {
     const isBeingMarked = (key: string) => this.#written.isBeingMarked(key);
     return findUndeliveredKey(this.#deps.store, purchase, isBeingMarked);
@@ -216,7 +215,7 @@ export class PaymentGate {
     return awaitPayment({ deps: this.#deps, inFlight: this.#inFlight }, key, purchase);
   }
 
-  /** Only if `isBuyer` is true, the caller has proved that they bought the answer, and writing it counts as delivery. */
+  /** `isBuyer` is true if the caller has proved to be the buyer. Only then the written answer counts as delivered. */
   #toPaidAnswer(
     purchase: Purchase,
     delivery: PaidDelivery,

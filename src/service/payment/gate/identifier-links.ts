@@ -11,7 +11,7 @@ import { type PaymentTerms, toPayer } from '../terms.ts';
 import type { Purchase } from './purchase.ts';
 
 const MAX_UNPAID_LINKS = 8;
-/** Only the newest links of an identifier are read. A key that has an answer, or may get one, is among them. */
+/** More than `MAX_UNPAID_LINKS`, so that the newest links include each key that has an answer or may get one. */
 const MAX_LINKS_READ = 16;
 const MAX_CLAIMS_PER_KEY = 20;
 /** If the payment of a key was never sent, the store purges the key after 60 to 70 minutes. */
@@ -41,6 +41,7 @@ export async function hasBuyersIdentifier(
 
 /** The links of an identifier when they were read. Each link binds the identifier to one key. */
 export type IdentifierLinks = {
+  /** Number of the link that is written next; 1 for the first. */
   readonly nextLink: number;
   /** Key of the last link; null if there is no link. */
   readonly lastKey: string | null;
@@ -49,8 +50,9 @@ export type IdentifierLinks = {
 };
 
 /**
- * Reads the links of an identifier. Throws `PaymentConflict` if the identifier was used for another request.
- * `isInFlight` is true for keys that this process works on, even before they are claimed.
+ * Reads the links of an identifier. Throws `PaymentConflict` if the identifier was used for another request, and
+ * `TooManyTries` if this key would be one unpaid link too many. `isInFlight` is true for keys that this process works
+ * on, even before they are claimed.
  */
 export async function readLinks(
   stores: Pick<Store, 'identifiers' | 'ledger' | 'now'>,
@@ -89,11 +91,11 @@ export async function readLinks(
 export async function bindIdentifier(
   stores: Pick<Store, 'identifiers'>,
   identifier: PaymentIdentifier,
-  state: IdentifierLinks,
+  { lastKey, nextLink }: IdentifierLinks,
   { request, key }: Purchase,
 ): Promise<boolean> {
-  if (state.lastKey === key) return true;
-  const link = { n: state.nextLink, request, key, attempt: randomUUID() };
+  if (lastKey === key) return true;
+  const link = { n: nextLink, request, key, attempt: randomUUID() };
   return (await stores.identifiers.append(identifier, link)) === 'won';
 }
 
@@ -110,7 +112,7 @@ function isLive({ last }: LedgerEntry): boolean {
   }
 }
 
-/** Throws if the payer has claimed this payment and ended the call too often. */
+/** Throws if too many claims of this payment ended unpaid through its payer. */
 export function refuseRepeatedClaims(entry: LedgerEntry | null, nowMs: number): void {
   if (entry === null || countClaims(entry) < MAX_CLAIMS_PER_KEY) return;
   throw new TooManyTries(

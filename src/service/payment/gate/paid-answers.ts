@@ -48,20 +48,20 @@ export async function storeDelivery(
   computed: ComputedAnswer,
 ): Promise<StoredDelivery> {
   const { network } = requirements;
-  const unpaid = { key, settlement: { network, payer: authorization.from, transaction: null } };
+  const common = { key, settlement: { network, payer: authorization.from, transaction: null } };
   if ('answerId' in computed) {
     const { answerId } = computed;
     const stored = await answers.get(answerId);
     if (stored === null) throw new Error(`Answer ${answerId} is not stored, or was purged.`);
     const { headers, bodyBytes } = stored;
-    return { answerId, delivery: { ...unpaid, headers, bodyBytes, body: () => stored.body() } };
+    return { answerId, delivery: { ...common, headers, bodyBytes, body: () => stored.body() } };
   }
   const { headers, body, reportOf } = computed;
   const answerId = randomUUID();
   const pieces = [Buffer.from(body)];
   const { bodyBytes } = await answers.put(answerId, { status: 200, headers }, pieces, reportOf);
   // The body stays in memory, so that it can be sent even if the store fails after the settlement.
-  return { answerId, delivery: { ...unpaid, headers, bodyBytes, body } };
+  return { answerId, delivery: { ...common, headers, bodyBytes, body } };
 }
 
 /** Records which answers were written to their clients in full: at once in memory, then in the ledger. */

@@ -11,9 +11,9 @@ import type { GateDeps, Purchase } from './purchase.ts';
 const DAY_MS = 24 * 3_600_000;
 /** Settlements raise a payer's limit of open calls. Counting stops here, because no payer has so many open calls. */
 const MAX_COUNTED_SETTLEMENTS = 1_000;
-/** A turn outlives every call, and every scan that continues after its caller has disconnected. */
+/** The lease of a turn outlives every call, and every scan that continues after its caller has disconnected. */
 const LEASE_LIFETIME_MS = 5 * 60_000;
-/** Interval at which a waiting call looks for turns that have ended. Other instances end turns too. */
+/** Interval at which a waiting call tries to take a turn. Calls of other instances end turns too. */
 const POLL_INTERVAL_MS = 250;
 const MAX_CALLS_PER_PAYER = 100;
 const RETRY_AFTER_SEC = 30;
@@ -23,6 +23,7 @@ const DEFAULT_MAX_WAITING = 1_000;
 export type PaidTurn = {
   /** True if the call waited. Its payer may have bought the answer meanwhile, so the caller must read the ledger again. */
   readonly hasWaited: boolean;
+  /** Ends the turn. */
   readonly release: Release;
 };
 
@@ -65,6 +66,7 @@ export class PaidTurns {
     try {
       const ends = { stopping, toLateError: () => new TooManyOpen(RETRY_AFTER_SEC) };
       const release = await withDeadline(taking, { ...call, deadlineMs }, ends);
+      // A free turn is taken within one interval.
       return { hasWaited: performance.now() - startMs > POLL_INTERVAL_MS, release };
     } catch (error) {
       // The line may still grant a turn to this call, which no longer waits.
@@ -80,20 +82,17 @@ export class PaidTurns {
 
   /**
    * Tries to take a turn at once. Only a call that must wait counts as waiting, so a call that gets a turn is never
-   * refused because others wait. Returns the turn in an object, because the next call must not wait for it.
+   * refused because others wait. The turn is in an object, so that `entering` does not wait for it.
    */
   async #enter(
     purchase: Purchase,
     line: PayerLine,
     signal: AbortSignal,
   ): Promise<{ readonly turn: Promise<Release> }> {
-    const release = isIdle(line.waiting) ? await this.#tryTake(purchase) : null;
-    if (release !== null) {
-      if (!signal.aborted) return { turn: Promise.resolve(release) };
-      // The call ended during this attempt, so nobody else would end the turn.
-      release();
-      return { turn: Promise.resolve(() => undefined) };
-    }
+    const isNobodyWaiting = line.waiting.size + line.waiting.pending === 0;
+    const release = isNobodyWaiting ? await this.#tryTake(purchase) : null;
+    endTurnIfAborted(release, signal);
+    if (release !== null) return { turn: Promise.resolve(release) };
     const leave = await this.#countWaiting(purchase);
     const turn = line.waiting.add(() => this.#poll(purchase, signal), { signal }).finally(leave);
     // If the call ends first, nobody awaits this promise.
@@ -101,16 +100,14 @@ export class PaidTurns {
     return { turn };
   }
 
-  /** Tries to take a turn until one is free, or until `signal` aborts because the call no longer waits. */
+  /** Tries to take a turn until one is free. Rejects when `signal` aborts, because the call no longer waits. */
   async #poll(purchase: Purchase, signal: AbortSignal): Promise<Release> {
-    while (!signal.aborted) {
+    for (;;) {
       const release = await this.#tryTake(purchase);
-      if (release !== null && !signal.aborted) return release;
-      // If the wait ended during this attempt, nobody else would end the turn.
-      release?.();
-      await pause(POLL_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
+      endTurnIfAborted(release, signal);
+      if (release !== null) return release;
+      await pause(POLL_INTERVAL_MS, undefined, { signal, ref: false });
     }
-    return () => undefined;
   }
 
   /** Returns the function that ends the turn; null if a limit is reached. */
@@ -195,12 +192,15 @@ export class PaidTurns {
   }
 }
 
-function createLine(): PayerLine {
-  return { entering: new PQueue({ concurrency: 1 }), waiting: new PQueue({ concurrency: 1 }) };
+/** Throws if the call ended while it tried to take a turn. Call it right before the turn is returned to the queue. */
+function endTurnIfAborted(release: Release | null, signal: AbortSignal): void {
+  // The queue drops the result of an aborted job, so nobody else would end the turn.
+  if (signal.aborted) release?.();
+  signal.throwIfAborted();
 }
 
-function isIdle(queue: PQueue): boolean {
-  return queue.size + queue.pending === 0;
+function createLine(): PayerLine {
+  return { entering: new PQueue({ concurrency: 1 }), waiting: new PQueue({ concurrency: 1 }) };
 }
 
 function countCalls({ entering, waiting }: PayerLine): number {

@@ -17,10 +17,10 @@ export type PaymentHeaders = {
 };
 
 /** CAIP-2 ids of networks, by their names in x402 version 1. */
-const V1_NETWORKS: Readonly<Record<string, string>> = {
-  base: 'eip155:8453',
-  'base-sepolia': 'eip155:84532',
-};
+const V1_NETWORKS: ReadonlyMap<string, string> = new Map([
+  ['base', 'eip155:8453'],
+  ['base-sepolia', 'eip155:84532'],
+]);
 
 /** At least one byte. There is no maximum, because signatures of contract wallets (ERC-6492) are long. */
 const SIGNATURE_PATTERN = /^0x(?:[0-9a-fA-F]{2})+$/;
@@ -125,7 +125,7 @@ function readV1Terms(payload: Readonly<Record<string, unknown>>): SignedPayment[
   const network = requireText(payload['network'], 'network');
   return {
     scheme: requireText(payload['scheme'], 'scheme'),
-    network: Object.hasOwn(V1_NETWORKS, network) ? (V1_NETWORKS[network] ?? network) : network,
+    network: V1_NETWORKS.get(network) ?? network,
     asset: null,
     amount: null,
     payTo: null,

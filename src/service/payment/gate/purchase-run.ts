@@ -58,7 +58,8 @@ export class PurchaseRun<Input> {
       return { kind: 'refused', error: toAnsweredError(error) };
     });
     const error = outcome.kind === 'refused' ? outcome.error : null;
-    await this.#end(outcome.kind, error);
+    await this.#endWork(outcome.kind, error);
+    await this.#releaseKey(outcome.kind, error);
     // Calls that wait for this one must not end because its client has disconnected.
     return isDisconnect(error) ? ABANDONED_OUTCOME : outcome;
   }
@@ -109,8 +110,8 @@ export class PurchaseRun<Input> {
     const { deps, isInFlight } = this.#options;
     const { identifier, key } = this.#purchase;
     if (identifier === null) return true;
-    const state = await readLinks(deps.store, identifier, this.#purchase, isInFlight);
-    return state.lastKey === key && state.liveKey === null;
+    const links = await readLinks(deps.store, identifier, this.#purchase, isInFlight);
+    return links.lastKey === key && links.liveKey === null;
   }
 
   async #compute(): Promise<ComputedAnswer> {
@@ -123,7 +124,7 @@ export class PurchaseRun<Input> {
       earlierScanId: entry?.last.scanId,
       onScan: (scanId) => this.#debt.setWork(scanId),
     });
-    // `#end` may wait for this promise later. Until then, its rejection must not count as unhandled.
+    // `#endWork` may wait for this promise later. Until then, its rejection must not count as unhandled.
     this.#computing.catch(() => undefined);
     return await withDeadline(this.#computing, call, { stopping });
   }
@@ -148,18 +149,20 @@ export class PurchaseRun<Input> {
     );
   }
 
-  /** Releases the key if no payment was sent, marks unpaid work as the payer's, and ends the turn. */
-  async #end(kind: PurchaseOutcome['kind'], error: unknown): Promise<void> {
+  /** Marks unpaid work as the payer's, and ends the turn when the work has ended, which may be later. */
+  async #endWork(kind: PurchaseOutcome['kind'], error: unknown): Promise<void> {
+    const { release } = this.#options;
+    const isUnpaid = kind !== 'paid' && kind !== 'unknown';
+    if (isUnpaid && this.#computing !== null) {
+      return this.#debt.markUnpaid(this.#computing, isLeftByPayer(error), release);
+    }
+    if (kind === 'paid') await this.#debt.clear();
+    release();
+  }
+
+  /** Releases the key if no payment was sent. */
+  async #releaseKey(kind: PurchaseOutcome['kind'], error: unknown): Promise<void> {
     const writer = this.#writer;
-    if (kind === 'paid') {
-      await this.#debt.clear();
-      this.#options.release();
-      return;
-    }
-    if (this.#computing === null || kind === 'unknown') this.#options.release();
-    else {
-      await this.#debt.markUnpaid(this.#computing, isLeftByPayer(error), this.#options.release);
-    }
     // After an abandoned run the call tries again. That try, or a sweep of `Recovery`, releases the key.
     if (kind === 'abandoned' || writer === null) return;
     // From `settling` on, `Settlement` and the reconciler write the end.

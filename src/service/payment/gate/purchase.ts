@@ -29,7 +29,7 @@ export type Purchase<Input = unknown> = {
   readonly identifier: PaymentIdentifier | null;
 };
 
-/** A stored answer, which can be sent several times. It is sent only once its payment is settled. */
+/** A stored answer. It may be sent any number of times, but only after its payment was settled. */
 export type PaidDelivery = {
   readonly key: string;
   readonly headers: Readonly<Record<string, string>>;

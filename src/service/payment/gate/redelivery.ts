@@ -55,9 +55,8 @@ export function refuseConflict(
 }
 
 /**
- * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after the settlement. The answer
- * may still be stored then, if a purge was late or another payer has bought the same answer. If the purchase's own key
- * bought it, also throws `AnswerPrivate`.
+ * Reads the answer that a settled key bought. Throws `AnswerExpired` from 24 hours after the settlement, even if the
+ * answer is still stored. For the purchase's own key it also throws `AnswerPrivate`, and `TooManyTries` for identifiers.
  */
 export async function findDelivery(
   stores: Stores & Pick<Store, 'answers'>,

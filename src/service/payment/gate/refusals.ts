@@ -87,8 +87,8 @@ export function createUnpaidError(): PaymentRefused {
 class MirroredError extends ServiceError {}
 
 /**
- * Makes the data of a `released` step: the error that ended the call (null if none did), and `isCounted`, true if the
- * payer caused the end. The claim then counts against the limits of its key and of its identifier.
+ * Makes the data of a `released` step. The calls that wait for this call repeat `error`; null if no error ended the
+ * call. `isCounted` is true if the payer caused the end. Limits of the key and of its identifier then count the claim.
  */
 export function toReleaseData(reason: string, error: unknown): JsonObject {
   const data = { reason, isCounted: isCausedByPayer(error) };

@@ -128,9 +128,9 @@ export class Settlement {
         return this.#toUnknown(findTransaction(entry) ?? transaction);
       case 'paid':
         return this.#toPaid(findTransaction(entry));
-      case 'free':
-      case 'working':
       case 'failed':
+      case 'free': // this state and the next cannot follow our `settling`
+      case 'working':
         return { kind: 'refused', error: createUnpaidError() };
     }
   }

@@ -94,7 +94,7 @@ async function readKeyState(
   const { key, last } = entry;
   const progress = toProgress(last.state);
   if (progress === 'free') {
-    // If nobody worked on the key, the error is the end of an earlier call.
+    // If this call found the key free at once, the stored error ended an earlier call, for which it did not wait.
     const error = wasBusy ? readReleaseError(last) : null;
     return error === null ? { kind: 'free', entry } : { kind: 'refused', error };
   }
@@ -123,8 +123,8 @@ async function awaitCall(
 }
 
 /**
- * Makes one step for a key that no call of this process works on. Waits for the instance that works on the key, takes
- * the key over, or lets the reconciler look up its payment. The caller must then read the key again.
+ * Makes one step for a key that no call of this process works on. Waits for the instance that works on the key, releases
+ * the key, or lets the reconciler look up its payment. The caller must then read the key again.
  */
 async function awaitStep(
   { store, reconciler, timing }: GateDeps,
@@ -146,7 +146,7 @@ async function awaitStep(
     const latest = await withDeadline(resolving, call, { toLateError });
     if (latest !== null && isInDoubt(latest.last.state)) throw toDoubtError(latest);
   } else {
-    await takeOver(store.ledger, entry);
+    await releaseAbandoned(store.ledger, entry);
   }
 }
 
@@ -155,7 +155,7 @@ function toDoubtError(entry: LedgerEntry): SettlementUnknown {
 }
 
 /** Releases a key whose payment was not sent, because no process works on it any more. */
-async function takeOver(ledger: LedgerStore, entry: LedgerEntry): Promise<void> {
+async function releaseAbandoned(ledger: LedgerStore, entry: LedgerEntry): Promise<void> {
   try {
     await LedgerWriter.continueAfter(ledger, entry).write('released', {
       reason: 'its owner is gone',

@@ -54,17 +54,6 @@ export function toAuthorizationTexts(authorization: Authorization) {
   return { ...authorization, ...texts };
 }
 
-export function toPaymentData(payment: StoredPayment): JsonObject {
-  const { authorization, signature, requirements } = payment;
-  return {
-    payment: {
-      authorization: toAuthorizationTexts(authorization),
-      signature,
-      requirements: { ...requirements, extra: { ...requirements.extra } },
-    },
-  };
-}
-
 /** Finds the last claim of a key, to which its last steps belong. A released key may be claimed again. */
 export function findCurrentClaim(entry: LedgerEntry): LedgerRow {
   const claim = entry.rows.findLast((row) => row.state === 'claimed');
@@ -74,8 +63,13 @@ export function findCurrentClaim(entry: LedgerEntry): LedgerRow {
 
 /** Data of a new claim. It carries the count of earlier claims, because only the last claim is read. */
 export function newClaimData(entry: LedgerEntry | null, payment: StoredPayment): JsonObject {
+  const { authorization, signature, requirements } = payment;
   return {
-    ...toPaymentData(payment),
+    payment: {
+      authorization: toAuthorizationTexts(authorization),
+      signature,
+      requirements: { ...requirements, extra: { ...requirements.extra } },
+    },
     countedBefore: entry === null ? 0 : countClaims(entry),
   };
 }
@@ -89,7 +83,7 @@ export function countClaims(entry: LedgerEntry): number {
 }
 
 export function readPayment(entry: LedgerEntry): StoredPayment {
-  // Only `toPaymentData` writes this document, and the store keeps it unchanged.
+  // Only `newClaimData` writes this document, and the store keeps it unchanged.
   const { payment } = findCurrentClaim(entry).data as unknown as { payment: StoredPaymentJson };
   const { authorization, signature, requirements } = payment;
   return {

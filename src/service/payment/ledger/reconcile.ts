@@ -32,14 +32,14 @@ type PaymentInDoubt = {
   readonly entry: LedgerEntry;
   /** Writes the next steps after `entry`. */
   readonly writer: LedgerWriter;
-  /** `sendAgain` sets `lastSend` to the last send of this process. It is null before this process sends again. */
-  readonly own: { lastSend: OwnSend | null };
+  /** The last send of this process, which `sendAgain` sets; null before this process has sent the payment again. */
+  readonly memory: { lastSend: OwnSend | null };
 };
 
 export type OwnSend = {
   /** `performance.now()` of that send. */
   readonly sentMs: number;
-  /** Step that announced this send, if nothing was sent. The next send then needs no new step. */
+  /** The step that announced this send, if nothing was sent; else null. The next send then needs no step. */
   readonly unsentStep: number | null;
 };
 
@@ -97,7 +97,7 @@ function toVerdict(
     case 'paid':
       return { kind: 'settled', reason: 'found on the chain', transaction: found.transaction };
     case 'spent_elsewhere':
-      // If the node no longer follows the chain, no block is final. Still, a nonce that was spent elsewhere never pays us.
+      // A node that no longer follows the chain never gets a final block. When we give up, its proof must do.
       if (found.isFinal || isGivenUp) return { kind: 'failed', reason: 'nonce spent elsewhere' };
       break;
     case 'unused':
@@ -140,7 +140,7 @@ function toOpenVerdict(sent: SettleOutcome | null, status: string): ReconcileVer
 /** True if the payment should be sent again now. Without a node, only another send shows how the payment ended. */
 function isSendDue(
   { evidence, now, timing: { resendAfterMs } }: ReconcileOptions,
-  { entry, writer, own: { lastSend } }: PaymentInDoubt,
+  { entry, writer, memory: { lastSend } }: PaymentInDoubt,
 ): boolean {
   const [pauseMs = 0] = resendAfterMs;
   if (lastSend !== null && performance.now() - lastSend.sentMs < pauseMs) return false;
@@ -160,19 +160,19 @@ function isSendDue(
  */
 async function sendAgain(
   { facilitator, findOffer, evidence }: ReconcileOptions,
-  { entry, writer, own }: PaymentInDoubt,
+  { entry, writer, memory }: PaymentInDoubt,
 ): Promise<SettleOutcome> {
   const hasChain = evidence !== null;
   const knownTransaction = findTransaction(entry);
-  if (hasChain && own.lastSend?.unsentStep !== writer.step) {
-    const sendData = { reason: 'sent again', transaction: knownTransaction, isSend: true };
-    await writer.write('unknown', sendData);
+  if (hasChain && memory.lastSend?.unsentStep !== writer.step) {
+    const reason = 'sent again';
+    await writer.write('unknown', { reason, transaction: knownTransaction, isSend: true });
   }
   const offer = findOffer(entry.last.request);
   const outcome = await facilitator.settle({ payment: readPayment(entry), offer });
   const unsentStep = outcome.kind === 'not_sent' ? writer.step : null;
-  own.lastSend = { sentMs: performance.now(), unsentStep };
-  // Without a node, only the first known transaction is worth a step, because no step counts the sends.
+  memory.lastSend = { sentMs: performance.now(), unsentStep };
+  // Without a node, a payment is sent any number of times. Only its first known transaction is then written.
   const needsFacts = hasChain || (knownTransaction === null && outcome.kind === 'unclear');
   const newFacts = needsFacts ? toNewFacts(outcome, knownTransaction) : null;
   if (newFacts !== null) await writer.write('unknown', newFacts);

@@ -24,8 +24,7 @@ type ReconcilerOptions = ReconcileOptions & {
 
 /** A payment in doubt: the knowledge of this process, and its running work on the payment. */
 type Doubt = {
-  /** The look that runs now. */
-  look: Promise<LedgerEntry | null> | null;
+  runningLook: Promise<LedgerEntry | null> | null;
   /** The loop of looks in the background. */
   watch: Promise<void> | null;
   /** Transaction of a settlement that is proved and not yet written to the store. */
@@ -66,12 +65,12 @@ export class Reconciler {
   async resolve(key: string, withinMs: number): Promise<LedgerEntry | null> {
     const { ledger, timing } = this.#options;
     const endMs = performance.now() + withinMs;
-    const timer = new AbortController();
+    const waitEnd = new AbortController();
     // After the time, the caller gets the entry as it is then, even if a look still runs.
-    const atEnd = pause(withinMs, 0, { signal: timer.signal }).then(() => ledger.findEntry(key));
+    const atEnd = pause(withinMs, 0, { signal: waitEnd.signal }).then(() => ledger.findEntry(key));
     try {
       for (;;) {
-        const latest = await Promise.race([this.#look(key, 'waiting'), atEnd]);
+        const latest = await Promise.race([this.#lookUp(key, 'waiting'), atEnd]);
         if (!isOpen(latest)) return latest;
         const leftMs = endMs - performance.now();
         if (leftMs < timing.lookIntervalMs || this.#stopped.signal.aborted) {
@@ -81,7 +80,7 @@ export class Reconciler {
         await this.#pause(timing.lookIntervalMs);
       }
     } finally {
-      timer.abort();
+      waitEnd.abort();
     }
   }
 
@@ -102,7 +101,10 @@ export class Reconciler {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    const running = [...this.#doubts.values()].flatMap(({ watch, look }) => [watch, look]);
+    const running = [...this.#doubts.values()].flatMap(({ watch, runningLook }) => [
+      watch,
+      runningLook,
+    ]);
     await Promise.allSettled(running);
   }
 
@@ -121,7 +123,7 @@ export class Reconciler {
       if (this.#stopped.signal.aborted || this.#doubts.get(key) !== doubt) return;
       let maxBackoffMs = lastBackoffMs;
       try {
-        const entry = await this.#look(key, 'background');
+        const entry = await this.#lookUp(key, 'background');
         if (!isOpen(entry)) return;
         proofDueMs = entry.last.validBeforeMs + FINAL_AFTER_MS;
         nextSendMs = findNextSendMs(this.#options, entry);
@@ -136,20 +138,23 @@ export class Reconciler {
     }
   }
 
-  /** Looks up a key. Callers that ask for the key while its look runs share that look. */
-  async #look(key: string, queue: 'waiting' | 'background'): Promise<LedgerEntry | null> {
-    const look = () => {
-      if (this.#stopped.signal.aborted) return this.#options.ledger.findEntry(key);
-      const doubt = this.#openDoubt(key);
-      doubt.look ??= this.#lookNow(key, doubt).finally(() => {
-        doubt.look = null;
-      });
-      return doubt.look;
-    };
-    return this.#doubts.get(key)?.look ?? this.#queues[queue].add(look);
+  /** Looks up a key, in the order of a queue. Callers that ask for the key while its look runs share that look. */
+  async #lookUp(key: string, queue: 'waiting' | 'background'): Promise<LedgerEntry | null> {
+    const runningLook = this.#doubts.get(key)?.runningLook;
+    return runningLook ?? this.#queues[queue].add(() => this.#startLook(key));
   }
 
-  async #lookNow(key: string, doubt: Doubt): Promise<LedgerEntry | null> {
+  #startLook(key: string): Promise<LedgerEntry | null> {
+    if (this.#stopped.signal.aborted) return this.#options.ledger.findEntry(key);
+    const doubt = this.#openDoubt(key);
+    // The other queue may have started a look at this key meanwhile.
+    doubt.runningLook ??= this.#look(key, doubt).finally(() => {
+      doubt.runningLook = null;
+    });
+    return doubt.runningLook;
+  }
+
+  async #look(key: string, doubt: Doubt): Promise<LedgerEntry | null> {
     let entry = await this.#options.ledger.findEntry(key);
     if (isOpen(entry)) entry = await this.#reconcile(entry, doubt);
     if (!isOpen(entry)) this.#doubts.delete(key);
@@ -169,7 +174,7 @@ export class Reconciler {
       }
       const verdict: ReconcileVerdict =
         doubt.provedTransaction === null
-          ? await reconcileOnce(this.#options, { entry, writer, own: doubt })
+          ? await reconcileOnce(this.#options, { entry, writer, memory: doubt })
           : {
               kind: 'settled',
               reason: 'settled, recorded late',
@@ -210,7 +215,7 @@ export class Reconciler {
 
   /** Returns what this process knows of a payment in doubt. If it knows nothing, begins an empty record. */
   #openDoubt(key: string): Doubt {
-    const empty = { look: null, watch: null, provedTransaction: null, lastSend: null };
+    const empty = { runningLook: null, watch: null, provedTransaction: null, lastSend: null };
     const doubt = this.#doubts.get(key) ?? { ...empty, isReportedOverdue: false };
     this.#doubts.set(key, doubt);
     return doubt;

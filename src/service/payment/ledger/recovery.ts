@@ -36,7 +36,7 @@ export class Recovery {
   readonly #options: RecoveryOptions;
   readonly #stopped = new AbortController();
   #sweepNumber = 0;
-  /** Keys whose publishing failed: the last wait, and the sweep of the next attempt. */
+  /** The keys whose publishing failed, each with its last wait and the number of the sweep that tries again. */
   readonly #publishRetries = new Map<string, { waitSweeps: number; dueSweep: number }>();
   #counts: KeyCounts = { byState: {}, oldestInDoubtMs: null };
   #running: Promise<void> = Promise.resolve();

@@ -1,6 +1,5 @@
 /** Reads the answers of a facilitator, and decides what an answer or an error on the way proves about a payment. */
 
-import type { SettleResponse } from '@x402/core/types';
 import type { Hex } from 'viem';
 import { readMembers, tryParseJson } from '../../../scanner/model/json.ts';
 import { redact } from '../../../scanner/model/redact.ts';
@@ -78,13 +77,13 @@ function toTextMember<Name extends string>(name: Name, value: unknown) {
   return text as { readonly [name in Name]?: string }; // the computed name is `Name`
 }
 
-export function toSettleOutcome(response: SettleResponse, payment: StoredPayment): SettleOutcome {
-  const transaction = parseTransaction(response);
-  if (response.success) return toOutcomeOfSuccess(response, payment, transaction);
-  const reason = response.errorReason ?? '';
+export function toSettleOutcome(answer: FacilitatorAnswer, payment: StoredPayment): SettleOutcome {
+  const transaction = parseTransaction(answer.transaction);
+  if (answer.isSuccess) return toOutcomeOfSuccess(answer, payment, transaction);
+  const { reason = '' } = answer;
   if (isNonceUsedReason(reason)) return { kind: 'nonce_used', reason, transaction };
   // If a refusal names a transaction, something was sent, whatever its reason says.
-  const isUnsent = transaction === null && !response.transaction;
+  const isUnsent = transaction === null && !answer.transaction;
   if (isUnsent && Object.hasOwn(UNSENT_REASONS, reason)) return { kind: 'refused', reason };
   return { kind: 'unclear', reason: redact(reason) || 'failed without a reason', transaction };
 }
@@ -114,7 +113,7 @@ function isConnectionRefused(error: unknown): boolean {
 }
 
 function toOutcomeOfSuccess(
-  { network, payer }: SettleResponse,
+  { network, payer }: FacilitatorAnswer,
   { authorization, requirements }: StoredPayment,
   transaction: Hex | null,
 ): SettleOutcome {
@@ -127,9 +126,8 @@ function toOutcomeOfSuccess(
   return { kind: 'settled', transaction };
 }
 
-function parseTransaction({ transaction }: SettleResponse): Hex | null {
-  if (typeof transaction !== 'string' || !TRANSACTION_HASH_PATTERN.test(transaction)) return null;
-  if (/^0x0+$/.test(transaction)) return null;
+function parseTransaction(transaction = ''): Hex | null {
+  if (!TRANSACTION_HASH_PATTERN.test(transaction) || /^0x0+$/.test(transaction)) return null;
   return `0x${transaction.slice(2).toLowerCase()}`;
 }
 

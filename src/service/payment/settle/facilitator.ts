@@ -136,12 +136,6 @@ export function toFacilitatorMessage({ payment, offer }: FacilitatorRequest) {
   return { requirements, payload };
 }
 
-const RECEIPT_POLL_INTERVAL_MS = 250;
-const MAX_REVERTS_PER_DAY = 2;
-const DAY_MS = 24 * 3_600_000;
-const REVERT_LIMIT_REASON = 'wallet_reverted_twice_today';
-const NO_LEDGER_REASON = 'the ledger does not answer';
-
 /** Reports the outcome and the duration of every `verify` and `settle`. */
 export function withMetrics(facilitator: Facilitator, onEvent: OnPaymentEvent): Facilitator {
   return {
@@ -160,6 +154,8 @@ export function withMetrics(facilitator: Facilitator, onEvent: OnPaymentEvent): 
     },
   };
 }
+
+const RECEIPT_POLL_INTERVAL_MS = 250;
 
 /**
  * Checks a success of the facilitator against the receipt on the chain. If the transaction does not exist or did not
@@ -198,6 +194,11 @@ export function withChainProof(
     },
   };
 }
+
+const MAX_REVERTS_PER_DAY = 2;
+const DAY_MS = 24 * 3_600_000;
+const REVERT_LIMIT_REASON = 'wallet_reverted_twice_today';
+const NO_LEDGER_REASON = 'the ledger does not answer';
 
 /** Refuses a wallet for the rest of the UTC day after two reverts, which the ledger counts for all instances. */
 export function withRevertLimit(

@@ -54,10 +54,8 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     const { payment } = request;
     const key = toQueueKey(payment);
     // If an earlier transaction of this payment is not mined yet, we wait for that transaction.
-    const sentOrOutcome =
-      account.queue.findUnconfirmed(key) ?? (await sendTransaction(key, request));
-    if ('kind' in sentOrOutcome) return sentOrOutcome;
-    return awaitOutcome(sentOrOutcome, payment, { node, timeoutMs });
+    const sent = account.queue.findUnconfirmed(key) ?? (await sendTransaction(key, request));
+    return 'kind' in sent ? sent : awaitOutcome(sent, payment, { node, timeoutMs });
   }
 
   /** Returns an outcome if nothing was sent. */
@@ -66,8 +64,9 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     request: FacilitatorRequest,
   ): Promise<SentTransaction | SettleOutcome> {
     const { payment } = request;
-    const reason = account.unreadyReason();
-    if (reason !== null) return { kind: 'not_sent', reason: 'the account is not ready' };
+    if (account.unreadyReason() !== null) {
+      return { kind: 'not_sent', reason: 'the account is not ready' };
+    }
     const checked = await checkPayment(node, account.address, request);
     if (checked.kind === 'unanswered') return { kind: 'not_sent', reason: NO_ANSWER_REASON };
     if (checked.kind === 'used') {

@@ -4,8 +4,6 @@ import type { StoredPayment } from '../ledger/ledger.ts';
 import { type PaymentTerms, toPaymentKey } from '../terms.ts';
 import type { Facilitator, VerifyOutcome } from './facilitator.ts';
 
-const BAD_SIGNATURE_REASON = 'invalid_exact_evm_signature';
-
 type MockOptions = {
   readonly terms: PaymentTerms;
   /** Database time, ms. */
@@ -35,7 +33,7 @@ export function createMockFacilitator({ terms, now }: MockOptions): Facilitator 
     async verify({ payment, isSignatureChecked }) {
       return isSignatureChecked
         ? checkPayment(payment)
-        : { kind: 'invalid', reason: BAD_SIGNATURE_REASON };
+        : { kind: 'invalid', reason: 'invalid_exact_evm_signature' };
     },
     async settle({ payment }) {
       const verdict = checkPayment(payment);

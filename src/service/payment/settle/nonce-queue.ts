@@ -59,7 +59,7 @@ export class NonceQueue {
   readonly #options: NonceQueueOptions;
   readonly #client: PublicClient;
   readonly #sent: SentTransaction[] = [];
-  /** Settles when the last call was sent, or could not be sent. Never rejects. */
+  /** Resolves when the last call was sent, or could not be sent. Never rejects. */
   #lastSend: Promise<unknown> = Promise.resolve();
   #timer: NodeJS.Timeout | null = null;
   #isStopped = false;
@@ -119,6 +119,7 @@ export class NonceQueue {
   /** Counts the unmined transactions of an earlier process. Rejects like a viem client. */
   async open(): Promise<void> {
     await this.#refreshCounts();
+    // If this process has sent nothing, an earlier one sent the transactions in the gap.
     if (this.#sent.length === 0) this.#inheritedCount = this.#nonceGap;
     this.#schedulePoll();
   }
@@ -153,8 +154,8 @@ export class NonceQueue {
   async #findNextNonce(): Promise<number> {
     const { latest, pending } = await this.#refreshCounts();
     const last = this.#sent.at(-1);
-    // After an unmined transaction of ours, `pending` is not followed. It is too low if the node has lost our broadcast.
-    // If another sender made it higher, a nonce beyond theirs would wait for a transaction that we cannot repeat.
+    // While a transaction of ours is unmined, `pending` may be too low, because the node has lost our broadcast. It may
+    // also count transactions of another sender: a nonce after theirs would wait for bytes that we cannot repeat.
     return last === undefined ? Math.max(latest, pending) : Math.max(last.nonce + 1, latest);
   }
 

@@ -132,20 +132,13 @@ function toVerifyOutcome(
 async function settle(ask: Ask, request: FacilitatorRequest): Promise<SettleOutcome> {
   try {
     const { status, value } = await ask('settle', FACILITATOR_ANSWER_PARSER, request);
-    const { isSuccess, transaction, network, reason, payer } = value;
+    const { isSuccess, transaction, network } = value;
     // An answer of 2xx must name transaction and network, also if it refuses. Other refusals need not.
     const isComplete = !isOk(status) || (transaction !== undefined && network !== undefined);
     if (status >= 500 || isSuccess === null || !isComplete) {
       return toOutcomeOfError(toUnexpectedError('settle', status, value));
     }
-    const response = {
-      success: isOk(status) && isSuccess,
-      transaction: transaction ?? '',
-      network: (network ?? '') as `${string}:${string}`, // any text, which is compared with our network
-      ...(reason === undefined ? {} : { errorReason: reason }),
-      ...(payer === undefined ? {} : { payer }),
-    };
-    return toSettleOutcome(response, request.payment);
+    return toSettleOutcome({ ...value, isSuccess: isOk(status) && isSuccess }, request.payment);
   } catch (error) {
     return toOutcomeOfError(error);
   }
