@@ -92,11 +92,11 @@ export function defineCheck<
   const Needs extends readonly ObservationName[],
   const Name extends string,
 >(check: CheckOptions<Needs, Name>): CheckDefinition<Needs, Name> {
-  const { outcomes, ...head } = check;
+  const { outcomes, evaluate, ...head } = check;
   return {
     ...head,
     outcomes: listNames(outcomes),
-    evaluate: (seen, kit) => toVerdict(outcomes, check.evaluate(seen, kit)),
+    evaluate: (seen, kit) => toVerdict(outcomes, evaluate(seen, kit)),
   };
 }
 
@@ -106,7 +106,7 @@ function listNames<Name extends string>(outcomes: Outcomes<Name>): readonly Name
   return Object.keys(outcomes).filter(isName);
 }
 
-/** A fact beside a finding, and what it is called: the name of an outcome, or a word of the check. */
+/** A fact beside a finding, after the name of an outcome or a word of the check. A finding is a note too, with its fix. */
 export type Note = readonly [name: string, text: string, ...rest: readonly unknown[]];
 
 /** Below the limit of evidence, because the engine cuts longer texts. */

@@ -75,15 +75,14 @@ export function isFound<Name extends string>(finding: Finding<Name>): finding is
   return Array.isArray(finding);
 }
 
-const FIREWALL_FIX =
-  'Let callers without a browser through the firewall: it answers them with 403.';
-
 /** Returns the fix for a document or icon that answers 401, 402 or 403; undefined for every other status. */
 export function passageFix(path: string, status: number | null): string | undefined {
   if (status === 401) {
     return `Let callers without a login read GET ${path}: a login answers them with 401.`;
   }
-  if (status === 403) return FIREWALL_FIX;
+  if (status === 403) {
+    return 'Let callers without a browser through the firewall: it answers them with 403.';
+  }
   if (status !== 402) return undefined;
   return `Let GET ${path} through the payment guard: agents read it without a payment.`;
 }
@@ -112,7 +111,10 @@ export function documentOutcomes(
   const row = fail(fix);
   return {
     'rate-limited': rateLimited(),
-    ...{ unreadable: row, absent: row, 'soft-404': row, html: row },
+    unreadable: row,
+    absent: row,
+    'soft-404': row,
+    html: row,
   };
 }
 
@@ -135,10 +137,6 @@ export function absence(
   return ['not-json', `GET ${path}: 200, ${json.detail}`];
 }
 
-const HOUR_SEC = 3_600;
-const OPENAPI_FIX = 'Serve the OpenAPI document as JSON at /openapi.json.';
-const CHALLENGE_FIX = 'Correct what P2 names first.';
-
 /** The origin is not at fault if a third party was not asked, or failed to answer. */
 export function unanswered(
   lookup: Exclude<Lookup<unknown>, { state: 'seen' }>,
@@ -150,6 +148,8 @@ export function unanswered(
   }
   return notSeen('unseen', `${lookup.source}: ${lookup.detail} (0 good answers)`, fix);
 }
+
+const HOUR_SEC = 3_600;
 
 /** "as of 2026-08-14T12:00:00.000Z (3 h old)" */
 export function askedAt({ asOf, ageSec }: { readonly asOf: string; readonly ageSec: number }) {
@@ -169,13 +169,14 @@ export function needsOpenApi(
   reading: Exclude<OpenApiReading, { state: 'found' }>,
 ): Finding<keyof typeof OPENAPI_UNREAD> {
   if (reading.state === 'unread') return [reading.why, reading.evidence];
-  return notEvaluated('S1', reading.evidence, OPENAPI_FIX);
+  const fix = 'Serve the OpenAPI document as JSON at /openapi.json.';
+  return notEvaluated('S1', reading.evidence, fix);
 }
 
 /** P2 did not fail, but no challenge was seen, because only a request that we do not send would get a challenge. */
 export function unchallenged(probed: number): Verdict<'unseen'> {
   const evidence = `0 of ${probed} resources challenged by what we may send`;
-  return notSeen('unseen', evidence, CHALLENGE_FIX);
+  return notSeen('unseen', evidence, 'Correct what P2 names first.');
 }
 
 /** The probe plan exceeded its limits of time or memory. */
@@ -186,7 +187,7 @@ export function unplanned(planFailure: string): Verdict<'limits'> {
 /** Evidence has a maximum length, and one example is enough to act on. */
 const MAX_LISTED = 3;
 
-/** Resources that a check does not judge: their outcome, how to find them, and what to say of them beside others. */
+/** Resources that a check counts, but does not judge. `describe` returns null for a challenge of another kind. */
 export type Unjudged<Name extends string> = readonly [
   outcome: Name,
   describe: (challenge: Challenge) => string | null,
@@ -199,7 +200,7 @@ export const NAMED_SUMMARY = 'known, not judged here';
 /**
  * Judges each resource that challenged. Returns the worst finding of `inspect`, with its count ("2 of 3") and
  * its requests. If `inspect` finds nothing, returns the finding of `sound`, which gets "2 of 3 resources".
- * The rows of `unjudged` find resources that are only counted. If there are no others, the outcome is that of the first
+ * The rows of `unjudged` find resources that are only counted. If all resources are, the outcome is that of the first
  * row that found one.
  */
 export function worstOf<Name extends string>(
@@ -212,27 +213,24 @@ export function worstOf<Name extends string>(
 ): Finding<Name> {
   const challenged = kit.challenged(resources);
   if (challenged.length === 0) return unchallenged(resources.probed.length);
-  const toRequest = ({ probe, resource }: ChallengedResource) =>
-    kit.request(probe.method, resource.path);
-  const unjudgedRows = challenged.flatMap((item) => {
+  const toLine = ({ probe, resource }: ChallengedResource, text: string) =>
+    `${kit.request(probe.method, resource.path)} ${text}`;
+  // The first row that describes a challenge decides.
+  const counted = challenged.flatMap((item) => {
     const rows = unjudged.flatMap(([outcome, describe, summary]) => {
       const text = describe(item.reading.challenge);
-      return text === null ? [] : [{ item, outcome, summary, text: `${toRequest(item)} ${text}` }];
+      return text === null ? [] : [{ item, outcome, summary, line: toLine(item, text) }];
     });
     return rows.slice(0, 1);
   });
-  const judged = challenged.filter((each) => unjudgedRows.every(({ item }) => item !== each));
-  const [first] = unjudged.filter(([outcome]) =>
-    unjudgedRows.some((each) => each.outcome === outcome),
-  );
-  if (first !== undefined && judged.length === 0) {
-    const texts = listed(unjudgedRows.map(({ text }) => text));
-    return [first[0], `${unjudgedRows.length} of ${unjudgedRows.length}: ${texts}`];
+  const judged = challenged.filter((item) => counted.every((row) => row.item !== item));
+  const firstRow = unjudged.find(([outcome]) => counted.some((row) => row.outcome === outcome));
+  if (firstRow !== undefined && judged.length === 0) {
+    const lines = listed(counted.map(({ line }) => line));
+    return [firstRow[0], `${counted.length} of ${counted.length}: ${lines}`];
   }
   const lists = judged.map((item) =>
-    inspect(item).map(
-      ([name, text, fix]): Found<Name> => [name, `${toRequest(item)} ${text}`, fix],
-    ),
+    inspect(item).map(([name, text, fix]): Found<Name> => [name, toLine(item, text), fix]),
   );
   // If no method is declared, GET and POST of one path can be two resources.
   const unchallengedResources = kit
@@ -240,7 +238,7 @@ export function worstOf<Name extends string>(
     .filter((sold) => !kit.isMadeUp(sold) && challenged.every(({ resource }) => resource !== sold));
   const count = `${judged.length} of ${challenged.length + unchallengedResources.length} resources`;
   const finding = worst(outcomes, lists) ?? sound(count, judged);
-  const summaries = [...Map.groupBy(unjudgedRows, ({ summary }) => summary)].map(
+  const summaries = [...Map.groupBy(counted, ({ summary }) => summary)].map(
     ([summary, items]) => `${items.length} more: ${summary}`,
   );
   const notes = [...summaries, kit.describeNotKnown(resources)].filter((note) => note !== null);

@@ -195,7 +195,7 @@ function listOtherChallenges({ probes }: ResourceObservation, kit: Kit) {
     .flatMap(({ answer }) => (answer.ok ? kit.otherChallenges(answer.data) : []));
 }
 
-/** A seller whose documents sell over x402 is not told to offer it. */
+/** If the documents sell each resource over x402, the general fix ("Offer x402 too") would miss the fault. */
 function findBesideFix(resources: readonly ResourceObservation[]): string | undefined {
   return resources.every(({ declaredX402 }) => declaredX402 === true) ? BESIDE_FIX : undefined;
 }
@@ -208,7 +208,7 @@ function answersUnpaid(resource: ResourceObservation, kit: Kit): boolean {
 
 const ABSENT_STATUSES: ReadonlySet<number | null | undefined> = new Set([404, 405, 410]);
 
-/** Documents outlive the routes that they list. */
+/** Returns true if no request found the resource: documents may still list a route that is gone. */
 function isAbsent(resource: ResourceObservation, kit: Kit): boolean {
   const statuses = (['GET', 'POST'] as const)
     .map((method) => kit.status(resource, method))

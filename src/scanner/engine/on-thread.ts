@@ -23,51 +23,46 @@ type CachedScan = {
 
 /**
  * A worker's cache for the checks and other work of a scan: the kit with its parsed documents, and the frozen
- * observations. Workers alternate between scans, so several small scans are cached. While a large
- * scan is cached, no other one is, which bounds the memory.
+ * observations. It lives across tasks, because a thread is reused until a task fails. Workers alternate between scans,
+ * so several small scans are cached. While a large scan is cached, no other one is, which bounds the memory.
  */
-class ScanCache {
-  readonly #scans = new LRUCache<string, CachedScan>({
-    max: MAX_CACHED_SCANS,
-    maxSize: MAX_CACHED_BYTES,
-    sizeCalculation: ({ bytes }) => Math.min(1 + bytes, MAX_CACHED_BYTES),
-  });
+const cachedScans = new LRUCache<string, CachedScan>({
+  max: MAX_CACHED_SCANS,
+  maxSize: MAX_CACHED_BYTES,
+  sizeCalculation: ({ bytes }) => Math.min(1 + bytes, MAX_CACHED_BYTES),
+});
 
-  loadScan(scanKey: string, serialized: readonly SerializedObservation[]) {
-    const cached = this.#scans.get(scanKey);
-    const kit = cached?.kit ?? createKit();
-    const values = cached?.values ?? new Map<number, unknown>();
-    const added = serialized.filter(({ part }) => !values.has(part));
-    const bytes = added.reduce((sum, { value }) => sum + countTextBytes(value), cached?.bytes ?? 0);
-    // This drops older texts before the new texts are parsed, so that memory never holds both.
-    this.#scans.set(scanKey, { kit, values, bytes });
-    for (const { part, value } of added) values.set(part, deserializeFrozen(value));
-    const seen = serialized.map(({ name, part }) => [name, values.get(part)] as const);
-    return { kit, seen: Object.freeze(Object.fromEntries(seen)) };
-  }
+function loadScan({ scanKey, seen }: ObservedTask) {
+  const cached = cachedScans.get(scanKey);
+  const kit = cached?.kit ?? createKit();
+  const values = cached?.values ?? new Map<number, unknown>();
+  const added = seen.filter(({ part }) => !values.has(part));
+  const bytes = added.reduce((sum, { value }) => sum + countTextBytes(value), cached?.bytes ?? 0);
+  // This drops older texts before the new texts are parsed, so that memory never holds both.
+  cachedScans.set(scanKey, { kit, values, bytes });
+  for (const { part, value } of added) values.set(part, deserializeFrozen(value));
+  const observations = seen.map(({ name, part }) => [name, values.get(part)] as const);
+  return { kit, seen: Object.freeze(Object.fromEntries(observations)) };
 }
-
-/** Lives across tasks, because a thread is reused until a task fails. */
-const cache = new ScanCache();
 
 /** Runs on a worker thread, which has loaded the module of the check. */
 export function checkOnThread(
-  { scanKey, seen }: ObservedTask,
+  task: ObservedTask,
   { default: check }: { readonly default: { evaluate(seen: unknown, kit: Kit): Verdict } },
 ): Verdict {
-  const scan = cache.loadScan(scanKey, seen);
-  return cleanVerdict(check.evaluate(scan.seen, scan.kit));
+  const { seen, kit } = loadScan(task);
+  return cleanVerdict(check.evaluate(seen, kit));
 }
 
 /** Runs on a worker thread, which has loaded the module of the function. */
 export function callWithKit(
-  { scanKey, seen, exportName }: ObservedTask & { readonly exportName: string },
+  { exportName, ...task }: ObservedTask & { readonly exportName: string },
   module: Readonly<Record<string, unknown>>,
 ): unknown {
   const run = module[exportName];
   if (typeof run !== 'function') throw new TypeError(`The module exports no ${exportName}.`);
-  const scan = cache.loadScan(scanKey, seen);
-  return run(scan.seen, scan.kit);
+  const { seen, kit } = loadScan(task);
+  return run(seen, kit);
 }
 
 /** Limit of security.md, "Hostile origins". */

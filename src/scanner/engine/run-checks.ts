@@ -78,6 +78,7 @@ async function runCheck(
   } catch (error) {
     const isLate = deadline?.aborted === true && !brokenRun.aborted && signal?.aborted !== true;
     if (!isLate) throw error;
+    // All checks of this budget then get the same verdict (`toResults`).
     budget.exhaust();
     return toBudgetVerdict(isStanding);
   }
@@ -91,39 +92,35 @@ export function toResults(
   judged: readonly CheckVerdict[],
   account: ScanAccount,
 ): readonly CheckResult[] {
-  const results = applyPrerequisites(judged);
-  return judged.map(({ entry, isStanding }, index) => {
-    const budget = isStanding ? account.standing : account.origin;
-    const result = budget.isSpent() ? undefined : results[index];
-    return result ?? toResult(entry, toBudgetVerdict(isStanding));
+  const byId = new Map(judged.map((check) => [check.entry.id, check]));
+  return judged.map((check) => {
+    const { id, title, category, severity } = check.entry;
+    return { id, title, category, severity, ...decideVerdict(check, byId, account) };
   });
+}
+
+type ChecksById = ReadonlyMap<string, CheckVerdict>;
+
+function decideVerdict(check: CheckVerdict, byId: ChecksById, account: ScanAccount): Verdict {
+  const budget = check.isStanding ? account.standing : account.origin;
+  if (budget.isSpent()) return toBudgetVerdict(check.isStanding);
+  const root = findFailedRoot(check, byId);
+  return root === null ? check.verdict : toDependentVerdict(root);
+}
+
+/** Follows the first failed entry of `requires` to the check that made it fail; null if no entry failed. */
+function findFailedRoot({ requires }: CheckVerdict, byId: ChecksById): CheckVerdict | null {
+  for (const id of requires) {
+    const prerequisite = byId.get(id);
+    if (prerequisite === undefined) continue;
+    const root = findFailedRoot(prerequisite, byId);
+    if (root !== null) return root;
+    if (prerequisite.verdict.status === 'fail') return prerequisite;
+  }
+  return null;
 }
 
 /** A check whose prerequisite failed is not evaluated. Its evidence names the root cause. */
-function applyPrerequisites(judged: readonly CheckVerdict[]): readonly CheckResult[] {
-  const byId = new Map(judged.map((check) => [check.entry.id, check]));
-
-  /** Returns the failed check that made `check` fail, or `check` itself; null if `check` did not fail. */
-  function findRoot(check: CheckVerdict): CheckVerdict | null {
-    return findPrerequisiteRoot(check) ?? (check.verdict.status === 'fail' ? check : null);
-  }
-
-  /** Returns the root of the first failed entry of `requires`; null if none failed. */
-  function findPrerequisiteRoot(check: CheckVerdict): CheckVerdict | null {
-    for (const id of check.requires) {
-      const prerequisite = byId.get(id);
-      const root = prerequisite ? findRoot(prerequisite) : null;
-      if (root) return root;
-    }
-    return null;
-  }
-
-  return judged.map((check) => {
-    const root = findPrerequisiteRoot(check);
-    return toResult(check.entry, root ? toDependentVerdict(root) : check.verdict);
-  });
-}
-
 function toDependentVerdict({ entry, verdict }: CheckVerdict): Verdict {
   const evidence = cleanText(verdict.evidence, MAX_CAUSE_CHARS);
   return notEvaluated(
@@ -131,9 +128,4 @@ function toDependentVerdict({ entry, verdict }: CheckVerdict): Verdict {
     `${entry.title} failed: ${evidence}`,
     `First correct what ${entry.id} names, then scan again: ${verdict.fix}`,
   );
-}
-
-function toResult(entry: CatalogCheck, verdict: Verdict): CheckResult {
-  const { id, title, category, severity } = entry;
-  return { id, title, category, severity, ...verdict };
 }

@@ -98,13 +98,13 @@ export function toGrade(score: number): Grade {
 
 function computeSubScore(results: readonly Scored[], category: CategoryKey): number | null {
   let earnedHalves = 0;
-  let possible = 0;
+  let possiblePoints = 0;
   for (const { category: own, severity, status, basis } of results) {
     if (own !== category || basis === 'not_determined') continue;
-    possible += POINTS[severity];
+    possiblePoints += POINTS[severity];
     earnedHalves += POINTS[severity] * EARNED_HALVES[status];
   }
-  return possible === 0 ? null : Math.floor((100 * earnedHalves) / (2 * possible));
+  return possiblePoints === 0 ? null : Math.floor((100 * earnedHalves) / (2 * possiblePoints));
 }
 
 function computeWeightedMean({ protocol, docs, standing }: SubScores): number {
@@ -193,10 +193,10 @@ function computeLossShare(
   { category, severity, status }: Scored,
   results: readonly Scored[],
 ): number {
-  const possible = results
+  const possiblePoints = results
     .filter((result) => result.category === category && result.basis !== 'not_determined')
     .reduce((sum, result) => sum + POINTS[result.severity], 0);
-  return (WEIGHTS[category] * POINTS[severity] * (2 - EARNED_HALVES[status])) / possible;
+  return (WEIGHTS[category] * POINTS[severity] * (2 - EARNED_HALVES[status])) / possiblePoints;
 }
 
 /** Distributes whole points by the largest remainder method. */
@@ -234,11 +234,11 @@ export function isUnseen({ results }: Pick<JudgedReport, 'results'>): boolean {
  */
 export function isUnjudged(report: JudgedReport): boolean {
   const offers = report.payability?.flatMap((resource) => resource.offers) ?? [];
-  return isUnseen(report) || (offers.length > 0 && offers.every(isHidden));
+  return isUnseen(report) || (offers.length > 0 && offers.every(isUnjudgedOffer));
 }
 
-/** A pair with a row but without a client is judged by its row, or is known by name. */
-function isHidden({ scheme, network, verdict }: OfferPayability): boolean {
+/** A pair of scheme and network without a client, but with a row, is judged by its row, or is known by name. */
+function isUnjudgedOffer({ scheme, network, verdict }: OfferPayability): boolean {
   if (verdict !== 'unsupported') return false;
   const row = findSchemeRow(scheme ?? undefined, network ?? undefined);
   return row === null || row.client !== null;

@@ -74,10 +74,13 @@ export async function loadCatalog(
     ...(isChanged ? ['it is published and was changed'] : []),
     ...catalog.checks.flatMap((entry) => findDigestBreaches(entry, checks)),
   ];
-  if (breaches.length > 0) {
-    throw new CatalogError(`catalog/${version}.json is refused: ${breaches.join('; ')}.`);
-  }
+  refuseBreaches(version, breaches);
   return catalog;
+}
+
+function refuseBreaches(version: string, breaches: readonly string[]): void {
+  if (breaches.length === 0) return;
+  throw new CatalogError(`catalog/${version}.json is refused: ${breaches.join('; ')}.`);
 }
 
 export type CatalogFile = {
@@ -201,10 +204,7 @@ export async function explainOneCheck(id: string, catalog: Catalog): Promise<Exp
   const breaches = catalog.checks
     .filter((entry) => entry.id === id)
     .flatMap((entry) => findDigestBreaches(entry, checks));
-  if (breaches.length > 0) {
-    const { checksVersion } = catalog;
-    throw new CatalogError(`catalog/${checksVersion}.json is refused: ${breaches.join('; ')}.`);
-  }
+  refuseBreaches(catalog.checksVersion, breaches);
   return explainCheck(id, catalog, checks);
 }
 
