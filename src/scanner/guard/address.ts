@@ -58,13 +58,14 @@ function toRanges(blocks: Blocks): readonly Range[] {
   return Object.entries(blocks).map(([cidr, name]) => ({ name, cidr: ipaddr.parseCIDR(cidr) }));
 }
 
-/**
- * Addresses that the scanner never connects to. Source: the IANA IPv4 and IPv6 special-purpose
- * address registries (as embedded in letsencrypt/boulder iana/data, 2026-08-07), the multicast
- * registries, and the RFCs named. The lists are our own, because no classifier on npm is complete.
- */
+/** Names of address blocks, by CIDR. */
 type Blocks = Readonly<Record<string, string>>;
 
+/**
+ * Addresses that the scanner never connects to, here and in `IPV6_DENIED`. Source: the IANA IPv4 and IPv6
+ * special-purpose address registries (as embedded in letsencrypt/boulder iana/data, 2026-08-07), the multicast
+ * registries, and the RFCs named. The lists are our own, because no classifier on npm is complete.
+ */
 const IPV4_DENIED: Blocks = {
   '0.0.0.0/8': '"This network" (RFC791 3.2)',
   '10.0.0.0/8': 'Private-Use (RFC1918)',

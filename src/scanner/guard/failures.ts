@@ -128,7 +128,7 @@ const PROGRAM_ERRORS = [TypeError, RangeError, ReferenceError, SyntaxError];
  */
 const ASSERTIONS_ON_ANSWERS = /\bassert\((?:statusCode >= 100|upgrade)\)/;
 
-/** Maps an error of a connection or a response to a failure of the origin, or to one of ours, which has a `remedy`. */
+/** Maps an error of a connection or a response to a failure. A failure of ours has a `remedy`. */
 export function classifyFailure(error: unknown): RequestFailure {
   if (error instanceof ProbeFailure) return { reason: error.reason, detail: error.detail };
   const code = readCode(error);

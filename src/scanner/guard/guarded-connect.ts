@@ -80,7 +80,7 @@ async function dialAddress(
     if (target.signal.aborted) throw target.signal.reason;
     const cause = dialTimeout.signal.aborted
       ? new ProbeFailure('timeout', 'no connection')
-      : await findOwnFault(error, address);
+      : await markNoRoute(error, address);
     throw new DialError('dialling failed', { cause });
   } finally {
     timer?.cancel();
@@ -93,10 +93,10 @@ async function dialAddress(
 }
 
 /**
- * Returns the error, or one with the code NO_OWN_ROUTE if this machine has no route to the address. Routers that refuse
- * an address send ENETUNREACH too, so only the table of routes tells whose fault it is.
+ * Returns an error with the code NO_OWN_ROUTE if this machine has no route to the address, otherwise `error`. Routers
+ * that refuse an address cause ENETUNREACH too, so only the table of routes tells whose fault it is.
  */
-async function findOwnFault(error: unknown, { address, family }: Address): Promise<unknown> {
+async function markNoRoute(error: unknown, { address, family }: Address): Promise<unknown> {
   const isUnreachable = error instanceof Error && 'code' in error && error.code === 'ENETUNREACH';
   if (!isUnreachable) return error;
   // Connecting a UDP socket looks the route up, and sends no packet. The port may be any.

@@ -9,9 +9,9 @@ export const DEFAULT_LIMITS = {
   maxBytes: 16 * 1_048_576,
   /** Wire bytes that an answer may have beyond `ANSWER_WIRE_FACTOR` times the cap of its body. */
   answerOverheadBytes: 65_536,
-  /** Chunks of a body, by the parser's count. */
+  /** Pieces in which the HTTP parser gives us a body. A chunk of the body is at least one piece. */
   maxBodyPieces: 200_000,
-  /** Number of chunks that may have any size. Later chunks must have 4 bytes on average. */
+  /** A body of more pieces than this must have `MIN_AVERAGE_PIECE_BYTES` on average. */
   smallBodyPieces: 20_000,
   /** Server bytes before a TLS handshake ends; real chains have 3 to 8 KiB. */
   maxHandshakeBytes: 16_384,
@@ -40,7 +40,7 @@ export const DEFAULT_LIMITS = {
 /** Limits of one scan. */
 export type Limits = Readonly<typeof DEFAULT_LIMITS>;
 
-/** Wire bytes allowed per byte of the cap. Chunks of two bytes take 3.5. */
+/** Wire bytes allowed per byte of the cap. A chunk of two bytes takes seven wire bytes, so 3.5 per byte. */
 const ANSWER_WIRE_FACTOR = 4;
 
 /** Limit of wire bytes for an answer whose body may have `bodyBytes`, with head and framing. */
@@ -48,7 +48,7 @@ export function computeMaxAnswerBytes(bodyBytes: number, { answerOverheadBytes }
   return ANSWER_WIRE_FACTOR * bodyBytes + answerOverheadBytes;
 }
 
-/** Average size that body chunks must have beyond `smallBodyPieces`. */
+/** The smallest average size of a piece, for a body of more than `smallBodyPieces`. */
 export const MIN_AVERAGE_PIECE_BYTES = 4;
 
 /** Counts what one scan has used of its limits, over all origins that its redirects lead to. */

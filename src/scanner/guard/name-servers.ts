@@ -1,4 +1,4 @@
-/** Asks the name servers of this machine, each question by a channel of its own, so that no question waits for another. */
+/** Asks the name servers of this machine. Each question has its own channel, so none waits for another. */
 import { promises as dns } from 'node:dns';
 import { isIP } from 'node:net';
 import { startPatientTimer } from './timers.ts';
@@ -12,8 +12,8 @@ export type Resolver = {
   /** Asks the operating system, which also reads the hosts file. Used for policy exceptions only. */
   lookup(hostname: string): Promise<Address[]>;
   /**
-   * True if a name server answers for a top-level domain. If it does not, a silent name says nothing about the
-   * origin. If this function is absent, the name servers are assumed to answer.
+   * True if a name server answers for a top-level domain. If none does, a silent name says nothing about the
+   * origin. If this function is absent, the name servers count as answering.
    */
   answersTld?(): Promise<boolean>;
 };
@@ -25,9 +25,11 @@ export type NameServerOptions = {
 };
 
 const TRY_TIMEOUT_MS = 1_500;
-/** The timer of c-ares fires although an answer waits behind a blocked thread, so a patient timer goes first. */
+/** Longer than a try: the timer of c-ares fires even if this thread was blocked and could not read an answer. */
 const CHANNEL_TIMEOUT_MS = 60_000;
+/** A name that always exists, so a name server that does not answer for it is out of order. */
 const TLD = 'com';
+/** Many silent names in a row, as in a census, cause one question. */
 const TLD_ANSWER_LIFETIME_MS = 10_000;
 
 type Query<T> = (channel: dns.Resolver) => Promise<T>;
@@ -37,18 +39,20 @@ export function createSystemResolver({
   servers,
   now = () => performance.now(),
 }: NameServerOptions = {}) {
-  const listServers = () => servers ?? new dns.Resolver().getServers();
   let tldAnswer: { readonly askedAtMs: number; readonly answer: Promise<boolean> } | null = null;
 
-  const askInTurn = <T>(tryNumber: number, query: Query<T>): Promise<T> => {
-    const all = listServers();
-    return askServer(all[tryNumber % all.length], query);
+  // If the system names no server, c-ares asks one on this machine.
+  const listTargets = () => {
+    const all = servers ?? new dns.Resolver().getServers();
+    return all.length > 0 ? all : [undefined];
+  };
+  const askOneServer = <T>(tryNumber: number, query: Query<T>): Promise<T> => {
+    const targets = listTargets();
+    return askServer(targets[tryNumber % targets.length], query);
   };
 
   async function askTld(): Promise<boolean> {
-    // If the system names no server, c-ares asks one on this machine.
-    const all = listServers();
-    const questions = (all.length > 0 ? all : [undefined]).map(async (server) => {
+    const questions = listTargets().map(async (server) => {
       try {
         await askServer(server, (channel) => channel.resolveNs(TLD));
         return true;
@@ -61,9 +65,9 @@ export function createSystemResolver({
 
   return {
     resolve4: (hostname, tryNumber = 0) =>
-      askInTurn(tryNumber, (channel) => channel.resolve4(hostname)),
+      askOneServer(tryNumber, (channel) => channel.resolve4(hostname)),
     resolve6: (hostname, tryNumber = 0) =>
-      askInTurn(tryNumber, (channel) => channel.resolve6(hostname)),
+      askOneServer(tryNumber, (channel) => channel.resolve6(hostname)),
     lookup: async (hostname) => {
       const addresses = await dns.lookup(hostname, { all: true });
       return addresses.map(({ address }) => toAddress(address));

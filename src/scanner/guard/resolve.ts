@@ -7,7 +7,7 @@ import { isAllowedException, type Origin, type OriginPolicy } from './origin.ts'
 export type Resolution =
   | { readonly kind: 'addresses'; readonly addresses: readonly Address[] }
   /** The host is refused, even if it also has public addresses. */
-  | { readonly kind: 'blocked'; readonly address: string; readonly reason: string }
+  | { readonly kind: 'blocked'; readonly reason: string }
   /** A finding about the origin: its name has no address. */
   | { readonly kind: 'unreachable'; readonly detail: string }
   /** Our resolver failed. This says nothing about the origin, and no payer may be charged. */
@@ -30,9 +30,8 @@ const NAME_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Resolves an origin to addresses in dialling order, or returns the reason why there are none. The host is
- * refused if one address is blocked. Errors of name servers never reject. A question without an answer, or that
- * failed at the name servers, is asked up to `maxTries` times.
+ * Resolves an origin to addresses in dialling order, or returns the reason why there are none. The host is refused if
+ * one address is blocked. Errors of name servers never reject.
  */
 export async function resolveHost(
   origin: Origin,
@@ -47,59 +46,56 @@ export async function resolveHost(
   }
   if (isException) return lookUpException(origin.hostname, resolver);
 
-  const questions: readonly Question[] = [
-    (tryNumber) => resolver.resolve6(origin.hostname, tryNumber),
-    (tryNumber) => resolver.resolve4(origin.hostname, tryNumber),
-  ];
-  const answers = await askUntilSettled(questions, maxTries);
-  const addresses = answers.flatMap((answer) => answer.addresses);
+  const families = await askFamilies(
+    [
+      (tryNumber) => resolver.resolve6(origin.hostname, tryNumber),
+      (tryNumber) => resolver.resolve4(origin.hostname, tryNumber),
+    ],
+    maxTries,
+  );
+  const addresses = families.flatMap((family) => family.addresses);
   if (addresses.length > 0) return toResolution(addresses.map(toAddress));
   return toFailedResolution(
-    answers.map(({ codes }) => codes),
+    families.map(({ codes }) => codes),
     resolver,
   );
 }
 
-/** Asks for the addresses of one family. */
+/** Asks for the addresses of one family, IPv4 or IPv6. */
 type Question = (tryNumber: number) => Promise<string[]>;
 
-/** The codes are those of all tries. Only the last code decides if the question is asked again. */
-type FamilyAnswer = { readonly addresses: readonly string[]; readonly codes: readonly string[] };
+/** `codes` has the error code of each failed try. */
+type Family = {
+  readonly ask: Question;
+  readonly addresses: readonly string[];
+  readonly codes: readonly string[];
+};
 
-/** Asks both families, and again those that failed, until there is an address or the name is known to be absent. */
-async function askUntilSettled(
+/** Repeats each failed question, until a family has an address, or the name does not exist, or `maxTries` are over. */
+async function askFamilies(
   questions: readonly Question[],
   maxTries: number,
-): Promise<readonly FamilyAnswer[]> {
-  let answers = await Promise.all(questions.map((ask) => askFamily(ask, 0, [])));
-  for (let tryNumber = 1; tryNumber < maxTries; tryNumber += 1) {
-    const isSettled = answers.some(
+): Promise<readonly Family[]> {
+  let families: readonly Family[] = questions.map((ask) => ({ ask, addresses: [], codes: [] }));
+  for (let tryNumber = 0; tryNumber < maxTries; tryNumber += 1) {
+    families = await Promise.all(families.map((family) => askAgain(family, tryNumber)));
+    const isSettled = families.some(
       ({ addresses, codes }) => addresses.length > 0 || codes.includes('ENOTFOUND'),
     );
     if (isSettled) break;
-    const previousAnswers = answers;
-    answers = await Promise.all(
-      questions.map((ask, index) => {
-        const { addresses, codes } = previousAnswers[index] ?? { addresses: [], codes: [] };
-        const isFinal = NAME_CODES.has(codes.at(-1) ?? '');
-        return isFinal ? { addresses, codes } : askFamily(ask, tryNumber, codes);
-      }),
-    );
   }
-  return answers;
+  return families;
 }
 
-/** Asks once. An answer without addresses counts as ENODATA. Errors of name servers never reject. */
-async function askFamily(
-  ask: Question,
-  tryNumber: number,
-  codesBefore: readonly string[],
-): Promise<FamilyAnswer> {
+/** Asks once more, unless a name server has answered already. An answer without addresses counts as ENODATA. */
+async function askAgain(family: Family, tryNumber: number): Promise<Family> {
+  const { ask, codes } = family;
+  if (NAME_CODES.has(codes.at(-1) ?? '')) return family;
   try {
     const addresses = await ask(tryNumber);
-    return { addresses, codes: [...codesBefore, ...(addresses.length > 0 ? [] : ['ENODATA'])] };
+    return { ask, addresses, codes: addresses.length > 0 ? codes : [...codes, 'ENODATA'] };
   } catch (error) {
-    return { addresses: [], codes: [...codesBefore, readCode(error)] };
+    return { ask, addresses: [], codes: [...codes, readCode(error)] };
   }
 }
 
@@ -116,11 +112,11 @@ async function lookUpException(hostname: string, resolver: Resolver): Promise<Re
 function toResolution(addresses: readonly Address[]): Resolution {
   for (const { address } of addresses) {
     const reason = findBlockReason(address);
-    if (reason !== null) return { kind: 'blocked', address, reason };
+    if (reason !== null) return { kind: 'blocked', reason };
   }
   if (addresses.length > MAX_ADDRESSES) {
     const reason = `${addresses.length} addresses, at most ${MAX_ADDRESSES} are accepted`;
-    return { kind: 'blocked', address: addresses[0]?.address ?? '', reason };
+    return { kind: 'blocked', reason };
   }
   return { kind: 'addresses', addresses };
 }
@@ -128,7 +124,7 @@ function toResolution(addresses: readonly Address[]): Resolution {
 /**
  * Tells a finding from our own fault. NXDOMAIN is a fact about the name, even if the other query failed. A failure of
  * our resolver says nothing about the name. If a top-level domain gets no answer either, the fault is ours.
- * @param codesByFamily the codes of all tries, for each address family
+ * @param codesByFamily the codes of all failed tries; at least one for each family
  */
 async function toFailedResolution(
   codesByFamily: readonly (readonly string[])[],
@@ -137,21 +133,22 @@ async function toFailedResolution(
   const codes = codesByFamily.flat();
   if (codes.includes('ENOTFOUND')) return toUnreachable('ENOTFOUND');
   const isOurs = (code: string) => !(code in NAME_ERRORS);
-  const ownFailure = codesByFamily.find((family) => family.length > 0 && family.every(isOurs));
+  const ownFailure = codesByFamily.find((family) => family.every(isOurs));
   if (ownFailure !== undefined) {
     return { kind: 'our-fault', detail: `the resolver of this machine failed (${ownFailure[0]})` };
   }
-  const nameError = codes.findLast((code) => code in NAME_ERRORS && !NAME_CODES.has(code));
-  if (nameError === undefined) {
-    return toUnreachable(codes.find((code) => code !== 'ENODATA') ?? 'ENODATA');
+  // Failures of the name's servers look like failures of our own network, so another name is asked too.
+  const serverFailure = codes.findLast((code) => code in NAME_ERRORS && !NAME_CODES.has(code));
+  if (serverFailure === undefined) {
+    return toUnreachable(codes.includes('EBADNAME') ? 'EBADNAME' : 'ENODATA');
   }
   if ((await resolver.answersTld?.()) === false) {
-    const detail = `the resolver of this machine answers neither for this name nor for others (${nameError})`;
+    const detail = `the resolver of this machine answers neither for this name nor for others (${serverFailure})`;
     return { kind: 'our-fault', detail };
   }
-  return toUnreachable(nameError);
+  return toUnreachable(serverFailure);
 }
 
 function toUnreachable(code: string): Resolution {
-  return { kind: 'unreachable', detail: `${NAME_ERRORS[code] ?? 'no address'} (${code})` };
+  return { kind: 'unreachable', detail: `${NAME_ERRORS[code]} (${code})` };
 }

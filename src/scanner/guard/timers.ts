@@ -18,8 +18,8 @@ const USUAL_DELAY_MS = 50;
 
 export function startPatientTimer(ms: number, onExpiry: () => void): PatientTimer {
   let remainingMs = ms;
-  let startedAtMs = performance.now();
-  let stepEndsAtMs = startedAtMs;
+  let startedAtMs = 0;
+  let stepEndsAtMs = 0;
   let blockedMs = 0;
   let timer: NodeJS.Timeout | undefined;
   let expiry: NodeJS.Immediate | undefined;
@@ -42,15 +42,16 @@ export function startPatientTimer(ms: number, onExpiry: () => void): PatientTime
       else expiry = setImmediate(onExpiry);
     }, stepMs);
   };
-  wait();
+  const restart = () => {
+    cancel();
+    remainingMs = ms;
+    startedAtMs = performance.now();
+    blockedMs = 0;
+    wait();
+  };
+  restart();
   return {
-    restart: () => {
-      cancel();
-      remainingMs = ms;
-      startedAtMs = performance.now();
-      blockedMs = 0;
-      wait();
-    },
+    restart,
     cancel,
     // The timer of the current step may also be late, because sockets are read before it.
     elapsedMs: () => performance.now() - startedAtMs - blockedMs - findDelayMs(),

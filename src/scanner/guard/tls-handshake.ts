@@ -45,8 +45,8 @@ export function createOriginContext(extraCa: readonly string[]): SecureContext {
 }
 
 /**
- * Sets up TLS, and limits what an origin may cost in the handshake. SNI and certificate name are the origin's host. Bytes
- * over the limit never reach TLS. Time over the limit is noticed after it is spent.
+ * Sets up TLS, and limits what an origin may cost in the handshake. SNI and certificate name are the origin's host.
+ * Bytes over the limit never reach TLS. Time over the limit is noticed after it is spent.
  */
 export function connectTls(options: HandshakeOptions): Promise<Socket> {
   const { origin, raw, secureContext, limits, meter, processorTime, signal } = options;
@@ -115,7 +115,7 @@ export function connectTls(options: HandshakeOptions): Promise<Socket> {
 
 /** Counts what an origin costs on one connection. */
 export type Meter = {
-  /** Counts bytes from the wire. HTTP parses them on the next tick at the earliest. */
+  /** Counts bytes from the wire. HTTP has not parsed them yet. */
   addBytes(bytes: number): void;
   /** Counts milliseconds of processor time that TLS used for the origin's bytes. */
   addProcessorMs(ms: number): void;
@@ -187,6 +187,7 @@ class MeteredTransport extends Duplex {
 /** Counts the bytes of a socket that HTTP reads itself. */
 export function meterPlain(raw: Socket, meter: Meter): Socket {
   let countedBytes = 0;
+  // HTTP reads at this event too, so this listener has to be the first.
   raw.prependListener('readable', () => {
     const bytes = raw.bytesRead - countedBytes;
     countedBytes = raw.bytesRead;

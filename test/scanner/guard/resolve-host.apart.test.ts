@@ -27,7 +27,6 @@ describe('answers of name servers', () => {
     const resolution = await resolveWith({ v4: ['1.1.1.1', '10.0.0.1'], v6: NO_RECORDS });
     expect(resolution).toEqual({
       kind: 'blocked',
-      address: '10.0.0.1',
       reason: 'Private-Use (RFC1918)',
     });
   });
@@ -58,6 +57,16 @@ describe('errors of name servers', () => {
   ])('%s for IPv4 and %s for IPv6: %s', async (v4, v6, kind) => {
     const resolution = await resolveWith({ v4: dnsError(v4), v6: dnsError(v6) });
     expect(resolution.kind).toBe(kind);
+  });
+});
+
+test('an early fault of our resolver is not told as a fact about the name', async () => {
+  const resolve6 = (_hostname: string, tryNumber = 0) =>
+    Promise.reject(dnsError(tryNumber === 0 ? 'ECONNREFUSED' : 'ENODATA'));
+  const resolver = { ...noResolver(), resolve6, resolve4: () => Promise.reject(NO_RECORDS) };
+  expect(await resolveHost(seller, DEFAULT_POLICY, resolver)).toEqual({
+    kind: 'unreachable',
+    detail: 'the name has no address records (ENODATA)',
   });
 });
 
