@@ -24,24 +24,6 @@ export const OPENAPI_ALTERNATES = [
 /** Failures that every further request would repeat: no name, no listener, no valid certificate. */
 const FINAL_FAILURES: ReadonlySet<string> = new Set(['dns', 'refused', ...TLS_FAILURES]);
 
-const OPENAPI_NAME = '"openapi"';
-const OPENAPI_VALUE = /^\s*:\s*"3\./;
-/** Bounds the time on the serving thread. In a document the version stands before most other texts. */
-const MAX_OPENAPI_NAMES = 100;
-/** Bytes that are read after `OPENAPI_NAME`, and at the end of the document. */
-const EXCERPT_BYTES = 256;
-
-const YAML_MEMBER = /^["']?openapi["']?[ \t]*:[ \t]*\S/m;
-const MAX_YAML_CHARS = 65_536;
-
-const MAX_TIMEOUTS = 2;
-const NOT_ASKED: HttpObservation = {
-  ok: false,
-  reason: 'timeout',
-  detail: 'not asked, as the root and another path were silent',
-  ms: 0,
-};
-
 export type FixedPaths = Awaited<ReturnType<typeof askFixedPaths>>;
 
 /** Asks one path, after the root has answered. */
@@ -110,6 +92,15 @@ async function askAlternates(
   return answers;
 }
 
+const OPENAPI_NAME = '"openapi"';
+const OPENAPI_VALUE = /^\s*:\s*"3\./;
+/** Bounds the time on the serving thread. In a document the version stands before most other texts. */
+const MAX_OPENAPI_NAMES = 100;
+/** Bytes that are read after `OPENAPI_NAME`, and at the end of the document. */
+const EXCERPT_BYTES = 256;
+const YAML_MEMBER = /^["']?openapi["']?[ \t]*:[ \t]*\S/m;
+const MAX_YAML_CHARS = 65_536;
+
 /** Searches bytes and parses nothing, because only a thread that can be killed may parse. */
 function looksLikeOpenApi(answer: HttpObservation): boolean {
   if (!answer.ok || answer.truncated || answer.data.status !== 200) return false;
@@ -129,27 +120,33 @@ function looksLikeOpenApi(answer: HttpObservation): boolean {
 }
 
 function createGet(root: HttpObservation, cache: RequestCache): GetPath {
-  const get: GetPath = (path, accept) => {
-    const capBytes = findBodyLimit(path);
-    return cache.ask({
+  const get: GetPath = (path, accept) =>
+    cache.ask({
       method: 'GET',
       path,
-      capBytes,
+      capBytes: findBodyLimit(path),
       expectsJson: isJsonPath(path),
       accept,
       redirects: 'same-origin',
     });
-  };
   if (root.ok) return get;
   if (FINAL_FAILURES.has(root.reason)) {
-    return (path, ...rest) => {
+    return (path, accept) => {
       // `get` then returns this failure without a request.
       cache.record('GET', path, root);
-      return get(path, ...rest);
+      return get(path, accept);
     };
   }
   return hasTimedOut(root) ? askOneByOne(get, cache) : get;
 }
+
+const MAX_TIMEOUTS = 2;
+const NOT_ASKED: HttpObservation = {
+  ok: false,
+  reason: 'timeout',
+  detail: 'not asked, as the root and another path were silent',
+  ms: 0,
+};
 
 /**
  * Used if the root timed out. Each timeout costs the scan much time, so only one path is asked at a time,
@@ -158,10 +155,10 @@ function createGet(root: HttpObservation, cache: RequestCache): GetPath {
 function askOneByOne(get: GetPath, cache: RequestCache): GetPath {
   let previous: Promise<unknown> = Promise.resolve();
   let timeouts = 1;
-  return (path, ...rest) => {
+  return (path, accept) => {
     const pending = previous.then(async () => {
       if (timeouts >= MAX_TIMEOUTS) cache.record('GET', path, NOT_ASKED);
-      const answer = await get(path, ...rest);
+      const answer = await get(path, accept);
       if (hasTimedOut(answer)) timeouts += 1;
       return answer;
     });

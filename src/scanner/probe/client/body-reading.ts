@@ -1,4 +1,4 @@
-/** Decides at two lengths whether more of a body is read. */
+/** Decides at two lengths if more of a body is read. */
 import {
   beginsLikeJson,
   LARGE_BODY_BYTES,
@@ -6,11 +6,22 @@ import {
 } from '../../parse/text/document-limits.ts';
 import type { BodyRoom } from './text-budget.ts';
 
-/** State of one scan, which reads at most one body over 1 MiB. */
+/** Shared by all bodies of one scan. `hasRead`: a body over 1 MiB was read, or is being read. */
 export type LargeBodies = { hasRead: boolean };
 
 /** `cut`: the body ends here, as at its cap. `no-room`: the texts of other scans leave no room for it. */
 export type BodyDecision = 'read' | 'cut' | 'no-room';
+
+/** The part of a body that has arrived. */
+type ReceivedBody = {
+  readonly status: number;
+  /** Bytes so far. */
+  readonly size: number;
+  /** Length of the whole body; absent if it is not known. */
+  readonly wholeSize?: number | undefined;
+  /** Returns the decoded beginning of the body. */
+  readonly readBeginning: () => Promise<string>;
+};
 
 type BodyReadingOptions = {
   /** True if only JSON with the status 200 is read beyond OTHER_BODY_LIMIT. */
@@ -21,8 +32,8 @@ type BodyReadingOptions = {
 };
 
 /**
- * Reads one body. A page at a document's path is cut like any page. A scan reads one body over 1 MiB: it would
- * otherwise hold the first while it waits for room for the second, and several scans would wait for each other.
+ * The decisions about one body. A page at the path of a document is cut like any page. A scan reads only one body over
+ * 1 MiB. If it read two, it would hold the first while the second waits for room, and scans would block each other.
  */
 export class BodyReading {
   readonly expectsJson: boolean;
@@ -37,22 +48,14 @@ export class BodyReading {
     this.#room = room;
   }
 
-  /** True if `decideAt` must be asked before more is read. */
-  hasToDecide(size: number): boolean {
-    const isUnknown = this.expectsJson && !this.#isBeginningRead && size > OTHER_BODY_LIMIT;
-    return isUnknown || (!this.#isLarge && size > LARGE_BODY_BYTES);
+  /** True if `decideToReadOn` must be called before more is read. */
+  isDecisionDue(size: number): boolean {
+    const isPerhapsPage = this.expectsJson && !this.#isBeginningRead && size > OTHER_BODY_LIMIT;
+    return isPerhapsPage || (!this.#isLarge && size > LARGE_BODY_BYTES);
   }
 
-  /**
-   * @param readBeginning returns the decoded beginning of the body
-   * @param maxBytes the length of the body, if it is known
-   */
-  async decideAt(
-    size: number,
-    status: number,
-    readBeginning: () => Promise<string>,
-    maxBytes?: number,
-  ): Promise<BodyDecision> {
+  async decideToReadOn(received: ReceivedBody): Promise<BodyDecision> {
+    const { status, size, wholeSize, readBeginning } = received;
     if (this.expectsJson && !this.#isBeginningRead) {
       if (status !== 200 || !beginsLikeJson(await readBeginning())) return 'cut';
       this.#isBeginningRead = true;
@@ -63,7 +66,7 @@ export class BodyReading {
       this.#largeBodies.hasRead = true;
       this.#isLarge = true;
     }
-    return (await this.#room?.takeRoom(maxBytes)) === false ? 'no-room' : 'read';
+    return (await this.#room?.takeRoom(wholeSize)) === false ? 'no-room' : 'read';
   }
 }
 

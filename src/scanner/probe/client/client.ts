@@ -56,7 +56,7 @@ export type ProbeRequest = {
   /** Headers that a browser would send. They override the default headers. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly capBytes: number;
-  /** True for the path of a JSON document. Only a body that may be the document is read to `capBytes`. */
+  /** True for the path of a JSON document. A body that does not begin like JSON is then cut long before `capBytes`. */
   readonly expectsJson?: boolean;
   /**
    * Redirects that a GET follows. A POST follows at most one 307 or 308, to the same origin. A HEAD follows
@@ -74,9 +74,8 @@ export type ProbeStats = Readonly<
 
 export type ProbeClient = {
   /**
-   * Sends one request. A failure of the origin is an observation too. Rejects with OriginRefused when the
-   * guard refuses the host (call `resolveOrigin` first), and with OurFault when our own resolver does not
-   * work.
+   * Sends one request. A failure of the origin is an observation too. Rejects with OriginRefused if the guard
+   * refuses the host (call `resolveOrigin` first), and with OurFault if this machine or this program fails.
    */
   request(request: ProbeRequest): Promise<Observation<HttpData>>;
   /** Resolves the host once, and keeps the result for the scan. */
@@ -227,7 +226,7 @@ function toExchangeRequest(
   };
 }
 
-/** Throws if the guard refuses the first host. If it refuses the host of a redirect, returns a failure. */
+/** Throws OriginRefused if the guard refuses the first host. For a later host, returns a failure. */
 async function send(
   connections: ScanConnections,
   url: URL,

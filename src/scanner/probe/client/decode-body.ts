@@ -58,7 +58,7 @@ type DecodedBody = {
 async function decodeBody(
   answer: ExchangeAnswer,
   capBytes: number,
-  reading?: BodyReading,
+  reading: BodyReading,
 ): Promise<DecodedBody> {
   const [encoding, ...furtherEncodings] = listEncodings(answer);
   let bytes = answer.body;
@@ -67,16 +67,17 @@ async function decodeBody(
   if (encoding !== undefined && bytes.length > 0) {
     const decoder = furtherEncodings.length === 0 ? createDecoder(encoding, bytes) : null;
     if (!decoder) return { text: '', isCut: false, isBinary: true, isBroken };
-    const decide = (inflated: Buffer) =>
-      reading?.hasToDecide(inflated.length)
-        ? reading.decideAt(inflated.length, answer.status, async () =>
-            toBeginning(inflated, findCharset(answer, inflated)),
-          )
-        : 'read';
-    ({ bytes, isCut, isBroken } = await inflate(decoder, bytes, capBytes, decide));
+    const decideToReadOn = (inflated: Buffer) => {
+      const { status } = answer;
+      const size = inflated.length;
+      if (!reading.isDecisionDue(size)) return 'read';
+      const readBeginning = async () => toBeginning(answer, inflated);
+      return reading.decideToReadOn({ status, size, readBeginning });
+    };
+    ({ bytes, isCut, isBroken } = await inflate(decoder, bytes, capBytes, decideToReadOn));
   }
   // If a JSON document is cut, checks need only its beginning: it shows if the answer is an HTML page.
-  const isCutJson = reading?.expectsJson === true && (answer.truncated || isCut || isBroken);
+  const isCutJson = reading.expectsJson && (answer.truncated || isCut || isBroken);
   const wholeBody = bytes;
   if (isCutJson) bytes = bytes.subarray(0, OTHER_BODY_LIMIT);
   const charset = findCharset(answer, bytes);
@@ -90,15 +91,13 @@ async function decodeBody(
 export async function decodeBeginning(answer: EncodedBody): Promise<string> {
   const [encoding] = listEncodings(answer);
   const decoder = encoding === undefined ? null : createDecoder(encoding, answer.body);
-  const decide = () => 'read' as const;
-  const bytes =
-    decoder === null
-      ? answer.body
-      : (await inflate(decoder, answer.body, OTHER_BODY_LIMIT, decide)).bytes;
-  return toBeginning(bytes, findCharset(answer, bytes));
+  if (decoder === null) return toBeginning(answer, answer.body);
+  const { bytes } = await inflate(decoder, answer.body, OTHER_BODY_LIMIT);
+  return toBeginning(answer, bytes);
 }
 
-function toBeginning(bytes: Buffer, charset: string): string {
+function toBeginning(answer: EncodedBody, bytes: Buffer): string {
+  const charset = findCharset(answer, bytes);
   return new TextDecoder(charset).decode(bytes.subarray(0, OTHER_BODY_LIMIT));
 }
 
@@ -110,11 +109,12 @@ function toText(bytes: Buffer, charset: string): DecodedBody['text'] {
   return shareBytes(hasByteOrderMark ? bytes.subarray(3) : bytes);
 }
 
+/** Decompresses at most `capBytes`. By default, reads up to them. Throws NoRoom. */
 async function inflate(
   decoder: Transform,
   input: Buffer,
   capBytes: number,
-  decide: (inflated: Buffer) => BodyDecision | Promise<BodyDecision>,
+  decideToReadOn: (inflated: Buffer) => BodyDecision | Promise<BodyDecision> = () => 'read',
 ) {
   const inflated = new GrowingBuffer(capBytes);
   decoder.end(input);
@@ -125,7 +125,7 @@ async function inflate(
     for await (const chunk of decoder) {
       // Leaving the loop destroys the decoder. This stops a decompression bomb.
       if (!inflated.append(chunk)) return toResult({ isCut: true });
-      const decision = await decide(inflated.view());
+      const decision = await decideToReadOn(inflated.view());
       if (decision === 'cut') return toResult({ isCut: true });
       if (decision === 'no-room') throw new NoRoom();
     }
@@ -179,7 +179,7 @@ type AnswerContext = {
 export async function observeAnswer(
   answer: ExchangeAnswer,
   context: AnswerContext,
-  reading?: BodyReading,
+  reading: BodyReading,
 ): Promise<AnswerObservation<HttpData>> {
   const decoded = await decodeBody(answer, context.capBytes, reading);
   const { text, isCut, isBinary, isBroken } = decoded;

@@ -151,13 +151,14 @@ export class GuardedClient extends Client {
     handler: Dispatcher.DispatchHandler,
   ): boolean {
     if (handler instanceof ResponseCollector) {
-      if (handler.isOver) return true;
+      if (handler.isOver) return true; // undici may dispatch the next request
       this.#connector.assign(handler);
     }
     return super.dispatch(options, handler);
   }
 }
 
+/** Opens at most one connection for each request. */
 class RequestConnector {
   collector: ResponseCollector | null = null;
   readonly #takeSocket: TakeSocket;

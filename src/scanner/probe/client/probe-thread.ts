@@ -65,12 +65,12 @@ export function openProbeThread(options: ProbeThreadOptions = {}) {
   };
   return {
     /** Like `createProbeClient`. Requests reject with ProbeThreadLost if the thread ends. */
-    createClient: (options: ThreadedClientOptions) => ensureRunning().createClient(options),
+    createClient: (settings: ThreadedClientOptions) => ensureRunning().createClient(settings),
     /** True while the running scans hold too much text. No further scan may begin then. */
     isSaturated: () => thread?.isSaturated ?? false,
     /** Starts the thread. Resolves when the thread can send requests, or has failed to start. */
     ready: () => ensureRunning().ready,
-    /** True from the first client until `idleMs` after the last client closed. */
+    /** True from the start until `idleMs` after the last client closed. */
     isAlive: () => thread !== null && !thread.isLost,
     close: async (): Promise<void> => {
       isClosed = true;
@@ -204,6 +204,7 @@ class RunningThread {
     if (message.kind === 'saturated') this.isSaturated = message.isSaturated;
     if (message.kind === 'ready') {
       this.#resolveReady();
+      // `ready()` may have started the thread without a client.
       this.#startIdleTimer();
     }
   }

@@ -41,6 +41,7 @@ export class RequestCache {
   ask({ number = 1, ...request }: CachedRequest): Promise<HttpObservation> {
     const { method, path, rpc } = request;
     const isAlwaysSent = rpc !== undefined || request.headers !== undefined;
+    // The size makes the key unique.
     const key = toKey(method, path, number) + (isAlwaysSent ? ` ${this.size}` : '');
     const earlierAnswer = this.#answers.get(key);
     if (earlierAnswer !== undefined) return earlierAnswer;

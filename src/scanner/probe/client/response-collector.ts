@@ -5,9 +5,11 @@ import { type Limits, MIN_AVERAGE_PIECE_BYTES, type ScanBudget } from '../../gua
 import type { PatientTimer } from '../../guard/timers.ts';
 import type { HttpMethod } from '../../model/observation.ts';
 import { LARGE_BODY_BYTES } from '../../parse/text/document-limits.ts';
-import { type BodyDecision, type BodyReading, GrowingBuffer } from './body-reading.ts';
+import { type BodyReading, GrowingBuffer } from './body-reading.ts';
 import { decodeBeginning, type ExchangeAnswer } from './decode-body.ts';
 
+type AnswerHead = Pick<ExchangeAnswer, 'status' | 'headers'>;
+const NO_HEAD: AnswerHead = { status: 0, headers: [] };
 /** Headers about the connection and not about the answer. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   'connection',
@@ -46,7 +48,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   #pieceBytes = 0;
   #interimResponses = 0;
   #firstByteMs: number | undefined;
-  #head: Pick<ExchangeAnswer, 'status' | 'headers'> | undefined;
+  /** The head of the final answer. Its body comes only after it. */
+  #head = NO_HEAD;
   #controller: Dispatcher.DispatchController | undefined;
 
   /** @param clock the deadline of the request, which started when a connection was asked for */
@@ -114,8 +117,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     } else if (this.#hasTooManyPieces) {
       const detail = `the body comes in ${this.#pieces} pieces of ${this.#pieceBytes} bytes in all`;
       this.end({ reason: 'malformed', detail });
-    } else if (this.request.reading?.hasToDecide(this.#pieceBytes)) {
-      void this.#decide(controller, this.request.reading);
+    } else if (this.request.reading.isDecisionDue(this.#pieceBytes)) {
+      void this.#pauseForDecision(controller);
     }
   }
 
@@ -125,19 +128,20 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     this.#closeConnection({ reason: 'malformed', detail: 'the rest of a body that is too long' });
   }
 
-  /** Reads no more of a long body until it is decided. The wait for room is ours, so the clock stands still. */
-  async #decide(controller: Dispatcher.DispatchController, reading: BodyReading): Promise<void> {
+  /** Pauses a long body until it is decided if more of it is read. */
+  async #pauseForDecision(controller: Dispatcher.DispatchController): Promise<void> {
     controller.pause();
     const isLarge = this.#pieceBytes > LARGE_BODY_BYTES;
+    // A large body waits for room, and this wait is ours and not the origin's.
     if (isLarge) this.#clock.cancel();
-    const { status, headers } = this.#head ?? { status: 0, headers: [] };
+    const { status, headers } = this.#head;
     const body = this.#body.view();
-    const decision: BodyDecision = await reading.decideAt(
-      this.#pieceBytes,
+    const decision = await this.request.reading.decideToReadOn({
       status,
-      () => decodeBeginning({ headers, body }),
-      this.#findBodyLength(),
-    );
+      size: this.#pieceBytes,
+      wholeSize: this.#findBodyLength(),
+      readBeginning: () => decodeBeginning({ headers, body }),
+    });
     if (this.isOver) return;
     if (isLarge) this.#clock.restart();
     if (decision === 'read') controller.resume();
@@ -145,9 +149,9 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
     else this.end({ reason: 'not-sent', detail: 'there is no room for a body of this length' });
   }
 
-  /** Returns the length of the text, if the head says it: compressed data does not. */
+  /** Returns the length of the text if the head states it. For compressed data, it does not. */
   #findBodyLength(): number | undefined {
-    const headers = this.#head?.headers ?? [];
+    const { headers } = this.#head;
     if (headers.some(([name]) => name === 'content-encoding')) return undefined;
     const length = headers.find(([name]) => name === 'content-length')?.[1] ?? '';
     return /^\d{1,15}$/.test(length) ? Number(length) : undefined;
@@ -163,8 +167,8 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   #settleFailure(failure: RequestFailure): void {
-    // If we broke the answer off, it must not be judged.
-    if (this.#head === undefined || failure.remedy !== undefined)
+    // An answer that we broke off by a fault of ours must not be judged.
+    if (this.#head === NO_HEAD || failure.remedy !== undefined)
       this.#finish({ kind: 'failure', failure });
     else this.#finish(this.#toAnswer({ truncated: true, bodyFailure: failure.reason }));
   }
@@ -193,10 +197,9 @@ export class ResponseCollector implements Dispatcher.DispatchHandler {
   }
 
   #toAnswer(ending: Pick<ExchangeAnswer, 'truncated' | 'bodyFailure'>): ExchangeOutcome {
-    const { status, headers } = this.#head ?? { status: 0, headers: [] };
-    const body = this.#body.view();
     const firstByteMs = Math.round(this.#firstByteMs ?? 0);
-    return { kind: 'answer', answer: { status, headers, body, firstByteMs, ...ending } };
+    const answer = { ...this.#head, body: this.#body.view(), firstByteMs, ...ending };
+    return { kind: 'answer', answer };
   }
 }
 
@@ -233,8 +236,8 @@ export type ExchangeRequest = {
   readonly timeoutMs: number;
   /** True if more requests to the origin follow. The other connections to it are then opened too. */
   readonly isFirstOfMany?: boolean;
-  /** Asked for room before a large body is read. Absent if nothing limits the texts. */
-  readonly reading?: BodyReading;
+  /** Decides if more of a long body is read. */
+  readonly reading: BodyReading;
 };
 
 export type ExchangeOutcome =

@@ -32,9 +32,9 @@ type TextShare = {
 export type BodyRoom = {
   /** Takes the room once, for at most `maxBytes` if they are known. Resolves to false if there is none in time. */
   takeRoom(maxBytes?: number): Promise<boolean>;
-  /** True if no room was found, or while it is waited for. */
+  /** True while the body waits for room, and if it got none. */
   readonly lacksRoom: boolean;
-  /** Gives the room back. The characters that the scan keeps have been counted by then. */
+  /** Gives the room back. Call it after `addCharacters`, so that the text is counted at all times. */
   close(): void;
 };
 
@@ -103,16 +103,13 @@ export class TextBudget {
   #openRoom(capBytes: number): BodyRoom {
     let bytes = 0;
     let room: Promise<boolean> | null = null;
-    let lacksRoom = false;
     let isTaken = false;
     let isClosed = false;
     const reserve = async (maxBytes: number): Promise<boolean> => {
-      lacksRoom = true;
       bytes = Math.min(maxBytes, capBytes) * MAX_BYTES_PER_CHAR;
       isTaken = await this.#waitForRoom(bytes);
       // The reading may have ended while it waited.
       if (isTaken && isClosed) this.#free(bytes);
-      lacksRoom = !isTaken;
       return isTaken;
     };
     return {
@@ -121,7 +118,7 @@ export class TextBudget {
         return room;
       },
       get lacksRoom() {
-        return lacksRoom;
+        return room !== null && !isTaken;
       },
       close: () => {
         if (isTaken && !isClosed) this.#free(bytes);
@@ -236,8 +233,8 @@ const MAX_COUNTED_BYTES = 96 * MIB;
 let droppedBytes = 0;
 
 /**
- * Makes V8 collect texts that a closed scan kept on this thread. V8 does not count their shared memory, so an idle thread
- * would keep hundreds of megabytes. V8 counts a buffer that nobody uses instead, which costs no real memory.
+ * Makes V8 collect texts that a closed scan kept on this thread. V8 does not count their shared memory, so an idle
+ * thread would keep hundreds of megabytes. V8 counts an unused buffer instead, which costs no real memory.
  */
 export function collectSoon(decodedBytes: number): void {
   if (droppedBytes === 0 && decodedBytes > 0) setTimeout(countDropped, COLLECT_AFTER_MS).unref();
