@@ -94,6 +94,11 @@ describe('a page', () => {
     }
   });
 
+  test('the page of the check with the longest rule leaves a tenth free', async () => {
+    const { body } = await site.service.get('/checks/P2');
+    expect(Buffer.byteLength(body)).toBeLessThan(0.9 * MAX_BYTES);
+  });
+
   test.each([...new Set(paths)])(
     '%s weighs under 60 KiB with its styles and script',
     async (path) => {
