@@ -4,11 +4,14 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
-import { openApiDocument } from '../fixtures/sellers/seller-documents.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { startCraftedSeller } from '../fixtures/origins/crafted-seller.ts';
+import { openApiDocument, WEATHER } from '../fixtures/sellers/seller-documents.ts';
 import { folderPerFile } from '../fixtures/temp-folder.ts';
 import { type InstanceProcess, startInstance } from '../hosts/instance-process.ts';
 import { newPurchase } from '../hosts/purchase.ts';
+import { startStandIn } from '../scanner/indexes/stand-in.ts';
+import { editOffer } from '../scanner/scan/crafted/row.ts';
 
 const run = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
@@ -17,17 +20,32 @@ const LOADED_MODULES_HOOK = new URL('../fixtures/loaded-modules.mjs', import.met
 
 const DOCUMENT = openApiDocument('https://api.example.com').body;
 
+const GENESIS_HASH = '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d';
+const SOLANA_OFFER = {
+  network: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
+  asset: 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v',
+  payTo: '2wKupLR9q6wXYppw8Gr2NvWxKBUqm4PPJKkQfoxHDBg4',
+  extra: { feePayer: 'EwWqGE4ZFKLofuestmU4LDdK7XM1N4ALgdZccwYugwGd' },
+};
+
 const folder = folderPerFile();
 
 /** Returns packages by name, our own modules by path, and the number of worker threads. */
 async function runCommand(...args: readonly string[]) {
+  return await runCommandWith({}, ...args);
+}
+
+async function runCommandWith(
+  environment: Readonly<Record<string, string>>,
+  ...args: readonly string[]
+) {
   const file = folder.at('loaded.json');
   const running = run(
     process.execPath,
     ['--import', LOADED_MODULES_HOOK, 'src/cli/main.ts', ...args],
     {
       cwd: ROOT,
-      env: { PATH: process.env['PATH'], LOADED_TO: file },
+      env: { PATH: process.env['PATH'], LOADED_TO: file, ...environment },
     },
   );
   // `mcp` ends when its standard input ends.
@@ -67,6 +85,23 @@ test('a replay of a recording loads no probing module, chain library or server',
   expect([chainPackages, servicePackages, clientPackages]).toEqual([[], [], []]);
   expect(ownPaths).not.toContain('src/scanner/probe/client/client.ts');
   expect(ownPaths.filter((path) => path.startsWith('src/scanner/parse/kit/'))).toEqual([]);
+});
+
+test('a scan that asks only a node of Solana loads no library of EVM chains', async () => {
+  const node = await startStandIn((_url, body) => ({
+    json: { result: body.includes('getGenesisHash') ? GENESIS_HASH : { value: [] } },
+  }));
+  onTestFinished(() => node.close());
+  const seller = await startCraftedSeller({
+    answers: { '/weather': editOffer(WEATHER, SOLANA_OFFER) },
+  });
+  onTestFinished(() => seller[Symbol.asyncDispose]());
+  const { packages } = await runCommandWith(
+    { X402SCAN_URL: '', BAZAAR_URL: '', ECOSYSTEM_URL: '', RPC_URL: '', SOLANA_RPC_URL: node.url },
+    ...['scan', seller.url, '--allow-private'],
+  );
+  expect(node.requestedPaths).toHaveLength(2);
+  expect(packages).not.toContain('viem');
 });
 
 test('only a YAML file makes openapi load the package that reads YAML', async () => {

@@ -28,6 +28,7 @@ import {
   type SnapshotCache,
 } from './response-cache.ts';
 import { listSettlementSources, lookUpSettlements } from './settlements.ts';
+import { checkOffersOnSolana } from './solana-node.ts';
 import type { SourceOptions } from './source-options.ts';
 import { askX402scanOrigin, askX402scanVerified } from './x402scan.ts';
 
@@ -72,7 +73,7 @@ export function createStanding(
     });
   }
 
-  /** Ignores errors, because no check judges nodes' answers: they only become advice. */
+  /** Ignores failed lookups. No check judges the facts of a node, which only become advice. */
   async function onChain(offers: readonly ChainOffer[]): Promise<OnChain> {
     const context = startContext();
     const select = (prefix: string) => offers.filter(({ network }) => network.startsWith(prefix));
@@ -81,12 +82,14 @@ export function createStanding(
       const key = `offers ${JSON.stringify(subset)}`;
       return cache.lookup({ source, key, isAnswer: isOffersOnChain, ask });
     };
-    // Loaded only if there is a node, because it loads the chain packages.
-    const { checkOffersOnEvm, checkOffersOnSolana } = await import('./chain-nodes.ts');
     const lookups = await Promise.all([
       rpcUrl === null || evm.length === 0
         ? null
-        : lookup('chain', evm, () => checkOffersOnEvm({ rpcUrl, chainTurn }, evm, context)),
+        : lookup('chain', evm, async () => {
+            // Imported at the first lookup, because it loads viem.
+            const { checkOffersOnEvm } = await import('./evm-node.ts');
+            return checkOffersOnEvm({ rpcUrl, chainTurn }, evm, context);
+          }),
       solanaRpcUrl === null || solana.length === 0
         ? null
         : lookup('Solana', solana, () => checkOffersOnSolana(solanaRpcUrl, solana, context)),

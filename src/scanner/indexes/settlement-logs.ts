@@ -20,7 +20,7 @@ import {
   type NodeLog,
 } from '../third-parties/node-answers.ts';
 import { type RequestContext, type SourceAnswer, toFailure } from './ask.ts';
-import { createChainClient, type EvmNodeOptions, findUnreachable } from './chain-nodes.ts';
+import { createChainClient, type EvmNodeOptions, findUnreachable } from './evm-node.ts';
 import { WINDOW_DAYS } from './index-answers.ts';
 
 const DAY_SEC = 86_400;

@@ -14,7 +14,8 @@ import { generatePrivateKey, privateKeyToAccount, privateKeyToAddress } from 'vi
 import { base } from 'viem/chains';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { advise } from '../../../src/scanner/clients/advise.ts';
-import { checkOffersOnEvm, checkOffersOnSolana } from '../../../src/scanner/indexes/chain-nodes.ts';
+import { checkOffersOnEvm } from '../../../src/scanner/indexes/evm-node.ts';
+import { checkOffersOnSolana } from '../../../src/scanner/indexes/solana-node.ts';
 import type { ChainOffer } from '../../../src/scanner/model/standing.ts';
 import { chainUnavailable } from '../../fixtures/chain/anvil-process.ts';
 import { compileContracts } from '../../fixtures/chain/compile-contracts.ts';
