@@ -7,13 +7,12 @@ import { toRecording } from '../../scanner/probe/recording.ts';
 import type { RecordedScan } from '../../scanner/scan/record-observations.ts';
 import { BrokenChecks } from '../../scanner/scan/scanner.ts';
 import { Saturated } from '../errors/errors.ts';
-import type { Lease, LeaseScope, LeaseStore } from '../store/leases.ts';
+import type { Lease } from '../store/leases.ts';
 import type { StoredRecording } from '../store/results.ts';
 import type { Store } from '../store/store.ts';
 import { toScanDayWord } from './day-word.ts';
 import {
   type FinishedScan,
-  fromStoredReport,
   hasAnswered,
   hasOnly429,
   type JoinOptions,
@@ -21,18 +20,16 @@ import {
   type ScanFindings,
   type ScanRunOptions,
 } from './finished-scan.ts';
+import { awaitOtherInstance, LEASE_LIFETIME_MS, SEPARATE } from './other-instance.ts';
 
 /** Default maximum of paid scans. It bounds the memory of the process, because one scan reads up to 16 MiB. */
 export const MAX_SCANS = 32;
 /** Maximum of free scans in addition to the paid ones. */
 const MAX_FREE_SCANS = 16;
-/** A scan ends within 70 s, and storing it takes a little longer. */
-const LEASE_LIFETIME_MS = 90_000;
 const SCANNER_VERSION = readPackageVersion();
-const POLL_INTERVAL_MS = 200;
 const RELEASE_INTERVAL_MS = 1_000;
-/** Marks the lease of a scan whose result no other caller gets. */
-const SEPARATE = 'apart';
+/** Time in which an aborted scan should end. Its last lookups in indexes may take some seconds. */
+const MAX_ABORTING_MS = 3_000;
 
 /** A scan of this process, which any number of callers share. */
 type InFlightScan = {
@@ -136,19 +133,17 @@ export class InFlightScans {
     options: ScanRunOptions,
     scan: InFlightScan,
   ): Promise<FinishedScan> {
-    const { leases } = this.#options.store;
+    const { store } = this.#options;
+    const { signal } = this.#abandonment;
+    const isSeparate = options.scanner !== undefined;
+    const data = isSeparate ? SEPARATE : undefined;
     for (;;) {
-      this.#abandonment.signal.throwIfAborted();
-      const isSeparate = options.scanner !== undefined;
-      const data = isSeparate ? SEPARATE : undefined;
-      const outcome = await leases.takeSole(['scan', origin.host], LEASE_LIFETIME_MS, data);
+      signal.throwIfAborted();
+      const outcome = await store.leases.takeSole(['scan', origin.host], LEASE_LIFETIME_MS, data);
       if (outcome.taken) return await this.#scanUnderLease(outcome.lease, origin, options, scan);
       if (isSeparate) throw new Saturated();
-      const { holder } = outcome;
-      const mark = scan.isFree ? null : await markWanted(leases, origin, holder);
-      const finished = await this.#awaitOtherInstance(holder, origin, scan).finally(() =>
-        mark === null ? undefined : leases.release(mark),
-      );
+      const waiting = { origin, needs: scan, signal };
+      const finished = await awaitOtherInstance(store, outcome.holder, waiting);
       if (finished !== null) return finished;
     }
   }
@@ -166,13 +161,15 @@ export class InFlightScans {
       const scanId = randomUUID();
       scan.scanId = scanId;
       for (const onScan of scan.listeners) onScan(scanId);
-      // Not earlier than the lease. Waiting instances take no result that is older than the lease.
+      // The time is not before the lease, because waiting instances take no result that is older than the lease.
       const scannedAtMs = Math.max(store.now(), lease.takenAtMs);
-      const outcome = await (ownScanner ?? scanner).scan(origin, {
-        signal: AbortSignal.any([this.#abandonment.signal, scan.ending.signal]),
+      const signal = AbortSignal.any([this.#abandonment.signal, scan.ending.signal]);
+      const scanning = (ownScanner ?? scanner).scan(origin, {
+        signal,
         hasRecord: await hasRecord(store, origin),
         scannedAt: new Date(scannedAtMs).toISOString(),
       });
+      const outcome = await endAfterAbort(signal, scanning);
       const { report, branding, signals, observations, sold } = outcome;
       const makeRecording = (withText: boolean) =>
         scanner.record({ recording: toRecording(report, observations), withText });
@@ -225,54 +222,34 @@ export class InFlightScans {
       if (released) return;
     }
   }
+}
 
-  /** Waits for another instance's result. Returns null if its scan ended without a result. */
-  async #awaitOtherInstance(
-    lease: Lease,
-    origin: Origin,
-    scan: InFlightScan,
-  ): Promise<FinishedScan | null> {
-    const { leases, results } = this.#options.store;
-    for (;;) {
-      // The lease is read before the result, because a scan stores its result before it releases its lease.
-      const isRunning = await leases.isHeld(lease);
-      const sinceMs = lease.takenAtMs;
-      // A payer of the other instance may have published the result between two polls.
-      const result =
-        lease.data === SEPARATE
-          ? null
-          : ((await results.findUnpublished(origin.host, sinceMs)) ??
-            (await results.findPublished(origin.host)));
-      if (result !== null && result.scannedAtMs >= sinceMs) {
-        const finished = fromStoredReport(result);
-        const hasNeededRecording =
-          !scan.withRecording || (await results.findRecording(finished.scanId)) !== null;
-        if (finished.report.origin === origin.url && hasNeededRecording) return finished;
-      }
-      if (!isRunning) return null;
-      await pause(POLL_INTERVAL_MS, undefined, { signal: this.#abandonment.signal });
-    }
+/**
+ * Waits for a scan. Rejects with the signal's reason if the scan goes on for some seconds after its abort, because its
+ * callers and the service wait for its end.
+ */
+async function endAfterAbort<Outcome>(
+  signal: AbortSignal,
+  scanning: Promise<Outcome>,
+): Promise<Outcome> {
+  const timeUp = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    timer = setTimeout(() => timeUp.reject(signal.reason), MAX_ABORTING_MS);
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([scanning, timeUp.promise]);
+  } finally {
+    clearTimeout(timer);
+    // Node keeps a combined signal alive while it has a listener.
+    signal.removeEventListener('abort', onAbort);
   }
 }
 
 function toSeparateKey({ url }: Origin): string {
-  return `apart ${url}`;
-}
-
-/** Tells a separate scan of another instance that somebody pays for a scan of its host. */
-async function markWanted(
-  leases: LeaseStore,
-  { host }: Origin,
-  holder: Lease,
-): Promise<Lease | null> {
-  if (holder.data !== SEPARATE) return null;
-  const mark = await leases.takeSole(toWantedScope(host), LEASE_LIFETIME_MS);
-  return mark.taken ? mark.lease : null;
-}
-
-/** The lease of this scope is taken while a payer waits for the end of a separate scan. */
-export function toWantedScope(host: string): LeaseScope {
-  return ['scan-wanted', host];
+  return `${SEPARATE} ${url}`;
 }
 
 export async function hasRecord(store: Store, { host }: Origin): Promise<boolean> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseOrigin } from '../../../src/scanner/guard/origin.ts';
-import { toWantedScope } from '../../../src/service/scans/in-flight-scans.ts';
+import { toWantedScope } from '../../../src/service/scans/other-instance.ts';
 import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { failure } from '../../fixtures/observations/build-observations.ts';
 import { createFakeScanner } from '../../scanner/scan/fake-scanner.ts';

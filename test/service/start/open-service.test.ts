@@ -1,6 +1,8 @@
 /** The service closes all parts that it opened, also after a failure. */
 import { expect, test } from 'vitest';
+import { parseOrigin } from '../../../src/scanner/guard/origin.ts';
 import { loadConfig } from '../../../src/service/config/config.ts';
+import { Saturated } from '../../../src/service/errors/errors.ts';
 import { openService } from '../../../src/service/start/service.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
@@ -81,6 +83,18 @@ test('a service is closed once, even if it is told so twice', async () => {
   const { closed, parts } = openListenedParts(() => ({}));
   const service = await openService(loadConfig({ LOG_LEVEL: 'silent' }), parts);
   await Promise.all([service.close(), service.close()]);
+  expect(closed).toEqual(['scanner', 'store']);
+});
+
+test('a service closes and answers its callers though its scanner ignores the abort of a scan', async () => {
+  const { closed, parts } = openListenedParts(() => ({}));
+  const scanner = { ...parts.scanning.scanner, scan: () => new Promise<never>(() => {}) };
+  const config = loadConfig({ LOG_LEVEL: 'silent' });
+  const service = await openService(config, { ...parts, scanning: { scanner } });
+  const answering = service.scanCoordinator.run(parseOrigin(HOST));
+  const failure = expect(answering).rejects.toThrow(Saturated);
+  await service.close();
+  await failure;
   expect(closed).toEqual(['scanner', 'store']);
 });
 
