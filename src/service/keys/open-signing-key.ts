@@ -52,7 +52,7 @@ type PublishedKey = ReturnType<typeof toPublishedKey>;
 const DAY_MS = 24 * 3_600_000;
 /** A new key also signs reports of scans in the 24 hours before its first use. */
 const BEFORE_FIRST_USE_MS = DAY_MS;
-/** The `exp` of the key in use is the end of the UTC day that is 90 days ahead, so it changes daily. */
+/** The key in use expires 90 days after the end of this UTC day, so its `exp` changes daily. */
 const VALID_AHEAD_MS = 90 * DAY_MS;
 
 /**
@@ -63,10 +63,10 @@ export function toPublishedKeys(
   storedKeys: readonly StoredSigningKey[],
   nowMs: number,
 ): readonly PublishedKey[] {
-  const todayMs = nowMs - (nowMs % DAY_MS);
+  const endOfTodayMs = nowMs - (nowMs % DAY_MS) + DAY_MS;
   const byKid = new Map<string, PublishedKey>();
   for (const [index, key] of storedKeys.entries()) {
-    const untilMs = storedKeys[index + 1]?.sinceMs ?? todayMs + DAY_MS + VALID_AHEAD_MS;
+    const untilMs = storedKeys[index + 1]?.sinceMs ?? endOfTodayMs + VALID_AHEAD_MS;
     if (untilMs <= nowMs - SIGNING_KEY_KEPT_MS) continue;
     const nbf = byKid.get(key.kid)?.nbf ?? toSeconds(key.sinceMs - BEFORE_FIRST_USE_MS);
     byKid.set(key.kid, toPublishedKey(key, nbf, toSeconds(untilMs)));

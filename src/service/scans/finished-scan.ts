@@ -1,4 +1,4 @@
-/** The options of callers of a scan, the finished scan that they get, and what publishing makes of it. */
+/** The options of callers of a scan, the finished scan that they get, and its published form. */
 
 import type { JsonObject } from '../../scanner/model/json.ts';
 import { TLS_FAILURES } from '../../scanner/model/observation.ts';

@@ -37,7 +37,7 @@ export class PurgeTimer {
   /** The first purge runs at once, because a process may end before the first interval has passed. */
   start(): void {
     void this.run();
-    this.#timer = setInterval(() => this.run(), PURGE_INTERVAL_MS);
+    this.#timer = setInterval(() => void this.run(), PURGE_INTERVAL_MS);
     this.#timer.unref();
   }
 
@@ -74,19 +74,18 @@ export class PurgeTimer {
   }
 }
 
-type ListingRefresh = {
+type PartnerRefresh = {
   readonly store: Pick<Store, 'leases'>;
   readonly standing: Pick<RefreshingStanding, 'refreshPartners'>;
-  /** Called with errors for the operator. */
-  onError(message: string, error: unknown): void;
+  readonly onError: (message: string, error: unknown) => void;
 };
 
 const REFRESH_SCOPE = ['refresh', 'listing'];
 /** Longer than any lookup. The lease of an instance that crashed ends after this time. */
 const REFRESH_LIFETIME_MS = 60_000;
 
-/** Only one instance asks at a time, and no scan waits for it. Never rejects, even if the store fails. */
-export async function refreshListing({ store, standing, onError }: ListingRefresh): Promise<void> {
+/** Asks for the list of x402 partners, unless another instance asks for it now. Never rejects, even if the store fails. */
+export async function refreshPartners({ store, standing, onError }: PartnerRefresh): Promise<void> {
   const refresh = () => standing.refreshPartners();
   try {
     const lookup = await unlessLimited(

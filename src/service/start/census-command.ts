@@ -134,11 +134,14 @@ async function planDay(
     if (permittedKeys.length === 0 && keys.length > 0) postUndeclared += 1;
   }
   const scans = hosts.size / WEEK_DAYS;
+  // Before a scan, robots.txt is requested once more.
   const requests = (resourceCount * (WEEK_DAYS - 1)) / WEEK_DAYS + scans * (REQUESTS_PER_SCAN + 1);
   return {
-    sources: listings.map(({ source, found, detail }) => {
-      return { source, origins: found.byHost.size, detail };
-    }),
+    sources: listings.map(({ source, found, detail }) => ({
+      source,
+      origins: found.byHost.size,
+      detail,
+    })),
     origins: candidates.length,
     leftOut: { refusedListings, ...leftOut },
     asked: {

@@ -81,7 +81,7 @@ const NO_NODE = { rpcUrl: null, asset: '', network: '' };
 
 /** Sends no request before `start`. */
 export function openCensus(config: Config, settings: CensusConfig, parts: OpenScans) {
-  const { store, answers, scanning, scanCoordinator, turns, onError } = parts;
+  const { store, answers, scanning, scanCoordinator, onError } = parts;
   const { originPolicy: policy, siteUrl } = config;
   const userAgent = scannerUserAgent(`${siteUrl}/about-census`);
   const metrics = new CensusMetrics();
@@ -95,23 +95,33 @@ export function openCensus(config: Config, settings: CensusConfig, parts: OpenSc
   const wishes = new Wishes({ store, policy, excludePath: settings.excludePath, onError });
   const knownUrls = [...settings.indexes.map(({ url }) => url), siteUrl];
   const census = new Census({
-    ...{ store, policy, scanCoordinator, turns, onError, wishes, post: settings.post },
+    ...parts,
+    policy,
+    wishes,
+    post: settings.post,
     isNetworkUp: () => isAnyReachable(knownUrls, userAgent),
     onPostUndeclared: () => metrics.notAsked.inc({ reason: 'post-undeclared' }),
     askListed: scanning.askListed,
     scanner: scanning.openCensusScanner(standing),
     onWord: (word) => metrics.looks.inc({ word }),
   });
-  const { signal } = stopping;
   const imports = new CensusImports({
-    ...{ config: settings, store, policy, siteUrl, userAgent, answers, wishes, onError, signal },
+    ...parts,
+    config: settings,
+    policy,
+    siteUrl,
+    userAgent,
+    wishes,
+    signal: stopping.signal,
     onRequest: (index, result) => metrics.pages.inc({ index, result }),
   });
   for (const index of listSources(settings)) metrics.pages.inc({ index, result: 'failed' }, 0);
   metrics.watch(census, imports);
   let timer: NodeJS.Timeout | null = null;
   return {
-    ...{ census, imports, registry: metrics.registry },
+    census,
+    imports,
+    registry: metrics.registry,
     start() {
       void imports.runDue();
       timer = setInterval(() => void imports.runDue(), IMPORT_CHECK_MS);
@@ -137,6 +147,7 @@ async function readBazaarRows(store: Store, host: string): Promise<ImportedRows 
   return {
     rows: isListed ? bazaar : [],
     isComplete: !isListed || !isBazaarCut,
+    // An import that ends after midnight counts for the day on which it began.
     takenAtMs: Math.min(lastImport.endedAtMs, (lastImport.day + 1) * DAY_MS),
   };
 }

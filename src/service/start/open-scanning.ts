@@ -44,9 +44,13 @@ export function openScanning(options: ScanningOptions): Scanning {
     askSeller: async (...args) => (await load()).askSeller(...args),
     askHost: async (...args) => (await load()).askHost(...args),
     openCensusScanner(standing) {
-      let opened: Pick<Scanner, 'scan'> | null = null;
-      const loadScanner = async () => (opened ??= (await load()).openCensusScanner(standing));
-      return { scan: async (...args) => (await loadScanner()).scan(...args) };
+      let censusScanner: Pick<Scanner, 'scan'> | null = null;
+      return {
+        async scan(...args) {
+          censusScanner ??= (await load()).openCensusScanner(standing);
+          return censusScanner.scan(...args);
+        },
+      };
     },
   };
 }

@@ -12,6 +12,7 @@ import { openService, type Service } from './service.ts';
 
 /** Time for running scans to end after a signal. */
 const GRACE_MS = 15_000;
+/** After this time the process ends, even if a part does not close. */
 const MAX_CLOSE_MS = 30_000;
 const PARENT_POLL_MS = 250;
 

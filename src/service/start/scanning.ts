@@ -50,7 +50,7 @@ const ANSWER_WITHIN_MS = 1_000;
 export function createScanning(options: ScanningOptions): Scanning {
   const { policy, userAgent, censusAgent, catalog, checks, standing, log } = options;
   const pool = createPool({ onError: (err) => log.error({ err }, 'error of a worker') });
-  // If it fails, the first task that runs out of time measures again.
+  // If the measurement fails, the first task that runs out of time measures again.
   pool.calibrate().catch(() => undefined);
   const probe = openProbeThread({
     onError: (message, err) => log.error({ err }, message),

@@ -10,7 +10,7 @@ import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
 import type { Store } from '../store/store.ts';
 import type { OriginTurns } from '../turns/origin-turns.ts';
 import type { Watching, WatchingOptions } from '../watch/watching.ts';
-import { PurgeTimer, refreshListing } from './background-work.ts';
+import { PurgeTimer, refreshPartners } from './background-work.ts';
 import { createLogger } from './logger.ts';
 import { watchReadiness } from './money-metrics.ts';
 import type { OpenPayments } from './open-payments.ts';
@@ -40,7 +40,7 @@ export type GivenParts = ScanParts & {
 const MAX_SETTLE_GRACE_MS = 5_000;
 const IDLE_SWEEP_INTERVAL_MS = 100;
 const REFRESH_INTERVAL_MS = 60 * 60_000;
-/** Delay of the first refresh of the listing of x402 partners, so that the refresh does not slow down the start. */
+/** Delay of the first refresh of the x402 partners, so that the refresh does not slow down the start. */
 const FIRST_REFRESH_MS = 5_000;
 
 /** Throws SettingError, CatalogError and StoreError. */
@@ -61,7 +61,9 @@ async function openParts(
   given: GivenParts,
 ): Promise<Service> {
   const { log = createLogger(config), limits, wait, onWatchingEvent, hasNoTimers = false } = given;
+  // The watches and the census open after the scans, whose results they listen to.
   const publishedListeners: ((host: string) => void)[] = [];
+  // These modules load while the store opens.
   const loading = [import('../http/app.ts'), import('./open-payments.ts')] as const;
   const scans = await openScans(config, disposables, {
     ...given,
@@ -71,20 +73,19 @@ async function openParts(
       for (const listener of publishedListeners) listener(host);
     },
   });
-  const { store, catalog, checks, answers, scanning, scanCoordinator, turns, onError } = scans;
+  const { store, catalog, scanning, scanCoordinator, turns, onError } = scans;
   const [{ buildApp }, { openPayments }] = await Promise.all(loading);
   const signingKey = await openSigningKey(store.signingKeys, config.signingKey);
   const payments = await openPayments({
-    ...{ config, store, scanCoordinator, answers },
+    ...scans,
+    config,
     onError: (message, err) => onError(`payments: ${message}`, err),
     onAlarm: (message, facts) => log.error(facts, message),
   });
   disposables.defer(() => payments.stop());
-  const { judgeGivenChallenge, askSeller, askHost, askResources } = scanning;
-  const { watching, metrics } = openWatching(config, {
-    ...{ store, scanCoordinator, turns, onError, askResources, wait },
-    onEvent: onWatchingEvent,
-  });
+  const { askResources } = scanning;
+  const watchParts = { ...scans, askResources, wait, onEvent: onWatchingEvent };
+  const { watching, metrics } = openWatching(config, watchParts);
   disposables.defer(() => watching.stop());
   const isWatching = config.revision.offers.watch !== undefined;
   if (isWatching) publishedListeners.push((host) => watching.onPublished(host));
@@ -95,13 +96,13 @@ async function openParts(
   if (openedCensus !== null)
     publishedListeners.push((host) => openedCensus.census.onPublished(host));
   const app = await buildApp(config, {
+    ...scans,
+    ...scanning,
     log,
-    store,
-    scanCoordinator,
-    catalog,
-    checks,
-    ...{ judgeGivenChallenge, askSeller, askHost },
-    ...{ turns, limits, wait, payments, signingKey },
+    limits,
+    wait,
+    payments,
+    signingKey,
     registries: [metrics.registry, ...(openedCensus === null ? [] : [openedCensus.registry])],
   });
   disposables.defer(() => app.close());
@@ -174,7 +175,7 @@ function startTimers({ app, store, standing, payments }: TimerOptions): () => vo
     ready: (message) => log.info(message),
   });
   const onError = (message: string, err: unknown) => log.warn({ err }, message);
-  const refresh = () => refreshListing({ store, standing, onError });
+  const refresh = () => refreshPartners({ store, standing, onError });
   const timers = [setTimeout(refresh, FIRST_REFRESH_MS), setInterval(refresh, REFRESH_INTERVAL_MS)];
   for (const timer of timers) timer.unref();
   return () => {

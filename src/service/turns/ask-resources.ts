@@ -66,7 +66,7 @@ export async function askResource(
   options: Partial<Pick<ProbeRequest, 'redirects'>> = {},
 ) {
   const exchange: { observation: Observation<HttpData> | null } = { observation: null };
-  const recordingClient: Pick<TurnClient, 'resolveOrigin' | 'request'> = {
+  const observedClient: Pick<TurnClient, 'resolveOrigin' | 'request'> = {
     resolveOrigin: (origin) => client.resolveOrigin(origin),
     async request(request) {
       exchange.observation = await client.request({
@@ -78,7 +78,7 @@ export async function askResource(
     },
   };
   const request = { origin, method, path, maxPrice: null };
-  const preflight = await preflightUrl(request, { ...engine, client: recordingClient });
+  const preflight = await preflightUrl(request, { ...engine, client: observedClient });
   return { observation: exchange.observation, preflight };
 }
 

@@ -158,7 +158,7 @@ export class Turn {
     this.#expiresAtMs = options.expiresAtMs;
   }
 
-  /** Waits until one request may be sent there. False: the wait was too long, and the caller must not connect. */
+  /** Waits until one request to these addresses may be sent. False: the wait was too long, so the caller must not connect. */
   async moveOn(addresses: readonly Address[]): Promise<boolean> {
     this.#release();
     const { target, withinMs } = this.#options;

@@ -68,8 +68,8 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
     return unlessLimited(turns.ask(request, ask));
   }
 
-  /** Resolves to null if this call may ask the host now; otherwise to the reason why it may not. */
-  async function findCoolDownReason({ host }: Origin): Promise<string | null> {
+  /** Begins the cool-down of a host; resolves to null. If an earlier call has begun it, resolves to a refusal. */
+  async function beginCoolDown({ host }: Origin): Promise<string | null> {
     const { count } = await store.limits.hit(`preflight of ${host}`, COOL_DOWN_MS);
     if (count === 1) return null;
     return `${host} was asked seconds ago: ask again in ${COOL_DOWN_MS / 1_000} s`;
@@ -90,8 +90,8 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
         const reason = `${method} is not sent, and no report of ${origin.host} covers it`;
         return answerFromStore(request, reason);
       }
-      const coolDownReason = await findCoolDownReason(origin);
-      if (coolDownReason !== null) return answerFromStore(request, coolDownReason);
+      const refusal = await beginCoolDown(origin);
+      if (refusal !== null) return answerFromStore(request, refusal);
       const preflight = await askInTurn(origin, client, (turnClient) =>
         askSeller({ ...request, method }, turnClient),
       );
@@ -100,8 +100,8 @@ export function createPreflightRunner(options: PreflightRunnerOptions) {
 
     /** Judges the first URL that the origin's documents sell by GET. */
     async judgeHost(origin: Origin, client: Client): Promise<HostPreflight> {
-      const coolDownReason = await findCoolDownReason(origin);
-      if (coolDownReason !== null) return { path: null, preflight: toNotAsked(coolDownReason) };
+      const refusal = await beginCoolDown(origin);
+      if (refusal !== null) return { path: null, preflight: toNotAsked(refusal) };
       const answer = await askInTurn(origin, client, (turnClient) => askHost(origin, turnClient));
       return answer ?? { path: null, preflight: toNotAsked(BUSY_REASON) };
     },

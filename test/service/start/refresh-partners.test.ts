@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { refreshListing } from '../../../src/service/start/background-work.ts';
+import { refreshPartners } from '../../../src/service/start/background-work.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 
@@ -29,7 +29,7 @@ function setUp(refresh: () => Promise<typeof SEEN_LISTING | typeof FAILED_LISTIN
     standing: { refreshPartners: refresh },
     onError: (message: string, error: unknown) => errors.push(`${message}: ${error}`),
   };
-  return { errors, run: () => refreshListing(options) };
+  return { errors, run: () => refreshPartners(options) };
 }
 
 test('only one refresh sends a request at a time, and a second refresh ends at once', async () => {
