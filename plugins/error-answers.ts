@@ -65,7 +65,7 @@ function setLimitHeaders({ limit, retryAfterSec }: ServiceError, reply: FastifyR
   if (retryAfterSec !== null) reply.header('ratelimit-reset', retryAfterSec);
 }
 
-/** Null if the gate did not read the payment: an earlier request may have spent the same payment. */
+/** Returns null if the gate did not look up the payment of the request: an earlier request may have spent it. */
 function findCharged(
   { charged, status }: ServiceError,
   { headers, routeOptions }: FastifyRequest,

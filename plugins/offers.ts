@@ -35,7 +35,7 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** The documented operations, in the order of registration. */
     operations: DocumentedOperation[];
-    /** Registers the route of a free operation, unless the API revision does not offer it, or sells it. */
+    /** Registers the route of an operation if the API revision offers it for free. */
     offer<const Schema extends FastifySchema>(
       operation: OperationId,
       route: OfferedRoute<Schema>,

@@ -85,9 +85,9 @@ export default fp(
 );
 
 /**
- * The finder returns null if the request came through a proxy that TRUST_PROXY does not name: all clients
- * of this proxy would count as one client. Only a peer with a private or loopback address counts as such a
- * proxy. A client on the internet that sends forwarding headers counts by its own address.
+ * The finder returns null if the request came through a proxy while TRUST_PROXY is empty: all clients of the proxy
+ * would count as one client. Only a peer with a private or loopback address counts as a proxy. A client on the
+ * internet that sends forwarding headers counts by the address of its connection.
  */
 function createClientFinder(
   app: FastifyInstance,
@@ -99,11 +99,11 @@ function createClientFinder(
     const isBehindProxy = !trustsProxy && isOwnNetwork(ip) && hasForwardingHeader(headers);
     if (!isBehindProxy) return { key: toAddressBlock(ip, IPV6_CLIENT_BITS), block: toNetwork(ip) };
     if (!hasWarned) {
+      hasWarned = true;
       app.log.warn(
         'paid calls come through a proxy and TRUST_PROXY is empty: fair shares count only by payer. Set TRUST_PROXY to the addresses of the proxy.',
       );
     }
-    hasWarned = true;
     return null;
   };
 }

@@ -17,11 +17,12 @@ import { toClientKey } from '../src/service/turns/client-key.ts';
 /** Returns true for a request that carries a payment. Such requests have a limit of their own. */
 type IsPaying = (request: FastifyRequest) => boolean;
 
+/** Rejects with `RateLimited` if the client has reached the limit. */
 export type CountRequest = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The function counts a request for the route at `url`, and throws RateLimited. Undefined without RATE_LIMIT. */
+    /** Returns a function that counts a request against the limit of the route at `url`. Undefined with RATE_LIMIT=off. */
     createRouteCounter?(url: string, offer: OperationOffer, isPaying: IsPaying): CountRequest;
   }
 }

@@ -18,11 +18,9 @@ type AnswerHead = {
 };
 
 type StoredAnswer = AnswerHead & {
-  readonly answerId: string;
   readonly bodyBytes: number;
   /** Lower-case hex SHA-256 of the body. */
   readonly bodySha256: string;
-  readonly storedAtMs: number;
   /** Each call reads the body again, in pieces of at most 1 MiB. Rejects `corrupt` if a piece is missing. */
   body(): AsyncIterable<Uint8Array>;
 };
@@ -113,16 +111,15 @@ export function createAnswerStore(context: StoreContext) {
     async get(answerId: string): Promise<StoredAnswer | null> {
       const row = await tables.answers.get(answerId);
       if (row === null) return null;
-      const { status, headers, bodyBytes, bodySha256, storedAtMs } = row;
-      if (status === null || headers === null || bodyBytes === null) return null;
-      if (bodySha256 === null || storedAtMs === null) return null;
+      const { status, headers, bodyBytes, bodySha256 } = row;
+      if (status === null || headers === null || bodyBytes === null || bodySha256 === null) {
+        return null;
+      }
       return {
-        answerId,
         status,
         headers: headersFromJson(headers),
         bodyBytes,
         bodySha256,
-        storedAtMs,
         body: () => readBody(context, answerId, bodySha256),
       };
     },

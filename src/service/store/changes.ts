@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Grade } from '../../scanner/model/report.ts';
 import type { StoreContext, TablesContext } from './context.ts';
-import { findHiddenChanges } from './exclusions.ts';
+import { createHiddenCheck } from './exclusions.ts';
 import { findOwnerState } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
 import { StoreError } from './store-error.ts';
@@ -76,8 +76,8 @@ function isNewer(a: PublishedScan, b: PublishedScan): boolean {
   return a.scanId > b.scanId;
 }
 
-type Unshown = 'attempt' | 'hidden' | 'scannerVersion' | 'previousGrade' | 'previousScore';
-export type DirectoryChange = Omit<Row<'changes'>, Unshown> & {
+type InternalMember = 'attempt' | 'hidden' | 'scannerVersion' | 'previousGrade' | 'previousScore';
+export type DirectoryChange = Omit<Row<'changes'>, InternalMember> & {
   /** Set with `grade_changed` and `rules_changed`: the grade in the host's last change before this one. */
   readonly previousGrade?: Grade | undefined;
   readonly previousScore?: number | undefined;
@@ -101,21 +101,22 @@ export function createChangeStore(context: StoreContext) {
   return {
     /** Lists changes after `sinceMs` (exclusive), oldest first, without hosts that are opted out now. */
     async list({ sinceMs, limit }: ChangesQuery): Promise<FoundChanges> {
-      const listedRows: Row<'changes'>[] = [];
-      // Opt-outs are read again after the rows, because an owner may have opted out meanwhile.
+      let shownRows: readonly Row<'changes'>[] = [];
       for (let afterMs = sinceMs; ; ) {
-        const batchSize = Math.max(MIN_BATCH_ROWS, limit + 1 - listedRows.length);
+        const batchSize = Math.max(MIN_BATCH_ROWS, limit + 1 - shownRows.length);
         const rows = await context.tables.changes.all(
           { changedAtMs: { after: afterMs }, hidden: false },
           { order: [['changedAtMs', 'asc']], limit: batchSize },
         );
-        const isHidden = await findHiddenChanges(context, [...listedRows, ...rows]);
-        listedRows.push(...rows.filter((row) => !isHidden(row)));
+        // Opt-outs are read after the rows of each batch, because an owner may have opted out meanwhile.
+        const readRows = [...shownRows, ...rows];
+        const isHidden = await createHiddenCheck(context, readRows);
+        shownRows = readRows.filter((row) => !isHidden(row));
         afterMs = rows.at(-1)?.changedAtMs ?? afterMs;
         // A row beyond the limit shows that there are more.
-        if (rows.length < batchSize || listedRows.length > limit) {
-          const changes = listedRows.filter((row) => !isHidden(row)).slice(0, limit);
-          return { changes: changes.map(toChange), hasMore: listedRows.length > limit };
+        const hasMore = shownRows.length > limit;
+        if (hasMore || rows.length < batchSize) {
+          return { changes: shownRows.slice(0, limit).map(toChange), hasMore };
         }
       }
     },
@@ -127,7 +128,7 @@ export function createChangeStore(context: StoreContext) {
         { order: [['changedAtMs', 'desc']], limit },
       );
       // Opt-outs are read after the rows, because an owner may have opted out meanwhile.
-      const isHidden = await findHiddenChanges(context, rows);
+      const isHidden = await createHiddenCheck(context, rows);
       return rows.filter((row) => !isHidden(row)).map(toChange);
     },
   };
@@ -144,7 +145,7 @@ const NEWEST_FIRST = { order: [['n', 'desc']] } as const;
 type Announcement = {
   /** Unique: a second announcement with the same id adds nothing. */
   readonly scanId: string;
-  /** True if the feed's readers do not know the host, or may have removed it from their lists. */
+  /** True if an owner has listed the host again: readers may have removed it, so its change is `new`. */
   readonly isListing: boolean;
   /** If true, the change is hidden unless the host is new or its grade changed; default false. */
   readonly isQuiet?: boolean;
@@ -185,30 +186,30 @@ async function appendChange(
 ): Promise<void> {
   const { changes } = context.tables;
   const attempt = randomUUID();
+  const { host } = history;
   for (;;) {
     const lastOfFeed = await findLastChange(context);
-    const shownChanges = { host: history.host, hidden: false };
-    const lastChange = isListing ? null : await changes.first(shownChanges, NEWEST_FIRST);
-    const newestRow = await changes.first({ host: history.host }, NEWEST_FIRST);
-    const { state } = await findOwnerState(context, history.host);
+    const lastOfHost = await changes.first({ host }, NEWEST_FIRST);
+    const lastShown = isListing ? null : await changes.first({ host, hidden: false }, NEWEST_FIRST);
+    const { state } = await findOwnerState(context, host);
     // The history is read after `lastOfFeed`, so it holds every scan that the feed has announced. If this writer then
     // wins the next number, no other writer has announced a scan since `lastOfFeed` was read.
     await history.readNewRows();
     const newestScan = requireNewestScan(history);
-    const { host, grade, score, checksVersion, scannerVersion = null } = newestScan;
+    const { grade, score, checksVersion, scannerVersion = null } = newestScan;
     const rules = { checksVersion, scannerVersion };
-    const hasNewRules = isQuiet && newestRow !== null && !hasSameRules(newestRow, rules);
+    const hasNewRules = isQuiet && lastOfHost !== null && !hasSameRules(lastOfHost, rules);
     const row: Row<'changes'> = {
       n: (lastOfFeed?.n ?? 0) + 1,
       attempt,
       scanId,
-      ...toChangeMembers(lastChange, grade, hasNewRules),
+      ...toChangeMembers(lastShown, grade, hasNewRules),
       changedAtMs: Math.max(context.now(), (lastOfFeed?.changedAtMs ?? 0) + 1),
       host,
       grade,
       score,
       ...rules,
-      hidden: !history.reached || !state.listed || (isQuiet && lastChange?.grade === grade),
+      hidden: !history.reached || !state.listed || (isQuiet && lastShown?.grade === grade),
     };
     if ((await changes.insertContended(row)) === 'won') return;
     if (await changes.first({ scanId })) return;
@@ -216,7 +217,7 @@ async function appendChange(
   }
 }
 
-/** @param last the host's last change in the feed; null if readers do not know the host or may have removed it */
+/** @param last the host's last change that readers could see; null if they do not know the host, or removed it */
 function toChangeMembers(last: Row<'changes'> | null, grade: Grade, hasNewRules: boolean) {
   const noPrevious = { previousGrade: null, previousScore: null };
   if (last === null) return { changeType: 'new', ...noPrevious } as const;

@@ -6,8 +6,8 @@ import type { DirectoryQuery, StoreContext } from './context.ts';
 import {
   findExclusionsVersion,
   findShownRecord,
-  withoutWithheld,
-  withoutWithheldHistory,
+  selectShownHistory,
+  toShownRecords,
 } from './exclusions.ts';
 import { findLastOwnerChangeNumber, findOwnerStates, toVerifiedSinceMs } from './owners.ts';
 import { type PublishedScan, publishedScanFromJson } from './published-scan.ts';
@@ -97,7 +97,7 @@ async function readListed(
   const rows = await context.tables.records.all({ host: { in: hosts } });
   const byHost = new Map(rows.map((row) => [row.host, row]));
   const inOrder = hosts.map((host) => byHost.get(host)).filter((row) => row !== undefined);
-  const listable = await withoutWithheld(context, inOrder);
+  const listable = await toShownRecords(context, inOrder);
   return (await addOwnerStates(context, listable)).filter((record) => record.listed);
 }
 
@@ -152,7 +152,7 @@ export function createHistoryStore(context: StoreContext) {
     async list(host: string, limit = HISTORY_ROWS_PER_HOST): Promise<readonly HistoryRow[]> {
       const range = { order: orderByScan('desc'), limit: Math.min(limit, HISTORY_ROWS_PER_HOST) };
       const rows = await context.tables.history.all({ host }, range);
-      const shownRows = await withoutWithheldHistory(context, rows);
+      const shownRows = await selectShownHistory(context, rows);
       return shownRows.map(toHistoryRow).reverse();
     },
   };
@@ -187,7 +187,7 @@ async function* readHistories(
     const batch = records.slice(start, start + HOSTS_PER_BATCH);
     const host = { in: batch.map((record) => record.host) };
     const rows = await context.tables.history.all({ host }, { order: orderByScan('asc') });
-    const shownRows = await withoutWithheldHistory(context, rows);
+    const shownRows = await selectShownHistory(context, rows);
     const byHost = Map.groupBy(shownRows, (row) => row.host);
     for (const record of batch) {
       const rowsOfHost = byHost.get(record.host) ?? [];
@@ -199,10 +199,12 @@ async function* readHistories(
 }
 
 function toHistoryRow(row: Row<'history'>): HistoryRow {
-  const { scanId, grade, score, scannedAtMs, checksVersion, payableBy, paidBy } = row;
+  const { scanId, grade, score, scannedAtMs, checksVersion, payableBy } = row;
+  const { paidBy, scannerVersion } = row;
+  const verdict = { scanId, grade, score, scannedAtMs, checksVersion, payableBy };
   return {
-    ...{ scanId, grade, score, scannedAtMs, checksVersion, payableBy },
+    ...verdict,
     ...(paidBy === 'census' && { paidBy }),
-    ...(row.scannerVersion && { scannerVersion: row.scannerVersion }),
+    ...(scannerVersion && { scannerVersion }),
   };
 }

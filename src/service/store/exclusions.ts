@@ -15,8 +15,8 @@ export async function findExcludedHosts({ tables }: TablesContext): Promise<read
   return rows.map(({ host }) => host);
 }
 
-/** Returns a function that is true for withheld hosts among these rows. */
-export async function findWithheld(
+/** Returns a check that is true for the withheld ones among the hosts of these rows. */
+export async function createWithheldCheck(
   context: TablesContext,
   rows: readonly { readonly host: string }[],
 ): Promise<(host: string) => boolean> {
@@ -27,19 +27,19 @@ export async function findWithheld(
   return (host) => excludedHosts.has(host) || !stateOf(host).listed;
 }
 
-/** Selects the rows of history that a withheld host may show. */
-export async function withoutWithheldHistory(
+/** Leaves out the scans of the census from the history of withheld hosts. */
+export async function selectShownHistory(
   context: TablesContext,
   rows: readonly Row<'history'>[],
 ): Promise<readonly Row<'history'>[]> {
   const censusRows = rows.filter(({ paidBy }) => paidBy === 'census');
   if (censusRows.length === 0) return rows;
-  const isWithheld = await findWithheld(context, censusRows);
+  const isWithheld = await createWithheldCheck(context, censusRows);
   return rows.filter(({ paidBy, host }) => paidBy !== 'census' || !isWithheld(host));
 }
 
-/** Returns a function that is true for changes that no reader may see now. */
-export async function findHiddenChanges(
+/** Returns a check that is true for those of these changes that no reader may see now. */
+export async function createHiddenCheck(
   context: TablesContext,
   rows: readonly Pick<Row<'changes'>, 'host' | 'scanId'>[],
 ): Promise<(row: Pick<Row<'changes'>, 'host' | 'scanId'>) => boolean> {
@@ -58,8 +58,6 @@ export async function findHiddenChanges(
 export async function findExclusionsVersion({ tables }: TablesContext): Promise<string> {
   return (await tables.censusFacts.get('exclusions'))?.value ?? '';
 }
-
-type RecordRow = Row<'records'>;
 
 export function createExclusionStore(context: StoreContext) {
   return {
@@ -84,35 +82,34 @@ export function createExclusionStore(context: StoreContext) {
   };
 }
 
-/** Reads the record of a host without what only the census has measured if the host is withheld. */
+/** Reads the record of a host as readers may see it; null if they may see none. */
 export async function findShownRecord(
   context: TablesContext,
   host: string,
-): Promise<RecordRow | null> {
+): Promise<Row<'records'> | null> {
   const record = await context.tables.records.get(host);
-  return record && ((await withoutWithheld(context, [record]))[0] ?? null);
+  return record && ((await toShownRecords(context, [record]))[0] ?? null);
 }
 
-/** Records of withheld hosts show the newest scan that a payer ordered; without one they are left out. */
-export async function withoutWithheld(
+/** Replaces the record of a withheld host by its newest scan that a payer ordered; without one, leaves it out. */
+export async function toShownRecords(
   context: TablesContext,
-  records: readonly RecordRow[],
-): Promise<readonly RecordRow[]> {
+  records: readonly Row<'records'>[],
+): Promise<readonly Row<'records'>[]> {
   // The census does not know most hosts, and their records need no further look-up.
-  const ofCensus = records.filter(
-    ({ paidBy, dayWords }) => paidBy === 'census' || dayWords !== null,
+  const isOfCensus = ({ paidBy, dayWords }: Row<'records'>) =>
+    paidBy === 'census' || dayWords !== null;
+  const censusRecords = records.filter(isOfCensus);
+  if (censusRecords.length === 0) return records;
+  const isWithheld = await createWithheldCheck(context, censusRecords);
+  const shown = records.map((record) =>
+    isOfCensus(record) && isWithheld(record.host) ? withoutCensus(record) : record,
   );
-  if (ofCensus.length === 0) return records;
-  const isWithheld = await findWithheld(context, ofCensus);
-  const ofCensusHosts = new Set(ofCensus.map(({ host }) => host));
-  return records.flatMap((record) => {
-    if (!ofCensusHosts.has(record.host) || !isWithheld(record.host)) return [record];
-    const shown = withoutCensus(record);
-    return shown === null ? [] : [shown];
-  });
+  return shown.filter((record) => record !== null);
 }
 
-function withoutCensus(record: RecordRow): RecordRow | null {
+/** Returns the record as if the census had never asked the host; null if no payer ordered a scan. */
+function withoutCensus(record: Row<'records'>): Row<'records'> | null {
   const row = { ...record, ...toCensusMembers(null) };
   if (record.paidBy !== 'census') return row;
   if (record.paidScan === null) return null;
@@ -125,14 +122,14 @@ async function raiseExclusionsVersion({ tables }: TablesContext): Promise<void> 
   if (!isNew) await tables.censusFacts.set({ name }, { value: attempt });
 }
 
-/** Removes the rows of hosts that have been excluded for 30 days, and hides their changes. Returns the number of hosts. */
+/** Removes what the census found at hosts that were excluded 30 days ago. Returns the number of hosts. */
 export async function purgeExcluded(context: StoreContext, nowMs: number): Promise<number> {
   const { census, censusWords, records, history, changes, results } = context.tables;
   const whereOld = { excludedAtMs: { after: 0, upTo: nowMs - RETENTION_MS.excludedHost } };
   const rows = await census.all(whereOld);
   for (const { host } of rows) {
     const shownChanges = await changes.all({ host, hidden: false });
-    const isHidden = await findHiddenChanges(context, shownChanges);
+    const isHidden = await createHiddenCheck(context, shownChanges);
     for (const change of shownChanges) {
       if (isHidden(change)) await changes.set({ n: change.n }, { hidden: true });
     }

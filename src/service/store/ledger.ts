@@ -14,15 +14,11 @@ export type LedgerRow = Omit<Row<'ledger'>, 'scanId' | 'answerId' | 'data'> & {
   readonly data: JsonObject;
 };
 
-/** The current claim of one key. */
-export type LedgerEntry = {
-  readonly key: string;
-  /**
-   * Steps of the current claim, ascending; never empty. The first one is the last `claimed` step of the key. Earlier
-   * claims were released. The `data` of the current claim repeats everything that is still needed of earlier claims.
-   */
-  readonly rows: readonly LedgerRow[];
-  readonly last: LedgerRow;
+/**
+ * The current claim of one key: `rows` begins with the key's last step `claimed`. Earlier claims were released. The
+ * `data` of the current claim repeats everything that is still needed of earlier claims.
+ */
+export type LedgerEntry = LedgerHistory & {
   /** Time at which an answer for this key was written to a client in full, or null. */
   readonly writtenAtMs: number | null;
 };

@@ -82,12 +82,19 @@ export function publishedScanFromJson(text: string): PublishedScan {
   return value as unknown as PublishedScan;
 }
 
-/** @param paidScan the newest scan that a payer ordered */
+/**
+ * Makes the members of a record that show a scan.
+ * @param paidScan JSON of the newest scan that a payer ordered; null if there is none
+ */
 export function toScanMembers(newestScan: PublishedScan, paidScan: string | null) {
   const { scanId, scannedAtMs, grade, score, branding } = newestScan;
   const isOfCensus = newestScan.paidBy === 'census';
   return {
-    ...{ scanId, scannedAtMs, grade, score, category: branding.category },
+    scanId,
+    scannedAtMs,
+    grade,
+    score,
+    category: branding.category,
     scan: publishedScanToJson(newestScan),
     paidBy: isOfCensus ? ('census' as const) : null,
     paidScan: isOfCensus ? paidScan : null,

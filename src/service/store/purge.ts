@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { RETENTION_MS, type StoreContext } from './context.ts';
-import { findWithheld, purgeExcluded } from './exclusions.ts';
+import { createWithheldCheck, purgeExcluded } from './exclusions.ts';
 import { purgeIdentifiers } from './identifiers.ts';
 import {
   isHistoryExpired,
@@ -123,10 +123,10 @@ async function purgeAnswers(context: StoreContext, nowMs: number): Promise<numbe
   let purgedCount = 0;
   for await (const batch of answers.batches(whereOld, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((answer) => answer.answerId);
-    const historiesById = await findHistoriesNaming(context, 'answerId', ids);
-    const isNeeded = (id: string) =>
-      historiesById.get(id)?.some((entry) => needsAnswer(entry, nowMs));
-    const answerId = { in: ids.filter((id) => !isNeeded(id)) };
+    const neededIds = await findIdsInHistories(context, 'answerId', ids, (history) =>
+      needsAnswer(history, nowMs),
+    );
+    const answerId = { in: ids.filter((id) => !neededIds.has(id)) };
     // The row is removed after its pieces. If this purge is interrupted, the next one still finds the row.
     await answerChunks.remove({ answerId });
     purgedCount += await answers.remove({ answerId });
@@ -141,10 +141,9 @@ async function purgeResults(context: StoreContext, nowMs: number): Promise<numbe
   let purgedCount = 0;
   for await (const batch of results.batches(whereOld, { size: ROWS_PER_BATCH })) {
     const ids = batch.map((result) => result.scanId);
-    const historiesById = await findHistoriesNaming(context, 'scanId', ids);
-    const isUnneeded = (id: string) =>
-      (historiesById.get(id) ?? []).every(({ last }) => isTerminal(last.state));
-    purgedCount += await results.remove({ scanId: { in: ids.filter(isUnneeded) } });
+    const isUnfinished = ({ last }: LedgerHistory) => !isTerminal(last.state);
+    const neededIds = await findIdsInHistories(context, 'scanId', ids, isUnfinished);
+    purgedCount += await results.remove({ scanId: { in: ids.filter((id) => !neededIds.has(id)) } });
   }
   return purgedCount;
 }
@@ -156,11 +155,11 @@ async function purgeReports({ tables }: StoreContext, nowMs: number): Promise<vo
     const ids = batch.map((report) => report.scanId);
     const keptResults = await results.all({ scanId: { in: ids } });
     const keptAnswers = await answers.all({ reportOf: { in: ids } });
-    const needed = new Set([
+    const neededIds = new Set([
       ...keptResults.map(({ scanId }) => scanId),
       ...keptAnswers.map(({ reportOf }) => reportOf),
     ]);
-    await reports.remove({ scanId: { in: ids.filter((id) => !needed.has(id)) } });
+    await reports.remove({ scanId: { in: ids.filter((id) => !neededIds.has(id)) } });
   }
 }
 
@@ -170,22 +169,17 @@ function needsAnswer({ last, rows }: LedgerHistory, nowMs: number): boolean {
   return rows.some((row) => row.state === 'settled' && row.atMs > sinceMs);
 }
 
-/** Finds the histories in which a step names one of these answers or scans, grouped by its id. */
-async function findHistoriesNaming(
+/** Finds the ids of answers or scans that a selected history names, among the histories that name one of `ids`. */
+async function findIdsInHistories(
   context: StoreContext,
   member: 'answerId' | 'scanId',
   ids: readonly string[],
-): Promise<ReadonlyMap<string, readonly LedgerHistory[]>> {
+  isSelected: (history: LedgerHistory) => boolean,
+): Promise<ReadonlySet<string | undefined>> {
   const rows = await context.tables.ledger.all({ [member]: { in: ids } });
   const keys = rows.map((row) => row.key);
-  const entries = await readHistories(context, keys);
-  const historiesById = new Map<string, LedgerHistory[]>();
-  for (const entry of entries) {
-    for (const id of new Set(entry.rows.map((row) => row[member]))) {
-      if (id !== undefined) historiesById.set(id, [...(historiesById.get(id) ?? []), entry]);
-    }
-  }
-  return historiesById;
+  const selected = (await readHistories(context, keys)).filter(isSelected);
+  return new Set(selected.flatMap((history) => history.rows.map((row) => row[member])));
 }
 
 /** Counts each finished day once, without hosts that are opted out then. Returns the number of removed old rows. */
@@ -209,7 +203,7 @@ async function foldCensusDays(context: StoreContext, nowMs: number): Promise<num
 async function countWords(context: StoreContext, day: number): Promise<WordCounts> {
   const counts = { payable: 0, not_payable: 0, down: 0, not_checked: 0 };
   for await (const rows of context.tables.censusWords.batches({ day })) {
-    const isWithheld = await findWithheld(context, rows);
+    const isWithheld = await createWithheldCheck(context, rows);
     for (const { host, word } of rows) if (!isWithheld(host)) counts[word] += 1;
   }
   return counts;

@@ -166,18 +166,9 @@ export type WordCounts = Readonly<Record<DayWord, number>>;
 
 export async function countWordsOfLastDay({ tables }: TablesContext): Promise<WordCounts | null> {
   const sums = await tables.censusSums.all({}, { order: [['day', 'desc']] });
-  const counts = sums.map(({ sums: text }) => wordCountsFromJson(text));
+  // `foldCensusDays` is the only writer of this text.
+  const counts = sums.map(({ sums: text }) => objectFromStoredJson(text) as WordCounts);
   return counts.find((dayCounts) => countHosts(dayCounts) >= MIN_ORIGINS_PER_BLOCK) ?? null;
-}
-
-function wordCountsFromJson(text: string): WordCounts {
-  const { payable, not_payable, down, not_checked } = objectFromStoredJson(text);
-  return {
-    payable: Number(payable),
-    not_payable: Number(not_payable),
-    down: Number(down),
-    not_checked: Number(not_checked),
-  };
 }
 
 export function countHosts({ payable, not_payable, down, not_checked }: WordCounts): number {

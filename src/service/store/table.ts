@@ -25,8 +25,6 @@ export function defineTable<R>(spec: TableSpec<R>): TableSpec<R> {
   return spec;
 }
 
-const MAX_JITTER_MS = 40;
-
 /** `from` and `upTo` include the value; `after` and `before` exclude it. */
 type Condition<V> =
   | V
@@ -156,6 +154,8 @@ export function orderByScan(direction: 'asc' | 'desc') {
     ['scanId', direction],
   ] as const;
 }
+
+const MAX_JITTER_MS = 40;
 
 /** Waits a random time after a lost insert, so that the racing writers do not collide again. */
 export async function waitJitter(): Promise<void> {

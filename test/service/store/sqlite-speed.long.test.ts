@@ -4,9 +4,9 @@ import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DirectoryQuery } from '../../../src/service/store/context.ts';
 import {
-  countStatement,
-  orderedStatement,
-  sortedStatement,
+  toCountStatement,
+  toOrderedStatement,
+  toSortedStatement,
 } from '../../../src/service/store/sqlite/record-lists.ts';
 import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
@@ -58,17 +58,17 @@ describe('directory queries over 2,000 hosts', () => {
 
   test.each(queries)('with %j count and list the hosts from an index, without a sort', (query) => {
     const fullQuery = { ...BASE_QUERY, ...query, q: query.q ?? '' };
-    const counted = countStatement(fullQuery, 0);
+    const counted = toCountStatement(fullQuery, 0);
     expect(explainPlan(counted.sql, counted.values)).toMatch(
       /USING COVERING INDEX|SEARCH directory_(counts|suffixes) USING PRIMARY KEY/,
     );
-    const sorted = sortedStatement(fullQuery, 0);
+    const sorted = toSortedStatement(fullQuery, 0);
     const sortedPlan = explainPlan(sorted.sql, [...sorted.values, 20, 1_000]);
     // Suffixes are read once, and each match is looked up.
     const isSearch = sortedPlan.includes('directory_suffixes');
     if (isSearch)
       expect(sortedPlan).toMatch('SEARCH directory USING INTEGER PRIMARY KEY (rowid=?)');
-    const { sql, values } = orderedStatement(fullQuery, 0);
+    const { sql, values } = toOrderedStatement(fullQuery, 0);
     const pagePlan = explainPlan(sql, [...values, 20, 1_000]);
     expect(pagePlan).toMatch(/USING COVERING INDEX/);
     expect(pagePlan).not.toMatch('TEMP B-TREE');

@@ -143,7 +143,7 @@ export async function checkNode(
   node: NodeRequests,
   { network, asset }: Pick<PaymentTerms, 'network' | 'asset'>,
 ): Promise<void> {
-  const ask = async (method: string, params: readonly string[]) => {
+  const readHex = async (method: string, params: readonly string[]) => {
     const result = await node.request({ method, params }).catch((error: unknown) => {
       throw new NodeUnreachable(describeNodeError(error));
     });
@@ -151,8 +151,8 @@ export async function checkNode(
     throw new NodeUnreachable(`RPC_URL: ${method}: not a node's answer`);
   };
   const [chainId, tokenCode] = await Promise.all([
-    ask('eth_chainId', []),
-    ask('eth_getCode', [asset, 'latest']),
+    readHex('eth_chainId', []),
+    readHex('eth_getCode', [asset, 'latest']),
   ]);
   if (Number(chainId) !== parseChainId(network)) {
     throw new WrongNode(

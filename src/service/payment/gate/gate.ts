@@ -134,9 +134,9 @@ export class PaymentGate {
   async #tryToAnswer<Input>(purchase: Purchase<Input>, isVerified: boolean): Promise<TryOutcome> {
     const { store } = this.#deps;
     const { key, route, identifier, call, payment } = purchase;
-    const own = await this.#awaitPayment(key, purchase);
-    if (own.kind === 'refused') throw own.error;
-    if (own.kind === 'paid') return this.#redeliver(purchase, own.delivery);
+    const state = await this.#awaitPayment(key, purchase);
+    if (state.kind === 'refused') throw state.error;
+    if (state.kind === 'paid') return this.#redeliver(purchase, state.delivery);
 
     throwIfEnded(call, this.#stopping.signal);
     // An answer that another authorization bought opens only to a payment on our terms. Since that payment is not
@@ -152,9 +152,9 @@ export class PaymentGate {
     }
 
     checkValidity(payment, route, store.now());
-    refuseRepeatedClaims(own.entry, store.now());
+    refuseRepeatedClaims(state.entry, store.now());
     await this.#refuseBusyOrDebtor(purchase);
-    return this.#answerByNewWork(purchase, { entry: own.entry, links, isVerified });
+    return this.#answerByNewWork(purchase, { entry: state.entry, links, isVerified });
   }
 
   async #redeliver(purchase: Purchase, delivery: PaidDelivery): Promise<PaidRouteAnswer> {

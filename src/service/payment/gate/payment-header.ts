@@ -3,6 +3,7 @@
 import { PAYMENT_IDENTIFIER } from '@x402/extensions/payment-identifier';
 import type { Address, Hex } from 'viem';
 import { isEvmAddress, toChecksummed } from '../../../scanner/parse/x402/namespaces.ts';
+import { toAuthorizationTexts } from '../ledger/ledger.ts';
 import type { Authorization, SignedPayment } from '../paid-route.ts';
 import type { PaymentTerms } from '../terms.ts';
 import { PaymentRefused } from './refusals.ts';
@@ -205,10 +206,8 @@ function isSamePayment(a: DecodedPayment, b: DecodedPayment): boolean {
 }
 
 function toFingerprint({ authorization, signature, accepted, identifier }: DecodedPayment): string {
-  const { from, to, value, validAfter, validBefore } = authorization;
-  const terms = [accepted.scheme, accepted.network, identifier];
-  const signed = [from, to, `${value}`, `${validAfter}`, `${validBefore}`, authorization.nonce];
-  return JSON.stringify([...signed, signature, ...terms]);
+  const signed = toAuthorizationTexts(authorization);
+  return JSON.stringify([signed, signature, accepted.scheme, accepted.network, identifier]);
 }
 
 function malformed(problem: string): PaymentRefused {

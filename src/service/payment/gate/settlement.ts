@@ -143,13 +143,13 @@ export class Settlement {
     const lookupEnd = new AbortController();
     const lookup = this.#writer
       .write('unknown', toDoubtData(outcome))
-      .then(() => reconciler.resolve(key, reconcileWithinMs))
+      .then(() => reconciler.awaitEnd(key, reconcileWithinMs))
       .catch((error: unknown) => {
         onError(`reconciling ${key} goes on in the background`, error);
         reconciler.watch(key);
         return store.ledger.findEntry(key).catch(() => null);
       });
-    // `resolve` waits for a running look-up, and a slow node may take longer than this call waits.
+    // `awaitEnd` waits for a running look-up, and a slow node may take longer than this call waits.
     const timeUp = pause(reconcileWithinMs, null, { signal: lookupEnd.signal }).catch(() => null);
     return await Promise.race([lookup, timeUp]).finally(() => lookupEnd.abort());
   }

@@ -142,8 +142,8 @@ async function awaitStep(
     // The other instance writes the end of its work to the ledger.
     await pause(POLL_INTERVAL_MS);
   } else if (isInDoubt(state)) {
-    const resolving = reconciler.resolve(entry.key, timing.retryWithinMs);
-    const latest = await withDeadline(resolving, call, { toLateError });
+    const ending = reconciler.awaitEnd(entry.key, timing.retryWithinMs);
+    const latest = await withDeadline(ending, call, { toLateError });
     if (latest !== null && isInDoubt(latest.last.state)) throw toDoubtError(latest);
   } else {
     await releaseAbandoned(store.ledger, entry);

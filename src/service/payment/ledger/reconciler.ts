@@ -62,7 +62,7 @@ export class Reconciler {
    * Returns the entry when its payment is no longer in doubt, or after `withinMs`. If the payment is still in doubt,
    * looks continue in the background. Null for an unknown key. Rejects with `StoreError`.
    */
-  async resolve(key: string, withinMs: number): Promise<LedgerEntry | null> {
+  async awaitEnd(key: string, withinMs: number): Promise<LedgerEntry | null> {
     const { ledger, timing } = this.#options;
     const endMs = performance.now() + withinMs;
     const waitEnd = new AbortController();

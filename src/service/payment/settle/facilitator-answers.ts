@@ -10,7 +10,7 @@ import {
   REDIRECT_TEXT,
 } from '../../../scanner/third-parties/answer-reader.ts';
 import type { StoredPayment } from '../ledger/ledger.ts';
-import type { SettleOutcome, SupportedKind } from './facilitator.ts';
+import { type SettleOutcome, type SupportedKind, toUnclear } from './facilitator.ts';
 
 const MODULE = new URL('./facilitator-answers.ts', import.meta.url).href;
 const MAX_MEMBER_CHARS = 1_000;
@@ -85,7 +85,7 @@ export function toSettleOutcome(answer: FacilitatorAnswer, payment: StoredPaymen
   // If a refusal names a transaction, something was sent, whatever its reason says.
   const isUnsent = transaction === null && !answer.transaction;
   if (isUnsent && Object.hasOwn(UNSENT_REASONS, reason)) return { kind: 'refused', reason };
-  return { kind: 'unclear', reason: redact(reason) || 'failed without a reason', transaction };
+  return toUnclear(redact(reason) || 'failed without a reason', transaction);
 }
 
 export function isNonceUsedReason(reason: string): boolean {
@@ -95,7 +95,7 @@ export function isNonceUsedReason(reason: string): boolean {
 /** Only a refused connection proves that the facilitator did not get the payment. */
 export function toOutcomeOfError(error: unknown): SettleOutcome {
   if (isConnectionRefused(error)) return { kind: 'not_sent', reason: 'connection refused' };
-  return { kind: 'unclear', reason: describeError(error), transaction: null };
+  return toUnclear(describeError(error), null);
 }
 
 export function describeError(error: unknown): string {
@@ -117,11 +117,12 @@ function toOutcomeOfSuccess(
   { authorization, requirements }: StoredPayment,
   transaction: Hex | null,
 ): SettleOutcome {
-  const toUnclear = (reason: string): SettleOutcome => ({ kind: 'unclear', reason, transaction });
-  if (transaction === null) return toUnclear('success without a transaction hash');
-  if (network !== requirements.network) return toUnclear('success on another network');
+  if (transaction === null) return toUnclear('success without a transaction hash', null);
+  if (network !== requirements.network) {
+    return toUnclear('success on another network', transaction);
+  }
   if (payer !== undefined && !isSamePayer(payer, authorization.from)) {
-    return toUnclear('success for another payer');
+    return toUnclear('success for another payer', transaction);
   }
   return { kind: 'settled', transaction };
 }

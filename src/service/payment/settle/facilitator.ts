@@ -47,6 +47,10 @@ export type SettleOutcome =
       readonly isReverted?: boolean;
     };
 
+export function toUnclear(reason: string, transaction: Hex | null): SettleOutcome {
+  return { kind: 'unclear', reason, transaction };
+}
+
 /** Outcome of a send after which money may have moved, but without proof. */
 export type DoubtfulOutcome = Extract<SettleOutcome, { readonly kind: 'nonce_used' | 'unclear' }>;
 
@@ -185,12 +189,10 @@ export function withChainProof(
       const verdict = await awaitVerdict(request, transaction);
       if (verdict === null || verdict === 'pays') return outcome;
       if (verdict === 'absent') {
-        const reason = 'success by a transaction that the node does not have';
-        return { kind: 'unclear', reason, transaction };
+        return toUnclear('success by a transaction that the node does not have', transaction);
       }
       // The ledger gets no transaction, because this one cannot become the proof of the payment.
-      const reason = `success by a transaction that did not pay us (${verdict})`;
-      return { kind: 'unclear', reason, transaction: null };
+      return toUnclear(`success by a transaction that did not pay us (${verdict})`, null);
     },
   };
 }

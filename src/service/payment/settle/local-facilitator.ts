@@ -18,6 +18,7 @@ import {
   FacilitatorUnreachable,
   type OnPaymentEvent,
   type SettleOutcome,
+  toUnclear,
   type VerifyOutcome,
 } from './facilitator.ts';
 import { isNonceUsedReason } from './facilitator-answers.ts';
@@ -69,9 +70,6 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     }
     const checked = await checkPayment(node, account.address, request);
     if (checked.kind === 'unanswered') return { kind: 'not_sent', reason: NO_ANSWER_REASON };
-    if (checked.kind === 'used') {
-      return { kind: 'nonce_used', reason: 'nonce_already_used', transaction: null };
-    }
     if (checked.kind === 'bad') return toUnsentOutcome(checked.reason);
     try {
       const { asset } = payment.requirements;
@@ -86,7 +84,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     kind: 'local',
     location: `local, from ${account.address}`,
     signer: account.address,
-    findSupported: () => openAccount(node, account, network),
+    findSupported: () => findSupportedKinds(node, account, network),
     verify: async (request) => toVerifyOutcome(await checkPayment(node, account.address, request)),
     settle,
     unreadyReason: () => account.unreadyReason(),
@@ -96,8 +94,8 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
   };
 }
 
-/** Returns no kinds of payment if the node is on another chain. Throws `FacilitatorUnreachable` without an answer. */
-async function openAccount(node: NodeRequests, account: SignerAccount, network: EvmNetwork) {
+/** Opens the account; no kinds if the node is on another chain. Throws `FacilitatorUnreachable` without an answer. */
+async function findSupportedKinds(node: NodeRequests, account: SignerAccount, network: EvmNetwork) {
   const failUnreachable = (cause: unknown) => {
     throw new FacilitatorUnreachable(`${NO_ANSWER_REASON}, or not as a node does`, { cause });
   };
@@ -113,8 +111,6 @@ function toVerifyOutcome(checked: CheckOutcome): VerifyOutcome {
       return { kind: 'valid' };
     case 'bad':
       return { kind: 'invalid', reason: checked.reason };
-    case 'used':
-      return { kind: 'invalid', reason: 'nonce_already_used' };
     case 'unanswered':
       return { kind: 'unavailable', reason: NO_ANSWER_REASON };
   }
@@ -147,10 +143,6 @@ async function awaitOutcome(
 function toUnsentOutcome(reason: string): SettleOutcome {
   if (!isNonceUsedReason(reason)) return { kind: 'refused', reason };
   return { kind: 'nonce_used', reason, transaction: null };
-}
-
-function toUnclear(reason: string, transaction: Hex | null): SettleOutcome {
-  return { kind: 'unclear', reason, transaction };
 }
 
 function toQueueKey({ authorization, requirements }: StoredPayment): string {

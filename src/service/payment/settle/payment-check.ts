@@ -21,14 +21,14 @@ export type CheckOutcome =
   /** `data` is the call of the token contract that settles the payment. */
   | { readonly kind: 'good'; readonly data: Hex }
   | { readonly kind: 'bad'; readonly reason: string }
-  /** The authorization was used or cancelled before. */
-  | { readonly kind: 'used' }
   /** The node did not answer, so nothing is known of the payment. */
   | { readonly kind: 'unanswered' };
 
 /** Gas limit of one settlement. */
 export const MAX_GAS = 300_000n;
 const SIMULATION_FAILED = /simulation_failed/;
+/** Reason if the authorization was used or cancelled before, as facilitators word it. */
+const NONCE_USED_REASON = 'nonce_already_used';
 
 /** The outcome is `unanswered` if a request to the node failed, unless the payment is good. Never rejects. */
 export async function checkPayment(
@@ -60,7 +60,7 @@ async function checkWithClient(
   if (!verdict.isValid) {
     const reason = verdict.invalidReason ?? 'invalid';
     const isUsed = SIMULATION_FAILED.test(reason) && (await isNonceUsed(client, payment));
-    return isUsed ? { kind: 'used' } : { kind: 'bad', reason };
+    return { kind: 'bad', reason: isUsed ? NONCE_USED_REASON : reason };
   }
   const data = encodeTransferCall(payment);
   const gas = await client
@@ -75,7 +75,7 @@ async function checkWithClient(
     });
   if (gas === null) {
     const isUsed = await isNonceUsed(client, payment);
-    return isUsed ? { kind: 'used' } : { kind: 'bad', reason: 'transaction_simulation_failed' };
+    return { kind: 'bad', reason: isUsed ? NONCE_USED_REASON : 'transaction_simulation_failed' };
   }
   return gas > MAX_GAS ? { kind: 'bad', reason: 'gas_over_limit' } : { kind: 'good', data };
 }

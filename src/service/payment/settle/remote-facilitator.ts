@@ -103,30 +103,20 @@ function toPostOptions(request: FacilitatorRequest, headers: Readonly<Record<str
 async function verify(ask: Ask, request: FacilitatorRequest): Promise<VerifyOutcome> {
   try {
     const { status, value } = await ask('verify', FACILITATOR_ANSWER_PARSER, request);
-    if (isOk(status) && value.isSuccess !== null) return toVerifyOutcome(value, request);
+    const { isSuccess, reason, payer } = value;
+    if (isOk(status) && isSuccess) {
+      const isForPayer =
+        payer === undefined || isSamePayer(payer, request.payment.authorization.from);
+      if (isForPayer) return { kind: 'valid' };
+      return { kind: 'unavailable', reason: 'the facilitator verified another payer' };
+    }
     // Facilitators also refuse with 400 or 402. With a status of 500 or more the body proves nothing.
-    const isRefusal = status < 500 && value.isSuccess !== null;
-    if (isRefusal && value.reason !== undefined) return { kind: 'invalid', reason: value.reason };
-    return {
-      kind: 'unavailable',
-      reason: describeError(toUnexpectedError('verify', status, value)),
-    };
+    const isRefusal = status < 500 && isSuccess !== null && reason !== undefined;
+    if (isRefusal) return { kind: 'invalid', reason };
+    throw toUnexpectedError('verify', status, value);
   } catch (error) {
     return { kind: 'unavailable', reason: describeError(error) };
   }
-}
-
-function toVerifyOutcome(
-  { isSuccess, reason, payer }: FacilitatorAnswer,
-  { payment }: FacilitatorRequest,
-): VerifyOutcome {
-  if (!isSuccess && reason === undefined) {
-    return { kind: 'unavailable', reason: 'the facilitator refused without a reason' };
-  }
-  if (!isSuccess) return { kind: 'invalid', reason: reason ?? '' };
-  if (payer !== undefined && !isSamePayer(payer, payment.authorization.from))
-    return { kind: 'unavailable', reason: 'the facilitator verified another payer' };
-  return { kind: 'valid' };
 }
 
 async function settle(ask: Ask, request: FacilitatorRequest): Promise<SettleOutcome> {
@@ -136,7 +126,7 @@ async function settle(ask: Ask, request: FacilitatorRequest): Promise<SettleOutc
     // An answer of 2xx must name transaction and network, also if it refuses. Other refusals need not.
     const isComplete = !isOk(status) || (transaction !== undefined && network !== undefined);
     if (status >= 500 || isSuccess === null || !isComplete) {
-      return toOutcomeOfError(toUnexpectedError('settle', status, value));
+      throw toUnexpectedError('settle', status, value);
     }
     return toSettleOutcome({ ...value, isSuccess: isOk(status) && isSuccess }, request.payment);
   } catch (error) {

@@ -8,6 +8,7 @@ import {
   type EngineTable,
   joinId,
   type Operator,
+  pickColumns,
   type RangeOptions,
   toComparisons,
   type Where,
@@ -142,8 +143,7 @@ function toRowId(spec: AnyTableSpec, row: AnyRow): string {
 export function toDocument(spec: AnyTableSpec, row: AnyRow): StoredDocument {
   const id = findIdColumn(spec);
   const columns = Object.keys(spec.columns).filter((column) => column !== id);
-  const stored = Object.fromEntries(columns.map((column) => [column, row[column]]));
-  return { ...stored, _id: toRowId(spec, row) };
+  return { ...pickColumns(row, columns), _id: toRowId(spec, row) };
 }
 
 function toRow(spec: AnyTableSpec, document: StoredDocument): AnyRow {

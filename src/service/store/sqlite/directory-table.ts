@@ -1,11 +1,9 @@
 import type { Connection } from './database.ts';
 
 /** The columns by which lists filter and sort. */
-const COLUMNS = [
-  ...['host', 'category', 'grade', 'score', '"scannedAtMs"', '"firstSeenAtMs"'],
-  ...['"payableUntilMs"', '"payableWeekDays"', '"confirmedAtMs"'],
-];
-const COLUMN_LIST = COLUMNS.join(', ');
+const COLUMN_LIST = `host, category, grade, score, "scannedAtMs", "firstSeenAtMs",
+  "payableUntilMs", "payableWeekDays", "confirmedAtMs"`;
+const COLUMNS = COLUMN_LIST.split(/,\s+/);
 
 /** The hosts that lists show: not opted out, reached by a scan, and not excluded from the census that scanned them. */
 const VIEW = `CREATE VIEW directory_now AS
@@ -129,15 +127,22 @@ const TRIGGERS = CHANGES.map(
 
 /** Lists of older programs read these indexes of `records`. */
 const OLD_INDEXES = [
-  ...['records_by_time', 'records_by_grade', 'records_by_category', 'records_by_first_scan'],
-  ...['records_by_category_and_time', 'records_never_reached'],
+  'records_by_time',
+  'records_by_grade',
+  'records_by_category',
+  'records_by_first_scan',
+  'records_by_category_and_time',
+  'records_never_reached',
 ];
 
 /** An older program made some of these, with other contents. The table comes last, after what depends on it. */
 const OLD_OBJECTS = [
   ...CHANGES.map(({ name }) => `TRIGGER IF EXISTS directory_${name}`),
-  ...['hosts', 'letters', 'weeks'].map((name) => `TABLE IF EXISTS directory_${name}`),
-  ...['VIEW IF EXISTS directory_now', 'TABLE IF EXISTS directory'],
+  'TABLE IF EXISTS directory_hosts',
+  'TABLE IF EXISTS directory_letters',
+  'TABLE IF EXISTS directory_weeks',
+  'VIEW IF EXISTS directory_now',
+  'TABLE IF EXISTS directory',
 ];
 
 /**

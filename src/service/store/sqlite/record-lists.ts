@@ -29,7 +29,7 @@ type Selection = {
 
 export function createSqliteLists(connection: Connection, now: () => number): RecordLists {
   function count(filters: Filters): number {
-    const { sql, values } = countStatement(filters, now());
+    const { sql, values } = toCountStatement(filters, now());
     return Number(connection.value(sql, ...values));
   }
 
@@ -37,8 +37,8 @@ export function createSqliteLists(connection: Connection, now: () => number): Re
   function isSortedFaster(matchCount: number, query: ListQuery): boolean {
     const { sort, grade, category, page, pageSize } = query;
     // The ordered index of a category, or of a grade, is read only within it.
-    const readFilters = { recent: { category }, grade: { grade }, new: {} }[sort];
-    const entriesPerMatch = count(readFilters) / matchCount;
+    const filtersOfIndex = { recent: { category }, grade: { grade }, new: {} }[sort];
+    const entriesPerMatch = count(filtersOfIndex) / matchCount;
     return matchCount * ENTRIES_PER_SORTED_MATCH < (page + 1) * pageSize * entriesPerMatch;
   }
 
@@ -47,8 +47,8 @@ export function createSqliteLists(connection: Connection, now: () => number): Re
       const { page, pageSize } = query;
       const matchCount = count(query);
       if (page * pageSize >= matchCount) return { count: matchCount, hosts: [] };
-      const bindPage = isSortedFaster(matchCount, query) ? sortedStatement : orderedStatement;
-      const { sql, values } = bindPage(query, now());
+      const toPage = isSortedFaster(matchCount, query) ? toSortedStatement : toOrderedStatement;
+      const { sql, values } = toPage(query, now());
       const hosts = connection.values(sql, ...values, pageSize, page * pageSize).map(String);
       return { count: matchCount, hosts };
     },
@@ -58,14 +58,14 @@ export function createSqliteLists(connection: Connection, now: () => number): Re
     },
 
     async findNewestHosts(limit) {
-      const { sql } = orderedStatement({ sort: 'recent', q: '' }, now());
+      const { sql } = toOrderedStatement({ sort: 'recent', q: '' }, now());
       return connection.values(sql, limit, 0).map(String);
     },
   };
 }
 
 /** Adds up stored numbers of hosts if there are any for these filters. Otherwise counts the matches. */
-export function countStatement(filters: Filters, nowMs: number): BoundSql {
+export function toCountStatement(filters: Filters, nowMs: number): BoundSql {
   const { q = '', sinceMs, verified, payable } = filters;
   const conditions = listConditions(filters, nowMs);
   // Without conditions SQLite counts the entries of the smallest index, and reads no entry.
@@ -80,7 +80,7 @@ export function countStatement(filters: Filters, nowMs: number): BoundSql {
 }
 
 /** Reads hosts from the index that has the order of the list. The last two parameters are the limit and the offset. */
-export function orderedStatement(
+export function toOrderedStatement(
   query: Filters & Pick<ListQuery, 'sort'>,
   nowMs: number,
 ): BoundSql {
@@ -94,7 +94,10 @@ export function orderedStatement(
 }
 
 /** Reads all matches and sorts them. The last two parameters are the limit and the offset. */
-export function sortedStatement(query: Filters & Pick<ListQuery, 'sort'>, nowMs: number): BoundSql {
+export function toSortedStatement(
+  query: Filters & Pick<ListQuery, 'sort'>,
+  nowMs: number,
+): BoundSql {
   const selection = selectMatches(query, nowMs);
   const order = `ORDER BY ${ORDERS[query.sort].columns} ${LIMIT} OFFSET ?`;
   const isSearch = selection.from === SUFFIXES;
