@@ -47,7 +47,7 @@ export type RequestContext = {
   readonly deadline: Deadline;
   readonly userAgent: string;
   readonly answers: AnswerReader;
-  /** Called before a request. Returns the reason not to send it, or null. If given, `ask` does not repeat a request. */
+  /** Returns the reason not to send a request, or null. A caller that gives it paces requests, so `ask` repeats none. */
   readonly findReasonNotToAsk?: (() => string | null) | undefined;
 };
 
@@ -117,7 +117,7 @@ export async function askOk<Value, Detail extends Serialized = null>(
   return { ok: true, value };
 }
 
-/** Calls a method of a chain's node by JSON-RPC. Of receipts, all logs are kept. */
+/** Calls a method of a chain's node by JSON-RPC. The answer keeps all logs of a receipt. */
 export function askNode(rpcUrl: string, method: string, params: unknown, context: RequestContext) {
   return ask(rpcUrl, {
     ...context,

@@ -154,7 +154,7 @@ export function toApiBase(base: string): string {
   return new URL(base).pathname === '/' ? new URL(API_PATH, base).href : base;
 }
 
-/** A lookup by recipient, of an origin without one. */
+/** The Bazaar's answer about an origin that names no recipient. */
 export const NO_RECIPIENT = {
   state: 'failed',
   source: 'Bazaar',

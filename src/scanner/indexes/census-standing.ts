@@ -41,9 +41,9 @@ export function createCensusStanding(
 ): Standing & Required<Pick<Standing, 'listings'>> {
   const { sources, snapshots, findBazaarRows, isBusy } = options;
   const now = () => snapshots.now();
-  const otherSources = { ...sources, bazaarUrl: null, rpcUrl: null, solanaRpcUrl: null };
+  const askedSources = { ...sources, bazaarUrl: null, rpcUrl: null, solanaRpcUrl: null };
   let lastRequestMs = Number.NEGATIVE_INFINITY;
-  /** A null counts as a sent request. */
+  /** If it returns null, it counts the request as sent. */
   const findReasonNotToAsk = () => {
     if (isBusy()) return 'paid scans come first';
     const sinceMs = now() - lastRequestMs;
@@ -52,7 +52,7 @@ export function createCensusStanding(
     lastRequestMs = now();
     return null;
   };
-  const standing = createStanding(otherSources, snapshots, LOOKUP_TIMEOUT_MS, findReasonNotToAsk);
+  const standing = createStanding(askedSources, snapshots, LOOKUP_TIMEOUT_MS, findReasonNotToAsk);
 
   async function readImport<T>(
     origin: Origin,

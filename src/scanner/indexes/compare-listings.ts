@@ -16,8 +16,10 @@ import type {
 import type { JsonValue } from '../parse/json/json.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
+import { parseAmount } from '../parse/x402/amount.ts';
 import type { Challenge, ChallengedResource, Offer } from '../parse/x402/challenge.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
+import { toCaip2 } from '../parse/x402/networks.ts';
 import { digestDeclaration, findDeclaredInput, isSameOrigin } from './listed-terms.ts';
 import { findLapseReasons, findReasons, type PaidResource } from './listing-reasons.ts';
 
@@ -112,11 +114,11 @@ function toRow(
 ): ComparedRow {
   const { resource, method, challenged } = paid;
   const key = { index: entries.index, resource: shorten(resource.url), method };
-  const noData = { listedAs: null, differences: [], reasons: [] };
-  if (entries.resources === null) return { row: { ...key, ...noData, state: 'unknown' } };
+  const emptyRow = { ...key, listedAs: null, differences: [], reasons: [] };
+  if (entries.resources === null) return { row: { ...emptyRow, state: 'unknown' } };
   const entry = findEntry(entries.resources, observed.origin, paid);
   if (entry !== null) {
-    const differences = challenged === null ? [] : findDifferences(challenged, method, entry, kit);
+    const differences = challenged === null ? [] : findDifferences(challenged, method, entry);
     const state = differences.length > 0 ? 'differs' : 'listed';
     const listedAs = entry.resource === resource.url ? null : shorten(entry.resource);
     const { lastSettledAt } = entry;
@@ -126,13 +128,13 @@ function toRow(
   }
   const otherUrl = entries.elsewhere.find((url) => isSamePath(url, resource));
   if (otherUrl !== undefined)
-    return { row: { ...key, ...noData, state: 'listed_elsewhere', listedAs: shorten(otherUrl) } };
-  if (!entries.isComplete) return { row: { ...key, ...noData, state: 'unknown' } };
+    return { row: { ...emptyRow, state: 'listed_elsewhere', listedAs: shorten(otherUrl) } };
+  if (!entries.isComplete) return { row: { ...emptyRow, state: 'unknown' } };
   const hasNoEntry = entries.index === 'bazaar' && entries.resources.length === 0;
   const context = { ...observed, hasNoEntry };
   const { reasons, declaration } = findReasons(entries.index, paid, context, kit);
   return {
-    row: { ...key, ...noData, state: 'not_listed', reasons },
+    row: { ...emptyRow, state: 'not_listed', reasons },
     ...(declaration === undefined ? {} : { declaration }),
   };
 }
@@ -166,7 +168,6 @@ function findDifferences(
   { reading: { challenge } }: ChallengedResource,
   method: string,
   entry: ListedResource,
-  kit: Kit,
 ): readonly IndexedDifference[] {
   const { terms } = entry;
   const differences = new Map<IndexedField, IndexedDifference>();
@@ -175,7 +176,7 @@ function findDifferences(
     if (live === null || indexed === null || differences.has(field)) return;
     differences.set(field, { field, live: shorten(live), indexed: shorten(indexed) });
   };
-  for (const [field, live, indexed] of findOfferDifferences(challenge, terms, kit)) {
+  for (const [field, live, indexed] of findOfferDifferences(challenge, terms)) {
     add(field, live, indexed);
   }
   const description = challenge.description?.trim() ?? null;
@@ -204,50 +205,45 @@ type FieldPair = readonly [field: IndexedField, live: string | null, indexed: st
 function findOfferDifferences(
   challenge: Challenge,
   { offers: listed }: ListedTerms,
-  kit: Kit,
 ): readonly FieldPair[] {
   const live = challenge.offers.map(toListedOffer);
   const isSame = (liveOffer: ListedOffer, listedOffer: ListedOffer) =>
-    findDifferingPairs(liveOffer, listedOffer, kit).length === 0;
+    findDifferingPairs(liveOffer, listedOffer).length === 0;
   const unmatched = listed.filter((offer) => !live.some((liveOffer) => isSame(liveOffer, offer)));
   const unlisted = live.filter(
     (offer) => !listed.some((listedOffer) => isSame(offer, listedOffer)),
   );
   const candidates = unlisted.length > 0 ? unlisted : live;
   return unmatched.flatMap((offer) => {
-    const pairLists = candidates.map((candidate) => findDifferingPairs(candidate, offer, kit));
+    const pairLists = candidates.map((candidate) => findDifferingPairs(candidate, offer));
     return pairLists.toSorted((a, b) => a.length - b.length)[0] ?? [];
   });
 }
 
 function toListedOffer({ amount, payTo, network, asset, scheme }: Offer): ListedOffer {
-  const text = (value: JsonValue | undefined) => (typeof value === 'string' ? value : null);
-  const price = typeof amount === 'number' ? String(amount) : text(amount);
+  const toText = (value: JsonValue | undefined) => (typeof value === 'string' ? value : null);
   return {
-    price,
-    payTo: text(payTo),
-    network: text(network),
-    asset: text(asset),
-    scheme: text(scheme),
+    price: typeof amount === 'number' ? String(amount) : toText(amount),
+    payTo: toText(payTo),
+    network: toText(network),
+    asset: toText(asset),
+    scheme: toText(scheme),
   };
 }
 
+const COMPARISONS: readonly (readonly [keyof ListedOffer, (a: string, b: string) => boolean])[] = [
+  ['price', (a, b) => (parseAmount(a) ?? a) === (parseAmount(b) ?? b)],
+  ['payTo', isSameAddress],
+  ['network', (a, b) => toCaip2(a) === toCaip2(b)],
+  ['asset', isSameAddress],
+  ['scheme', (a, b) => a === b],
+];
+
 /** Lists the fields that differ. A field that one side lacks is not compared. */
-function findDifferingPairs(
-  live: ListedOffer,
-  listed: ListedOffer,
-  kit: Kit,
-): readonly FieldPair[] {
-  const isSame: Readonly<Record<keyof ListedOffer, (a: string, b: string) => boolean>> = {
-    price: (a, b) => (kit.amount(a) ?? a) === (kit.amount(b) ?? b),
-    payTo: isSameAddress,
-    network: (a, b) => kit.caip2(a) === kit.caip2(b),
-    asset: isSameAddress,
-    scheme: (a, b) => a === b,
-  };
-  return (['price', 'payTo', 'network', 'asset', 'scheme'] as const).flatMap((field) => {
+function findDifferingPairs(live: ListedOffer, listed: ListedOffer): readonly FieldPair[] {
+  return COMPARISONS.flatMap(([field, areEqual]) => {
     const [a, b] = [live[field], listed[field]];
-    return a === null || b === null || isSame[field](a, b) ? [] : [[field, a, b] as const];
+    return a === null || b === null || areEqual(a, b) ? [] : [[field, a, b] as const];
   });
 }
 

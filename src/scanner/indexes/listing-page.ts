@@ -63,10 +63,10 @@ export function readListingPage(answer: string, detail: PageRequest): ListingPag
   const policy = { allowedPorts, allowHosts: new Set(detail.allowHosts) };
   const isBazaar = source === 'bazaar';
   const value = isBazaar ? tryParseJson(answer) : readTrpc(answer).data;
-  const values = getMember(value, ['items']) ?? getMember(value, ['resources']);
+  const list = getMember(value, ['items']) ?? getMember(value, ['resources']);
   const total = getMember(value, isBazaar ? ['pagination', 'total'] : ['total_count']);
-  if (!Array.isArray(values)) return null;
-  const rows: readonly JsonValue[] = values.slice(0, limit);
+  if (!Array.isArray(list)) return null;
+  const rows: readonly JsonValue[] = list.slice(0, limit);
   // Sellers write the rows, so a row of unknown shape is left out. If all rows are unknown, the index has changed.
   const items = rows
     .filter((row) => isRawItem(row))

@@ -49,6 +49,7 @@ export function createResponseCache(snapshots: SnapshotCache) {
     const fresh = await askUnlessPaused(question);
     if (fresh.ok) {
       const answer = { takenAtMs: snapshots.now(), data: fresh.value };
+      // Without the snapshot, the next lookup asks again.
       await snapshots.put({ source, key, ...answer }).catch(() => undefined);
       return toLookup(source, answer, 0);
     }

@@ -70,7 +70,7 @@ async function readNewestFirst(
   const settlements: SettlementOnChain[] = [];
   let [toBlock, blocksPerCall] = [latest.number, BLOCKS_PER_CALL];
   /** Timestamp of the oldest block that was read. */
-  let oldest = latest.timestamp;
+  let oldestSec = latest.timestamp;
   for (let call = 0; call < MAX_CALLS; call += 1) {
     const isNewestRange = toBlock === latest.number;
     const fromBlock = toBlock >= blocksPerCall ? toBlock - blocksPerCall + 1n : 0n;
@@ -87,12 +87,13 @@ async function readNewestFirst(
     }
     settlements.push(...chunk.settlements);
     if (!chunk.isComplete) break;
-    oldest = chunk.firstTimestamp;
-    if (fromBlock === 0n || oldest <= windowStart) return { settlements, windowDays: WINDOW_DAYS };
+    oldestSec = chunk.firstTimestamp;
+    if (fromBlock === 0n || oldestSec <= windowStart)
+      return { settlements, windowDays: WINDOW_DAYS };
     if (isEnough(settlements) || isTimeShort(deadline)) break;
     toBlock = fromBlock - 1n;
   }
-  return { settlements, windowDays: countDays(oldest, latest.timestamp) };
+  return { settlements, windowDays: countDays(oldestSec, latest.timestamp) };
 }
 
 /** Reserves a third of the time for one more call: the newest settlement's timestamp. */
@@ -122,8 +123,8 @@ async function readBlockTime(client: PublicClient, blockNumber: bigint): Promise
 }
 
 /** Rounds down to a tenth: 29.97 days are not a full window. */
-function countDays(from: bigint, to: bigint): number {
-  return Math.min(WINDOW_DAYS, Math.floor((10 * Number(to - from)) / DAY_SEC) / 10);
+function countDays(fromSec: bigint, toSec: bigint): number {
+  return Math.min(WINDOW_DAYS, Math.floor((10 * Number(toSec - fromSec)) / DAY_SEC) / 10);
 }
 
 function toChainFailure(error: unknown, name: string): SourceAnswer<never> {

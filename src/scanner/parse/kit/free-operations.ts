@@ -78,7 +78,7 @@ export function sortUnpricedOperations(
 }
 
 function readAccess(
-  { security, pricedAtNothing }: Operation,
+  { security, costsNothing }: Operation,
   paymentSchemes: ReadonlySet<string>,
   definedSchemes: ReadonlySet<string>,
 ): 'free' | 'login' | 'unsaid' {
@@ -87,7 +87,7 @@ function readAccess(
   if (isOpen) return 'free';
   const isLogin = (name: string) => !paymentSchemes.has(name) && definedSchemes.has(name);
   if (requirements.some((names) => names.every(isLogin))) return 'login';
-  return pricedAtNothing ? 'free' : 'unsaid';
+  return costsNothing ? 'free' : 'unsaid';
 }
 
 /** Paths and queries that answered 2xx to GET, that no document sells, and that carry no trace of a challenge. */
@@ -140,8 +140,9 @@ function findFirstGet({ probes, tool }: ResourceObservation): readonly HttpObser
 }
 
 function hasChallengeTrace(answer: HttpData, { challenge }: UnpricedReaders): boolean {
-  const { header, challenge: found } = challenge(answer);
-  if (header.state !== 'absent' || found !== null || findMisplacement(answer) !== null) return true;
+  const reading = challenge(answer);
+  if (reading.header.state !== 'absent' || reading.challenge !== null) return true;
+  if (findMisplacement(answer) !== null) return true;
   // A challenge of another protocol is a trace too, although its status is not 402.
   if (findOtherChallenges({ ...answer, status: 402 }).length > 0) return true;
   return CHALLENGE_MEMBER.test(answer.body);

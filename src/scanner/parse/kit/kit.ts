@@ -260,8 +260,8 @@ export function createKit() {
     /** Counts these resources: "1 of 3 not known: 429"; null if there are none. */
     describeNotKnown: ({ probed }: ResourceSet) => formatNotKnown(probed),
     /**
-     * Returns why a resource that takes the method may exist unseen: it is not known, or nothing was judged because a
-     * document was not read; null if every such resource was seen.
+     * Returns why we may have missed a resource that takes the method: its answer is not known, or nothing was sold and
+     * a document was not read; null if we saw every such resource.
      */
     describeUnseen: (resources: ResourceSet, method: 'GET' | 'POST') =>
       findUnseen(resources, method, challenge),

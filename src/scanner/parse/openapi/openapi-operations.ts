@@ -46,7 +46,7 @@ export type Operation = Protocols & {
   /** True if the operation declares a 402 response or x-payment-info, without a price of nothing. */
   readonly paid: boolean;
   /** True if x-payment-info says that a call costs nothing. */
-  readonly pricedAtNothing: boolean;
+  readonly costsNothing: boolean;
   /** True if a 402 response asks for a sign-in: x-payment-info is missing, and security names only login schemes. */
   readonly signIn: boolean;
   /** Origin of the first public server, if no server is on the document's origin; null otherwise. */
@@ -156,7 +156,7 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
     priceSign,
     free: priceSign === 'zero' || isOpen,
     paid: priceSign !== 'zero' && (declares402 || (info !== undefined && info !== false)),
-    pricedAtNothing: info === false || priceSign === 'zero',
+    costsNothing: info === false || priceSign === 'zero',
     signIn: declares402 && info === undefined && context.isLogin(security),
     elsewhere,
     localServer,

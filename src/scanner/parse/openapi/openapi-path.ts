@@ -14,8 +14,6 @@ import type { RefResolver } from '../json/json-pointer.ts';
 const MAX_VALUE_CHARS = 200;
 const MAX_ADDRESS_CHARS = 2_048;
 const COMPOSITIONS = ['allOf', 'anyOf', 'oneOf'];
-const ROUTER_PARAMETER =
-  /\/(?::(\w+)|(?:\[|%5B)(\w+)(?:\]|%5D)|(?:<|%3C)(?:\w+(?::|%3A))?(\w+)(?:>|%3E))(?=[/?]|$)/gi;
 const MAX_CANDIDATES = 5;
 const MAX_PARAMETERS = 20;
 const MADE_UP_TEXT = 'example';
@@ -132,6 +130,9 @@ function makeUpValue(schema: JsonObject): string {
   if (type === 'boolean') return 'true';
   return schema['format'] === 'uuid' ? MADE_UP_UUID : MADE_UP_TEXT;
 }
+
+const ROUTER_PARAMETER =
+  /\/(?::(\w+)|(?:\[|%5B)(\w+)(?:\]|%5D)|(?:<|%3C)(?:\w+(?::|%3A))?(\w+)(?:>|%3E))(?=[/?]|$)/gi;
 
 /** Writes ":id", "[id]" and "<int:id>", the notations of routers, as "{id}". */
 export function toBraces(template: string): string {

@@ -88,12 +88,12 @@ export function readProtocols(info: JsonValue | undefined): Protocols {
 
 function readStructuredPrice(price: JsonObject, pointer: string): PriceDeclaration | null {
   const currency = jsonText(price['currency']) ?? 'USD';
-  const amount = toWrittenText(price['amount']);
   if (price['mode'] === 'dynamic') {
     const [min, max] = [toWrittenText(price['min']), toWrittenText(price['max'])];
     return { kind: 'dynamic', min, max, currency, pointer };
   }
   if (price['mode'] === 'fixed') {
+    const amount = toWrittenText(price['amount']);
     if (amount === null) return null;
     const units = readFixedUnits(price);
     return { kind: 'fixed', amount, currency, pointer, ...(units === null ? {} : { units }) };
@@ -114,9 +114,9 @@ function toLegacyPrice(price: JsonObject, pointer: string): PriceDeclaration | n
   const stated = readStatedPrice(price);
   if (stated !== null) {
     const { dollars, units } = stated;
-    const writtenAmount =
-      units?.mayBeDollars === false ? null : parseWrittenAmount(price['amount']);
-    const amount = writtenAmount ?? dollars;
+    const isInUnits = units?.mayBeDollars === false;
+    // Evidence quotes an amount in dollars as the document writes it.
+    const amount = isInUnits ? dollars : (parseWrittenAmount(price['amount']) ?? dollars);
     return { kind: 'legacy', amount, pointer, ...(units === null ? {} : { units }) };
   }
   // A text that is not an amount, or an amount in another currency.
@@ -153,8 +153,9 @@ function readMppAmount(offer: JsonObject): string | null {
 function readFlatMember(info: JsonObject, infoPointer: string): PriceDeclaration | null {
   for (const { name, value, price } of listFlatPrices(info)) {
     const pointer = `${infoPointer}/${name}`;
-    const isInUsdc = price.currency === 'USDC';
-    const declared = isInUsdc ? toLegacyPrice(price, pointer) : toFlatPrice(value, pointer);
+    // A whole amount of USDC may be in base units. Dollars have none.
+    const mayBeUnits = price.currency === 'USDC';
+    const declared = mayBeUnits ? toLegacyPrice(price, pointer) : toFlatPrice(value, pointer);
     if (declared !== null) return declared;
   }
   return null;

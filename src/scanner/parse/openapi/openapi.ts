@@ -122,7 +122,7 @@ function isX402Scheme({ name, type, scheme }: SecurityScheme): boolean {
   return X402.test(name) && type !== 'apiKey' && type !== '';
 }
 
-/** Any other key is a login: an account with credits answers 402 too, and no client can pay that. */
+/** Every other apiKey scheme is a login, such as an account with credits. No x402 client can pay its 402. */
 function isPaymentApiKey({ name, type, parameter }: SecurityScheme): boolean {
   if (type !== 'apiKey') return false;
   return X402.test(name) || PAYMENT_HEADERS.has(parameter.toLowerCase());

@@ -65,12 +65,12 @@ export function convertYaml(text: string): YamlReading {
 
 /** Throws OverLimit before the parse, which takes much longer. A map has as many keys as values. */
 function refuseManyTokens(text: string): void {
-  let [scalars, indicators, depth] = [0, 0, 0];
+  let [scalarCount, indicatorCount, depth] = [0, 0, 0];
   let isTextOfScalar = false;
   for (const token of new Lexer().lex(text)) {
     // The token behind a mark is the text of the scalar, which may look like any other token.
     if (isTextOfScalar || token === SCALAR_MARK) {
-      if (!isTextOfScalar) scalars += 1;
+      if (!isTextOfScalar) scalarCount += 1;
       isTextOfScalar = !isTextOfScalar;
       continue;
     }
@@ -78,8 +78,9 @@ function refuseManyTokens(text: string): void {
     if ('[{'.includes(first)) depth += 1;
     if (']}'.includes(first)) depth -= 1;
     if (depth > MAX_JSON_DEPTH) throw new OverLimit(DEPTH_FAULT);
-    if (INDICATORS.includes(first)) indicators += 1;
-    if (Math.max(scalars, indicators) > 2 * MAX_YAML_VALUES) throw new OverLimit(VALUES_FAULT);
+    if (INDICATORS.includes(first)) indicatorCount += 1;
+    const itemCount = Math.max(scalarCount, indicatorCount);
+    if (itemCount > 2 * MAX_YAML_VALUES) throw new OverLimit(VALUES_FAULT);
   }
 }
 
@@ -90,11 +91,11 @@ const SCALAR_SIZE: Size = { values: 1, depth: 0 };
 function refuseLargeDocument(document: Document.Parsed, text: string): void {
   const sizes = new Map<Node, Size>();
   const anchors = new Map<string, Node>();
-  let aliases = 0;
+  let aliasCount = 0;
   const measureNode = (node: Node | null): Size => {
     if (isAlias(node)) {
-      aliases += 1;
-      if (aliases > MAX_YAML_ALIASES) throw new OverLimit(`over ${MAX_YAML_ALIASES} aliases`);
+      aliasCount += 1;
+      if (aliasCount > MAX_YAML_ALIASES) throw new OverLimit(`over ${MAX_YAML_ALIASES} aliases`);
       const target = anchors.get(node.source);
       // An anchor without a size is around the alias, so its value has no end.
       const size = target === undefined ? undefined : sizes.get(target);
@@ -126,15 +127,16 @@ function refuseLargeDocument(document: Document.Parsed, text: string): void {
 function refuseDuplicates(items: readonly unknown[], text: string): void {
   const keys = new Set<string>();
   for (const item of items) {
+    // A list has no pairs, and no names.
     if (!isPair(item)) return;
     // The package types keys as unknown, but parses only nodes.
     const [offset] = (item.key as Node | null)?.range ?? [0];
-    const refuse = (fault: string) =>
+    const toError = (fault: string) =>
       new NotJson(`${fault}, at line ${toLine(text, offset)}`, offset);
-    if (isCollection(item.key)) throw refuse('YAML with a map or list as a name');
+    if (isCollection(item.key)) throw toError('YAML with a map or list as a name');
     const key = String(item.key);
     if (keys.has(key) && key !== MERGE_KEY) {
-      throw refuse(`YAML with two members ${quoteText(key, MAX_KEY_CHARS)} in one map`);
+      throw toError(`YAML with two members ${quoteText(key, MAX_KEY_CHARS)} in one map`);
     }
     keys.add(key);
   }

@@ -1,6 +1,6 @@
 /**
- * Reads the prices of documents, and their signs. A document may leave open if an amount is in dollars or in base units. Prices stay
- * decimal texts and bigint, because floating point would round money.
+ * Reads the prices of documents, and their signs. A document may leave open if an amount is in dollars or in base
+ * units. Prices stay decimal texts and bigint, because floating point would round money.
  */
 import {
   isJsonList,
@@ -29,8 +29,13 @@ export type StatedPrice = {
 
 /** Members that hold a price in dollars, each with the currency that its name says. */
 const FLAT_PRICE_MEMBERS = {
-  ...{ price: 'USD', price_usd: 'USD', priceUsd: 'USD', priceUSD: 'USD' },
-  ...{ price_usdc: 'USDC', priceUsdc: 'USDC', priceUSDC: 'USDC' },
+  price: 'USD',
+  price_usd: 'USD',
+  priceUsd: 'USD',
+  priceUSD: 'USD',
+  price_usdc: 'USDC',
+  priceUsdc: 'USDC',
+  priceUSDC: 'USDC',
 };
 /** Members whose names say that they are in base units. */
 const UNIT_MEMBERS = [
@@ -119,8 +124,8 @@ export function toBaseUnits(decimal: string, decimals: number): bigint | null {
 }
 
 /**
- * Parses a dollar amount to a plain decimal: "$0.010", "0.01 USDC", "$0.01 per call" and 0.01 give "0.01"; null for other values
- * (other currencies, ranges, negative numbers).
+ * Parses a dollar amount to a plain decimal: "$0.010", "0.01 USDC", "$0.01 per call" and 0.01 give "0.01". Returns null
+ * for other values (other currencies, ranges, negative numbers).
  */
 export function toDollars(value: JsonValue | undefined): string | null {
   const amount = parseWrittenAmount(value);
@@ -172,7 +177,7 @@ const MAX_MEMBERS = 50;
 
 /** Reads the members of a manifest's entry, or of x-payment-info. Members that say "free" count only without a price. */
 export function findPriceSign(details: JsonObject): PriceSign {
-  return readMembers(details, false, 0) ?? (isCalledFree(details) ? 'zero' : null);
+  return readMembersSign(details, false, 0) ?? (isCalledFree(details) ? 'zero' : null);
 }
 
 function isCalledFree(details: JsonObject): boolean {
@@ -186,7 +191,7 @@ function isCalledFree(details: JsonObject): boolean {
 }
 
 /** `isPrice` is true in the value of a price member, where "value" or "max" is an amount too. */
-function readMembers(value: JsonObject, isPrice: boolean, depth: number): PriceSign {
+function readMembersSign(value: JsonObject, isPrice: boolean, depth: number): PriceSign {
   if (isPrice && value['mode'] === 'free') return 'zero';
   let sign: PriceSign = null;
   let count = 0;
@@ -196,27 +201,29 @@ function readMembers(value: JsonObject, isPrice: boolean, depth: number): PriceS
     const isContainer = PRICE_CONTAINER.test(name);
     const isAmount = PRICE_MEMBER.test(name) || (isPrice && AMOUNT_MEMBER.test(name));
     if (!isAmount && !isContainer) continue;
-    const inner = readValue(value[name], isAmount, depth + 1);
-    if (inner === 'positive') return 'positive';
-    sign ??= inner;
+    const memberSign = readValueSign(value[name], isAmount, depth + 1);
+    if (memberSign === 'positive') return 'positive';
+    sign ??= memberSign;
   }
   return sign;
 }
 
-function readValue(value: JsonValue | undefined, isPrice: boolean, depth: number): PriceSign {
+function readValueSign(value: JsonValue | undefined, isPrice: boolean, depth: number): PriceSign {
   if (depth > MAX_DEPTH) return null;
   if (isJsonList(value)) {
-    const signs = value.slice(0, MAX_MEMBERS).map((item) => readValue(item, isPrice, depth + 1));
+    const signs = value
+      .slice(0, MAX_MEMBERS)
+      .map((item) => readValueSign(item, isPrice, depth + 1));
     return signs.find((sign) => sign === 'positive') ?? signs.find((sign) => sign !== null) ?? null;
   }
-  if (isJsonObject(value)) return readMembers(value, isPrice, depth);
+  if (isJsonObject(value)) return readMembersSign(value, isPrice, depth);
   if (!isPrice) return null;
   if (typeof value === 'number') return value === 0 ? 'zero' : 'positive';
   if (typeof value !== 'string' || value.trim() === '') return null;
-  return NOTHING.test(value.trim().slice(0, 100)) ? 'zero' : 'positive';
+  return NOTHING.test(value.trim().slice(0, MAX_CHARS)) ? 'zero' : 'positive';
 }
 
 /** Reads x-payment-info, which is a price itself if it is a number or a text. */
 export function findPaymentInfoSign(value: JsonValue | undefined): PriceSign {
-  return isJsonObject(value) ? findPriceSign(value) : readValue(value, true, 0);
+  return isJsonObject(value) ? findPriceSign(value) : readValueSign(value, true, 0);
 }
