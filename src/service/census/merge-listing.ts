@@ -21,8 +21,7 @@ import {
   listChallengedResources,
   MAX_ASKED_RESOURCES,
   MAX_KEPT_RESOURCES,
-  noteAnswers,
-  noteChallenges,
+  noteFindings,
   type PostMode,
   rankResources,
   toKey,
@@ -205,7 +204,7 @@ export function addFindings(
     .filter((resource) => listing.resources.length === 0 || isSold(resource, sold))
     .filter((resource) => !listed.some((other) => isSameResource(resource, other)))
     .map((resource): KnownResource => ({ ...resource, sources: ['scan'] }));
-  const noted = noteAnswers(noteChallenges([...listed, ...added], challenged), signs, day);
+  const noted = noteFindings([...listed, ...added], { challenged, signs, day });
   const { resources } = listing;
   return cutListing({ ...listing, sold, ...chooseResources({ resources, sold }, noted, post) });
 }

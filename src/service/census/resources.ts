@@ -106,35 +106,31 @@ function matchesTemplate(path: string, template: string): boolean {
   );
 }
 
-/** Notes the answers of a look. A resource that has answered a challenge once is not gone after a 404. */
-export function noteAnswers(
+/**
+ * Notes which resources a scan saw challenged, and what resources answered in a look. A resource that has answered a
+ * challenge once is not gone after a 404.
+ */
+export function noteFindings(
   resources: readonly KnownResource[],
-  signs: readonly ListedSign[],
-  day: number,
+  { challenged, signs, day }: ResourceFindings,
 ): readonly KnownResource[] {
   return resources.map((resource) => {
-    const sign = signs.find(
-      (each) => each.resource !== undefined && isSameResource(each.resource, resource),
-    );
-    if (sign === undefined) return resource;
+    const sign = signs.find((each) => each.resource && isSameResource(each.resource, resource));
+    const wasChallenged = challenged.some((other) => isSameResource(other, resource));
     const { goneDay: _, ...rest } = resource;
-    if (sign.payableBy !== null) return { ...rest, isChallenged: true };
+    if (wasChallenged || sign?.payableBy) return { ...rest, isChallenged: true };
+    if (sign === undefined) return resource;
     const isGone = sign.status !== null && isGoneStatus(sign.status) && !resource.isChallenged;
     return isGone ? { ...rest, goneDay: day } : rest;
   });
 }
 
-/** Notes the resources whose challenges a scan read. */
-export function noteChallenges(
-  resources: readonly KnownResource[],
-  challenged: readonly CensusResource[],
-): readonly KnownResource[] {
-  return resources.map((resource) => {
-    if (!challenged.some((other) => isSameResource(resource, other))) return resource;
-    const { goneDay: _, ...rest } = resource;
-    return { ...rest, isChallenged: true };
-  });
-}
+type ResourceFindings = {
+  readonly challenged: readonly CensusResource[];
+  readonly signs: readonly ListedSign[];
+  /** The UTC day of the findings. */
+  readonly day: number;
+};
 
 function isGoneStatus(status: number): boolean {
   return NOT_SOLD_STATUSES.has(status) || status >= 500;

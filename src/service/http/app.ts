@@ -69,11 +69,11 @@ const BODY_LIMIT_BYTES = 4 * 1_024;
 /** A payment header may have 8 KiB, and a client may send two of them. */
 const MAX_HEADER_BYTES = 32 * 1_024;
 
-/** Builds the app without listening. `app.close()` does not close the parts in `service`; the caller must. */
-export async function buildApp(config: Config, service: AppOptions): Promise<FastifyInstance> {
-  const limits = { ...SERVER_LIMITS, ...service.limits };
+/** Builds the app without listening. `app.close()` does not close the `parts`; the caller must. */
+export async function buildApp(config: Config, parts: AppOptions): Promise<FastifyInstance> {
+  const limits = { ...SERVER_LIMITS, ...parts.limits };
   const app = Fastify({
-    loggerInstance: service.log,
+    loggerInstance: parts.log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: BODY_LIMIT_BYTES,
     requestTimeout: limits.requestTimeoutMs,
@@ -109,9 +109,8 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   // `plugins/request-guard.ts` adds the only parser, for JSON.
   app.removeAllContentTypeParsers();
 
-  await registerPlugins(app, config, service);
-  const { store, scanCoordinator, catalog, checks, payments } = service;
-  const { askSeller, askHost, turns, wait, signingKey } = service;
+  await registerPlugins(app, config, parts);
+  const { store, payments, askSeller, askHost, turns, wait } = parts;
   const { originPolicy: policy, siteUrl, timeScale, isRateLimited } = config;
   const preflight = createPreflightRunner({ store, policy, askSeller, askHost, turns });
   const stopping = new AbortController();
@@ -122,13 +121,12 @@ export async function buildApp(config: Config, service: AppOptions): Promise<Fas
   const { signal } = stopping;
   const readToken = createTokenReader({ store, turns, stopping: signal, wait });
   const verification = createVerification({ store, readToken });
-  const shared = { config, store, scanCoordinator, catalog, checks };
   const timing = toWatchTiming(timeScale);
   const ownerWatches = createOwnerWatches({ store, policy, siteUrl, isRateLimited, timing });
-  const context = { ...shared, verification, ownerWatches, preflight, signingKey };
+  const context = { ...parts, config, verification, ownerWatches, preflight };
   await registerRoutes(app, context);
   await app.register(paidRoutes, payments);
-  await registerMcp(app, context, service);
+  await registerMcp(app, context, parts);
   await app.ready();
   return app;
 }

@@ -49,12 +49,9 @@ export function createAskResources(engine: PreflightEngine): AskResources {
       if (observation?.ok && observation.data.status === TOO_MANY_REQUESTS) break;
       answers.push({ ...resource, ...toResourceVerdict(preflight) });
     }
-    return [...answers, ...toUnknown(resources.slice(answers.length))];
+    const notAsked = resources.slice(answers.length);
+    return [...answers, ...notAsked.map((resource) => ({ ...resource, kind: 'unknown' as const }))];
   };
-}
-
-function toUnknown(resources: readonly WatchedResource[]): readonly ResourceAnswer[] {
-  return resources.map((resource) => ({ ...resource, kind: 'unknown' }));
 }
 
 /** Sends one request, and judges the answer as a preflight does. `observation` is null if no request was sent. */

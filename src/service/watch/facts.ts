@@ -65,7 +65,8 @@ export function readScan(scan: FinishedScan): LookResult | null {
   const { report, reached, rateLimited } = scan;
   const atMs = Date.parse(report.scannedAt);
   if (rateLimited || report.results.some(({ outcome }) => outcome === 'fault')) return null;
-  const resources = toWatchedResources(report);
+  const challenged = (report.payability ?? []).slice(0, MAX_RESOURCES);
+  const resources = challenged.map(({ method, path }) => ({ method, path }));
   const entries: FactEntry[] = [['reachable', toReachableFact(reached, 'scan')]];
   const { grade, score } = report;
   entries.push(['grade', toFact({ grade, score }, grade, ALL_GRADES.indexOf(grade))]);
@@ -125,10 +126,6 @@ export function readAnswers(answers: readonly ResourceAnswer[], atMs: number): L
 export function toRefusedLook(atMs: number): LookResult {
   const facts = { reachable: toReachableFact(false, 'scan') };
   return { by: 'scan', atMs, facts, resources: null, checksVersion: null };
-}
-
-function toWatchedResources({ payability }: ScanReport): readonly WatchedResource[] {
-  return (payability ?? []).slice(0, MAX_RESOURCES).map(({ method, path }) => ({ method, path }));
 }
 
 function toPaymentFacts(

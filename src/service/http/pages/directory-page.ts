@@ -35,47 +35,34 @@ type Filter = {
   readonly choices: readonly Choice[];
 };
 
-const SORT: Filter = {
-  name: 'sort',
-  label: 'Order',
-  choices: [
-    { label: 'Newest scan', value: 'recent' },
-    { label: 'Best grade', value: 'grade' },
-  ],
-};
 const ANY: Choice = { label: 'Any', value: undefined };
-const GRADE: Filter = {
-  name: 'grade',
-  label: 'Grade',
-  choices: [ANY, ...ALL_GRADES.map(toChoice)],
-};
-const CATEGORY: Filter = {
-  name: 'category',
-  label: 'Category',
-  choices: [ANY, ...CATEGORIES.map(toChoice)],
-};
-const OWNER: Filter = {
-  name: 'verified',
-  label: 'Owner',
-  choices: [ANY, { label: 'Verified', value: true }],
-};
-const PAYABLE: Filter = {
-  name: 'payable',
-  label: 'Payable',
-  choices: [ANY, { label: 'Today', value: 'today' }, { label: 'This week', value: 'week' }],
-};
+/** In the order of the page. */
+const FILTERS: readonly Filter[] = [
+  {
+    name: 'sort',
+    label: 'Order',
+    choices: [
+      { label: 'Newest scan', value: 'recent' },
+      { label: 'Best grade', value: 'grade' },
+    ],
+  },
+  { name: 'grade', label: 'Grade', choices: [ANY, ...ALL_GRADES.map(toChoice)] },
+  { name: 'category', label: 'Category', choices: [ANY, ...CATEGORIES.map(toChoice)] },
+  { name: 'verified', label: 'Owner', choices: [ANY, { label: 'Verified', value: true }] },
+  {
+    name: 'payable',
+    label: 'Payable',
+    choices: [ANY, { label: 'Today', value: 'today' }, { label: 'This week', value: 'week' }],
+  },
+];
 
 /** Makes the page of all listed hosts. It needs no script: each filter is a link that keeps the other filters. */
 export function toDirectoryPage(input: DirectoryPageInput) {
   const { query, count, projects, showsPayers, showsCensus, feedUrl } = input;
   const { page, pageSize } = query;
-  const filters = [
-    SORT,
-    ...(showsPayers ? [GRADE] : []),
-    CATEGORY,
-    OWNER,
-    ...(showsCensus ? [PAYABLE] : []),
-  ];
+  const filters = FILTERS.filter(
+    ({ name }) => (showsPayers || name !== 'grade') && (showsCensus || name !== 'payable'),
+  );
   const lastPage = Math.max(0, Math.ceil(count / pageSize) - 1);
   return {
     ...input,
@@ -85,7 +72,7 @@ export function toDirectoryPage(input: DirectoryPageInput) {
     filters: filters.map((filter) => toFilterView(filter, query)),
     widerSearches: listWiderSearches(filters, query),
     hiddenFields: listHiddenFields(query),
-    rows: projects.map((project) => toRow(project)),
+    rows: projects.map(toRow),
     range: toRange(page * pageSize, projects.length, count),
     // The page before one that is too far is the last page.
     previous: page > 0 ? toLink({ ...query, page: Math.min(page - 1, lastPage) }) : null,
