@@ -25,15 +25,15 @@ const PREVENTED_REASONS: readonly RefusalReason[] = [
 /** Adds a hint at --allow-private to the message of a refusal if the flag would prevent that refusal. */
 export function addFlagHint(message: string, input: string): string {
   // If the name itself is accepted, the guard refused an address that the name resolves to.
-  const reason = findRefusalReason(input, DEFAULT_POLICY) ?? 'blocked_ip';
-  const canPrevent = PREVENTED_REASONS.includes(reason) && findRefusalReason(input, null) === null;
+  const reason = findRefusalReason(input, false) ?? 'blocked_ip';
+  const canPrevent = PREVENTED_REASONS.includes(reason) && findRefusalReason(input, true) === null;
   return canPrevent ? `${message} ${HINT}` : message;
 }
 
-/** Returns null for an accepted input. A null policy stands for `--allow-private`. */
-function findRefusalReason(input: string, policy: OriginPolicy | null): RefusalReason | null {
+/** Returns null for an accepted input. */
+function findRefusalReason(input: string, allowPrivate: boolean): RefusalReason | null {
   try {
-    parseOrigin(input, policy ?? allowOrigin(input, DEFAULT_POLICY));
+    parseOrigin(input, policyFor(input, allowPrivate));
     return null;
   } catch (error) {
     if (error instanceof OriginRefused) return error.reason;

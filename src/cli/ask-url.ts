@@ -63,13 +63,12 @@ export async function askUrlOnce(call: UrlCall): Promise<Preflight> {
   }
 }
 
-type NamedUrl = {
+type NamedCall = {
   /** Absolute, with a path, and accepted by the guard. */
   readonly url: string;
   readonly policy: OriginPolicy;
   readonly engine: Engine;
   readonly clients: Clients;
-  readonly report: ScanReport;
   /** The method that the caller names; null sends a GET, and a POST only if the answer shows that one is needed. */
   readonly method: 'GET' | 'POST' | null;
   /** True if the caller says that the origin is its own (`--allow-private`). */
@@ -94,16 +93,22 @@ const BUYERS_TEXT: Readonly<Record<PayableBy, string>> = {
 /** After these answers to GET, the resource is requested by POST too, if a POST is allowed. */
 const POST_FALLBACK_CODES: readonly ReasonCode[] = ['not_found', 'not_challenged'];
 
-/**
- * Requests the named URL, if the report does not cover it. A POST is sent only if the documents sell it, the caller
- * asks for it, or the origin is the caller's own.
- */
-export async function askNamedUrl(named: NamedUrl): Promise<NamedAnswer> {
-  const { origin, path } = parsePreflightUrl(named.url, named.policy);
-  const coveredResources =
-    named.report.payability?.filter((resource) => resource.path === path) ?? [];
-  const otherWays = named.report.otherWays.filter((way) => way.path === path);
+/** Adds the named URL's answer, which moves no grade, to the report. Requests a URL that the report does not cover. */
+export async function addNamedUrl(report: ScanReport, call: NamedCall): Promise<NamedReport> {
+  const { route, ...named } = await answerNamedUrl(report, call);
+  const { routes } = report;
+  if (route === null || routes === undefined || routes === null) return { ...report, named };
+  // The documents do not declare this route, so there may be more of its kind.
+  const paid = [...routes.paid, route];
+  return { ...report, named, routes: { ...routes, paid, isComplete: false } };
+}
+
+async function answerNamedUrl(report: ScanReport, call: NamedCall): Promise<NamedAnswer> {
+  const { origin, path } = parsePreflightUrl(call.url, call.policy);
+  const coveredResources = report.payability?.filter((resource) => resource.path === path) ?? [];
+  const otherWays = report.otherWays.filter((way) => way.path === path);
   const [firstWay] = otherWays;
+  // A covered resource without offers answered 402, but not in a form that x402 clients can pay.
   if (firstWay !== undefined && coveredResources.every(({ offers }) => offers.length === 0)) {
     const words = `${otherWays.map(formatOtherWay).join('; ')}: this is sold, and not over x402.`;
     return { method: firstWay.method, path, status: 402, payableBy: null, words, route: null };
@@ -117,11 +122,15 @@ export async function askNamedUrl(named: NamedUrl): Promise<NamedAnswer> {
     const { method, payableBy } = bestResource;
     return { method, path, status: 402, payableBy, words: sentences.join(' '), route: null };
   }
-  return askUncovered(named, origin, path);
+  return askUncovered(report, call, { origin, path });
 }
 
-async function askUncovered(named: NamedUrl, origin: Origin, path: string): Promise<NamedAnswer> {
-  const { engine, clients, policy } = named;
+/** Sends a POST only if the documents sell it, the caller asks for it, or the origin is the caller's own. */
+async function askUncovered(
+  report: ScanReport,
+  { engine, clients, policy, method: namedMethod, isOwn }: NamedCall,
+  { origin, path }: { readonly origin: Origin; readonly path: string },
+): Promise<NamedAnswer> {
   const client = createProbeClient({ policy, userAgent: scannerUserAgent('command line') });
   const work = { pool: engine.pool, account: engine.pool.openScan() };
   let answer: HttpObservation | null = null;
@@ -137,18 +146,19 @@ async function askUncovered(named: NamedUrl, origin: Origin, path: string): Prom
     const askBy = async (method: 'GET' | 'POST') => {
       const options = { ...engine, clients, client: recordingClient };
       const preflight = await preflightUrl({ origin, path, method, maxPrice: null }, options);
+      const mayNeedPost = preflight.reasons.some(({ code }) => POST_FALLBACK_CODES.includes(code));
       const data = answer?.ok ? answer.data : null;
       const route =
         preflight.terms === null || data === null
           ? null
           : await describeUndeclaredRoute({ method, path, answer: data }, work);
-      return { ...toNamedAnswer(method, path, data?.status ?? null, preflight), route };
+      const named = toNamedPath(method, path, data?.status ?? null, preflight);
+      return { answer: { ...named, route }, mayNeedPost };
     };
-    if (named.method === 'POST') return await askBy('POST');
-    const byGet = await askBy('GET');
-    const isPostAllowed = named.isOwn || isSoldByPost(named.report, path);
-    if (!isPostAllowed || !byGet.needsPost) return byGet;
-    const byPost = await askBy('POST');
+    if (namedMethod === 'POST') return (await askBy('POST')).answer;
+    const { answer: byGet, mayNeedPost } = await askBy('GET');
+    if (!mayNeedPost || !(isOwn || isSoldByPost(report, path))) return byGet;
+    const { answer: byPost } = await askBy('POST');
     // 404 and 405 mean that the path takes no POST. Other answers come from the method that was meant.
     return byPost.status === 404 || byPost.status === 405 ? byGet : byPost;
   } finally {
@@ -170,31 +180,19 @@ function isSoldByPost({ routes }: ScanReport, path: string): boolean {
   );
 }
 
-function toNamedAnswer(
+function toNamedPath(
   method: 'GET' | 'POST',
   path: string,
   status: number | null,
   preflight: Preflight,
-): NamedPath & { readonly needsPost: boolean } {
+): NamedPath {
   const is402 = isAnswer402(preflight);
   const payableBy = is402 ? (preflight.terms?.payableBy ?? 'nobody') : null;
   const isRefusedPost = method === 'POST' && !is402 && status !== null && status >= 400;
   const words = isRefusedPost
     ? `POST ${path}, which you named, asks for no payment: POST answered ${status} to {}.`
     : toSentence(`${method} ${path}`, preflight);
-  const needsPost = preflight.reasons.some(({ code }) => POST_FALLBACK_CODES.includes(code));
-  return { method, path, status, payableBy, words, needsPost };
-}
-
-/** Adds the named resource to a report. It moves no grade. */
-export function addNamed(report: ScanReport, answer: NamedAnswer): NamedReport {
-  const { route, method, path, status, payableBy, words } = answer;
-  const named = { method, path, status, payableBy, words };
-  const { routes } = report;
-  if (route === null || routes === undefined || routes === null) return { ...report, named };
-  // The documents do not declare this route, so there may be more of its kind.
-  const paid = [...routes.paid, route];
-  return { ...report, named, routes: { ...routes, paid, isComplete: false } };
+  return { method, path, status, payableBy, words };
 }
 
 function isAnswer402({ terms, reasons }: Preflight): boolean {

@@ -43,11 +43,12 @@ export async function startEngine(
 export async function bootPool(): Promise<Pool> {
   const { createPool } = await import('../scanner/engine/judging-pool.ts');
   const pool = createPool({ threads: THREADS });
+  // Nobody has to wait: each task waits for its thread. `start` never rejects.
   void pool.start();
   return pool;
 }
 
-/** Loads catalog and checks. The pool's threads, already booted, then load them too. Throws like `startEngine`. */
+/** Loads catalog and checks, here and on the threads of the pool. Throws like `startEngine`. */
 export async function openEngine(
   pool: Pool,
   checksVersion: string | null,

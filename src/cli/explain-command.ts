@@ -101,9 +101,9 @@ function renderCheck(explanation: Explanation, seller: PatchedSeller): string {
 }
 
 function renderTrial(id: TrialId, seller: PatchedSeller): string {
-  const { why, fix, upstream } = EXPLANATIONS[id];
+  const { why, fix, upstream = [] } = EXPLANATIONS[id];
   return [
-    `${id} ${TRIALS[id]} (a trial of pay-test; docs/pay-test.md has the rule)`,
+    `${id} ${TRIALS[id].title} (a trial of pay-test; docs/pay-test.md has the rule)`,
     '',
     ...toSection('WHY', why),
     ...toSection('FIX', fix),

@@ -13,7 +13,6 @@ import { createScanner } from '../scanner/scan/run-scan.ts';
 import { policyFor } from './allow-private.ts';
 import { askUrl } from './ask-url.ts';
 import { type Engine, startEngine } from './engine.ts';
-import type { Streams } from './io.ts';
 import { createCliStanding } from './standing.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
@@ -42,7 +41,7 @@ type UnreadScan = {
 };
 
 /** Serves the tools over standard input and output until the client disconnects. Prints nothing else. */
-export async function mcpCommand(args: readonly string[], _streams: Streams): Promise<0> {
+export async function mcpCommand(args: readonly string[]): Promise<0> {
   const settings = parse(args);
   const engine = await startEngine(null);
   const clients = openClients();
@@ -84,12 +83,11 @@ export function createLocalBackend(
   const userAgent = scannerUserAgent('command line');
   const preflightEngine = { ...engine, clients };
 
-  function findUnread({ url }: Origin): UnreadScan | undefined {
+  function dropOldScans(): void {
     for (const [origin, { finishedAtMs }] of unreadScans) {
       const isOld = finishedAtMs !== null && performance.now() - finishedAtMs > KEEP_UNREAD_MS;
       if (isOld) unreadScans.delete(origin);
     }
-    return unreadScans.get(url);
   }
 
   function startScan(origin: Origin, policy: OriginPolicy): UnreadScan {
@@ -117,7 +115,8 @@ export function createLocalBackend(
     async scan(url) {
       const policy = policyFor(url, allowPrivate);
       const origin = parseOrigin(url, policy);
-      const scan = findUnread(origin) ?? startScan(origin, policy);
+      dropOldScans();
+      const scan = unreadScans.get(origin.url) ?? startScan(origin, policy);
       // The timer keeps no process alive.
       const timeUp = pause(answerWithinMs, null, { ref: false });
       const report = await Promise.race([scan.report, timeUp]);

@@ -1,6 +1,5 @@
 import { bootPool } from './engine.ts';
 import type { Streams } from './io.ts';
-import type { ScanCommandOptions } from './scan-subject.ts';
 import {
   FAIL_ON_VALUES,
   FORMAT_NAMES,
@@ -25,11 +24,13 @@ export async function scanCommand(args: readonly string[], streams: Streams): Pr
   }
 }
 
+export type ScanCommandOptions = ReturnType<typeof parseScanOptions>;
+
 const MIN_PAYABLE_VALUES = ['default', 'settings'] as const;
 const MIN_GRADES = ['A', 'B', 'C', 'D'] as const;
 
 /** Throws UsageError with one line that says what is accepted. */
-export function parseScanOptions(args: readonly string[]): ScanCommandOptions {
+export function parseScanOptions(args: readonly string[]) {
   const { values, positionals: allPositionals } = readScanFlags(args);
   // In `--mcp /tools/mcp` the path is a positional. It begins with a slash, and an origin does not.
   const [mcpPath, ...morePaths] = values.mcp
@@ -46,23 +47,33 @@ export function parseScanOptions(args: readonly string[]): ScanCommandOptions {
     throw new UsageError(`an origin is missing: ${showCall('scan')} https://api.example.com`);
   }
   return {
+    /** As the user typed it; may be null if `from` is set. */
     origin,
+    /** File of the recording to judge instead of a scan. */
     from,
+    /** Path and query of `<origin>`, if it names a resource. The scan then requests this resource too. */
     resource: values.mcp || from !== null ? null : findPath(origin),
+    /** Method of that resource; null sends a GET, and a POST only if the answer shows that one is needed. */
     method: parseOptionalChoice('--method', values.method?.toUpperCase(), ['GET', 'POST'] as const),
+    /** True if the origin is the caller's own. It may then be private, and get a POST without a declaration. */
     allowPrivate: values['allow-private'] ?? false,
     format: parseChoice('--format', values.format ?? 'text', FORMAT_NAMES),
     output: values.output ?? null,
     minGrade: parseOptionalChoice('--min-grade', values['min-grade'], MIN_GRADES),
     minPayable: parseOptionalChoice('--min-payable', values['min-payable'], MIN_PAYABLE_VALUES),
     failOn: parseOptionalChoice('--fail-on', values['fail-on'], FAIL_ON_VALUES),
+    /** Check ids and prefixes with `*`; null prints all. */
     only: parseOnly(values.only),
     checksVersion: values['checks-version'] ?? null,
+    /** File for the recording. */
     save: values.save ?? null,
     offline: values.offline ?? false,
+    /** URLs of blockchain nodes; null keeps the URLs of the environment. */
     rpc: values.rpc ?? null,
     solanaRpc: values['solana-rpc'] ?? null,
+    /** A null path means that the scan looks for the endpoint. */
     mcp: values.mcp ? { path: mcpPath ?? findPath(origin) } : null,
+    /** PATH=FILE pairs. */
     sources: values.source ?? [],
     timing: values.timing ?? false,
   };

@@ -22,48 +22,14 @@ import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { createProgress, noteProxy, type Streams, write, writeOutput } from './io.ts';
+import type { ScanCommandOptions } from './scan-command.ts';
 import { readRepository, readSources, type Sources } from './sources.ts';
-import {
-  listMissedThresholds,
-  refuseUnknownPattern,
-  selectResults,
-  type Thresholds,
-} from './thresholds.ts';
-import { type FormatName, UsageError } from './usage.ts';
+import { listMissedThresholds, refuseUnknownPattern, selectResults } from './thresholds.ts';
+import { UsageError } from './usage.ts';
 
 const COLUMNS_WITHOUT_TERMINAL = 100;
 /** Failures of the root that a network without direct access to the internet causes too. */
 const NETWORK_REASONS: readonly FailureReason[] = ['dns', 'refused', 'reset', 'timeout'];
-
-export type ScanCommandOptions = Thresholds & {
-  /** The origin as typed; may be null if `from` is set. */
-  readonly origin: string | null;
-  /** Path and query of `<origin>`, if it names a resource. The scan then requests this resource too. */
-  readonly resource: string | null;
-  /** Method of that resource; null sends a GET, and a POST only if the answer shows that one is needed. */
-  readonly method: 'GET' | 'POST' | null;
-  /** True if the origin is the caller's own. It may then be private, and get a POST without a declaration. */
-  readonly allowPrivate: boolean;
-  readonly format: FormatName;
-  /** File for the report; null for standard output. */
-  readonly output: string | null;
-  /** Check ids and prefixes with `*`; null prints all. */
-  readonly only: readonly string[] | null;
-  readonly checksVersion: string | null;
-  /** File for the recording. */
-  readonly save: string | null;
-  /** Recording to judge instead of a scan. */
-  readonly from: string | null;
-  readonly offline: boolean;
-  /** URLs of blockchain nodes; null keeps the URLs of the environment. */
-  readonly rpc: string | null;
-  readonly solanaRpc: string | null;
-  /** Null without `--mcp`. A null path means that the scan looks for the endpoint. */
-  readonly mcp: { readonly path: string | null } | null;
-  /** PATH=FILE pairs. */
-  readonly sources: readonly string[];
-  readonly timing: boolean;
-};
 
 type OriginSubject = {
   readonly kind: 'origin';
@@ -87,8 +53,7 @@ type ScanCall = {
 
 type ScanParts = {
   readonly engine: Engine;
-  /** Null for a recording, which already holds the verdicts of the official clients. */
-  readonly clients: Clients | null;
+  readonly clients: Clients;
   readonly sources: Sources;
   readonly options: ScanCommandOptions;
   readonly streams: Streams;
@@ -110,7 +75,7 @@ export async function scanSubject(call: ScanCall): Promise<JudgedSubject> {
 async function scanOnce({ pool, options, streams }: ScanCall): Promise<JudgedSubject> {
   const subject = await readSubject(options);
   const sources = await readSources(options.sources);
-  const clients = subject.kind === 'origin' ? openClients() : null;
+  const clients = openClients();
   try {
     const engine = await openEngine(pool, options.checksVersion);
     refuseUnknownPattern(options.only, engine.catalog.checks);
@@ -122,7 +87,7 @@ async function scanOnce({ pool, options, streams }: ScanCall): Promise<JudgedSub
         : await addNamedResource(subject, await scanOrigin(subject, parts), parts);
     return { ...parts, outcome };
   } finally {
-    await clients?.close();
+    await clients.close();
   }
 }
 
@@ -156,7 +121,7 @@ async function scanOrigin(
   { origin, policy, mcp }: OriginSubject,
   { engine, clients, options, streams }: ScanParts,
 ): Promise<ScanOutcome> {
-  // Clients of blockchains load slowly, and an offline scan does not need them.
+  // The packages for blockchain nodes load slowly, and an offline scan does not need them.
   const standing = options.offline
     ? OFFLINE_STANDING
     : (await import('./standing.ts')).createCliStanding({
@@ -169,7 +134,7 @@ async function scanOrigin(
   try {
     const scanner = createScanner({
       ...engine,
-      ...(clients ? { clients } : {}),
+      clients,
       policy,
       standing,
       userAgent: scannerUserAgent('command line'),
@@ -192,12 +157,11 @@ async function addNamedResource(
   outcome: ScanOutcome,
   { engine, clients, options: { resource, allowPrivate, method } }: ScanParts,
 ): Promise<NamedOutcome> {
-  if (clients === null || resource === null) return outcome;
-  const { askNamedUrl, addNamed } = await import('./ask-url.ts');
-  const { report } = outcome;
+  if (resource === null) return outcome;
+  const { addNamedUrl } = await import('./ask-url.ts');
   const url = `${origin.url}${resource}`;
-  const call = { url, policy, engine, clients, report, method, isOwn: allowPrivate };
-  return { ...outcome, report: addNamed(report, await askNamedUrl(call)) };
+  const call = { url, policy, engine, clients, method, isOwn: allowPrivate };
+  return { ...outcome, report: await addNamedUrl(outcome.report, call) };
 }
 
 /** Judges the recording. The timing counts only the judging, because no scan runs. */

@@ -135,8 +135,8 @@ function toFindings(report: PayTestReport, pipelineFile: string | null): Finding
     pipelineFile,
     rules: ids.map((id) => ({
       id,
-      name: TRIALS[id],
-      description: `${id} ${TRIALS[id]}`,
+      name: TRIALS[id].title,
+      description: `${id} ${TRIALS[id].title}`,
       help: EXPLANATIONS[id].fix,
     })),
     items: trials.map((trial) => {

@@ -49,7 +49,7 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
   const { allowPrivate = false, offline = false, checksVersion, signal } = options;
   const policy = policyFor(origin, allowPrivate);
   const parsedOrigin = parseOrigin(origin, policy);
-  // Clients of blockchains load slowly, and an offline scan does not need them.
+  // The packages for blockchain nodes load slowly, and an offline scan does not need them.
   const standing = offline
     ? OFFLINE_STANDING
     : (await import('../standing.ts')).createCliStanding(process.env);
@@ -66,7 +66,6 @@ export async function scan(origin: string, options: ScanOptions = {}): Promise<S
     return report;
   } finally {
     await scanner.close();
-    await engine.pool.close();
   }
 }
 

@@ -5,20 +5,18 @@ export type TrialExplanation = {
   readonly why: string;
   /** One line that says what to do. */
   readonly fix: string;
-  /** Faults of middlewares that only their maintainers can mend. */
-  readonly upstream: readonly string[];
+  /** Faults of middlewares that only their maintainers can mend; absent if none is known. */
+  readonly upstream?: readonly string[];
 };
 
 export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   T1: {
     why: 'A buyer with an official client pays, and gets the resource with a proof of the settlement. A seller that fails here earns nothing. A route whose path the guard does not match is free for everybody.',
     fix: 'Verify, run the handler, settle, then answer 2xx with PAYMENT-RESPONSE: success, transaction, network and payer as the facilitator gave them. Accept the example that your own bazaar extension declares.',
-    upstream: [],
   },
   T2: {
     why: 'The payload of version 2 repeats the terms that the buyer accepted. A seller that verifies against these terms lets each buyer set the price and the recipient.',
     fix: 'Hand your own requirements of this route to the facilitator, never the member `accepted` of the payload.',
-    upstream: [],
   },
   T3: {
     why: 'A facilitator answers 200 with isValid: false for a bad payment. A seller that checks only for an error delivers for nothing.',
@@ -30,7 +28,6 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   T4: {
     why: 'Facilitators have outages. A seller that delivers during an outage gives everything away until it ends.',
     fix: 'Answer 402 or 5xx when verify fails, and stop waiting for it after a few seconds.',
-    upstream: [],
   },
   T5: {
     why: 'A settlement can be refused after a good verification, because the money was spent elsewhere in between.',
@@ -40,27 +37,22 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   T6: {
     why: 'A settle call that fails may have moved the money. A seller that makes up a proof deceives the buyer, and a seller that settles again may charge twice.',
     fix: 'Answer 5xx within a minute, store the payment, and look up its nonce before you settle or sell again.',
-    upstream: [],
   },
   T7: {
     why: 'A buyer can send the same payment header again. A seller may repeat the first answer, but must not produce a new one.',
     fix: 'Store used nonces with their answers. To a used nonce, send the first answer again, or 402. Deliver only after settle.',
-    upstream: [],
   },
   T8: {
     why: 'Verify moves no money, so ten requests with the same payment all pass it. Only the request that settles has paid.',
     fix: 'Claim the nonce by one insert under a unique key before the handler runs, and deliver only to the request that settled.',
-    upstream: [],
   },
   T9: {
     why: 'A payment for a cheap route has a good signature. Only its amount shows that it does not pay for a dearer route.',
     fix: 'Verify against the requirements of the requested route, and bind payments to their resource.',
-    upstream: [],
   },
   T10: {
     why: 'An authorization is valid only between validAfter and validBefore. Outside of these times it cannot be settled.',
     fix: 'Let the facilitator check the times, obey its answer, and cache no verification.',
-    upstream: [],
   },
   T11: {
     why: 'Routers accept several spellings of one path. A guard that compares text lets the other spellings through.',
@@ -80,7 +72,6 @@ export const EXPLANATIONS: Readonly<Record<TrialId, TrialExplanation>> = {
   T13: {
     why: 'A shared cache that stores a paid answer gives it to callers who did not pay.',
     fix: 'Send Cache-Control: private, no-store with paid answers.',
-    upstream: [],
   },
   T14: {
     why: 'A buyer who paid for an error wants the money back, and does not return.',

@@ -148,32 +148,30 @@ export class TestFacilitator {
     requirements: Members,
     fault: FacilitatorFault | null,
   ): Promise<object> {
-    const judgement = await judgePayment({ payload, requirements });
-    const { nonce } = judgement;
-    const refusal =
-      'reason' in judgement ? judgement.reason : fault === 'refuse' ? REFUSAL_REASON : null;
-    const payer = 'payer' in judgement ? judgement.payer : undefined;
-    if (step === 'verify') {
-      const reason = this.ledger.isSettled(nonce) ? 'nonce_already_used' : refusal;
-      this.ledger.record({ step, nonce, payload, requirements, reason });
-      return reason === null
-        ? { isValid: true, payer }
-        : { isValid: false, invalidReason: reason, payer };
-    }
-    const reason = refusal ?? this.#settle(nonce, fault);
+    const { nonce, payer, reason: ownReason } = await judgePayment({ payload, requirements });
+    const refusal = ownReason ?? (fault === 'refuse' ? REFUSAL_REASON : null);
+    const reason = this.#decide(step, nonce, refusal, fault);
     this.ledger.record({ step, nonce, payload, requirements, reason });
+    // JSON omits members that are undefined.
+    const errorReason = reason ?? undefined;
+    if (step === 'verify') return { isValid: reason === null, invalidReason: errorReason, payer };
     const hasTransaction = reason === null || reason === 'settlement_pending';
     const transaction = hasTransaction ? this.ledger.getTransaction(nonce) : '';
-    const common = { transaction, network: requirements['network'], payer };
-    return reason === null
-      ? { success: true, ...common }
-      : { success: false, errorReason: reason, ...common };
+    const { network } = requirements;
+    return { success: reason === null, errorReason, transaction, network, payer };
   }
 
-  /** Returns the `errorReason`; null if the payment is settled now. */
-  #settle(nonce: string, fault: FacilitatorFault | null): string | null {
+  /** Returns the reason of the answer; null if verify finds the payment good, or if it is settled now. */
+  #decide(
+    step: Step,
+    nonce: string,
+    refusal: string | null,
+    fault: FacilitatorFault | null,
+  ): string | null {
+    if (step === 'verify') return this.ledger.isSettled(nonce) ? 'nonce_already_used' : refusal;
+    if (refusal !== null) return refusal;
     // The ledger does not hold this call yet.
-    const isFirstCall = this.ledger.listCalls(nonce, 'settle').length === 0;
+    const isFirstCall = !this.ledger.hasCall(nonce, 'settle');
     if (fault === 'pending' || (fault === 'pending-once' && isFirstCall))
       return 'settlement_pending';
     return this.ledger.settle(nonce) ? null : 'nonce_already_used';

@@ -17,9 +17,13 @@ const TRANSFER_TYPES = {
 /** Members of a JSON object that was not validated. */
 export type Members = Readonly<Record<string, unknown>>;
 
-type Judgement =
-  | { readonly payer: string; readonly nonce: string }
-  | { readonly reason: string; readonly nonce: string };
+type Judgement = {
+  readonly nonce: string;
+  /** Why the payment is refused; null for a good payment. */
+  readonly reason: string | null;
+  /** Absent for a refused payment. */
+  readonly payer?: string;
+};
 
 /** A payment must stay valid this long, so that it can still be settled. @x402/evm has the same value. */
 const MIN_VALIDITY_SEC = 6;
@@ -42,7 +46,7 @@ export async function judgePayment({
   const from = toText(readAuthorization(payload)['from']);
   if (signer === null || signer.toLowerCase() !== from.toLowerCase())
     return { reason: 'invalid_exact_evm_payload_signature', nonce };
-  return { payer: from, nonce };
+  return { payer: from, nonce, reason: null };
 }
 
 function findTermFault(payload: Members, requirements: Members, amount: string): string | null {

@@ -73,6 +73,10 @@ export class Ledger {
     );
   }
 
+  hasCall(nonce: string, step: Step): boolean {
+    return this.listCalls(nonce, step).length > 0;
+  }
+
   /** "asked verify once, settle 2 times" */
   describeCalls(nonce: string): string {
     const counts = (['verify', 'settle'] as const).flatMap((step) => {

@@ -70,6 +70,7 @@ function openWallet(): Wallet {
   const account = privateKeyToAccount(generatePrivateKey());
   const client = new x402Client();
   registerExactEvmScheme(client, { signer: account });
+  // By default the client refuses to pay over 1 USD. Play money needs no limit.
   client.setSpendControls(false);
   return { account, client: new x402HTTPClient(client) };
 }

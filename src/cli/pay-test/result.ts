@@ -1,31 +1,27 @@
+/** `maxRuns` is how often the trial may run the handler of a route. */
 export const TRIALS = {
-  T1: 'pays-and-delivers',
-  T2: 'own-terms',
-  T3: 'obeys-verify',
-  T4: 'fails-closed',
-  T5: 'obeys-settle',
-  T6: 'settle-in-doubt',
-  T7: 'replay',
-  T8: 'race',
-  T9: 'other-resource',
-  T10: 'stale',
-  T11: 'paths',
-  T12: 'bad-headers',
-  T13: 'caches',
-  T14: 'failed-work',
-  T15: 'lists-itself',
-  T16: 'says-why',
-  T17: 'pending',
-  T18: 'keeps-to-itself',
+  T1: { title: 'pays-and-delivers', maxRuns: 4 },
+  T2: { title: 'own-terms', maxRuns: 5 },
+  T3: { title: 'obeys-verify', maxRuns: 1 },
+  T4: { title: 'fails-closed', maxRuns: 4 },
+  T5: { title: 'obeys-settle', maxRuns: 1 },
+  T6: { title: 'settle-in-doubt', maxRuns: 3 },
+  T7: { title: 'replay', maxRuns: 2 },
+  T8: { title: 'race', maxRuns: 10 },
+  T9: { title: 'other-resource', maxRuns: 1 },
+  T10: { title: 'stale', maxRuns: 2 },
+  T11: { title: 'paths', maxRuns: 32 },
+  T12: { title: 'bad-headers', maxRuns: 8 },
+  T13: { title: 'caches', maxRuns: 0 },
+  T14: { title: 'failed-work', maxRuns: 1 },
+  T15: { title: 'lists-itself', maxRuns: 0 },
+  T16: { title: 'says-why', maxRuns: 1 },
+  T17: { title: 'pending', maxRuns: 2 },
+  T18: { title: 'keeps-to-itself', maxRuns: 3 },
 } as const;
 
 export type TrialId = keyof typeof TRIALS;
 
-/** These trials follow T1. Some compare an answer with the paid answer of T1. */
-export const ROUTE_TRIALS = [
-  ...(['T2', 'T3', 'T5', 'T7', 'T8', 'T9', 'T10', 'T11', 'T12', 'T13'] as const),
-  ...(['T15', 'T16', 'T17', 'T18'] as const),
-] as const;
 export const TRIAL_IDS = Object.keys(TRIALS).filter(isTrialId);
 
 export function isTrialId(text: string): text is TrialId {

@@ -67,13 +67,6 @@ export type PaymentAttempt = {
 const NO_EXAMPLE: Example = { query: [], body: null };
 const BAD_INPUT_STATUSES = [400, 422];
 
-/** A fault of the facilitator for one payment. */
-type Misbehaviour = {
-  readonly step: Step;
-  readonly fault: FacilitatorFault;
-  readonly timeoutMs?: number;
-};
-
 /** Requests one route of the seller, with payments and without. */
 export class RouteTester {
   readonly route: SellerRoute;
@@ -191,14 +184,19 @@ export class RouteTester {
   }
 
   /** Signs a payment and sends it. Throws NoChallenge. */
-  async signAndSend(
-    changes: TermChanges = {},
-    misbehaviour?: Misbehaviour,
+  async signAndSend(changes: TermChanges = {}): Promise<PaymentAttempt> {
+    return this.sendPayment(await this.signPayment(changes));
+  }
+
+  /** Signs and sends a payment for which the facilitator has a fault at one step. Throws NoChallenge. */
+  async sendDuringFault(
+    step: Step,
+    fault: FacilitatorFault,
+    timeoutMs?: number,
   ): Promise<PaymentAttempt> {
-    const payment = await this.signPayment(changes);
-    if (misbehaviour !== undefined)
-      this.facilitator.misbehave(misbehaviour.step, payment.nonce, misbehaviour.fault);
-    return this.sendPayment(payment, misbehaviour?.timeoutMs);
+    const payment = await this.signPayment();
+    this.facilitator.misbehave(step, payment.nonce, fault);
+    return this.sendPayment(payment, timeoutMs);
   }
 }
 

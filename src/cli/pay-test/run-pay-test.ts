@@ -12,7 +12,7 @@ import {
 } from './route-tester.ts';
 import { resolveOwnAddresses, resolveTarget, SellerClient, type Target } from './seller-client.ts';
 import { isListening, SellerProcess } from './seller-process.ts';
-import { runTrials } from './trial-run.ts';
+import { TrialRun } from './trial-run.ts';
 
 export type PayTestOptions = {
   /** "http://127.0.0.1:3000" */
@@ -110,7 +110,7 @@ async function startAndRun(options: PayTestOptions, openParts: Part[]): Promise<
   await payer.warmUp();
   const parts = { client, facilitator, payer, timing };
   const routes = await findRoutesToPay(options, target, parts, seller);
-  return await runTrials({
+  const trialRun = new TrialRun({
     target,
     parts,
     seller,
@@ -120,6 +120,7 @@ async function startAndRun(options: PayTestOptions, openParts: Part[]): Promise<
     only: options.only,
     say,
   });
+  return trialRun.run();
 }
 
 /** Throws PayTestImpossible if the seller does not answer, or if the options name no route and the scans find none. */
@@ -132,21 +133,19 @@ async function findRoutesToPay(
   const deadline = performance.now() + parts.timing.startMs;
   for (;;) {
     const isUp = await isListening(target);
-    if (isUp) {
-      const routes = await findRoutesOnce(options, target, parts);
-      if (routes.length > 0) return routes;
-      // A seller gets no routes after its start. It has started if it listens after `--start`, or asked for /supported.
-      if (seller !== null || parts.facilitator.supportedCallCount > 0) break;
+    const routes = isUp ? await findRoutesOnce(options, target, parts) : [];
+    if (routes.length > 0) return routes;
+    // A seller gets no routes after its start. It has started if it listens after `--start`, or asked for /supported.
+    const hasStarted = isUp && (seller !== null || parts.facilitator.supportedCallCount > 0);
+    if (hasStarted || performance.now() > deadline) {
+      throw new PayTestImpossible(
+        isUp
+          ? `${target.origin}: no route asks for a payment; name one by --route "GET /path"`
+          : `${target.origin} does not listen: start it, or use --start`,
+      );
     }
-    if (performance.now() > deadline) break;
     await pause(isUp ? FIND_AGAIN_MS : POLL_LISTENER_MS, undefined, { signal: options.signal });
   }
-  if (!(await isListening(target))) {
-    throw new PayTestImpossible(`${target.origin} does not listen: start it, or use --start`);
-  }
-  throw new PayTestImpossible(
-    `${target.origin}: no route asks for a payment; name one by --route "GET /path"`,
-  );
 }
 
 /** Begins with one request, because a scan of a seller that is silent would take long and find nothing. */

@@ -18,7 +18,10 @@ export type Target = {
 
 const OWN_RANGES = new Set(['loopback', 'private', 'uniqueLocal']);
 
-/** True for addresses in loopback, RFC 1918 and fc00::/7. An address with a zone ("fd00::1%eth0") is refused. */
+/**
+ * True for addresses in loopback, RFC 1918 and fc00::/7. No URL can hold an address with a zone ("fd00::1%eth0"), so
+ * the seller could not call a facilitator there.
+ */
 export function isOwnAddress(address: string): boolean {
   if (isIP(address) === 0 || address.includes('%')) return false;
   return OWN_RANGES.has(ipaddr.process(address).range());

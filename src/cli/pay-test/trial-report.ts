@@ -15,23 +15,14 @@ export type RouteFinding = TrialFinding & {
   readonly route: string | null;
 };
 
-/** The most runs of a route's handler that each trial may cause. */
-const MAX_HANDLER_RUNS: Readonly<Record<TrialId, number>> = {
-  ...{ T1: 4, T2: 5, T3: 1, T4: 4, T5: 1, T6: 3, T7: 2, T8: 10, T9: 1, T10: 2, T11: 32, T12: 8 },
-  ...{ T13: 0, T14: 1, T15: 0, T16: 1, T17: 2, T18: 3 },
-};
-
 /** Sums the handler runs. T14 runs only with a failing route; T4 and T6 run on one route. */
 export function countMaxRuns(
   ids: readonly TrialId[],
   routeCount: number,
   hasFailingRoute: boolean,
 ): number {
-  return ids.reduce((total, id) => {
-    const testedCount =
-      id === 'T14' ? Number(hasFailingRoute) : id === 'T4' || id === 'T6' ? 1 : routeCount;
-    return total + MAX_HANDLER_RUNS[id] * testedCount;
-  }, 0);
+  const counts: Partial<Record<TrialId, number>> = { T4: 1, T6: 1, T14: Number(hasFailingRoute) };
+  return ids.reduce((sum, id) => sum + TRIALS[id].maxRuns * (counts[id] ?? routeCount), 0);
 }
 
 export type ReportParts = Pick<PayTestReport, 'target' | 'facilitator' | 'routes'> & {
@@ -87,7 +78,7 @@ function toResult({
   route,
   fix = EXPLANATIONS[id].fix,
 }: RouteFinding): TrialResult {
-  return { id, title: TRIALS[id], status, evidence, fix, route };
+  return { id, title: TRIALS[id].title, status, evidence, fix, route };
 }
 
 /** Runs a trial. If the route cannot be paid, returns the finding of a trial that did not run. */
@@ -102,31 +93,5 @@ export async function findObstacle(tester: RouteTester): Promise<NoChallenge | n
   return catchNoChallenge(
     () => tester.fetchChallenge().then(() => null),
     (obstacle) => obstacle,
-  );
-}
-
-/** Finds a route with a lower price, preferably in the same asset. */
-export async function findCheaperRoute(
-  tester: RouteTester,
-  testers: readonly RouteTester[],
-): Promise<RouteTester | null> {
-  const ownPrice = await findPrice(tester);
-  if (ownPrice === null) return null;
-  const others = await Promise.all(
-    testers.map(async (other) => ({ other, price: await findPrice(other) })),
-  );
-  const cheaper = others.filter(({ price }) => price !== null && price.amount < ownPrice.amount);
-  const sameAsset = cheaper.find(({ price }) => price?.asset === ownPrice.asset);
-  return (sameAsset ?? cheaper[0])?.other ?? null;
-}
-
-async function findPrice(tester: RouteTester): Promise<{ amount: bigint; asset: string } | null> {
-  return catchNoChallenge(
-    async () => {
-      const { network, asset, amount } = (await tester.fetchChallenge()).terms;
-      if (!/^\d{1,78}$/.test(amount)) return null;
-      return { amount: BigInt(amount), asset: `${network} ${asset.toLowerCase()}` };
-    },
-    () => null,
   );
 }

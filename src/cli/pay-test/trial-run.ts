@@ -3,7 +3,6 @@ import {
   notRun,
   PayTestImpossible,
   type PayTestReport,
-  ROUTE_TRIALS,
   TRIAL_IDS,
   type TrialFinding,
   type TrialId,
@@ -13,7 +12,6 @@ import type { Target } from './seller-client.ts';
 import { isListening, type SellerProcess } from './seller-process.ts';
 import {
   countMaxRuns,
-  findCheaperRoute,
   findObstacle,
   type RouteFinding,
   runOrSkip,
@@ -66,28 +64,24 @@ const UNPAID_TRIALS: readonly TrialId[] = ['T11', 'T12'];
 const PROCESS_ENDED = 'the process of the seller ended';
 
 /** A route after T1, and which trials of it can run. */
-type RouteState = {
+type TriedRoute = {
   readonly tester: RouteTester;
-  /** The finding of the trials that need a good payment; null if they can run. */
-  readonly blocked: TrialFinding | null;
+  /** The finding of each trial that needs a good payment, if none can run; null if they can. */
+  readonly skipFinding: TrialFinding | null;
   /** True if the unpaid trials can run. */
   readonly asksForPayment: boolean;
-  /** Trials that have a finding already. */
-  readonly judgedIds: readonly TrialId[];
+  /** Trials other than T1 that have a finding already. Default: none. */
+  readonly judgedIds?: readonly TrialId[];
 };
 
 /** Runs the trials of each route one after the other. T4 and T6 run last and together, because they wait on purpose. */
-export async function runTrials(options: TrialRunOptions): Promise<PayTestReport> {
-  return await new TrialRun(options).run();
-}
-
-class TrialRun {
+export class TrialRun {
   readonly #options: TrialRunOptions;
   readonly #findings: RouteFinding[] = [];
   /** True if the seller's process has ended and does not run again. */
   #isDown = false;
   #restartCount = 0;
-  /** Set if a route delivers without asking this facilitator, and does not take anything. */
+  /** Set if a route delivers without asking this facilitator, but refuses bad payments. */
   #otherFacilitatorReason: string | null = null;
 
   constructor(options: TrialRunOptions) {
@@ -96,15 +90,15 @@ class TrialRun {
 
   async run(): Promise<PayTestReport> {
     this.#announce();
-    const states: RouteState[] = [];
-    for (const tester of this.#options.testers) states.push(await this.#tryFirst(tester));
+    const routes: TriedRoute[] = [];
+    for (const tester of this.#options.testers) routes.push(await this.#tryFirst(tester));
     this.#refuseOtherFacilitator();
-    for (const state of states) await this.#tryRoute(state);
+    for (const route of routes) await this.#tryRoute(route);
     // T14, T4 and T6 need one route whose other trials can be judged.
-    const state = states.find(({ blocked }) => blocked === null) ?? states[0];
-    if (this.#isWanted('T14')) await this.#tryFailedWork(state?.blocked ?? null);
-    if (state !== undefined) await this.#tryOutages(state);
-    return this.#toReport(states);
+    const route = routes.find(({ skipFinding }) => skipFinding === null) ?? routes[0];
+    if (this.#isWanted('T14')) await this.#tryFailedWork(route?.skipFinding ?? null);
+    if (route !== undefined) await this.#tryOutages(route);
+    return this.#toReport(routes);
   }
 
   /** Throws PayTestImpossible if no route was judged, and one asks another facilitator. */
@@ -122,7 +116,7 @@ class TrialRun {
     say(`Paying ${names}: handlers may run up to ${runs} times.`);
   }
 
-  #toReport(states: readonly RouteState[]): PayTestReport {
+  #toReport(routes: readonly TriedRoute[]): PayTestReport {
     const { testers, target, parts } = this.#options;
     return toPayTestReport({
       target: target.origin,
@@ -131,8 +125,8 @@ class TrialRun {
       findings: this.#findings,
       isWanted: (id) => this.#isWanted(id),
       blockedRoutes: new Set(
-        states
-          .filter(({ blocked }) => blocked !== null)
+        routes
+          .filter(({ skipFinding }) => skipFinding !== null)
           .map(({ tester: { route } }) => toRouteName(route)),
       ),
     });
@@ -143,94 +137,92 @@ class TrialRun {
   }
 
   /** Runs T1, or says why the route cannot be paid. */
-  async #tryFirst(tester: RouteTester): Promise<RouteState> {
-    const obstacle = this.#isDown ? null : await findObstacle(tester);
-    if (obstacle === null) return this.#payOnce(tester);
-    const finding = judgeUnpaidAnswer(obstacle, tester, this.#options.areRoutesNamed);
-    this.#addFinding('T1', tester, finding, false);
-    const blocked = finding.status === 'not_run' ? finding : notPaid(finding.evidence);
-    return { tester, blocked, asksForPayment: obstacle.asksForPayment, judgedIds: [] };
+  async #tryFirst(tester: RouteTester): Promise<TriedRoute> {
+    const noChallenge = this.#isDown ? null : await findObstacle(tester);
+    if (noChallenge === null) return this.#payOnce(tester);
+    const finding = judgeUnpaidAnswer(noChallenge, tester, this.#options.areRoutesNamed);
+    this.#addFinding('T1', tester, finding);
+    const skipFinding = finding.status === 'not_run' ? finding : notPaid(finding.evidence);
+    return { tester, skipFinding, asksForPayment: noChallenge.asksForPayment };
   }
 
-  async #payOnce(tester: RouteTester): Promise<RouteState> {
+  async #payOnce(tester: RouteTester): Promise<TriedRoute> {
     const restartsBefore = this.#restartCount;
     const finding = await this.#runTrial('T1', tester, () => tryFirstPayment(tester));
-    const toState = (reason: string | null, asksForPayment: boolean): RouteState => {
-      const blocked = reason === null ? null : notRun(`${reason}, see T1`);
-      return { tester, blocked, asksForPayment, judgedIds: [] };
+    const toTriedRoute = (skipReason: string | null, asksForPayment: boolean): TriedRoute => {
+      const skipFinding = skipReason === null ? null : notRun(`${skipReason}, see T1`);
+      return { tester, skipFinding, asksForPayment };
     };
-    if (!('onlyT1Reason' in finding)) return toState(finding.evidence, false);
+    // T1 itself did not run.
+    if (!('skipReason' in finding)) return toTriedRoute(finding.evidence, false);
     if (this.#isDown || this.#restartCount > restartsBefore)
-      return toState('a good payment ends the process of the seller', false);
-    if (finding.hasSkippedFacilitator) return this.#tryAnyPayment(tester);
-    return toState(finding.onlyT1Reason, !finding.isSilent);
+      return toTriedRoute('a good payment ends the process of the seller', false);
+    if (finding.hasSkippedFacilitator) return this.#sendBadPayments(tester);
+    return toTriedRoute(finding.skipReason, !finding.isSilent);
   }
 
   /** The seller delivered without asking this facilitator: it takes anything, or asks another facilitator. */
-  async #tryAnyPayment(tester: RouteTester): Promise<RouteState> {
-    const { facilitator } = this.#options.parts;
-    const name = toRouteName(tester.route);
-    const findings = await tryAnyPayment(tester);
-    for (const { id, finding } of findings) this.#addFinding(id, tester, finding, false);
-    if (findings.length > 0) {
-      const blocked = notRun('the seller delivers without asking this facilitator, see T1');
-      return { tester, blocked, asksForPayment: true, judgedIds: findings.map(({ id }) => id) };
+  async #sendBadPayments(tester: RouteTester): Promise<TriedRoute> {
+    const gifts = await tryAnyPayment(tester);
+    for (const { id, finding } of gifts) this.#addFinding(id, tester, finding);
+    if (gifts.length > 0) {
+      const skipFinding = notRun('the seller delivers without asking this facilitator, see T1');
+      return { tester, skipFinding, asksForPayment: true, judgedIds: gifts.map(({ id }) => id) };
     }
-    const reason = `${name} delivers without asking this facilitator: wrong variable, or another facilitator than ${facilitator.url}`;
+    const { url } = this.#options.parts.facilitator;
+    const reason = `${toRouteName(tester.route)} delivers without asking this facilitator: wrong variable, or another facilitator than ${url}`;
     this.#otherFacilitatorReason ??= reason;
-    const blocked = notPaid(reason);
+    const skipFinding = notPaid(reason);
     // Replaces the last finding, T1: it judged the seller by a facilitator that the seller does not ask.
     this.#findings.pop();
-    this.#addFinding('T1', tester, blocked, false);
-    return { tester, blocked, asksForPayment: true, judgedIds: [] };
+    this.#addFinding('T1', tester, skipFinding);
+    return { tester, skipFinding, asksForPayment: true };
   }
 
-  async #tryRoute({ tester, blocked, asksForPayment, judgedIds }: RouteState): Promise<void> {
-    const cheaper =
-      blocked === null && this.#isWanted('T9')
-        ? await findCheaperRoute(tester, this.#options.testers)
-        : null;
-    const trials: Readonly<Record<(typeof ROUTE_TRIALS)[number], () => Promise<TrialFinding>>> = {
-      T2: () => tryOwnTerms(tester),
-      T3: () => tryRefusedVerify(tester),
-      T5: () => tryRefusedSettle(tester),
-      T7: () => tryReplay(tester),
-      T8: () => tryRace(tester),
-      T9: () => tryOtherResource(tester, cheaper),
-      T10: () => tryStaleTimes(tester),
-      T11: () => tryPaths(tester),
-      T12: () => tryBadHeaders(tester, () => this.#isAlive()),
-      T13: async () => judgeCaching(tester),
-      T15: async () => judgeListing(tester),
-      T16: () => tryRefusalReason(tester),
-      T17: () => tryPendingSettle(tester),
-      T18: () => tryExtensionResponses(tester),
-    };
-    for (const id of ROUTE_TRIALS.filter((trialId) => !judgedIds.includes(trialId))) {
-      if (!this.#isWanted(id)) continue;
-      if (blocked === null || (asksForPayment && UNPAID_TRIALS.includes(id)))
-        await this.#runTrial(id, tester, trials[id]);
-      else this.#addFinding(id, tester, blocked, false);
+  async #tryRoute(route: TriedRoute): Promise<void> {
+    const { tester, skipFinding, asksForPayment, judgedIds = [] } = route;
+    const trials: readonly (readonly [TrialId, () => Promise<TrialFinding>])[] = [
+      ['T2', () => tryOwnTerms(tester)],
+      ['T3', () => tryRefusedVerify(tester)],
+      ['T5', () => tryRefusedSettle(tester)],
+      ['T7', () => tryReplay(tester)],
+      ['T8', () => tryRace(tester)],
+      ['T9', () => tryOtherResource(tester, this.#options.testers)],
+      ['T10', () => tryStaleTimes(tester)],
+      ['T11', () => tryPaths(tester)],
+      ['T12', () => tryBadHeaders(tester, () => this.#isAlive())],
+      ['T13', async () => judgeCaching(tester)],
+      ['T15', async () => judgeListing(tester)],
+      ['T16', () => tryRefusalReason(tester)],
+      ['T17', () => tryPendingSettle(tester)],
+      ['T18', () => tryExtensionResponses(tester)],
+    ];
+    for (const [id, trial] of trials) {
+      if (judgedIds.includes(id) || !this.#isWanted(id)) continue;
+      const canRun = skipFinding === null || (asksForPayment && UNPAID_TRIALS.includes(id));
+      if (canRun) await this.#runTrial(id, tester, trial);
+      else this.#addFinding(id, tester, skipFinding);
     }
   }
 
-  async #tryFailedWork(blocked: TrialFinding | null): Promise<void> {
+  /** @param skipFinding finding of the trials that need a good payment, if the seller takes none */
+  async #tryFailedWork(skipFinding: TrialFinding | null): Promise<void> {
     const tester = this.#options.failingTester;
     if (tester === null) {
       const finding = notRun(
         'to run it, name a route whose handler fails: --failing-route "GET /path"',
       );
       this.#findings.push({ id: 'T14', route: null, ...finding });
-    } else if (blocked !== null) this.#addFinding('T14', tester, notRun(blocked.evidence), false);
+    } else if (skipFinding !== null) this.#addFinding('T14', tester, skipFinding);
     else await this.#runTrial('T14', tester, () => tryFailedWork(tester));
   }
 
-  async #tryOutages({ tester, blocked }: RouteState): Promise<void> {
+  async #tryOutages({ tester, ...route }: TriedRoute): Promise<void> {
     const wantedIds = (['T4', 'T6'] as const).filter((id) => this.#isWanted(id));
     if (wantedIds.length === 0) return;
-    const skipFinding = blocked ?? (await this.#findOutageObstacle(tester));
+    const skipFinding = route.skipFinding ?? (await this.#findOutageObstacle(tester));
     if (skipFinding !== null) {
-      for (const id of wantedIds) this.#addFinding(id, tester, skipFinding, false);
+      for (const id of wantedIds) this.#addFinding(id, tester, skipFinding);
       return;
     }
     const trials = { T4: tryVerifyOutages, T6: trySettleOutages };
@@ -244,8 +236,8 @@ class TrialRun {
 
   async #findOutageObstacle(tester: RouteTester): Promise<TrialFinding | null> {
     if (this.#isDown) return notRun(PROCESS_ENDED);
-    const obstacle = await findObstacle(tester);
-    return obstacle === null ? null : notRun(obstacle.message);
+    const noChallenge = await findObstacle(tester);
+    return noChallenge && notRun(noChallenge.message);
   }
 
   /** Repeats a trial with a timeout once, because a slow machine is not a finding. */
@@ -256,7 +248,7 @@ class TrialRun {
   ): Promise<Finding | TrialFinding> {
     if (this.#isDown) {
       const skipped = id === 'T1' ? notPaid(PROCESS_ENDED) : notRun(PROCESS_ENDED);
-      this.#addFinding(id, tester, skipped, false);
+      this.#addFinding(id, tester, skipped);
       return skipped;
     }
     const timeoutsBefore = tester.timeoutCount;
@@ -269,7 +261,8 @@ class TrialRun {
     return finding;
   }
 
-  #addFinding(id: TrialId, { route }: RouteTester, finding: TrialFinding, hasEnded: boolean): void {
+  /** @param hasEnded true if the trial ended the seller's process, which fails it */
+  #addFinding(id: TrialId, { route }: RouteTester, finding: TrialFinding, hasEnded = false): void {
     const changes: Partial<TrialFinding> = hasEnded
       ? { status: 'fail', evidence: `${finding.evidence}; ${PROCESS_ENDED}` }
       : {};

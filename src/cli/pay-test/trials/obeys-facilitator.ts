@@ -10,17 +10,13 @@ export const CHECKS_ITSELF = 'checks payments itself: T5 shows whether settle is
 
 /** T3: the seller must not deliver or settle if the facilitator answers verify with `isValid: false`. */
 export async function tryRefusedVerify(tester: RouteTester): Promise<TrialFinding> {
-  const { nonce, isDelivered, description } = await tester.signAndSend(
-    {},
-    { step: 'verify', fault: 'refuse' },
-  );
-  const hasVerifyCall = tester.ledger.listCalls(nonce, 'verify').length > 0;
-  const isSettled = tester.ledger.isSettled(nonce);
-  if (!hasVerifyCall && (isSettled || !isDelivered))
+  const { ledger } = tester;
+  const attempt = await tester.sendDuringFault('verify', 'refuse');
+  const { nonce, isDelivered, description } = attempt;
+  if (!ledger.hasCall(nonce, 'verify') && (ledger.isSettled(nonce) || !isDelivered))
     return notRun(`${description}: ${CHECKS_ITSELF}`);
-  const hasSettleCall = tester.ledger.listCalls(nonce, 'settle').length > 0;
   return {
-    status: isDelivered || hasSettleCall ? 'fail' : 'pass',
+    status: isDelivered || ledger.hasCall(nonce, 'settle') ? 'fail' : 'pass',
     evidence: `verify said isValid: false: ${description}`,
     isGift: isDelivered,
   };
@@ -28,11 +24,9 @@ export async function tryRefusedVerify(tester: RouteTester): Promise<TrialFindin
 
 /** T5: the seller must not deliver if the facilitator answers settle with `success: false`. */
 export async function tryRefusedSettle(tester: RouteTester): Promise<TrialFinding> {
-  const { version, reply, isDelivered, description } = await tester.signAndSend(
-    {},
-    { step: 'settle', fault: 'refuse' },
-  );
   const { paidAnswer } = tester;
+  const attempt = await tester.sendDuringFault('settle', 'refuse');
+  const { version, reply, isDelivered, description } = attempt;
   const evidence = `settle said success: false: ${description}`;
   if (!reply.ok || paidAnswer === null) return failIfFree(isDelivered, evidence);
   if (isPaidBody(paidAnswer, reply.body))
@@ -70,7 +64,7 @@ async function tryOutage(
   fault: FacilitatorFault,
 ): Promise<TrialFinding & { readonly wasAsked: boolean }> {
   const timeoutMs = toTimeoutMs(tester.timing);
-  const send = () => tester.signAndSend({}, { step, fault, timeoutMs });
+  const send = () => tester.sendDuringFault(step, fault, timeoutMs);
   const first = await send();
   // The machine may be too slow for all faults at once, so a second payment is sent after a timeout.
   const isSilent = !first.reply.ok && first.reply.why === 'silent';
@@ -78,15 +72,8 @@ async function tryOutage(
   const judge = step === 'verify' ? judgeVerifyOutage : judgeSettleOutage;
   const finding = judge(tester, attempt);
   const name = fault === 'error' ? '500' : fault;
-  return {
-    ...finding,
-    evidence: `${step} ${name}: ${finding.evidence}`,
-    wasAsked: wasAsked(tester, attempt.nonce, step),
-  };
-}
-
-function wasAsked({ ledger }: RouteTester, nonce: string, step: Step): boolean {
-  return ledger.listCalls(nonce, step).length > 0;
+  const evidence = `${step} ${name}: ${finding.evidence}`;
+  return { ...finding, evidence, wasAsked: tester.ledger.hasCall(attempt.nonce, step) };
 }
 
 function judgeVerifyOutage(
@@ -94,7 +81,7 @@ function judgeVerifyOutage(
   { nonce, reply, isDelivered, description }: PaymentAttempt,
 ): TrialFinding {
   // Verify was not asked, so its fault did not reach the seller, who was paid.
-  if (!wasAsked(tester, nonce, 'verify') && tester.ledger.isSettled(nonce))
+  if (!tester.ledger.hasCall(nonce, 'verify') && tester.ledger.isSettled(nonce))
     return notRun(`${description}: ${CHECKS_ITSELF}`);
   if (isDelivered) return failIfFree(true, description);
   const isLate = reply.ms > tester.timing.patienceMs;

@@ -51,13 +51,9 @@ function findFaults({ challenge }: Payment, { step, payload }: FacilitatorCall):
 
 /** T16: the buyer must get the reason why verify refused the payment. */
 export async function tryRefusalReason(tester: RouteTester): Promise<TrialFinding> {
-  const misbehaviour = { step: 'verify', fault: 'refuse' } as const;
-  const { nonce, version, reply, isDelivered, description } = await tester.signAndSend(
-    {},
-    misbehaviour,
-  );
-  if (tester.ledger.listCalls(nonce, 'verify').length === 0)
-    return notRun(`${description}: ${CHECKS_ITSELF}`);
+  const attempt = await tester.sendDuringFault('verify', 'refuse');
+  const { nonce, version, reply, isDelivered, description } = attempt;
+  if (!tester.ledger.hasCall(nonce, 'verify')) return notRun(`${description}: ${CHECKS_ITSELF}`);
   const reaction = `verify said ${REFUSAL_REASON}: ${description}`;
   if (isDelivered) return notRun(`${reaction}: it delivers, see T3`);
   const error = tester.readError(reply, version);
@@ -113,7 +109,7 @@ export async function tryPendingSettle(tester: RouteTester): Promise<TrialFindin
   for (const [fault, name] of PENDING_FAULTS) {
     const timeoutMs = toTimeoutMs(tester.timing);
     const callsBefore = tester.ledger.callCount;
-    const attempt = await tester.signAndSend({}, { step: 'settle', fault, timeoutMs });
+    const attempt = await tester.sendDuringFault('settle', fault, timeoutMs);
     const finding = judgePending(tester, attempt, callsBefore);
     const evidence = `${name}: ${finding.evidence}`;
     const isLate = attempt.reply.ms > tester.timing.patienceMs && finding.status !== 'fail';

@@ -17,8 +17,8 @@ import {
 type FirstPaymentFinding = TrialFinding & {
   /** True if the seller delivered without a call to this facilitator. */
   readonly hasSkippedFacilitator: boolean;
-  /** The reason why no trial that pays can be judged, or null. */
-  readonly onlyT1Reason: string | null;
+  /** The reason why no other trial that pays can be judged; null if they can. */
+  readonly skipReason: string | null;
   /** True if the seller did not answer the payment. */
   readonly isSilent: boolean;
 };
@@ -68,7 +68,7 @@ export async function tryFirstPayment(tester: RouteTester): Promise<FirstPayment
   );
   const flags = {
     hasSkippedFacilitator: isDelivered && calls.length === 0,
-    onlyT1Reason: findOnlyT1Reason(attempt, calls.length > 0),
+    skipReason: findSkipReason(attempt, calls.length > 0),
     isSilent: !reply.ok && reply.why === 'silent',
   };
   const { refusedExample } = tester;
@@ -122,10 +122,7 @@ function gradeReceipt(
   return payer === '' ? ['warn', '; its settlement header names no payer'] : ['pass', ''];
 }
 
-function findOnlyT1Reason(
-  { reply, isDelivered }: PaymentAttempt,
-  hasCalls: boolean,
-): string | null {
+function findSkipReason({ reply, isDelivered }: PaymentAttempt, hasCalls: boolean): string | null {
   if (!reply.ok && reply.why === 'silent') return 'the seller does not answer a good payment';
   if (isDelivered || hasCalls) return null;
   return 'the seller neither delivers a good payment nor asks this facilitator';

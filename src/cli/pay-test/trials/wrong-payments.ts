@@ -4,7 +4,7 @@ import type { Members } from '../judge-payment.ts';
 import type { SellerChallenge, Terms } from '../payer.ts';
 import { describeReply, isDelivery, isRedelivery } from '../replies.ts';
 import { failIfFree, mergeFindings, notRun, type TrialFinding } from '../result.ts';
-import { type RouteTester, toRouteName } from '../route-tester.ts';
+import { catchNoChallenge, type RouteTester, toRouteName } from '../route-tester.ts';
 import type { SellerAnswer } from '../seller-client.ts';
 
 /** Nobody has the key of this address. */
@@ -110,11 +110,38 @@ export async function tryRace(tester: RouteTester): Promise<TrialFinding> {
 /** T9: sends a payment that was signed for a cheaper route. */
 export async function tryOtherResource(
   tester: RouteTester,
-  cheaper: RouteTester | null,
+  testers: readonly RouteTester[],
 ): Promise<TrialFinding> {
+  const cheaper = await findCheaperRoute(tester, testers);
   if (cheaper === null) return notRun('no other route with a lower price was found');
   const { isDelivered, description } = await tester.sendPayment(await cheaper.signPayment());
   return failIfFree(isDelivered, `a payment for ${toRouteName(cheaper.route)}: ${description}`);
+}
+
+/** Finds a route with a lower price, preferably in the same asset. */
+async function findCheaperRoute(
+  tester: RouteTester,
+  testers: readonly RouteTester[],
+): Promise<RouteTester | null> {
+  const ownPrice = await findPrice(tester);
+  if (ownPrice === null) return null;
+  const others = await Promise.all(
+    testers.map(async (other) => ({ other, price: await findPrice(other) })),
+  );
+  const cheaper = others.filter(({ price }) => price !== null && price.amount < ownPrice.amount);
+  const sameAsset = cheaper.find(({ price }) => price?.asset === ownPrice.asset);
+  return (sameAsset ?? cheaper[0])?.other ?? null;
+}
+
+async function findPrice(tester: RouteTester): Promise<{ amount: bigint; asset: string } | null> {
+  return catchNoChallenge(
+    async () => {
+      const { network, asset, amount } = (await tester.fetchChallenge()).terms;
+      if (!/^\d{1,78}$/.test(amount)) return null;
+      return { amount: BigInt(amount), asset: `${network} ${asset.toLowerCase()}` };
+    },
+    () => null,
+  );
 }
 
 /** T10: sends a payment that is no longer valid, and one that is not yet valid. */
