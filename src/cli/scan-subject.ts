@@ -22,7 +22,7 @@ import { type Engine, judgeRecording, openEngine } from './engine.ts';
 import { toPrintedJson } from './formatters/escapes.ts';
 import { FORMATS } from './formatters/formats.ts';
 import { createProgress, noteProxy, type Streams, write, writeOutput } from './io.ts';
-import type { ScanCommandOptions } from './scan-command.ts';
+import type { ScanCommandOptions } from './scan-options.ts';
 import { readRepository, readSources, type Sources } from './sources.ts';
 import { listMissedThresholds, refuseUnknownPattern, selectResults } from './thresholds.ts';
 import { UsageError } from './usage.ts';
