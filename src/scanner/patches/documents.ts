@@ -44,7 +44,6 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
     name: 'root',
     path: '/',
     contentType: 'text/html; charset=utf-8',
-    language: 'html',
     body: [
       '<!doctype html>',
       '<title>&lt;name of the service&gt;</title>',
@@ -57,7 +56,6 @@ export const DOCUMENTS: Readonly<Record<DocumentTopic, (values: PatchValues) => 
     name: 'favicon',
     path: '/favicon.svg',
     contentType: 'image/svg+xml',
-    language: 'svg',
     body: '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><rect width="1" height="1"/></svg>\n',
   }),
 };
@@ -151,10 +149,10 @@ function writeAgentCard(values: PatchValues): JsonDocument {
 }
 
 function toJsonDocument(name: string, path: string, body: JsonDocument): ServedDocument {
-  return { name, path, contentType: 'application/json', language: 'json', body };
+  return { name, path, contentType: 'application/json', body };
 }
 
 function toTextDocument(name: string, path: string, lines: readonly string[]): ServedDocument {
   const body = `${lines.join('\n')}\n`;
-  return { name, path, contentType: 'text/plain; charset=utf-8', language: 'text', body };
+  return { name, path, contentType: 'text/plain; charset=utf-8', body };
 }

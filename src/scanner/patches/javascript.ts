@@ -7,11 +7,9 @@ import {
   readPatch,
   type ServedDocument,
   type SoldRoute,
-  toPatch,
 } from './patch.ts';
 import {
   hasBody,
-  isSolana,
   listNetworks,
   nameRoute,
   type PatchRoute,
@@ -141,26 +139,14 @@ export const JAVASCRIPT_TOPICS = {
       (route) =>
         `  ${toJsString(nameRoute(route))}: { price: ${toJsString(route.price)}, network: ${toJsString(route.network)}, payTo: ${toJsString(route.payTo)} },`,
     );
-    return readPatch('javascript', 'prices.ts', 'ts', { routes: entries.join('\n') });
+    return readPatch('javascript', 'prices.ts', { routes: entries.join('\n') });
   },
-  'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>
-    toPatch(
-      'recipient.ts',
-      'ts',
-      isSolana(network)
-        ? [
-            '/** Use this for each route and for /.well-known/x402. */',
-            `export const payTo = ${toJsString(payTo)};`,
-          ]
-        : [
-            "import { getAddress } from 'viem';",
-            '',
-            '/** Use this for each route and for /.well-known/x402. A wrong checksum throws at start. */',
-            `export const payTo = getAddress(process.env['PAY_TO'] ?? ${toJsString(payTo)});`,
-          ],
-    ),
+  'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch => {
+    const source = `recipient-${toMachine(network)}.ts`;
+    return readPatch('javascript', 'recipient.ts', { payTo: toJsString(payTo) }, source);
+  },
   'base-url': ({ origin }: PatchValues): Patch =>
-    readPatch('javascript', 'links.ts', 'ts', { origin: toJsString(origin) }),
+    readPatch('javascript', 'links.ts', { origin: toJsString(origin) }),
   tls: (): Patch =>
     cannotFix(
       'a proxy or platform in front of Node ends TLS: renew the certificate there (see nginx)',

@@ -79,13 +79,13 @@ const PYTHON_PACKAGES: Readonly<Record<string, string>> = {
 };
 
 /** A comment with the command that installs the imported packages; null if the code imports none. */
-export function toInstallComment({ language, code }: PatchPart): string | null {
-  if (language === 'ts') {
+export function toInstallComment({ file, code }: PatchPart): string | null {
+  if (file.endsWith('.ts')) {
     // Older versions of the middlewares read ":city" in a route as plain text, so they would not guard the route.
     const names = listCaptures(code, JS_IMPORT).map((name) => `${name}@latest`);
     return names.length === 0 ? null : `// npm install ${names.join(' ')}`;
   }
-  if (language === 'python') {
+  if (file.endsWith('.py')) {
     const names = listCaptures(code, PYTHON_IMPORT);
     const extras = names.flatMap((name) => X402_EXTRAS[name] ?? []);
     const frameworks = new Set(names.flatMap((name) => PYTHON_PACKAGES[name] ?? []));
@@ -95,7 +95,7 @@ export function toInstallComment({ language, code }: PatchPart): string | null {
       ? null
       : `# pip install ${packages.map((name) => `"${name}"`).join(' ')}`;
   }
-  if (language !== 'go') return null;
+  if (!file.endsWith('.go')) return null;
   const modules = listCaptures(code, GO_MODULE);
   return modules.length === 0 ? null : `// go get ${modules.join(' ')}`;
 }

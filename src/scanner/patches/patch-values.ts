@@ -133,13 +133,9 @@ export function listNetworks(routes: readonly PatchRoute[]): readonly string[] {
   return [...new Set(routes.map(({ network }) => network))];
 }
 
-export function isSolana(network: string): boolean {
-  return network.startsWith('solana:');
-}
-
 /** The virtual machine of the network, as the x402 packages name it. */
 export function toMachine(network: string): 'evm' | 'svm' {
-  return isSolana(network) ? 'svm' : 'evm';
+  return network.startsWith('solana:') ? 'svm' : 'evm';
 }
 
 /** Takes the path that the caller named as the one that is sold, if no document declares a template. */

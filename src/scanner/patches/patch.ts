@@ -37,12 +37,9 @@ const CODE_TOPICS = [
 export type CodeTopic = (typeof CODE_TOPICS)[number];
 export type Topic = DocumentTopic | CodeTopic;
 
-export type Language = 'ts' | 'python' | 'go' | 'nginx' | 'json' | 'text' | 'html' | 'svg' | 'sh';
-
 export type PatchPart = {
   /** Path in the seller's project: "server.ts", "app/weather/route.ts". */
   readonly file: string;
-  readonly language: Language;
   readonly code: string;
   /** True if `file` has an earlier part, to which this one is added. */
   readonly isAddition?: boolean;
@@ -57,7 +54,6 @@ export type ServedDocument = {
   /** "/openapi.json" */
   readonly path: string;
   readonly contentType: string;
-  readonly language: Language;
   /** A text, or an object to serve as JSON. */
   readonly body: string | JsonDocument;
 };
@@ -89,7 +85,7 @@ export type SoldRoute = PatchRoute & {
   readonly resource: string | null;
 };
 
-/** Leaves out the token that the SDKs take for a price in dollars, unless the code needs its domain. */
+/** Decides what the code states of a route, and what it leaves to the SDK. */
 export function toSoldRoute(
   name: string,
   route: PatchRoute,
@@ -97,6 +93,7 @@ export function toSoldRoute(
   { isBehindProxy = false, hasDomain = false }: PaidExtras,
 ): SoldRoute {
   const { template, token } = route;
+  // Behind a proxy the SDK cannot know the public address, so even its placeholder is better.
   const isWrittenBySdk =
     template === null ||
     hasParameters(template) ||
@@ -105,6 +102,7 @@ export function toSoldRoute(
     ...route,
     name,
     resource: isWrittenBySdk ? null : origin + writeRoute(template, 'openapi'),
+    // For a price in dollars the SDKs take the default token themselves.
     token: token?.isDefault && !hasDomain ? null : token,
   };
 }
@@ -116,7 +114,10 @@ export function listSoldRoutes(values: PatchValues, extras: PaidExtras): readonl
   );
 }
 
-/** A guard that lets HEAD through has the verb GET in its key. Without a verb the key would guard POST too. */
+/**
+ * Takes GET for an unknown method, because only a guard of GET lets HEAD through. A key without a method would guard
+ * POST too.
+ */
 function guardByGet(values: PatchValues): PatchValues {
   const withVerb = (route: PatchRoute) => ({ ...route, method: route.method ?? ('GET' as const) });
   const [first, ...others] = values.routes;
@@ -139,12 +140,12 @@ export function namePart({ file, isAddition }: PatchPart): string {
   return isAddition ? `${file}, continued` : file;
 }
 
-export function toPart(file: string, language: Language, lines: readonly string[]): PatchPart {
-  return { file, language, code: `${lines.join('\n')}\n` };
+export function toPart(file: string, lines: readonly string[]): PatchPart {
+  return { file, code: `${lines.join('\n')}\n` };
 }
 
-export function toPatch(file: string, language: Language, lines: readonly string[]): Patch {
-  return { parts: [toPart(file, language, lines)] };
+export function toPatch(file: string, lines: readonly string[]): Patch {
+  return { parts: [toPart(file, lines)] };
 }
 
 const CODE_FOLDER = new URL('./code/', import.meta.url);
@@ -157,7 +158,6 @@ const CODE_FOLDER = new URL('./code/', import.meta.url);
 export function readPatch(
   folder: Stack | 'javascript' | 'python',
   file: string,
-  language: Language,
   literals: Readonly<Record<string, string>> = {},
   source = posix.basename(file),
 ): Patch {
@@ -167,7 +167,7 @@ export function readPatch(
     if (literal === undefined) throw new TypeError(`${folder}/${source}.txt: no value for ${mark}`);
     return literal;
   });
-  return { parts: [{ file, language, code }] };
+  return { parts: [{ file, code }] };
 }
 
 export function cannotFix(whyNot: string): Patch {

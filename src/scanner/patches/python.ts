@@ -6,11 +6,9 @@ import {
   type Patch,
   readPatch,
   type SoldRoute,
-  toPatch,
 } from './patch.ts';
 import {
   hasBody,
-  isSolana,
   listNetworks,
   nameRoute,
   type PatchRoute,
@@ -95,7 +93,13 @@ export function writeGuardedRoutes(
 
 function writeRouteEntries(route: SoldRoute, syntax: RouteSyntax): string[] {
   const { name, template } = route;
-  if (template === null) return [`    # ${toUnknownRouteNote(route)}`, `    ROUTE: ${name},`];
+  if (template === null) {
+    return [
+      `    # ${toUnknownRouteNote(route)}`,
+      '    # In ROUTE, write a parameter as "[id]".',
+      `    ROUTE: ${name},`,
+    ];
+  }
   const path = writeRoute(template, 'brackets');
   const decoratorPath = writeRoute(template, syntax);
   return [
@@ -110,30 +114,14 @@ export const PYTHON_TOPICS = {
       (route) =>
         `    ${toDoubleQuoted(nameRoute(route))}: {"price": ${toDoubleQuoted(route.price)}, "network": ${toDoubleQuoted(route.network)}, "payTo": ${toDoubleQuoted(route.payTo)}},`,
     );
-    return readPatch('python', 'prices.py', 'python', { routes: entries.join('\n') });
+    return readPatch('python', 'prices.py', { routes: entries.join('\n') });
   },
-  'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch =>
-    toPatch(
-      'recipient.py',
-      'python',
-      isSolana(network)
-        ? [
-            '# Use this for each route and for /.well-known/x402.',
-            `PAY_TO = ${toDoubleQuoted(payTo)}`,
-          ]
-        : [
-            'import os',
-            '',
-            'from eth_utils import is_checksum_address',
-            '',
-            '# Use this for each route and for /.well-known/x402.',
-            `PAY_TO = os.environ.get("PAY_TO", ${toDoubleQuoted(payTo)})`,
-            'if not is_checksum_address(PAY_TO) and PAY_TO != PAY_TO.lower():',
-            '    raise SystemExit("PAY_TO has a wrong checksum")',
-          ],
-    ),
+  'one-recipient': ({ routes: [{ payTo, network }] }: PatchValues): Patch => {
+    const source = `recipient_${toMachine(network)}.py`;
+    return readPatch('python', 'recipient.py', { payTo: toDoubleQuoted(payTo) }, source);
+  },
   'base-url': ({ origin }: PatchValues): Patch =>
-    readPatch('python', 'links.py', 'python', { origin: toDoubleQuoted(origin) }),
+    readPatch('python', 'links.py', { origin: toDoubleQuoted(origin) }),
   tls: (): Patch =>
     cannotFix('a proxy in front of Python ends TLS: renew the certificate there (see nginx)'),
 };

@@ -59,21 +59,24 @@ export function writePatches(
 ): CheckPatches | null {
   const check = CHECK_TOPICS[checkId];
   if (check === undefined) return null;
-  const { leadsByOutcome, topicsByOutcome, fixesWithoutCode } = check;
-  const ownLead = leadsByOutcome?.[outcome ?? ''] ?? check.lead;
-  const topics =
-    outcome === null ? listTopics(check) : [topicsByOutcome?.[outcome] ?? check.topic].flat();
-  const question = topics.includes('openapi') ? askAboutUnknown(values) : null;
-  const lead = question === null ? ownLead : `${ownLead} ${question}`;
-  const fixWithoutCode = fixesWithoutCode?.[outcome ?? ''];
+  // No row is named "", which stands for no outcome.
+  const name = outcome ?? '';
+  const lead = check.leadsByOutcome?.[name] ?? check.lead;
+  const fixWithoutCode = check.fixesWithoutCode?.[name];
   if (fixWithoutCode !== undefined) {
     const patch = cannotFix(`code cannot fix this: ${fixWithoutCode}`);
     return { lead, patches: [{ topic: check.topic, patch }] };
   }
-  return { lead, patches: joinFiles(topics.map((topic) => writePatch(topic, stack, values))) };
+  const topics =
+    outcome === null ? listTopics(check) : [check.topicsByOutcome?.[outcome] ?? check.topic].flat();
+  const question = topics.includes('openapi') ? askAboutUnknown(values) : null;
+  return {
+    lead: question === null ? lead : `${lead} ${question}`,
+    patches: joinFiles(topics.map((topic) => writePatch(topic, stack, values))),
+  };
 }
 
-/** Topics whose code is added to a program. The code of other topics in one file is an alternative, and whole. */
+/** Topics whose code is added to a program. Other topics for one file are alternatives, each with its whole code. */
 const ADDED_TOPICS: ReadonlySet<Topic> = new Set([
   ...DOCUMENT_TOPICS.filter((topic) => topic !== 'manifest-entries'),
   'no-store',
@@ -165,12 +168,12 @@ const TRIAL_TOPICS: Readonly<Record<string, TrialTopic>> = {
 
 /** Patches that accept each payment once. They claim the nonce before the handler runs; a 402 releases the claim. */
 const CLAIM_PATCHES: Readonly<Record<Stack, () => Patch>> = {
-  express: () => readPatch('express', 'claim-payment.ts', 'ts'),
-  hono: () => readPatch('hono', 'claim-payment.ts', 'ts'),
-  next: () => readPatch('next', 'lib/claim-payment.ts', 'ts'),
-  fastapi: () => readPatch('fastapi', 'claim_payment.py', 'python'),
-  flask: () => readPatch('flask', 'claim_payment.py', 'python'),
-  go: () => readPatch('go', 'claim_payment.go', 'go'),
+  express: () => readPatch('express', 'claim-payment.ts'),
+  hono: () => readPatch('hono', 'claim-payment.ts'),
+  next: () => readPatch('next', 'lib/claim-payment.ts'),
+  fastapi: () => readPatch('fastapi', 'claim_payment.py'),
+  flask: () => readPatch('flask', 'claim_payment.py'),
+  go: () => readPatch('go', 'claim_payment.go'),
   nginx: () =>
     cannotFix(
       'nginx cannot, because only the application knows which payments were used. Take the patch of the stack behind nginx',

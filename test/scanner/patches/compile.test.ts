@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Language, STACKS, type Stack } from '../../../src/scanner/patches/patch.ts';
+import { STACKS, type Stack } from '../../../src/scanner/patches/patch.ts';
 import {
   choosePlaceholders,
   type PatchValues,
@@ -43,14 +43,14 @@ const packages = await ensureJudge({
 
 type Source = { readonly name: string; readonly code: string };
 
-/** Lists the parts of all patches for these stacks that are in this language, each code once. */
-function listSources(stacks: readonly Stack[], language: Language): readonly Source[] {
+/** Lists the parts of all patches for these stacks whose file matches, each code once. */
+function listSources(stacks: readonly Stack[], file: RegExp): readonly Source[] {
   const parts = stacks.flatMap((stack) => [
     ...listAllValues().flatMap(([id, values]) => listParts(stack, id, values)),
     ...listClaimParts(stack),
   ]);
   const partsByCode = new Map(
-    parts.filter((part) => part.language === language).map((part) => [part.code, part]),
+    parts.filter((part) => file.test(part.file)).map((part) => [part.code, part]),
   );
   return [...partsByCode.values()].map(({ name, code }, index) => ({
     name: `${name}_${index}`,
@@ -132,7 +132,7 @@ describe(
       // The compiler looks for packages beside the file.
       const projectFolder = await mkdtemp(join(packages.folder, 'patches-'));
       try {
-        const files = listSources(['express', 'hono', 'next'], 'ts');
+        const files = listSources(['express', 'hono', 'next'], /\.ts$/);
         expect(files.length).toBeGreaterThan(40);
         const paths = await writeFiles(projectFolder, 'ts', files);
         const flags = [
@@ -160,7 +160,7 @@ describe(
 const python = findExecutable('python3');
 describe('Python', needs(python === null ? 'no python3 on the PATH' : null), () => {
   test('compiles FastAPI and Flask patches', { timeout: COMPILE_TIMEOUT_MS }, async () => {
-    const files = listSources(['fastapi', 'flask'], 'python');
+    const files = listSources(['fastapi', 'flask'], /\.py$/);
     expect(files.length).toBeGreaterThan(25);
     const paths = await writeFiles(join(folder, 'python'), 'py', files);
     expect(await findCompilerErrors(python ?? '', ['-m', 'py_compile', ...paths])).toBe('');
@@ -170,7 +170,7 @@ describe('Python', needs(python === null ? 'no python3 on the PATH' : null), () 
 const gofmt = findExecutable('gofmt');
 describe('Go', needs(gofmt === null ? 'no gofmt on the PATH' : null), () => {
   test('parses Go patches', { timeout: COMPILE_TIMEOUT_MS }, async () => {
-    const files = listSources(['go'], 'go');
+    const files = listSources(['go'], /\.go$/);
     expect(files.length).toBeGreaterThan(12);
     const paths = await writeFiles(join(folder, 'go'), 'go', files);
     expect(await findCompilerErrors(gofmt ?? '', ['-e', '-l', ...paths])).toBe('');
@@ -178,7 +178,7 @@ describe('Go', needs(gofmt === null ? 'no gofmt on the PATH' : null), () => {
 });
 
 test('a JSON document in an nginx patch is valid JSON', () => {
-  const files = listSources(['nginx'], 'json');
+  const files = listSources(['nginx'], /\.json$|x402$/);
   expect(files.length).toBeGreaterThan(2);
   for (const { code } of files) expect(() => JSON.parse(code)).not.toThrow();
 });

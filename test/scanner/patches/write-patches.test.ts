@@ -49,9 +49,9 @@ describe.each(SELLER_CHECKS.map(({ id, impl }) => [id, impl] as const))('%s', (i
 
 test('code with a mark that has no value is refused, because a seller would get the mark', () => {
   const origin = "'https://api.example.com'";
-  expect(readCode(readPatch('javascript', 'links.ts', 'ts', { origin }))).toContain(origin);
+  expect(readCode(readPatch('javascript', 'links.ts', { origin }))).toContain(origin);
   for (const literals of [{}, { host: origin }]) {
-    expect(() => readPatch('javascript', 'links.ts', 'ts', literals)).toThrow(/links.*{{origin}}/);
+    expect(() => readPatch('javascript', 'links.ts', literals)).toThrow(/links.*{{origin}}/);
   }
 });
 

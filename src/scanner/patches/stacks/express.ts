@@ -25,15 +25,15 @@ export const EXPRESS: StackPatches = {
   ...toPaidTopics(writePaidRoutes),
   'no-store': ({ routes }) => {
     const literals = { routes: routes.map((route) => toRouteLiteral(route, 'express')).join(', ') };
-    return readPatch('express', FILE, 'ts', literals, 'no-store.ts');
+    return readPatch('express', FILE, literals, 'no-store.ts');
   },
-  limiter: () => readPatch('express', 'limiter.ts', 'ts'),
-  'own-server': () => readPatch('express', 'own-server.ts', 'ts'),
-  serve: (document) => toPatch(FILE, 'ts', writeDocumentRoute(document)),
+  limiter: () => readPatch('express', 'limiter.ts'),
+  'own-server': () => readPatch('express', 'own-server.ts'),
+  serve: (document) => toPatch(FILE, writeDocumentRoute(document)),
 };
 
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
-  return toPatch(FILE, 'ts', [
+  return toPatch(FILE, [
     ...writeGuardedApp('express', values, extras),
     ...(extras.isBehindProxy ? ["app.set('trust proxy', 1); // one proxy, which ends TLS"] : []),
     '// Put this before express.json(), validation and the handlers. Express runs the GET handler for HEAD as well.',

@@ -28,7 +28,7 @@ const PROXY_COMMENT = [
 export const FASTAPI: StackPatches = {
   ...PYTHON_TOPICS,
   ...toPaidTopics(writePaidRoutes),
-  'no-store': () => readPatch('fastapi', FILE, 'python', {}, 'no_store.py'),
+  'no-store': () => readPatch('fastapi', FILE, {}, 'no_store.py'),
   limiter: () =>
     cannotFix(
       'add the payment middleware after SlowAPIMiddleware, or limit by decorators: then its 402 comes before the limiter counts',
@@ -40,13 +40,12 @@ export const FASTAPI: StackPatches = {
   serve: (document, values) =>
     toPatch(
       FILE,
-      'python',
       document.path === '/openapi.json' ? writeOpenApi(values) : writeDocumentRoute(document),
     ),
 };
 
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
-  return toPatch(FILE, 'python', [
+  return toPatch(FILE, [
     ...(extras.isBehindProxy ? PROXY_COMMENT : []),
     'import os',
     '',

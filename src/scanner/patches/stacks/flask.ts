@@ -18,17 +18,17 @@ const FILE = 'app.py';
 export const FLASK: StackPatches = {
   ...PYTHON_TOPICS,
   ...toPaidTopics(writePaidRoutes),
-  'no-store': () => readPatch('flask', FILE, 'python', {}, 'no_store.py'),
+  'no-store': () => readPatch('flask', FILE, {}, 'no_store.py'),
   limiter: () =>
     cannotFix(
       'limit inside Flask, by Flask-Limiter: only paid requests get through the payment middleware to it. A proxy limits: see nginx',
     ),
-  'own-server': () => readPatch('flask', 'own_server.py', 'python'),
-  serve: (document) => toPatch(FILE, 'python', writeDocumentRoute(document)),
+  'own-server': () => readPatch('flask', 'own_server.py'),
+  serve: (document) => toPatch(FILE, writeDocumentRoute(document)),
 };
 
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
-  return toPatch(FILE, 'python', [
+  return toPatch(FILE, [
     'import os',
     '',
     'from flask import Flask',

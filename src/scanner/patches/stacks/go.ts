@@ -14,7 +14,6 @@ import {
 } from '../patch.ts';
 import {
   hasBody,
-  isSolana,
   listNetworks,
   nameRoute,
   type PatchRoute,
@@ -22,55 +21,40 @@ import {
   type PatchValues,
   toMachine,
 } from '../patch-values.ts';
-import { toGuardedKeys, toRoutePattern, writeRoute } from '../route-template.ts';
+import {
+  toGuardedKeys,
+  toRoutePattern,
+  toUnknownRouteNote,
+  writeRoute,
+} from '../route-template.ts';
 
 const FILE = 'x402.go';
 const MODULE = 'github.com/x402-foundation/x402/go/v2';
+const NEW_SCHEMES = { evm: 'evm.NewExactEvmScheme', svm: 'svm.NewExactSvmScheme' } as const;
 
 export const GO: StackPatches = {
   ...toPaidTopics(writePaidRoutes),
-  'no-store': ({ routes }) =>
-    readPatch('go', 'no_store.go', 'go', { pattern: writePattern(routes) }),
+  'no-store': ({ routes }) => readPatch('go', 'no_store.go', { pattern: writePattern(routes) }),
   'one-price': ({ routes }) => {
     const entries = routes.map(
       (route) => `\t${toDoubleQuoted(nameRoute(route))}: ${toDoubleQuoted(route.price)},`,
     );
-    return readPatch('go', 'prices.go', 'go', { routes: entries.join('\n') });
+    return readPatch('go', 'prices.go', { routes: entries.join('\n') });
   },
-  'one-recipient': ({ routes: [{ payTo, network }] }) =>
-    toPatch(
-      'recipient.go',
-      'go',
-      isSolana(network)
-        ? [
-            'package main',
-            '',
-            '// PayTo is for each route and for /.well-known/x402.',
-            `const PayTo = ${toDoubleQuoted(payTo)}`,
-          ]
-        : [
-            'package main',
-            '',
-            'import "github.com/ethereum/go-ethereum/common"',
-            '',
-            '// PayTo is for each route, and for /.well-known/x402, with its checksum.',
-            `var PayTo = common.HexToAddress(${toDoubleQuoted(payTo)}).Hex()`,
-          ],
-    ),
-  'base-url': ({ origin }) => readPatch('go', 'links.go', 'go', { origin: toDoubleQuoted(origin) }),
+  'one-recipient': ({ routes: [{ payTo, network }] }) => {
+    const source = `recipient_${toMachine(network)}.go`;
+    return readPatch('go', 'recipient.go', { payTo: toDoubleQuoted(payTo) }, source);
+  },
+  'base-url': ({ origin }) => readPatch('go', 'links.go', { origin: toDoubleQuoted(origin) }),
   tls: () =>
     cannotFix('a proxy in front of Go usually ends TLS: renew the certificate there (see nginx)'),
   limiter: () =>
     cannotFix(
       'wrap the limiter in the payments, withPayments(limit(mux)): then only paid requests reach it',
     ),
-  'own-server': () => readPatch('go', 'own_server.go', 'go'),
+  'own-server': () => readPatch('go', 'own_server.go'),
   serve: (document) =>
-    toPatch(
-      `${toConstantName(document.name).toLowerCase()}.go`,
-      'go',
-      writeDocumentRoute(document),
-    ),
+    toPatch(`${toConstantName(document.name).toLowerCase()}.go`, writeDocumentRoute(document)),
 };
 
 function writePattern(routes: readonly PatchRoute[]): string {
@@ -83,7 +67,7 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   const guardedRoutes = listSoldRoutes(values, extras);
   const networks = listNetworks(values.routes);
   const machines = [...new Set(networks.map(toMachine))];
-  return toPatch(FILE, 'go', [
+  return toPatch(FILE, [
     'package main',
     '',
     'import (',
@@ -112,7 +96,7 @@ function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
     '\t\tSchemes: []nethttpmw.SchemeConfig{',
     ...networks.map(
       (network) =>
-        `\t\t\t{Network: ${toDoubleQuoted(network)}, Server: ${toMachine(network)}.NewExact${isSolana(network) ? 'Svm' : 'Evm'}Scheme()},`,
+        `\t\t\t{Network: ${toDoubleQuoted(network)}, Server: ${NEW_SCHEMES[toMachine(network)]}()},`,
     ),
     '\t\t},',
     '\t\tTimeout: 30 * time.Second,',
@@ -157,11 +141,11 @@ function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): readonly s
 
 /** The x402 module writes parameters in brackets, the mux in braces. */
 function writeRouteEntries(route: SoldRoute): readonly string[] {
-  const { name, template, example } = route;
+  const { name, template } = route;
   if (template === null) {
-    const suffix = example === null ? '' : ` behind ${example}`;
     return [
-      `\t\t\t// <route>${suffix}: define ROUTE as your mux writes it, with "[id]" for "{id}"; until then, this code does not compile.`,
+      `\t\t\t// ${toUnknownRouteNote(route)}`,
+      '\t\t\t// In ROUTE, write a parameter as "[id]".',
       `\t\t\tROUTE: ${name},`,
     ];
   }

@@ -26,18 +26,18 @@ export const HONO: StackPatches = {
   ...toPaidTopics(writePaidRoutes),
   'no-store': ({ routes }) => {
     const literals = { routes: routes.map((route) => toRouteLiteral(route, 'hono')).join(', ') };
-    return readPatch('hono', FILE, 'ts', literals, 'no-store.ts');
+    return readPatch('hono', FILE, literals, 'no-store.ts');
   },
   limiter: () =>
     cannotFix(
       'app.use your limiter after paymentMiddleware, which answers 402 itself: then only paid requests count',
     ),
-  'own-server': () => readPatch('hono', 'own-server.ts', 'ts'),
-  serve: (document) => toPatch(FILE, 'ts', writeDocumentRoute(document)),
+  'own-server': () => readPatch('hono', 'own-server.ts'),
+  serve: (document) => toPatch(FILE, writeDocumentRoute(document)),
 };
 
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
-  return toPatch(FILE, 'ts', [
+  return toPatch(FILE, [
     ...writeGuardedApp('hono', values, extras),
     '// Put this before validators and the handlers. Hono runs the GET handler for HEAD as well.',
     'app.use(paymentMiddleware(routes, server));',

@@ -37,7 +37,7 @@ export const NEXT: StackPatches = {
   'head-guard': ({ routes }) => ({
     parts: groupByFile(routes.filter(({ method }) => method === null || method === 'GET')).map(
       ([file, [route]]) =>
-        toPart(file, 'ts', [
+        toPart(file, [
           ...(route?.template === null ? [`// ${toUnknownRouteNote(route)}`] : []),
           '// Put this beside GET. Without it, Next runs GET for HEAD.',
           "export const HEAD = () => new Response(null, { status: 405, headers: { Allow: 'GET' } });",
@@ -48,21 +48,21 @@ export const NEXT: StackPatches = {
     const entries = routes.map(
       (route) => `      { source: ${toRouteLiteral(route, 'source')}, headers },`,
     );
-    return readPatch('next', 'next.config.ts', 'ts', { routes: entries.join('\n') });
+    return readPatch('next', 'next.config.ts', { routes: entries.join('\n') });
   },
   limiter: () =>
     cannotFix(
       'call your limiter first in the handler that withX402 wraps, not in proxy.ts: only paid requests run that handler',
     ),
-  'own-server': () => readPatch('next', 'lib/own-server.ts', 'ts'),
+  'own-server': () => readPatch('next', 'lib/own-server.ts'),
   serve: (document) =>
-    toPatch(toRouteFile(parseRouteTemplate(document.path)), 'ts', writeDocumentRoute(document)),
+    toPatch(toRouteFile(parseRouteTemplate(document.path)), writeDocumentRoute(document)),
 };
 
 /** Writes one file for each path. Each file guards its own routes. */
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   const parts = groupByFile(values.routes).map(([file, routes]) =>
-    toPart(file, 'ts', writeRouteModule(routes, values, extras)),
+    toPart(file, writeRouteModule(routes, values, extras)),
   );
   return { parts };
 }

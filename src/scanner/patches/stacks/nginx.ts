@@ -30,7 +30,7 @@ export const NGINX: StackPatches = {
   'one-recipient': () => leaveToApplication('the recipient'),
   bazaar: () => leaveToApplication('the extension'),
   'token-domain': () => leaveToApplication('the domain of the token'),
-  'public-url': () => toPatch(FILE, 'nginx', writeLocation('/', [])),
+  'public-url': () => toPatch(FILE, writeLocation('/', [])),
   'head-guard': ({ routes }) =>
     writeLocations(
       routes.filter(({ method }) => method === null || method === 'GET'),
@@ -42,7 +42,7 @@ export const NGINX: StackPatches = {
       'add_header Cache-Control no-store always;',
     ]),
   'base-url': () =>
-    toPatch(FILE, 'nginx', [
+    toPatch(FILE, [
       '# If a page has moved, redirect its old address. Better: write the new address.',
       'location = "/<dead path>" {',
       '    return 301 "/<where it is now>";',
@@ -51,14 +51,14 @@ export const NGINX: StackPatches = {
   tls: ({ host }) => {
     const name = PLAIN_TEXT.test(host) ? host : '<host>';
     const folder = `/etc/letsencrypt/live/${name}`;
-    return toPatch(FILE, 'nginx', [
+    return toPatch(FILE, [
       `server_name "${name}";`,
       'listen 443 ssl;',
       `ssl_certificate "${folder}/fullchain.pem"; # the whole chain, not cert.pem`,
       `ssl_certificate_key "${folder}/privkey.pem";`,
     ]);
   },
-  limiter: () => readPatch('nginx', 'payments.conf', 'nginx'),
+  limiter: () => readPatch('nginx', 'payments.conf'),
   'own-server': () => leaveToApplication('servers'),
   serve: writeStaticFile,
 };
@@ -79,7 +79,7 @@ function writeLocations(routes: readonly PatchRoute[], lines: readonly string[])
   const code = [...new Set(matchers)].flatMap((matcher) => writeLocation(matcher, lines));
   const comment =
     '# If you have such a location, add these lines to it: nginx takes one of each name.';
-  return toPatch(FILE, 'nginx', [comment, ...code]);
+  return toPatch(FILE, [comment, ...code]);
 }
 
 function writeLocation(matcher: string, lines: readonly string[]): string[] {
@@ -91,13 +91,13 @@ function writeLocation(matcher: string, lines: readonly string[]): string[] {
   ];
 }
 
-function writeStaticFile({ path, contentType, language, body }: ServedDocument): Patch {
+function writeStaticFile({ path, contentType, body }: ServedDocument): Patch {
   const file = `${DOCUMENT_FOLDER}${path === '/' ? '/index.html' : path}`;
   const [type] = contentType.split(';');
   return {
     parts: [
-      { file, language, code: typeof body === 'string' ? body : `${toJsonLiteral(body)}\n` },
-      toPart(FILE, 'nginx', [
+      { file, code: typeof body === 'string' ? body : `${toJsonLiteral(body)}\n` },
+      toPart(FILE, [
         `location = ${path} {`,
         '    types { }',
         `    default_type ${type};`,

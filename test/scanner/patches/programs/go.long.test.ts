@@ -94,7 +94,7 @@ const FAULTS: readonly Fault[] = [
   },
   {
     finds: ['S11', 'some-dead'],
-    damage: (sound) => addParts(sound, [{ file: 'llms_text.go', language: 'go', code: LLMS }]),
+    damage: (sound) => addParts(sound, [{ file: 'llms_text.go', code: LLMS }]),
     mend: (faulty, parts) =>
       addParts(editFile(faulty, 'llms_text.go', '"/api.json"', 'link("/openapi.json")'), parts),
   },
@@ -141,7 +141,7 @@ func serveServers(mux *http.ServeMux) {
 	})
 }
 `;
-    const program = addParts(STOCK, [...parts, { file: 'api.go', language: 'go', code: handler }]);
+    const program = addParts(STOCK, [...parts, { file: 'api.go', code: handler }]);
     const document = await bench.read(runner, program, `${url}/openapi.json`);
     expect(document).toMatchObject({ servers: [{ url }] });
   });
