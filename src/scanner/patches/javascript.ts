@@ -72,6 +72,17 @@ export function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): str
   ];
 }
 
+function writeDiscovery(route: PatchRoute): string[] {
+  return [
+    '  extensions: declareDiscoveryExtension({',
+    ...(hasBody(route) ? ["    bodyType: 'json',"] : []),
+    "    input: { '<parameter>': '<example>' },",
+    "    inputSchema: { properties: { '<parameter>': { type: 'string' } }, required: ['<parameter>'] },",
+    "    output: { example: { '<member>': '<example>' } },",
+    '  }),',
+  ];
+}
+
 /** A price in base units, with the EIP-712 domain of the token. */
 function toTokenLiteral({ asset, amount, name, version }: PatchToken): string {
   const extra = `{ name: ${toJsString(name)}, version: ${toJsString(version)} }`;
@@ -97,6 +108,7 @@ export function writeGuardedApp(
   extras: PaidExtras,
 ): string[] {
   const [importLine, appLine] = FRAMEWORKS[framework];
+  // The network of a sign-in is not known.
   const networks = listNetworks(values.routes);
   const guardedRoutes = listSoldRoutes(values, extras);
   return [
@@ -152,14 +164,3 @@ export const JAVASCRIPT_TOPICS = {
       'a proxy or platform in front of Node ends TLS: renew the certificate there (see nginx)',
     ),
 };
-
-function writeDiscovery(route: PatchRoute): string[] {
-  return [
-    '  extensions: declareDiscoveryExtension({',
-    ...(hasBody(route) ? ["    bodyType: 'json',"] : []),
-    "    input: { '<parameter>': '<example>' },",
-    "    inputSchema: { properties: { '<parameter>': { type: 'string' } }, required: ['<parameter>'] },",
-    "    output: { example: { '<member>': '<example>' } },",
-    '  }),',
-  ];
-}

@@ -44,11 +44,11 @@ export type PatchValues = {
   readonly origin: string;
   readonly host: string;
   /** The sold routes; at least one. */
-  readonly routes: readonly [PatchRoute, ...PatchRoute[]];
+  readonly routes: NonEmpty<PatchRoute>;
   /** Sign-in routes. The same middleware guards them, so a patch without these routes would leave them unguarded. */
   readonly signIns: readonly PatchRoute[];
   /** At least one. */
-  readonly freeOperations: readonly [PatchOperation, ...PatchOperation[]];
+  readonly freeOperations: NonEmpty<PatchOperation>;
   /** Nobody knows if these are paid or free, so no patch writes them: the seller must say it. */
   readonly unknownOperations: readonly PatchOperation[];
 };
@@ -116,16 +116,21 @@ export function readPatchValues(
   // If the documents sell nothing, the caller has named what should be sold.
   if (soldRoutes.length === 0 && named) soldRoutes.push(toNamedRoute(named));
   // The placeholder stands for sold routes that the report lacks.
-  const [first, ...others] = [...soldRoutes, ...(isComplete ? [] : [PLACEHOLDER_ROUTE])];
-  const [firstFree, ...otherFree] = parseOperations(free);
+  if (!isComplete) soldRoutes.push(PLACEHOLDER_ROUTE);
   return {
-    ...PLACEHOLDERS,
     ...toAddressValues(publicOrigin),
-    ...(first === undefined ? {} : { routes: [first, ...others] }),
+    routes: fillEmpty(soldRoutes, PLACEHOLDERS.routes),
     signIns: signIn.map(({ method, template }) => toSignInRoute(method, template)),
-    ...(firstFree === undefined ? {} : { freeOperations: [firstFree, ...otherFree] }),
+    freeOperations: fillEmpty(parseOperations(free), PLACEHOLDERS.freeOperations),
     unknownOperations: parseOperations(unknown),
   };
+}
+
+type NonEmpty<Item> = readonly [Item, ...Item[]];
+
+function fillEmpty<Item>(list: readonly Item[], placeholders: NonEmpty<Item>): NonEmpty<Item> {
+  const [first, ...others] = list;
+  return first === undefined ? placeholders : [first, ...others];
 }
 
 /** The distinct networks of the routes. */
@@ -138,7 +143,7 @@ export function toMachine(network: string): 'evm' | 'svm' {
   return network.startsWith('solana:') ? 'svm' : 'evm';
 }
 
-/** Takes the path that the caller named as the one that is sold, if no document declares a template. */
+/** Takes the path that the caller named as the template of its route, if no document declares one. */
 function withNamedPath(route: ReportRoute, named: NamedRequest | null | undefined): ReportRoute {
   const isNamed = named?.method === route.method && named?.path === route.path;
   return isNamed && route.template === null
@@ -184,7 +189,7 @@ function withSharedTerms(routes: readonly PatchRoute[]): PatchRoute[] {
   }));
 }
 
-/** All terms are placeholders. A path with a query is sold without it. */
+/** A named path without a challenge: all terms are placeholders. */
 function toNamedRoute({ method, path }: NamedRequest): PatchRoute {
   return {
     ...PLACEHOLDER_ROUTE,
@@ -194,7 +199,7 @@ function toNamedRoute({ method, path }: NamedRequest): PatchRoute {
   };
 }
 
-/** A report does not hold the configuration of a sign-in, so all terms stay placeholders: the code does not run. */
+/** A report does not hold the settings of a sign-in. Without a template, the code does not run before the seller adds them. */
 function toSignInRoute(method: string, template: string): PatchRoute {
   const example = toExample(template);
   return {

@@ -42,6 +42,20 @@ function writeSoldRoute(route: SoldRoute, { hasBazaar }: PaidExtras): string[] {
   ];
 }
 
+function writeDiscovery(route: PatchRoute): string[] {
+  return [
+    '    "extensions": declare_discovery_extension(',
+    '        input={"<parameter>": "<example>"},',
+    '        input_schema={',
+    '            "properties": {"<parameter>": {"type": "string"}},',
+    '            "required": ["<parameter>"],',
+    '        },',
+    ...(hasBody(route) ? ['        body_type="json",'] : []),
+    '        output=OutputConfig(example={"<member>": "<example>"}),',
+    '    ),',
+  ];
+}
+
 /** A price in base units, with the EIP-712 domain of the token. */
 function writeToken({ asset, amount, name, version }: PatchToken): string[] {
   return [
@@ -60,6 +74,7 @@ export function writeGuardedRoutes(
   extras: PaidExtras,
 ): string[] {
   const suffix = framework === 'flask' ? 'Sync' : '';
+  // The network of a sign-in is not known.
   const networks = listNetworks(values.routes);
   const machines = [...new Set(networks.map(toMachine))];
   const guardedRoutes = listSoldRoutes(values, extras);
@@ -125,17 +140,3 @@ export const PYTHON_TOPICS = {
   tls: (): Patch =>
     cannotFix('a proxy in front of Python ends TLS: renew the certificate there (see nginx)'),
 };
-
-function writeDiscovery(route: PatchRoute): string[] {
-  return [
-    '    "extensions": declare_discovery_extension(',
-    '        input={"<parameter>": "<example>"},',
-    '        input_schema={',
-    '            "properties": {"<parameter>": {"type": "string"}},',
-    '            "required": ["<parameter>"],',
-    '        },',
-    ...(hasBody(route) ? ['        body_type="json",'] : []),
-    '        output=OutputConfig(example={"<member>": "<example>"}),',
-    '    ),',
-  ];
-}

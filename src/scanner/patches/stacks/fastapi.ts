@@ -21,9 +21,8 @@ import {
 } from '../route-template.ts';
 
 const FILE = 'main.py';
-const PROXY_COMMENT = [
-  '# Behind a proxy that ends TLS: uvicorn main:app --proxy-headers --forwarded-allow-ips=<proxy>',
-];
+const PROXY_COMMENT =
+  '# Behind a proxy that ends TLS: uvicorn main:app --proxy-headers --forwarded-allow-ips=<proxy>';
 
 export const FASTAPI: StackPatches = {
   ...PYTHON_TOPICS,
@@ -46,7 +45,7 @@ export const FASTAPI: StackPatches = {
 
 function writePaidRoutes(values: PatchValues, extras: PaidExtras): Patch {
   return toPatch(FILE, [
-    ...(extras.isBehindProxy ? PROXY_COMMENT : []),
+    ...(extras.isBehindProxy ? [PROXY_COMMENT] : []),
     'import os',
     '',
     'from fastapi import FastAPI, Request',
