@@ -140,6 +140,11 @@ export function toRouteLiteral({ template }: PatchRoute, syntax: RouteSyntax): s
   return template === null ? 'ROUTE' : toJsString(writeRoute(template, syntax));
 }
 
+export function writeNoStore(framework: Framework, file: string, { routes }: PatchValues): Patch {
+  const paths = routes.map((route) => toRouteLiteral(route, framework)).join(', ');
+  return readPatch(framework, file, { routes: paths }, 'no-store.ts');
+}
+
 /** The body as source code: an object literal for JSON, a template string for text. */
 export function toBodyLiteral({ body }: ServedDocument, indent = ''): string {
   return typeof body === 'string' ? toJsTemplate(body) : toJsonLiteral(body, indent);

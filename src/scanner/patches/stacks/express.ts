@@ -2,9 +2,9 @@
 import {
   JAVASCRIPT_TOPICS,
   toBodyLiteral,
-  toRouteLiteral,
   writeGuardedApp,
   writeNewApp,
+  writeNoStore,
 } from '../javascript.ts';
 import { toJsString } from '../literals.ts';
 import {
@@ -23,10 +23,7 @@ const FILE = 'server.ts';
 export const EXPRESS: StackPatches = {
   ...JAVASCRIPT_TOPICS,
   ...toPaidTopics(writePaidRoutes),
-  'no-store': ({ routes }) => {
-    const literals = { routes: routes.map((route) => toRouteLiteral(route, 'express')).join(', ') };
-    return readPatch('express', FILE, literals, 'no-store.ts');
-  },
+  'no-store': (values) => writeNoStore('express', FILE, values),
   limiter: () => readPatch('express', 'limiter.ts'),
   'own-server': () => readPatch('express', 'own-server.ts'),
   serve: (document) => toPatch(FILE, writeDocumentRoute(document)),

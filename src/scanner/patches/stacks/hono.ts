@@ -2,9 +2,9 @@
 import {
   JAVASCRIPT_TOPICS,
   toBodyLiteral,
-  toRouteLiteral,
   writeGuardedApp,
   writeNewApp,
+  writeNoStore,
 } from '../javascript.ts';
 import { toJsString } from '../literals.ts';
 import {
@@ -24,10 +24,7 @@ const FILE = 'server.ts';
 export const HONO: StackPatches = {
   ...JAVASCRIPT_TOPICS,
   ...toPaidTopics(writePaidRoutes),
-  'no-store': ({ routes }) => {
-    const literals = { routes: routes.map((route) => toRouteLiteral(route, 'hono')).join(', ') };
-    return readPatch('hono', FILE, literals, 'no-store.ts');
-  },
+  'no-store': (values) => writeNoStore('hono', FILE, values),
   limiter: () =>
     cannotFix(
       'app.use your limiter after paymentMiddleware, which answers 402 itself: then only paid requests count',
