@@ -8,6 +8,7 @@ const REGISTER_FIX = 'Register the origin at x402scan.com/resources/register.';
 /** Hosts of tunnels, which the index refuses to register. */
 const TUNNEL_HOSTS =
   /(?:^|\.)(?:ngrok(?:-free)?\.(?:app|dev|io)|trycloudflare\.com|loca\.lt|localtunnel\.me|serveo\.net|lhr\.life|devtunnels\.ms)$/;
+/** Base and Solana mainnet. */
 const INDEXED_NETWORKS: ReadonlySet<string> = new Set([
   'eip155:8453',
   'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp',
@@ -48,18 +49,18 @@ export default defineCheck({
     const { x402scan } = seen;
     if (x402scan.state !== 'seen') return unanswered(x402scan, 'x402scan', REGISTER_FIX);
     const { resources } = x402scan.data;
-    const age = askedAt(x402scan);
+    const asOf = askedAt(x402scan);
     const displayed = resources.filter(({ accepts, deprecated }) => accepts > 0 && !deprecated);
     if (displayed.length > 0) {
       const shownShare = `${displayed.length} of ${resources.length} resources`;
-      return ['registered', `x402scan shows ${shownShare}, ${age}`];
+      return ['registered', `x402scan shows ${shownShare}, ${asOf}`];
     }
     const [obstacle, fix] = findObstacle(seen, kit) ?? ['we see no obstacle to registration'];
     if (resources.length > 0) {
-      const known = `x402scan knows ${resources.length} resources; all are deprecated or have no accepts`;
-      return ['not-displayed', `${known}, ${age}; ${obstacle}`, fix];
+      const hiddenShare = `x402scan knows ${resources.length} resources; all are deprecated or have no accepts`;
+      return ['not-displayed', `${hiddenShare}, ${asOf}; ${obstacle}`, fix];
     }
-    return ['not-found', `x402scan has 0 resources of this origin, ${age}; ${obstacle}`, fix];
+    return ['not-found', `x402scan has 0 resources of this origin, ${asOf}; ${obstacle}`, fix];
   },
 });
 
@@ -118,19 +119,15 @@ function countHeaderChars(answer: HttpData, kit: Kit): number {
 
 /** The `schema` of a bazaar extension counts as an input schema, and so do parameters or a body of an OpenAPI operation. */
 function hasInputSchema(seen: Facts, kit: Kit): boolean {
-  const hasBazaarSchema = kit
+  const schemas = kit
     .challenged(seen.resources)
-    .some(
-      ({ reading }) => kit.at(reading.challenge.value, '/extensions/bazaar/schema') !== undefined,
-    );
+    .map(({ reading }) => kit.at(reading.challenge.value, '/extensions/bazaar/schema'));
+  if (schemas.some((schema) => schema !== undefined)) return true;
   const openapi = kit.openapi(seen);
-  if (hasBazaarSchema || openapi.state !== 'found') return hasBazaarSchema;
+  if (openapi.state !== 'found') return false;
   const { document, operations } = openapi.facts;
-  return operations
-    .filter((operation) => operation.paid)
-    .some(({ pointer }) =>
-      ['parameters', 'requestBody'].some(
-        (name) => kit.at(document, `${pointer}/${name}`) !== undefined,
-      ),
-    );
+  const inputs = operations
+    .filter(({ paid }) => paid)
+    .flatMap(({ pointer }) => [`${pointer}/parameters`, `${pointer}/requestBody`]);
+  return inputs.some((input) => kit.at(document, input) !== undefined);
 }

@@ -30,27 +30,27 @@ export default defineCheck({
   evaluate({ x402scan }, kit) {
     if (x402scan.state !== 'seen') return unanswered(x402scan, 'x402scan', FIX);
     const { resources } = x402scan.data;
-    const age = askedAt(x402scan);
+    const asOf = askedAt(x402scan);
     if (resources.length === 0) {
-      return ['not-registered', `x402scan has 0 resources of this origin, ${age}`];
+      return ['not-registered', `x402scan has 0 resources of this origin, ${asOf}`];
     }
-    // Ages end at the time of the index's answer. After an outage an old answer is used, and its verdict stays the same.
+    // Ages end at the time of the index's answer, so an old answer that is used in an outage keeps its verdict.
     const ages = resources
       .map(({ lastUpdated }) => kit.daysBefore(x402scan.asOf, lastUpdated))
       .filter((days) => days !== null);
-    const total = `${resources.length} resources on x402scan`;
-    if (ages.length === 0) return ['undated', `${total}, none of them with a date, ${age}`];
+    const countText = `${resources.length} resources on x402scan`;
+    if (ages.length === 0) return ['undated', `${countText}, none of them with a date, ${asOf}`];
     const [youngest, oldest] = [Math.min(...ages), Math.max(...ages)];
     const undated = resources.length - ages.length;
     if (youngest > STALE_AFTER_DAYS && undated === 0) {
-      return ['all-stale', `${total}, updated ${formatDays(youngest)} ago or longer, ${age}`];
+      return ['all-stale', `${countText}, updated ${formatDays(youngest)} ago or longer, ${asOf}`];
     }
     if (oldest > MAX_FRESH_DAYS || undated > 0) {
       const span = `${formatDays(youngest)} to ${formatDays(oldest)} ago`;
       const undatedNote = undated === 0 ? '' : `, ${undated} without a date`;
-      return ['some-stale', `${total}, updated ${span}${undatedNote}, ${age}`];
+      return ['some-stale', `${countText}, updated ${span}${undatedNote}, ${asOf}`];
     }
-    return ['fresh', `${total}, updated at most ${formatDays(oldest)} ago, ${age}`];
+    return ['fresh', `${countText}, updated at most ${formatDays(oldest)} ago, ${asOf}`];
   },
 });
 

@@ -1,5 +1,6 @@
 import type { CheckCase } from '#check';
 import type { FailureReason } from '#model';
+import { toOrigin } from '../../src/scanner/guard/origin.ts';
 import {
   answer,
   at,
@@ -7,7 +8,6 @@ import {
   html,
   NOT_FOUND,
   ORIGIN,
-  perfectSeller,
   resource,
   resources,
 } from '../../test/fixtures/observations/build-observations.ts';
@@ -36,11 +36,7 @@ function tlsCase(reason: FailureReason & `tls-${string}`): CheckCase {
   };
 }
 
-const HTTP_ORIGIN = {
-  ...perfectSeller().origin,
-  url: 'http://127.0.0.1:4021',
-  scheme: 'http' as const,
-};
+const HTTP_ORIGIN = toOrigin(new URL('http://127.0.0.1:4021'));
 
 const cases: readonly CheckCase[] = [
   tlsCase('tls-expired'),

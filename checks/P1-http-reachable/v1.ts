@@ -1,7 +1,7 @@
 /** P1: the origin can be reached, over TLS that clients trust. Rule and sources: README.md. */
 import { defineCheck, type Found, fail, pass, type Seen, warn } from '#check';
 import type { Kit } from '#kit';
-import type { HttpObservation } from '#model';
+import type { FailedObservation, HttpObservation } from '#model';
 
 /** Most Python buyers use httpx, which gives up after 5 s without a byte. */
 const MAX_FIRST_BYTE_MS = 5_000;
@@ -37,7 +37,7 @@ const START_FIX = 'Start the server on this machine, or name its port.';
 const ANSWER_FIX = 'Make the server answer GET / with a status below 500 within 5 seconds.';
 
 const HOSTING_FIX =
-  'Start the application, or the tunnel to it: its hosting answers that it cannot reach it.';
+  'Start the application, or the tunnel to it: its hosting answers that it cannot reach the application.';
 
 const OUTCOMES = {
   'blocked-address': fail('Publish only public internet addresses for this host name.'),
@@ -67,32 +67,16 @@ export default defineCheck({
 
   evaluate(seen, kit) {
     const { origin, root } = seen;
-    if (!root.ok && root.reason === 'blocked-address') {
-      return ['blocked-address', kit.failure('GET /', root)];
-    }
-    // A bad certificate fails, even if other requests were answered by another server of the host.
-    if (!root.ok && isTlsReason(root.reason)) return [root.reason, kit.failure('GET /', root)];
     const otherAnswers = listOtherAnswers(seen);
-    const workingAnswer = otherAnswers.find(({ answer }) => answer.ok && answer.data.status < 500);
-    if (!root.ok) {
-      const rootFailure = kit.failure('GET /', root);
-      if (workingAnswer !== undefined)
-        return ['root-silent', `${rootFailure}, but ${describeAnswer(workingAnswer)}`];
-      if (root.reason === 'dns' || root.reason === 'refused') {
-        return [root.reason, rootFailure, findStartFix(root.reason, origin.hostname)];
-      }
-      const error5xx = otherAnswers.find(({ answer }) => answer.ok);
-      if (error5xx !== undefined)
-        return ['only-5xx', `${rootFailure}, ${describeAnswer(error5xx)}`];
-      return ['silent', `${rootFailure}; ${otherAnswers.length} more requests got no answer`];
-    }
+    if (!root.ok) return judgeUnanswered(root, origin.hostname, otherAnswers, kit);
     const { status, url, refusedRedirect, firstByteMs } = root.data;
     if (status >= 500) {
+      const workingAnswer = otherAnswers.find(isBelow500);
       if (workingAnswer === undefined) return judgeOnly5xx(root, status, kit);
       return ['root-5xx', `GET /: ${status}, but ${describeAnswer(workingAnswer)}`];
     }
     const target = URL.parse(refusedRedirect?.to ?? url);
-    if (target !== null && target.host !== new URL(origin.url).host) {
+    if (target !== null && target.host !== origin.host) {
       return ['left-host', `GET / leads to another host, ${kit.quote(target.host)}`];
     }
     const evidence = `GET /: ${status} over ${origin.scheme}, first byte after ${firstByteMs} ms`;
@@ -100,17 +84,36 @@ export default defineCheck({
   },
 });
 
+function judgeUnanswered(
+  root: FailedObservation,
+  hostname: string,
+  otherAnswers: readonly OtherAnswer[],
+  kit: Kit,
+): Found<keyof typeof OUTCOMES> {
+  const { reason } = root;
+  const rootFailure = kit.failure('GET /', root);
+  // A bad certificate fails, even if another server of the host answered other requests.
+  if (reason === 'blocked-address' || isTlsReason(reason)) return [reason, rootFailure];
+  const workingAnswer = otherAnswers.find(isBelow500);
+  if (workingAnswer !== undefined) {
+    return ['root-silent', `${rootFailure}, but ${describeAnswer(workingAnswer)}`];
+  }
+  if (reason === 'dns') return ['dns', rootFailure];
+  if (reason === 'refused') {
+    const isThisMachine = LOOPBACK.test(hostname);
+    return ['refused', rootFailure, isThisMachine ? START_FIX : undefined];
+  }
+  const error5xx = otherAnswers.find(({ answer }) => answer.ok);
+  if (error5xx !== undefined) return ['only-5xx', `${rootFailure}, ${describeAnswer(error5xx)}`];
+  return ['silent', `${rootFailure}; ${otherAnswers.length} more requests got no answer`];
+}
+
 /** A hosting platform or a proxy may answer because it cannot reach the application. */
 function judgeOnly5xx(root: HttpObservation, status: number, kit: Kit): Found<'only-5xx'> {
   const evidence = `GET /: ${status}, and no other request got an answer below 500`;
   const platform = kit.hosting(root);
   if (platform === null) return ['only-5xx', evidence];
   return ['only-5xx', `${evidence}; ${platform} answers for the application`, HOSTING_FIX];
-}
-
-/** Finds the fix for a refused port of the machine that scans; undefined for other hosts. */
-function findStartFix(reason: string, hostname: string): string | undefined {
-  return reason === 'refused' && LOOPBACK.test(hostname) ? START_FIX : undefined;
 }
 
 type OtherAnswer = { readonly request: string; readonly answer: HttpObservation };
@@ -130,6 +133,10 @@ function listOtherAnswers(seen: Seen<(typeof NEEDS)[number]>): readonly OtherAns
     ...probes.map(({ method, answer }) => ({ request: `${method} of a paid resource`, answer })),
     { request: 'GET of a random path', answer: seen.soft404 },
   ];
+}
+
+function isBelow500({ answer }: OtherAnswer): boolean {
+  return answer.ok && answer.data.status < 500;
 }
 
 function describeAnswer({ request, answer }: OtherAnswer): string {
