@@ -89,7 +89,10 @@ export function findFeedEvents(
   return events.reverse().slice(0, MAX_FEED_ENTRIES);
 }
 
-/** True for a scan of the census by other rules than the scan before, as in `rules_changed` of the list of changes. */
+/**
+ * True for a scan of the census by other rules than the scan before, as in `rules_changed` of the list of changes. The
+ * census scans without an order, also after each change of our rules. A scan that somebody ordered is always news.
+ */
 function hasOtherRules(before: HistoryRow, row: HistoryRow): boolean {
   const isSame =
     before.checksVersion === row.checksVersion && before.scannerVersion === row.scannerVersion;

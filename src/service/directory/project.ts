@@ -21,6 +21,7 @@ function isFeatured(record: DirectoryRecord, nowMs: number): boolean {
   return record.listed && record.grade === 'A' && nowMs - record.scannedAtMs < FEATURED_MS;
 }
 
+/** Selects the records of `isFeatured`. Its limit of time is exclusive, but `sinceMs` is inclusive. */
 export function toFeaturedQuery(nowMs: number, pageSize: number): DirectoryQuery {
   return { sort: 'recent', grade: 'A', sinceMs: nowMs - FEATURED_MS + 1, page: 0, pageSize };
 }

@@ -55,7 +55,7 @@ export function toStatisticsPage(statistics: Statistics, checks: readonly Catalo
       payerCounts.map(([state, count]) => ({ label: PAYER_LABELS[state], count })),
     ),
     availability: dayShares.some(({ count }) => count > 0)
-      ? drawDayShares('Payable that day', dayShares)
+      ? drawDayShares('Payable on the last full day', dayShares)
       : null,
     checks: statistics.checks.map((check) => {
       const { id, pass, warn, fail, notDetermined } = check;

@@ -62,7 +62,7 @@ export const feedRoutes: FastifyPluginAsyncTypebox<RouteContext> = async (app, p
     },
   });
 
-  // The next feed is an offer of the directory, which also revisions without feeds have.
+  // Calls of the next feed count as calls of the directory. A revision without feeds has neither feed.
   if (config.revision.offers.feed === undefined) return;
   app.offer('directory', {
     method: 'GET',

@@ -54,6 +54,7 @@ export const mcpRoutes: FastifyPluginAsync<McpRouteOptions> = async (app, option
     preHandler: [refuseBatch, refuseMalformedCall, createCallCounter(app, options)],
     errorHandler: async (error, { body }) => {
       // `charged` becomes null: the gate has not read the payment, and an earlier request may have charged it.
+      // A limit may apply before the body is parsed.
       const mayPay = body === undefined || findPayment(body) !== undefined;
       const isPaymentUnread = error instanceof RateLimited && mayPay;
       throw isPaymentUnread ? new PaidCallFailed(error, null) : error;
@@ -183,6 +184,7 @@ function createBackend(
         gate,
         route: scanRoute,
         client: request.server.findPayingClient(request),
+        // Counted from the arrival of the request.
         deadlineMs:
           performance.now() - reply.elapsedTime + Math.min(config.scanTimeoutMs, ANSWER_WITHIN_MS),
         disconnect,

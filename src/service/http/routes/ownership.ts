@@ -133,7 +133,7 @@ function offerToOwner<Body extends TSchema>(
   });
 }
 
-const createBody = Type.Object({
+const watchBody = Type.Object({
   url: urlParameter,
   webhook: Type.String({
     description:
@@ -143,7 +143,7 @@ const createBody = Type.Object({
   listingKey: listingKeyParameter,
 });
 
-const secretBody = Type.Object({
+const watchSecretBody = Type.Object({
   url: urlParameter,
   secret: Type.String({
     maxLength: 128,
@@ -152,7 +152,7 @@ const secretBody = Type.Object({
   }),
 });
 
-const statusSchema = Type.Object({
+const watchStatusSchema = Type.Object({
   host: Type.String(),
   state: oneOf<string>(['pending', 'active', 'ended']),
   endsAt: Type.String({
@@ -210,7 +210,7 @@ export const watchRoutes: FastifyPluginAsync<RouteContext> = async (app, parts) 
     summary: 'Watch your host: get a webhook when something breaks (verified owners)',
     description:
       'Watches a host whose listing you may change, for 30 days. The watch renews itself while you serve the verification file. Events are signed as Standard Webhooks. A second call replaces the watch and its secret: once in ten minutes if the receiver had agreed, else three times; more calls get 429 with Retry-After. Waiting events go to the new receiver when it agrees. The answer is 409 if the domain has five watches, if the receiver has 100, or if three of yours or of the domain are not agreed to.',
-    body: createBody,
+    body: watchBody,
     answer: Type.Object({
       host: Type.String(),
       secret: Type.String({
@@ -225,8 +225,8 @@ export const watchRoutes: FastifyPluginAsync<RouteContext> = async (app, parts) 
   for (const { operation, method, ...route } of SECRET_ROUTES) {
     offerToOwner(app, parts, operation, {
       ...route,
-      body: secretBody,
-      answer: statusSchema,
+      body: watchSecretBody,
+      answer: watchStatusSchema,
       handle: (origin, _client, { secret }) => ownerWatches[method](origin, secret),
     });
   }

@@ -115,7 +115,7 @@ describe('the front page', () => {
 describe('/statistics', () => {
   test('counts the census words of yesterday', async () => {
     await using service = await startApp();
-    expect((await service.get('/statistics')).body).not.toContain('Payable that day');
+    expect((await service.get('/statistics')).body).not.toContain('Payable on the last full day');
     for (let n = 0; n < 11; n += 1) {
       await listOrigin(service.store, `h${n}.example.com`);
       await writeCensusWords(service.store, `h${n}.example.com`, n < 6 ? 'p' : 'd');
@@ -123,7 +123,7 @@ describe('/statistics', () => {
     service.advance(DAY_MS);
     await service.store.purge(service.now());
     expect((await service.get('/statistics')).body).toContain(
-      'aria-label="Payable that day: Payable 5, 50 %; Not payable 0, 0 %; Down 5, 50 %; Not checked 0, 0 %"',
+      'aria-label="Payable on the last full day: Payable 5, 50 %; Not payable 0, 0 %; Down 5, 50 %; Not checked 0, 0 %"',
     );
   });
 });

@@ -88,10 +88,10 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
       }
       const runOptions = { submittedUrl, onScan, withRecording, findEarlierScan: findUnpaid };
       const run = () => scanCoordinator.run(origin, runOptions);
-      const firstScan = await (runningScan === null
-        ? run()
-        : (scanCoordinator.join(origin, { onScan, withRecording }) ??
-          announce(runningScan, onScan)));
+      const join = (running: Promise<FinishedScan>) =>
+        scanCoordinator.join(origin, { onScan, withRecording }) ??
+        announceWhenEnded(running, onScan);
+      const firstScan = await (runningScan === null ? run() : join(runningScan));
       // A joined scan may have no recording, if the caller who started the scan did not ask for a recording.
       const scan = (await isComplete(firstScan, input)) ? firstScan : await run();
       return { ...(await toAnswer(scan, 'miss', input)), scanId: scan.scanId };
@@ -99,12 +99,12 @@ export function createScanRoute(options: SellingOptions, offer: PaidOffer): Paid
   };
 }
 
-/** Joins a scan that has ended since it was looked up. */
-async function announce(
-  ended: Promise<FinishedScan>,
+/** Returns a scan that has left the running ones since it was looked up. */
+async function announceWhenEnded(
+  ending: Promise<FinishedScan>,
   onScan: (scanId: string) => void,
 ): Promise<FinishedScan> {
-  const scan = await ended;
+  const scan = await ending;
   onScan(scan.scanId);
   return scan;
 }
