@@ -264,6 +264,36 @@ const cases: readonly CheckCase[] = [
     },
   },
   {
+    name: 'the price of a paid operation stands in another member',
+    seen: withPaidWeather({ 'x-payment-info': undefined, 'x-price-usd': '$0.01' }),
+    expect: {
+      status: 'warn',
+      outcome: 'no-price',
+      evidence: [
+        'GET /weather has its price at "/paths/~1weather/get/x-price-usd", where indexes do not read it',
+      ],
+    },
+  },
+  {
+    name: 'an operation states a price in another member and has no 402 response',
+    seen: withPaidWeather({ 'x-payment-info': undefined, 'x-price': 0.01, ...WITHOUT_402 }),
+    expect: { status: 'fail', outcome: 'no-402' },
+  },
+  {
+    name: 'x-payment-info stands in the path item',
+    seen: withPaths({
+      '/weather': {
+        get: paidOperation({ 'x-payment-info': undefined }),
+        'x-payment-info': { price: PRICE, protocols: [{ x402: {} }] },
+      },
+    }),
+    expect: {
+      status: 'warn',
+      outcome: 'no-price',
+      evidence: ['GET /weather has its price at "/paths/~1weather/x-payment-info/price"'],
+    },
+  },
+  {
     name: 'a paid operation has protocols and no price',
     seen: withPaymentInfo({ protocols: [{ x402: {} }] }),
     expect: { status: 'warn', outcome: 'no-price', evidence: ['has no x-payment-info.price'] },

@@ -138,6 +138,13 @@ function findMissing(
     if (first === undefined) return ['no-security', 'has an empty security'];
     return ['no-security', `has the security ${kit.quote(first, MAX_NAME_CHARS)}`];
   }
+  const isMisplaced = price !== null && !price.pointer.startsWith(`${pointer}/x-payment-info`);
+  if (isMisplaced) {
+    return [
+      'no-price',
+      `has its price at ${kit.quotePointer(price.pointer)}, where indexes do not read it`,
+    ];
+  }
   if (price?.kind === 'mpp') return ['mpp-offers', "has a price in MPP's form only"];
   if (price === null) {
     const member = paymentInfo === null ? 'x-payment-info' : 'x-payment-info.price';

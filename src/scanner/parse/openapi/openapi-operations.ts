@@ -11,6 +11,7 @@ import { createRefResolver, escapePointerStep, type RefResolver } from '../json/
 import { findPaymentInfoSign, type PriceSign } from '../text/stated-price.ts';
 import { hasPathParameters, selectServer, toRequestPath } from './openapi-path.ts';
 import {
+  findPaymentInfo,
   type PriceDeclaration,
   type Protocols,
   readPrice,
@@ -37,6 +38,7 @@ export type Operation = Protocols & {
   readonly security: readonly JsonObject[] | null;
   readonly hasOwnSecurity: boolean;
   readonly declares402: boolean;
+  /** x-payment-info, or the member that states the price in its place; null if it is not an object. */
   readonly paymentInfo: JsonObject | null;
   readonly price: PriceDeclaration | null;
   /** Sign of the price in x-payment-info, in any form. */
@@ -112,7 +114,7 @@ function readPathItem(value: JsonValue | undefined, resolveRef: RefResolver): Js
   const item = jsonObject(value);
   if (item['$ref'] === undefined) return item;
   const target = jsonObject(resolveRef(item));
-  const names = [...HTTP_METHODS, 'parameters', 'servers'];
+  const names = [...HTTP_METHODS, 'parameters', 'servers', 'x-payment-info'];
   return Object.fromEntries(names.map((name) => [name, item[name] ?? target[name]]));
 }
 
@@ -120,21 +122,23 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
   const { root, resolveRef, documentUrl, template, item, readParameters } = context;
   const itemPointer = `/paths/${escapePointerStep(template)}`;
   const pointer = `${itemPointer}/${method}`;
-  // A `null` declares nothing, like a missing member.
-  const info = source['x-payment-info'] ?? undefined;
   const sharedParameters = readParameters(item['parameters']);
   const parameters = mergeParameters(sharedParameters, readParameters(source['parameters']));
+  const ownLevel = { declaring: source, pointer };
+  const itemLevel = { declaring: item, pointer: itemPointer };
   const { basePath, elsewhere, localServer } = readServers(documentUrl, [
-    { declaring: source, pointer },
-    { declaring: item, pointer: itemPointer },
+    ownLevel,
+    itemLevel,
     { declaring: root, pointer: '' },
   ]);
   const ownSecurity = readSecurity(source);
   const security = ownSecurity ?? readSecurity(root);
   const responses = jsonObject(resolveRef(source['responses']));
   const declares402 = responses['402'] !== undefined;
+  const saysFree = security?.length === 0 && !declares402;
+  const paymentInfo = findPaymentInfo(ownLevel, itemLevel, saysFree);
+  const { info } = paymentInfo;
   const priceSign = findPaymentInfoSign(info);
-  const isOpen = security?.length === 0 && !declares402 && info === undefined;
   const request = toRequestPath(basePath, template, parameters, resolveRef);
   return {
     method: method.toUpperCase(),
@@ -152,9 +156,9 @@ function toOperation(context: PathContext, method: string, source: JsonObject): 
     declares402,
     paymentInfo: isJsonObject(info) ? info : null,
     ...readProtocols(info),
-    price: readPrice(info, pointer),
+    price: readPrice(paymentInfo),
     priceSign,
-    free: priceSign === 'zero' || isOpen,
+    free: priceSign === 'zero' || (saysFree && info === undefined),
     paid: priceSign !== 'zero' && (declares402 || (info !== undefined && info !== false)),
     costsNothing: info === false || priceSign === 'zero',
     signIn: declares402 && info === undefined && context.isLogin(security),

@@ -10,9 +10,11 @@ import {
   type JsonObject,
   type JsonValue,
   jsonList,
+  jsonObject,
   jsonText,
 } from '../json/json.ts';
 import {
+  findPaymentInfoSign,
   listFlatPrices,
   parseWrittenAmount,
   readAtomicPrice,
@@ -59,19 +61,48 @@ const MAX_LIST_ITEMS = 50;
 /** An MPP amount with a currency code is in cents, not in base units of a token. */
 const CURRENCY_CODE = /^[a-z]{3}$/i;
 
-/** Reads the price in x-payment-info; null if it declares no readable price. */
-export function readPrice(
-  info: JsonValue | undefined,
-  operationPointer: string,
-): PriceDeclaration | null {
-  const infoPointer = `${operationPointer}/x-payment-info`;
-  if (!isJsonObject(info)) return toFlatPrice(info, infoPointer);
-  if (isJsonObject(info['price']))
-    return readStructuredPrice(info['price'], `${infoPointer}/price`);
+/** Members in which sellers state a price beside x-payment-info: "x-price-usd", "x-x402", "x-acme-price-usdc". */
+const PRICE_EXTENSION =
+  /^x-(?:[a-z0-9]{1,20}-){0,4}(?:price|pricing|payment|x402)(?:-(?:usdc?|atomic))?$/i;
+
+/** The payment information of an operation, and its JSON pointer. */
+export type PaymentInfo = { readonly info: JsonValue | undefined; readonly pointer: string };
+
+type Declaring = { readonly declaring: JsonObject; readonly pointer: string };
+
+/**
+ * Finds x-payment-info of the operation, or else a price in another member, or else x-payment-info of the path item. An
+ * operation that says that it is free does not inherit the last. A `null` declares nothing, like a missing member.
+ */
+export function findPaymentInfo(
+  operation: Declaring,
+  pathItem: Declaring,
+  saysFree: boolean,
+): PaymentInfo {
+  const { declaring, pointer } = operation;
+  const own = {
+    info: declaring['x-payment-info'] ?? undefined,
+    pointer: `${pointer}/x-payment-info`,
+  };
+  if (own.info !== undefined) return own;
+  const member = Object.keys(declaring).find(
+    (name) => PRICE_EXTENSION.test(name) && findPaymentInfoSign(declaring[name]) !== null,
+  );
+  if (member !== undefined) return { info: declaring[member], pointer: `${pointer}/${member}` };
+  const shared = pathItem.declaring['x-payment-info'] ?? undefined;
+  if (saysFree || shared === undefined) return own;
+  return { info: shared, pointer: `${pathItem.pointer}/x-payment-info` };
+}
+
+/** Reads the price in payment information; null if it declares no readable price. */
+export function readPrice({ info, pointer }: PaymentInfo): PriceDeclaration | null {
+  if (!isJsonObject(info)) return toFlatPrice(info, pointer);
+  if (isJsonObject(info['price'])) return readStructuredPrice(info['price'], `${pointer}/price`);
   return (
-    readFlatMember(info, infoPointer) ??
-    readMppPrice(info, infoPointer) ??
-    readLegacyPrice(info, infoPointer)
+    readFlatMember(info, pointer) ??
+    readMppPrice(info, pointer) ??
+    readLegacyPrice(info, pointer) ??
+    readFirstOffer(info, pointer)
   );
 }
 
@@ -169,6 +200,15 @@ function readLegacyPrice(info: JsonObject, infoPointer: string): PriceDeclaratio
     return toLegacyPrice(info, isAtomic ? infoPointer : `${infoPointer}/amount`);
   }
   return { kind: 'legacy', amount: null, pointer: infoPointer, range: { min, max } };
+}
+
+/** Reads the amount of the first offer, in base units, if the information copies the `accepts` of the challenge. */
+function readFirstOffer(info: JsonObject, infoPointer: string): PriceDeclaration | null {
+  const { amount, maxAmountRequired, asset = null } = jsonObject(jsonList(info['accepts'])[0]);
+  const stated = amount ?? maxAmountRequired;
+  return stated === undefined
+    ? null
+    : toLegacyPrice({ amount: stated, asset }, `${infoPointer}/accepts/0`);
 }
 
 function toFlatPrice(price: JsonValue | undefined, pointer: string): PriceDeclaration | null {

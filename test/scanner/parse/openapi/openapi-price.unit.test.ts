@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { readPrice, readProtocols } from '../../../../src/scanner/parse/openapi/openapi-price.ts';
 
-const OPERATION_POINTER = '/paths/~1x/get';
+const INFO_POINTER = '/paths/~1x/get/x-payment-info';
 
 describe('readPrice', () => {
   test.each([
@@ -83,10 +83,19 @@ describe('readPrice', () => {
     ],
     ['/offers', { offers: [{ amount: '500' }, { amount: '750' }] }, { kind: 'mpp', amount: null }],
     ['/offers', { offers: [] }, { kind: 'mpp', amount: null }],
+    [
+      '/accepts/0',
+      { accepts: [{ scheme: 'exact', maxAmountRequired: '30000', asset: '0xabc' }] },
+      {
+        kind: 'legacy',
+        amount: null,
+        units: { amount: '30000', asset: '0xabc', mayBeDollars: false },
+      },
+    ],
     ['/amount', { intent: 'charge', amount: '0.05' }, { kind: 'mpp', amount: null }],
   ])('reads the price at x-payment-info%s: %j', (member, info, price) => {
-    const pointer = `${OPERATION_POINTER}/x-payment-info${member}`;
-    expect(readPrice(info, OPERATION_POINTER)).toEqual({ ...price, pointer });
+    const pointer = `${INFO_POINTER}${member}`;
+    expect(readPrice({ info, pointer: INFO_POINTER })).toEqual({ ...price, pointer });
   });
 
   test.each([
@@ -101,7 +110,7 @@ describe('readPrice', () => {
     [{ price: null }],
     [{ protocols: [{ x402: {} }] }],
   ])('finds no price in %j', (info) => {
-    expect(readPrice(info, OPERATION_POINTER)).toBeNull();
+    expect(readPrice({ info, pointer: INFO_POINTER })).toBeNull();
   });
 });
 

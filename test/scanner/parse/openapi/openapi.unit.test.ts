@@ -144,6 +144,57 @@ describe('operations', () => {
   });
 
   test.each([
+    ['x-price-usd', '$0.01', '0.01'],
+    ['x-price', '$0.01', '0.01'],
+    ['x-x402-price', 0.01, '0.01'],
+    ['x-acme-price-usdc', 0.02, '0.02'],
+    ['x-x402', { price: '0.03 USDC', network: 'base' }, '0.03'],
+    ['x-payment', { amount: '1.00', currency: 'USDC', scheme: 'tx-hash-v1' }, '1.00'],
+    ['x-pricing', { price_usd: 0.04 }, '0.04'],
+  ])('are paid by a price in %s: %j', (name, value, amount) => {
+    const pointer = expect.stringContaining(`/paths/~1x/post/${name}`);
+    expect(readOperation('/x', { post: { [name]: value } })).toMatchObject({
+      paid: true,
+      free: false,
+      price: { kind: 'legacy', amount, pointer },
+    });
+  });
+
+  test.each([
+    ['x-payment', { protocol: 'x402', network: 'base' }],
+    ['x-x402-network', 'base'],
+    ['x-x402-pricing-type', 'static'],
+    ['x-payment-protocol', 'x402'],
+    ['x-pricing', { currency: 'USDC' }],
+    ['price', '0.01'],
+  ])('are not paid by %s: %j, which states no price', (name, value) => {
+    const { paid, price } = readOperation('/x', { post: { [name]: value } });
+    expect({ paid, price }).toEqual({ paid: false, price: null });
+  });
+
+  test('are free by a price of nothing in another member', () => {
+    const operation = readOperation('/x', { post: { 'x-price-usdc': 0 } });
+    expect(operation).toMatchObject({ paid: false, free: true, pricedAtNothing: true });
+  });
+
+  test('prefer their own x-payment-info to every other place', () => {
+    const info = { price: { mode: 'fixed', amount: '0.01' } };
+    const get = { 'x-price': '9', 'x-payment-info': info };
+    const { price } = readOperation('/x', { get, 'x-payment-info': { price: '8' } });
+    expect(price).toMatchObject({ amount: '0.01', pointer: '/paths/~1x/get/x-payment-info/price' });
+  });
+
+  test('inherit the x-payment-info of their path, unless they say that they are free', () => {
+    const item = { 'x-payment-info': { price: '0.05' } };
+    expect(readOperation('/x', { get: {}, ...item })).toMatchObject({
+      paid: true,
+      price: { amount: '0.05', pointer: '/paths/~1x/x-payment-info/price' },
+    });
+    const free = readOperation('/x', { get: { security: [] }, ...item });
+    expect(free).toMatchObject({ paid: false, free: true, price: null });
+  });
+
+  test.each([
     ['neither declares any', {}, {}, null],
     ['the root does', {}, { security: [{ x402: [] }] }, [{ x402: [] }]],
     ['the operation overrides the root', { security: [] }, { security: [{ x402: [] }] }, []],
