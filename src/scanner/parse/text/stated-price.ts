@@ -36,12 +36,22 @@ const FLAT_PRICE_MEMBERS = {
   price_usdc: 'USDC',
   priceUsdc: 'USDC',
   priceUSDC: 'USDC',
+  per_call: 'USD',
+  perCall: 'USD',
+  per_request: 'USD',
+  perRequest: 'USD',
 };
 /** Members whose names say that they are in base units. */
 const UNIT_MEMBERS = [
   ...['price_atomic', 'priceAtomic', 'amount_atomic', 'amountAtomic'],
   ...['price_micro_usdc', 'priceMicroUsdc', 'amount_micro_usdc', 'amountMicroUsdc'],
 ];
+/** Members that say what else than one call a price buys. */
+const PERIOD_MEMBER =
+  /^(?:interval|period|billing(?:[-_]?(?:period|cycle))?|cycle|frequency|recurrence|per|every|unit)$/i;
+const PERIOD =
+  /^(?:p[0-9]+[dwmy]|(?:(?:per|each|every|a|[0-9]+)[ _-]?)?(?:hour|day|week|month|quarter|year)s?|(?:hour|dai|week|month|quarter|year)ly|annual(?:ly)?|subscription)$/i;
+const DYNAMIC_MEMBER = /^(?:is[-_]?)?dynamic(?:[-_]?(?:price|pricing))?$/i;
 /** The symbol of a token, not its address. */
 const SYMBOL = /^[a-z.]{2,10}$/i;
 const WHOLE = /^[0-9]{1,78}$/;
@@ -50,19 +60,31 @@ const MAX_DECIMALS = 36;
 
 /** Lists the members that hold a price themselves, such as `price_usd`, as objects that `readStatedPrice` reads. */
 export function listFlatPrices(details: JsonObject) {
+  if (!isPriceOfOneCall(details)) return [];
   return Object.entries(FLAT_PRICE_MEMBERS).flatMap(([name, currency]) => {
     const amount = details[name];
     return amount === undefined ? [] : [{ name, value: amount, price: { amount, currency } }];
   });
 }
 
+/** False for a price by month ("interval": "month"), and for one that the seller calls dynamic. */
+function isPriceOfOneCall(price: JsonObject): boolean {
+  return !Object.entries(price)
+    .slice(0, MAX_MEMBERS)
+    .some(([name, value]) => {
+      if (value === true) return DYNAMIC_MEMBER.test(name);
+      return typeof value === 'string' && PERIOD_MEMBER.test(name) && PERIOD.test(value.trim());
+    });
+}
+
 /**
  * Reads `{amount, decimals}` and `{amount, asset}`, which are in base units, and a bare `amount`, which may be in
- * dollars or in base units. `currency` "USD" means dollars. Returns null for another currency or token and without an
- * amount.
+ * dollars or in base units. `currency` "USD" means dollars. Returns null for another currency or token, for a price that
+ * is not that of one call, and without an amount.
  */
 export function readStatedPrice(price: JsonObject): StatedPrice | null {
   const { amount: stated, currency = null, decimals } = price;
+  if (!isPriceOfOneCall(price)) return null;
   if (currency !== null && !/^USDC?$/i.test(jsonText(currency) ?? '')) return null;
   const token = jsonText(price['token']);
   if (token !== null && SYMBOL.test(token) && !/usd/i.test(token)) return null;
@@ -164,14 +186,14 @@ const PRICE_MEMBER =
   /^(?:(?:min|max|base|unit|fixed)[-_]?)?(?:price|pricing|amount|cost|fee)s?(?:[-_]?(?:usdc?|micro|atomic|units?|raw|dollars?|cents|required|range|min|max|per[-_]?(?:call|request)))*$/i;
 const PRICE_CONTAINER = /^(?:x-payment-info|x402|payment|payment_?info|offers|accepts)$/i;
 /** Members of a price object that hold its amount. */
-const AMOUNT_MEMBER = /^(?:value|min|max|minimum|maximum|usdc?|atomic)$/i;
+const AMOUNT_MEMBER = /^(?:value|min|max|minimum|maximum|usdc?|atomic|per[-_]?(?:call|request))$/i;
 /** "$0.00", "0 USDC", "free (beta)" */
 const NOTHING =
   /^(?:[^0-9]*0+(?:\.0+)?[^0-9]*|(?:free|none|no charge|gratis|n\/a)(?![\w-])[^0-9]*)$/i;
 /** Members that say without a price that nothing is asked: `free: true`, `paid: false`, `tier: "free"`. */
 const FREE_MEMBER = /^(?:is[-_]?)?free$/i;
 const PAID_MEMBER = /^(?:(?:is[-_]?)?paid|(?:requires?[-_]?)?payment(?:[-_]?required)?)$/i;
-const TIER_MEMBER = /^(?:tier|plan|access)$/i;
+const TIER_MEMBER = /^(?:tier|plan|access|mode|scheme|model|type)$/i;
 const MAX_DEPTH = 4;
 const MAX_MEMBERS = 50;
 
@@ -192,7 +214,6 @@ function isCalledFree(details: JsonObject): boolean {
 
 /** `isPrice` is true in the value of a price member, where "value" or "max" is an amount too. */
 function readMembersSign(value: JsonObject, isPrice: boolean, depth: number): PriceSign {
-  if (isPrice && value['mode'] === 'free') return 'zero';
   let sign: PriceSign = null;
   let count = 0;
   for (const name in value) {
@@ -216,7 +237,9 @@ function readValueSign(value: JsonValue | undefined, isPrice: boolean, depth: nu
       .map((item) => readValueSign(item, isPrice, depth + 1));
     return signs.find((sign) => sign === 'positive') ?? signs.find((sign) => sign !== null) ?? null;
   }
-  if (isJsonObject(value)) return readMembersSign(value, isPrice, depth);
+  if (isJsonObject(value)) {
+    return readMembersSign(value, isPrice, depth) ?? (isCalledFree(value) ? 'zero' : null);
+  }
   if (!isPrice) return null;
   if (typeof value === 'number') return value === 0 ? 'zero' : 'positive';
   if (typeof value !== 'string' || value.trim() === '') return null;

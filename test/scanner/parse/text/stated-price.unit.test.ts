@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../../../src/scanner/parse/json/json.ts';
 import {
+  findPaymentInfoSign,
+  findPriceSign,
   readStatedPrice,
   type StatedPrice,
 } from '../../../../src/scanner/parse/text/stated-price.ts';
@@ -37,11 +39,35 @@ describe('readStatedPrice', () => {
     [{ amount: '1e4', decimals: 6 }, null],
     [{ amount: '-1' }, null],
     [{ currency: 'USD' }, null],
+    [{ amount: '29.00', currency: 'USD', interval: 'month' }, null],
+    [{ amount: '4.99', period: 'P7D' }, null],
+    [{ amount: '$99', billing: 'annually' }, null],
+    [{ amount: '0.13', dynamicPricing: true }, null],
+    [{ amount: '0.01', interval: 'call' }, inDollars('0.01')],
+    [{ amount: '0.01', unit: 'USDC', per: 'request' }, inDollars('0.01')],
+    [{ amount: '0.13', dynamicPricing: false }, inDollars('0.13')],
   ])('reads %j', (price, expected) => {
     expect(readStatedPrice(price)).toEqual(expected);
   });
 
   test.each([-1, 37, 1.5, '6', null])('takes the decimals %j for nothing', (decimals) => {
     expect(readStatedPrice({ amount: '10000', decimals })?.units?.mayBeDollars).toBe(true);
+  });
+});
+
+describe('findPriceSign', () => {
+  test.each<[JsonObject, 'positive' | 'zero' | null]>([
+    [{ 'x-payment-info': { scheme: 'free', note: 'Create is free.' } }, 'zero'],
+    [{ pricing: { model: 'free' } }, 'zero'],
+    [{ price: { mode: 'free' } }, 'zero'],
+    [{ 'x-payment-info': { scheme: 'free', price: '$0.01' } }, 'positive'],
+    [{ 'x-payment-info': { scheme: 'exact', flat_fee_atomic: 5000 } }, null],
+    [{ input: { type: 'free' } }, null],
+  ])('reads %j', (details, sign) => {
+    expect(findPriceSign(details)).toBe(sign);
+  });
+
+  test('reads x-payment-info that is free by its scheme', () => {
+    expect(findPaymentInfoSign({ scheme: 'free' })).toBe('zero');
   });
 });
