@@ -45,6 +45,26 @@ const ODD_AMOUNTS = challenge402(
 );
 
 const cases: readonly CheckCase[] = [
+  {
+    name: 'the recipient of an entry is the text of a template',
+    seen: withWeatherEntry({ accepts: [offer({ payTo: '0xYOUR_WALLET_ADDRESS_HERE' })] }),
+    expect: {
+      status: 'warn',
+      outcome: 'recipient-differs',
+      evidence: ['/resources/0 has the recipient "0xYOUR_WALLET_ADDRESS_HERE", which is not an'],
+    },
+  },
+  {
+    name: 'the recipient of the manifest is the text of a template',
+    seen: withManifest({ payTo: 'YOUR_WALLET_ADDRESS', resources: [WEATHER] }),
+    expect: { status: 'warn', outcome: 'recipient-differs' },
+  },
+  completeCase('the recipient of an entry is a name, which is not compared', {
+    ...withWeatherEntry({ payTo: 'seller.eth' }),
+  }),
+  completeCase('the recipient of an entry is an address of Sui', {
+    ...withWeatherEntry({ payTo: `0x${'ab'.repeat(32)}` }),
+  }),
   completeCase('the live amounts are objects, and the manifest has a price', {
     ...withWeatherEntry({ price: '$0.01' }),
     resources: resources([resource({ get: [ODD_AMOUNTS, ODD_AMOUNTS] })]),

@@ -21,6 +21,9 @@ const SERVE_FIX =
   'Serve JSON at /.well-known/x402: { "x402Version": 2, "resources": ["https://…"] }.';
 const LIST_FIX = 'List each paid resource by its absolute https URL on this origin.';
 const TERMS_FIX = 'Build manifest and routes from the same constants.';
+/** A recipient that a template left to be filled in: "0xYOUR_WALLET_ADDRESS_HERE". Sui and Aptos have 64 hex digits. */
+const UNFILLED_RECIPIENT =
+  /^0x(?![0-9a-f]{1,64}$)|your[-_ ](?:wallet|address|evm|solana)|placeholder|change[-_ ]?me|<[^>]*>/i;
 
 const OUTCOMES = {
   'only-json': warn('Serve the same document at /.well-known/x402.'),
@@ -101,6 +104,17 @@ export default defineCheck({
       return ['odd-address', `${place}: indexes read only resource and url of a list "resources"`];
     }
     const complete: Found<Kind> = ['complete', `${path} has ${count} on this origin`];
+    const unfilled = [{ pointer: '', payTo: facts.payTo }, ...entries].find(
+      ({ payTo }) => payTo !== null && UNFILLED_RECIPIENT.test(payTo),
+    );
+    if (unfilled !== undefined) {
+      const place = `${path}#${unfilled.pointer}`;
+      const recipient = kit.quote(unfilled.payTo ?? '');
+      return [
+        'recipient-differs',
+        `${place} has the recipient ${recipient}, which is not an address`,
+      ];
+    }
     return worst(OUTCOMES, listDifferences(seen, kit)) ?? complete;
   },
 });
