@@ -59,6 +59,11 @@ const NOT_JUDGED = { status: 'warn', basis: 'not_determined' } as const;
 /** Challenges without an offer of a known scheme, or without any offer. */
 const UNKNOWN_CASES: readonly CheckCase[] = [
   {
+    name: 'an offer by "exact" on an unknown network names no recipient',
+    seen: withOffers({ network: 'fuse:122', asset: 'USDC', payTo: undefined }),
+    expect: { status: 'fail', outcome: 'malformed', evidence: ['/accepts/0/payTo is missing'] },
+  },
+  {
     name: 'accepts is empty',
     seen: withOffers(),
     expect: { ...NOT_JUDGED, outcome: 'no-offer', evidence: ['/accepts: [] (see P3)'] },

@@ -122,11 +122,13 @@ function describeUnknown(challenge: Challenge, kit: Kit): string | null {
 }
 
 function inspectOffer(offer: Offer, version: Challenge['version'], kit: Kit): Flaw[] {
-  const { payTo, asset, pointer } = offer;
+  const { payTo, asset, pointer, scheme } = offer;
   const text = `${pointer}/payTo is ${kit.showAddress(payTo)}`;
   const form = findForm(offer, kit);
-  // The address form of an unknown scheme or network is not known, so no address of it is malformed.
-  if (form === 'malformed') return kit.isUnknownPair(offer, version) ? [] : [['malformed', text]];
+  // The address form of an unknown scheme or network is not known, so no address of it is malformed. A known scheme
+  // pays somebody on every network.
+  const isExcused = kit.isUnknownPair(offer, version) && (payTo || kit.amountKind(scheme) === null);
+  if (form === 'malformed') return isExcused ? [] : [['malformed', text]];
   if (form === 'zero') return [['zero-address', text]];
   if (isSameText(asset, payTo)) return [['asset-as-recipient', text]];
   return form === 'bad-checksum' ? [['bad-checksum', text]] : [];
