@@ -12,6 +12,7 @@ import {
   judgeNoneFound,
   judgeNotKnown,
   listed,
+  listRedirected,
   MISSING_402_OUTCOMES,
   NOTHING_PAID_OUTCOMES,
   notSeen,
@@ -23,7 +24,6 @@ import {
 } from '#check';
 import type { Kit } from '#kit';
 import type { HttpObservation, ResourceObservation, ResourceSet } from '#model';
-import type { ChallengedResource } from '#parse/challenge';
 
 const ORDER_FIX =
   'Check payment before input: a call without valid input must be answered with 402.';
@@ -89,7 +89,7 @@ export default defineCheck({
         ? ['validates-first', evidence]
         : ['some-missing', evidence, findMissingFix(failingResources, kit)];
     }
-    const redirected = listRedirectedPosts(challenged, kit);
+    const redirected = listRedirected('POST', challenged, kit);
     if (redirected.length > 0)
       return ['redirected', `${listed(redirected)}: ${REDIRECT_NOTE}${uncountedNote}`];
     const version1 = challenged.filter(({ reading }) => reading.challenge.version === 1);
@@ -106,21 +106,6 @@ export default defineCheck({
     return ['challenged', `${summary}${uncountedNote}${sampleNote}`];
   },
 });
-
-/** Returns a line such as "POST /sum: 307 to /sum/" for each challenge that came after a redirect. */
-function listRedirectedPosts(
-  challenged: readonly ChallengedResource[],
-  kit: Kit,
-): readonly string[] {
-  return challenged.flatMap(({ resource, probe, answer }) => {
-    const [redirect] = answer.redirects;
-    if (probe.method !== 'POST' || redirect === undefined) return [];
-    const { pathname, search } = new URL(answer.url);
-    return [
-      `${kit.request('POST', resource.path)}: ${redirect.status} to ${kit.quote(pathname + search)}`,
-    ];
-  });
-}
 
 function judgeNothingPaid(resources: ResourceSet, soft404: HttpObservation, kit: Kit): Result {
   const { otherMethods, uncalledTools = 0 } = resources;

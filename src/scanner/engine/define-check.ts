@@ -38,6 +38,7 @@ export {
   judgeMisplaced,
   judgeMissing402,
   judgeNotKnown,
+  listRedirected,
   MISSING_402_OUTCOMES,
   VERSION_2_FIX,
   version2Fix,

@@ -2,7 +2,8 @@
 import type { HttpObservation, ResourceObservation, ResourceSet } from '../model/observations.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import type { SellerStack } from '../parse/text/seller-stack.ts';
-import { type Found, fail } from './findings.ts';
+import type { ChallengedResource } from '../parse/x402/challenge.ts';
+import { type Found, fail, listed } from './findings.ts';
 import {
   describeServers,
   describeUnsent,
@@ -122,7 +123,29 @@ export function formatSampleNote(
       .map((line) => `; ${line}`),
     isGuardedEverywhere(soft404) ? '; every path asks for a payment' : '',
     ownUnsent.length > 0 ? `; ${describeUnsent(ownUnsent, kit)}` : '',
+    describeRedirectedGets(resources, kit),
   ].join('');
+}
+
+/** httpx follows no redirect by default. requests and fetch do. */
+function describeRedirectedGets(resources: ResourceSet, kit: Kit): string {
+  const lines = listRedirected('GET', kit.challenged(resources), kit);
+  return lines.length > 0 ? `; ${listed(lines)}, which Python's httpx client does not follow` : '';
+}
+
+/** Returns a line such as "POST /sum: 307 to "/sum/"" for each challenge that came after a redirect. */
+export function listRedirected(
+  method: 'GET' | 'POST',
+  challenged: readonly ChallengedResource[],
+  kit: Kit,
+): readonly string[] {
+  return challenged.flatMap(({ resource, probe, answer }) => {
+    const [redirect] = answer.redirects;
+    if (probe.method !== method || redirect === undefined) return [];
+    const { pathname, search } = new URL(answer.url);
+    const request = kit.request(method, resource.path);
+    return [`${request}: ${redirect.status} to ${kit.quote(pathname + search)}`];
+  });
 }
 
 /** Judges an origin of whose paid resources nothing is known; null if it has none. */

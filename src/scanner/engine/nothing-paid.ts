@@ -10,6 +10,7 @@ const LOGIN_FIX =
 const DEPLOY_FIX =
   'Deploy the application at this name, or point the name at it: its hosting answers that nothing runs here.';
 export const ELSEWHERE_FIX = 'Scan the origin that the documents name.';
+const MOVED_FIX = 'Scan the origin that every path leads to, or answer at this one.';
 const DECLARE_POST_FIX =
   'Declare each paid POST in /openapi.json or /.well-known/x402: a scan sends no other POST.';
 const GUARD_FIX =
@@ -51,6 +52,14 @@ export function judgeNoneFound(
     const evidence = `every path asks for a payment, a random one too, and none says what it sells: ${looked.join('; ')}`;
     return ['every-path', evidence];
   }
+  const target = findOtherOrigin(soft404);
+  if (target !== null) {
+    return [
+      'none-found',
+      `every path redirects to another origin: ${kit.quote(target)}`,
+      MOVED_FIX,
+    ];
+  }
   const listedPosts = unsent.filter(
     ({ source, method }) => source === 'index' && method === 'POST',
   );
@@ -65,6 +74,14 @@ export function judgeNoneFound(
   const unsentNote = unsent.length > 0 ? `; ${describeUnsent(unsent, kit)}` : '';
   const evidence = `nothing declares a paid path: ${signInNote}${looked.join('; ')}${unsoldNote}${unsentNote}`;
   return ['none-found', evidence];
+}
+
+/** Returns the origin that the random path redirects to, as every path does; null if it stays here. */
+function findOtherOrigin(soft404: HttpObservation): string | null {
+  if (!soft404.ok || soft404.data.refusedRedirect === undefined) return null;
+  const { refusedRedirect, url } = soft404.data;
+  const target = URL.parse(refusedRedirect.to, url)?.origin ?? null;
+  return target === new URL(url).origin ? null : target;
 }
 
 /** Judges a host on which no path reaches an application of the seller; null if one does. */
