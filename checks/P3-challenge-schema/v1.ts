@@ -27,6 +27,7 @@ const TYPE_NOTE =
 const REMOVE_FIX = 'Correct the offer or remove it';
 const MOVE_FIX = 'Put the whole offers that stand elsewhere in the challenge into accepts.';
 const ORDER_FIX = 'Put the offers that clients can pay first';
+const RESOURCE_FIX = 'Write resource as an object: { "url": "https://…", "description": "…" }.';
 
 /** The SDK only warns on the console, and sends an empty list (x402 issue 2760). */
 const UNREGISTERED_FIX =
@@ -105,12 +106,9 @@ export default defineCheck({
       const { challenge } = paidResource.reading;
       const verdicts = findPayability(paidResource);
       const offers = judgeOffers(challenge, verdicts, kit);
+      const topFlaws = inspectTopLevel(paidResource, origin, verdicts, kit);
       const flaws = nameOffersBeside(listFlaws(offers, verdicts), offers, challenge, kit);
-      return [
-        ...inspectTopLevel(paidResource, origin, verdicts, kit),
-        ...listIllTyped(challenge, flaws, kit),
-        ...flaws,
-      ];
+      return [...topFlaws, ...listIllTyped(challenge, [...topFlaws, ...flaws], kit), ...flaws];
     };
     const finding = worstOf(
       OUTCOMES,
@@ -158,7 +156,9 @@ function inspectTopLevel(
   }
   const refused = kit.refusedMember(reading.challenge);
   if (refused?.pointer === '/resource') {
-    return [...flaws, ['bad-resource-url', `/resource: ${kit.show(refused.value)}`]];
+    const isObject = typeof refused.value === 'object' && !Array.isArray(refused.value);
+    const text = `/resource: ${kit.show(refused.value)}${isObject ? '' : ' is not an object'}`;
+    return [...flaws, ['bad-resource-url', text, isObject ? undefined : RESOURCE_FIX]];
   }
   if (version === 1) return flaws;
   const fault = kit.resourceUrlFault(resourceUrl ?? '', origin, resource.tool !== undefined);
@@ -166,7 +166,7 @@ function inspectTopLevel(
   return flaws;
 }
 
-/** A member that the flaws of the offers name already is not repeated. */
+/** A member that `flaws` name already is not repeated. */
 function listIllTyped(challenge: Challenge, flaws: readonly Flaw[], kit: Kit): readonly Flaw[] {
   const evidence = flaws.map(([, text]) => text);
   return kit.describeIllTyped(challenge, evidence).map(({ text, fix }) => {

@@ -32,7 +32,8 @@ export function describeIllTyped(
   );
   return [...groups].map(([offer, members]) => {
     const faults = offer === undefined ? [] : findOfferFaults(offer, version);
-    if (offer !== undefined && faults.some(({ kind }) => kind === 'bad-entry')) {
+    const isNamedByFaults = faults.some(({ kind }) => kind === 'bad-entry' || kind === 'v1-names');
+    if (offer !== undefined && isNamedByFaults) {
       const text = describeFaults(faults, offer, version);
       return { text, fix: fixFaults(faults, offer, version) };
     }
@@ -52,7 +53,8 @@ function findOtherIllTyped(
   const pointerWords = new Set(evidence.flatMap(listPointerWords));
   return findIllTypedMembers(challenge).filter(({ pointer }) => {
     const scheme = pointer.replace(/^(\/accepts\/\d+)\/.*$/, '$1/scheme:');
-    return ![`${pointer}:`, pointer, scheme].some((word) => pointerWords.has(word));
+    const v1Name = pointer.replace(/\/amount$/, '/maxAmountRequired:');
+    return ![`${pointer}:`, pointer, scheme, v1Name].some((word) => pointerWords.has(word));
   });
 }
 

@@ -16,8 +16,11 @@ export function describeFaults(
   faults: readonly OfferFault[],
   offer: Offer,
   version: 1 | 2,
-  message: string | null = null,
+  clientMessage: string | null = null,
 ): string {
+  // A message about the version of the challenge says nothing of the offer.
+  const isOfVersion = clientMessage?.includes('No client registered for x402 version') ?? false;
+  const message = isOfVersion ? null : clientMessage;
   const isSigned = message?.startsWith(SIGNED_START) ?? false;
   const note = isSigned ? ` (${SIGNED_UNSOUND_PREFIX})` : quoteClient(message);
   const namedFault = isSigned ? faults[0] : findNamedFault(faults, message ?? '');

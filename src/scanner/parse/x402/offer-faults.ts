@@ -43,7 +43,7 @@ export function listLackedMembers(offer: Offer): readonly string[] {
 }
 
 function findBadFields(offer: Offer, version: 1 | 2): readonly OfferFault[] {
-  const v1Amount = jsonObject(offer.entry)['maxAmountRequired'];
+  const { maxAmountRequired: v1Amount, price } = jsonObject(offer.entry);
   const hasV1Amount = version === 2 && offer.amount === undefined && v1Amount !== undefined;
   const fields: readonly [isValid: boolean, member: string, value: JsonValue | undefined][] = [
     [isText(offer.scheme), 'scheme', offer.scheme],
@@ -57,7 +57,11 @@ function findBadFields(offer: Offer, version: 1 | 2): readonly OfferFault[] {
   const badFields = fields
     .filter(([isValid]) => !isValid)
     .map(([, member, value]): OfferFault => {
-      return { kind: 'bad-field', pointer: `${offer.pointer}/${member}`, value };
+      const fault = { kind: 'bad-field', pointer: `${offer.pointer}/${member}`, value } as const;
+      // The settings of the SDKs have the price under this name, which no client reads.
+      const hasPrice =
+        member === AMOUNT_MEMBERS[version] && value === undefined && price !== undefined;
+      return hasPrice ? { ...fault, why: `beside the price ${showJson(price)}` } : fault;
     });
   if (!hasV1Amount) return badFields;
   const pointer = `${offer.pointer}/maxAmountRequired`;
