@@ -108,7 +108,10 @@ function withOffer(schema: FastifySchema, offer: OperationOffer): FastifySchema 
   return {
     ...schema,
     security: [{ x402: [] }],
-    'x-payment-info': toPaymentInfo(offer.priceBaseUnits),
+    'x-payment-info': {
+      price: { mode: 'fixed', currency: 'USD', amount: formatSixDecimals(offer.priceBaseUnits) },
+      protocols: [{ x402: {} }],
+    },
     response: { ...responses, 402: challengeSchema },
   };
 }
@@ -156,13 +159,6 @@ function listParameters(schema: unknown, location: 'path' | 'query' | 'body') {
     required: required.includes(name),
     description: property.description ?? '',
   }));
-}
-
-function toPaymentInfo(priceBaseUnits: bigint): PaymentInfo {
-  return {
-    price: { mode: 'fixed', currency: 'USD', amount: formatSixDecimals(priceBaseUnits) },
-    protocols: [{ x402: {} }],
-  };
 }
 
 /** Formats an amount in dollars with six decimals: `0.050000`. */

@@ -158,11 +158,9 @@ export class SignatureProofs {
 export async function askFacilitator(
   { facilitator }: Pick<GateDeps, 'facilitator'>,
   { payment, offer, call }: Purchase,
-  {
-    isSignatureChecked,
-    stopping,
-  }: { readonly isSignatureChecked: boolean; readonly stopping: AbortSignal },
+  options: { readonly isSignatureChecked: boolean; readonly stopping: AbortSignal },
 ): Promise<void> {
+  const { isSignatureChecked, stopping } = options;
   const verifying = facilitator.verify({ payment, offer, isSignatureChecked });
   // `CallEnded` would say of a late call that its work continues, but no work has begun.
   const ends = { stopping, toLateError: () => new PaymentsUnavailable() };

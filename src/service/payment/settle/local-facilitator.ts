@@ -22,7 +22,12 @@ import {
   type VerifyOutcome,
 } from './facilitator.ts';
 import { isNonceUsedReason } from './facilitator-answers.ts';
-import { NonceQueue, NotSent, type SentTransaction } from './nonce-queue.ts';
+import {
+  NonceQueue,
+  type NonceQueueOptions,
+  NotSent,
+  type SentTransaction,
+} from './nonce-queue.ts';
 import { type CheckOutcome, checkPayment, MAX_GAS } from './payment-check.ts';
 
 type LocalOptions = {
@@ -42,6 +47,7 @@ const NO_ANSWER_REASON = 'RPC_URL does not answer';
 export function createLocalFacilitator(options: LocalOptions): Facilitator & { signer: Hex } {
   const { network, rpcUrl, settlementKey, onEvent, timing = toPaymentTiming() } = options;
   const timeoutMs = timing.confirmationTimeoutMs;
+  const signer = privateKeyToAccount(settlementKey);
   const node = createNodeRequests({
     rpcUrl,
     timeoutMs: timing.signerRpcTimeoutMs,
@@ -49,7 +55,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     onCall: (call) => onEvent?.({ kind: 'node_call', ...call }),
   });
   const chainId = parseChainId(network);
-  const account = new SignerAccount({ node, settlementKey, chainId, timing });
+  const account = new SignerAccount({ node, account: signer, chainId, timing });
 
   async function settle(request: FacilitatorRequest): Promise<SettleOutcome> {
     const { payment } = request;
@@ -83,7 +89,7 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
   return {
     kind: 'local',
     location: `local, from ${account.address}`,
-    signer: account.address,
+    signer: signer.address,
     findSupported: () => findSupportedKinds(node, account, network),
     verify: async (request) => toVerifyOutcome(await checkPayment(node, account.address, request)),
     settle,
@@ -149,37 +155,28 @@ function toQueueKey({ authorization, requirements }: StoredPayment): string {
   return `${requirements.asset}:${authorization.from}:${authorization.nonce}`.toLowerCase();
 }
 
-type SignerAccountOptions = {
-  readonly node: NodeRequests;
-  readonly settlementKey: Hex;
-  readonly chainId: number;
-  readonly timing: PaymentTiming;
-};
-
 /** The account that settles in mode `local`: its transactions, its balance and its fees. */
 class SignerAccount {
   readonly queue: NonceQueue;
   readonly address: Hex;
-  readonly #options: SignerAccountOptions;
+  readonly #timing: PaymentTiming;
   readonly #client: PublicClient;
   #balance: bigint | null = null;
   /** Highest cost of one settlement, wei. */
   #maxSettlementCost = 0n;
   #timer: NodeJS.Timeout | null = null;
 
-  constructor(options: SignerAccountOptions) {
-    const { node, chainId, timing } = options;
-    const account = privateKeyToAccount(options.settlementKey);
-    this.#options = options;
-    this.#client = createChainClient(node);
-    this.address = account.address;
-    this.queue = new NonceQueue({ node, account, chainId, timing });
+  constructor(options: NonceQueueOptions) {
+    this.#timing = options.timing;
+    this.#client = createChainClient(options.node);
+    this.address = options.account.address;
+    this.queue = new NonceQueue(options);
   }
 
   /** Reason, for operators, why no transaction may be sent now; null while transactions may be sent. */
   unreadyReason(): string | null {
     const { oldestAgeMs } = this.queue;
-    if (oldestAgeMs > this.#options.timing.stuckAfterMs) {
+    if (oldestAgeMs > this.#timing.stuckAfterMs) {
       return `a transaction of ${this.address} is unconfirmed for ${Math.round(oldestAgeMs / 1000)} s; it is sent again by itself`;
     }
     // If a transaction of an earlier process settles a payment that we send again, ours reverts at our cost.
@@ -211,7 +208,7 @@ class SignerAccount {
     this.#timer = setInterval(() => {
       // If the node does not answer, the last values stay until the next reading.
       this.#readBalance().catch(() => undefined);
-    }, this.#options.timing.balanceIntervalMs);
+    }, this.#timing.balanceIntervalMs);
     this.#timer.unref();
   }
 

@@ -6,7 +6,7 @@ import { type ChainReceipt, createChainClient, readReceipt } from '../chain/paym
 import type { PaymentTiming } from '../timing.ts';
 import type { AccountStatus } from './facilitator.ts';
 
-type NonceQueueOptions = {
+export type NonceQueueOptions = {
   readonly node: NodeRequests;
   readonly account: LocalAccount;
   readonly chainId: number;
@@ -84,8 +84,8 @@ export class NonceQueue {
   }
 
   status(): Omit<AccountStatus, 'balance'> {
-    const [unconfirmed, oldestUnconfirmedMs] = [this.#sent.length, this.oldestAgeMs];
-    return { unconfirmed, oldestUnconfirmedMs, nonceGap: this.#nonceGap };
+    const unconfirmed = this.#sent.length;
+    return { unconfirmed, oldestUnconfirmedMs: this.oldestAgeMs, nonceGap: this.#nonceGap };
   }
 
   findUnconfirmed(key: string): SentTransaction | null {

@@ -74,20 +74,24 @@ export class MongoInstances implements InstanceStore {
     const conflicts = new ConflictingInstances();
     for (;;) {
       await this.#writeHeartbeat(settings, false);
-      const conflicting = (await findLiveInstances(this.#context)).filter(
-        (instance) =>
-          instance.boot !== owner.boot &&
-          findDifferingSetting(instance.settings, settings) !== undefined,
-      );
-      if (conflicting.length === 0) return this.#writeHeartbeat(settings, true);
+      const conflicting = await this.#findConflicting(settings);
+      const [first] = conflicting;
+      if (first === undefined) return this.#writeHeartbeat(settings, true);
       const living = conflicts.findLiving(conflicting);
       if (living || performance.now() > deadlineMs)
-        throw toConflictError(living ?? conflicting[0], settings);
+        throw toConflictError(living ?? first, settings);
       // If several instances want to join at once, only the instance with the smallest `boot` keeps its row.
       if (conflicting.some((other) => other.boot < owner.boot))
         await instances.remove({ boot: owner.boot });
       await delay(CHECK_INTERVAL_MS * (1 + Math.random()));
     }
+  }
+
+  /** Finds the living instances with other settings, also those that want to join. */
+  async #findConflicting(settings: MembershipSettings): Promise<readonly Instance[]> {
+    const whereLiving = { beatAtMs: { after: toSilentSinceMs(this.#context) } };
+    const living = await this.#context.instances.all(whereLiving);
+    return living.filter((instance) => findDifferingSetting(instance.settings, settings));
   }
 
   async #takeSigner(signer: string, deadlineMs: number): Promise<void> {
@@ -128,10 +132,7 @@ export class MongoInstances implements InstanceStore {
   }
 
   async #returnFromSilence({ settings, onEvicted }: JoinRequest): Promise<void> {
-    const other = (await findLiveInstances(this.#context)).find(
-      (instance) =>
-        instance.joined && findDifferingSetting(instance.settings, settings) !== undefined,
-    );
+    const other = (await this.#findConflicting(settings)).find(({ joined }) => joined);
     const hasLostSigner = this.#signer !== null && !(await this.#leases.isHeld(this.#signer));
     if (!other && !hasLostSigner) return;
     const reason = other
@@ -146,12 +147,8 @@ function findDifferingSetting(a: MembershipSettings, b: MembershipSettings) {
   return MEMBERSHIP_SETTINGS.find((name) => a[name] !== b[name]);
 }
 
-function toConflictError(
-  other: { readonly host: string; readonly settings: MembershipSettings } | undefined,
-  settings: MembershipSettings,
-): StoreError {
-  const name = other && findDifferingSetting(other.settings, settings);
-  if (!other || !name) return new StoreError('incompatible', 'another instance uses this store');
+function toConflictError(other: Instance, settings: MembershipSettings): StoreError {
+  const name = findDifferingSetting(other.settings, settings) ?? 'revision'; // there is always one
   const message = `the instance on ${other.host} uses this store with ${name} "${other.settings[name]}", this one "${settings[name]}": give both the same, or give this one its own STORE_URL`;
   return new StoreError('incompatible', message);
 }
@@ -163,10 +160,6 @@ export async function isInstanceAlive(
   if (boot === context.owner.boot) return true;
   const instance = await context.instances.get(boot);
   return instance !== null && instance.beatAtMs > toSilentSinceMs(context);
-}
-
-function findLiveInstances(context: MongoContext): Promise<readonly Instance[]> {
-  return context.instances.all({ beatAtMs: { after: toSilentSinceMs(context) } });
 }
 
 function toSilentSinceMs({ now, timeScale }: MongoContext): number {

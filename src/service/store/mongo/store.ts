@@ -178,11 +178,11 @@ function createMongoLists(database: Db, guard: Guard, context: TablesContext): R
     async findNewestHosts(limit) {
       const projection = { scannedAtMs: 1 };
       const rows = await find(await filterShown(context), { sort: { _id: 1 }, projection });
-      return rows
-        .map(({ _id, scannedAtMs }) => ({ host: _id, scannedAtMs: Number(scannedAtMs) }))
-        .toSorted((a, b) => b.scannedAtMs - a.scannedAtMs || (a.host < b.host ? -1 : 1))
-        .slice(0, limit)
-        .map(({ host }) => host);
+      // The sort is stable, so hosts that were scanned at the same time stay in the order of their names.
+      const newestFirst = rows.toSorted(
+        (a, b) => Number(b['scannedAtMs']) - Number(a['scannedAtMs']),
+      );
+      return newestFirst.slice(0, limit).map(({ _id }) => _id);
     },
   };
 }
