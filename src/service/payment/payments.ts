@@ -11,7 +11,7 @@ import { Recovery } from './ledger/recovery.ts';
 import { type PaidRoute, parseRouteName } from './paid-route.ts';
 import type { Facilitator } from './settle/facilitator.ts';
 import { withChainProof, withMetrics, withRevertLimit } from './settle/facilitator.ts';
-import { PaymentsReadiness } from './settle/readiness.ts';
+import { PaymentsReadiness, type ReadinessOptions } from './settle/readiness.ts';
 import { toRouteOffer } from './terms.ts';
 
 export type PaymentsOptions = Omit<
@@ -21,8 +21,7 @@ export type PaymentsOptions = Omit<
   /** URL of the node that shows how settlements ended; null without a node. Mock mode does not use it. */
   readonly rpcUrl: string | null;
   readonly routes: readonly PaidRoute[];
-  /** Returns the reason why no answer can be delivered or sold; null while answers can be delivered. */
-  readonly findFault?: (() => string | null) | undefined;
+  readonly findFault?: ReadinessOptions['findFault'];
   /** By default, the node gets its own reader. */
   readonly answers?: AnswerReader | undefined;
 };

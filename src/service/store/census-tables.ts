@@ -38,6 +38,7 @@ export const CENSUS_TABLES = {
       excludedAtMs: orNull(integer),
       /** The seller asked us to send no requests until this time. */
       restUntilMs: orNull(integer),
+      /** The newest word, and the time at which it was inserted; null before the first word. */
       word: orNull(textOf<DayWord>()),
       wordAtMs: orNull(integer),
       /** A letter for each of 30 days, newest last, and the day of the last letter. */

@@ -195,17 +195,11 @@ async function foldWords({ tables, now }: StoreContext, host: string): Promise<v
   await censusWords.remove({ host, day: { upTo: today - SHOWN_DAYS } });
 }
 
+type WordColumn = 'word' | 'wordAtMs' | 'letters' | 'letterDay';
 /** The words of the census about a host, as the host's directory record stores them. */
-export type DayWords = {
-  /** The newest word, and the time at which it was inserted. */
-  readonly word: DayWord;
-  readonly wordAtMs: number;
-  /** A letter for each of 30 days, newest last, and the day of the last letter. */
-  readonly letters: string;
-  readonly letterDay: number;
-};
+export type DayWords = { readonly [Name in WordColumn]: NonNullable<Row<'census'>[Name]> };
 
-type WordsOfHost = Pick<Row<'census'>, 'host' | 'excludedAtMs' | keyof DayWords>;
+type WordsOfHost = Pick<Row<'census'>, 'host' | 'excludedAtMs' | WordColumn>;
 
 /** The members of a record that the census fills. */
 export function toCensusMembers(row: WordsOfHost | null) {

@@ -25,7 +25,6 @@ export type Tally = readonly string[];
 /** A day with fewer origins is not a block. It becomes part of the block of a later day. */
 export const MIN_ORIGINS_PER_BLOCK = 10;
 
-type DayRange = { readonly fromDay: number; readonly toDay: number };
 export type Counts = ReadonlyMap<string, number>;
 
 type BlockSums = {
@@ -43,7 +42,7 @@ export function createStatisticsStore({ tables }: TablesContext) {
      * together with the days before it that are in no earlier block. It has at least `MIN_ORIGINS_PER_BLOCK` origins. A
      * purge folds each day a few minutes after its end, without the hosts that are opted out at that time.
      */
-    async sumCounters({ fromDay, toDay }: DayRange): Promise<BlockSums> {
+    async sumCounters({ fromDay, toDay }: { fromDay: number; toDay: number }): Promise<BlockSums> {
       const rows = await tables.daySums.all({ day: { from: fromDay, upTo: toDay } });
       const blocks = rows.map(({ sums }) => sumsFromJson(sums)).filter(isBlock);
       return {

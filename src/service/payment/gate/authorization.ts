@@ -103,7 +103,7 @@ export class SignatureProofs {
     const { payment, call, route } = purchase;
     if (await this.#isSignedByPayer(payment)) return false;
     if (await this.#isConfirmedBefore(purchase)) return true;
-    // A signature with a fault that needs no request never reaches the facilitator.
+    // A payment on other terms costs no request to the facilitator.
     checkTerms(call.payment, payment.requirements, store.now());
     checkValidity(payment, route, store.now());
     await refuseBeforeAsking();

@@ -139,8 +139,7 @@ export class PaymentGate {
     if (state.kind === 'paid') return this.#redeliver(purchase, state.delivery);
 
     throwIfEnded(call, this.#stopping.signal);
-    // An answer that another authorization bought opens only to a payment on our terms. Since that payment is not
-    // settled, its validity is checked later.
+    // A payment that only fetches the answer of another one must be on our terms too. Its validity counts for new work.
     checkTerms(call.payment, payment.requirements, store.now());
     const links =
       identifier === null ? null : await readLinks(store, identifier, purchase, this.isInFlight);

@@ -112,7 +112,7 @@ function isLive({ last }: LedgerEntry): boolean {
   }
 }
 
-/** Throws if too many claims of this payment ended unpaid through its payer. */
+/** Throws if the payer has ended too many claims of this payment without paying. */
 export function refuseRepeatedClaims(entry: LedgerEntry | null, nowMs: number): void {
   if (entry === null || countClaims(entry) < MAX_CLAIMS_PER_KEY) return;
   throw new TooManyTries(

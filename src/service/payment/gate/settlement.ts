@@ -149,7 +149,7 @@ export class Settlement {
         reconciler.watch(key);
         return store.ledger.findEntry(key).catch(() => null);
       });
-    // `awaitEnd` waits for a running look-up, and a slow node may take longer than this call waits.
+    // `awaitEnd` keeps to its time, but a slow store may delay the step before it.
     const timeUp = pause(reconcileWithinMs, null, { signal: lookupEnd.signal }).catch(() => null);
     return await Promise.race([lookup, timeUp]).finally(() => lookupEnd.abort());
   }

@@ -7,6 +7,7 @@ import { findTransaction, isInDoubt, readPayment, toProgress } from '../ledger/l
 import { LedgerWriter, StepLost } from '../ledger/ledger-writer.ts';
 import { CallEnded, isLate, withDeadline } from './call-end.ts';
 import type { GateDeps, PaidDelivery, Purchase, PurchaseOutcome } from './purchase.ts';
+import type { PurchaseRun } from './purchase-run.ts';
 import { findDelivery, refuseConflict } from './redelivery.ts';
 import { createUnknownError, createUnpaidError, readReleaseError } from './refusals.ts';
 
@@ -16,8 +17,7 @@ const POLL_INTERVAL_MS = 200;
 /** A purchase that this process works on now. */
 type CallInFlight = {
   readonly purchase: Purchase;
-  /** `isSettling` is true once money may move. */
-  readonly run: { readonly isSettling: boolean };
+  readonly run: Pick<PurchaseRun<never>, 'isSettling'>;
   readonly outcome: Promise<PurchaseOutcome>;
 };
 
@@ -34,10 +34,7 @@ export class InFlightCalls {
   }
 
   /** The key must not be in flight. */
-  start(
-    purchase: Purchase,
-    run: { readonly isSettling: boolean; run(): Promise<PurchaseOutcome> },
-  ): Promise<PurchaseOutcome> {
+  start<Input>(purchase: Purchase, run: PurchaseRun<Input>): Promise<PurchaseOutcome> {
     const outcome = run.run().finally(() => this.#calls.delete(purchase.key));
     this.#calls.set(purchase.key, { purchase, run, outcome });
     return outcome;

@@ -1,7 +1,6 @@
 /** Reads what the steps of a payment say, and the payment that its claim stores. */
 import type { Hex } from 'viem';
 import type { JsonObject } from '../../../scanner/model/json.ts';
-import { toChecksummed } from '../../../scanner/parse/x402/namespaces.ts';
 import type { LedgerEntry, LedgerRow } from '../../store/ledger.ts';
 import { type LedgerState, type Progress, STATE_RULES } from '../../store/payment-tables.ts';
 import type { Authorization } from '../paid-route.ts';
@@ -85,19 +84,13 @@ export function countClaims(entry: LedgerEntry): number {
 export function readPayment(entry: LedgerEntry): StoredPayment {
   // Only `newClaimData` writes this document, and the store keeps it unchanged.
   const { payment } = findCurrentClaim(entry).data as unknown as { payment: StoredPaymentJson };
-  const { authorization, signature, requirements } = payment;
-  return {
-    authorization: {
-      from: toChecksummed(authorization.from),
-      to: toChecksummed(authorization.to),
-      value: BigInt(authorization.value),
-      validAfter: BigInt(authorization.validAfter),
-      validBefore: BigInt(authorization.validBefore),
-      nonce: authorization.nonce,
-    },
-    signature,
-    requirements,
+  const { value, validAfter, validBefore, ...others } = payment.authorization;
+  const numbers = {
+    value: BigInt(value),
+    validAfter: BigInt(validAfter),
+    validBefore: BigInt(validBefore),
   };
+  return { ...payment, authorization: { ...others, ...numbers } };
 }
 
 /** Finds the transaction that moved, or may have moved, the money; null if none is known. */

@@ -97,7 +97,7 @@ function toVerdict(
     case 'paid':
       return { kind: 'settled', reason: 'found on the chain', transaction: found.transaction };
     case 'spent_elsewhere':
-      // A node that no longer follows the chain never gets a final block. When we give up, its proof must do.
+      // A node that no longer follows the chain never gets a final block. When we give up, its proof counts all the same.
       if (found.isFinal || isGivenUp) return { kind: 'failed', reason: 'nonce spent elsewhere' };
       break;
     case 'unused':

@@ -22,12 +22,12 @@ type ReconcilerOptions = ReconcileOptions & {
   readonly onEvent?: OnPaymentEvent | undefined;
 };
 
-/** A payment in doubt: the knowledge of this process, and its running work on the payment. */
+/** What this process knows of a payment in doubt, and its running work on the payment. */
 type Doubt = {
   runningLook: Promise<LedgerEntry | null> | null;
-  /** The loop of looks in the background. */
+  /** The loop of looks in the background; null if none runs. */
   watch: Promise<void> | null;
-  /** Transaction of a settlement that is proved and not yet written to the store. */
+  /** Transaction of a settlement that is proved and not yet written to the store; null if there is none. */
   provedTransaction: Hex | null;
   lastSend: OwnSend | null;
   /** True if it was reported that the proof is still missing long after `validBefore`. */
@@ -101,11 +101,8 @@ export class Reconciler {
 
   async stop(): Promise<void> {
     this.#stopped.abort();
-    const running = [...this.#doubts.values()].flatMap(({ watch, runningLook }) => [
-      watch,
-      runningLook,
-    ]);
-    await Promise.allSettled(running);
+    const doubts = [...this.#doubts.values()];
+    await Promise.allSettled(doubts.flatMap(({ watch, runningLook }) => [watch, runningLook]));
   }
 
   async #lookUntilEnded(key: string, doubt: Doubt): Promise<void> {
@@ -213,10 +210,17 @@ export class Reconciler {
     });
   }
 
-  /** Returns what this process knows of a payment in doubt. If it knows nothing, begins an empty record. */
+  /** Finds the record of a payment in doubt, or adds an empty one. */
   #openDoubt(key: string): Doubt {
-    const empty = { runningLook: null, watch: null, provedTransaction: null, lastSend: null };
-    const doubt = this.#doubts.get(key) ?? { ...empty, isReportedOverdue: false };
+    const current = this.#doubts.get(key);
+    if (current !== undefined) return current;
+    const doubt: Doubt = {
+      runningLook: null,
+      watch: null,
+      provedTransaction: null,
+      lastSend: null,
+      isReportedOverdue: false,
+    };
     this.#doubts.set(key, doubt);
     return doubt;
   }

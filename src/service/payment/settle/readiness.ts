@@ -10,7 +10,7 @@ export class UnsupportedByFacilitator extends OperatorError {
   override readonly name = 'UnsupportedByFacilitator';
 }
 
-type ReadinessOptions = {
+export type ReadinessOptions = {
   readonly facilitator: Facilitator;
   /** Null without `RPC_URL`, and in mock mode. */
   readonly node: NodeRequests | null;

@@ -71,13 +71,13 @@ export class MongoInstances implements InstanceStore {
 
   async #agreeOnSettings(settings: MembershipSettings, deadlineMs: number): Promise<void> {
     const { owner, instances } = this.#context;
-    const conflicts = new ConflictingInstances();
+    const findLiving = createLivingFinder();
     for (;;) {
       await this.#writeHeartbeat(settings, false);
       const conflicting = await this.#findConflicting(settings);
       const [first] = conflicting;
       if (first === undefined) return this.#writeHeartbeat(settings, true);
-      const living = conflicts.findLiving(conflicting);
+      const living = findLiving(conflicting);
       if (living || performance.now() > deadlineMs)
         throw toConflictError(living ?? first, settings);
       // If several instances want to join at once, only the instance with the smallest `boot` keeps its row.
@@ -96,7 +96,7 @@ export class MongoInstances implements InstanceStore {
 
   async #takeSigner(signer: string, deadlineMs: number): Promise<void> {
     const scope = ['signer', signer.toLowerCase()];
-    const conflicts = new ConflictingInstances();
+    const findLiving = createLivingFinder();
     for (;;) {
       const outcome = await this.#leases.takeSole(scope, SIGNER_LIFETIME_MS);
       if (outcome.taken) {
@@ -105,7 +105,7 @@ export class MongoInstances implements InstanceStore {
       }
       const { owner } = outcome.holder;
       const holder = await this.#context.instances.get(owner.boot);
-      if ((holder && conflicts.findLiving([holder])) || performance.now() > deadlineMs) {
+      if ((holder && findLiving([holder])) || performance.now() > deadlineMs) {
         const message = `host ${owner.host} on this store already sends settlements from ${signer}, and two would collide: stop it, or give this one a SETTLEMENT_KEY of its own`;
         throw new StoreError('incompatible', message);
       }
@@ -166,18 +166,18 @@ function toSilentSinceMs({ now, timeScale }: MongoContext): number {
   return now() - SILENT_AFTER_MS * timeScale;
 }
 
-/** Only a living instance writes a heartbeat while we wait. If none does, we wait until crashed ones count as gone. */
-class ConflictingInstances {
-  readonly #firstBeats = new Map<string, number>();
-
-  /** Finds a joined instance that has written another heartbeat since it was first passed to this function. */
-  findLiving(instances: readonly Instance[]): Instance | null {
+/**
+ * Returns a function that finds a joined instance with another heartbeat than when it was first passed. Only a living
+ * instance writes a heartbeat while we wait. If none does, we wait until crashed ones count as gone.
+ */
+function createLivingFinder() {
+  const firstBeats = new Map<string, number>();
+  return (instances: readonly Instance[]): Instance | undefined => {
     for (const { boot, beatAtMs } of instances) {
-      if (!this.#firstBeats.has(boot)) this.#firstBeats.set(boot, beatAtMs);
+      if (!firstBeats.has(boot)) firstBeats.set(boot, beatAtMs);
     }
-    const living = instances.find(
-      ({ boot, joined, beatAtMs }) => joined && beatAtMs > (this.#firstBeats.get(boot) ?? beatAtMs),
+    return instances.find(
+      ({ boot, joined, beatAtMs }) => joined && beatAtMs !== firstBeats.get(boot),
     );
-    return living ?? null;
-  }
+  };
 }
