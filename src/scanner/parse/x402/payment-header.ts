@@ -72,6 +72,9 @@ function decodeHeader(raw: string): HeaderReading {
     return { state: 'not-json', raw, detail: 'a byte order mark before the JSON' };
   }
   const json = parseJson(text);
+  if (json.ok && isJsonObject(json.value)) {
+    return { state: 'ok', raw, value: json.value, isUnpadded: raw.length % 4 !== 0 };
+  }
   const holdsMoreJson = decodeLoosely(text) !== null;
   if (!json.ok) {
     return { state: 'not-json', raw, detail: holdsMoreJson ? 'base64 of base64' : json.detail };
@@ -79,11 +82,8 @@ function decodeHeader(raw: string): HeaderReading {
   if (typeof json.value === 'string' && holdsMoreJson) {
     return { state: 'not-json', raw, detail: 'a text that holds the JSON once more' };
   }
-  if (!isJsonObject(json.value)) {
-    const form = isJsonList(json.value) ? 'a list, not an object' : 'not an object';
-    return { state: 'not-an-object', raw, detail: `JSON, but ${form}` };
-  }
-  return { state: 'ok', raw, value: json.value, isUnpadded: raw.length % 4 !== 0 };
+  const form = isJsonList(json.value) ? 'a list, not an object' : 'not an object';
+  return { state: 'not-an-object', raw, detail: `JSON, but ${form}` };
 }
 
 /**
