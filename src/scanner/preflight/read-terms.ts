@@ -43,11 +43,12 @@ export type ReadAnswer = {
 };
 
 export function readAnswer(answer: HttpData): ReadAnswer {
-  const { challenge } = readChallenge(answer);
+  const reading = readChallenge(answer);
+  const { challenge } = reading;
   return {
     terms: challenge === null ? null : readTerms(challenge),
     others: findOtherChallenges(answer),
-    misplaced: findMisplacement(answer)?.text ?? null,
+    misplaced: findMisplacement(answer, reading)?.text ?? null,
   };
 }
 

@@ -57,13 +57,14 @@ export function sortUnpricedOperations(
   const manifest = readers.manifest(sources);
   const entries: EntryIndex =
     manifest.state === 'found' ? readers.entryIndex(manifest.facts, sources.origin.url) : new Map();
-  const freePaths = listFreePaths(sources, entries, readers);
   const unpriced = facts.operations.filter(
     (operation) =>
       !operation.paid &&
       !COMPANION_METHODS.has(operation.method) &&
       !hasAnswered402(operation, sources.resources.probed),
   );
+  const unpricedPaths = new Set(unpriced.map(({ requestPath }) => requestPath));
+  const freePaths = findFreePaths(unpricedPaths, sources, entries, readers);
   const lists = Object.groupBy(unpriced, (operation): keyof UnpricedOperations => {
     const access = readAccess(operation, paymentSchemes, definedSchemes);
     if (access !== 'unsaid') return access;
@@ -90,8 +91,9 @@ function readAccess(
   return costsNothing ? 'free' : 'unsaid';
 }
 
-/** Paths and queries that answered 2xx to GET, that no document sells, and that carry no trace of a challenge. */
-function listFreePaths(
+/** Selects the paths that answered 2xx to GET, that no document sells, and whose answers carry no trace of a challenge. */
+function findFreePaths(
+  paths: ReadonlySet<string>,
   sources: UnpricedSources,
   entries: EntryIndex,
   readers: UnpricedReaders,
@@ -101,28 +103,33 @@ function listFreePaths(
   const documents = [
     ...[openapi, manifest, manifestJson, llmsTxt, agentCard, agentJson, robots],
     ...openapiAlternates.map(({ answer }) => answer),
-  ].flatMap(findOwnAnswer);
-  // A document may describe a challenge and be free. Any other answer with a trace of a challenge may be sold.
+  ];
   const others = [
     root,
     ...resources.probed.flatMap(findFirstGet),
     ...[...(resources.candidates ?? []), ...links.checked].map(({ answer }) => answer),
-  ]
-    .flatMap(findOwnAnswer)
-    .filter(({ data }) => !hasChallengeTrace(data, readers));
+  ];
   const soldPaths = new Set(
     resources.probed
       .filter(({ declaredPaid, method }) => declaredPaid && method !== 'POST')
       .map(({ path }) => path),
   );
-  return new Set(
-    [...documents, ...others]
-      .filter(({ data }) => data.method === 'GET' && data.status >= 200 && data.status < 300)
-      .filter((answer) => !readers.sameBody(answer, soft404))
-      .map(({ data }) => new URL(data.url))
-      .map(({ pathname, search }) => pathname + search)
-      .filter((path) => !soldPaths.has(path) && !sellsGet(findIndexed(entries, [path]))),
-  );
+  // The tests of whole bodies come last, because they take most of the time.
+  const freeAnswers = [...documents, ...others]
+    .flatMap(findOwnAnswer)
+    .filter(({ data }) => data.method === 'GET' && data.status >= 200 && data.status < 300)
+    .map((answer) => ({ answer, path: toPath(answer.data) }))
+    .filter(({ path }) => paths.has(path) && !soldPaths.has(path))
+    .filter(({ path }) => !sellsGet(findIndexed(entries, [path])))
+    .filter(({ answer }) => !readers.sameBody(answer, soft404))
+    // A document may describe a challenge and be free. Any other answer with a trace of a challenge may be sold.
+    .filter(({ answer }) => documents.includes(answer) || !hasChallengeTrace(answer.data, readers));
+  return new Set(freeAnswers.map(({ path }) => path));
+}
+
+function toPath({ url }: HttpData): string {
+  const { pathname, search } = new URL(url);
+  return pathname + search;
 }
 
 /** Returns the answer of the requested address; nothing after a redirect, whose answer is of another address. */
@@ -142,7 +149,7 @@ function findFirstGet({ probes, tool }: ResourceObservation): readonly HttpObser
 function hasChallengeTrace(answer: HttpData, { challenge }: UnpricedReaders): boolean {
   const reading = challenge(answer);
   if (reading.header.state !== 'absent' || reading.challenge !== null) return true;
-  if (findMisplacement(answer) !== null) return true;
+  if (findMisplacement(answer, reading) !== null) return true;
   // A challenge of another protocol is a trace too, although its status is not 402.
   if (findOtherChallenges({ ...answer, status: 402 }).length > 0) return true;
   return CHALLENGE_MEMBER.test(answer.body);

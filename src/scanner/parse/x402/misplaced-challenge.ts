@@ -3,7 +3,7 @@ import type { HttpData } from '../../model/observation.ts';
 import { isJsonList, isJsonObject, type JsonValue, showJson } from '../json/json.ts';
 import { headerValue } from '../text/http-header.ts';
 import { cleanText } from '../text/text.ts';
-import { type ChallengeReading, readChallenge } from './challenge.ts';
+import type { ChallengeReading } from './challenge.ts';
 import {
   type FoundTerms,
   findOwnTerms,
@@ -57,9 +57,9 @@ const RECEIPT_HEADER = /^(?:x-)?payment-response$/;
 /**
  * Returns null if the status says all about the answer: a 402 with a readable challenge, or another status without a
  * whole challenge.
+ * @param reading the result of `readChallenge` for this answer
  */
-export function findMisplacement(answer: HttpData): Misplacement | null {
-  const reading = readChallenge(answer);
+export function findMisplacement(answer: HttpData, reading: ChallengeReading): Misplacement | null {
   if (answer.status === 402)
     return reading.challenge === null ? nameMisplacementIn402(answer, reading) : null;
   const place = findWholeChallenge(answer, reading);
@@ -81,9 +81,9 @@ function findCause(answer: HttpData, place: string): NonNullable<Misplacement['c
  * Returns true if an answer shows that its seller speaks x402, or tries to: by a challenge, wherever it stands, by a
  * header of the protocol, or by its name.
  */
-export function hasTraceOfX402(answer: HttpData): boolean {
-  const misplacement = findMisplacement(answer);
-  if (misplacement === null) return readChallenge(answer).challenge !== null;
+export function hasTraceOfX402(answer: HttpData, reading: ChallengeReading): boolean {
+  const misplacement = findMisplacement(answer, reading);
+  if (misplacement === null) return reading.challenge !== null;
   return (
     !saysNothingOfX402(misplacement) ||
     answer.headers.some(([name]) => X402_HEADER.test(name)) ||

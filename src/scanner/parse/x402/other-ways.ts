@@ -47,7 +47,7 @@ export function findSellingResources(
     if (signIns.includes(resource) || isNotKnown(resource, resources)) return false;
     if (soldOverX402.has(resource)) return true;
     if (resource.sources.every((source) => source === 'index')) return false;
-    if (hasTrace(resource)) return true;
+    if (hasTrace(resource, read)) return true;
     if (soldOverOther.has(resource)) {
       return soldOverX402.size === 0 || resource.declaredX402 === true;
     }
@@ -60,20 +60,23 @@ export function formatOtherSales(
   resources: readonly ResourceObservation[],
   read: ChallengeReader,
 ): string | null {
+  const otherWays = findOtherWays(resources);
+  if (otherWays.length === 0) return null;
   const soldOverX402 = findChallengedResources(resources, read);
   const selling = findSellingResources(resources, read);
   // "More" leaves out a resource that should be sold over x402: P1 reports its missing challenge.
   const isMissingChallenge = (resource: ResourceObservation) =>
     selling.includes(resource) && soldOverX402.every((sold) => sold.resource !== resource);
   return formatMoreSold(
-    findOtherWays(resources).filter(({ resource }) => !isMissingChallenge(resource)),
+    otherWays.filter(({ resource }) => !isMissingChallenge(resource)),
     soldOverX402.map(({ probe, resource: { path } }) => ({ method: probe.method, path })),
   );
 }
 
-function hasTrace(resource: ResourceObservation): boolean {
+function hasTrace(resource: ResourceObservation, read: ChallengeReader): boolean {
   return listFirstProbes(resource).some(
-    ({ answer }) => answer.ok && answer.data.status === 402 && hasTraceOfX402(answer.data),
+    ({ answer }) =>
+      answer.ok && answer.data.status === 402 && hasTraceOfX402(answer.data, read(answer.data)),
   );
 }
 

@@ -139,7 +139,7 @@ export function findResourceMisplacement(resource: ResourceObservation): Misplac
 }
 
 function nameMisplacement(answer: HttpData): Misplacement | null {
-  const misplacement = findMisplacement(answer);
+  const misplacement = findMisplacement(answer, readChallenge(answer));
   if (misplacement === null || !saysNothingOfX402(misplacement)) return misplacement;
   return findOtherChallenges(answer).length > 0 ? null : misplacement;
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { JsonValue } from '../../../../src/scanner/parse/json/json.ts';
+import { readChallenge } from '../../../../src/scanner/parse/x402/challenge.ts';
 import {
   findMisplacement,
   hasTraceOfX402,
@@ -16,11 +17,13 @@ import {
 const BASE64 = encodeChallenge(challengeV2());
 
 function misplacementOf(status: number, headers: Headers, body: JsonValue = '') {
-  return findMisplacement(answer(status, body, headers).data);
+  const { data } = answer(status, body, headers);
+  return findMisplacement(data, readChallenge(data));
 }
 
 test('names no misplacement for a readable challenge on 402', () => {
-  expect(findMisplacement(challenge402().data)).toBeNull();
+  const { data } = challenge402();
+  expect(findMisplacement(data, readChallenge(data))).toBeNull();
 });
 
 test.each([
@@ -73,5 +76,6 @@ test.each([
   [{ 'payment-required': 'x' }, '', true],
   [{}, { x402: [offer()] }, true],
 ] as const)('finds a trace of x402 in %j with %j: %s', (headers, body, isTraced) => {
-  expect(hasTraceOfX402(answer(402, body, headers).data)).toBe(isTraced);
+  const { data } = answer(402, body, headers);
+  expect(hasTraceOfX402(data, readChallenge(data))).toBe(isTraced);
 });
