@@ -230,7 +230,7 @@ function findFault(offer: Offer, version: 1 | 2, kit: Kit): Flaw | null {
   }
   const networkText = typeof network === 'string' ? network : '';
   const isText = typeof asset === 'string' && asset !== '';
-  const form = isText ? kit.address(networkText, asset, 'asset') : 'malformed';
+  const form = isText ? kit.addressShape(networkText, asset, 'asset') : 'malformed';
   if (form !== 'malformed' && form !== 'zero') return null;
   return ['malformed-asset', `${pointer}/asset is ${kit.show(asset)}`];
 }

@@ -21,7 +21,7 @@ import { parseRobots } from '../text/robots.ts';
 import { findHostingAnswer, findSellerStack } from '../text/seller-stack.ts';
 import { toBaseUnits } from '../text/stated-price.ts';
 import { quoteText } from '../text/text.ts';
-import { classifyAddress } from '../x402/address-form.ts';
+import { classifyAddress, classifyAddressShape } from '../x402/address-form.ts';
 import { findAmountKind, parseAmount } from '../x402/amount.ts';
 import { findKnownAsset } from '../x402/assets.ts';
 import {
@@ -188,6 +188,7 @@ const UNCACHED_READERS = {
     return Number.isNaN(ms) ? null : Math.max(0, ms / DAY_MS);
   },
   address: classifyAddress,
+  addressShape: classifyAddressShape,
   sameOrigin: resolveInOrigin,
   schemaErrors: listSchemaErrors,
 };
