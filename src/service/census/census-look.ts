@@ -3,9 +3,9 @@ import { type Origin, type OriginPolicy, parseOrigin } from '../../scanner/guard
 import type { DayWord } from '../../scanner/model/payability.ts';
 import type { Scanner } from '../../scanner/scan/scanner.ts';
 import { Saturated } from '../errors/errors.ts';
+import { toWantedScope } from '../scans/await-scan.ts';
 import { toDayWord } from '../scans/day-word.ts';
 import type { FinishedScan } from '../scans/finished-scan.ts';
-import { toWantedScope } from '../scans/other-instance.ts';
 import type { ScanCoordinator } from '../scans/scan-coordinator.ts';
 import type { CensusOrigin } from '../store/census.ts';
 import { utcDay } from '../store/statistics.ts';

@@ -87,7 +87,7 @@ export type ScanCoordinatorOptions = {
 };
 
 export function fromStoredReport({ scanId, host, report }: ScanResult): FinishedScan {
-  // `InFlightScans` is the only writer of this document, and the store keeps it unchanged.
+  // `ScanCoordinator` is the only writer of this document, and the store keeps it unchanged.
   return { scanId, host, ...(report as unknown as ScanFindings) };
 }
 

@@ -11,7 +11,7 @@ import { BrokenChecks } from '../../scanner/scan/scanner.ts';
 import { createAnswerReader } from '../../scanner/third-parties/answer-reader.ts';
 import type { Config } from '../config/config.ts';
 import { toSigningKey } from '../keys/open-signing-key.ts';
-import { createScanCoordinator } from '../scans/scan-coordinator.ts';
+import { ScanCoordinator } from '../scans/scan-coordinator.ts';
 import { openStore } from '../store/open-store.ts';
 import type { Store } from '../store/store.ts';
 import { createOriginTurns } from '../turns/origin-turns.ts';
@@ -58,7 +58,7 @@ export async function openScans(
   const opened = openScanning({ policy, ...agents, catalog, checks, standing, log });
   const scanning: Scanning = { ...opened, ...given.scanning };
   disposables.defer(() => scanning.scanner.close());
-  const scanCoordinator = createScanCoordinator({
+  const scanCoordinator = new ScanCoordinator({
     scanner: scanning.scanner,
     store,
     catalogFacts: { scoring: catalog.scoring },

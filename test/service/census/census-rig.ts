@@ -17,7 +17,7 @@ import {
   lookTimeMs as keyedLookTimeMs,
 } from '../../../src/service/census/plan.ts';
 import type { PostMode } from '../../../src/service/census/resources.ts';
-import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
+import { ScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { utcDay } from '../../../src/service/store/statistics.ts';
 import type { Store } from '../../../src/service/store/store.ts';
@@ -92,7 +92,7 @@ export function startCensus(
   // The embedded store answers before the first look reads the secret.
   void store.census.readSecret(SECRET);
   const scanner = createFakeScanner();
-  const scanCoordinator = createScanCoordinator({ scanner, store, catalogFacts: {} });
+  const scanCoordinator = new ScanCoordinator({ scanner, store, catalogFacts: {} });
   const troubles: string[] = [];
   const asked: AskedHost[] = [];
   const words: DayWord[] = [];

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseOrigin } from '../../../src/scanner/guard/origin.ts';
-import { toWantedScope } from '../../../src/service/scans/other-instance.ts';
-import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
+import { toWantedScope } from '../../../src/service/scans/await-scan.ts';
+import { ScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { failure } from '../../fixtures/observations/build-observations.ts';
 import { createFakeScanner } from '../../scanner/scan/fake-scanner.ts';
 import {
@@ -205,7 +205,7 @@ test('a payer of another instance ends the scan of the census at the same host',
   await expect.poll(() => rig.scanner.scannedHosts).toEqual([HOST]);
   const scanner = createFakeScanner();
   scanner.will(HOST, { grade: 'C' });
-  const other = createScanCoordinator({ scanner, store: rig.store, catalogFacts: {} });
+  const other = new ScanCoordinator({ scanner, store: rig.store, catalogFacts: {} });
   // The scan of the census never ends by itself.
   const finished = await other.run(parseOrigin(HOST));
   await other.publish(finished.scanId);

@@ -12,7 +12,7 @@ import {
   PaymentRefused,
 } from '../../../src/service/payment/gate/refusals.ts';
 import { toRouteOffer } from '../../../src/service/payment/terms.ts';
-import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
+import { ScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { toPaymentTerms } from '../../../src/service/start/open-payments.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { createFakeScanner } from '../../scanner/scan/fake-scanner.ts';
@@ -31,7 +31,7 @@ function createChallenges(revision: RevisionName) {
   const config = loadConfig({ API_REVISION: revision, BASE_URL: 'https://api.scanner.example' });
   const store = openSqlite(MEMORY);
   const scanner = createFakeScanner();
-  const scanCoordinator = createScanCoordinator({
+  const scanCoordinator = new ScanCoordinator({
     scanner,
     store,
     catalogFacts: {},

@@ -3,10 +3,8 @@ import { OriginRefused } from '../../../src/scanner/guard/failures.ts';
 import { type Origin, parseOrigin } from '../../../src/scanner/guard/origin.ts';
 import { ScannerFailure } from '../../../src/scanner/scan/scanner.ts';
 import { Saturated } from '../../../src/service/errors/errors.ts';
-import {
-  createScanCoordinator,
-  type ScanCoordinatorOptions,
-} from '../../../src/service/scans/scan-coordinator.ts';
+import type { ScanCoordinatorOptions } from '../../../src/service/scans/finished-scan.ts';
+import { ScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { createFakeScanner } from '../../scanner/scan/fake-scanner.ts';
@@ -20,7 +18,7 @@ function setUp(options: Partial<ScanCoordinatorOptions> = {}) {
   const store = options.store ?? openSqlite(MEMORY, { clock: () => nowMs });
   const scanner = createFakeScanner();
   const errors: unknown[] = [];
-  const coordinator = createScanCoordinator({
+  const coordinator = new ScanCoordinator({
     scanner,
     store,
     catalogFacts: { scoring: 'scoring@1' },

@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseAllowHosts } from '../../../src/scanner/guard/origin.ts';
-import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
+import { ScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { openStore } from '../../../src/service/store/open-store.ts';
 import { createOriginTurns } from '../../../src/service/turns/origin-turns.ts';
 import { STEPS_CHANNEL } from '../../../src/service/watch/change-watch.ts';
@@ -19,7 +19,7 @@ const policy = { allowedPorts: [443], allowHosts: parseAllowHosts(ALLOW) };
 const store = await openStore(STORE_URL, { timeScale: TIME_SCALE });
 await store.instances.join({ settings: SETTINGS, waitMs: 10_000 });
 const scanner = createFakeScanner();
-const scanCoordinator = createScanCoordinator({ scanner, store, catalogFacts: {} });
+const scanCoordinator = new ScanCoordinator({ scanner, store, catalogFacts: {} });
 let stepsLeft = Number(KILL_AT);
 
 /** Returns the seller's current price. */

@@ -1,7 +1,7 @@
 /** One process runs 10,000 watches for a quarter of an hour of the store's time. */
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../../src/scanner/guard/origin.ts';
-import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
+import { ScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { createOriginTurns } from '../../../src/service/turns/origin-turns.ts';
 import { toWatchTiming } from '../../../src/service/watch/state.ts';
@@ -32,7 +32,7 @@ test('10,000 overdue watches are looked at within 10 s of a start, and then spre
     siteUrl: 'https://scanner.example',
     policy: DEFAULT_POLICY,
     timing: TIMING,
-    scanCoordinator: createScanCoordinator({ scanner, store, catalogFacts: {} }),
+    scanCoordinator: new ScanCoordinator({ scanner, store, catalogFacts: {} }),
     askResources: async () => [
       {
         ...RESOURCE,

@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { DEFAULT_POLICY } from '../../../src/scanner/guard/origin.ts';
-import { createScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
+import { ScanCoordinator } from '../../../src/service/scans/scan-coordinator.ts';
 import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import { createOriginTurns, NoTurn } from '../../../src/service/turns/origin-turns.ts';
 import { toWatchTiming } from '../../../src/service/watch/state.ts';
@@ -44,7 +44,7 @@ function startWatching({
     siteUrl: 'https://scanner.example',
     policy: DEFAULT_POLICY,
     timing: toWatchTiming(),
-    scanCoordinator: createScanCoordinator({ scanner, store, catalogFacts: {} }),
+    scanCoordinator: new ScanCoordinator({ scanner, store, catalogFacts: {} }),
     turns: {
       ask: (request, work) =>
         request.domain === refusedDomain ? Promise.reject(new NoTurn()) : turns.ask(request, work),

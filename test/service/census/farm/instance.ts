@@ -20,7 +20,7 @@ import { createAskListed } from '../../../../src/service/census/ask-listed.ts';
 import { Census } from '../../../../src/service/census/census.ts';
 import { Wishes } from '../../../../src/service/census/choose-origins.ts';
 import { CensusImports } from '../../../../src/service/census/import.ts';
-import { createScanCoordinator } from '../../../../src/service/scans/scan-coordinator.ts';
+import { ScanCoordinator } from '../../../../src/service/scans/scan-coordinator.ts';
 import { openStore } from '../../../../src/service/store/open-store.ts';
 import { utcDay } from '../../../../src/service/store/statistics.ts';
 import { createOriginTurns } from '../../../../src/service/turns/origin-turns.ts';
@@ -109,7 +109,7 @@ const scanner: Pick<Scanner, 'scan'> = {
     return isReal ? real.scan(origin, wanted) : plain(origin, wanted);
   },
 };
-const scanCoordinator = createScanCoordinator({ scanner: fake, store, catalogFacts: {} });
+const scanCoordinator = new ScanCoordinator({ scanner: fake, store, catalogFacts: {} });
 await store.census.readSecret(SECRET);
 const wishes = new Wishes({ store, policy, excludePath: null, onError });
 const census = new Census({

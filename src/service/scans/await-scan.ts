@@ -1,4 +1,4 @@
-/** Waits for a scan of another instance, which holds the lease of the origin. */
+/** Waits for scans: for those of another instance, and for the end of those that are aborted. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Origin } from '../../scanner/guard/origin.ts';
 import type { Lease, LeaseScope } from '../store/leases.ts';
@@ -62,4 +62,31 @@ async function findResult(
 /** The lease of this scope is taken while a payer waits for the end of a separate scan. */
 export function toWantedScope(host: string): LeaseScope {
   return ['scan-wanted', host];
+}
+
+/** Time in which an aborted scan should end. Its last lookups in indexes may take some seconds. */
+const MAX_ABORTING_MS = 3_000;
+
+/**
+ * Waits for a scan. Rejects with the signal's reason if the scan goes on for some seconds after its abort, because its
+ * callers and the service wait for its end.
+ */
+export async function endAfterAbort<Outcome>(
+  signal: AbortSignal,
+  scanning: Promise<Outcome>,
+): Promise<Outcome> {
+  const timeUp = Promise.withResolvers<never>();
+  let timer: NodeJS.Timeout | undefined;
+  const onAbort = () => {
+    timer = setTimeout(() => timeUp.reject(signal.reason), MAX_ABORTING_MS);
+  };
+  if (signal.aborted) onAbort();
+  signal.addEventListener('abort', onAbort);
+  try {
+    return await Promise.race([scanning, timeUp.promise]);
+  } finally {
+    clearTimeout(timer);
+    // Node keeps a combined signal alive while it has a listener.
+    signal.removeEventListener('abort', onAbort);
+  }
 }
