@@ -92,12 +92,10 @@ function adviseOnChallenge(challenge: Challenge, hostname: string, kit: Kit): re
     const text = `${first.pointer} is paid by Permit2, and nobody sponsors it`;
     rows.push(['needs-allowance', text]);
   }
-  for (const text of findDifferingOffers(extensions, challenge, kit)) {
-    rows.push(['signed-offer-differs', text]);
-  }
-  for (const text of findForeignSignIns(extensions, hostname, kit)) {
-    rows.push(['sign-in-elsewhere', text]);
-  }
+  const differingOffers = findDifferingOffers(extensions, challenge, kit);
+  rows.push(...differingOffers.map((text): AdviceRow => ['signed-offer-differs', text]));
+  const foreignSignIns = findForeignSignIns(extensions, hostname, kit);
+  rows.push(...foreignSignIns.map((text): AdviceRow => ['sign-in-elsewhere', text]));
   const identifier = jsonObject(jsonObject(extensions['payment-identifier'])['info']);
   if (identifier['required'] === true) {
     rows.push(['identifier-required', '/extensions/payment-identifier/info/required: true']);
@@ -167,13 +165,13 @@ function adviseOnBrowsers(
   const request = kit.request('GET', path);
   const rows: AdviceRow[] = [];
   if (fetched.ok && fetched.data.status === 402) {
-    const fault = findHidingFault(fetched.data, kit);
-    if (fault !== null) rows.push(['hidden-from-browsers', `${request}: ${fault}`]);
+    const hidingFault = findHidingFault(fetched.data, kit);
+    if (hidingFault !== null) rows.push(['hidden-from-browsers', `${request}: ${hidingFault}`]);
   }
   if (!fetched.ok || !opened.ok || kit.header(fetched.data, CHALLENGE_HEADER) === null) return rows;
-  const fault = findPaywallFault(opened.data, kit);
-  if (fault !== null) {
-    rows.push(['paywall-without-challenge', `${request} opened in a browser: ${fault}`]);
+  const paywallFault = findPaywallFault(opened.data, kit);
+  if (paywallFault !== null) {
+    rows.push(['paywall-without-challenge', `${request} opened in a browser: ${paywallFault}`]);
   }
   const answers = [fetched.data, opened.data];
   const [toScript, toPage] = answers.map((data) => describeAnswer(data, kit));

@@ -131,6 +131,7 @@ export function openClients(options: ClientsOptions = {}) {
       signal?: AbortSignal,
     ): Promise<Payability> {
       const budgets = { origin: scanMs, standing: 0, lightMs: 0 };
+      // The clients' thread caches nothing by the key of a scan.
       const { origin: account } = openScanAccount('', budgets, scale);
       const resources: ResourcePayability[] = [];
       for (const challenge of challenged) {

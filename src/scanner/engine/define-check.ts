@@ -29,20 +29,7 @@ export {
   worst,
   worstOf,
 } from './findings.ts';
-export {
-  ANSWERED_402_OUTCOMES,
-  CHALLENGE_FIX,
-  findMissingFix,
-  formatSampleNote,
-  formatUncountedNote,
-  judgeMisplaced,
-  judgeMissing402,
-  judgeNotKnown,
-  listRedirected,
-  MISSING_402_OUTCOMES,
-  VERSION_2_FIX,
-  version2Fix,
-} from './missing-challenge.ts';
+export * from './missing-challenge.ts';
 export { judgeNoneFound, NOTHING_PAID_OUTCOMES } from './nothing-paid.ts';
 
 export type Seen<Name extends ObservationName> = Readonly<Pick<Observations, Name>>;

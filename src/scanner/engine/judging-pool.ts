@@ -88,8 +88,7 @@ function createObservationSerializer() {
   let lastPart = 0;
 
   return (seen: Partial<Observations>): readonly SerializedObservation[] =>
-    listNames(seen).flatMap((name) => {
-      const observation = seen[name];
+    Object.entries(seen).flatMap(([name, observation]) => {
       if (observation === undefined) return [];
       if (observation === null) return [{ name, part: ABSENT_PART, value: null }];
       const cached = cache.get(observation);
@@ -99,11 +98,6 @@ function createObservationSerializer() {
       cache.set(observation, entry);
       return [{ name, ...entry }];
     });
-}
-
-function listNames(seen: Partial<Observations>): readonly ObservationName[] {
-  // Object.keys loses the key type, which the parameter states.
-  return Object.keys(seen) as ObservationName[];
 }
 
 /** Selects observations by name. Observations that were not made are left out. */

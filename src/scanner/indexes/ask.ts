@@ -43,6 +43,14 @@ type SourceFailure = {
 
 export type SourceAnswer<T> = { readonly ok: true; readonly value: T } | SourceFailure;
 
+/** Converts the value of an answer; a failure stays as it is. */
+export function mapAnswer<T, U>(
+  answer: SourceAnswer<T>,
+  convert: (value: T) => U,
+): SourceAnswer<U> {
+  return answer.ok ? { ok: true, value: convert(answer.value) } : answer;
+}
+
 export type RequestContext = {
   readonly deadline: Deadline;
   readonly userAgent: string;
@@ -72,14 +80,8 @@ export async function ask<Value, Detail extends Serialized>(
   url: string,
   options: AskOptions<Value, Detail>,
 ): Promise<SourceAnswer<{ readonly status: number; readonly value: Value }>> {
-  const {
-    deadline,
-    findReasonNotToAsk,
-    answers,
-    parser,
-    detail,
-    capBytes = DEFAULT_CAP_BYTES,
-  } = options;
+  const { deadline, findReasonNotToAsk, answers } = options;
+  const { parser, detail, capBytes = DEFAULT_CAP_BYTES } = options;
   const name = new URL(url).host;
   try {
     const reason = findReasonNotToAsk?.() ?? null;

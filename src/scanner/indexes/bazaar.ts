@@ -58,26 +58,6 @@ export function shareMerchantAnswers(now: () => number): AskMerchant {
   };
 }
 
-export async function askBazaarSettlements(
-  base: string,
-  address: string,
-  context: RequestContext,
-  askMerchant: AskMerchant,
-): Promise<SourceAnswer<SettlementFacts>> {
-  const reply = await askMerchant(base, address, context);
-  return reply.ok ? { ok: true, value: toFacts(address, reply.value.items) } : reply;
-}
-
-export async function askBazaarListings(
-  base: string,
-  address: string,
-  context: RequestContext,
-  askMerchant: AskMerchant,
-): Promise<SourceAnswer<BazaarListings>> {
-  const reply = await askMerchant(base, address, context);
-  return reply.ok ? { ok: true, value: toListings(reply.value) } : reply;
-}
-
 export function toListings({ items, isComplete }: Merchant): BazaarListings {
   const resources = items.flatMap(
     ({ resource, method, terms, lastAt }): readonly ListedResource[] =>

@@ -6,12 +6,13 @@ import { createAnswerReader } from '../third-parties/answer-reader.ts';
 import {
   askOk,
   LOOKUP_TIMEOUT_MS,
+  mapAnswer,
   type RequestContext,
   type SourceAnswer,
   startDeadline,
   toFailure,
 } from './ask.ts';
-import { askBazaarListings, lookUpListings, shareMerchantAnswers } from './bazaar.ts';
+import { lookUpListings, shareMerchantAnswers, toListings } from './bazaar.ts';
 import {
   isBazaarListings,
   isIndexRow,
@@ -51,8 +52,9 @@ export function createStanding(
   timeoutMs = LOOKUP_TIMEOUT_MS,
   findReasonNotToAsk?: RequestContext['findReasonNotToAsk'],
 ): RefreshingStanding {
-  const { x402scanUrl, bazaarUrl, ecosystemUrl, rpcUrl, chainTurn } = options;
-  const { userAgent, solanaRpcUrl = null, answers = createAnswerReader() } = options;
+  const { x402scanUrl, bazaarUrl, ecosystemUrl, rpcUrl, solanaRpcUrl = null } = options;
+  const { userAgent, answers = createAnswerReader() } = options;
+  const hasNode = rpcUrl !== null || solanaRpcUrl !== null;
   const cache = createResponseCache(snapshots);
   const askMerchant = shareMerchantAnswers(() => snapshots.now());
   const sources = listSettlementSources(options, askMerchant);
@@ -71,30 +73,6 @@ export function createStanding(
       isAnswer: isPartners,
       ask: () => askPartners(ecosystemUrl, context),
     });
-  }
-
-  /** Ignores failed lookups. No check judges the facts of a node, which only become advice. */
-  async function onChain(offers: readonly ChainOffer[]): Promise<OnChain> {
-    const context = startContext();
-    const select = (prefix: string) => offers.filter(({ network }) => network.startsWith(prefix));
-    const [evm, solana] = [select('eip155:'), select('solana:')];
-    const lookup = (source: string, subset: typeof offers, ask: Question<OnChain>['ask']) => {
-      const key = `offers ${JSON.stringify(subset)}`;
-      return cache.lookup({ source, key, isAnswer: isOffersOnChain, ask });
-    };
-    const lookups = await Promise.all([
-      rpcUrl === null || evm.length === 0
-        ? null
-        : lookup('chain', evm, async () => {
-            // Imported at the first lookup, because it loads viem.
-            const { checkOffersOnEvm } = await import('./evm-node.ts');
-            return checkOffersOnEvm({ rpcUrl, chainTurn }, evm, context);
-          }),
-      solanaRpcUrl === null || solana.length === 0
-        ? null
-        : lookup('Solana', solana, () => checkOffersOnSolana(solanaRpcUrl, solana, context)),
-    ]);
-    return lookups.flatMap((lookup) => (lookup?.state === 'seen' ? lookup.data : []));
   }
 
   return {
@@ -118,10 +96,13 @@ export function createStanding(
               source: 'Bazaar',
               key: `${bazaarUrl} listings of ${address}`,
               isAnswer: isBazaarListings,
-              ask: () => askBazaarListings(bazaarUrl, address, startContext(), askMerchant),
+              ask: async () =>
+                mapAnswer(await askMerchant(bazaarUrl, address, startContext()), toListings),
             }),
           ),
-    ...(rpcUrl === null && solanaRpcUrl === null ? {} : { onChain }),
+    ...(hasNode && {
+      onChain: (offers) => lookUpOnChain(offers, options, cache, startContext()),
+    }),
     refreshPartners: () => lookUpPartners(PARTNERS_CACHE_MS / 2, startContext()),
   };
 }
@@ -151,6 +132,34 @@ async function lookUpOrigin(
   });
   const ownershipVerified = verified.state === 'seen' ? verified.data : null;
   return { ...row, data: { ...facts, ownershipVerified } };
+}
+
+/** Ignores failed lookups. No check judges the facts of a node, which only become advice. */
+async function lookUpOnChain(
+  offers: readonly ChainOffer[],
+  { rpcUrl, solanaRpcUrl = null, chainTurn }: SourceOptions,
+  cache: ResponseCache,
+  context: RequestContext,
+): Promise<OnChain> {
+  const select = (prefix: string) => offers.filter(({ network }) => network.startsWith(prefix));
+  const [evm, solana] = [select('eip155:'), select('solana:')];
+  const lookup = (source: string, subset: typeof offers, ask: Question<OnChain>['ask']) => {
+    const key = `offers ${JSON.stringify(subset)}`;
+    return cache.lookup({ source, key, isAnswer: isOffersOnChain, ask });
+  };
+  const lookups = await Promise.all([
+    rpcUrl === null || evm.length === 0
+      ? null
+      : lookup('chain', evm, async () => {
+          // Imported at the first lookup, because it loads viem.
+          const { checkOffersOnEvm } = await import('./evm-node.ts');
+          return checkOffersOnEvm({ rpcUrl, chainTurn }, evm, context);
+        }),
+    solanaRpcUrl === null || solana.length === 0
+      ? null
+      : lookup('Solana', solana, () => checkOffersOnSolana(solanaRpcUrl, solana, context)),
+  ]);
+  return lookups.flatMap((result) => (result?.state === 'seen' ? result.data : []));
 }
 
 /** The public list of partners at x402.org, which has taken no new partners since 2026-05-14. */

@@ -62,7 +62,7 @@ const REFUSED_BY_X402SCAN: ReadonlySet<IndexedReasonCode> = new Set([
 const REGISTER_AT = 'https://www.x402scan.com/resources/register';
 /** The Bazaar removes an entry after this many days without a settlement. */
 const LAPSED_AFTER_DAYS = 30;
-/** Reports warn before that. */
+/** After this many days, reports warn of it. */
 const LAPSING_AFTER_DAYS = 25;
 const DAY_MS = 86_400_000;
 const MAX_DESCRIPTION_CHARS = 500;

@@ -3,8 +3,8 @@ import type { Origin } from '../guard/origin.ts';
 import type { Lookup, SettlementFacts } from '../model/observations.ts';
 import type { Payee } from '../model/standing.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
-import type { RequestContext, SourceAnswer } from './ask.ts';
-import { type AskMerchant, askBazaarSettlements, NO_RECIPIENT } from './bazaar.ts';
+import { mapAnswer, type RequestContext, type SourceAnswer } from './ask.ts';
+import { type AskMerchant, NO_RECIPIENT, toFacts } from './bazaar.ts';
 import { isSettlementFacts, WINDOW_DAYS } from './index-answers.ts';
 import type { ResponseCache } from './response-cache.ts';
 import type { SourceOptions } from './source-options.ts';
@@ -106,9 +106,10 @@ export function listSettlementSources(
   }
   if (bazaarUrl !== null) {
     sources.push(
-      toAddressSource('Bazaar', bazaarUrl, (address, context) =>
-        askBazaarSettlements(bazaarUrl, address, context, askMerchant),
-      ),
+      toAddressSource('Bazaar', bazaarUrl, async (address, context) => {
+        const merchant = await askMerchant(bazaarUrl, address, context);
+        return mapAnswer(merchant, ({ items }) => toFacts(address, items));
+      }),
     );
   }
   if (rpcUrl !== null) {

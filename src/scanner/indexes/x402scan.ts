@@ -4,7 +4,7 @@ import type { Origin } from '../guard/origin.ts';
 import type { IndexRow, SettlementFacts } from '../model/third-parties.ts';
 import { isSameAddress } from '../parse/x402/namespaces.ts';
 import type { AnswerParser } from '../third-parties/answer-reader.ts';
-import { askOk, type RequestContext, type SourceAnswer, toFailure } from './ask.ts';
+import { askOk, mapAnswer, type RequestContext, type SourceAnswer, toFailure } from './ask.ts';
 import { toFacts } from './bazaar.ts';
 import { type OriginRow, toIndexParser, type Unread, WINDOW_DAYS } from './index-answers.ts';
 import { isSameOrigin } from './listed-terms.ts';
@@ -72,13 +72,13 @@ export async function askX402scanByOrigin(
     sorting: { id: 'tx_count', desc: true },
   };
   const answer = await askTrpc(base, 'public.sellers.bazaar.list', input, context, SELLERS_PARSER);
-  if (!answer.ok) return answer;
-  const own = answer.value.filter(
-    ({ origins }) =>
-      origins === undefined || origins.some((listedOrigin) => isSameOrigin(listedOrigin, origin)),
-  );
-  // Without rows, the origin may be unknown to the index. Then the window is 0 days, so that "no settlement" is not claimed.
-  return { ok: true, value: toFacts(null, own) };
+  return mapAnswer(answer, (rows) => {
+    const own = rows.filter(
+      ({ origins }) => origins?.some((listedOrigin) => isSameOrigin(listedOrigin, origin)) ?? true,
+    );
+    // Without rows, the origin may be unknown to the index. The window of 0 days then says that nothing is known.
+    return toFacts(null, own);
+  });
 }
 
 /** Counts settlements to one address over all of its origins. */
@@ -89,11 +89,10 @@ export async function askX402scanByAddress(
 ): Promise<SourceAnswer<SettlementFacts>> {
   const input = { recipients: { include: [address] }, timeframe: WINDOW_DAYS };
   const answer = await askTrpc(base, 'public.sellers.all.list', input, context, SELLERS_PARSER);
-  if (!answer.ok) return answer;
-  const own = answer.value.filter(
-    ({ recipient }) => recipient === undefined || isSameAddress(recipient, address),
-  );
-  return { ok: true, value: { ...toFacts(address, own), windowDays: WINDOW_DAYS } };
+  return mapAnswer(answer, (rows) => {
+    const own = rows.filter(({ recipient = address }) => isSameAddress(recipient, address));
+    return { ...toFacts(address, own), windowDays: WINDOW_DAYS };
+  });
 }
 
 /** Asks a tRPC interface that encodes with superjson: a GET with the input in the query. */

@@ -2,7 +2,7 @@
  * Reads answers of third parties, at most up to a cap. A worker parses long answers: sellers and payers can make
  * their text slow to parse, and the thread that serves requests must not wait for it.
  */
-import type { Serialized } from '../parse/json/transfer.ts';
+import { type Serialized, shareBytes } from '../parse/json/transfer.ts';
 import { openEndlessAccount } from '../workers/work-account.ts';
 import { createWorkerPool, type WorkerPool } from '../workers/worker-pool.ts';
 
@@ -54,10 +54,8 @@ export function createAnswerReader(): AnswerReader {
     { module, exportName }: AnswerParser<Value, Detail>,
     detail: Detail,
   ): Promise<Value> {
-    const shared = new SharedArrayBuffer(bytes.length, { maxByteLength: bytes.length });
-    bytes.copy(Buffer.from(shared));
     const modules = [WORKER_MODULE, module] as const;
-    const input = { bytes: shared, exportName, detail };
+    const input = { bytes: shareBytes(bytes), exportName, detail };
     const work = () => ({ modules, exportName: 'parseOnThread', input, isRaw: true }) as const;
     pool ??= createWorkerPool(POOL_LIMITS);
     const value = await pool.runTask({ name: exportName, work, account });

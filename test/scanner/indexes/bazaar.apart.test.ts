@@ -1,11 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import nock from 'nock';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import {
-  askBazaarListings,
-  askBazaarSettlements,
-  shareMerchantAnswers,
-} from '../../../src/scanner/indexes/bazaar.ts';
+import { mapAnswer } from '../../../src/scanner/indexes/ask.ts';
+import { shareMerchantAnswers, toFacts, toListings } from '../../../src/scanner/indexes/bazaar.ts';
 import { bazaarItem, MERCHANT_NOT_FOUND, merchant, PAY_TO } from './recorded-answers.ts';
 import { requestContext } from './request-context.ts';
 import { type StandInAnswer, startStandIn } from './stand-in.ts';
@@ -24,8 +21,10 @@ afterEach(() => {
 
 const mockMerchant = (path = '/platform/v2/x402') =>
   nock(BAZAAR_URL).get(`${path}/discovery/merchant`).query({ payTo: PAY_TO, limit: 100 });
-const lookup = (base = BAZAAR_URL) =>
-  askBazaarSettlements(base, PAY_TO, requestContext(), shareMerchantAnswers(Date.now));
+const askMerchant = (base: string) =>
+  shareMerchantAnswers(Date.now)(base, PAY_TO, requestContext());
+const lookup = async (base = BAZAAR_URL) =>
+  mapAnswer(await askMerchant(base), ({ items }) => toFacts(PAY_TO, items));
 
 describe("the Bazaar's count for an address", () => {
   test('is the sum of the calls of all its resources, but the greatest number of payers, because resources may share payers', async () => {
@@ -156,12 +155,7 @@ describe('the Bazaar listings of a recipient', () => {
     onTestFinished(() => source.close());
     const offsets = () =>
       source.requestedPaths.map((path) => new URL(path, source.url).searchParams.get('offset'));
-    const lookup = await askBazaarListings(
-      source.url,
-      PAY_TO,
-      requestContext(),
-      shareMerchantAnswers(Date.now),
-    );
+    const lookup = mapAnswer(await askMerchant(source.url), toListings);
     if (!lookup.ok) throw new Error(lookup.detail);
     return { ...lookup.value, offsets: offsets(), maxOpen };
   }

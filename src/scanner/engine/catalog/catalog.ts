@@ -38,12 +38,7 @@ export type Catalog = {
   readonly checks: readonly CatalogCheck[];
 };
 
-export type CatalogSource = {
-  /** Folder of the catalogs, ending in a slash. */
-  readonly folder?: URL;
-  readonly checks: readonly DiscoveredCheck[];
-};
-
+/** The folder of the catalogs, ending in a slash. */
 export const CATALOG_FOLDER = new URL('../../../../catalog/', import.meta.url);
 
 /** Interface spec 2.4: every report has this many results. */
@@ -67,7 +62,10 @@ export async function listCatalogs(folder = CATALOG_FOLDER): Promise<readonly st
 /** Loads a catalog and compares all digests. Throws CatalogError, which names the file and every breach. */
 export async function loadCatalog(
   version: string,
-  { folder = CATALOG_FOLDER, checks }: CatalogSource,
+  {
+    folder = CATALOG_FOLDER,
+    checks,
+  }: { readonly folder?: URL; readonly checks: readonly DiscoveredCheck[] },
 ): Promise<Catalog> {
   const { catalog, isChanged } = await readCatalog(version, folder);
   const breaches = [

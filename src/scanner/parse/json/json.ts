@@ -122,9 +122,11 @@ function writeJson(value: JsonValue, maxChars: number): string {
   return text + (isList ? ']' : '}');
 }
 
-/** Thrown to stop a parser, which otherwise continues and recurses into nested values: the text exceeds our limits. */
+// A parser goes on after an error, and recurses into nested values. Only an exception stops it.
+
+/** The text exceeds our limits. */
 export class OverLimit extends Error {}
-/** Thrown to stop a parser, which otherwise continues after an error: the text is not JSON. */
+/** The text is not JSON. */
 export class NotJson extends Error {
   readonly offset: number;
 

@@ -11,7 +11,7 @@ import type { ManifestFacts } from '../x402/manifest.ts';
 import { type EntryIndex, findIndexed, type IndexedEntry } from '../x402/manifest-terms.ts';
 import { findMisplacement } from '../x402/misplaced-challenge.ts';
 import { findOtherChallenges } from '../x402/other-protocol.ts';
-import { hasAnswered402 } from '../x402/resource-answers.ts';
+import { hasAnswered402, listFirstProbes } from '../x402/resource-answers.ts';
 import type { ManifestReading, ManifestSources, OpenApiSources } from './find-documents.ts';
 import type { BodyComparison } from './read-document.ts';
 
@@ -139,11 +139,10 @@ function findOwnAnswer(answer: HttpObservation): readonly AnswerObservation<Http
   return redirects.length === 0 && refusedRedirect === undefined ? [answer] : [];
 }
 
-function findFirstGet({ probes, tool }: ResourceObservation): readonly HttpObservation[] {
-  if (tool !== undefined) return [];
-  return probes
-    .filter(({ method, number }) => method === 'GET' && number === 1)
-    .map(({ answer }) => answer);
+function findFirstGet(resource: ResourceObservation): readonly HttpObservation[] {
+  if (resource.tool !== undefined) return [];
+  const probes = listFirstProbes(resource).filter(({ method }) => method === 'GET');
+  return probes.map(({ answer }) => answer);
 }
 
 function hasChallengeTrace(answer: HttpData, { challenge }: UnpricedReaders): boolean {

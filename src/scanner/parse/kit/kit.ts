@@ -260,10 +260,7 @@ export function createKit() {
     notKnown: ({ probed }: ResourceSet) => findNotKnown(probed),
     /** Counts these resources: "1 of 3 not known: 429"; null if there are none. */
     describeNotKnown: ({ probed }: ResourceSet) => formatNotKnown(probed),
-    /**
-     * Returns why we may have missed a resource that takes the method: its answer is not known, or nothing was sold and
-     * a document was not read; null if we saw every such resource.
-     */
+    /** Returns why we may have missed a resource that takes the method; null if we saw every such resource. */
     describeUnseen: (resources: ResourceSet, method: 'GET' | 'POST') =>
       findUnseen(resources, method, challenge),
     /** Lists the operations that OpenAPI and manifest contradict each other about: one has a price, the other none. */

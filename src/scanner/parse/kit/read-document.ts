@@ -2,9 +2,9 @@ import type { FailedObservation, HttpData } from '../../model/observation.ts';
 import type { HttpObservation } from '../../model/observations.ts';
 import type { JsonReading } from '../json/json.ts';
 import {
+  cannotBecomeJson,
   describeBodyLimit,
   isJsonPath,
-  isNoJsonBeginning,
   isReadInPart,
   keepWholeLines,
 } from '../text/document-limits.ts';
@@ -54,8 +54,8 @@ export function readDocument(
   const isCut = reading.state === 'present' && answer.ok && answer.truncated;
   if (!isCut || isReadInPart(path)) return reading;
   // The rest of such a body could not make it JSON, so the limit hides nothing.
-  const isNoJson = isJsonPath(path) && isNoJsonBeginning(reading.answer.body);
-  if (isNoJson) return { ...reading, body: reading.answer.body };
+  const { body } = reading.answer;
+  if (isJsonPath(path) && cannotBecomeJson(body)) return { ...reading, body };
   return { state: 'over-limit', evidence: `GET ${path}: 200, but ${describeBodyLimit(path)}` };
 }
 

@@ -46,7 +46,7 @@ export function isJsonPath(path: string): boolean {
 }
 
 /** True if no further text could make this JSON. Blanks may still become JSON. */
-export function isNoJsonBeginning(beginning: string): boolean {
+export function cannotBecomeJson(beginning: string): boolean {
   return /^[\s\uFEFF]*[^\s\uFEFF{["]/.test(beginning);
 }
 

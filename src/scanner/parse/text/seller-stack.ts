@@ -79,8 +79,8 @@ const HOSTING_SIGNS: readonly HostingSign[] = [
 const MAX_HOSTING_CHARS = 4_096;
 
 /**
- * Returns the name of the hosting platform that answered because no application runs at the name. A domain outlives its
- * application. Returns null for every other answer.
+ * Returns the hosting platform that answered because no application runs at the domain any more. Returns null for every
+ * other answer.
  */
 export function findHostingAnswer(answer: HttpObservation): string | null {
   if (!answer.ok) return null;

@@ -8,19 +8,14 @@ import { hasOtherContract, type MethodTerms, SCHEMES } from './schemes.ts';
 /** `price`: the buyer pays the amount. `ceiling`: the buyer pays at most the amount. */
 type AmountKind = SchemeRow['amount'];
 
-/** An amount has the same kind on all networks of a scheme. */
-const KINDS_BY_SCHEME: ReadonlyMap<JsonValue | undefined, AmountKind> = new Map(
-  SCHEMES.map(({ scheme, amount }) => [scheme, amount]),
-);
-
 /** Returns base units; null for an invalid amount. */
 export function parseAmount(value: JsonValue | undefined): bigint | null {
   return typeof value === 'string' && BASE_UNITS.test(value) ? BigInt(value) : null;
 }
 
-/** Returns null for an unknown scheme. */
+/** Returns null for an unknown scheme. All networks of a scheme have one kind. */
 export function findAmountKind(scheme: JsonValue | undefined): AmountKind | null {
-  return KINDS_BY_SCHEME.get(scheme) ?? null;
+  return SCHEMES.find((row) => row.scheme === scheme)?.amount ?? null;
 }
 
 type PriceTerms = Readonly<Record<'network' | 'asset' | 'amount', JsonValue | undefined>>;

@@ -11,8 +11,8 @@ import { findSchemeRow } from './schemes.ts';
 
 /**
  * `bad-entry`: the entry of accepts is not an object. `v1-names`: an offer of version 2 has `maxAmountRequired` of
- * version 1. `bad-field`: a member has a wrong form. `out-of-range`: the network or the scheme cannot hold the
- * number or the memo. `bad-recipient`: payTo is zero or the asset. `wrong-chain`: the asset is a known token of another network.
+ * version 1. `bad-field`: a member has a wrong form. `out-of-range`: the network or the scheme cannot hold the number or
+ * the memo. `bad-recipient`: payTo is zero or the asset. `wrong-chain`: the asset is a known token of another network.
  * `no-domain`: `extra` lacks `name` or `version` of the EIP-712 domain. `missing-member`: `extra` lacks another member
  * of the scheme, or the member has a wrong form. `wrong-domain`: the EIP-712 domain is not that of the known asset.
  */

@@ -156,8 +156,8 @@ function markAsOdd(entry: AddressedEntry): AddressedEntry {
 }
 
 /**
- * Puts the manifest's base address before a path, unless the path begins with it. The addresses that indexes read stay
- * as they are, because indexes do not read the base.
+ * Puts the manifest's base address before a path, unless the path begins with it. An address in `resource` or `url`
+ * stays as indexes read it.
  */
 function addBase(entry: AddressedEntry, base: string | null): AddressedEntry {
   const url = base === null || entry.oddPlace === null ? null : URL.parse(base);

@@ -17,7 +17,6 @@ const TOKEN_PROGRAMS = [
 ];
 const FEE_PAYER: ExtraMember = { name: 'feePayer', form: 'non-zero-address' };
 const CARDANO = atBlob('exact', 'cardano', '77ca60e9976be4744c72ed34c6e75527a38745cd');
-const DRAFT_REASON = 'a draft that was never merged; lnbtc took its place';
 
 export const OTHER_SCHEMES: readonly SchemeRow[] = [
   toExactRow('stellar', atBlob('exact', 'stellar', '87a6980b8f924fb7bc7b7658dd211c9cce1b5ae2'), {
@@ -83,7 +82,7 @@ export const OTHER_SCHEMES: readonly SchemeRow[] = [
   toNamedRow('starknet', atCommit('exact', 'starknet', '0d74e0e96ea01fea6a657a821c871d6a03aa9ec1')),
   toNamedRow('canton', atBlob('exact', 'canton', 'aec69171a4467778c8bf2173b7376efaa2500470')),
   toNamedRow('sui', atBlob('exact', 'sui', '2adba09e1123561ab60398179d21b82b7b1b96c1')),
-  toNamedRow('bip122', null, { draft: DRAFT_REASON }),
+  toNamedRow('bip122', null, { draft: 'a draft that was never merged; lnbtc took its place' }),
   toNamedRow(
     'cloudflare',
     atBlob('batch-settlement', 'cloudflare', '0ed7629b535e1cd2925ca016ef76bdcf905f2a1d'),

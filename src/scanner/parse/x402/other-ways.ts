@@ -64,7 +64,7 @@ export function formatOtherSales(
   if (otherWays.length === 0) return null;
   const soldOverX402 = findChallengedResources(resources, read);
   const selling = findSellingResources(resources, read);
-  // "More" leaves out a resource that should be sold over x402: P1 reports its missing challenge.
+  // "More" leaves out a resource that should be sold over x402: P2 reports its missing challenge.
   const isMissingChallenge = (resource: ResourceObservation) =>
     selling.includes(resource) && soldOverX402.every((sold) => sold.resource !== resource);
   return formatMoreSold(

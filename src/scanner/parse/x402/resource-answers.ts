@@ -104,10 +104,8 @@ function isErrorWith200({ status, body }: HttpData): boolean {
 function findMessage(value: JsonValue): string | null {
   const { error, message, detail } = jsonObject(value);
   const first = jsonObject(isJsonList(detail) ? detail[0] : undefined);
-  for (const text of [error, jsonObject(error)['message'], message, detail, first['msg']]) {
-    if (typeof text === 'string' && text.trim() !== '') return text;
-  }
-  return null;
+  const values = [error, jsonObject(error)['message'], message, detail, first['msg']];
+  return values.filter((value) => typeof value === 'string').find((text) => text.trim()) ?? null;
 }
 
 /** Returns true if a resource answered 402 to a request of this OpenAPI operation. */
