@@ -18,8 +18,8 @@ export function escapeXmlCommands(xml: string): string {
 }
 
 /**
- * JSON that is safe to print in a CI log, by escapes, so that a parser gets the same value. No line of JSON begins
- * with a colon, and "#" occurs only in strings.
+ * Makes JSON that is safe to print in a CI log. Only strings are escaped, so a parser gets the same value: "#" occurs
+ * only in strings, and no line of JSON begins with a colon. Leaves out members that are undefined.
  */
 export function toPrintedJson(value: unknown, indent = 2): string {
   return `${JSON.stringify(value, null, indent).replaceAll(COMMAND_MARK, '\\u0023#')}\n`;

@@ -51,7 +51,7 @@ export type Findings = {
   }[];
   readonly items: readonly PrintedFinding[];
   /** The answer of the path that the caller names; absent if there is none. */
-  readonly named?: NamedPath;
+  readonly named?: NamedPath | undefined;
   /** The file that defines the running pipeline; null if there is none. */
   readonly pipelineFile: string | null;
 };
@@ -79,7 +79,7 @@ export function isProblem({ status }: { readonly status: string }): boolean {
   return status === 'fail' || status === 'warn';
 }
 
-/** Groups the printed results as reports for people show them. Undetermined results are in no group. */
+/** Groups the printed results for text and Markdown. Undetermined results are in no group. */
 export function sortResults({ report, printed }: PrintableScan) {
   const causes = groupByRootCause(printed, report.results);
   const unevaluated = new Set([...causes.values()].flat());

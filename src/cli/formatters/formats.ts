@@ -28,20 +28,18 @@ export const FORMATS = {
 /** Undetermined results are skipped cases in JUnit. Other formats leave them out. */
 function toFindings(scan: PrintableScan): Findings {
   const { report, printed, rules, repository } = scan;
-  const { origin, grade, score, scannedAt, checksVersion } = report;
-  const { payableBy, payability, clients, advice, named } = report;
+  const { origin, grade, score, scannedAt, checksVersion, advice, named } = report;
+  const { payableBy, payability, clients } = report;
   const answer = toAnswerLine(report);
+  const verdict = { origin, grade, score, scannedAt };
+  const facts = { answer, payableBy, payability, clients, advice, named };
   return {
     tool: { name: 'x402-conformance-scanner', version: checksVersion },
     title: 'x402 conformance',
     target: origin,
     headline: `grade ${grade}, ${score}/100. ${answer}${named ? ` ${named.words}` : ''}`,
     timestamp: scannedAt,
-    sarifProperties: {
-      ...{ origin, grade, score, scannedAt },
-      ...{ answer, payableBy, payability, clients, advice },
-      ...(named ? { named } : {}),
-    },
+    sarifProperties: { ...verdict, ...facts },
     junitProperties: [
       ['grade', grade],
       ['score', String(score)],
@@ -52,7 +50,7 @@ function toFindings(scan: PrintableScan): Findings {
       ['checksVersion', checksVersion],
     ],
     fingerprintName: 'finding/v1',
-    ...(named ? { named } : {}),
+    named,
     pipelineFile: repository.pipelineFile,
     rules: printed.map(({ id, title, fix, category, severity }) => ({
       id,
@@ -66,7 +64,13 @@ function toFindings(scan: PrintableScan): Findings {
       const name = `${id} ${title}`;
       const status = isUndetermined(result) ? 'skipped' : result.status;
       return {
-        ...{ id, name, label: name, group: category, kind: outcome, identity: outcome, status },
+        id,
+        name,
+        label: name,
+        group: category,
+        kind: outcome,
+        identity: outcome,
+        status,
         severity: status === 'fail' ? severity : 'info',
         text: toFindingText(result),
         location: isProblem({ status }) ? locateInRepository(result, scan) : null,
@@ -90,18 +94,14 @@ function locateInRepository(
 function formatJson({ report, printed, timing }: PrintableScan): string {
   const { origin, grade, score, subScores, checksVersion, scannedAt, exhausted } = report;
   const { payableBy, payability, clients, otherWays, advice, routes, indexed, named } = report;
+  const verdict = { origin, grade, score, subScores, cache: 'miss', checksVersion, scannedAt };
+  const facts = { exhausted, payableBy, payability, clients, otherWays, advice, routes, indexed };
+  const rounded = Object.entries(timing ?? {}).map(([name, value]) => [name, Math.round(value)]);
   return toPrintedJson({
-    ...{ origin, grade, score, subScores, cache: 'miss', checksVersion, scannedAt },
-    ...(exhausted ? { exhausted } : {}),
-    ...{ payableBy, payability, clients, otherWays, advice, routes, indexed },
-    ...(named === undefined ? {} : { named }),
+    ...verdict,
+    ...facts,
+    named,
     results: printed,
-    ...(timing === null ? {} : { timing: roundTiming(timing) }),
+    timing: timing === null ? undefined : Object.fromEntries(rounded),
   });
-}
-
-function roundTiming(timing: NonNullable<PrintableScan['timing']>): Record<string, number> {
-  return Object.fromEntries(
-    Object.entries(timing).map(([name, value]) => [name, Math.round(value)]),
-  );
 }

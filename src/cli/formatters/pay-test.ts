@@ -34,7 +34,7 @@ export function formatPayTest(
   return FORMATS[format](report, pipelineFile);
 }
 
-/** These trials show what a seller gives away to buyers who pay. */
+/** These trials pay the seller, and find ways to get more than was paid for. */
 const PAYING_GIFT_TRIALS = ['T2', 'T3', 'T4', 'T5', 'T6', 'T7', 'T8', 'T9', 'T10', 'T17'];
 
 /** "Takes money and delivers: yes. Gives away for nothing: 2 ways. Routes tested: 1 of 1." */
@@ -83,10 +83,6 @@ function listPrintedTrials(report: PayTestReport): readonly PrintedTrial[] {
 function sortWorstFirst({ trials }: PayTestReport): readonly TrialResult[] {
   const rank = ({ status }: TrialResult) => TRIAL_STATUSES.indexOf(status);
   return trials.toSorted((a, b) => rank(a) - rank(b));
-}
-
-function toLabel({ id, title, route }: TrialResult): string {
-  return route === null ? `${id} ${title}` : `${id} ${title}, ${route}`;
 }
 
 function toText(report: PayTestReport): string {
@@ -141,10 +137,14 @@ function toFindings(report: PayTestReport, pipelineFile: string | null): Finding
     })),
     items: trials.map((trial) => {
       const { id, title, status, route, evidence } = trial;
+      const name = `${id} ${title}`;
       const wasRun = status !== 'not_run';
       return {
-        ...{ id, name: `${id} ${title}`, label: toLabel(trial), kind: id },
+        id,
+        name,
+        label: route === null ? name : `${name}, ${route}`,
         group: route ?? 'pay-test',
+        kind: id,
         status: wasRun ? status : 'skipped',
         severity: status === 'fail' ? 'critical' : 'minor',
         text: wasRun ? toFindingText(trial) : evidence,
