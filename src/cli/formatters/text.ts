@@ -33,6 +33,8 @@ const GRADE_STYLES: Record<Grade, Style> = {
 type Terminal = {
   readonly columns: number;
   paint(style: Style, text: string): string;
+  /** Breaks a text into lines. The indents are two spaces by default; `indent` is by default that of the first line. */
+  wrap(text: string, firstIndent?: string, indent?: string): readonly string[];
 };
 
 const MAX_COLUMNS = 110;
@@ -40,12 +42,8 @@ const MIN_COLUMNS = 40;
 
 export function formatText(scan: PrintableScan): string {
   const { report, printed } = scan;
-  const terminal: Terminal = {
-    columns: Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, scan.columns)),
-    paint: (style, text) =>
-      scan.hasColours ? styleText(style, text, { validateStream: false }) : text,
-  };
-  const { columns, paint } = terminal;
+  const terminal = toTerminal(scan);
+  const { paint, wrap } = terminal;
   const { fail, warn, pass, causes, unevaluatedText } = sortResults(scan);
   const unevaluatedNote = unevaluatedText === '' ? '' : `, ${unevaluatedText}`;
   const undeterminedCount = printed.filter(isUndetermined).length;
@@ -53,15 +51,15 @@ export function formatText(scan: PrintableScan): string {
   const offline = offlineLine(printed);
   const lines = [
     '',
-    ...wrap(toAnswerLine(report), columns, '  ', '  ').map((line) => paint('bold', line)),
-    ...(scan.report.named === undefined ? [] : wrap(scan.report.named.words, columns, '  ', '  ')),
+    ...wrap(toAnswerLine(report)).map((line) => paint('bold', line)),
+    ...(report.named === undefined ? [] : wrap(report.named.words)),
     '',
     `  ${paint(GRADE_STYLES[report.grade], `${report.grade}  ${report.score}/100`)}  ${paint('bold', report.origin)}`,
     `  ${subScoreLine(report.subScores)}`,
     `  ${fail.length} failed${unevaluatedNote}, ${warn.length} warned, ${pass.length} passed${undeterminedNote} · checks ${report.checksVersion} · ${report.scannedAt}`,
-    ...catalogLines(scan).flatMap((line) => wrap(line, columns, '  ', '  ')),
+    ...catalogLines(scan).flatMap((line) => wrap(line)),
     '',
-    ...exhaustedLines(report).flatMap((line) => [...wrap(line, columns, '  ', '  '), '']),
+    ...exhaustedLines(report).flatMap((line) => [...wrap(line), '']),
     ...groupProblems([...fail, ...warn]).flatMap((problem) => problemLines(problem, terminal)),
     ...otherWayLines(report.otherWays, terminal),
     ...unevaluatedLines(causes, terminal),
@@ -69,10 +67,20 @@ export function formatText(scan: PrintableScan): string {
     ...indexedLines(report.indexed, terminal),
     ...passedLines(pass, terminal),
     ...undeterminedLines(groupUndetermined(printed), terminal),
-    ...(offline === null ? [] : ['', ...wrap(offline, columns, '  ', '    ')]),
+    ...(offline === null ? [] : ['', ...wrap(offline, '  ', '    ')]),
   ];
   const withoutDoubleBlanks = lines.filter((line, index) => line !== '' || lines[index - 1] !== '');
   return defuseCommands(`${withoutDoubleBlanks.join('\n')}\n`);
+}
+
+function toTerminal({ columns: wantedColumns, hasColours }: PrintableScan): Terminal {
+  const columns = Math.max(MIN_COLUMNS, Math.min(MAX_COLUMNS, wantedColumns));
+  return {
+    columns,
+    paint: (style, text) => (hasColours ? styleText(style, text, { validateStream: false }) : text),
+    wrap: (text, firstIndent = '  ', indent = firstIndent) =>
+      breakAtSpaces(text, columns, firstIndent, indent),
+  };
 }
 
 function subScoreLine({ protocol, docs, standing }: SubScores): string {
@@ -99,7 +107,7 @@ function groupProblems(results: readonly CheckResult[]): readonly (readonly Chec
 /** @param problem results with the same evidence and fix */
 function problemLines(
   problem: readonly CheckResult[],
-  { columns, paint }: Terminal,
+  { paint, wrap }: Terminal,
 ): readonly string[] {
   const titles = problem.map(({ id, title, status, severity, basis }) => {
     const label = paint(['bold', status === 'fail' ? 'red' : 'yellow'], status.toUpperCase());
@@ -109,17 +117,17 @@ function problemLines(
   const [first] = problem;
   return [
     ...titles,
-    ...wrap(first?.evidence ?? '', columns, '    seen  ', '          '),
-    ...wrap(first?.fix ?? '', columns, '    do    ', '          '),
+    ...wrap(first?.evidence ?? '', '    seen  ', '          '),
+    ...wrap(first?.fix ?? '', '    do    ', '          '),
     '',
   ];
 }
 
-function otherWayLines(ways: readonly OtherWay[], { columns, paint }: Terminal): readonly string[] {
+function otherWayLines(ways: readonly OtherWay[], { paint, wrap }: Terminal): readonly string[] {
   if (ways.length === 0) return [];
   return [
     `  ${paint(['bold', 'cyan'], 'OTHER WAYS TO PAY')} (not graded)`,
-    ...ways.flatMap((way) => wrap(formatOtherWay(way), columns, '    ', '      ')),
+    ...ways.flatMap((way) => wrap(formatOtherWay(way), '    ', '      ')),
     '',
   ];
 }
@@ -127,48 +135,47 @@ function otherWayLines(ways: readonly OtherWay[], { columns, paint }: Terminal):
 /** One line for all checks that one failure prevents; the score still counts each check as failed. */
 function unevaluatedLines(
   causes: ReadonlyMap<string, readonly CheckResult[]>,
-  { columns, paint }: Terminal,
+  terminal: Terminal,
 ): readonly string[] {
   return [...causes].flatMap(([cause, results]) => {
     const ids = toIdRanges(results.map(({ id }) => id));
-    const text = `${ids}: not evaluated because of ${cause}`;
-    const [first = '', ...rest] = wrap(text, columns, '  SKIP ', '    ');
-    return [first.replace('SKIP', (label) => paint('dim', label)), ...rest, ''];
+    return [...labelledLines('SKIP', `${ids}: not evaluated because of ${cause}`, terminal), ''];
   });
+}
+
+/** Begins with a dim label. The label is painted after the wrap, because codes of colours take no columns. */
+function labelledLines(label: string, text: string, { paint, wrap }: Terminal): readonly string[] {
+  const [first = '', ...rest] = wrap(text, `  ${label} `, '    ');
+  return [first.replace(label, () => paint('dim', label)), ...rest];
 }
 
 /** Advice does not affect the grade. */
 function adviceLines(
   advice: PrintableScan['report']['advice'],
-  { columns, paint }: Terminal,
+  { paint, wrap }: Terminal,
 ): readonly string[] {
   return advice.flatMap(({ id, evidence, fix }) => [
     `  ${paint(['bold', 'cyan'], 'NOTE')} ${paint('bold', id)} (not graded)`,
-    ...wrap(evidence, columns, '    seen  ', '          '),
-    ...wrap(fix, columns, '    do    ', '          '),
+    ...wrap(evidence, '    seen  ', '          '),
+    ...wrap(fix, '    do    ', '          '),
     '',
   ]);
 }
 
-function indexedLines(
-  rows: readonly IndexedRow[],
-  { columns, paint }: Terminal,
-): readonly string[] {
+function indexedLines(rows: readonly IndexedRow[], { paint, wrap }: Terminal): readonly string[] {
   if (!isWorthShowing(rows)) return [];
   return [
     `  ${paint(['bold', 'cyan'], 'IN THE INDEXES')} (not graded)`,
     ...rows.flatMap((row) => {
       const line = `${INDEX_NAMES[row.index]}, ${row.method} ${row.resource}: ${formatIndexedRow(row)}`;
-      return wrap(line, columns, '    ', '      ');
+      return wrap(line, '    ', '      ');
     }),
     '',
   ];
 }
 
-function passedLines(
-  passed: readonly CheckResult[],
-  { columns, paint }: Terminal,
-): readonly string[] {
+function passedLines(passed: readonly CheckResult[], terminal: Terminal): readonly string[] {
+  const { columns, paint, wrap } = terminal;
   if (passed.length === 0) return [];
   const width = Math.max(...passed.map((result) => toCheckLabel(result).length));
   const isNarrow = columns < width + MIN_COLUMNS;
@@ -176,22 +183,18 @@ function passedLines(
     `  ${paint(['bold', 'green'], 'PASS')}`,
     ...passed.flatMap((result) => {
       const label = toCheckLabel(result);
-      if (isNarrow) return [`    ${label}`, ...wrap(result.evidence, columns, '      ', '      ')];
+      if (isNarrow) return [`    ${label}`, ...wrap(result.evidence, '      ')];
       const first = `    ${label.padEnd(width)}  `;
-      return wrap(result.evidence, columns, first, ' '.repeat(width + 6));
+      return wrap(result.evidence, first, ' '.repeat(width + 6));
     }),
   ];
 }
 
 /** Undetermined checks share a line, because the seller has nothing to fix and the score leaves them out. */
-function undeterminedLines(
-  groups: readonly Undetermined[],
-  { columns, paint }: Terminal,
-): readonly string[] {
+function undeterminedLines(groups: readonly Undetermined[], terminal: Terminal): readonly string[] {
   if (groups.length === 0) return [];
   const text = groups.map(({ names, why }) => `${names}: ${why}`).join('; ');
-  const [first = '', ...rest] = wrap(text, columns, '  NOT DETERMINED ', '    ');
-  return ['', first.replace('NOT DETERMINED', (label) => paint('dim', label)), ...rest];
+  return ['', ...labelledLines('NOT DETERMINED', text, terminal)];
 }
 
 /** Undetermined checks with the same reason. */
@@ -237,7 +240,7 @@ export function exhaustedLines({ exhausted = [] }: ScanReport): readonly string[
 }
 
 /** Breaks a text at spaces so that no line is wider than `columns`. A longer word stays whole. */
-export function wrap(
+function breakAtSpaces(
   text: string,
   columns: number,
   firstIndent: string,
