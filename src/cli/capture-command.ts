@@ -15,13 +15,13 @@ import { type Streams, write, writeOutput } from './io.ts';
 import { parseScanOptions } from './scan-options.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
-/** From the strongest to the weakest. Each trim removes secrets. */
-const TRIMS: readonly TrimOptions[] = [
+/** From the strongest to the weakest. Each trim, also the weakest, removes secrets. */
+const STRONG_TRIMS: readonly TrimOptions[] = [
   { maxTextChars: 2_000, dropsUnreadHeaders: true },
   { maxTextChars: 20_000, dropsUnreadHeaders: true },
   { maxTextChars: Number.POSITIVE_INFINITY, dropsUnreadHeaders: true },
-  { maxTextChars: Number.POSITIVE_INFINITY, dropsUnreadHeaders: false },
 ];
+const WEAKEST_TRIM = { maxTextChars: Number.POSITIVE_INFINITY, dropsUnreadHeaders: false };
 
 /** Returns the exit code. Throws UsageError, and the errors of a scan. */
 export async function captureCommand(args: readonly string[], streams: Streams): Promise<0> {
@@ -83,20 +83,23 @@ async function recordScan(
   }
 }
 
-/** Tries the trims in turn. Leaves out `named`, because the query of the path that the user named may be secret. */
+/** Uses the first trim that changes no result, else the weakest. Leaves out `named`: the query of its path may be secret. */
 async function trimRecording({ named: _, ...fullRecording }: Recording, engine: Engine) {
   const fullOutcomes = await judgeOutcomes(fullRecording, engine);
-  for (const [index, trim] of TRIMS.entries()) {
+  const tryTrim = async (trim: TrimOptions) => {
     const { observations, secretCount } = trimObservations(fullRecording.observations, trim);
     const recording: Recording = { ...fullRecording, observations };
     const outcomes = await judgeOutcomes(recording, engine);
     const changedIds = [...fullOutcomes]
       .filter(([id, outcome]) => outcomes.get(id) !== outcome)
       .map(([id]) => id);
-    const isLast = index === TRIMS.length - 1;
-    if (changedIds.length === 0 || isLast) return { recording, secretCount, changedIds };
+    return { recording, secretCount, changedIds };
+  };
+  for (const trim of STRONG_TRIMS) {
+    const trimmed = await tryTrim(trim);
+    if (trimmed.changedIds.length === 0) return trimmed;
   }
-  throw new Error('There is no way to trim: TRIMS is empty.');
+  return tryTrim(WEAKEST_TRIM);
 }
 
 /** Status and outcome of each check, by its id. */

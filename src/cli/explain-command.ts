@@ -59,7 +59,7 @@ async function explain(call: ReturnType<typeof parse>): Promise<string> {
   if (!catalog.checks.some((check) => check.id === idInCapitals)) {
     const ids = catalog.checks.map((check) => check.id).join(', ');
     throw new UsageError(
-      `${id}: no such check; there are ${ids}, the trials T1 to T18, and for other parts of a report ${TOPIC_NAMES.join(', ')}`,
+      `${id}: no such check; there are ${ids}, the trials T1 to T18, and for other parts of a report indexed, ${ADVICE_IDS.join(', ')}`,
     );
   }
   return stack === null
@@ -122,9 +122,6 @@ type Topic = {
   readonly fix: string;
 };
 
-const CORS_SOURCE = 'https://fetch.spec.whatwg.org/#http-cors-protocol';
-const BAZAAR_SOURCE = 'https://docs.cdp.coinbase.com/x402/bazaar';
-
 const ADVICE_TOPICS: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
   'testnet-only': {
     why: 'All offers are on test networks. Their money is worth nothing.',
@@ -164,7 +161,7 @@ const ADVICE_TOPICS: Readonly<Record<AdviceId, Omit<Topic, 'fix'>>> = {
   },
   'hidden-from-browsers': {
     why: 'Scripts of other sites cannot read the answer or its PAYMENT-REQUIRED header, so web apps cannot pay.',
-    source: CORS_SOURCE,
+    source: 'https://fetch.spec.whatwg.org/#http-cors-protocol',
   },
   'paywall-without-challenge': {
     why: 'In a browser the resource answers with a page, and no wallet can pay a page.',
@@ -200,8 +197,6 @@ function explainTopic(name: string): string | null {
   return renderTopic(`${id} (advice, not graded)`, { ...ADVICE_TOPICS[id], fix: ADVICE_FIXES[id] });
 }
 
-const TOPIC_NAMES: readonly string[] = ['indexed', ...ADVICE_IDS];
-
 function explainIndexed(): string {
   const why =
     'Agents find APIs in indexes. They do not buy a resource that is missing there, or listed at an old price.\n' +
@@ -209,7 +204,8 @@ function explainIndexed(): string {
     'network, asset, scheme, description, input, method and version. The Bazaar lists what its facilitator settles,\n' +
     'and drops what nobody pays for 30 days. One settlement through that facilitator brings a listing back.\n' +
     'Pay-test T15 shows before that payment if the facilitator gets what it needs for a listing.';
-  const source = `${BAZAAR_SOURCE}; https://www.x402scan.com; x402 issues 1461, 1982, 2112, 2284.`;
+  const source =
+    'https://docs.cdp.coinbase.com/x402/bazaar; https://www.x402scan.com; x402 issues 1461, 1982, 2112, 2284.';
   const fix = INDEXED_REASONS.map((code) => `${code}: ${INDEXED_STEPS[code]}`).join('\n');
   return renderTopic('indexed (not graded)', { why, source, fix });
 }

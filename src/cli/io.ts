@@ -58,8 +58,8 @@ const WRITE_ERROR_REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Codes of a folder that takes no new file, and of a file that no rename can replace: one that a container mounts, or
- * that another user owns. The file itself may still be writable.
+ * Error codes if the folder takes no new file, or if a rename cannot replace the file, because a container mounts it or
+ * another user owns it. The file may still be writable.
  */
 const NO_RENAME_CODES = ['EBUSY', 'EACCES', 'EPERM', 'EXDEV', 'EROFS'];
 

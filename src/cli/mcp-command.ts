@@ -93,15 +93,15 @@ export function createLocalBackend(
   function startScan(origin: Origin, policy: OriginPolicy): UnreadScan {
     const standing = createCliStanding(process.env);
     const scanner = createScanner({ ...engine, clients, policy, standing, userAgent });
-    const report = scanner.scan(origin, { signal: sessionEnd }).then(({ report }) => report);
-    const scan: UnreadScan = { report, finishedAtMs: null };
+    const outcome = scanner.scan(origin, { signal: sessionEnd });
+    const scan: UnreadScan = { report: outcome.then(({ report }) => report), finishedAtMs: null };
     unreadScans.set(origin.url, scan);
-    report.then(
-      (finished) => {
+    scan.report.then(
+      (report) => {
         scan.finishedAtMs = performance.now();
         // The newest report goes to the end, so the first key is the oldest report.
         reports.delete(origin.url);
-        reports.set(origin.url, finished);
+        reports.set(origin.url, report);
         const [oldest] = reports.keys();
         if (reports.size > MAX_REPORTS && oldest !== undefined) reports.delete(oldest);
       },

@@ -28,6 +28,45 @@ const FACILITATOR_VARIABLES = ['FACILITATOR_URL', 'X402_FACILITATOR_URL'];
 const ROUTE_PATTERN = /^(?:([A-Za-z]{3,7})\s+)?(\/\S*)$/;
 const NETWORK_PATTERN = /^(?:eip155:\d{1,15}|[a-z][a-z0-9-]{0,39})$/;
 
+/** Time limit of the scan that looks for paid routes. */
+const FIND_ROUTES_MS = 20_000;
+/** Shells report an end by SIGINT as 128 + 2. */
+const INTERRUPTED_EXIT_CODE = 130;
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** Returns exit code 0, 1 if `--fail-on` was missed, or 2 if nothing was tested. Throws PayTestImpossible if the seller cannot be tested. */
+export async function payTestCommand(
+  args: readonly string[],
+  { out, err }: Streams,
+  namesFromFile: readonly string[] = [],
+): Promise<number> {
+  const call = parsePayTest(args);
+  const { runPayTest } = await import('./pay-test/run-pay-test.ts');
+  const interruption = new AbortController();
+  const interrupt = () => interruption.abort(new Error('interrupted'));
+  for (const name of SIGNALS) process.once(name, interrupt);
+  try {
+    const report = await runPayTest({
+      ...call,
+      // The seller reads `.env` itself, perhaps after another file that counts more, such as `.env.local`.
+      withheldVariables: namesFromFile,
+      findRoutes: (target) => findRoutes(target, call, interruption.signal),
+      say: (line) => err.write(`${defuseCommands(line)}\n`),
+      signal: interruption.signal,
+    });
+    const text = formatPayTest(report, call.format, readRepository().pipelineFile);
+    await (call.output === null ? write(out, text) : writeOutput('--output', call.output, text));
+    const [message, code] = judgeExit(report, call);
+    if (message !== null) await write(err, `${message}\n`);
+    return code;
+  } catch (error) {
+    if (interruption.signal.aborted) return INTERRUPTED_EXIT_CODE;
+    throw error;
+  } finally {
+    for (const name of SIGNALS) process.off(name, interrupt);
+  }
+}
+
 /** Throws UsageError with one line that says what is accepted. */
 export function parsePayTest(args: readonly string[]) {
   const { values, positionals } = readPayTestFlags(args);
@@ -111,61 +150,22 @@ function parseNetwork(name: string): string {
   );
 }
 
-/** Time limit of the scan that looks for paid routes. */
-const FIND_ROUTES_MS = 20_000;
-/** Shells report an end by SIGINT as 128 + 2. */
-const INTERRUPTED_EXIT_CODE = 130;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
-/** Returns exit code 0, 1 if `--fail-on` was missed, or 2 if nothing was tested. Throws PayTestImpossible if the seller cannot be tested. */
-export async function payTestCommand(
-  args: readonly string[],
-  { out, err }: Streams,
-  namesFromFile: readonly string[] = [],
-): Promise<number> {
-  const call = parsePayTest(args);
-  const { runPayTest } = await import('./pay-test/run-pay-test.ts');
-  const interruption = new AbortController();
-  const interrupt = () => interruption.abort(new Error('interrupted'));
-  for (const name of SIGNALS) process.once(name, interrupt);
-  try {
-    const report = await runPayTest({
-      ...call,
-      // The seller reads `.env` itself, perhaps after another file that counts more, such as `.env.local`.
-      withheldVariables: namesFromFile,
-      findRoutes: (target) => findRoutes(target, call, interruption.signal),
-      say: (line) => err.write(`${defuseCommands(line)}\n`),
-      signal: interruption.signal,
-    });
-    const text = formatPayTest(report, call.format, readRepository().pipelineFile);
-    await (call.output === null ? write(out, text) : writeOutput('--output', call.output, text));
-    const [message, code] = judgeExit(report, call);
-    if (message !== '') await write(err, `${message}\n`);
-    return code;
-  } catch (error) {
-    if (interruption.signal.aborted) return INTERRUPTED_EXIT_CODE;
-    throw error;
-  } finally {
-    for (const name of SIGNALS) process.off(name, interrupt);
-  }
-}
-
 /** A named route that could not be paid counts as a failure: what was not tested is not sound. */
 function judgeExit(
   report: PayTestReport,
   { failOn, routes }: Pick<PayTestCall, 'failOn' | 'routes'>,
-): readonly [message: string, code: number] {
+): readonly [message: string | null, code: number] {
   if (!hasJudgedTrial(report)) {
     const [first] = report.trials;
     return [`nothing was tested${first === undefined ? '' : `: ${first.evidence}`}`, 2];
   }
-  if (failOn === null) return ['', 0];
+  if (failOn === null) return [null, 0];
   const isOffending = ({ id, status }: TrialResult) =>
     status === 'fail' ||
     (failOn === 'warn' && status === 'warn') ||
     (routes.length > 0 && id === 'T1' && status === 'not_run');
   const offendingTrials = report.trials.filter(isOffending);
-  if (offendingTrials.length === 0) return ['', 0];
+  if (offendingTrials.length === 0) return [null, 0];
   const names = offendingTrials.map(({ id, status, route }) =>
     status === 'not_run' ? `${route} was not paid` : id,
   );

@@ -48,11 +48,12 @@ function patchLines(topic: string, patch: Patch): readonly string[] {
     : patch.parts.flatMap((part) => [`--- ${topic}: ${namePart(part)}`, part.code]);
 }
 
-function choosePatchValues(checkId: string, { report, publicOrigin }: PatchedSeller): PatchValues {
+/** @param id id of a check or a trial */
+function choosePatchValues(id: string, { report, publicOrigin }: PatchedSeller): PatchValues {
   if (report !== null) {
     return readPatchValues(report, publicOrigin ?? findPublicOrigin(report.origin));
   }
-  const placeholders = choosePlaceholders(checkId);
+  const placeholders = choosePlaceholders(id);
   return publicOrigin === null
     ? placeholders
     : { ...placeholders, ...toAddressValues(publicOrigin) };

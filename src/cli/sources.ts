@@ -1,10 +1,10 @@
 /**
- * `--source /openapi.json=docs/openapi.json` maps a document of the origin to a file of the repository.
- * A finding then names the file and the line to change.
+ * `--source /openapi.json=docs/openapi.json` maps a document of the origin to a file, so that a finding names the file
+ * and the line to change. `readRepository` finds the repository that holds the files.
  */
 import { realpathSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import path from 'node:path';
+import * as paths from 'node:path';
 import type { Node } from 'jsonc-parser';
 import { tryParseJson } from '../scanner/model/json.ts';
 import { messageOf } from '../scanner/model/redact.ts';
@@ -71,11 +71,11 @@ export async function readSources(pairs: readonly string[]): Promise<Sources> {
         if (source !== undefined) return locatePointer(source, pointer);
       }
       const defaultPath = DEFAULT_DOCUMENTS[id];
-      const ownSource =
+      const defaultSource =
         sources.find(({ path }) => path === defaultPath) ??
         sources.find(({ path }) => defaultPath === OPENAPI_PATH && YAML_PATHS.includes(path));
-      if (ownSource !== undefined) {
-        return locatePointer(ownSource, findBarePointer(ownSource, evidence));
+      if (defaultSource !== undefined) {
+        return locatePointer(defaultSource, findBarePointer(defaultSource, evidence));
       }
       // `/=FILE` locates findings about no document, because some readers accept only findings about files.
       const fallback = sources.find(({ path }) => path === '/');
@@ -104,9 +104,10 @@ export function isYamlFile(file: string): boolean {
   return YAML_FILE.test(file);
 }
 
-/** The package that reads YAML is loaded only if a source is YAML. */
 async function readYaml(text: string): Promise<SourceLines> {
+  // Loaded on demand: most sources are JSON.
   const { readYamlLines } = await import('../scanner/parse/openapi/yaml.ts');
+  // Only OpenAPI documents may be YAML, and evidence about them writes the document before each pointer.
   return { lineOf: readYamlLines(text), hasMember: () => false };
 }
 
@@ -194,9 +195,9 @@ export function readRepository(
   );
   const root = statedRoot ?? toRealPath(workingFolder) ?? workingFolder;
   const toPath = (file: string) => {
-    const absolute = path.resolve(workingFolder, file);
-    const realFolder = toRealPath(path.dirname(absolute)) ?? path.dirname(absolute);
-    return toPathInside(root, path.join(realFolder, path.basename(absolute)));
+    const absolute = paths.resolve(workingFolder, file);
+    const realFolder = toRealPath(paths.dirname(absolute)) ?? paths.dirname(absolute);
+    return toPathInside(root, paths.join(realFolder, paths.basename(absolute)));
   };
   return { toPath, pipelineFile: findPipelineFile(env, root) };
 }
@@ -211,17 +212,19 @@ function toRealPath(folder: string): string | null {
 }
 
 function toPathInside(root: string, file: string): string | null {
-  const relative = path.relative(root, file);
-  const steps = relative.split(path.sep);
-  return relative === '' || steps[0] === '..' || path.isAbsolute(relative) ? null : steps.join('/');
+  const relative = paths.relative(root, file);
+  const steps = relative.split(paths.sep);
+  return relative === '' || steps[0] === '..' || paths.isAbsolute(relative)
+    ? null
+    : steps.join('/');
 }
 
 function findPipelineFile(env: Readonly<Record<string, string | undefined>>, root: string) {
   const { GITHUB_WORKFLOW_REF, GITHUB_REPOSITORY, CI_CONFIG_PATH } = env;
   const [, repository, workflow] = /^([^/]+\/[^/]+)\/(.+?)@/.exec(GITHUB_WORKFLOW_REF ?? '') ?? [];
-  const isOwn = GITHUB_REPOSITORY === undefined || GITHUB_REPOSITORY === repository;
+  const isOfRepository = GITHUB_REPOSITORY === undefined || GITHUB_REPOSITORY === repository;
   // GitLab's setting may be an address, or "file@group/project" for a file of another project.
   const config = /:\/\/|@/.test(CI_CONFIG_PATH ?? '') ? undefined : CI_CONFIG_PATH;
-  const file = (isOwn ? workflow : undefined) || config;
-  return file ? toPathInside(root, path.resolve(root, file)) : null;
+  const file = (isOfRepository ? workflow : undefined) || config;
+  return file ? toPathInside(root, paths.resolve(root, file)) : null;
 }

@@ -154,7 +154,7 @@ export const USAGES: Readonly<Record<CommandName, string>> = {
 };
 
 export function usageLine(command: CommandName): string {
-  return USAGES[command].split('\n', 1).join('');
+  return USAGES[command].replace(/\n.*/s, '');
 }
 
 /** Throws UsageError for an unknown flag and for a flag without its value. */

@@ -21,7 +21,15 @@ import { readJson, readText, type Streams, write } from './io.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
 const KEY_SET_PATH = '/.well-known/jwks.json';
+const MAX_KEY_SET_BYTES = 256 * 1024;
 const MAX_LINE_CHARS = 1_000;
+
+type KeySource = {
+  /** A URL, or a file. */
+  readonly location: string;
+  /** False if the report named the URL, which then has to be public. */
+  readonly isNamedByUser: boolean;
+};
 
 /** Returns exit code 0 if every requested proof holds, 1 otherwise. Throws UsageError and OriginRefused. */
 export async function verifyCommand(args: readonly string[], { out }: Streams): Promise<0 | 1> {
@@ -128,19 +136,8 @@ function toProofLine(proofName: string, { isProved, message }: EnvelopeProof): s
   return `${isProved ? 'proved' : 'NOT proved'} ${proofName}: ${message}`;
 }
 
-const MAX_KEY_SET_BYTES = 256 * 1024;
-const WEB_ADDRESS = /^https?:\/\//i;
-const NAME_KEYS_HINT = 'Name the key set that you trust: --keys URL|FILE.';
-
-type KeySource = {
-  /** A URL, or a file. */
-  readonly location: string;
-  /** False if the report named the URL, which then has to be public. */
-  readonly isNamedByUser: boolean;
-};
-
 function isWebAddress(location: string): boolean {
-  return WEB_ADDRESS.test(location);
+  return /^https?:\/\//i.test(location);
 }
 
 /** Throws UsageError and OriginRefused. */
@@ -160,7 +157,7 @@ async function fetchText(source: KeySource): Promise<string> {
     if (!(error instanceof OriginRefused) || source.isNamedByUser) throw error;
     const { message } = error;
     throw new UsageError(
-      `${source.location}, which the report names, is not requested: ${message} ${NAME_KEYS_HINT}`,
+      `${source.location}, which the report names, is not requested: ${message} Name the key set that you trust: --keys URL|FILE.`,
     );
   }
 }

@@ -57,16 +57,8 @@ function countWays({ summary: { delivers, gifts }, trials }: PayTestReport): str
   return isTested ? 'no way' : 'not tested';
 }
 
-type PrintedTrial = {
-  readonly status: string;
-  readonly label: string;
-  readonly route: string | null;
-  readonly evidence: string;
-  readonly fix: string | null;
-};
-
 /** The worst first. A route that could not be paid has one line instead of one for each trial. */
-function listPrintedTrials(report: PayTestReport): readonly PrintedTrial[] {
+function listPrintedTrials(report: PayTestReport) {
   const unpaidRoutes = new Set<string | null>();
   return sortWorstFirst(report).flatMap((trial) => {
     const { id, title, route, evidence } = trial;
@@ -75,8 +67,8 @@ function listPrintedTrials(report: PayTestReport): readonly PrintedTrial[] {
     if (!isNotPaid(trial)) return [{ status, label: `${id} ${title}`, route, evidence, fix }];
     if (unpaidRoutes.has(route)) return [];
     unpaidRoutes.add(route);
-    const isNamed = route !== null && evidence.includes(route);
-    return [{ status, label: '', route: isNamed ? null : route, evidence, fix }];
+    const isInEvidence = route !== null && evidence.includes(route);
+    return [{ status, label: '', route: isInEvidence ? null : route, evidence, fix }];
   });
 }
 

@@ -1,18 +1,8 @@
+import { authorizationTypes } from '@x402/evm';
 import { getAddress, recoverTypedDataAddress } from 'viem';
 import { readMembers } from '../../scanner/model/json.ts';
 import { KNOWN_ASSETS } from '../../scanner/parse/x402/known-assets.ts';
 import { toCaip2, V1_NETWORKS } from '../../scanner/parse/x402/networks.ts';
-
-const TRANSFER_TYPES = {
-  TransferWithAuthorization: [
-    { name: 'from', type: 'address' },
-    { name: 'to', type: 'address' },
-    { name: 'value', type: 'uint256' },
-    { name: 'validAfter', type: 'uint256' },
-    { name: 'validBefore', type: 'uint256' },
-    { name: 'nonce', type: 'bytes32' },
-  ],
-} as const;
 
 /** Members of a JSON object that was not validated. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -91,7 +81,7 @@ export function toTypedData({ network, asset, extra }: Members, authorization: M
       chainId,
       verifyingContract: getAddress(toText(asset).toLowerCase()),
     },
-    types: TRANSFER_TYPES,
+    types: authorizationTypes,
     primaryType: 'TransferWithAuthorization',
     message: {
       from: getAddress(toText(from).toLowerCase()),

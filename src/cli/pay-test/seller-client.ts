@@ -143,7 +143,11 @@ export class SellerClient {
         origin: this.#target.origin,
         path,
         method: method as 'GET', // undici's type lists only the usual methods
-        headers: { accept: 'application/json, */*;q=0.5', ...toContentType(body), ...headers },
+        headers: {
+          accept: 'application/json, */*;q=0.5',
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
         body: body ?? null,
         signal,
       });
@@ -177,10 +181,6 @@ export class SellerClient {
 export function throwIfOurs(error: unknown): void {
   const { detail, remedy } = classifyFailure(error);
   if (remedy !== undefined) throw new OurFault(detail, remedy);
-}
-
-function toContentType(body: string | undefined): Readonly<Record<string, string>> {
-  return body === undefined ? {} : { 'content-type': 'application/json' };
 }
 
 /** Reads a body, and stops after the piece in which it exceeds `maxBytes`. */

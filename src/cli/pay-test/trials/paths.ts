@@ -10,15 +10,6 @@ const BODY_FIX =
   'Ask for the payment before the body is read, and answer 402 to a body that cannot be read.';
 const HEAD_FIX = 'Guard HEAD on this path as you guard GET (explain P5 shows the code).';
 
-type Deliveries = {
-  readonly gifts: readonly string[];
-  /** HEAD answers with the length of a body that an unpaid GET does not get. */
-  readonly heads: readonly string[];
-  readonly tried: number;
-  /** True if the seller delivers to a body that it cannot read, and to no other spelling of the path. */
-  readonly isByBody: boolean;
-};
-
 /** Judges a body, or for HEAD its length. */
 type Comparison = {
   readonly isSold: (reply: SellerAnswer, request: Partial<Request>) => Promise<boolean> | boolean;
@@ -32,23 +23,21 @@ export async function tryPaths(tester: RouteTester): Promise<TrialFinding> {
   const { paidAnswer } = tester;
   const comparison =
     paidAnswer === null ? await compareWithFree(tester) : compareWithPaid(paidAnswer);
-  const { gifts, heads, tried, isByBody } = await listDeliveries(tester, comparison);
-  const evidence = [...gifts, ...heads].join('; ');
+  const { gifts, lengthLeaks, variantCount, isByBody } = await listDeliveries(tester, comparison);
+  const evidence = [...gifts, ...lengthLeaks].join('; ');
   if (gifts.length > 0 && paidAnswer !== null) {
     const fix = isByBody ? { fix: BODY_FIX } : {};
     return { status: 'fail', evidence, isGift: true, ...fix };
   }
   if (gifts.length > 0) return { status: 'warn', evidence };
-  if (heads.length > 0) return { status: 'warn', evidence, fix: HEAD_FIX };
-  return { status: 'pass', evidence: `${tried} unpaid variants: none delivers` };
+  if (lengthLeaks.length > 0) return { status: 'warn', evidence, fix: HEAD_FIX };
+  return { status: 'pass', evidence: `${variantCount} unpaid variants: none delivers` };
 }
 
-async function listDeliveries(
-  tester: RouteTester,
-  { isSold, isSoldLength, words }: Comparison,
-): Promise<Deliveries> {
+async function listDeliveries(tester: RouteTester, { isSold, isSoldLength, words }: Comparison) {
   const gifts: string[] = [];
-  const heads: string[] = [];
+  // HEAD answers with the length of a body that an unpaid GET does not get.
+  const lengthLeaks: string[] = [];
   const giftRequests: Partial<Request>[] = [];
   const variants = listPathVariants(tester.route.method, tester.path, tester.origin);
   for (const [name, request] of variants) {
@@ -61,13 +50,14 @@ async function listDeliveries(
       gifts.push(`${reaction} with ${words}`);
       giftRequests.push(request);
     } else if (isSoldLength(Number(reply.headers['content-length']))) {
-      heads.push(`HEAD: ${describeReply(reply)} with the length of ${words}`);
+      lengthLeaks.push(`HEAD: ${describeReply(reply)} with the length of ${words}`);
     }
   }
+  // The seller delivers to a body that it cannot read, and to no other spelling of the path.
   const isByBody =
     giftRequests.some(({ body }) => body !== undefined) &&
     giftRequests.every(({ path }) => path === undefined);
-  return { gifts, heads, tried: variants.length, isByBody };
+  return { gifts, lengthLeaks, variantCount: variants.length, isByBody };
 }
 
 function compareWithPaid(paid: SellerAnswer): Comparison {
