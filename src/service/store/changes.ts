@@ -88,7 +88,6 @@ export type ChangesQuery = {
   readonly sinceMs: number;
   readonly limit: number;
 };
-type FoundChanges = { readonly changes: readonly DirectoryChange[]; readonly hasMore: boolean };
 
 /** More rows than wanted are read at a time, because some may belong to hosts that opted out. */
 const MIN_BATCH_ROWS = 50;
@@ -100,7 +99,7 @@ const MIN_BATCH_ROWS = 50;
 export function createChangeStore(context: StoreContext) {
   return {
     /** Lists changes after `sinceMs` (exclusive), oldest first, without hosts that are opted out now. */
-    async list({ sinceMs, limit }: ChangesQuery): Promise<FoundChanges> {
+    async list({ sinceMs, limit }: ChangesQuery) {
       let shownRows: readonly Row<'changes'>[] = [];
       for (let afterMs = sinceMs; ; ) {
         const batchSize = Math.max(MIN_BATCH_ROWS, limit + 1 - shownRows.length);

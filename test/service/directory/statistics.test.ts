@@ -8,8 +8,7 @@ import {
   STATISTICS_DAYS,
   type Statistics,
 } from '../../../src/service/directory/statistics.ts';
-import { MEMORY } from '../../../src/service/store/sqlite/database.ts';
-import { openSqlite } from '../../../src/service/store/sqlite/store.ts';
+import { MEMORY, openSqlite } from '../../../src/service/store/sqlite/store.ts';
 import type { Store } from '../../../src/service/store/store.ts';
 import { publishedScan } from '../store/contract/samples.ts';
 import { DAY_MS, TestClock } from '../store/contract/test-clock.ts';

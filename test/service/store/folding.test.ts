@@ -1,7 +1,7 @@
 /** A fold adds up the hosts of past days. If it is killed or races with another fold, each host still counts once. */
 import { expect, test } from 'vitest';
-import { Connection, MEMORY } from '../../../src/service/store/sqlite/database.ts';
-import { openSchema, openSqliteTables } from '../../../src/service/store/sqlite/store.ts';
+import { Connection } from '../../../src/service/store/sqlite/database.ts';
+import { MEMORY, openSchema, openSqliteTables } from '../../../src/service/store/sqlite/store.ts';
 import {
   createStatisticsStore,
   foldDays,

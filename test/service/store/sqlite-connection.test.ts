@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { LEDGER_STATES, type LedgerState } from '../../../src/service/store/payment-tables.ts';
-import { Connection, MEMORY } from '../../../src/service/store/sqlite/database.ts';
-import { openSchema, openSqliteTables } from '../../../src/service/store/sqlite/store.ts';
+import { Connection } from '../../../src/service/store/sqlite/database.ts';
+import { MEMORY, openSchema, openSqliteTables } from '../../../src/service/store/sqlite/store.ts';
 import { ledgerStep } from './contract/samples.ts';
 
 /** Values of `PRAGMA synchronous`. */

@@ -76,8 +76,8 @@ export class PurchaseRun<Input> {
     publishStep({ name: 'verified' });
 
     const computed = await this.#compute();
-    const { answerId, scanId, delivery } = await this.#storeAnswer(computed);
-    await writer.write('computed', {}, { answerId, scanId });
+    const { answerId, delivery } = await this.#storeAnswer(computed);
+    await writer.write('computed', {}, { answerId, scanId: computed.scanId });
     publishStep({ name: 'computed' });
 
     if (!(await this.#isIdentifierOurs())) return ABANDONED_OUTCOME;
@@ -131,12 +131,11 @@ export class PurchaseRun<Input> {
 
   async #storeAnswer(computed: ComputedAnswer) {
     const { answers } = this.#options.deps.store;
-    const { answerId, delivery } = await storeDelivery(answers, this.#purchase, computed);
-    const { scanId } = computed;
+    const stored = await storeDelivery(answers, this.#purchase, computed);
     // An unpaid answer stays stored for an hour, so it counts as unpaid work too.
-    if (scanId !== undefined) this.#debt.setWork(scanId);
-    else if (!('answerId' in computed)) this.#debt.setWork(`answer ${answerId}`);
-    return { answerId, scanId, delivery };
+    if (computed.scanId !== undefined) this.#debt.setWork(computed.scanId);
+    else if (!('answerId' in computed)) this.#debt.setWork(`answer ${stored.answerId}`);
+    return stored;
   }
 
   #refuseExpiringPayment(): void {

@@ -27,9 +27,10 @@ export async function prepareDatabase(database: Db, location: string): Promise<v
       const message = `the database ${location} has schema ${schema.version}, this program knows ${SCHEMA_VERSION}: run the program that made it, or name another database in STORE_URL`;
       throw new StoreError('incompatible', message);
     }
-    for (const [name, indexes] of listIndexes()) {
+    for (const spec of Object.values<AnyTableSpec>({ ...TABLES, ...SHARING_TABLES })) {
+      const table = database.collection(spec.name);
       // Indexes are created one by one, because FerretDB 1.24 closes the connection if all indexes of a list exist.
-      for (const index of indexes) await database.collection(name).createIndexes([index]);
+      for (const index of listIndexes(spec)) await table.createIndexes([index]);
     }
     await dropOldIndexes(database);
     if (schema) return;
@@ -76,12 +77,7 @@ const RECORD_INDEXES: readonly IndexDescription['key'][] = [
 ];
 
 /** There are no TTL or partial indexes, because some servers with MongoDB's protocol refuse them. */
-function listIndexes(): ReadonlyMap<string, readonly IndexDescription[]> {
-  const specs: readonly AnyTableSpec[] = Object.values({ ...TABLES, ...SHARING_TABLES });
-  return new Map(specs.map((spec) => [spec.name, listTableIndexes(spec)]));
-}
-
-function listTableIndexes(spec: AnyTableSpec): IndexDescription[] {
+function listIndexes(spec: AnyTableSpec): IndexDescription[] {
   const { name, key, unique = [], indexes = [] } = spec;
   // A key that is not stored as `_id` needs an index, because rows are looked up by its first column and sorted.
   const lookups = findIdColumn(spec) === null ? [key, ...indexes] : indexes;

@@ -9,9 +9,6 @@ import { StoreError, type StoreErrorCode } from '../store-error.ts';
 
 export type StoredRow = Readonly<Record<string, SQLOutputValue>>;
 
-/** Path of a store in memory. Its contents are lost when the connection closes. */
-export const MEMORY = ':memory:';
-
 /**
  * A limit as a parameter. SQLite would adapt its plan to the value of a plain `LIMIT ?`, and compile the statement
  * again for each run. The value of `? + 0` does not affect the plan.

@@ -6,12 +6,13 @@ import { createStore, type OpenStoreOptions, type Store } from '../store.ts';
 import { StoreError } from '../store-error.ts';
 import { type AnyTableSpec, openTables } from '../table.ts';
 import { TABLES, type Tables } from '../tables.ts';
-import { Connection, lockProcess, MEMORY, type ProcessLock, toStoreError } from './database.ts';
+import { Connection, lockProcess, type ProcessLock, toStoreError } from './database.ts';
 import { openDirectoryTable } from './directory-table.ts';
 import { createSqliteLists } from './record-lists.ts';
 import { createSqliteTable, type FlatColumn, quoteName, toFlatColumns } from './table.ts';
 
-export { MEMORY };
+/** Path of a store in memory. Its contents are lost when the connection closes. */
+export const MEMORY = ':memory:';
 
 export type SqliteOptions = OpenStoreOptions & {
   /** Maximum of 4 KiB pages in the file; writes beyond it are refused as `full`. */
