@@ -215,7 +215,7 @@ export function createKit() {
   const robots = cacheByText(parseRobots);
   const manifestFacts = cacheByText((body): ManifestFacts => {
     const parsed = json(body);
-    return parsed.ok ? parseManifest(parsed.value) : { shape: 'unknown' };
+    return parsed.ok ? parseManifest(parsed.value) : { shape: 'unknown', named: [] };
   });
   const openApiFacts = cacheByUrl((body, documentUrl) => {
     const parsed = openapiJson(body);

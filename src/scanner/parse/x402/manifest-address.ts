@@ -18,6 +18,8 @@ export type AddressedEntry = {
   readonly pointer: string;
   /** Pointer of the address if it stands where indexes do not read it; null for `resource` and `url`. */
   readonly oddPlace: string | null;
+  /** True for the base of a service that lists none of its paths; absent otherwise. */
+  readonly isBase?: true;
 };
 
 type EntryLists = {
@@ -37,7 +39,10 @@ const SOLD_LIST_MEMBER =
 const FREE_LIST_MEMBER = /free|unpaid/i;
 const ADDRESS_MEMBERS = ['resource', 'url'];
 const ODD_ADDRESS_MEMBERS = ['path', 'endpoint', 'route', 'uri', 'resource_url', 'resourceUrl'];
-const BASE_MEMBERS = ['serviceBaseUrl', 'service_base_url', 'baseUrl', 'base_url', 'baseURL'];
+const BASE_MEMBERS = [
+  ...['serviceBaseUrl', 'service_base_url', 'baseUrl', 'base_url', 'baseURL'],
+  ...['resourceServerUrl', 'resource_server_url', 'sellerEndpoint', 'seller_endpoint'],
+];
 const MAX_OTHER_LISTS = 5;
 const MAX_UNKNOWN_LISTS = 20;
 
@@ -135,9 +140,35 @@ function readOtherList(manifest: JsonObject, name: string): readonly AddressedEn
   const pointer = `/${escapePointerStep(name)}`;
   const value = manifest[name];
   if (isJsonObject(value)) return readMap(value, pointer);
-  const entries = readList(value, pointer).filter((entry) => 'address' in entry);
+  const entries = jsonList(value).flatMap((item, index): readonly AddressedEntry[] => {
+    const itemPointer = `${pointer}/${index}`;
+    const found = readEntry(item, itemPointer).filter((entry) => 'address' in entry);
+    return found.length > 0 ? found : readBase(item, itemPointer);
+  });
   const resources = SOLD_LIST_MEMBER.test(name) ? entries : entries.filter(isOffered);
   return resources.map(markAsOdd);
+}
+
+/** Reads `{ "name": "Scores", "baseUrl": "https://…" }`, which says where a service is and not what it sells. */
+function readBase(item: JsonValue, pointer: string): readonly AddressedEntry[] {
+  const details = jsonObject(item);
+  return BASE_MEMBERS.flatMap((name): readonly AddressedEntry[] => {
+    const address = jsonText(details[name]) ?? '';
+    if (!/^https?:\/\//i.test(address)) return [];
+    return [{ address, details, pointer, oddPlace: `${pointer}/${name}`, isBase: true }];
+  }).slice(0, 1);
+}
+
+/** Lists the addresses in a map of names that says of none of them that it is sold: `{ "weather": "/api/weather" }`. */
+export function listNamedAddresses(manifest: JsonObject): readonly string[] {
+  return LIST_MEMBERS.flatMap((member) =>
+    Object.values(jsonObject(manifest[member])).flatMap((value) => {
+      if (typeof value === 'string') return ADDRESS.test(value) ? value : [];
+      return readEntry(value ?? null, '').flatMap((entry) =>
+        'address' in entry ? entry.address : [],
+      );
+    }),
+  );
 }
 
 function isPriced({ details }: Pick<AddressedEntry, 'details'>): boolean {

@@ -18,7 +18,12 @@ import {
   type StatedUnits,
 } from '../text/stated-price.ts';
 import { findAmountKind } from './amount.ts';
-import { type AddressedEntry, findEntryLists, LIST_MEMBERS } from './manifest-address.ts';
+import {
+  type AddressedEntry,
+  findEntryLists,
+  LIST_MEMBERS,
+  listNamedAddresses,
+} from './manifest-address.ts';
 import { toCaip2 } from './networks.ts';
 
 export type ManifestEntry = {
@@ -35,8 +40,13 @@ export type ManifestEntry = {
   readonly asset: string | null;
   readonly network: string | null;
   readonly payTo: string | null;
-  /** `both`: an empty `accepts` beside a price. Absent if the entry says nothing about a price. */
-  readonly sale?: 'priced' | 'free' | 'both';
+  /**
+   * `both`: an empty `accepts` beside a price. `base`: the address of a service that lists none of its paths. Absent if the
+   * entry says nothing about a price.
+   */
+  readonly sale?: 'priced' | 'free' | 'both' | 'base';
+  /** Texts beside a template in which its values may stand: "GET /weather/oslo", "oslo"; absent for other addresses. */
+  readonly examples?: readonly string[];
   /** Pointer of the address if it is in a member that indexes do not read. */
   readonly oddPlace?: string;
   /** The terms on other networks, one entry for each network; absent if `accepts` has no other network. */
@@ -55,6 +65,8 @@ export type ManifestFacts =
       readonly shape: 'unknown';
       /** Pointer of the member that should be a list of resources, but is not a list; absent without such a member. */
       readonly misshapen?: string;
+      /** Addresses in a map of names that says of none of them that it is sold. */
+      readonly named: readonly string[];
     };
 
 /** Limit for each resource, because a manifest may list thousands of resources. */
@@ -70,10 +82,12 @@ const PRICE_HOLDERS = [
   'payment_info',
 ];
 const METHOD_AND_TARGET = /^(GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)[ \t]+(\S+)$/i;
+/** "/weather/:city", "/weather/{city}", "/weather/[city]" */
+const TEMPLATE = /\/:\w|[{[]/;
 const HTTP_METHOD = /^(?:GET|HEAD|POST|PUT|PATCH|DELETE|OPTIONS)$/i;
 
 export function parseManifest(value: JsonValue): ManifestFacts {
-  if (!isJsonObject(value)) return { shape: 'unknown' };
+  if (!isJsonObject(value)) return { shape: 'unknown', named: [] };
   const lists = findEntryLists(value);
   if (lists !== null) {
     const { entries, unaddressed } = lists;
@@ -87,7 +101,8 @@ export function parseManifest(value: JsonValue): ManifestFacts {
   const document = jsonObject(value['discoveryDocument']);
   if (!isJsonObject(document['resources'])) {
     const member = LIST_MEMBERS.find((name) => (value[name] ?? null) !== null);
-    return { shape: 'unknown', ...(member === undefined ? {} : { misshapen: `/${member}` }) };
+    const misshapen = member === undefined ? {} : { misshapen: `/${member}` };
+    return { shape: 'unknown', named: listNamedAddresses(value), ...misshapen };
   }
   return {
     shape: 'discovery-document',
@@ -100,7 +115,8 @@ export function parseManifest(value: JsonValue): ManifestFacts {
 }
 
 /** Returns null for an empty address. */
-function toEntry({ address, details, pointer, oddPlace }: AddressedEntry): ManifestEntry | null {
+function toEntry(addressed: AddressedEntry): ManifestEntry | null {
+  const { address, details, pointer, oddPlace, isBase } = addressed;
   const trimmed = address.trim();
   const [, statedMethod = null, target = trimmed] = METHOD_AND_TARGET.exec(trimmed) ?? [];
   if (target === '') return null;
@@ -116,7 +132,8 @@ function toEntry({ address, details, pointer, oddPlace }: AddressedEntry): Manif
     asset: jsonText(details['asset']) ?? jsonText(option['asset']),
     network: readNetwork(details) ?? jsonText(option['network']),
     payTo: readPayTo(details) ?? readPayTo(option),
-    ...findSale(details),
+    ...(isBase === true ? { sale: 'base' } : findSale(details)),
+    ...(TEMPLATE.test(target) ? { examples: listExamples(details) } : {}),
     ...(oddPlace === null ? {} : { oddPlace }),
   };
   // Members of the entry apply to all networks. An item of `accepts` applies to one network.
@@ -125,6 +142,21 @@ function toEntry({ address, details, pointer, oddPlace }: AddressedEntry): Manif
     ? []
     : readOtherNetworks(first, jsonList(details['accepts']));
   return onOtherNetworks.length === 0 ? first : { ...first, onOtherNetworks };
+}
+
+function listExamples(details: JsonObject): readonly string[] {
+  const { example, example_url: exampleUrl, parameters, params } = details;
+  const values = Object.values(parameters ?? params ?? {}).map((parameter: JsonValue) => {
+    const {
+      example: value,
+      examples,
+      default: defaultValue,
+      enum: allowed,
+    } = jsonObject(parameter);
+    return value ?? jsonList(examples)[0] ?? defaultValue ?? jsonList(allowed)[0];
+  });
+  const texts = [example, jsonObject(example)['request'], exampleUrl, ...values];
+  return texts.filter((text) => typeof text === 'string');
 }
 
 /** An empty `accepts` says that nothing is asked. So does an entry whose every price is 0. */

@@ -162,10 +162,11 @@ function readManifestReferences(wave: FirstWave, kit: Kit): readonly Reference[]
   const manifest = kit.manifest(wave);
   if (manifest.state !== 'found') return null;
   const { path } = manifest;
-  const entries = readManifestEntries(manifest).map(({ target, pointer, method }) => ({
-    ...toReference(target, `${path}#${pointer}`),
-    method,
-  }));
+  const entries = readManifestEntries(manifest)
+    .filter(({ sale }) => sale !== 'base')
+    .map(({ target, pointer, method }) => {
+      return { ...toReference(target, `${path}#${pointer}`), method };
+    });
   const answer = manifest.canonical ? wave.manifest : wave.manifestJson;
   const others = readJsonReferences(kit.document(path, answer, wave.soft404), kit) ?? [];
   const entryTargets = new Set(entries.map((entry) => entry.target));

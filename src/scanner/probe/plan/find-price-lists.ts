@@ -132,7 +132,7 @@ function readLlmsLines({ origin, llmsTxt, soft404 }: FirstWave, kit: Kit): reado
 const PARAMETER = /:\w+|\{[^}]*\}|\[\w+\]|\*/g;
 
 /** Returns the first path in `texts` that fits the template; null for a template without a parameter. */
-function findExample(
+export function findExample(
   template: string,
   texts: readonly string[],
   findPath: FindPath,

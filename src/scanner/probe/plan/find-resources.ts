@@ -22,6 +22,7 @@ import { type FoundRequest, ResourceDrafts } from './resource-drafts.ts';
 const MAX_ENTRIES_READ = 5_000;
 const MAX_OTHER_ORIGINS = 3;
 const MAX_UNSENT = 20;
+const MAX_NAMED_PATHS = 20;
 const ROOT_REQUEST = { path: '/', template: '/', method: 'GET', madeUp: false } as const;
 const DOCUMENT_PATH = /\.(?:txt|md|json|ya?ml|html?|pdf|xml|ico|png|svg|jpe?g)(?:\?|$)/i;
 
@@ -58,6 +59,9 @@ export function findResources(wave: FirstWave, kit: Kit) {
           operation.method === 'GET' && !sold.has(operation) && speaksOfPayment(operation),
       )
       .map((operation) => toCandidate(toPlannedRequest(operation), 'openapi')),
+    ...listNamedPaths(manifest, wave, kit).map((path) =>
+      toCandidate(declared.findRequest(path, 'GET'), 'manifest'),
+    ),
     ...listNamedCandidates(context),
     ...(drafts.size > 0 || paid.length > 0
       ? []
@@ -79,6 +83,15 @@ export function findResources(wave: FirstWave, kit: Kit) {
     elsewhere: findOtherOrigins(operations, sales.size === 0 ? entries : [], wave.origin.url),
     unsent: findUnsent(context, drafts),
   };
+}
+
+/** Lists paths that the manifest names without a word of a sale. */
+function listNamedPaths(manifest: ManifestReading, { origin }: FirstWave, kit: Kit) {
+  if (manifest.state !== 'found' || manifest.facts.shape !== 'unknown') return [];
+  return manifest.facts.named
+    .flatMap((address) => findPathOnOrigin(origin.url, address, kit) ?? [])
+    .filter(isOffered)
+    .slice(0, MAX_NAMED_PATHS);
 }
 
 type Context = {
@@ -121,11 +134,13 @@ function findUnsent(
 }
 
 function toManifestFinding(
-  { template, method, ...sale }: ManifestSale,
+  { template, method, example, ...sale }: ManifestSale,
   declared: DeclaredRequests,
 ): FoundRequest {
+  const found = declared.findRequest(template, method);
+  const hasExample = found.madeUp && example !== undefined;
   const request = {
-    ...declared.findRequest(template, method),
+    ...(hasExample ? { ...found, path: example, madeUp: false } : found),
     ...sale,
     source: 'manifest',
   } as const;

@@ -4,6 +4,7 @@ import type { Operation } from '../../parse/openapi/openapi.ts';
 import { toTemplateKey } from '../../parse/openapi/openapi-path.ts';
 import type { ManifestEntry } from '../../parse/x402/manifest.ts';
 import { type DeclaredRequests, findPathOnOrigin, type PostRule } from './declared-requests.ts';
+import { findExample } from './find-price-lists.ts';
 
 /** Documents that every scan requests. None of them is for sale. */
 export const DISCOVERY_PATH =
@@ -15,9 +16,11 @@ export type ManifestSale = {
   /** False if only the answer to a GET can show that it is sold. */
   readonly declaredPaid: boolean;
   readonly post: PostRule;
+  /** The template with values that the manifest states beside it; absent if it states none. */
+  readonly example?: string;
 };
 
-type LocalEntry = { readonly entry: ManifestEntry; readonly template: string };
+type LocalEntry = Pick<ManifestSale, 'template' | 'example'> & { readonly entry: ManifestEntry };
 
 export class ManifestSales {
   readonly #entries: readonly LocalEntry[];
@@ -33,8 +36,11 @@ export class ManifestSales {
   ) {
     this.#declared = declared;
     this.#entries = entries.flatMap((entry) => {
-      const template = findPathOnOrigin(originUrl, entry.target, kit);
-      return template === null ? [] : [{ entry, template }];
+      const findPath = (reference: string) => findPathOnOrigin(originUrl, reference, kit);
+      const template = findPath(entry.target);
+      if (template === null || entry.sale === 'base') return [];
+      const example = findExample(template, entry.examples ?? [], findPath);
+      return [{ entry, template, ...(example === null ? {} : { example }) }];
     });
     for (const { entry, template } of this.#entries) {
       if (entry.sale === 'free' || entry.sale === 'both') {
@@ -49,7 +55,9 @@ export class ManifestSales {
   }
 
   list(): readonly ManifestSale[] {
-    return this.#entries.flatMap((local) => this.#toSale(local));
+    return this.#entries.flatMap(({ example, ...local }) =>
+      this.#toSale(local).map((sale) => (example === undefined ? sale : { ...sale, example })),
+    );
   }
 
   /** True if an entry says that nothing is asked for this operation. */

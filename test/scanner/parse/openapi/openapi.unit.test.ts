@@ -174,7 +174,7 @@ describe('operations', () => {
 
   test('are free by a price of nothing in another member', () => {
     const operation = readOperation('/x', { post: { 'x-price-usdc': 0 } });
-    expect(operation).toMatchObject({ paid: false, free: true, pricedAtNothing: true });
+    expect(operation).toMatchObject({ paid: false, free: true });
   });
 
   test('prefer their own x-payment-info to every other place', () => {

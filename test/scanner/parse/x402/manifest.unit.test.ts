@@ -69,7 +69,7 @@ describe('parseManifest', () => {
     [{ discoveryDocument: {} }],
     [{ services: [RESOURCE_URL] }],
   ])('reports an unknown shape for %j', (value) => {
-    expect(parseManifest(value)).toEqual({ shape: 'unknown' });
+    expect(parseManifest(value)).toEqual({ shape: 'unknown', named: [] });
   });
 
   test.each([
@@ -77,7 +77,46 @@ describe('parseManifest', () => {
     [{ resources: 'https://seller.example/x' }, '/resources'],
     [{ endpoints: { health: '/health', data: '/data/premium' }, resources: null }, '/endpoints'],
   ])('names the member of %j that is no list of resources', (value, misshapen) => {
-    expect(parseManifest(value)).toEqual({ shape: 'unknown', misshapen });
+    expect(parseManifest(value)).toMatchObject({ shape: 'unknown', misshapen });
+  });
+
+  test.each<[JsonObject, readonly string[]]>([
+    [{ endpoints: { health: '/health', data: '/data/premium' } }, ['/health', '/data/premium']],
+    [{ endpoints: { weather: { path: '/api/weather' }, note: 'x', count: 3 } }, ['/api/weather']],
+    [{ resources: { docs: 'see the site' } }, []],
+    [{ facilitator: { verify: '/verify' } }, []],
+  ])('lists the addresses that %j names without a word of a sale', (value, named) => {
+    expect(parseManifest(value)).toMatchObject({ shape: 'unknown', named });
+  });
+
+  test('reads the base of a service of whose paths it lists none', () => {
+    const scores = { name: 'Scores', baseUrl: 'https://scores.example', priceRange: '$0.01–$0.05' };
+    const [entry] = parseEntries({ services: [scores, { name: 'Free', baseUrl: '/free' }] });
+    expect(entry).toMatchObject({
+      target: 'https://scores.example',
+      sale: 'base',
+      oddPlace: '/services/0/baseUrl',
+    });
+    expect(parseEntries({ resources: [scores] })).toEqual([]);
+  });
+
+  test('puts the base of another server before paths', () => {
+    const endpoints = [{ method: 'GET', path: '/names', price: '$0.01' }];
+    const [entry] = parseEntries({ resourceServerUrl: 'https://api.example', endpoints });
+    expect(entry?.target).toBe('https://api.example/names');
+  });
+
+  test.each<[JsonObject, readonly string[] | undefined]>([
+    [{ parameters: { city: { enum: ['oslo', 'rome'] } } }, ['oslo']],
+    [{ parameters: [{ name: 'city', example: 'oslo' }] }, ['oslo']],
+    [{ params: { city: { default: 'oslo' } } }, ['oslo']],
+    [{ example: { request: 'GET /weather/oslo' } }, ['GET /weather/oslo']],
+    [{ example: 'GET /weather/oslo', parameters: { city: {} } }, ['GET /weather/oslo']],
+    [{ parameters: 'city' }, []],
+  ])('reads the examples of a template beside %j', (details, examples) => {
+    const [entry] = parseEntries({ resources: [{ resource: '/weather/:city', ...details }] });
+    expect(entry?.examples).toEqual(examples);
+    expect(parseEntry(details)?.examples).toBeUndefined();
   });
 
   test('distinguishes an empty list from no list', () => {
