@@ -5,6 +5,7 @@ import {
   defineCheck,
   type Finding,
   findMissingFix,
+  findVersion2Fix,
   formatSampleNote,
   formatUncountedNote,
   judgeMisplaced,
@@ -16,7 +17,6 @@ import {
   pass,
   unplanned,
   VERSION_2_FIX,
-  version2Fix,
   warn,
 } from '#check';
 import type { Kit } from '#kit';
@@ -57,10 +57,10 @@ export default defineCheck({
     if (selling.length === 0) {
       return judgeNotKnown(resources, kit) ?? judgeNothingPaid(resources, soft404, kit);
     }
-    const withMadeUpId = selling.filter((resource) => kit.isMadeUp(resource));
-    const paid = selling.filter((resource) => !withMadeUpId.includes(resource));
+    const madeUpResources = selling.filter((resource) => kit.isMadeUp(resource));
+    const paid = selling.filter((resource) => !madeUpResources.includes(resource));
     if (paid.length === 0) {
-      const evidence = `every id in a paid path was made up: ${kit.answers(withMadeUpId)}`;
+      const evidence = `every id in a paid path was made up: ${kit.answers(madeUpResources)}`;
       return judgeNotKnown(resources, kit) ?? ['made-up', evidence];
     }
 
@@ -68,12 +68,11 @@ export default defineCheck({
     const resourcesWithChallenge = new Set(challenged.map(({ resource }) => resource));
     const unchallenged = paid.filter((resource) => !resourcesWithChallenge.has(resource));
     const failingResources = unchallenged.filter((resource) => !kit.isPostOnly(resource));
-    const challengedCount = paid.length - unchallenged.length;
-    if (challengedCount === 0)
-      return judgeNoChallenge(failingResources, unchallenged, resources, kit);
+    const askingCount = paid.length - unchallenged.length;
+    if (askingCount === 0) return judgeNoChallenge(failingResources, unchallenged, resources, kit);
 
     const uncountedNote = formatUncountedNote(resources, kit);
-    const summary = `${challengedCount} of ${challengedCount + failingResources.length} paid resources asked for payment`;
+    const summary = `${askingCount} of ${askingCount + failingResources.length} paid resources asked for payment`;
     if (failingResources.length > 0) {
       const isInputFirst = failingResources.every((resource) => kit.validatesFirst(resource));
       const evidence = `${summary}; ${kit.answers(failingResources)}${uncountedNote}`;
@@ -88,10 +87,10 @@ export default defineCheck({
       return [
         'v1-only',
         evidence,
-        version2Fix([...version1.map(({ probe }) => probe.answer), soft404], kit),
+        findVersion2Fix([...version1.map(({ probe }) => probe.answer), soft404], kit),
       ];
     }
-    const sampleNote = formatSampleNote(resources, withMadeUpId.length, soft404, kit);
+    const sampleNote = formatSampleNote(resources, madeUpResources.length, soft404, kit);
     return ['challenged', `${summary}${uncountedNote}${sampleNote}`];
   },
 });

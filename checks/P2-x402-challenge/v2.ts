@@ -5,6 +5,7 @@ import {
   defineCheck,
   type Finding,
   findMissingFix,
+  findVersion2Fix,
   formatSampleNote,
   formatUncountedNote,
   judgeMisplaced,
@@ -19,7 +20,6 @@ import {
   pass,
   unplanned,
   VERSION_2_FIX,
-  version2Fix,
   warn,
 } from '#check';
 import type { Kit } from '#kit';
@@ -64,10 +64,10 @@ export default defineCheck({
     if (selling.length === 0) {
       return judgeNotKnown(resources, kit) ?? judgeNothingPaid(resources, soft404, kit);
     }
-    const withMadeUpId = selling.filter((resource) => kit.isMadeUp(resource));
-    const paid = selling.filter((resource) => !withMadeUpId.includes(resource));
+    const madeUpResources = selling.filter((resource) => kit.isMadeUp(resource));
+    const paid = selling.filter((resource) => !madeUpResources.includes(resource));
     if (paid.length === 0) {
-      const evidence = `every id in a paid path was made up: ${kit.answers(withMadeUpId)}`;
+      const evidence = `every id in a paid path was made up: ${kit.answers(madeUpResources)}`;
       return judgeNotKnown(resources, kit) ?? ['made-up', evidence];
     }
 
@@ -76,12 +76,11 @@ export default defineCheck({
     const unchallenged = paid.filter((resource) => !resourcesWithChallenge.has(resource));
     const unsentPosts = unchallenged.filter((resource) => needsUnsentPost(resource, kit));
     const failingResources = unchallenged.filter((resource) => !unsentPosts.includes(resource));
-    const challengedCount = paid.length - unchallenged.length;
-    if (challengedCount === 0)
-      return judgeNoChallenge(failingResources, unsentPosts, resources, kit);
+    const askingCount = paid.length - unchallenged.length;
+    if (askingCount === 0) return judgeNoChallenge(failingResources, unsentPosts, resources, kit);
 
     const uncountedNote = formatUncountedNote(resources, kit);
-    const summary = `${challengedCount} of ${challengedCount + failingResources.length} paid resources asked for payment`;
+    const summary = `${askingCount} of ${askingCount + failingResources.length} paid resources asked for payment`;
     if (failingResources.length > 0) {
       const isInputFirst = failingResources.every((resource) => kit.validatesFirst(resource));
       const evidence = `${summary}; ${kit.answers(failingResources)}${uncountedNote}`;
@@ -99,10 +98,10 @@ export default defineCheck({
       return [
         'v1-only',
         evidence,
-        version2Fix([...version1.map(({ probe }) => probe.answer), soft404], kit),
+        findVersion2Fix([...version1.map(({ probe }) => probe.answer), soft404], kit),
       ];
     }
-    const sampleNote = formatSampleNote(resources, withMadeUpId.length, soft404, kit);
+    const sampleNote = formatSampleNote(resources, madeUpResources.length, soft404, kit);
     return ['challenged', `${summary}${uncountedNote}${sampleNote}`];
   },
 });
@@ -130,7 +129,7 @@ function judgeNoChallenge(
 ): Result {
   const finding = judgeMisplaced(failingResources, kit);
   if (finding !== null) return finding;
-  // No POST was sent under older catalogs, and none is sent if the documents contradict each other about the price.
+  // A recording of an older catalog has no POST. A scan sends none if the documents contradict each other about the price.
   if (unsentPosts.length > 0) {
     return notSeen(
       'unseen',
@@ -138,8 +137,8 @@ function judgeNoChallenge(
       ORDER_FIX,
     );
   }
-  // Only valid input would get the challenge. The scan sends no valid body, because that could run the handler, and
-  // knows no valid value of a parameter without an example.
+  // Only valid input would get the challenge. The scan sends no valid body, which could run the handler, and a value that
+  // it made up may be invalid.
   const withUnknownInput = failingResources.filter(
     (resource) => kit.isPostOnly(resource) || resource.madeUp === true,
   );

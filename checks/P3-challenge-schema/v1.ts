@@ -3,13 +3,13 @@ import {
   defineCheck,
   type Found,
   fail,
+  findVersion2Fix,
   NAMED_SUMMARY,
   type Note,
   notDetermined,
   pass,
   type Seen,
   VERSION_2_FIX,
-  version2Fix,
   warn,
   withNotes,
   worstOf,
@@ -68,6 +68,7 @@ const OUTCOMES = {
   valid: pass('Keep the challenge as the SDK writes it.'),
 };
 type Kind = keyof typeof OUTCOMES;
+const KINDS_BY_PRECEDENCE: readonly string[] = Object.keys(OUTCOMES);
 type Flaw = Found<Kind>;
 type Origin = Seen<'origin'>['origin'];
 type JudgedOffer = {
@@ -82,7 +83,7 @@ type JudgedOffer = {
   /** The evidence about the offer; null for a sound offer that clients here pay. */
   readonly text: string | null;
   /** An imperative that corrects the offer, without its full stop. */
-  readonly fix?: string;
+  readonly fix?: string | undefined;
 };
 
 export default defineCheck({
@@ -98,30 +99,31 @@ export default defineCheck({
   outcomes: OUTCOMES,
 
   evaluate({ origin, resources, payability }, kit) {
-    const findPayability = ({ probe, resource }: ChallengedResource) =>
+    const findVerdicts = ({ probe, resource }: ChallengedResource) =>
       payability?.resources.find(
         ({ method, path }) => method === probe.method && path === resource.path,
       ) ?? null;
-    const inspect = (paidResource: ChallengedResource): readonly Flaw[] => {
-      const { challenge } = paidResource.reading;
-      const verdicts = findPayability(paidResource);
-      const offers = judgeOffers(challenge, verdicts, kit);
-      const topFlaws = inspectTopLevel(paidResource, origin, verdicts, kit);
-      const flaws = nameOffersBeside(listFlaws(offers, verdicts), offers, challenge, kit);
-      return [...topFlaws, ...listIllTyped(challenge, [...topFlaws, ...flaws], kit), ...flaws];
+    const judge = (item: ChallengedResource) => {
+      const { challenge } = item.reading;
+      const verdicts = findVerdicts(item);
+      const offers = challenge.offers.map((offer) => judgeOffer(offer, challenge, verdicts, kit));
+      const topFlaws = inspectTopLevel(item, origin, verdicts, kit);
+      const offerFlaws = nameOffersBeside(listFlaws(offers, verdicts), offers, challenge, kit);
+      const illTyped = listIllTyped(challenge, [...topFlaws, ...offerFlaws], kit);
+      return { offers, flaws: [...topFlaws, ...illTyped, ...offerFlaws] };
     };
     const finding = worstOf(
       OUTCOMES,
       resources,
       kit,
-      (item) => kit.inCopy(item.reading, inspect(item)),
+      (item) => kit.inCopy(item.reading, judge(item).flaws),
       (count) => ['valid', `${count} sent a valid version 2 challenge`],
       [['named', kit.namedOnly, NAMED_SUMMARY]],
     );
-    const notes = kit.challenged(resources).flatMap((paidResource) => {
-      const { challenge } = paidResource.reading;
-      const offers = judgeOffers(challenge, findPayability(paidResource), kit);
-      return [...inspect(paidResource), ...offers.flatMap(toNote)];
+    // The finding names only the worst flaws. The notes name the others, and the offers that are not judged.
+    const notes = kit.challenged(resources).flatMap((item) => {
+      const { offers, flaws } = judge(item);
+      return [...flaws, ...offers.flatMap(toNote)];
     });
     return withNotes(finding, notes);
   },
@@ -134,25 +136,26 @@ function toNote({ kind, isNamed, text }: JudgedOffer): readonly Note[] {
 function inspectTopLevel(
   { reading, resource, probe }: ChallengedResource,
   origin: Origin,
-  payability: ResourcePayability | null,
+  verdicts: ResourcePayability | null,
   kit: Kit,
 ): readonly Flaw[] {
   const { version, value, offers, resourceUrl } = reading.challenge;
-  const message = kit.quoteClient(payability?.words ?? null);
+  const message = kit.quoteClient(verdicts?.words ?? null);
   const flaws: Flaw[] = [];
   const statedVersion = kit.show(value['x402Version']);
-  if (version === 1)
-    flaws.push(['version-1', `/x402Version: ${statedVersion}`, version2Fix([probe.answer], kit)]);
-  else if (statedVersion !== '2')
+  if (version === 1) {
+    const fix = findVersion2Fix([probe.answer], kit);
+    flaws.push(['version-1', `/x402Version: ${statedVersion}`, fix]);
+  } else if (statedVersion !== '2') {
     flaws.push(['wrong-version', `/x402Version: ${statedVersion}${message}`]);
+  }
   if (offers.length === 0) {
-    const { accepts } = value;
-    const fix = Array.isArray(accepts) ? UNREGISTERED_FIX : undefined;
-    flaws.push(['no-accepts', `/accepts: ${kit.show(accepts)}${message}`, fix]);
+    const fix = Array.isArray(value['accepts']) ? UNREGISTERED_FIX : undefined;
+    flaws.push(['no-accepts', `/accepts: ${kit.show(value['accepts'])}${message}`, fix]);
   }
   if (version === 2 && (value['resource'] ?? null) === null) {
-    const resourceText = kit.show(value['resource']);
-    return [...flaws, ['no-resource', `/resource: ${resourceText}; clients sign without it`]];
+    const text = `/resource: ${kit.show(value['resource'])}; clients sign without it`;
+    return [...flaws, ['no-resource', text]];
   }
   const refused = kit.refusedMember(reading.challenge);
   if (refused?.pointer === '/resource') {
@@ -166,7 +169,7 @@ function inspectTopLevel(
   return flaws;
 }
 
-/** A member that `flaws` name already is not repeated. */
+/** Leaves out members that `flaws` name already. */
 function listIllTyped(challenge: Challenge, flaws: readonly Flaw[], kit: Kit): readonly Flaw[] {
   const evidence = flaws.map(([, text]) => text);
   return kit.describeIllTyped(challenge, evidence).map(({ text, fix }) => {
@@ -175,46 +178,45 @@ function listIllTyped(challenge: Challenge, flaws: readonly Flaw[], kit: Kit): r
   });
 }
 
-function judgeOffers(
-  challenge: Challenge,
-  payability: ResourcePayability | null,
+function judgeOffer(
+  offer: Offer,
+  { version }: Challenge,
+  verdicts: ResourcePayability | null,
   kit: Kit,
-): readonly JudgedOffer[] {
-  return challenge.offers.map((offer): JudgedOffer => {
-    const { version } = challenge;
-    const verdict = payability?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
-    const faults = kit.offerFaults(offer, version);
-    if (faults.length > 0) {
-      const names = Object.keys(OUTCOMES);
-      const [worst] = faults.toSorted((a, b) => names.indexOf(a.kind) - names.indexOf(b.kind));
-      const breaksAll = faults.some(kit.breaksChallenge);
-      // A client that pays another offer says nothing about this one that helps the seller.
-      const isPassedOver =
-        payability?.payableBy === 'default' && faults.some((fault) => fault.kind === 'bad-entry');
-      const words = isPassedOver ? null : (verdict?.words ?? null);
-      return {
-        ...{ kind: worst?.kind ?? 'bad-field', isUnsound: true, breaksAll },
-        text: kit.describeFaults(faults, offer, version, words),
-        fix: kit.fixFaults(faults, offer, version),
-      };
-    }
-    const named = kit.named(offer);
-    if (named !== null) return { kind: null, isUnsound: false, isNamed: true, text: named };
-    const [kind, text, fix] = judgeAllowed(offer, version, verdict, kit) ?? [null, null];
-    const judged = { kind, isUnsound: false, text: text ?? kit.describePassive(offer) };
-    return fix === undefined ? judged : { ...judged, fix };
-  });
+): JudgedOffer {
+  const verdict = verdicts?.offers.find(({ pointer }) => pointer === offer.pointer) ?? null;
+  const faults = kit.offerFaults(offer, version);
+  const [worstFault] = faults.toSorted(
+    (a, b) => KINDS_BY_PRECEDENCE.indexOf(a.kind) - KINDS_BY_PRECEDENCE.indexOf(b.kind),
+  );
+  if (worstFault !== undefined) {
+    // If clients pay another offer, their words about a bad entry do not help the seller.
+    const isPassedOver =
+      verdicts?.payableBy === 'default' && faults.some(({ kind }) => kind === 'bad-entry');
+    const words = isPassedOver ? null : (verdict?.words ?? null);
+    return {
+      kind: worstFault.kind,
+      isUnsound: true,
+      breaksAll: faults.some(kit.breaksChallenge),
+      text: kit.describeFaults(faults, offer, version, words),
+      fix: kit.fixFaults(faults, offer, version),
+    };
+  }
+  const named = kit.named(offer);
+  if (named !== null) return { kind: null, isUnsound: false, isNamed: true, text: named };
+  const [kind, text, fix] = judgeAllowed(offer, version, verdict, kit) ?? [null, null];
+  return { kind, isUnsound: false, text: text ?? kit.describePassive(offer), fix };
 }
 
 /** Finds why clients may not pay an offer that the specification allows; null if there is no reason. */
 function judgeAllowed(
   offer: Offer,
   version: Challenge['version'],
-  payability: OfferPayability | null,
+  verdict: OfferPayability | null,
   kit: Kit,
 ): Flaw | null {
   const { pointer, network, asset, maxTimeoutSeconds } = offer;
-  const words = payability?.words ?? null;
+  const words = verdict?.words ?? null;
   const row = kit.scheme(offer);
   const form = kit.networkForm(network, version);
   if (form === 'outdated') {
@@ -227,17 +229,16 @@ function judgeAllowed(
   }
   const unpaidMethod = kit.describeUnpaidMethod(offer, words);
   if (unpaidMethod !== null) return ['client-refuses', unpaidMethod];
-  if (payability?.verdict === 'refuses') {
+  if (verdict?.verdict === 'refuses') {
     const [name, value] = kit.namedMember(offer, words ?? '') ?? [];
     const member = name === undefined ? pointer : `${pointer}/${name}: ${kit.show(value)}`;
-    return [
-      'client-refuses',
-      `${row.specification?.file} allows ${member}, and the official client refuses it${kit.quoteClient(words)}`,
-    ];
+    const place = `${row.specification?.file} allows ${member}`;
+    const evidence = `${place}, and the official client refuses it${kit.quoteClient(words)}`;
+    return ['client-refuses', evidence];
   }
   const knownAsset = kit.asset(String(network), String(asset));
   // A price over the client's default limit is not a flaw: the buyer decides about it.
-  if (payability?.verdict === 'limited' && knownAsset === null) {
+  if (verdict?.verdict === 'limited' && knownAsset === null) {
     return ['unusual-asset', `${pointer}/asset: ${kit.show(asset)}${kit.quoteClient(words)}`];
   }
   const seconds = Number(maxTimeoutSeconds);
@@ -246,21 +247,21 @@ function judgeAllowed(
 }
 
 /** Weighs the offers against each other: an offer that clients pass over beside a sound one is no flaw. */
-function listFlaws(offers: readonly JudgedOffer[], payability: ResourcePayability | null): Flaw[] {
+function listFlaws(offers: readonly JudgedOffer[], verdicts: ResourcePayability | null): Flaw[] {
   const firstSound = offers.findIndex(
     ({ kind, isNamed }) => (kind === null && isNamed !== true) || kind === 'timeout',
   );
   const hasSound = firstSound >= 0;
   const hasAllowed = offers.some(({ isUnsound }) => !isUnsound);
-  const mayFailByDefault = payability === null || payability.payableBy !== 'default';
+  const isPayableByDefault = verdicts?.payableBy === 'default';
   const findKind = ({ kind, isUnsound }: JudgedOffer): Kind | null => {
     if (kind === null || kind === 'timeout') return kind;
     // If all offers are unsound, each fault is a finding of its own.
     if (isUnsound && !hasSound) return hasAllowed ? 'unsound-offer' : kind;
-    if (isUnsound) return mayFailByDefault ? 'unsound-offer' : null;
+    if (isUnsound) return isPayableByDefault ? null : 'unsound-offer';
     if (!hasSound) return kind;
     // Clients skip an offer that they do not know. They may choose a known offer and then refuse it.
-    return kind === 'client-refuses' && mayFailByDefault && payability !== null ? kind : null;
+    return kind === 'client-refuses' && verdicts !== null && !isPayableByDefault ? kind : null;
   };
   return offers.flatMap((offer, index): readonly Flaw[] => {
     const kind = findKind(offer);

@@ -3,9 +3,9 @@ import {
   defineCheck,
   type Found,
   fail,
+  findVersion2Fix,
   pass,
   VERSION_2_FIX,
-  version2Fix,
   warn,
   worstOf,
 } from '#check';
@@ -93,8 +93,8 @@ export default defineCheck({
 
 function inspect({ answer, reading, probe }: ChallengedResource, kit: Kit): Flaw | null {
   const { header, body, challenge } = reading;
-  // `version2Fix` reads the web framework from the observation of the answer.
-  const versionFix = () => version2Fix([probe.answer], kit);
+  // `findVersion2Fix` reads the web framework from the observation of the answer.
+  const versionFix = () => findVersion2Fix([probe.answer], kit);
   if (header.state === 'absent')
     return judgeAbsentHeader(answer, challenge.version, versionFix(), kit);
   if (header.state !== 'ok') {

@@ -52,7 +52,7 @@ const VERSION_2_MIDDLEWARES: Readonly<Partial<Record<SellerStack, string>>> = {
 };
 
 /** Names the middleware of the seller's own stack; undefined if no answer shows a stack that has one. */
-export function version2Fix(answers: readonly HttpObservation[], kit: Kit): string | undefined {
+export function findVersion2Fix(answers: readonly HttpObservation[], kit: Kit): string | undefined {
   const stack = kit.stack(answers);
   const middleware = stack === null ? undefined : VERSION_2_MIDDLEWARES[stack];
   return middleware && `Move to x402 version 2: install ${middleware}.`;
