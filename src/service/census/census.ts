@@ -33,8 +33,9 @@ const LOOK_LEASE_MS = 300_000;
 
 /** Stores one word a day for each origin. Instances that share a store share the work. */
 export class Census {
+  /** Begins due looks, and stops them. */
+  readonly rounds: Rounds;
   readonly #options: CensusOptions;
-  readonly #rounds: Rounds;
   readonly #words: CensusWords;
   readonly #outages = new OutageWindow();
   readonly #rest = new LookRest();
@@ -49,7 +50,7 @@ export class Census {
     const { store, onError } = options;
     const onDecided = (host: string) => this.#outages.remove(host);
     this.#words = new CensusWords({ ...options, onDecided });
-    this.#rounds = new Rounds({
+    this.rounds = new Rounds({
       maxRunning: MAX_LOOKS,
       now: () => store.now(),
       findFirstDueMs: () => store.census.findFirstDueMs(),
@@ -63,18 +64,9 @@ export class Census {
     });
   }
 
-  start(): void {
-    this.#rounds.start();
-  }
-
-  /** Begins all due looks. Resolves when they have begun. */
-  tick(): Promise<void> {
-    return this.#rounds.tick();
-  }
-
   /** Uses a scan that was just published as the look of its day. */
   onPublished(host: string): void {
-    this.#rounds.begin(host, () =>
+    this.rounds.begin(host, () =>
       this.#withLease(host, async (row) => {
         if (row.isChosen && (await this.#words.useScanOfToday(row)))
           await this.#words.planNextLook(row.host);
@@ -90,18 +82,6 @@ export class Census {
   /** Stores `down` for all silent hosts that still have no word. Call it after the last look of a run. */
   async decideSilentHosts(): Promise<void> {
     for (const host of this.#outages.takeSilent()) await this.#words.decideSilence(host, 'down');
-  }
-
-  idle(): Promise<void> {
-    return this.#rounds.idle();
-  }
-
-  get latenessMs(): number {
-    return this.#rounds.latenessMs;
-  }
-
-  stop(graceMs = 0): Promise<void> {
-    return this.#rounds.stop(graceMs);
   }
 
   /** Chooses the hosts whose looks begin now, and counts these starts. Chooses none during a rest. */

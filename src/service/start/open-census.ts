@@ -45,12 +45,12 @@ class CensusMetrics {
   }
 
   /** Adds the gauges, which read these parts at each scrape. */
-  watch(census: Pick<Census, 'latenessMs'>, imports: CensusImports): void {
+  watch({ rounds }: Pick<Census, 'rounds'>, imports: CensusImports): void {
     addReadGauge(
       this.registry,
       'census_looks_late_seconds',
       'Time by which the most overdue look is late.',
-      () => census.latenessMs / 1_000,
+      () => rounds.latenessMs / 1_000,
     );
     addReadGauge(
       this.registry,
@@ -126,12 +126,12 @@ export function openCensus(config: Config, settings: CensusConfig, parts: OpenSc
       void imports.runDue();
       timer = setInterval(() => void imports.runDue(), IMPORT_CHECK_MS);
       timer.unref();
-      census.start();
+      census.rounds.start();
     },
     async stop(graceMs = 0) {
       if (timer !== null) clearInterval(timer);
       stopping.abort();
-      await census.stop(graceMs);
+      await census.rounds.stop(graceMs);
     },
   };
 }

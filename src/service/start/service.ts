@@ -119,10 +119,7 @@ async function openParts(
   return { app, store, catalog, scanCoordinator, turns, watching, close };
 }
 
-type RunningService = {
-  readonly app: FastifyInstance;
-  readonly store: Store;
-  readonly scanCoordinator: ScanCoordinator;
+type RunningService = Pick<Service, 'app' | 'store' | 'scanCoordinator'> & {
   readonly payments: OpenPayments;
   /** The watches and the census, which look at origins without a caller. */
   readonly lookers: readonly Pick<Watching, 'stop'>[];

@@ -3,6 +3,7 @@ import { PAYABLE_BY, type PayableBy } from '../../scanner/model/payability.ts';
 import {
   ALL_GRADES,
   type CheckResult,
+  type ReportOffer,
   type ReportRoute,
   type ScanReport,
 } from '../../scanner/model/report.ts';
@@ -38,14 +39,6 @@ export type LookResult = {
   readonly checksVersion: string | null;
   /** The version of the program that judged; absent in scans of older releases. */
   readonly scannerVersion?: string | undefined;
-};
-
-type WatchedOffer = {
-  readonly scheme: string | null;
-  readonly network: string | null;
-  readonly asset: string | null;
-  readonly amount: string | null;
-  readonly payTo: string | null;
 };
 
 /** A scan probes at most as many resources. */
@@ -176,7 +169,7 @@ function toCheckFact(
 /** A missing challenge ranks as worse. Other changes of the terms rank as equal. */
 function toTermsFact(
   { method, path }: WatchedResource,
-  offers: readonly WatchedOffer[],
+  offers: readonly ReportOffer[],
   by: Fact['by'],
 ): Fact {
   const terms = offers.map(({ scheme, network, asset, amount, payTo }) => ({

@@ -198,8 +198,8 @@ export function startCensus(
 
     /** Begins the looks that are due, and waits for their end. */
     async settle(): Promise<void> {
-      await rig.census.tick();
-      await rig.census.idle();
+      await rig.census.rounds.tick();
+      await rig.census.rounds.idle();
     },
 
     /** Moves the clock to the time of a host's look on a day, and makes the looks that are due. */

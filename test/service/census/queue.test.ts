@@ -87,7 +87,7 @@ test('twenty honest hosts are looked at beside 120 slow names at one address', a
   rig.wait = async () => void (await new Promise(setImmediate));
   rig.clock.nowMs = START_MS + 23.5 * 3_600_000;
   for (let second = 0; second < 600; second += 1) {
-    void rig.census.tick();
+    void rig.census.rounds.tick();
     for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
     rig.clock.nowMs += 1_000;
   }

@@ -147,7 +147,7 @@ describe('a scan of the same day', () => {
     await rig.list(HOST);
     await rig.scan(HOST, true);
     rig.census.onPublished(HOST);
-    await rig.census.idle();
+    await rig.census.rounds.idle();
     expect(await rig.word(HOST)).toBe('payable');
     await rig.passTo(HOST);
     expect(rig.asked).toEqual([]);

@@ -44,16 +44,16 @@ test('an instance does not look at a host while another instance does', async ()
   const lookEnds = Promise.withResolvers<void>();
   rig.during = () => lookEnds.promise;
   rig.clock.nowMs = START_MS + 23 * HOUR_MS;
-  await rig.census.tick();
+  await rig.census.rounds.tick();
   await expect.poll(() => rig.askedHosts()).toEqual([host]);
-  await otherInstance.tick();
-  await otherInstance.idle();
+  await otherInstance.rounds.tick();
+  await otherInstance.rounds.idle();
   expect(rig.askedHosts()).toEqual([host]);
   lookEnds.resolve();
-  await rig.census.idle();
+  await rig.census.rounds.idle();
   rig.clock.nowMs += 5_000;
-  await otherInstance.tick();
-  await otherInstance.idle();
+  await otherInstance.rounds.tick();
+  await otherInstance.rounds.idle();
   expect(rig.askedHosts()).toEqual([host]);
   expect(await rig.word(host)).toBe('payable');
 });
@@ -72,7 +72,7 @@ test('at most eight looks are unfinished at a time, so a crash cuts off at most 
   };
   rig.clock.nowMs = START_MS + 21 * HOUR_MS;
   for (let second = 0; second < 30; second += 1) {
-    void rig.census.tick();
+    void rig.census.rounds.tick();
     await runPendingTurns();
     rig.clock.nowMs += 1_001;
   }

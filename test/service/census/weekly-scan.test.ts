@@ -301,11 +301,11 @@ describe('a weekly scan and midnight', () => {
     const isMidnight = Promise.withResolvers<void>();
     rig.scanner.will(HOST, { until: isMidnight.promise });
     rig.clock.nowMs = START_MS + DAY_MS - 120_000;
-    await rig.census.tick();
+    await rig.census.rounds.tick();
     await expect.poll(() => rig.scanner.scannedHosts).toEqual([HOST]);
     rig.clock.nowMs = START_MS + DAY_MS;
     isMidnight.resolve();
-    await rig.census.idle();
+    await rig.census.rounds.idle();
     expect(await rig.store.directory.get(HOST)).toBeNull();
     rig.scanner.will(HOST, { observations: PAYABLE_SELLER });
     rig.clock.nowMs += 5_000;

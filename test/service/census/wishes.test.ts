@@ -79,10 +79,10 @@ describe('an owner who leaves', () => {
     // The scan never ends by itself.
     rig.scanner.will(HOST, { until: new Promise(() => undefined) });
     rig.clock.nowMs = Math.max(rig.clock.nowMs, (await rig.store.census.get(HOST))?.lookAtMs ?? 0);
-    await rig.census.tick();
+    await rig.census.rounds.tick();
     await expect.poll(() => rig.scanner.scannedHosts).toEqual([HOST]);
     await leave(rig);
-    await rig.census.idle();
+    await rig.census.rounds.idle();
     await expectNothingShown(rig, rig.today());
     expect(await rig.word(HOST)).toBeNull();
     expect(rig.troubles).toEqual([]);
@@ -187,11 +187,11 @@ test('a payer ends the scan of the census at the same host', async () => {
   await rig.list(HOST, { isScanDue: true });
   rig.scanner.will(HOST, { until: new Promise(() => undefined) });
   rig.clock.nowMs = Math.max(rig.clock.nowMs, (await rig.store.census.get(HOST))?.lookAtMs ?? 0);
-  await rig.census.tick();
+  await rig.census.rounds.tick();
   await expect.poll(() => rig.scanner.scannedHosts).toEqual([HOST]);
   rig.scanner.will(HOST, { grade: 'C' });
   await rig.scan(HOST, true);
-  await rig.census.idle();
+  await rig.census.rounds.idle();
   expect(await rig.store.directory.findGrade(HOST)).toMatchObject({ grade: 'C' });
   expect(rig.troubles).toEqual([]);
 });
@@ -201,7 +201,7 @@ test('a payer of another instance ends the scan of the census at the same host',
   await rig.list(HOST, { isScanDue: true });
   rig.scanner.will(HOST, { until: new Promise(() => undefined) });
   rig.clock.nowMs = Math.max(rig.clock.nowMs, (await rig.store.census.get(HOST))?.lookAtMs ?? 0);
-  await rig.census.tick();
+  await rig.census.rounds.tick();
   await expect.poll(() => rig.scanner.scannedHosts).toEqual([HOST]);
   const scanner = createFakeScanner();
   scanner.will(HOST, { grade: 'C' });
@@ -209,7 +209,7 @@ test('a payer of another instance ends the scan of the census at the same host',
   // The scan of the census never ends by itself.
   const finished = await other.run(parseOrigin(HOST));
   await other.publish(finished.scanId);
-  await rig.census.idle();
+  await rig.census.rounds.idle();
   expect(finished.report).toMatchObject({ grade: 'C' });
   expect(await rig.store.directory.findGrade(HOST)).toMatchObject({ grade: 'C' });
   expect(await rig.store.leases.findLive(toWantedScope(HOST))).toEqual([]);

@@ -156,8 +156,8 @@ const answers: {
   },
   async tick() {
     await imports.runDue();
-    await census.tick();
-    await census.idle();
+    await census.rounds.tick();
+    await census.rounds.idle();
     send({ kind: 'done', dueMs: await store.census.findFirstDueMs() });
   },
   async moved({ nowMs }) {
