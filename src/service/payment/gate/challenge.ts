@@ -10,17 +10,8 @@ import { encodeSettlement, PaymentRefused } from './refusals.ts';
 /** Clients copy the whole challenge into their payment header, and that header has a maximum length too. */
 const MAX_CHALLENGE_HEADER_LENGTH = 4_095;
 
-type ChallengeResponse = {
-  /** Exactly the JSON that `PAYMENT-REQUIRED` encodes. */
-  readonly body: string;
-  readonly headers: Readonly<Record<string, string>>;
-};
-
-/** Throws if the route's texts make the header too long for clients to copy. */
-export function createChallenge(
-  offer: RouteOffer,
-  { code, message }: PaymentRefused,
-): ChallengeResponse {
+/** `PAYMENT-REQUIRED` encodes exactly the JSON of the body. Throws if the header is too long for clients to copy. */
+export function createChallenge(offer: RouteOffer, { code, message }: PaymentRefused) {
   const required: PaymentRequired = {
     x402Version: 2,
     error: `${code}: ${message}`,
