@@ -70,8 +70,8 @@ export function createCensusStore(context: StoreContext) {
       census.batchesOf({ lookAtMs: { upTo: upToMs }, host: { notIn: except } }, DUE_COLUMNS),
 
     /**
-     * Returns the secret of this store. Hashes with it decide places and times, so that nobody can choose a name that gets
-     * a good one.
+     * Returns the secret of this store. Hashes with the secret decide places and times, so nobody can choose a host name
+     * that gets a good place.
      * @param proposal becomes the secret if the store has none
      */
     async readSecret(proposal = randomBytes(32).toString('hex')): Promise<string> {

@@ -9,7 +9,7 @@ import type { Row } from './tables.ts';
 /** Null, which stands for a host that is not excluded, is not after 0. */
 const IS_EXCLUDED = { excludedAtMs: { after: 0 } };
 
-/** Nothing is cached, so that a wish and an exclusion take effect at once on every instance. */
+/** The result is not cached, so that an exclusion takes effect at once on every instance. */
 export async function findExcludedHosts({ tables }: TablesContext): Promise<readonly string[]> {
   const rows = await tables.census.all(IS_EXCLUDED);
   return rows.map(({ host }) => host);

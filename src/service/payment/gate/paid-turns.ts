@@ -41,7 +41,7 @@ export class PaidTurns {
   readonly #deps: GateDeps;
   /** The running computations of each route in this process. */
   readonly #running = new Map<string, CallCounter>();
-  /** Payers do not wait for each other. */
+  /** The line of each payer with open calls. Payers do not wait for each other. */
   readonly #lines = new Map<string, PayerLine>();
   readonly #waiting = new CallCounter();
 

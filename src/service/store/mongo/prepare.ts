@@ -58,7 +58,7 @@ async function dropOldIndexes(database: Db): Promise<void> {
   }
 }
 
-/** The other columns by which lists filter. */
+/** The columns by which lists filter, beside category and grade. */
 const FILTERED = { payableUntilMs: 1, payableWeekDays: 1, paidBy: 1 } as const;
 
 /**
