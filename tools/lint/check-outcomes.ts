@@ -17,7 +17,7 @@ import type { Finding, HouseRule } from './finding.ts';
 import type { SourceTree } from './source-tree.ts';
 
 /** The names that a check's `needs` may have; the compiler checks that none is missing. */
-const NAMES: Readonly<Record<ObservationName, true>> = {
+const IS_OBSERVATION: Readonly<Record<ObservationName, true>> = {
   origin: true,
   probing: true,
   root: true,
@@ -42,18 +42,18 @@ const NAMES: Readonly<Record<ObservationName, true>> = {
   chain: true,
 };
 
-const OBSERVATION_NAMES: readonly string[] = Object.keys(NAMES);
-
-const Cases = Type.Array(
+const CASES = Type.Array(
   Type.Object({
     versions: Type.Optional(Type.Array(Type.Integer())),
     expect: Type.Object({ outcome: Type.String() }),
   }),
 );
+type Cases = Type.Static<typeof CASES>;
 /** Placeholder that "npm run check:new" writes. */
 const TEMPLATE_PLACEHOLDER = /\b[Ss]ay in one (?:imperative )?(?:line|sentence) what\b/;
 const DEFINITION = /^export default defineCheck\(\{$/m;
-type Cases = Type.Static<typeof Cases>;
+const NOTHING_SAID =
+  'says nothing yet: write the header, the fixes, what is right and what is wrong';
 const OUTCOME = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/;
 const SENTENCE = /^[A-Z/].{10,118}[.]$/;
 
@@ -100,7 +100,7 @@ export function listShapeBreaches(check: CheckDefinition): readonly string[] {
   return [
     ...(needs.length === 0 ? ['needs is empty: a check judges at least one observation'] : []),
     ...needs
-      .filter((name) => !OBSERVATION_NAMES.includes(name))
+      .filter((name) => !Object.hasOwn(IS_OBSERVATION, name))
       .map((name) => `needs "${name}", which is not an observation`),
     ...(outcomes.length === 0 ? ['outcomes is empty'] : []),
     ...vague.map((sentence) => `says "${sentence}": write one sentence of 12 to 120 characters`),
@@ -132,7 +132,7 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
 
   const casesOfVersion = cases.filter((checkCase) => checkCase.versions?.includes(version) ?? true);
   const expected = new Set(casesOfVersion.map((checkCase) => checkCase.expect.outcome));
-  const known = new Set<string>([...definition.outcomes, ...ENGINE_OUTCOMES]);
+  const possible = new Set<string>([...definition.outcomes, ...ENGINE_OUTCOMES]);
   const rule = readRule(tree.read(readme), version);
   const undocumented = definition.outcomes.filter((one) => !rule.includes(`\`${one}\``));
   const positions = definition.outcomes.map((one) => rule.indexOf(`\`${one}\``));
@@ -140,17 +140,10 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
     (_, index) => index > 0 && (positions[index] ?? 0) < (positions[index - 1] ?? 0),
   );
   const unreached = definition.outcomes.filter((one) => !expected.has(one));
-  const unknown = [...expected].filter((one) => !known.has(one));
+  const impossible = [...expected].filter((one) => !possible.has(one));
   const hasPlaceholder = TEMPLATE_PLACEHOLDER.test(tree.read(toPath(check)));
   return [
-    ...(hasPlaceholder
-      ? [
-          toFinding(
-            toPath(check),
-            'says nothing yet: write the header, the fixes, what is right and what is wrong',
-          ),
-        ]
-      : []),
+    ...(hasPlaceholder ? [toFinding(toPath(check), NOTHING_SAID)] : []),
     ...undocumented.map((one) =>
       toFinding(readme, `\`${one}\` of v${version} is not in it: say under Rule when it is found`),
     ),
@@ -165,7 +158,7 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
     ...unreached.map((one) =>
       toFinding(file, `no case reaches ${one} of v${version}: add one, or take the outcome away`),
     ),
-    ...unknown.map((one) =>
+    ...impossible.map((one) =>
       toFinding(file, `a case expects ${one}, which v${version} does not have among its outcomes`),
     ),
   ];
@@ -175,8 +168,8 @@ async function lintVersion(tree: SourceTree, check: DiscoveredCheck): Promise<Fi
 function readRule(readme: string, version: number): string {
   const [, after = ''] = readme.split('\n## Rule\n');
   const rule = after.split('\n## ')[0] ?? '';
-  const [, own] = rule.split(`\n### Version ${version}`);
-  return own?.split('\n### ')[0] ?? rule;
+  const [, ruleOfVersion] = rule.split(`\n### Version ${version}`);
+  return ruleOfVersion?.split('\n### ')[0] ?? rule;
 }
 
 async function loadCases(tree: SourceTree, file: string): Promise<Cases | Finding> {
@@ -186,7 +179,7 @@ async function loadCases(tree: SourceTree, file: string): Promise<Cases | Findin
     );
     const exported =
       typeof module === 'object' && module !== null && 'default' in module && module.default;
-    return Value.Parse(Cases, exported);
+    return Value.Parse(CASES, exported);
   } catch (error) {
     const [why] = messageOf(error).split('\n');
     return toFinding(

@@ -3,7 +3,7 @@ import { catalogs } from './catalogs.ts';
 import { checkFolders } from './check-folders.ts';
 import { checkOutcomes } from './check-outcomes.ts';
 import type { Finding, HouseRule } from './finding.ts';
-import { readPackageVersion } from './package-version.ts';
+import { packageVersion } from './package-version.ts';
 import { privateDoors } from './private-doors.ts';
 import { isUnpinned, publishedUnchanged } from './published-unchanged.ts';
 import { openTree } from './source-tree.ts';
@@ -30,7 +30,7 @@ const RULES: readonly HouseRule[] = [
   folderReadmes,
   catalogChangelog,
   lockfile,
-  readPackageVersion,
+  packageVersion,
 ];
 
 /**

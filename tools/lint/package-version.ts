@@ -13,7 +13,7 @@ const VERSION_MEMBER = /"version": "([^"]+)"/;
 
 type NamedVersion = { readonly file: string; readonly line: number; readonly version: string };
 
-export const readPackageVersion: HouseRule = (tree) => {
+export const packageVersion: HouseRule = (tree) => {
   if (!tree.has(SOURCE)) return [];
   const [, own] = VERSION_MEMBER.exec(tree.read(SOURCE)) ?? [];
   return [

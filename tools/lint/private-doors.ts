@@ -1,4 +1,4 @@
-import type { Finding, HouseRule } from './finding.ts';
+import { findInLines, type HouseRule } from './finding.ts';
 
 const CODE = /^(?:src|plugins|tools|checks|demo)\/.*\.(?:ts|mts|mjs|js)$/;
 /** Names with an underscore that MongoDB and MCP document. */
@@ -29,15 +29,7 @@ const GLOBAL_WRITE =
 export const privateDoors: HouseRule = (tree) =>
   tree.files
     .filter((file) => CODE.test(file))
-    .flatMap((file) =>
-      tree
-        .read(file)
-        .split('\n')
-        .flatMap((line, index): Finding[] => {
-          const message = findPrivateUse(line, file);
-          return message === null ? [] : [{ file, line: index + 1, message }];
-        }),
-    );
+    .flatMap((file) => findInLines(tree, file, (line) => findPrivateUse(line, file)));
 
 function findPrivateUse(line: string, file: string): string | null {
   for (const [, path = ''] of line.matchAll(SPECIFIER)) {

@@ -1,5 +1,5 @@
 /** Small rules about names and leftovers of files. */
-import type { Finding, HouseRule } from './finding.ts';
+import { type Finding, findInLines, type HouseRule } from './finding.ts';
 
 const ROOM = /^(?:utils?|helpers?|common|manager|misc)$/i;
 const SOURCE = /^(?:src|plugins)\/.*\.ts$/;
@@ -29,18 +29,14 @@ export const typeNames: HouseRule = (tree) => {
   return tree.files
     .filter((file) => SOURCE.test(file))
     .flatMap((file) =>
-      tree
-        .read(file)
-        .split('\n')
-        .flatMap((line, index): Finding[] => {
-          const [, name] = EXPORTED_TYPE.exec(line) ?? [];
-          if (name === undefined) return [];
-          const other = declaredIn.get(name) ?? file;
-          declaredIn.set(name, other);
-          if (other === file) return [];
-          const message = `${other} exports a type ${name} too: give it its room's word`;
-          return [{ file, line: index + 1, message }];
-        }),
+      findInLines(tree, file, (line) => {
+        const [, name] = EXPORTED_TYPE.exec(line) ?? [];
+        if (name === undefined) return null;
+        const firstFile = declaredIn.get(name) ?? file;
+        declaredIn.set(name, firstFile);
+        if (firstFile === file) return null;
+        return `${firstFile} exports a type ${name} too: give it its room's word`;
+      }),
     );
 };
 
@@ -48,34 +44,22 @@ export const unfinished: HouseRule = (tree) =>
   tree.files
     .filter((file) => TEXT.test(file) && file !== 'package-lock.json')
     .flatMap((file) =>
-      tree
-        .read(file)
-        .split('\n')
-        .flatMap((line, index): Finding[] => {
-          const [mark] = UNFINISHED.exec(line) ?? [];
-          if (mark === undefined) return [];
-          return [
-            {
-              file,
-              line: index + 1,
-              message: `${mark}: do it, or open an issue and take the mark away`,
-            },
-          ];
-        }),
+      findInLines(tree, file, (line) => {
+        const [mark] = UNFINISHED.exec(line) ?? [];
+        return mark === undefined
+          ? null
+          : `${mark}: do it, or open an issue and take the mark away`;
+      }),
     );
 
 /** `npm run catalog:new` leaves placeholders for before and after of each check. */
 export const catalogChangelog: HouseRule = (tree) => {
   const file = 'catalog/CHANGELOG.md';
   if (!tree.has(file)) return [];
-  return tree
-    .read(file)
-    .split('\n')
-    .flatMap((line, index): Finding[] => {
-      const [row] = /`[PSD]\d+@\d+`: …/.exec(line) ?? [];
-      if (row === undefined) return [];
-      return [{ file, line: index + 1, message: `"${row}" says nothing: say before and after` }];
-    });
+  return findInLines(tree, file, (line) => {
+    const [row] = /`[PSD]\d+@\d+`: …/.exec(line) ?? [];
+    return row === undefined ? null : `"${row}" says nothing: say before and after`;
+  });
 };
 
 export const folderReadmes: HouseRule = (tree) => {
@@ -112,14 +96,12 @@ export const suiteProjects: HouseRule = (tree) =>
 /** Refuses registry addresses: those of one machine break "npm ci" elsewhere. Integrity hashes stay. */
 export const lockfile: HouseRule = (tree) => {
   if (!tree.has('package-lock.json')) return [];
-  return tree
-    .read('package-lock.json')
-    .split('\n')
-    .flatMap((line, index): Finding[] => {
-      // `file:` dependencies are links to folders of this repository.
-      if (!/"resolved": "[a-z+]+:/.test(line)) return [];
-      const message = 'no download addresses here: npm install --omit-lockfile-registry-resolved';
-      return [{ file: 'package-lock.json', line: index + 1, message }];
-    })
-    .slice(0, 1);
+  const findings = findInLines(tree, 'package-lock.json', (line) =>
+    // `file:` dependencies are links to folders of this repository.
+    /"resolved": "[a-z+]+:/.test(line)
+      ? 'no download addresses here: npm install --omit-lockfile-registry-resolved'
+      : null,
+  );
+  // One finding says enough: a registry writes its address into every entry.
+  return findings.slice(0, 1);
 };

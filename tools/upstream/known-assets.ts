@@ -31,8 +31,12 @@ function toRow(network: string, listed: unknown, from: string): Row {
   const { asset, symbol, decimals, name, version } = Object(listed);
   const domain = from === '@x402/evm' ? { name: String(name), version: String(version) } : null;
   return {
-    ...{ network, from, domain },
-    ...{ asset: String(asset), symbol: String(symbol), decimals: Number(decimals) },
+    network,
+    asset: String(asset),
+    symbol: String(symbol),
+    decimals: Number(decimals),
+    domain,
+    from,
   };
 }
 

@@ -148,8 +148,8 @@ export class TestFacilitator {
     requirements: Members,
     fault: FacilitatorFault | null,
   ): Promise<object> {
-    const { nonce, payer, reason: ownReason } = await judgePayment({ payload, requirements });
-    const refusal = ownReason ?? (fault === 'refuse' ? REFUSAL_REASON : null);
+    const { nonce, payer, reason: realRefusal } = await judgePayment({ payload, requirements });
+    const refusal = realRefusal ?? (fault === 'refuse' ? REFUSAL_REASON : null);
     const reason = this.#decide(step, nonce, refusal, fault);
     this.ledger.record({ step, nonce, payload, requirements, reason });
     // JSON omits members that are undefined.

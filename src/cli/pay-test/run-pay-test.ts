@@ -47,26 +47,30 @@ export type PayTestOptions = {
 const FIND_AGAIN_MS = 2_000;
 const POLL_LISTENER_MS = 200;
 
-type Part = { close(): Promise<void> };
+type Closable = { close(): Promise<void> };
 
-/** Throws PayTestImpossible if the seller cannot be tested. When the promise settles, all parts are closed. */
+/** Throws PayTestImpossible if the seller cannot be tested. Settles only after all that it opened is closed. */
 export async function runPayTest(options: PayTestOptions): Promise<PayTestReport> {
-  const openParts: Part[] = [];
-  const work = startAndRun(options, openParts);
+  const closables: Closable[] = [];
+  const work = startAndRun(options, closables);
   try {
     return await (options.signal === undefined ? work : raceWithAbort(work, options.signal));
   } finally {
-    for (const part of openParts.reverse()) await part.close();
-    // After an abort the work fails at its next step, which needs a closed part or asks the signal.
+    for (const closable of closables.reverse()) await closable.close();
+    // After an abort the work fails soon, because its next step needs something closed, or asks the signal.
     await work.catch(() => undefined);
   }
 }
 
-/** Keeps a part open until the run ends. After an abort, closes it at once and throws the signal's reason. */
-async function keepOpen(part: Part, openParts: Part[], signal?: AbortSignal): Promise<void> {
-  if (signal?.aborted) await part.close();
+/** Leaves what was opened to the end of the run. After an abort, closes it at once and throws the signal's reason. */
+async function keepOpen(
+  closable: Closable,
+  closables: Closable[],
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  if (signal?.aborted) await closable.close();
   signal?.throwIfAborted();
-  openParts.push(part);
+  closables.push(closable);
 }
 
 async function raceWithAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -81,7 +85,7 @@ async function raceWithAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-async function startAndRun(options: PayTestOptions, openParts: Part[]): Promise<PayTestReport> {
+async function startAndRun(options: PayTestOptions, closables: Closable[]): Promise<PayTestReport> {
   const { facilitatorHost: host, facilitatorPort: port, networks, start, say, signal } = options;
   const timing = { ...DEFAULT_TIMING, ...options.timing };
   const target = await resolveTarget(options.target);
@@ -89,9 +93,9 @@ async function startAndRun(options: PayTestOptions, openParts: Part[]): Promise<
   await resolveOwnAddresses(host.replace(/^\[|\]$/g, ''));
   const facilitator = new TestFacilitator({ host, port, networks, silenceMs: timing.silenceMs });
   await facilitator.listen();
-  await keepOpen(facilitator, openParts, signal);
+  await keepOpen(facilitator, closables, signal);
   const client = new SellerClient(target, timing.answerMs);
-  await keepOpen(client, openParts, signal);
+  await keepOpen(client, closables, signal);
 
   const { variables, withheldVariables = [], failingRoute } = options;
   const { url: facilitatorUrl } = facilitator;
@@ -103,7 +107,7 @@ async function startAndRun(options: PayTestOptions, openParts: Part[]): Promise<
     say('Let the seller ask the facilitator (FACILITATOR_URL) at');
     say(facilitatorUrl);
   } else {
-    await keepOpen(seller, openParts, signal);
+    await keepOpen(seller, closables, signal);
     await seller.start(target, timing.startMs);
   }
   const payer = new Payer();

@@ -66,7 +66,7 @@ const PROCESS_ENDED = 'the process of the seller ended';
 /** A route after T1, and which trials of it can run. */
 type TriedRoute = {
   readonly tester: RouteTester;
-  /** The finding of each trial that needs a good payment, if none can run; null if they can. */
+  /** The finding for all trials that need a good payment; null if these trials can run. */
   readonly skipFinding: TrialFinding | null;
   /** True if the unpaid trials can run. */
   readonly asksForPayment: boolean;
@@ -205,7 +205,7 @@ export class TrialRun {
     }
   }
 
-  /** @param skipFinding finding of the trials that need a good payment, if the seller takes none */
+  /** @param skipFinding as in TriedRoute */
   async #tryFailedWork(skipFinding: TrialFinding | null): Promise<void> {
     const tester = this.#options.failingTester;
     if (tester === null) {

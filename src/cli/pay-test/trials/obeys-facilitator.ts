@@ -13,6 +13,7 @@ export async function tryRefusedVerify(tester: RouteTester): Promise<TrialFindin
   const { ledger } = tester;
   const attempt = await tester.sendDuringFault('verify', 'refuse');
   const { nonce, isDelivered, description } = attempt;
+  // A seller that asked nothing, settled nothing and delivers gives the resource away, which fails below.
   if (!ledger.hasCall(nonce, 'verify') && (ledger.isSettled(nonce) || !isDelivered))
     return notRun(`${description}: ${CHECKS_ITSELF}`);
   return {
