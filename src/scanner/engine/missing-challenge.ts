@@ -3,7 +3,6 @@ import type { HttpObservation, ResourceObservation, ResourceSet } from '../model
 import type { Kit } from '../parse/kit/kit.ts';
 import type { SellerStack } from '../parse/text/seller-stack.ts';
 import type { ChallengedResource } from '../parse/x402/challenge.ts';
-import { listFirstProbes } from '../parse/x402/resource-answers.ts';
 import { type Found, fail, listed } from './findings.ts';
 import {
   describeServers,
@@ -213,10 +212,11 @@ function findMisplaced(resources: readonly ResourceObservation[], kit: Kit) {
   return { name: kind, fix: isPhp ? PHP_STATUS_FIX : FIXES_BY_CAUSE[cause] };
 }
 
-function listOtherChallenges(resource: ResourceObservation, kit: Kit) {
-  return listFirstProbes(resource).flatMap(({ answer }) =>
-    answer.ok ? kit.otherChallenges(answer.data) : [],
-  );
+/** Filters the first probes itself, because what checks import loads no parser: the kit brings the parsers. */
+function listOtherChallenges({ probes }: ResourceObservation, kit: Kit) {
+  return probes
+    .filter(({ method, number }) => method !== 'HEAD' && number === 1)
+    .flatMap(({ answer }) => (answer.ok ? kit.otherChallenges(answer.data) : []));
 }
 
 /** If the documents sell each resource over x402, the general fix ("Offer x402 too") would miss the fault. */
