@@ -4,6 +4,7 @@ import type { Origin, OriginPolicy } from '../scanner/guard/origin.ts';
 import type { HttpObservation } from '../scanner/model/observations.ts';
 import type { PayableBy } from '../scanner/model/payability.ts';
 import type { NamedPath, ReportRoute, ScanReport } from '../scanner/model/report.ts';
+import { removeQuery } from '../scanner/parse/openapi/openapi-path.ts';
 import { formatOtherWay } from '../scanner/parse/x402/other-protocol.ts';
 import type { PreflightEngine } from '../scanner/preflight/judge-challenge.ts';
 import { preflightUrl } from '../scanner/preflight/preflight.ts';
@@ -172,7 +173,7 @@ function rankPayable({ payableBy }: { readonly payableBy: PayableBy }): number {
 }
 
 function isSoldByPost({ routes }: ScanReport, path: string): boolean {
-  const pathWithoutQuery = path.split('?', 1)[0] ?? path;
+  const pathWithoutQuery = removeQuery(path);
   return (routes?.paid ?? []).some(
     (route) =>
       (route.method === null || route.method === 'POST') &&

@@ -6,6 +6,7 @@ import { type JsonValue, jsonList, jsonObject, jsonText } from '../parse/json/js
 import type { UnpricedSources } from '../parse/kit/free-operations.ts';
 import { createKit, type Kit } from '../parse/kit/kit.ts';
 import type { Operation } from '../parse/openapi/openapi.ts';
+import { removeQuery } from '../parse/openapi/openapi-path.ts';
 import { cleanText } from '../parse/text/text.ts';
 import type { Challenge } from '../parse/x402/challenge.ts';
 import { toCaip2 } from '../parse/x402/networks.ts';
@@ -188,10 +189,6 @@ function findTemplate(patterns: readonly Pattern[], path: string): string | null
 function isMatch({ steps }: Pattern, pathSteps: readonly string[]): boolean {
   if (steps.length !== pathSteps.length) return false;
   return steps.every((step, index) => step === pathSteps[index] || PARAMETER.test(step));
-}
-
-function removeQuery(path: string): string {
-  return path.split('?', 1)[0] ?? path;
 }
 
 /** A method that only answers like another method of its path is not sold twice. */

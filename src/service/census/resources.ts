@@ -2,6 +2,7 @@
 
 import type { MerchantItem } from '../../scanner/indexes/index-answers.ts';
 import type { JsonObject } from '../../scanner/model/json.ts';
+import { removeQuery } from '../../scanner/parse/openapi/openapi-path.ts';
 import type { DeclaredSale } from '../../scanner/probe/plan/plan.ts';
 import type { CensusResource } from '../../scanner/scan/scanner.ts';
 import { NOT_SOLD_STATUSES, type ResourceSign } from '../scans/day-word.ts';
@@ -95,8 +96,7 @@ export function isSold({ method, path }: CensusResource, sold: readonly Declared
 function matchesTemplate(path: string, template: string): boolean {
   if (path === template) return true;
   if (template.includes('?')) return false;
-  const [pathname = ''] = path.split('?', 1);
-  const segments = pathname.split('/');
+  const segments = removeQuery(path).split('/');
   const templateSegments = template.split('/');
   return (
     segments.length === templateSegments.length &&

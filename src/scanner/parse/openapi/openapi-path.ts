@@ -149,6 +149,10 @@ export function toTemplateKey(template: string): string {
   return toBraces(template).replace(/\{[^{}/]*\}/g, '{}');
 }
 
+export function removeQuery(path: string): string {
+  return path.split('?', 1)[0] ?? path;
+}
+
 export function hasPathParameters(template: string): boolean {
   return template.includes('{');
 }

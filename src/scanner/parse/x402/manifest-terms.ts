@@ -1,7 +1,7 @@
 import { isSameHostname } from '../../guard/origin.ts';
 import type { ResourceObservation } from '../../model/observations.ts';
 import type { JsonValue } from '../json/json.ts';
-import { toTemplateKey } from '../openapi/openapi-path.ts';
+import { removeQuery, toTemplateKey } from '../openapi/openapi-path.ts';
 import { type StatedPrice, type StatedUnits, toBaseUnits } from '../text/stated-price.ts';
 import { findAmountKind, parseAmount } from './amount.ts';
 import { findAssetOfOtherNetwork, findOfferAsset, type KnownAsset } from './assets.ts';
@@ -105,10 +105,6 @@ function joinBasePath({ path, template }: ResourceObservation): string {
   const steps = removeQuery(path).split('/');
   const templateStepCount = removeQuery(template).split('/').length - 1;
   return steps.slice(0, steps.length - templateStepCount).join('/') + template;
-}
-
-function removeQuery(path: string): string {
-  return path.split('?', 1)[0] ?? path;
 }
 
 function findOffersOf(

@@ -5,20 +5,21 @@ import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
 import {
   hasPathParameters,
+  removeQuery,
   toBraces,
   toRequestPath,
   toTemplateKey,
 } from '../../parse/openapi/openapi-path.ts';
 import type { FixedPaths } from '../first-wave.ts';
 
-/** Observations from which the plan is made. Its `openapiAlternates` have parsed YAML, those of FixedPaths do not. */
+/** Observations from which the plan is made. The YAML of `openapiAlternates` is parsed; in FixedPaths it is not. */
 export type FirstWave = Omit<FixedPaths, 'robots' | 'openapiAlternates'> &
   Pick<Observations, 'origin' | 'x402scan' | 'openapiAlternates'>;
 
 /**
- * The rule by which a POST is sent to the path. `sold`: always, because a document of the seller sells it.
- * `if-get-is-unpaid`: the manifest sells the path without a method, and OpenAPI has a POST that it calls neither paid
- * nor free. `never`: nobody sells it.
+ * When a POST is sent to the path. `sold`: always, because a document of the seller sells it. `if-get-is-unpaid`: only
+ * if the GET does not answer 402. The manifest then names no method, and OpenAPI calls the POST neither paid nor free.
+ * `never`: no document sells the POST, or two documents contradict each other.
  */
 export type PostRule = 'sold' | 'if-get-is-unpaid' | 'never';
 
@@ -40,11 +41,11 @@ const EMPTY_QUERY_VALUE = /[?&][^=&]+=(?=&|$)/;
 
 export function toPlannedRequest(operation: Operation): PlannedRequest {
   const { requestPath: path, template, method, isMadeUp } = operation;
-  return { path, template, method, madeUp: isMadeUp || hasUnknownValue(template) };
+  return { path, template, method, madeUp: isMadeUp || hasUnfilledPart(template) };
 }
 
-/** True if an OpenAPI document has a wildcard, or a parameter in the notation of routers, which is never filled in. */
-function hasUnknownValue(template: string): boolean {
+/** True for a wildcard, and for ":id" or another notation of routers. OpenAPI fills in only "{id}". */
+function hasUnfilledPart(template: string): boolean {
   return WILDCARD.test(template) || toBraces(template) !== template;
 }
 
@@ -55,8 +56,8 @@ export class DeclaredRequests {
   constructor(operations: readonly Operation[]) {
     for (const operation of operations) {
       const { template, route, requestPath, method } = operation;
-      for (const path of [template, route, requestPath.split('?', 1)[0]]) {
-        const pathKey = toTemplateKey(path ?? '');
+      for (const path of [template, route, removeQuery(requestPath)]) {
+        const pathKey = toTemplateKey(path);
         for (const key of [`${method} ${pathKey}`, pathKey]) {
           if (!this.#operations.has(key)) this.#operations.set(key, operation);
         }
@@ -66,34 +67,39 @@ export class DeclaredRequests {
 
   /** Finds the operation that OpenAPI declares for a method of a path, with the template's query or without a query. */
   findOperation(template: string, method: string): Operation | undefined {
-    const key = toTemplateKey(template);
-    return (
-      this.#operations.get(`${method} ${key}`) ??
-      this.#operations.get(`${method} ${key.split('?', 1)[0]}`)
-    );
+    const pathKey = toTemplateKey(template);
+    return this.#findFirst([`${method} ${pathKey}`, `${method} ${removeQuery(pathKey)}`]);
   }
 
-  /** Fills in the template by the operation of this method, or else of another method, or else by made-up values. */
+  /**
+   * Fills in the parameters of the template. Prefers the values of the operation of this method, then those of another
+   * method, then made-up values.
+   */
   findRequest(template: string, method: string | null): PlannedRequest {
     const route = toBraces(template);
-    // "?slug=" names a parameter and gives no value, so the operation's own example is asked for.
     const pathKey = toTemplateKey(route);
-    const [pathOnly = pathKey] = pathKey.split('?', 1);
-    const pathKeys = EMPTY_QUERY_VALUE.test(route) ? [pathKey, pathOnly] : [pathKey];
-    const operation = pathKeys
-      .flatMap((key) => [`${method?.toUpperCase()} ${key}`, key])
-      .map((key) => this.#operations.get(key))
-      .find((found) => found !== undefined);
+    // "?slug=" names a parameter and gives no value, so the operation without a query may give one.
+    const pathKeys = EMPTY_QUERY_VALUE.test(route) ? [pathKey, removeQuery(pathKey)] : [pathKey];
+    const operation = this.#findFirst(
+      pathKeys.flatMap((key) =>
+        method === null ? [key] : [`${method.toUpperCase()} ${key}`, key],
+      ),
+    );
     if (operation !== undefined) {
       const { path, madeUp } = toPlannedRequest(operation);
-      // A document that has the filled-in path as its template declares the values in it.
+      // If the template is the filled-in path itself, the document that names it declares the values.
       return { path, template, method, madeUp: madeUp && path !== template };
     }
     if (!hasPathParameters(route)) {
       return { path: template, template, method, madeUp: WILDCARD.test(template) };
     }
+    // No operation declares these parameters.
     const { path, isMadeUp } = toRequestPath('', route, [], (value) => value);
     return { path, template, method, madeUp: isMadeUp };
+  }
+
+  #findFirst(keys: readonly string[]): Operation | undefined {
+    return keys.map((key) => this.#operations.get(key)).find((found) => found !== undefined);
   }
 }
 

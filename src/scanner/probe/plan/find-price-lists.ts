@@ -7,6 +7,7 @@ import {
   jsonText,
 } from '../../parse/json/json.ts';
 import type { Kit } from '../../parse/kit/kit.ts';
+import { removeQuery } from '../../parse/openapi/openapi-path.ts';
 import { findPriceSign } from '../../parse/text/stated-price.ts';
 import { type FirstWave, findPathOnOrigin } from './declared-requests.ts';
 
@@ -38,7 +39,7 @@ const REQUEST =
 const LINE =
   /^[\s>]*(?:\|\s*|#{1,6}\s+|[-*+]\s+|[0-9]{1,3}[.)]\s+)?[`*_]{0,3}([Gg][Ee][Tt]|POST|PUT|PATCH|DELETE)[`*_]{0,3}[\s|]+[`*_]{0,3}((?:\/|https?:\/\/)[^\s`*|)]*)(.*)$/;
 
-/** Returns at most 20 paths, those of the root first. Paths of other methods than GET count too; none is requested. */
+/** Returns at most 20 paths with their methods, those of the root first. */
 export function findPriceLists(wave: FirstWave, kit: Kit): readonly PricedPath[] {
   const paths = new Map<string, PricedPath>();
   for (const path of [...readRoot(wave, kit), ...readLlmsLines(wave, kit)]) {
@@ -137,8 +138,7 @@ export function findExample(
   texts: readonly string[],
   findPath: FindPath,
 ): string | null {
-  const path = template.split('?', 1)[0] ?? template;
-  const segments = path.split('/');
+  const segments = removeQuery(template).split('/');
   const parameters = segments.filter((segment) => /^(?::\w|\{|\[|\*)/.test(segment));
   if (parameters.length === 0) return null;
   for (const text of texts) {
@@ -154,7 +154,7 @@ export function findExample(
 }
 
 function fits(template: readonly string[], example: string): boolean {
-  const path = example.split('?', 1)[0] ?? '';
+  const path = removeQuery(example);
   const segments = path.split('/');
   if (/[:{[*]/.test(path) || segments.length !== template.length) return false;
   return template.every((step, index) => /^[:{[*]/.test(step) || step === segments[index]);

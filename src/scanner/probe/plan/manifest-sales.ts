@@ -1,7 +1,7 @@
-/** Decides what each entry of a manifest sells, beside what OpenAPI says of the same operations. */
+/** Decides what each entry of a manifest sells. OpenAPI may contradict the entry. */
 import type { Kit } from '../../parse/kit/kit.ts';
 import type { Operation } from '../../parse/openapi/openapi.ts';
-import { toTemplateKey } from '../../parse/openapi/openapi-path.ts';
+import { removeQuery, toTemplateKey } from '../../parse/openapi/openapi-path.ts';
 import type { ManifestEntry } from '../../parse/x402/manifest.ts';
 import { type DeclaredRequests, findPathOnOrigin, type PostRule } from './declared-requests.ts';
 import { findExample } from './find-price-lists.ts';
@@ -62,18 +62,17 @@ export class ManifestSales {
 
   /** True if an entry says that nothing is asked for this operation. */
   isFree({ method, template, route, requestPath }: Operation): boolean {
-    return [template, route, requestPath, requestPath.split('?', 1)[0] ?? ''].some((path) =>
-      this.#isFreeKey(method, path),
-    );
+    const paths = [template, route, requestPath, removeQuery(requestPath)];
+    return paths.some((path) => this.#isCalledFree(method, path));
   }
 
-  /** True if OpenAPI sells the operation, and either states its price or no entry calls it free. */
+  /** True if OpenAPI sells the operation. If an entry calls it free, OpenAPI must state a price. */
   isSold(operation: Operation): boolean {
     const isPaid = operation.paid && !operation.signIn;
     return isPaid && (!this.isFree(operation) || statesPrice(operation));
   }
 
-  #isFreeKey(method: string, path: string): boolean {
+  #isCalledFree(method: string, path: string): boolean {
     const key = toTemplateKey(path);
     return this.#freeKeys.has(`${method} ${key}`) || this.#freeKeys.has(`* ${key}`);
   }
@@ -96,7 +95,9 @@ export class ManifestSales {
     if (sale === undefined && DISCOVERY_PATH.test(template)) return [];
     // One document sells it, another calls it free: it counts as declared, but no POST is sent.
     const isDoubtful =
-      sale === 'both' || isFreeInOpenApi || methods.some((each) => this.#isFreeKey(each, template));
+      sale === 'both' ||
+      isFreeInOpenApi ||
+      methods.some((each) => this.#isCalledFree(each, template));
     if (isDoubtful) return [{ template, method, declaredPaid: true, post: 'never' }];
     if (method !== null) return [{ template, method, declaredPaid: true, post: 'sold' }];
     return [this.#toSaleWithoutMethod(template)];

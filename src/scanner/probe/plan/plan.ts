@@ -121,12 +121,12 @@ function findUnread(wave: FirstWave, kit: Kit): readonly string[] {
   return isUnread(llmsTxt) && !isBudgetSpent(wave.llmsTxt) ? [...lines, llmsTxt.evidence] : lines;
 }
 
-/** The origin itself used up such a budget, so the checks report it. */
+/** True if the scan had used up its bytes. The origin itself caused this, so the checks report it. */
 function isBudgetSpent(answer: HttpObservation): boolean {
   return (answer.ok ? answer.data.bodyFailure : answer.reason) === 'budget';
 }
 
-/** True if the path may have a document whose content we do not know. */
+/** True if the path may have a document that the scan could not read. */
 function isUnread(
   reading: DocumentReading,
 ): reading is Exclude<DocumentReading, { state: 'present' | 'soft-404' | 'html' }> {

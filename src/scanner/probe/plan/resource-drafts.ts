@@ -22,8 +22,8 @@ export type FoundRequest = PlannedRequest &
   };
 
 /**
- * Merges what OpenAPI, manifest, index, root and llms.txt say about one resource. An entry without a method joins one
- * with a method.
+ * Merges what OpenAPI, manifest, index, root and llms.txt say about one resource. A finding without a method belongs to
+ * the resource of this path that has a method.
  */
 export class ResourceDrafts {
   readonly #drafts: Draft[] = [];
@@ -47,6 +47,7 @@ export class ResourceDrafts {
       mergeFinding(existing, { method, declaredPaid, post });
       existing.sources.add(source);
       existing.declaredX402 ||= declaredX402;
+      // It is enough if one document declares the values of the path.
       existing.madeUp &&= madeUp;
       return;
     }
@@ -72,7 +73,10 @@ export class ResourceDrafts {
   }
 }
 
-/** A declaration with a method decides for one without. A candidate says nothing about a declared resource. */
+/**
+ * A declaration replaces a candidate. Of two declarations, one with a method decides for one without; between equals,
+ * `never` decides. A candidate changes nothing.
+ */
 function mergeFinding(
   draft: Draft,
   finding: Pick<Draft, 'method' | 'declaredPaid' | 'post'>,
