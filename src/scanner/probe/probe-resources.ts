@@ -72,22 +72,22 @@ export async function probeResources(
   );
 }
 
-/** Sends the requests that follow from the first answers. Returns `resources` itself if there are none. */
+/** Sends the requests that follow from the first answers. */
 export async function probeFurther(
   cache: RequestCache,
   resources: readonly ProbedResource[],
   probing: ProbingOptions,
 ): Promise<readonly ProbedResource[]> {
-  if (resources.every((probed) => findUnsent(probed, probing).length === 0)) return resources;
   return Promise.all(resources.map((probed) => sendUnsent(cache, probed, probing)));
 }
 
+/** Sends requests until no further one follows from the answers. */
 async function sendUnsent(
   cache: RequestCache,
   probed: ProbedResource,
   probing: ProbingOptions,
 ): Promise<ProbedResource> {
-  const requests = findUnsent(probed, probing);
+  const requests = listUnsent(probed, probing);
   if (requests.length === 0) return probed;
   const { resource, probes } = probed;
   const answers = await sendAll(cache, resource, requests);
@@ -106,7 +106,7 @@ function countFirstAnswers(resources: readonly ProbedResource[]): number {
   return resources.flatMap(listFirstProbes).length;
 }
 
-function findUnsent(
+function listUnsent(
   { resource, probes }: ProbedResource,
   probing: ProbingOptions,
 ): readonly ResourceRequest[] {

@@ -123,15 +123,13 @@ export async function gatherPlanned(
   ]);
 
   onStage?.('details');
-  const earlyResources = addTools(toResourceSet(plan, probed), tools);
   const [allProbed, allIcons, earlyAnswers] = await Promise.all([
     probeFurther(cache, probed, probing),
     askIconsByGet(cache, plan.icons, icons),
     // Most challenges are known by now, so third parties are asked while the last requests run.
-    askAboutChallenges(earlyResources, scan),
+    askAboutChallenges(addTools(toResourceSet(plan, probed), tools), scan),
   ]);
-  const resources =
-    allProbed === probed ? earlyResources : addTools(toResourceSet(plan, allProbed), tools);
+  const resources = addTools(toResourceSet(plan, allProbed), tools);
   const { payability, ...standings } = earlyAnswers;
   return {
     ...documents,

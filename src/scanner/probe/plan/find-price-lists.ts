@@ -69,6 +69,7 @@ class RootReader {
     this.#findPath = findPath;
   }
 
+  /** @param isPaidList true below a member whose name says "paid" or "prices" */
   read(value: JsonValue | undefined, isPaidList: boolean, depth: number): void {
     this.#visits += 1;
     if (this.#visits > MAX_VALUES || depth > MAX_DEPTH) return;
@@ -82,13 +83,10 @@ class RootReader {
 
   #readObject(value: JsonObject, isPaidList: boolean, depth: number): void {
     const sign = findPriceSign(value);
-    for (const name of ADDRESS_MEMBERS) {
-      const address = jsonText(value[name]);
-      const isAddress = address !== null && REQUEST.test(address);
-      if (isAddress)
-        this.#add(address, value, sign === 'positive' || (isPaidList && sign === null));
-      if (isAddress) break;
-    }
+    const texts = ADDRESS_MEMBERS.map((name) => jsonText(value[name]) ?? '');
+    const address = texts.find((text) => REQUEST.test(text));
+    const isSold = sign === 'positive' || (isPaidList && sign === null);
+    if (address !== undefined) this.#add(address, value, isSold);
     for (const [name, inner] of Object.entries(value)) {
       const isPaid = PAID_LIST.test(name) || (isPaidList && !FREE_LIST.test(name));
       if (REQUEST.test(name)) this.#readKey(name, inner, isPaid);

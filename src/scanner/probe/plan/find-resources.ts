@@ -44,15 +44,16 @@ export function findResources(wave: FirstWave, kit: Kit) {
     const request = { ...toPlannedRequest(operation), post, declaredX402 };
     drafts.add({ ...request, source: 'openapi', declaredPaid: true });
   }
-  for (const sale of sales.list()) {
-    if (sale.declaredPaid) drafts.add(toManifestFinding(sale, declared));
+  const manifestFindings = sales.list().map((sale) => toManifestFinding(sale, declared));
+  for (const finding of manifestFindings) {
+    if (finding.declaredPaid) drafts.add(finding);
   }
   const sold = new Set(paid);
   const priceLists = findPriceLists(wave, kit).filter(({ template }) => isOffered(template));
   const context = { wave, kit, declared, priceLists };
   const candidates = [
-    ...sales.list().flatMap((sale) => (sale.declaredPaid ? [] : toManifestFinding(sale, declared))),
-    // A resource that asks for a sign-in, or that is called free, sells nothing, unless its answer has a price.
+    ...manifestFindings.filter(({ declaredPaid }) => !declaredPaid),
+    // An operation that asks for a sign-in, or that is called free, sells nothing, unless it answers 402.
     ...localOperations
       .filter(
         (operation) =>
@@ -139,14 +140,8 @@ function toManifestFinding(
 ): FoundRequest {
   const found = declared.findRequest(template, method);
   const hasExample = found.madeUp && example !== undefined;
-  const request = {
-    ...(hasExample ? { ...found, path: example, madeUp: false } : found),
-    ...sale,
-    source: 'manifest',
-  } as const;
-  return sale.declaredPaid
-    ? { ...request, declaredX402: true }
-    : { ...request, method: 'GET', declaredX402: false };
+  const request = hasExample ? { ...found, path: example, madeUp: false } : found;
+  return { ...request, ...sale, source: 'manifest', declaredX402: sale.declaredPaid };
 }
 
 function speaksOfPayment({ declares402, paymentInfo }: Operation): boolean {
@@ -159,7 +154,7 @@ function toCandidate(request: PlannedRequest, source: ResourceSource): FoundRequ
   return { ...request, source, method: 'GET', ...CANDIDATE };
 }
 
-/** False for the root, which is probed apart, and for documents that every scan requests. */
+/** False for the root, which is a candidate of its own, and for documents that every scan requests. */
 function isOffered(template: string): boolean {
   return template !== '/' && !DISCOVERY_PATH.test(template);
 }

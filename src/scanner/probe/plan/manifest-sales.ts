@@ -13,7 +13,7 @@ export const DISCOVERY_PATH =
 export type ManifestSale = {
   readonly template: string;
   readonly method: string | null;
-  /** False if only the answer to a GET can show that it is sold. */
+  /** False for a candidate: its method is GET, and only a 402 can show that it is sold. */
   readonly declaredPaid: boolean;
   readonly post: PostRule;
   /** The template with values that the manifest states beside it; absent if it states none. */

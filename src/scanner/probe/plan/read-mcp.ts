@@ -18,6 +18,10 @@ import type { RpcMessage } from '../client/client.ts';
 /** Reads the answer to `tools/call`. */
 export { readToolAnswer as readCall } from '../../parse/mcp-tools/tool-answer.ts';
 
+/** The first revision with `server/discover`, and with extensions on each request. */
+const MODERN_VERSION = '2026-07-28';
+/** The extension that a client has to ask for (x402's specs/transports-v2/mcp.md). */
+const PAYMENT_EXTENSION = 'org.x402/payment';
 const LATEST_LEGACY_VERSION = '2025-11-25';
 const VERSION_FORMAT = /^\d{4}-\d{2}-\d{2}$/;
 /** MCP allows only visible ASCII. A line break in an id would add a header to our requests. */
@@ -61,15 +65,10 @@ export const MCP_DOCUMENTS = [
   '/server.json',
 ] as const;
 
-/** The form of MCP that a server speaks: `modern` has no sessions, in `legacy` `initialize` opens a session. */
+/** The form of MCP that a server speaks: `modern` has no sessions; `legacy` opens one by `initialize`. */
 export type McpEra =
   | { readonly kind: 'modern'; readonly hasExtension: boolean }
   | { readonly kind: 'legacy'; readonly version: string; readonly sessionId: string | null };
-
-/** The first revision with `server/discover`, and with extensions on each request. */
-const MODERN_VERSION = '2026-07-28';
-/** The extension that a client has to ask for (x402's specs/transports-v2/mcp.md). */
-const PAYMENT_EXTENSION = 'org.x402/payment';
 
 /** Observations that may name the paths at which an origin speaks MCP. */
 export type EndpointClues = {
@@ -156,12 +155,15 @@ const MODERN_META: JsonObject = {
   'io.modelcontextprotocol/clientCapabilities': { extensions: { [PAYMENT_EXTENSION]: {} } },
 };
 
+/** The era of a message; null for a message that opens a session. */
+type SpokenEra = Extract<McpEra, { kind: 'legacy' }> | { readonly kind: 'modern' } | null;
+
 export type McpMessages = ReturnType<typeof createMcpMessages>;
 
 /** Message ids count from 1. */
 export function createMcpMessages() {
   let lastId = 0;
-  const toMessage = (method: string, params: JsonObject, era: McpEra | null): SentMessage => {
+  const toMessage = (method: string, params: JsonObject, era: SpokenEra): SentMessage => {
     lastId += 1;
     const name = typeof params['name'] === 'string' ? params['name'] : null;
     const isModern = era?.kind === 'modern';
@@ -174,7 +176,7 @@ export function createMcpMessages() {
   };
   return {
     /** `server/discover`, which MCP has from 2026-07-28 on. */
-    discover: () => toMessage('server/discover', {}, { kind: 'modern', hasExtension: true }),
+    discover: () => toMessage('server/discover', {}, { kind: 'modern' }),
     /** Opens a session with a server of an older revision. */
     initialize: () => toMessage('initialize', LEGACY_PARAMS, null),
     /** A notification, which gets no answer. Its id is not sent. */
@@ -198,7 +200,7 @@ function toModernHeaders(method: string, name: string | null): Readonly<Record<s
   };
 }
 
-function toLegacyHeaders(era: McpEra | null): Readonly<Record<string, string>> {
+function toLegacyHeaders(era: SpokenEra): Readonly<Record<string, string>> {
   if (era?.kind !== 'legacy') return {};
   const session = era.sessionId === null ? {} : { 'mcp-session-id': era.sessionId };
   return { 'mcp-protocol-version': era.version, ...session };
