@@ -3,13 +3,10 @@ import type { HttpObservation, Observations } from '../model/observations.ts';
 import type { PlannedResource } from '../probe/plan/declared-requests.ts';
 import { MAX_PROBED_RESOURCES, type Plan } from '../probe/plan/plan.ts';
 import { runOnWorker, type ScanWork, type WorkModule } from './origin-work.ts';
-import type { CensusInstructions } from './scanner.ts';
+import type { AllowedPaths, CensusInstructions } from './scanner.ts';
 
 type RobotsModule = typeof import('../parse/text/robots.ts');
 const ROBOTS: WorkModule<RobotsModule> = new URL('../parse/text/robots.ts', import.meta.url);
-const OK = 200;
-const TOO_MANY_REQUESTS = 429;
-const MIN_SERVER_ERROR = 500;
 
 /**
  * Anybody may put a row into an index. Listed resources are therefore candidates by GET, after what the origin declares:
@@ -32,12 +29,10 @@ export async function planForCensus(
     .filter(({ method, path }) => method === 'POST' && !mayGetPost(path))
     .map(({ method, path }) => ({ method, template: path, source: 'index' as const }));
   const paths = resources.map(({ path }) => path);
-  const allowed = isUnavailable(robots)
-    ? paths.map((path) => lastAllowed[path] ?? false)
-    : await readAllowed(robots, { agent: robotsAgent, paths }, work);
+  const allowed = (await readAllowed(robots, robotsAgent, paths, work)) ?? lastAllowed;
   return {
     ...plan,
-    resources: resources.filter((_, index) => allowed?.[index] ?? true),
+    resources: resources.filter(({ path }) => allowed[path] ?? false),
     unsent: [...plan.unsent, ...unsent],
   };
 }
@@ -55,24 +50,28 @@ function toCandidate(originUrl: string, path: string): PlannedResource {
   };
 }
 
-/** True if this answer says nothing about robots.txt, so that what was read before stands (RFC 9309, 2.3.1.4). */
+/** True if the answer says nothing about robots.txt: a 429, a server error, or no answer (RFC 9309, 2.3.1.4). */
 export function isUnavailable(robots: HttpObservation): boolean {
   // A redirect that is not followed is an answer.
   if (!robots.ok) return robots.reason !== 'redirect-loop' && robots.reason !== 'redirect-refused';
-  return robots.data.status === TOO_MANY_REQUESTS || robots.data.status >= MIN_SERVER_ERROR;
+  return robots.data.status === 429 || robots.data.status >= 500;
 }
 
 /**
- * Tells for each path if robots.txt allows it. Returns null if robots.txt does not exist, which allows all paths (RFC
- * 9309, 2.3.1), or cannot be read. Callers test `isUnavailable` first.
+ * Tells for each path if robots.txt allows it. A missing file allows every path (RFC 9309, 2.3.1.3), and so does a file
+ * that the worker cannot read within its limits. Returns null if `isUnavailable`: the rules read before then stand.
  */
 export async function readAllowed(
   robots: HttpObservation,
-  request: { readonly agent: string; readonly paths: readonly string[] },
+  agent: string,
+  paths: readonly string[],
   work: ScanWork,
-): Promise<readonly boolean[] | null> {
-  if (!robots.ok || robots.data.status !== OK) return null;
-  const input = { ...request, text: robots.data.body };
+): Promise<AllowedPaths | null> {
+  if (isUnavailable(robots)) return null;
+  const toRules = (allowed: readonly boolean[]): AllowedPaths =>
+    Object.fromEntries(paths.map((path, index) => [path, allowed[index] ?? true]));
+  if (!robots.ok || robots.data.status !== 200) return toRules([]);
+  const input = { agent, paths, text: robots.data.body };
   const result = await runOnWorker(work, 'origin', ROBOTS, 'findAllowed', input);
-  return result.ok ? result.output : null;
+  return toRules(result.ok ? result.output : []);
 }

@@ -22,11 +22,14 @@ export type CensusInstructions = {
   readonly listed: readonly CensusResource[];
   /** The name of the census in robots.txt. */
   readonly robotsAgent: string;
-  /** By path: true if the robots.txt that was read last allows it. Stands if the scan cannot read robots.txt. */
-  readonly lastAllowed: Readonly<Record<string, boolean>>;
+  /** What the robots.txt allows that was read last. It stands if the scan gets no robots.txt. */
+  readonly lastAllowed: AllowedPaths;
   /** Called right before each request of the scan. If it rejects, the scan sends no request and rejects. */
   readonly beforeRequest: () => Promise<void>;
 };
+
+/** By path: true if robots.txt allows it. */
+export type AllowedPaths = Readonly<Record<string, boolean>>;
 
 export type CensusResource = {
   readonly method: 'GET' | 'POST';

@@ -5,18 +5,15 @@ import type { HttpObservation } from '../../scanner/model/observations.ts';
 import { readRetryAfterMs } from '../../scanner/parse/text/http-header.ts';
 import type { PreflightEngine } from '../../scanner/preflight/judge-challenge.ts';
 import { isUnavailable, readAllowed } from '../../scanner/scan/census-plan.ts';
-import type { CensusResource } from '../../scanner/scan/scanner.ts';
+import type { AllowedPaths, CensusResource } from '../../scanner/scan/scanner.ts';
 import { toSign } from '../scans/day-word.ts';
-import { askResource, TOO_MANY_REQUESTS } from '../turns/ask-resources.ts';
+import { askResource } from '../turns/ask-resources.ts';
 import { unlessLimited } from '../turns/in-turn.ts';
 import type { TurnClient } from '../turns/origin-turns.ts';
 import type { ListedSign } from './resources.ts';
 
 /** The name by which robots.txt addresses the census. */
 export const ROBOTS_AGENT = 'x402-conformance-scanner';
-
-/** By path: true if robots.txt allows it. */
-export type AllowedPaths = Readonly<Record<string, boolean>>;
 
 export type AskListedRequest = {
   readonly resources: readonly CensusResource[];
@@ -54,7 +51,7 @@ const ROBOTS_REQUEST = {
   capBytes: 512 * 1_024,
   timeoutMs: 10_000,
 } as const;
-const BUSY_STATUSES: ReadonlySet<number> = new Set([TOO_MANY_REQUESTS, 503]);
+const BUSY_STATUSES: ReadonlySet<number> = new Set([429, 503]);
 const NO_ADDRESS: AskListedResult = {
   signs: [{ status: null, reason: 'dns', payableBy: null }],
   ...{ allowed: null, isRobotsSilent: false, restMs: null },
@@ -86,7 +83,8 @@ async function ask(
       // The origin gets no further request today. `restMs` is not null, which would say that robots.txt was read.
       return { signs, allowed, isRobotsSilent, restMs: Math.max(0, ...waitsMs) };
     }
-    allowed = await readRobots(robots, robotsPaths, engine);
+    const work = { pool: engine.pool, account: engine.pool.openScan() };
+    allowed = await readAllowed(robots, ROBOTS_AGENT, robotsPaths, work);
   }
   // Without any answer of robots.txt, complete disallow is assumed (RFC 9309, 2.3.1.4).
   const rules = allowed ?? allowedBefore ?? {};
@@ -106,20 +104,8 @@ async function ask(
   return { signs, allowed, isRobotsSilent, restMs };
 }
 
-/** Null after a 5xx or no answer. Without a file, robots.txt allows every path (RFC 9309, 2.3.1.3). */
-async function readRobots(
-  robots: HttpObservation,
-  paths: readonly string[],
-  { pool }: PreflightEngine,
-): Promise<AllowedPaths | null> {
-  if (isUnavailable(robots)) return null;
-  const work = { pool, account: pool.openScan() };
-  const allowed = await readAllowed(robots, { agent: ROBOTS_AGENT, paths }, work);
-  return Object.fromEntries(paths.map((path, index) => [path, allowed?.[index] ?? true]));
-}
-
 function isRateLimited(observation: HttpObservation): boolean {
-  return observation.ok && observation.data.status === TOO_MANY_REQUESTS;
+  return observation.ok && observation.data.status === 429;
 }
 
 /** Returns the Retry-After of a busy server, in a list of at most one element. */

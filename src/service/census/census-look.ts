@@ -1,7 +1,7 @@
 import type { Address } from '../../scanner/guard/name-servers.ts';
 import { type Origin, type OriginPolicy, parseOrigin } from '../../scanner/guard/origin.ts';
 import type { DayWord } from '../../scanner/model/payability.ts';
-import type { Scanner } from '../../scanner/scan/scanner.ts';
+import type { AllowedPaths, Scanner } from '../../scanner/scan/scanner.ts';
 import { Saturated } from '../errors/errors.ts';
 import { toWantedScope } from '../scans/await-scan.ts';
 import { toDayWord } from '../scans/day-word.ts';
@@ -18,7 +18,6 @@ import {
   type TurnRequest,
 } from '../turns/origin-turns.ts';
 import {
-  type AllowedPaths,
   type AskListed,
   type AskListedRequest,
   type AskListedResult,

@@ -36,7 +36,6 @@ export type AskResources = (
 ) => Promise<readonly ResourceAnswer[]>;
 
 const TIMEOUT_MS = 10_000;
-export const TOO_MANY_REQUESTS = 429;
 
 export function createAskResources(engine: PreflightEngine): AskResources {
   return async (origin, resources, client) => {
@@ -46,7 +45,7 @@ export function createAskResources(engine: PreflightEngine): AskResources {
       const resourceAnswer = await (answers.length === 0 ? asking : unlessLimited(asking));
       if (resourceAnswer === null) break;
       const { observation, preflight } = resourceAnswer;
-      if (observation?.ok && observation.data.status === TOO_MANY_REQUESTS) break;
+      if (observation?.ok && observation.data.status === 429) break;
       answers.push({ ...resource, ...toResourceVerdict(preflight) });
     }
     const notAsked = resources.slice(answers.length);

@@ -28,15 +28,12 @@ const MAX_PATH_CHARS = 80;
 const MAX_LISTED_RESOURCES = 3;
 const MAX_ERROR_CHARS = 4_096;
 const MAX_MESSAGE_CHARS = 80;
-const TOO_MANY_REQUESTS = 429;
 /** With these reasons our politeness kept the request back. */
 const KEPT_BACK_REASONS: ReadonlySet<string> = new Set(['rate-limited', 'not-sent']);
 
 /** Returns true if an observation says nothing of the resource: a 429, or a request that we kept back. */
 export function isNoAnswer(answer: HttpObservation): boolean {
-  return answer.ok
-    ? answer.data.status === TOO_MANY_REQUESTS
-    : KEPT_BACK_REASONS.has(answer.reason);
+  return answer.ok ? answer.data.status === 429 : KEPT_BACK_REASONS.has(answer.reason);
 }
 
 /** Lists the first probes. HEAD is left out, because it repeats GET without a body. */
