@@ -124,15 +124,10 @@ function findPriceReasons(
       .map(({ pointer, price, amount }) => `${pointer} ${price ?? amount ?? 'without an amount'}`)
       .join(', ');
   const limit = `the limit is ${maxPrice}`;
-  if (overpriced.length === payable.length) {
-    return [{ code: 'over_max_price', evidence: `${formatPrices(overpriced)}: ${limit}` }];
-  }
   const reasons: PreflightReason[] = [];
   if (overpriced.length > 0) {
-    reasons.push({
-      code: 'some_over_max_price',
-      evidence: `${formatPrices(overpriced)}: ${limit}`,
-    });
+    const code = overpriced.length === payable.length ? 'over_max_price' : 'some_over_max_price';
+    reasons.push({ code, evidence: `${formatPrices(overpriced)}: ${limit}` });
   }
   if (unpriced.length > 0) {
     const evidence = `${formatPrices(unpriced)}: the asset is not known here, and ${limit}`;
@@ -166,8 +161,8 @@ function findFlowReasons(payable: readonly PricedOffer[]): readonly PreflightRea
 }
 
 /**
- * Judges by a stored report, without a request. The terms of a report have no recipient. Null if the report lacks this
- * method and path.
+ * Judges by a stored report, without a request. A report holds no recipient, timeout or digest of the terms. Null if the
+ * report lacks this method and path.
  */
 export function decideByReport(
   { method, path, origin, maxPrice }: PreflightRequest,
@@ -178,11 +173,12 @@ export function decideByReport(
   const buyer = { origin, maxPrice };
   const resource = payability?.find(isRequested);
   const ways = otherWays.filter(isRequested);
-  if (resource === undefined || (resource.offers.length === 0 && ways.length > 0)) {
-    if (ways.length === 0) return null;
+  const hasOffers = resource !== undefined && resource.offers.length > 0;
+  if (!hasOffers && ways.length > 0) {
     const nothingRead = { terms: null, misplaced: null, payability: null, schema: null };
     return decideForBuyer({ ...nothingRead, otherWays: ways }, buyer);
   }
+  if (resource === undefined) return null;
   const offers = resource.offers.map(({ pointer, scheme, network, asset, amount }) => ({
     pointer,
     scheme,

@@ -37,35 +37,35 @@ const MAX_ANSWER_BYTES = 64 * 1024;
  */
 export async function preflightUrl(
   request: PreflightRequest,
-  { client, ...engine }: PreflightDeps,
+  deps: PreflightDeps,
 ): Promise<Preflight> {
   const { origin, path, method } = request;
   if (method !== 'GET' && method !== 'POST') {
     return toNotAsked(`${method} ${path}: this method is not sent without a payment`);
   }
-  const resolved = await client.resolveOrigin(origin);
+  const resolved = await deps.client.resolveOrigin(origin);
   if (resolved.kind === 'blocked') return toRefused(new OriginRefused('blocked_ip'));
   if (resolved.kind === 'our-fault') throw new OurFault(resolved.detail);
   const settings =
     method === 'GET'
       ? ({ method, redirects: 'same-origin' } as const)
       : ({ method, redirects: 'none', body: '{}' } as const);
-  return askAndJudge(request, settings, { client, ...engine });
+  return askAndJudge(request, settings, deps);
 }
 
 /**
- * Serves anonymous callers with one GET. All names without a public address get the same answer, so that nobody can query
- * our DNS.
+ * Serves anonymous callers with one GET. All names without a public address get the same answer. Nobody can then use us
+ * to find private names.
  */
 export async function preflightForStranger(
   request: PreflightRequest & { readonly method: 'GET' },
-  { answerWithinMs, client, ...engine }: StrangerOptions,
+  options: StrangerOptions,
 ): Promise<Preflight> {
   const { origin, method } = request;
-  const unresolved = await answerUnresolved(origin, client);
+  const unresolved = await answerUnresolved(origin, options.client);
   if (unresolved !== null) return unresolved;
-  const settings = { method, redirects: 'none', timeoutMs: answerWithinMs } as const;
-  return askAndJudge(request, settings, { client, ...engine });
+  const settings = { method, redirects: 'none', timeoutMs: options.answerWithinMs } as const;
+  return askAndJudge(request, settings, options);
 }
 
 /** Resolves to the answer for a name without a public address; null if the name has one. */
@@ -90,10 +90,10 @@ type ProbeSettings = Pick<ProbeRequest, 'redirects' | 'body' | 'timeoutMs'> & {
 async function askAndJudge(
   { origin, path, maxPrice }: PreflightRequest,
   settings: ProbeSettings,
-  { client, ...engine }: PreflightDeps,
+  deps: PreflightDeps,
 ): Promise<Preflight> {
   const { method } = settings;
-  const answer = await client.request({
+  const answer = await deps.client.request({
     ...settings,
     origin,
     path,
@@ -102,7 +102,7 @@ async function askAndJudge(
   });
   if (!answer.ok) return toUnanswered(`${method} ${path}`, answer);
   if (answer.data.status !== 402) return toPreflight([toStatusReason(method, path, answer.data)]);
-  const judgement = await judgeChallenge({ origin, method }, answer.data, engine);
+  const judgement = await judgeChallenge({ origin, method }, answer.data, deps);
   return decideForBuyer(judgement, { origin, maxPrice });
 }
 
@@ -154,10 +154,10 @@ export async function preflightHost(
   origin: Origin,
   options: StrangerOptions,
 ): Promise<HostPreflight> {
-  const { answerWithinMs, client, ...engine } = options;
+  const { answerWithinMs, client, pool } = options;
   const unresolved = await answerUnresolved(origin, client);
   if (unresolved !== null) return { path: null, preflight: unresolved };
-  const work = { pool: engine.pool, account: engine.pool.openScan() };
+  const work = { pool, account: pool.openScan() };
   const settings = { method: 'GET', redirects: 'none', timeoutMs: answerWithinMs } as const;
   const { manifest, openapi } = EMPTY_OBSERVATIONS;
   let documents: DeclaringDocuments = { origin, manifest, openapi };
@@ -173,7 +173,7 @@ export async function preflightHost(
   }
   if (path === null) return { path, preflight: toNotAsked(NO_PAID_GET) };
   const request = { origin, path, method: 'GET', maxPrice: null };
-  return { path, preflight: await askAndJudge(request, settings, { client, ...engine }) };
+  return { path, preflight: await askAndJudge(request, settings, options) };
 }
 
 const UNKNOWN_ORIGIN = 'https://unknown.invalid';

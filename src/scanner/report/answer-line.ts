@@ -16,12 +16,6 @@ import { formatMoreSoldCount } from '../parse/x402/other-protocol.ts';
 export type PayabilityReport = Pick<ScanReport, 'payability' | 'payableBy'> &
   Partial<Pick<ScanReport, 'origin' | 'results' | 'otherWays'>>;
 
-/** Begins a client's message in evidence (`quoteClient` of parse/x402/offer-evidence.ts). */
-const CLIENT_NOTE = ' (the official';
-
-/** The checks whose evidence names a fault of a challenge. */
-const CHALLENGE_CHECKS = ['P3', 'P4'];
-
 /**
  * Answers in one line of plain text who can pay. The line may quote a client's message, and this message may quote the
  * origin. Callers must therefore escape the line.
@@ -30,8 +24,10 @@ export function toAnswerLine(report: PayabilityReport): string {
   const { payability, payableBy, otherWays = [], results } = report;
   if (payability === null)
     return 'Not known: this scan is from before the scanner asked who can pay.';
-  const isUnseen = payableBy === 'unknown' && payability.every(({ offers }) => offers.length === 0);
-  if (payableBy === null || isUnseen) return answerWithoutChallenge(report);
+  const hasOffers = payability.some(({ offers }) => offers.length > 0);
+  if (payableBy === null || (payableBy === 'unknown' && !hasOffers)) {
+    return answerWithoutChallenge(report);
+  }
   const moreSold = formatMoreSoldCount(otherWays, payability);
   const answer = answerForX402(payability, payableBy, results);
   return moreSold === null ? answer : `${answer} (${moreSold})`;
@@ -43,7 +39,8 @@ function answerForX402(
   results: ScanReport['results'] = [],
 ): string {
   const payable = payability.filter((resource) => resource.payableBy === 'default');
-  const count = `${payable.length} of ${payability.length} ${toResourceNoun(payability.length)}`;
+  const noun = payability.length === 1 ? 'resource' : 'resources';
+  const count = `${payable.length} of ${payability.length} ${noun}`;
   if (payable.length > 0) {
     const terms = `default clients can pay ${count}${formatCheapest(payable)}`;
     if (payable.length === payability.length) return `Yes: ${terms}`;
@@ -78,6 +75,11 @@ function formatSettings(message: string | null): string {
   return `default clients refuse, the official client says ${JSON.stringify(message ?? 'nothing')}`;
 }
 
+/** Begins a client's message in evidence (`quoteClient` of parse/x402/offer-evidence.ts). */
+const CLIENT_NOTE = ' (the official';
+/** The checks whose evidence names a fault of a challenge. */
+const CHALLENGE_CHECKS = ['P3', 'P4'];
+
 /** Finds the first fault in the evidence of a failed check: "GET /a /accepts/0/extra/version: missing". */
 function findFault(results: ScanReport['results']): string | null {
   for (const check of CHALLENGE_CHECKS) {
@@ -99,10 +101,6 @@ function isOurMessage(message: string): boolean {
   return [SIGNED_UNSOUND_PREFIX, SIGNED_OTHER_METHOD, REFUSED_WHOLE_PREFIX].some((prefix) =>
     message.startsWith(prefix),
   );
-}
-
-function toResourceNoun(count: number): string {
-  return count === 1 ? 'resource' : 'resources';
 }
 
 /** Finds the first reason why a resource is not payable, in the words of the scanner or of a client. */
@@ -183,8 +181,6 @@ export function formatDollars(dollars: number): string {
 
 type SentenceMaker = (host: string, evidence: string) => string;
 
-const NO_PAYMENT_ASKED = 'No: nothing here asked for a payment.';
-
 /** Reasons why the origin could not be scanned, by the outcome of P1. */
 const UNREACHABLE_REASONS: Readonly<Record<string, SentenceMaker>> = {
   dns: (host) => `${host} does not resolve`,
@@ -199,6 +195,7 @@ const UNREACHABLE_REASONS: Readonly<Record<string, SentenceMaker>> = {
   'tls-other': (host) => `${host} speaks no TLS that clients accept`,
 };
 
+const sayNotKnown: SentenceMaker = (_, evidence) => `Not known: ${evidence}.`;
 const sayUnreadable: SentenceMaker = (_, evidence) =>
   `No: the seller asks for a payment in a form that clients do not read (${evidence}).`;
 
@@ -209,14 +206,14 @@ const NO_CHALLENGE_LINES: Readonly<Record<string, SentenceMaker>> = {
       ? `Not known: nothing on ${host} declares a paid path.`
       : `Not known: ${evidence}.`,
   'no-application': (host) => `No: no application runs at ${host}.`,
-  closed: (_, evidence) => `Not known: ${evidence}.`,
+  closed: sayNotKnown,
   'rate-limited': (host, evidence) =>
     `Not known: ${host} limits how often it may be asked (${evidence}).`,
   unread: (host, evidence) =>
     `Not known: not every document of ${host} could be read (${evidence}).`,
-  'made-up': (_, evidence) => `Not known: ${evidence}.`,
-  'other-methods': (_, evidence) => `Not known: ${evidence}.`,
-  'tools-uncalled': (_, evidence) => `Not known: ${evidence}.`,
+  'made-up': sayNotKnown,
+  'other-methods': sayNotKnown,
+  'tools-uncalled': sayNotKnown,
   'validates-only': (_, evidence) => `Not known: input is checked before payment (${evidence}).`,
   'other-protocol': (_, evidence) => `No: ${evidence}.`,
   'other-status': sayUnreadable,
@@ -245,5 +242,5 @@ function answerWithoutChallenge({ origin, results = [] }: Partial<ScanReport>): 
     return `Not known: ${reason ?? `${host} could not be reached`}.`;
   }
   const answer = NO_CHALLENGE_LINES[p2?.outcome ?? '']?.(host, p2?.evidence ?? '');
-  return answer ?? NO_PAYMENT_ASKED;
+  return answer ?? 'No: nothing here asked for a payment.';
 }

@@ -41,7 +41,10 @@ function findFaults(verdicts: readonly CheckVerdict[]): readonly string[] {
 
 const GOOD_URL = 'https://good.invalid';
 const OFFER = {
-  ...{ scheme: 'exact', network: 'eip155:8453', amount: '10000', maxTimeoutSeconds: 300 },
+  scheme: 'exact',
+  network: 'eip155:8453',
+  amount: '10000',
+  maxTimeoutSeconds: 300,
   asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
   payTo: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8',
   extra: { name: 'USD Coin', version: '2' },
@@ -78,11 +81,17 @@ export const GOOD_ORIGIN: Observations = {
   llmsTxt: toAnswer('/llms.txt', 200, 'text/plain', '# Weather\n\n> By city.\n'),
   robots: toAnswer('/robots.txt', 200, 'text/plain', 'User-agent: *\nAllow: /\n'),
   resources: {
-    ...{ declared: 1, otherMethods: 0, looked: [] },
+    ...EMPTY_OBSERVATIONS.resources,
+    declared: 1,
     probed: [
       {
-        ...{ url: `${GOOD_URL}/weather`, path: '/weather', template: '/weather', method: 'GET' },
-        ...{ sources: ['openapi'], declaredPaid: true, declaredX402: true },
+        url: `${GOOD_URL}/weather`,
+        path: '/weather',
+        template: '/weather',
+        method: 'GET',
+        sources: ['openapi'],
+        declaredPaid: true,
+        declaredX402: true,
         probes: [
           { method: 'GET', number: 1, answer: CHALLENGED },
           { method: 'GET', number: 2, answer: CHALLENGED },

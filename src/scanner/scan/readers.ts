@@ -62,9 +62,9 @@ export async function describeChallenges(
   work: ScanWork,
 ): Promise<DescribedChallenges> {
   // Challenges are tried even after the requests' deadline, which the origin may have used up.
-  const ownWork = { ...work, deadline: undefined };
-  const seen = { resources };
-  const result = await runOnWorker(ownWork, 'origin', DESCRIBE, 'describeChallenges', seen, {
+  const lateWork = { ...work, deadline: undefined };
+  const input = { resources };
+  const result = await runOnWorker(lateWork, 'origin', DESCRIBE, 'describeChallenges', input, {
     kit: true,
   });
   return result.ok ? result.output : NO_CHALLENGES;
@@ -90,8 +90,10 @@ export async function describeOrigin(
   work: ScanWork,
 ): Promise<OriginDescription> {
   // Answers of indexes are never read on the budget of the origin.
-  const { x402scan, settlements, listing, bazaar, ...own } = observations;
-  const result = await runOnWorker(work, 'origin', DESCRIBE, 'describeOrigin', own, { kit: true });
+  const { x402scan, settlements, listing, bazaar, ...input } = observations;
+  const result = await runOnWorker(work, 'origin', DESCRIBE, 'describeOrigin', input, {
+    kit: true,
+  });
   if (result.ok) return result.output;
   const branding = toPlainBranding(observations.origin.host);
   return { branding, advice: [], otherWays: [], routes: null };

@@ -34,7 +34,7 @@ export function createMachineScale(run: (task: Task) => Promise<unknown>) {
 async function measureQuickestMs(run: (task: Task) => Promise<unknown>): Promise<number> {
   const timesMs: number[] = [];
   for (let done = 0; done < MEASUREMENT_COUNT; done += 1) {
-    const account = openEndlessAccount('').origin;
+    const account = openEndlessAccount().origin;
     const work = () => ({ modules: [OWN_MODULE], exportName: 'measure', input: null }) as const;
     await run({ name: 'measure', work, account, cpuMs: MAX_MEASUREMENT_MS });
     timesMs.push(account.scanUsedMs());

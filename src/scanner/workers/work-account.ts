@@ -112,7 +112,7 @@ function createWaitClock() {
   };
 }
 
-/** Opens an account without limits, for replays and for work outside scans. */
-export function openEndlessAccount(key: string): ScanAccount {
+/** Opens an account without limits: for a replay, which has a key, and for work outside scans. */
+export function openEndlessAccount(key = ''): ScanAccount {
   return openScanAccount(key, { origin: Infinity, standing: Infinity, lightMs: Infinity });
 }

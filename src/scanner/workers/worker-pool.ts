@@ -91,7 +91,7 @@ export function createWorkerPool(options: PoolOptions = {}) {
       beforeLongTry: () => machine.calibrate().catch(() => undefined),
     },
   );
-  const endless = openEndlessAccount('').origin;
+  const endless = openEndlessAccount().origin;
   let scanCount = 0;
 
   async function runTask(task: Task): Promise<unknown> {
