@@ -66,8 +66,8 @@ export default defineCheck({
       const servedShare = `${served.length} of ${paid.length} paid GET routes serve HEAD without payment`;
       return ['head-served', `${servedShare}: ${listHeads(served, kit)}`];
     }
-    const posts = selling.filter((resource) => isPostWithHead(resource, kit));
-    if (posts.length > 0) return ['head-served-on-post', listHeads(posts, kit)];
+    const servedPosts = selling.filter((resource) => servesHeadOfPost(resource, kit));
+    if (servedPosts.length > 0) return ['head-served-on-post', listHeads(servedPosts, kit)];
     // The status is null without an answer, and undefined if no HEAD was sent.
     const silent = paid.filter((resource) => kit.status(resource, 'HEAD') === null);
     if (silent.length > 0) return ['head-silent', listHeads(silent, kit)];
@@ -110,7 +110,7 @@ function findReceipt(seen: Seen<(typeof NEEDS)[number]>, kit: Kit): string | nul
 }
 
 /** True if a POST resource answers HEAD with 2xx. If its GET answers 2xx too, HEAD belongs to that GET. */
-function isPostWithHead(resource: ResourceObservation, kit: Kit): boolean {
+function servesHeadOfPost(resource: ResourceObservation, kit: Kit): boolean {
   const isPost = kit.isPostOnly(resource) || kit.status(resource, 'POST') === 402;
   const [get, head] = [kit.status(resource, 'GET'), kit.status(resource, 'HEAD')];
   return isPost && get !== 402 && !isSuccess(get) && isSuccess(head);

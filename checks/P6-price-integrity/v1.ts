@@ -53,6 +53,7 @@ const WORSE_THAN_MISMATCH: ReadonlySet<string> = new Set([
 ]);
 type Flaw = Found<keyof typeof OUTCOMES>;
 type Facts = Seen<(typeof NEEDS)[number]>;
+type Result = Finding<keyof typeof OUTCOMES>;
 
 export default defineCheck({
   id: 'P6',
@@ -107,24 +108,18 @@ function findContradictions(seen: Facts, kit: Kit): readonly string[] {
 }
 
 /** Contradictions are a mismatch, before what was found of the challenges. */
-function addContradictions(
-  finding: Finding<keyof typeof OUTCOMES>,
-  contradictions: readonly string[],
-): Finding<keyof typeof OUTCOMES> {
-  // A finding with the member `outcome` is one that all checks share, such as that no challenge was seen.
-  const outcome = 'outcome' in finding ? null : finding[0];
-  const isWorse = outcome !== null && WORSE_THAN_MISMATCH.has(outcome);
-  if (contradictions.length === 0 || isWorse) return finding;
-  const otherMismatch = outcome === 'mismatch' && !('outcome' in finding) ? `; ${finding[1]}` : '';
-  return ['mismatch', `${listed(contradictions)}${otherMismatch}`, CONTRADICTION_FIX];
+function addContradictions(finding: Result, contradictions: readonly string[]): Result {
+  if (contradictions.length === 0) return finding;
+  const text = listed(contradictions);
+  // All checks share a finding with the member `outcome`, such as that no challenge was seen.
+  if ('outcome' in finding) return ['mismatch', text, CONTRADICTION_FIX];
+  const [outcome, evidence] = finding;
+  if (WORSE_THAN_MISMATCH.has(outcome)) return finding;
+  return ['mismatch', outcome === 'mismatch' ? `${text}; ${evidence}` : text, CONTRADICTION_FIX];
 }
 
 /** Says that a document whose content we do not know was not compared. */
-function addUnread(
-  finding: Finding<keyof typeof OUTCOMES>,
-  seen: Facts,
-  kit: Kit,
-): Finding<keyof typeof OUTCOMES> {
+function addUnread(finding: Result, seen: Facts, kit: Kit): Result {
   const openapi = kit.openapi(seen);
   if (openapi.state !== 'unread' || 'outcome' in finding) return finding;
   const [name, evidence, fix] = finding;
@@ -135,14 +130,11 @@ function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw
   const { reading, second: laterChallenge, resource } = item;
   const offers = kit.judgedOffers(reading.challenge);
   const laterOffers = laterChallenge === null ? [] : kit.judgedOffers(laterChallenge);
-  const faults = new Map(
-    [...offers, ...laterOffers].flatMap((offer) => {
-      const flaw = findFault(offer, reading.challenge.version, kit);
-      return flaw === null ? [] : [[flaw[1], flaw] as const];
-    }),
-  );
-  if (faults.size > 0) return [...faults.values()];
+  const { version } = reading.challenge;
+  const faults = [...offers, ...laterOffers].flatMap((offer) => listFaults(offer, version, kit));
+  if (faults.length > 0) return faults;
 
+  // In a range the price may differ from request to request, so the later offers are compared too.
   const { isRange } = compareOpenApi(offers, item, seen, kit);
   const [terms, laterTerms] = [offers, laterOffers].map((list) => describeTerms(list, kit));
   if (laterChallenge !== null && terms !== laterTerms && !isRange) {
@@ -164,8 +156,7 @@ function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw
       return ['unknown-decimals', describeUncompared(offer, kit)];
     }),
   ];
-  // Both requests often give the same flaw. Flaws with the same text count once.
-  if (flaws.length > 0) return [...new Map(flaws.map((flaw) => [flaw[1], flaw])).values()];
+  if (flaws.length > 0) return flaws;
 
   const ceilings = offers.filter(({ scheme }) => kit.amountKind(scheme) === 'ceiling');
   if (comparedPrices.length === 0 && ceilings.length < offers.length) {
@@ -221,18 +212,17 @@ function compareTool({ resource, reading }: ChallengedResource, kit: Kit) {
   });
 }
 
-function findFault(offer: Offer, version: 1 | 2, kit: Kit): Flaw | null {
+function listFaults(offer: Offer, version: 1 | 2, kit: Kit): readonly Flaw[] {
   const { amount, asset, network, pointer } = offer;
   if (!kit.isAmount(offer)) {
     const name = version === 1 ? 'maxAmountRequired' : 'amount';
     const fix = `Write ${name} as a positive whole number of base units, as text.`;
-    return ['malformed-amount', `${pointer}/${name} is ${kit.show(amount)}`, fix];
+    return [['malformed-amount', `${pointer}/${name} is ${kit.show(amount)}`, fix]];
   }
-  const networkText = typeof network === 'string' ? network : '';
   const isText = typeof asset === 'string' && asset !== '';
-  const form = isText ? kit.addressShape(networkText, asset, 'asset') : 'malformed';
-  if (form !== 'malformed' && form !== 'zero') return null;
-  return ['malformed-asset', `${pointer}/asset is ${kit.show(asset)}`];
+  const form = isText ? kit.addressShape(kit.text(network), asset, 'asset') : 'malformed';
+  if (form !== 'malformed' && form !== 'zero') return [];
+  return [['malformed-asset', `${pointer}/asset is ${kit.show(asset)}`]];
 }
 
 /** Describes all offers in one text. Sorts the offers, because a seller may send another order each time. */

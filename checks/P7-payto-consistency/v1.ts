@@ -34,6 +34,7 @@ const OUTCOMES = {
   consistent: pass('Keep one recipient for each address family.'),
 };
 type Flaw = Found<keyof typeof OUTCOMES>;
+type Facts = Seen<(typeof NEEDS)[number]>;
 
 export default defineCheck({
   id: 'P7',
@@ -75,11 +76,7 @@ function judgeRecipients(count: string, challenged: readonly ChallengedResource[
   return ['consistent', `${count} pay ${list}`];
 }
 
-function inspect(
-  item: ChallengedResource,
-  seen: Seen<(typeof NEEDS)[number]>,
-  kit: Kit,
-): readonly Flaw[] {
+function inspect(item: ChallengedResource, seen: Facts, kit: Kit): readonly Flaw[] {
   const { reading, second: laterChallenge } = item;
   const { challenge } = reading;
   const flaws = kit
@@ -90,7 +87,7 @@ function inspect(
     listPayees(offers, kit).find((payee) => !payees.includes(payee));
   if (challenge.where === 'header' && reading.body.ok) {
     const body = kit.challengeIn(reading.body.value, 'body');
-    // If the shared offers agree, P4 reports an offer that only header or body has.
+    // If header and body agree on what both offer, P4 reports an offer that only one of them has.
     const hasOtherTerms =
       body !== null && kit.challengeDifference(challenge, body)?.inTerms === true;
     const bodyPayee = hasOtherTerms ? findOtherPayee(kit.judgedOffers(body)) : undefined;
@@ -101,19 +98,27 @@ function inspect(
   if (laterPayee !== undefined) {
     flaws.push(['fresh-recipient', `pays ${kit.quote(laterPayee)} when asked again`]);
   }
+  const challenges = laterChallenge === null ? [challenge] : [challenge, laterChallenge];
+  return [...flaws, ...challenges.flatMap((each) => compareManifest(each, item, seen, kit))];
+}
 
+/** Lists the recipients of a challenge to the resource that the manifest contradicts. */
+function compareManifest(
+  challenge: Challenge,
+  item: ChallengedResource,
+  seen: Facts,
+  kit: Kit,
+): readonly Flaw[] {
   const manifest = kit.manifest(seen);
-  if (manifest.state !== 'found') return flaws;
-  for (const each of laterChallenge ? [challenge, laterChallenge] : [challenge]) {
-    const variant = { ...item, reading: { ...reading, challenge: each } };
-    const { recipients } = kit.manifestTerms(manifest.facts, seen.origin.url, variant);
-    for (const { agrees, live, stated, pointer } of recipients) {
+  if (manifest.state !== 'found') return [];
+  const variant = { ...item, reading: { ...item.reading, challenge } };
+  const { recipients } = kit.manifestTerms(manifest.facts, seen.origin.url, variant);
+  return recipients
+    .filter(({ agrees }) => !agrees)
+    .map(({ live, stated, pointer }): Flaw => {
       const declared = `${manifest.path}#${pointer} is ${kit.quote(stated)}`;
-      if (!agrees) flaws.push(['manifest-differs', `pays ${kit.quote(live)}, but ${declared}`]);
-    }
-  }
-  // Both requests often give the same flaw. Flaws with the same text count once.
-  return [...new Map(flaws.map((flaw) => [flaw[1], flaw])).values()];
+      return ['manifest-differs', `pays ${kit.quote(live)}, but ${declared}`];
+    });
 }
 
 /** An unknown scheme may pay without a recipient. */
@@ -130,19 +135,19 @@ function inspectOffer(offer: Offer, version: Challenge['version'], kit: Kit): Fl
   const isExcused = kit.isUnknownPair(offer, version) && (payTo || kit.amountKind(scheme) === null);
   if (form === 'malformed') return isExcused ? [] : [['malformed', text]];
   if (form === 'zero') return [['zero-address', text]];
-  if (isSameText(asset, payTo)) return [['asset-as-recipient', text]];
+  if (equalsIgnoringCase(asset, payTo)) return [['asset-as-recipient', text]];
   return form === 'bad-checksum' ? [['bad-checksum', text]] : [];
 }
 
-function isSameText(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+function equalsIgnoringCase(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
   if (typeof left !== 'string' || typeof right !== 'string') return false;
   return left.toLowerCase() === right.toLowerCase();
 }
 
 function findForm({ network, payTo }: Offer, kit: Kit) {
   if (typeof payTo !== 'string' || payTo === '') return 'malformed';
-  const form = kit.address(typeof network === 'string' ? network : '', payTo);
-  // An EVM address is known by its form on an unknown network too, so its checksum is judged.
+  const form = kit.address(kit.text(network), payTo);
+  // An EVM address is known by its form on an unknown network too. Its checksum is that of every EVM network.
   const isEvm = form === 'unknown-network' && EVM_ADDRESS.test(payTo);
   return isEvm ? kit.address('eip155:1', payTo) : form;
 }

@@ -40,17 +40,21 @@ export default defineCheck({
         const evidence = `${count} describe what they sell; the longest description has ${Math.max(...lengths)} characters`;
         return ['short-enough', evidence];
       },
-      // Version 1 has its descriptions in the offers.
       [
         [
           'no-offer',
-          (challenge) => (challenge.version === 1 ? kit.noOffer(challenge) : null),
+          (challenge) => findNoOffer(challenge, kit),
           'without an offer that can be read',
         ],
       ],
     );
   },
 });
+
+/** Only version 1 has its descriptions in the offers. */
+function findNoOffer(challenge: Challenge, kit: Kit): string | null {
+  return challenge.version === 1 ? kit.noOffer(challenge) : null;
+}
 
 function inspect(challenge: Challenge, kit: Kit): readonly Found<keyof typeof OUTCOMES>[] {
   const { pointer, length } = findLongest(challenge, kit);
@@ -60,14 +64,11 @@ function inspect(challenge: Challenge, kit: Kit): readonly Found<keyof typeof OU
     ];
   }
   if (length > 0) return [];
-  // Version 1 describes the resource in each offer, and some sellers describe it at the top.
-  const other = challenge.version === 1 ? undefined : OTHER_PLACES.find(hasText(challenge, kit));
+  // Some sellers of version 2 describe the resource at the top, or in the offer, as version 1 does.
+  const hasText = (place: string) => countCodePoints(kit.at(challenge.value, place)) > 0;
+  const other = challenge.version === 1 ? undefined : OTHER_PLACES.find(hasText);
   if (other === undefined) return [['missing', `${pointer} is missing or empty`]];
   return [['missing', `${pointer} is missing or empty, and ${other} has a text`, MOVE_FIX]];
-}
-
-function hasText({ value }: Challenge, kit: Kit) {
-  return (pointer: string) => countCodePoints(kit.at(value, pointer)) > 0;
 }
 
 type Description = { readonly pointer: string; readonly length: number };
@@ -80,11 +81,8 @@ function findLongest({ version, value, description }: Challenge, kit: Kit): Desc
     pointer: `/accepts/${index}/description`,
     length: countCodePoints(kit.object(entry)['description']),
   }));
-  const emptyDescription: Description = { pointer: '/accepts/0/description', length: 0 };
-  return descriptions.reduce(
-    (most, each) => (each.length > most.length ? each : most),
-    emptyDescription,
-  );
+  const [longest] = descriptions.toSorted((a, b) => b.length - a.length);
+  return longest ?? { pointer: '/accepts/0/description', length: 0 };
 }
 
 /** Facilitators count the text as it is, without trimming or normalising it. */

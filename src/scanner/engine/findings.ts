@@ -199,7 +199,7 @@ export const NAMED_SUMMARY = 'known, not judged here';
 
 /**
  * Judges each resource that challenged. Returns the worst finding of `inspect`, with its count ("2 of 3") and
- * its requests. If `inspect` finds nothing, returns the finding of `sound`, which gets "2 of 3 resources".
+ * its requests. A text that `inspect` finds twice in a resource counts once. If `inspect` finds nothing, returns the finding of `sound`, which gets "2 of 3 resources".
  * The rows of `unjudged` find resources that are only counted. If all resources are, the outcome is that of the first
  * row that found one.
  */
@@ -229,9 +229,12 @@ export function worstOf<Name extends string>(
     const lines = listed(counted.map(({ line }) => line));
     return [firstRow[0], `${counted.length} of ${counted.length}: ${lines}`];
   }
-  const lists = judged.map((item) =>
-    inspect(item).map(([name, text, fix]): Found<Name> => [name, toLine(item, text), fix]),
-  );
+  const lists = judged.map((item) => {
+    const foundByText = new Map(inspect(item).map((found) => [found[1], found]));
+    return [...foundByText.values()].map(
+      ([name, text, fix]): Found<Name> => [name, toLine(item, text), fix],
+    );
+  });
   // If no method is declared, GET and POST of one path can be two resources.
   const unchallengedResources = kit
     .selling(resources)
