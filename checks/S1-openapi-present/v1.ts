@@ -12,6 +12,8 @@ import {
 } from '#check';
 import type { Kit, OpenApiReading } from '#kit';
 
+type FoundOpenApi = Extract<OpenApiReading, { state: 'found' }>;
+
 const NEEDS = ['openapi', 'openapiAlternates', 'soft404'] as const;
 const PATH = '/openapi.json';
 /** Also matches application/vnd.oai.openapi+json; RFC 6839 defines the suffix +json. */
@@ -59,14 +61,14 @@ export default defineCheck({
     if (reading.state === 'none') {
       const missing = absence(PATH, seen.openapi, seen.soft404, kit, kit.openapiJson);
       // YAML that cannot be read explains why there is no document.
-      const faults = seen.openapiAlternates.flatMap(({ path, yaml }) =>
-        yaml !== undefined && 'fault' in yaml ? `; GET ${path}: 200, ${yaml.fault}` : [],
+      const yamlNotes = seen.openapiAlternates.flatMap(({ path, yaml }) =>
+        yaml !== undefined && 'fault' in yaml ? `GET ${path}: 200, ${yaml.fault}` : [],
       );
       if (missing !== null) {
         const [outcome, evidence, fix] = missing;
-        return [outcome, `${evidence}${faults.join('')}`, fix];
+        return [outcome, [evidence, ...yamlNotes].join('; '), fix];
       }
-      return ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(readBody(seen, kit))}`];
+      return ['not-openapi-3', `GET ${PATH}: 200, ${kit.show(readJson(seen, kit))}`];
     }
     const { path, facts } = reading;
 
@@ -83,8 +85,8 @@ export default defineCheck({
     if (facts.operations.length === 0 && facts.externalPath !== null) {
       return ['no-paths', describeExternal(reading, facts.externalPath, kit), BUNDLE_FIX];
     }
-    const canonical = kit.document(PATH, seen.openapi, seen.soft404);
-    if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
+    const atUsualPath = kit.document(PATH, seen.openapi, seen.soft404);
+    if (atUsualPath.state === 'rate-limited') return ['rate-limited', atUsualPath.evidence];
     if (reading.isYaml) {
       return ['yaml-only', `the document is YAML at ${path}, and agents read JSON at ${PATH}`];
     }
@@ -94,26 +96,20 @@ export default defineCheck({
   },
 });
 
-function describeExternal(
-  { path, facts }: Pick<Extract<OpenApiReading, { state: 'found' }>, 'path' | 'facts'>,
-  pointer: string,
-  kit: Kit,
-): string {
+function describeExternal({ path, facts }: FoundOpenApi, pointer: string, kit: Kit): string {
   const ref = kit.show(kit.at(facts.document, `${pointer}/$ref`));
   return `${path}#${kit.quotePointer(pointer)} is in another file: $ref is ${ref}`;
 }
 
 /** The JSON at /openapi.json; undefined if there is none. */
-function readBody({ openapi }: Seen<'openapi'>, kit: Kit) {
+function readJson({ openapi }: Seen<'openapi'>, kit: Kit) {
   const json = openapi.ok ? kit.openapiJson(openapi.data.body) : null;
   return json?.ok ? json.value : undefined;
 }
 
 /** Judges a usable document at its usual path. */
-function judgeDetails(
-  { path, facts, answer }: Extract<OpenApiReading, { state: 'found' }>,
-  kit: Kit,
-): Finding<keyof typeof OUTCOMES> {
+function judgeDetails(reading: FoundOpenApi, kit: Kit): Finding<keyof typeof OUTCOMES> {
+  const { path, facts, answer } = reading;
   if (facts.title === null || facts.infoVersion === null) {
     const pointer = facts.title === null ? '/info/title' : '/info/version';
     const value = kit.at(facts.document, pointer);
@@ -121,7 +117,7 @@ function judgeDetails(
     return ['no-title', `${path}#${pointer} is ${what}`];
   }
   if (facts.externalPath !== null) {
-    return ['external-path', describeExternal({ path, facts }, facts.externalPath, kit)];
+    return ['external-path', describeExternal(reading, facts.externalPath, kit)];
   }
   const pointer = facts.operations.find(({ localServer }) => localServer !== null)?.localServer;
   if (typeof pointer === 'string') {

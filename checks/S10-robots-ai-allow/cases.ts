@@ -83,7 +83,7 @@ const cases: readonly CheckCase[] = [
   {
     name: 'every agent is denied one discovery path',
     seen: withRobots('User-agent: *', 'Disallow: /openapi.json'),
-    expect: { status: 'warn', outcome: 'some-denied', evidence: ['all agents "/openapi.json"'] },
+    expect: { status: 'warn', outcome: 'some-denied', evidence: ['"/openapi.json" to all agents'] },
   },
   {
     name: 'every agent is denied a folder with a discovery path',

@@ -68,9 +68,10 @@ export default defineCheck({
     const rules = kit.robots(robots.truncated ? kit.wholeLines(body) : body);
     const denied = READER_AGENTS.filter((agent) => !rules.allows(agent, '/'));
     const isStarDenied = !rules.allows('*', '/');
+    // A group of its own may allow each reader what the group of "*" denies.
     if (denied.length === READER_AGENTS.length || (isStarDenied && denied.length > 0)) {
       const agents = isStarDenied ? '"User-agent: *"' : 'every search and user-fetch agent';
-      return ['all-denied', `/robots.txt denies ${agents} "/"`];
+      return ['all-denied', `/robots.txt denies "/" to ${agents}`];
     }
     const denials = listDenials(rules, kit);
     if (denials.length > 0) return ['some-denied', `/robots.txt denies ${listed(denials)}`];
@@ -86,13 +87,13 @@ export default defineCheck({
   },
 });
 
-/** Returns texts such as `all agents "/openapi.json"`. */
+/** Returns texts such as `"/openapi.json" to all agents`. */
 function listDenials(rules: RobotsFacts, kit: Kit): readonly string[] {
   return ['/', ...DISCOVERY_PATHS].flatMap((path) => {
     const agents = READER_AGENTS.filter((agent) => !rules.allows(agent, path));
     if (agents.length === 0) return [];
     const names =
       agents.length === READER_AGENTS.length ? 'all agents' : agents.slice(0, 2).join(', ');
-    return [`${names} ${kit.quote(path)}`];
+    return [`${kit.quote(path)} to ${names}`];
   });
 }

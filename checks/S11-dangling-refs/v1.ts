@@ -14,7 +14,7 @@ const NO_CONNECTION_REASONS: ReadonlySet<FailureReason> = new Set([
   'tls-unknown-issuer',
   'tls-other',
 ]);
-/** With these reasons the scan sent no request. */
+/** With these reasons the scan sent no request, or the origin refused it with a 429. */
 const UNASKED_REASONS: ReadonlySet<FailureReason> = new Set(['budget', 'rate-limited', 'not-sent']);
 /** More dead links than this, or a larger share of at least ten links, are many. */
 const MAX_DEAD_LINKS = 2;
@@ -75,7 +75,7 @@ export default defineCheck({
       return [isMany ? 'many-dead' : 'some-dead', `${count}: ${listLinks(deadLinks, kit)}${notes}`];
     }
     const failingLinks = judgedLinks.filter((link) => !link.server && isFailing(link));
-    if (failingLinks.length > 0) return ['failing', `${listLinks(failingLinks, kit)}${unreadNote}`];
+    if (failingLinks.length > 0) return ['failing', `${listLinks(failingLinks, kit)}${notes}`];
     return [
       'all-alive',
       `we checked ${judgedLinks.length} of ${links.found} links, and all are alive${notes}`,

@@ -60,26 +60,28 @@ export default defineCheck({
     if (reading.state !== 'found') return needsOpenApi(reading);
     const { facts, path } = reading;
     // OpenAPI cannot describe the tools of an MCP endpoint.
-    const allItems = kit.challenged(seen.resources);
-    const items = allItems.filter(({ resource }) => resource.tool === undefined);
-    const challenged = items.map(({ resource }) => resource);
+    const challenged = kit.challenged(seen.resources);
+    const withoutTools = challenged.filter(({ resource }) => resource.tool === undefined);
+    const challengedResources = withoutTools.map(({ resource }) => resource);
     // A declared sign-in sells nothing, unless its answer has a price.
     const signIns = kit.signIns(seen.resources);
     const paid = facts.operations.filter((operation) => {
       if (!operation.paid || kit.answers402(operation, signIns)) return false;
-      return !operation.signIn || kit.answers402(operation, challenged);
+      return !operation.signIn || kit.answers402(operation, challengedResources);
     });
     const list = (operations: readonly Operation[]) =>
       listed(operations.map(({ method, template }) => kit.request(method, template)));
 
     if (paid.length === 0) {
       const evidence = `${path} declares 0 of ${facts.operations.length} operations paid`;
-      if (items.length === 0 && allItems.length > 0) {
-        const answers = kit.answers(allItems.map(({ resource }) => resource));
+      if (withoutTools.length === 0 && challenged.length > 0) {
+        const answers = kit.answers(challenged.map(({ resource }) => resource));
         return ['only-tools', `${evidence}; only MCP tools ask for payment: ${answers}`];
       }
-      if (items.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
-      const requests = items.map(({ probe, resource }) => kit.request(probe.method, resource.path));
+      if (withoutTools.length === 0) return notEvaluated('P2', evidence, DECLARE_FIX);
+      const requests = withoutTools.map(({ probe, resource }) =>
+        kit.request(probe.method, resource.path),
+      );
       const answers = [...new Set(requests)].map((request) => `${request}: 402`);
       return ['nothing-declared', `${evidence}, but ${listed(answers)}`];
     }
@@ -110,13 +112,13 @@ export default defineCheck({
   },
 });
 
-/** Leaves out sign-ins, and 402s without a trace of a price, such as "out of credits". */
+/** Lists the resources that sell, without sign-ins and without 402s that ask for no payment, such as "out of credits". */
 function findSold(resources: ResourceSet, kit: Kit): readonly ResourceObservation[] {
   const selling = kit.selling(resources);
-  const asksElsewhere = ({ probes }: ResourceObservation) =>
+  const asksByOtherProtocol = ({ probes }: ResourceObservation) =>
     probes.some(({ answer }) => answer.ok && kit.otherChallenges(answer.data).length > 0);
   return resources.probed.filter(
-    (resource) => selling.includes(resource) || asksElsewhere(resource),
+    (resource) => selling.includes(resource) || asksByOtherProtocol(resource),
   );
 }
 

@@ -68,12 +68,11 @@ export default defineCheck({
 
   evaluate({ resources }, kit) {
     const selling = kit.selling(resources);
+    // A middleware may challenge every method. Equal challenges then count for one method, which need not be POST.
     const byPost = kit.challenged(resources).filter(({ probe }) => probe.method === 'POST');
-    const posts = selling.filter((paid) => {
-      // If a middleware challenges every method, a 402 to POST does not show that POST is sold.
-      const sellsByPost = byPost.some(({ resource }) => resource === paid);
-      return sellsByPost || isPostResource(paid, kit);
-    });
+    const posts = selling.filter(
+      (paid) => byPost.some(({ resource }) => resource === paid) || isPostResource(paid, kit),
+    );
     if (posts.length === 0) {
       const unseen = kit.describeUnseen(resources, 'POST');
       if (unseen !== null) return notSeen('unseen', unseen, DECLARE_FIX);
@@ -86,8 +85,8 @@ export default defineCheck({
     }
     const findings = candidates.map((each) => inspect(each, kit)).filter((each) => each !== null);
     if (findings.length === 0) return judgeSilence(candidates, kit);
-    const count = `${findings.length} of ${candidates.length} POST resources`;
-    return worst(OUTCOMES, findings) ?? ['complete', `${count} describe input and output`];
+    const share = `${findings.length} of ${candidates.length} POST resources`;
+    return worst(OUTCOMES, findings) ?? ['complete', `${share} describe input and output`];
   },
 });
 
@@ -134,8 +133,8 @@ function inspect(resource: ResourceObservation, kit: Kit): readonly Found<Kind>[
       : inspectBazaar(bazaar, inHeader !== undefined, kit);
   if (found === null) return [];
   const request = kit.request('POST', resource.path);
-  const [[kind, text, fix] = found] =
-    inHeader === undefined ? [found] : kit.inCopy(reading, [found]);
+  const [flaw = found] = inHeader === undefined ? [] : kit.inCopy(reading, [found]);
+  const [kind, text, fix] = flaw;
   const isBodyJudged = inHeader === undefined && bazaar !== undefined && kind !== 'body-only';
   const copy = isBodyJudged && challenge.where === 'header' ? 'in its body: ' : '';
   return [[kind, `${request} ${copy}${text}`, fix]];

@@ -81,18 +81,18 @@ export default defineCheck({
         ? ['no-entries', `${path} has 0 entries`]
         : ['no-address', `${path}#${unaddressed} has no resource or url`];
     }
-    const count = entries.length === 1 ? '1 entry' : `${entries.length} entries`;
-    const canonical = kit.document(PATH, seen.manifest, seen.soft404);
-    if (canonical.state === 'rate-limited') return ['rate-limited', canonical.evidence];
+    const countText = entries.length === 1 ? '1 entry' : `${entries.length} entries`;
+    const atUsualPath = kit.document(PATH, seen.manifest, seen.soft404);
+    if (atUsualPath.state === 'rate-limited') return ['rate-limited', atUsualPath.evidence];
     if (!reading.canonical) {
-      return ['only-json', `${path} has ${count}, and ${PATH} has no such list`];
+      return ['only-json', `${path} has ${countText}, and ${PATH} has no such list`];
     }
     const foreignEntries = entries.filter(
       ({ target }) => kit.sameOrigin(seen.origin.url, target) === null,
     );
     const [firstForeign] = foreignEntries;
     if (firstForeign !== undefined) {
-      const share = `${foreignEntries.length} of ${count}`;
+      const share = `${foreignEntries.length} of ${countText}`;
       const evidence = `${share}: ${path}#${firstForeign.pointer} is ${kit.quote(firstForeign.target)}`;
       if (foreignEntries.length < entries.length) return ['off-origin', evidence];
       const isHttp = foreignEntries.some(({ target }) => isOwnHttp(target, seen.origin.hostname));
@@ -103,7 +103,7 @@ export default defineCheck({
       const place = `${path}#${odd.oddPlace} is the address of an entry`;
       return ['odd-address', `${place}: indexes read only resource and url of a list "resources"`];
     }
-    const complete: Found<Kind> = ['complete', `${path} has ${count} on this origin`];
+    const complete: Found<Kind> = ['complete', `${path} has ${countText} on this origin`];
     const unfilled = [{ pointer: '', payTo: facts.payTo }, ...entries].find(
       ({ payTo }) => payTo !== null && UNFILLED_RECIPIENT.test(payTo),
     );

@@ -16,10 +16,20 @@ const COMMON_FIELDS = [
   'defaultOutputModes',
   'skills',
 ];
-const REQUIRED_0_3 = ['protocolVersion', 'url', ...COMMON_FIELDS];
-const REQUIRED_1_0 = ['supportedInterfaces', ...COMMON_FIELDS];
 const SKILL_FIELDS = ['id', 'name', 'description', 'tags'];
-const INTERFACE_FIELDS = ['url', 'protocolBinding', 'protocolVersion'];
+/** `lists` has the members that each object of a list must have. */
+const VERSION_0_3 = {
+  fields: ['protocolVersion', 'url', ...COMMON_FIELDS],
+  lists: { skills: SKILL_FIELDS },
+};
+const VERSION_1_0 = {
+  fields: ['supportedInterfaces', ...COMMON_FIELDS],
+  lists: {
+    skills: SKILL_FIELDS,
+    supportedInterfaces: ['url', 'protocolBinding', 'protocolVersion'],
+  },
+};
+type CardVersion = typeof VERSION_0_3 | typeof VERSION_1_0;
 
 const FIX = 'Serve /.well-known/agent-card.json with every field that A2A 0.3 or 1.0 requires.';
 
@@ -55,8 +65,8 @@ export default defineCheck({
       const oldJson = oldReading.state === 'present' ? kit.json(oldReading.body) : null;
       if (oldJson?.ok && isObject(oldJson.value))
         return ['old-path', `${reading.evidence}; a card is only at ${OLD_PATH}`];
-      const isUnread = reading.state === 'rate-limited' || reading.state === 'over-limit';
-      if (isUnread) return [reading.state, reading.evidence];
+      if (reading.state === 'rate-limited' || reading.state === 'over-limit')
+        return [reading.state, reading.evidence];
       const status = reading.state === 'absent' ? reading.status : null;
       return ['absent', reading.evidence, passageFix(PATH, status)];
     }
@@ -66,12 +76,12 @@ export default defineCheck({
     if (!isObject(json.value)) return ['not-json', `${PATH} is JSON, but not an object`];
 
     const card = json.value;
-    const isVersion1 = isJudgedAsVersion1(card, kit);
-    const missing = listMissing(card, isVersion1, kit);
+    const version = chooseVersion(card, kit);
+    const missing = listMissing(card, version, kit);
     if (missing.length > 0) {
       return ['partial', `${PATH} lacks these, or has them in another type: ${listed(missing)}`];
     }
-    const foreignUrl = listUrls(card, isVersion1, kit).find(
+    const foreignUrl = listUrls(card, version, kit).find(
       (url) => findHost(url) !== origin.hostname,
     );
     if (foreignUrl !== undefined) {
@@ -90,20 +100,20 @@ function isObject(value: JsonValue | undefined): value is JsonObject {
  * A card with `supportedInterfaces` is compared with 1.0, and any other card with 0.3. A card with members
  * of both versions is compared with 0.3 if it is complete for 0.3 and not for 1.0.
  */
-function isJudgedAsVersion1(card: JsonObject, kit: Kit): boolean {
-  if (card['supportedInterfaces'] === undefined) return false;
-  return listMissing(card, true, kit).length === 0 || listMissing(card, false, kit).length > 0;
+function chooseVersion(card: JsonObject, kit: Kit): CardVersion {
+  if (card['supportedInterfaces'] === undefined) return VERSION_0_3;
+  const isOnly03 =
+    listMissing(card, VERSION_0_3, kit).length === 0 &&
+    listMissing(card, VERSION_1_0, kit).length > 0;
+  return isOnly03 ? VERSION_0_3 : VERSION_1_0;
 }
 
-function listMissing(card: JsonObject, isVersion1: boolean, kit: Kit): readonly string[] {
+function listMissing(card: JsonObject, { fields, lists }: CardVersion, kit: Kit) {
   return [
-    ...(isVersion1 ? REQUIRED_1_0 : REQUIRED_0_3).filter(
-      (name) => !hasRequiredType(name, card[name]),
+    ...fields.filter((name) => !hasRequiredType(name, card[name])),
+    ...Object.entries(lists).flatMap(([list, members]) =>
+      listGaps(list, kit.list(card[list]), members),
     ),
-    ...listGaps('skills', kit.list(card['skills']), SKILL_FIELDS),
-    ...(isVersion1
-      ? listGaps('supportedInterfaces', kit.list(card['supportedInterfaces']), INTERFACE_FIELDS)
-      : []),
   ];
 }
 
@@ -127,12 +137,13 @@ function listGaps(
   );
 }
 
-function listUrls(card: JsonObject, isVersion1: boolean, kit: Kit): readonly string[] {
+function listUrls(card: JsonObject, version: CardVersion, kit: Kit): readonly string[] {
   const interfaces = kit.list(card['supportedInterfaces']).map((entry) => kit.object(entry));
-  const urls = isVersion1 ? interfaces.map((each) => each['url']) : [card['url']];
+  const urls = version === VERSION_1_0 ? interfaces.map((each) => each['url']) : [card['url']];
   return urls.filter((url) => typeof url === 'string');
 }
 
+/** Removes the brackets of an IPv6 literal, because the `hostname` of an origin has none. */
 function findHost(url: string): string | null {
   return URL.canParse(url) ? new URL(url).hostname.replace(/^\[|\]$/g, '') : null;
 }

@@ -44,6 +44,7 @@ export default defineCheck({
     if (!root.ok) return ['unreadable', kit.failure('GET /', root)];
     const { data } = root;
     const target = data.redirects[0]?.location ?? data.refusedRedirect?.to;
+    // The scan follows redirects within the origin, so `data.url` is where the last of them leads.
     const isElsewhere = target !== undefined && findDocument(data.url, origin.url, kit) === null;
     if (isElsewhere) {
       return [
