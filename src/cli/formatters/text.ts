@@ -1,11 +1,11 @@
 /** The report for people: the grade, then failures, then warnings, each with evidence and fix. */
 import { styleText } from 'node:util';
-import type { IndexedRow } from '../../scanner/model/indexed.ts';
 import type { OtherWay } from '../../scanner/model/payability.ts';
 import type {
   BudgetName,
   CheckResult,
   Grade,
+  IndexedRow,
   ScanReport,
   SubScores,
 } from '../../scanner/model/report.ts';

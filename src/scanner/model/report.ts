@@ -1,5 +1,6 @@
-import type { IndexedRow } from './indexed.ts';
+import type { Static } from 'typebox';
 import type { ClientVersion, OtherWay, PayableBy, ResourcePayability } from './payability.ts';
+import type { indexedRows, routeFacts } from './shapes.ts';
 import type { Basis, Status } from './verdict.ts';
 
 /** The hosted service judges by this catalog, unless its settings name another one. A newer catalog may exist. */
@@ -174,43 +175,11 @@ export const ADVICE_FIXES: Readonly<Record<AdviceId, string>> = {
     'Send Vary: Accept to scripts and browsers, or caches may give them the wrong answer.',
 };
 
-/** One payment option of the challenge, cleaned and cut. A member is null if the challenge lacks it. */
-export type ReportOffer = {
-  readonly scheme: string | null;
-  /** CAIP-2; names of version 1 are converted. */
-  readonly network: string | null;
-  readonly asset: string | null;
-  /** Base units. */
-  readonly amount: string | null;
-  readonly payTo: string | null;
-};
+export type RouteFacts = Static<typeof routeFacts>;
+export type ReportRoute = RouteFacts['paid'][number];
+export type ReportOffer = ReportRoute['offers'][number];
+export type FreeRoute = RouteFacts['free'][number];
 
-export type ReportRoute = {
-  /** Upper case; null when no document or answer states it. */
-  readonly method: string | null;
-  /**
-   * The declared path with the server's base path: "/weather/{city}". Null if no document declares one,
-   * because a requested path may be one of many that a route serves.
-   */
-  readonly template: string | null;
-  /** A concrete path of the route, which a scan may have requested. */
-  readonly path: string;
-  /** The challenge's description, at most 500 characters. */
-  readonly description: string | null;
-  readonly mimeType: string | null;
-  readonly offers: readonly ReportOffer[];
-};
-
-export type FreeRoute = { readonly method: string; readonly template: string };
-
-export type RouteFacts = {
-  readonly paid: readonly ReportRoute[];
-  /** Operations whose 402 asks for a sign-in and not for a payment. */
-  readonly signIn: readonly FreeRoute[];
-  /** The first OpenAPI operations that are declared free, or that answered 2xx without a payment. */
-  readonly free: readonly FreeRoute[];
-  /** The first OpenAPI operations that nobody knows to be paid or free. Absent in reports of older versions. */
-  readonly unknown?: readonly FreeRoute[];
-  /** False if the list of paid routes was cut, or documents could not be read. */
-  readonly isComplete: boolean;
-};
+export type IndexedRow = Static<typeof indexedRows>[number];
+export type IndexedDifference = IndexedRow['differences'][number];
+export type IndexedReason = IndexedRow['reasons'][number];

@@ -5,7 +5,6 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { INDEXED_FIELDS, INDEXED_REASONS, INDEXED_STATES, INDEXES } from './indexed.ts';
 import { OFFER_VERDICTS, OTHER_PROTOCOLS, PAYABLE_BY } from './payability.ts';
-import { ADVICE_IDS } from './report.ts';
 
 export const text = Type.String();
 export const count = Type.Integer({ minimum: 0 });
@@ -14,12 +13,16 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
 
-export function list<T extends TSchema>(item: T) {
-  return Type.Unsafe<readonly Static<T>[]>(Type.Array(item));
+type Described = { readonly description?: string };
+
+export function list<T extends TSchema>(item: T, described: Described = {}) {
+  return Type.Unsafe<readonly Static<T>[]>(Type.Array(item, described));
 }
 
-export function shape<P extends TProperties>(members: P) {
-  return Type.Unsafe<Readonly<Static<ReturnType<typeof Type.Object<P>>>>>(Type.Object(members));
+export function shape<P extends TProperties>(members: P, described: Described = {}) {
+  return Type.Unsafe<Readonly<Static<ReturnType<typeof Type.Object<P>>>>>(
+    Type.Object(members, described),
+  );
 }
 
 /** `documented` has schema members that only published documents have; `plugins/openapi.ts` adds them. */
@@ -71,14 +74,6 @@ export const resourcePayability = Type.Object({
 
 export const clientVersions = Type.Array(Type.Object({ name: text, version: text }));
 
-export const adviceList = Type.Array(
-  Type.Object({
-    id: oneOf(ADVICE_IDS, 'Stable short name of a fact that no check grades.'),
-    evidence: text,
-    fix: text,
-  }),
-);
-
 export const otherWays = Type.Array(
   Type.Object({
     method: text,
@@ -95,60 +90,72 @@ export const otherWays = Type.Array(
   { description: 'Other protocols that this origin sells over. No check grades it.' },
 );
 
-export const indexedRows = Type.Array(
-  Type.Object({
+const indexedDifference = shape({ field: oneOf(INDEXED_FIELDS), live: text, indexed: text });
+
+const indexedReason = shape({
+  code: oneOf(INDEXED_REASONS),
+  evidence: text,
+  check: nullableText('The check that judges this reason.'),
+});
+
+/** One row per paid resource and index. */
+export const indexedRows = list(
+  shape({
     index: oneOf(INDEXES),
     resource: Type.String({ description: 'The URL that was asked.' }),
     method: text,
     state: oneOf(INDEXED_STATES),
     listedAs: nullableText('The address in the index, if it differs.'),
+    /** ISO 8601 */
     lastSettledAt: Type.Optional(
       Type.String({ description: 'The newest settlement in the index, if it states one.' }),
     ),
-    differences: Type.Array(
-      Type.Object({ field: oneOf(INDEXED_FIELDS), live: text, indexed: text }),
-    ),
-    reasons: Type.Array(
-      Type.Object({
-        code: oneOf(INDEXED_REASONS),
-        evidence: text,
-        check: nullableText('The check that judges this reason.'),
-      }),
-    ),
+    /** `live` is the value that the origin sends, `indexed` the value in the index. Both are cleaned and cut. */
+    differences: list(indexedDifference),
+    /** Empty if no reason is visible from outside. */
+    reasons: list(indexedReason),
   }),
   { description: 'How the Bazaar and x402scan list each paid resource. No check grades it.' },
 );
 
-const operations = Type.Array(Type.Object({ method: text, template: text }));
+/** One payment option of a challenge, cleaned and cut. A member is null if the challenge lacks it. */
+const reportOffer = shape({
+  scheme: textOrNull,
+  /** CAIP-2; names of version 1 are converted. */
+  network: textOrNull,
+  asset: textOrNull,
+  /** Base units. */
+  amount: textOrNull,
+  payTo: textOrNull,
+});
+
+const reportRoute = shape({
+  /** Upper case; null if no document or answer states it. */
+  method: textOrNull,
+  /** With the server's base path. Null if undeclared: a requested path may be one of many that a route serves. */
+  template: nullable(
+    Type.String({ description: 'As declared: "/weather/{city}"; null if nothing declares it.' }),
+  ),
+  path: Type.String({ description: 'An example request.' }),
+  /** The challenge's description, at most 500 characters. */
+  description: textOrNull,
+  mimeType: textOrNull,
+  offers: list(reportOffer),
+});
+
+const operations = list(shape({ method: text, template: text }));
 
 /** The routes that documents and challenges declare. */
-export const routeFacts = Type.Object(
+export const routeFacts = shape(
   {
-    paid: Type.Array(
-      Type.Object({
-        method: textOrNull,
-        template: nullable(
-          Type.String({
-            description: 'As declared: "/weather/{city}"; null if nothing declares it.',
-          }),
-        ),
-        path: Type.String({ description: 'An example request.' }),
-        description: textOrNull,
-        mimeType: textOrNull,
-        offers: Type.Array(
-          Type.Object({
-            scheme: textOrNull,
-            network: textOrNull,
-            asset: textOrNull,
-            amount: textOrNull,
-            payTo: textOrNull,
-          }),
-        ),
-      }),
-    ),
+    paid: list(reportRoute),
+    /** Operations whose 402 asks for a sign-in and not for a payment. */
     signIn: operations,
+    /** The first OpenAPI operations that are declared free, or that answered 2xx without a payment. */
     free: operations,
+    /** The first OpenAPI operations that nobody knows to be paid or free. Absent in reports of older versions. */
     unknown: Type.Optional(operations),
+    /** False also if documents could not be read. */
     isComplete: Type.Boolean({ description: 'False if more exist than are listed.' }),
   },
   { description: 'The routes that patches are written from. No grade depends on them.' },

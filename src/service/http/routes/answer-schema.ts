@@ -7,9 +7,8 @@ import {
   type PriceFrom,
   SHOWN_DAYS,
 } from '../../../scanner/model/payability.ts';
-import { ALL_GRADES, CATEGORIES } from '../../../scanner/model/report.ts';
+import { ADVICE_IDS, ALL_GRADES, CATEGORIES } from '../../../scanner/model/report.ts';
 import {
-  adviceList,
   clientVersions,
   indexedRows,
   nullable,
@@ -18,6 +17,7 @@ import {
   payableBySchema,
   resourcePayability,
   routeFacts,
+  text,
 } from '../../../scanner/model/shapes.ts';
 import type { Revision } from '../../config/revision.ts';
 import { ERROR_CODES, type ErrorCode } from '../../errors/error-codes.ts';
@@ -193,7 +193,13 @@ const REPORT_PROPERTIES = {
   payability: nullable(Type.Array(resourcePayability)),
   clients: clientVersions,
   otherWays,
-  advice: adviceList,
+  advice: Type.Array(
+    Type.Object({
+      id: oneOf(ADVICE_IDS, 'Stable short name of a fact that no check grades.'),
+      evidence: text,
+      fix: text,
+    }),
+  ),
   routes: Type.Optional(routeFacts),
   indexed: indexedRows,
   results: Type.Array(
