@@ -20,7 +20,7 @@ type WaitingScan = {
 
 /**
  * Waits until the holder of `lease` has stored a result or has ended. Asks a separate scan to end, if a caller pays.
- * Resolves to null if there is no result that the callers can use. Rejects when the signal is aborted.
+ * Resolves to null if there is no result that the callers can use. Rejects with the reason of the aborted signal.
  */
 export async function awaitOtherInstance(
   { leases, results }: Pick<Store, 'leases' | 'results'>,
@@ -37,7 +37,9 @@ export async function awaitOtherInstance(
       const isRunning = await leases.isHeld(lease);
       const finished = isSeparate ? null : await findResult(results, lease.takenAtMs, scan);
       if (finished !== null || !isRunning) return finished;
-      await pause(POLL_INTERVAL_MS, undefined, { signal: scan.signal });
+      await pause(POLL_INTERVAL_MS);
+      // An aborted pause would reject with an error of its own, not with the signal's reason.
+      scan.signal.throwIfAborted();
     }
   } finally {
     if (mark?.taken) await leases.release(mark.lease);

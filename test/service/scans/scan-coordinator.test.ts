@@ -202,6 +202,19 @@ test('closing waits for a scan that ends in time, and abandons a scan that does 
   expect(await abandoned).toBeInstanceOf(Saturated);
 });
 
+test('closing refuses callers that wait for a scan of another instance', async () => {
+  await using scanning = setUp();
+  await using waiting = setUp({ store: shareStore(scanning.store) });
+  scanning.scanner.will(SHOP.host, { until: new Promise(() => undefined) });
+  const scan = scanning.coordinator.run(SHOP).catch((error: unknown) => error);
+  await expect.poll(() => scanning.scanner.scannedHosts).toEqual([SHOP.host]);
+  const call = waiting.coordinator.run(SHOP).catch((error: unknown) => error);
+  await waiting.coordinator.close();
+  expect(await call).toBeInstanceOf(Saturated);
+  await scanning.coordinator.close();
+  await scan;
+});
+
 test('with two instances on one store, one scans and the other waits for the result', async () => {
   await using scanning = setUp();
   await using waiting = setUp({ store: shareStore(scanning.store) });
