@@ -201,7 +201,7 @@ export class ScanCoordinator {
       const scanId = randomUUID();
       scan.scanId = scanId;
       for (const onScan of scan.listeners) onScan(scanId);
-      // The time is not before the lease, because waiting instances take no result that is older than the lease.
+      // Waiting instances take no result that is older than the lease.
       const scannedAtMs = Math.max(store.now(), lease.takenAtMs);
       const signal = AbortSignal.any([this.#abandonment.signal, scan.ending.signal]);
       const scanning = (ownScanner ?? scanner).scan(origin, {
@@ -209,8 +209,10 @@ export class ScanCoordinator {
         hasRecord: await this.#hasRecord(origin),
         scannedAt: new Date(scannedAtMs).toISOString(),
       });
-      const outcome = await endAfterAbort(signal, scanning);
-      const { report, branding, signals, observations, sold } = outcome;
+      const { report, branding, signals, observations, sold } = await endAfterAbort(
+        signal,
+        scanning,
+      );
       const makeRecording = (withText: boolean) =>
         scanner.record({ recording: toRecording(report, observations), withText });
       const keepRecording = () => this.#keepRecording(scanId, makeRecording(true));
@@ -220,7 +222,10 @@ export class ScanCoordinator {
         withRecording ? keepRecording() : null,
       ]);
       const findings: ScanFindings = {
-        ...{ report, branding, signals, sold },
+        report,
+        branding,
+        signals,
+        sold,
         reached: hasAnswered(observations),
         rateLimited: hasOnly429(observations) || isUnjudged(report),
         dayWord: toScanDayWord(observations),

@@ -85,9 +85,8 @@ export function openStanding(
 export function createSnapshotCache(store: Store): SnapshotCache {
   return {
     get: (source, key) => store.snapshots.get(source, key),
-    put: ({ source, key, takenAtMs, data }) =>
-      // Snapshots are parsed JSON, so a JSON copy loses nothing.
-      store.snapshots.put({ source, key, takenAtMs, data: data as JsonValue }),
+    // Snapshots are parsed JSON, so a JSON copy loses nothing.
+    put: (snapshot) => store.snapshots.put({ ...snapshot, data: snapshot.data as JsonValue }),
     now: () => store.now(),
   };
 }
