@@ -15,7 +15,7 @@ import { type Streams, write, writeOutput } from './io.ts';
 import { parseScanOptions } from './scan-options.ts';
 import { readFlags, UsageError, usageLine } from './usage.ts';
 
-/** From the strongest to the weakest. Each trim, also the weakest, removes secrets. */
+/** From the strongest on. Each trim, also the weakest, removes secrets. */
 const STRONG_TRIMS: readonly TrimOptions[] = [
   { maxTextChars: 2_000, dropsUnreadHeaders: true },
   { maxTextChars: 20_000, dropsUnreadHeaders: true },
@@ -83,7 +83,7 @@ async function recordScan(
   }
 }
 
-/** Uses the first trim that changes no result, else the weakest. Leaves out `named`: the query of its path may be secret. */
+/** Uses the first trim that changes no result, else the weakest. Drops `named`: the query of its path may be secret. */
 async function trimRecording({ named: _, ...fullRecording }: Recording, engine: Engine) {
   const fullOutcomes = await judgeOutcomes(fullRecording, engine);
   const tryTrim = async (trim: TrimOptions) => {

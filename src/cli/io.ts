@@ -37,7 +37,7 @@ export function readText(file: string, name = file): Promise<string> {
   });
 }
 
-/** Reads the output of `scan --format json`. `schema` must describe `Report`. Throws UsageError if the file does not fit. */
+/** Reads the output of `scan --format json`. `schema` must describe `Report`. Throws UsageError for other files. */
 export async function readReport<Report>(file: string, schema: TSchema): Promise<Report> {
   const value: unknown = await readJson(file);
   // Loaded on demand: most commands read no report.

@@ -91,7 +91,7 @@ function skipScanName(args: readonly string[]): readonly string[] {
   return first === 'scan' && second !== 'scan' && isCommand(second) ? args.slice(1) : args;
 }
 
-/** Returns the names of the variables from `.env`. A scan needs none of them, so a file that cannot be read only warns. */
+/** Returns the names of the variables in `.env`. A scan needs none of them, so an unreadable file only warns. */
 function loadEnvironment({ err }: Streams): readonly string[] {
   try {
     return loadEnvFile();

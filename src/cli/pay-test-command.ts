@@ -34,7 +34,10 @@ const FIND_ROUTES_MS = 20_000;
 const INTERRUPTED_EXIT_CODE = 130;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Returns exit code 0, 1 if `--fail-on` was missed, or 2 if nothing was tested. Throws PayTestImpossible if the seller cannot be tested. */
+/**
+ * Returns exit code 0, 1 if `--fail-on` was missed, 2 if nothing was tested, or 130 after a signal. Throws
+ * PayTestImpossible if the seller cannot be tested.
+ */
 export async function payTestCommand(
   args: readonly string[],
   { out, err }: Streams,

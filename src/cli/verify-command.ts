@@ -47,6 +47,7 @@ async function verify(call: ReturnType<typeof parse>): Promise<Verification> {
   const payload = fromBase64(envelope.payload);
   const statement = payload && readStatement(payload);
   const source = chooseKeySource(call, statement?.site ?? null);
+  // Without `--keys`, only a statement names a key set.
   if (source === null) {
     const problem = 'NOT proved signature: the payload is not a statement about a scan';
     return { lines: [problem], isProved: false };

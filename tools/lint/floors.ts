@@ -78,10 +78,9 @@ type Room = {
 
 function listRooms(wings: Wings): readonly Room[] {
   return Object.entries(wings).flatMap(([wing, floors]) =>
-    Object.entries(floors).map(([name, below]) => ({
-      ...{ name, wing, below },
-      path: toPathPattern(wing, name),
-    })),
+    Object.entries(floors).map(([name, below]) => {
+      return { name, wing, below, path: toPathPattern(wing, name) };
+    }),
   );
 }
 

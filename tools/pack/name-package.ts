@@ -14,7 +14,7 @@ export type PackageFiles = {
 /** Names of owner and repository as GitHub spells them. */
 const REPOSITORY = /^([A-Za-z0-9](?:[A-Za-z0-9-]{0,38}))\/[A-Za-z0-9._-]{1,100}$/;
 
-/** Fills in both files, because the registry compares their name and version. Throws Error for a malformed repository. */
+/** Fills in both files, because the registry compares their names and versions. Throws for a malformed repository. */
 export function namePackage(repository: string, { manifest, server }: PackageFiles): PackageFiles {
   const owner = REPOSITORY.exec(repository)?.[1];
   if (owner === undefined) {

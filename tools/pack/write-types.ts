@@ -8,7 +8,10 @@ import { dirname, join, posix } from 'node:path';
 const ENTRY = 'src/cli/library/index.d.ts';
 const RELATIVE_IMPORT = /((?:from |import\()['"])(\.{1,2}\/[^'"]+)\.ts(?=['"])/g;
 
-/** Follows the imports from the library entry. Throws on compiler errors, and if a declaration imports a package, because the bundle ships no packages. */
+/**
+ * Follows the imports from the library entry. Throws on compiler errors, and if a declaration imports a package, because
+ * the bundle ships no packages.
+ */
 export async function writeTypes(root: string, to: string): Promise<void> {
   const out = await mkdtemp(join(tmpdir(), 'x402-scan-types-'));
   try {

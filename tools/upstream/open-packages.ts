@@ -25,7 +25,7 @@ export type OfficialPackage = {
 
 export type Packages = readonly OfficialPackage[];
 
-/** We load only packages with such an entry. Others have no client, and need further dependencies. */
+/** Only packages with such an entry are loaded. The others have no client, and need further dependencies. */
 const CLIENT_ENTRY = /^\.\/[^/]+\/client$/;
 /** Entries with tables of assets and networks, and the clients and servers of schemes. */
 const READ_ENTRIES = /^\.(?:\/v1|\/[^/]+\/(?:client|server))?$/;
@@ -82,9 +82,9 @@ async function loadPackage({ name, folder, exports }: Manifest): Promise<Officia
   const entries = new Map<string, Module>();
   const failed = new Map<string, string>();
   let lacksDependency = false;
-  const all = isJsonObject(exports) ? Object.entries(exports) : [];
-  const paths = all.some(([entry]) => CLIENT_ENTRY.test(entry)) ? all : [];
-  for (const [entry, target] of paths) {
+  const targets = isJsonObject(exports) ? Object.entries(exports) : [];
+  const hasClient = targets.some(([entry]) => CLIENT_ENTRY.test(entry));
+  for (const [entry, target] of hasClient ? targets : []) {
     const file = READ_ENTRIES.test(entry) ? findTarget(target) : null;
     if (file === null) continue;
     try {

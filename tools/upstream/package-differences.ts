@@ -7,7 +7,7 @@ import { SCHEMES } from '../../src/scanner/parse/x402/schemes.ts';
 import { listDefaultAssets } from './known-assets.ts';
 import type { OfficialPackage, Packages } from './open-packages.ts';
 
-/** Namespace by package name, if the two differ. */
+/** Namespace by the package's name without scope, if the two differ. */
 const NAMESPACE_BY_PACKAGE: Readonly<Record<string, string>> = {
   evm: 'eip155',
   svm: 'solana',
@@ -48,7 +48,7 @@ function listSchemeDifferences(officialPackage: OfficialPackage): readonly strin
   const namespace = toNamespace(name);
   const rows = SCHEMES.filter((row) => row.namespace === namespace);
   const added = exported.flatMap((scheme) => {
-    const row = rows.find((known) => known.scheme === scheme);
+    const row = rows.find((each) => each.scheme === scheme);
     const pair = `${scheme} on ${namespace}`;
     if (row === undefined) return [`${pair}: ${name} has a client, and there is no row`];
     if (row.judgedBy === 'passive' || row.judgedBy === 'named') {
@@ -77,7 +77,7 @@ function listFlowDifferences(
   return [`${pair}: flows ${knownFlows.join(', ')} here, ${flows.join(', ')} in ${name}`];
 }
 
-/** Makes a server with any address, and reads its flows. Returns none for an export that is not a server class. */
+/** Constructs the exported server class with any address, and reads its flows. Returns none for other exports. */
 function readFlows(exported: unknown): readonly string[] {
   if (typeof exported !== 'function') return [];
   let server: unknown;
@@ -141,10 +141,11 @@ function listNameDifferences(packages: Packages): readonly string[] {
 
 /** Finds exported network ids that do not have the form of their namespace. */
 function listNetworkDifferences({ name, entries }: OfficialPackage): readonly string[] {
-  const own = toNamespace(name);
+  const namespace = toNamespace(name);
+  if (!Object.hasOwn(NAMESPACES, namespace)) return [];
   const ids = new Set(listTexts(entries.get('.'), 0));
   return [...ids]
-    .filter((id) => NETWORK.exec(id)?.[1] === own && Object.hasOwn(NAMESPACES, own))
+    .filter((id) => NETWORK.exec(id)?.[1] === namespace)
     .filter((id) => !['ok', 'outdated'].includes(classifyNetwork(id, 2)))
     .map((id) => `network ${id}: in ${name}, and not in the form of its namespace`);
 }
@@ -156,6 +157,6 @@ function listTexts(value: unknown, depth: number): readonly string[] {
 }
 
 function toNamespace(name: string): string {
-  const own = name.replace('@x402/', '');
-  return NAMESPACE_BY_PACKAGE[own] ?? own;
+  const shortName = name.replace('@x402/', '');
+  return NAMESPACE_BY_PACKAGE[shortName] ?? shortName;
 }

@@ -61,12 +61,7 @@ export type Payment = {
 
 const MAX_WORDS_CHARS = 200;
 
-type Wallet = {
-  readonly account: ReturnType<typeof privateKeyToAccount>;
-  readonly client: x402HTTPClient;
-};
-
-function openWallet(): Wallet {
+function openWallet() {
   const account = privateKeyToAccount(generatePrivateKey());
   const client = new x402Client();
   registerExactEvmScheme(client, { signer: account });
@@ -146,7 +141,7 @@ export class Payer {
   /** Signs with a new wallet: the terms of the challenge, or `changes` in their place. Sends nothing. */
   async sign(
     { challenge, version, terms }: SellerChallenge,
-    changes: TermChanges = {},
+    changes: TermChanges,
   ): Promise<Payment> {
     const { account, client } = openWallet();
     const basePayload = await client.createPaymentPayload(challenge);
@@ -169,7 +164,7 @@ export class Payer {
 
 /** Signs changed terms. The payload claims that the buyer accepted these terms of the seller. */
 async function signChangedTerms(
-  account: Wallet['account'],
+  account: ReturnType<typeof openWallet>['account'],
   payload: PaymentPayload,
   newTerms: TermsToSign,
 ): Promise<PaymentPayload> {
