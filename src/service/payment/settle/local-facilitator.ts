@@ -22,12 +22,7 @@ import {
   type VerifyOutcome,
 } from './facilitator.ts';
 import { isNonceUsedReason } from './facilitator-answers.ts';
-import {
-  NonceQueue,
-  type NonceQueueOptions,
-  NotSent,
-  type SentTransaction,
-} from './nonce-queue.ts';
+import { NonceQueue, type NonceQueueOptions, type SentTransaction } from './nonce-queue.ts';
 import { type CheckOutcome, checkPayment, MAX_GAS } from './payment-check.ts';
 
 type LocalOptions = {
@@ -70,20 +65,14 @@ export function createLocalFacilitator(options: LocalOptions): Facilitator & { s
     key: string,
     request: FacilitatorRequest,
   ): Promise<SentTransaction | SettleOutcome> {
-    const { payment } = request;
     if (account.unreadyReason() !== null) {
       return { kind: 'not_sent', reason: 'the account is not ready' };
     }
     const checked = await checkPayment(node, account.address, request);
     if (checked.kind === 'unanswered') return { kind: 'not_sent', reason: NO_ANSWER_REASON };
     if (checked.kind === 'bad') return toUnsentOutcome(checked.reason);
-    try {
-      const { asset } = payment.requirements;
-      return await account.queue.send({ key, to: asset, data: checked.data, gas: MAX_GAS });
-    } catch (error) {
-      const reason = error instanceof NotSent ? error.message : NO_ANSWER_REASON;
-      return { kind: 'not_sent', reason };
-    }
+    const { asset } = request.payment.requirements;
+    return account.queue.send({ key, to: asset, data: checked.data, gas: MAX_GAS });
   }
 
   return {

@@ -4,7 +4,7 @@ import { findNodeError } from '../../../scanner/third-parties/node-answers.ts';
 import type { NodeRequests } from '../chain/node-requests.ts';
 import { type ChainReceipt, createChainClient, readReceipt } from '../chain/payment-proof.ts';
 import type { PaymentTiming } from '../timing.ts';
-import type { AccountStatus } from './facilitator.ts';
+import type { AccountStatus, SettleOutcome } from './facilitator.ts';
 
 export type NonceQueueOptions = {
   readonly node: NodeRequests;
@@ -41,10 +41,7 @@ export type SentTransaction = {
   readonly receipt: PromiseWithResolvers<ChainReceipt | null>;
 };
 
-/** The transaction was not sent, because the account or its node is not ready. */
-export class NotSent extends Error {
-  override readonly name = 'NotSent';
-}
+type NotSent = Extract<SettleOutcome, { readonly kind: 'not_sent' }>;
 
 /** The time of one block of Base. */
 const FEE_LIFETIME_MS = 2_000;
@@ -107,12 +104,12 @@ export class NonceQueue {
   }
 
   /**
-   * Sends the call with the next nonce. If a transaction of this key is unconfirmed, returns that transaction instead.
-   * Rejects only with `NotSent`; then the node has no transaction of the call.
+   * Sends the call with the next nonce. If a transaction of this key is unconfirmed, resolves to that transaction
+   * instead. Resolves to an outcome if the node has no transaction of the call. Never rejects.
    */
-  send(call: ContractCall): Promise<SentTransaction> {
+  send(call: ContractCall): Promise<SentTransaction | NotSent> {
     const sending = this.#lastSend.then(() => this.#sendNow(call));
-    this.#lastSend = sending.catch(() => undefined);
+    this.#lastSend = sending;
     return sending;
   }
 
@@ -129,7 +126,7 @@ export class NonceQueue {
     if (this.#timer !== null) clearTimeout(this.#timer);
   }
 
-  async #sendNow(call: ContractCall): Promise<SentTransaction> {
+  async #sendNow(call: ContractCall): Promise<SentTransaction | NotSent> {
     const { node, account, chainId } = this.#options;
     const unconfirmed = this.findUnconfirmed(call.key);
     if (unconfirmed !== null) return unconfirmed;
@@ -141,13 +138,13 @@ export class NonceQueue {
         const transaction = { type: 'eip1559', chainId, nonce, to, data, gas, ...fee } as const;
         const raw = await account.signTransaction(transaction);
         const result = await broadcast(node, raw);
-        if (result.kind === 'refused') throw new NotSent(result.reason);
+        if (result.kind === 'refused') return { kind: 'not_sent', reason: result.reason };
         if (result.kind === 'sent') return this.#add(nonce, call, raw);
         nonce = Math.max(nonce + 1, await this.#findNextNonce());
       }
-      throw new NotSent('another sender uses the nonces of this account');
-    } catch (error) {
-      throw error instanceof NotSent ? error : new NotSent('RPC_URL does not answer');
+      return { kind: 'not_sent', reason: 'another sender uses the nonces of this account' };
+    } catch {
+      return { kind: 'not_sent', reason: 'RPC_URL does not answer' };
     }
   }
 
