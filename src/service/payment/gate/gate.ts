@@ -53,7 +53,7 @@ export class PaymentGate {
 
   constructor(deps: GateDeps) {
     this.#deps = deps;
-    this.#written = new WrittenAnswers(deps.store.ledger, deps.onError);
+    this.#written = new WrittenAnswers(deps);
     this.#turns = new PaidTurns(deps);
     this.#challenges = new Challenges(deps);
     this.#proofs = new SignatureProofs(deps, this.#stopping.signal);

@@ -1,9 +1,8 @@
 /** Makes and stores the paid answers, and records which of them were written in full. */
 import { randomUUID } from 'node:crypto';
 import type { AnswerStore } from '../../store/answers.ts';
-import type { LedgerStore } from '../../store/ledger.ts';
 import type { ComputedAnswer, PaidRouteAnswer } from '../paid-route.ts';
-import { type PaidDelivery, type Purchase, publishStep } from './purchase.ts';
+import { type GateDeps, type PaidDelivery, type Purchase, publishStep } from './purchase.ts';
 import { encodeSettlement } from './refusals.ts';
 
 type SendOptions = {
@@ -66,20 +65,19 @@ export async function storeDelivery(
 
 /** Records which answers were written to their clients in full: at once in memory, then in the ledger. */
 export class WrittenAnswers {
-  readonly #ledger: LedgerStore;
-  readonly #onError: (message: string, error: unknown) => void;
+  readonly #deps: GateDeps;
   readonly #marking = new Map<string, Promise<void>>();
 
-  constructor(ledger: LedgerStore, onError: (message: string, error: unknown) => void) {
-    this.#ledger = ledger;
-    this.#onError = onError;
+  constructor(deps: GateDeps) {
+    this.#deps = deps;
   }
 
   mark(key: string): void {
     if (this.#marking.has(key)) return;
-    const marking = this.#ledger
+    const { store, onError } = this.#deps;
+    const marking = store.ledger
       .markWritten(key)
-      .catch((error: unknown) => this.#onError(`${key} counts as not written`, error))
+      .catch((error: unknown) => onError(`${key} counts as not written`, error))
       .finally(() => this.#marking.delete(key));
     this.#marking.set(key, marking);
   }

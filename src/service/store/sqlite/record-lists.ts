@@ -36,7 +36,7 @@ export function createSqliteLists(connection: Connection, now: () => number): Re
   /** True if sorting all matches takes less time than reading an ordered index until the page is full. */
   function isSortedFaster(matchCount: number, query: ListQuery): boolean {
     const { sort, grade, category, page, pageSize } = query;
-    // The ordered index of a category, or of a grade, is read only within it.
+    // Of the index by category or by grade, only the entries of the query's category or grade are read.
     const filtersOfIndex = { recent: { category }, grade: { grade }, new: {} }[sort];
     const entriesPerMatch = count(filtersOfIndex) / matchCount;
     return matchCount * ENTRIES_PER_SORTED_MATCH < (page + 1) * pageSize * entriesPerMatch;
@@ -107,7 +107,7 @@ export function toSortedStatement(
   return { sql: `SELECT host FROM directory NOT INDEXED WHERE id IN (${sql}) ${order}`, values };
 }
 
-/** Selects the matches where the fewest other hosts are read. */
+/** Selects the matches from the table or index in which SQLite reads the fewest other hosts. */
 function selectMatches(filters: Filters, nowMs: number): Selection {
   const { q = '', sinceMs, verified } = filters;
   const conditions = listConditions(filters, nowMs);
