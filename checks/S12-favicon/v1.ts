@@ -46,8 +46,9 @@ export default defineCheck({
       icons.checked.map((icon) => describeAnswer(icon, kit)).join('; ') || 'GET / names no icon';
     if (icons.inline)
       return ['inline-only', `the only icon is a data: URL, which cannot be linked; ${answers}`];
-    const guarded = icons.checked.find(({ answer }) => answer.ok && answer.data.status === 402);
-    return ['no-icon', answers, guarded && passageFix('/favicon.ico', 402)];
+    const favicon = icons.checked.find(({ path }) => path === '/favicon.ico')?.answer;
+    const status = favicon?.ok ? favicon.data.status : null;
+    return ['no-icon', answers, passageFix('/favicon.ico', status)];
   },
 });
 

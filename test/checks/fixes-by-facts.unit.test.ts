@@ -184,6 +184,17 @@ test('the fixes of documents that answer 402 say to let their paths through, not
 });
 
 test.each([
+  ['/favicon.ico', 402, /^Let GET \/favicon\.ico through the payment guard/],
+  ['/favicon.ico', 403, /firewall/],
+  ['/favicon.ico', 404, /^Serve \/favicon\.ico/],
+  ['/icon.png', 402, /^Serve \/favicon\.ico/],
+])('the fix of S12 if %s answers %i does not name a guard of another path', (path, status, fix) => {
+  const seller = perfectSeller();
+  const icons = { checked: [{ path, answer: html(status, '') }], otherHosts: [], inline: false };
+  expect(S12.evaluate({ ...seller, icons }, createKit()).fix).toMatch(fix);
+});
+
+test.each([
   ['localhost', true],
   ['api.localhost', true],
   ['127.0.0.1', true],
