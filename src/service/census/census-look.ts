@@ -86,17 +86,15 @@ export type LookDay = {
 export class CensusLook {
   readonly #options: CensusLookOptions;
   readonly #row: CensusOrigin;
-  readonly #day: number;
-  readonly #isMovedByRest: boolean;
+  readonly #lookDay: LookDay;
   readonly #origin: Origin;
   readonly #listing: CensusListing;
   readonly leases: LookLeases;
 
-  constructor(options: CensusLookOptions, row: CensusOrigin, { day, isMovedByRest }: LookDay) {
+  constructor(options: CensusLookOptions, row: CensusOrigin, lookDay: LookDay) {
     this.#options = options;
     this.#row = row;
-    this.#day = day;
-    this.#isMovedByRest = isMovedByRest;
+    this.#lookDay = lookDay;
     this.#origin = parseOrigin(row.originUrl, options.policy);
     this.#listing = toListing(row.listing);
     this.leases = new LookLeases(options.store, row.domain);
@@ -180,12 +178,10 @@ export class CensusLook {
     await this.#markBegun();
     const scan = await this.#runScan(client, allowed);
     const scanFacts = { ...facts, signs: [], isSilent: !scan.reached, scan };
-    const word = scan.dayWord;
-    const sellsNothing =
-      listChallengedResources(scan).length === 0 && (scan.sold ?? []).length === 0;
+    const { dayWord: word, sold = [] } = scan;
+    const sellsNothing = listChallengedResources(scan).length === 0 && sold.length === 0;
     const undeclared = this.#listing.resources.filter(
-      (resource) =>
-        sellsNothing || (resource.method === 'POST' && !isSold(resource, scan.sold ?? [])),
+      (resource) => sellsNothing || (resource.method === 'POST' && !isSold(resource, sold)),
     );
     if (word === 'payable' || !scan.reached || undeclared.length === 0)
       return { ...scanFacts, word };
@@ -206,7 +202,7 @@ export class CensusLook {
     const beforeRequest = async () => {
       try {
         // A scan that takes longer than planned is repeated on the next day.
-        if (utcDay(this.#options.store.now()) !== this.#day) throw new LimitReached();
+        if (utcDay(this.#options.store.now()) !== this.#lookDay.day) throw new LimitReached();
         await this.#requireWish();
         await this.#yieldToPayers();
       } catch (error) {
@@ -252,7 +248,7 @@ export class CensusLook {
   /** Null if robots.txt was not read in the last 30 days. */
   #readStoredRobots(): AllowedPaths | null {
     const { robots, robotsDay } = this.#row;
-    if (robotsDay === null || robotsDay < this.#day - LISTED_FOR_DAYS) return null;
+    if (robotsDay === null || robotsDay < this.#lookDay.day - LISTED_FOR_DAYS) return null;
     // The census is the only writer of this document, and the store keeps it unchanged.
     return robots as AllowedPaths;
   }
@@ -260,8 +256,9 @@ export class CensusLook {
   /** Marks the look as begun. Throws HostLeft. Throws LimitReached after midnight, or if another look asks its network. */
   async #beforeConnect(addresses: readonly Address[]): Promise<void> {
     // After midnight the request would count for the next day.
-    const isToday = utcDay(this.#options.store.now()) === this.#day;
-    if (!isToday && !this.#isMovedByRest) throw new LimitReached();
+    const { day, isMovedByRest } = this.#lookDay;
+    const isToday = utcDay(this.#options.store.now()) === day;
+    if (!isToday && !isMovedByRest) throw new LimitReached();
     if (!this.leases.hasNetworks) {
       await this.leases.takeNetworks(addresses);
       await this.#markBegun();
@@ -272,6 +269,6 @@ export class CensusLook {
   /** The mark prevents a second look at the origin on this day after a crash. */
   async #markBegun(): Promise<void> {
     const { census } = this.#options.store;
-    await census.change(this.#row.host, { begunDay: this.#day });
+    await census.change(this.#row.host, { begunDay: this.#lookDay.day });
   }
 }

@@ -9,7 +9,7 @@ import { type Settings, splitList, toSettingError } from './environment.ts';
 /** A URL is null if its index is switched off. */
 type IndexUrls = { readonly bazaarUrl: string | null; readonly x402scanUrl: string | null };
 
-export type CensusIndex = { readonly name: 'bazaar' | 'x402scan'; readonly url: string };
+type CensusIndex = { readonly name: 'bazaar' | 'x402scan'; readonly url: string };
 
 export type CensusConfig = {
   readonly indexes: readonly CensusIndex[];

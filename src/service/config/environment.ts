@@ -118,7 +118,7 @@ const SCHEMA = Type.Object({
 export type Settings = Static<typeof SCHEMA>;
 export type SettingName = keyof Settings & string;
 
-export const SETTING_NAMES: readonly string[] = Object.keys(SCHEMA.properties);
+const SETTING_NAMES: readonly string[] = Object.keys(SCHEMA.properties);
 
 /** Throws SettingError for the first bad value. An empty value counts as not set, but it switches off an index. */
 export function readSettings(environment: Environment): Settings {

@@ -22,7 +22,7 @@ import {
   toSettingError,
 } from './environment.ts';
 
-export type PaymentMode = Settings['PAYMENT_MODE'];
+type PaymentMode = Settings['PAYMENT_MODE'];
 
 /** Nobody has the key of this address, so money that is paid to this address is lost. */
 const MOCK_PAY_TO = '0x4020000000000000000000000000000000000402';

@@ -26,7 +26,7 @@ export type OperationId =
   | 'export'
   | 'changes';
 
-export type FreeOffer = {
+type FreeOffer = {
   readonly kind: 'free';
   /** Limit for each client; null means no limit. */
   readonly requestsPerMinute: number | null;

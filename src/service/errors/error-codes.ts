@@ -71,7 +71,7 @@ type ErrorOptions = {
 };
 
 /** True if the request's payment was charged, false if not, null while that is unknown. */
-export type Charged = boolean | null;
+type Charged = boolean | null;
 
 /** Subclasses have a stable code and status; the message says what happened and what to do. */
 export abstract class ServiceError extends Error {

@@ -259,7 +259,7 @@ export class PaymentsUnavailable extends ServiceError {
 }
 
 /** Identifies a payment whose settlement is still looked up. */
-export type UnsettledPayment = {
+type UnsettledPayment = {
   readonly network: string;
   readonly payer: string;
   readonly nonce: string;

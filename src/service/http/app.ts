@@ -65,6 +65,20 @@ type SellingPayments = Payments & {
   readonly metrics: { readonly registry: Registry };
 };
 
+export const SERVER_LIMITS = {
+  /** Time in which a client must send a whole request. The answer may take longer. */
+  requestTimeoutMs: 15_000,
+  /** Interval at which Node looks for slow requests. Node closes a connection up to this time after the limit. */
+  checkIntervalMs: 5_000,
+  /** Further connections are closed at once. An idle connection costs about 15 KiB. */
+  maxConnections: 10_000,
+  /**
+   * Connections that may wait while this thread is busy. The operating system may allow fewer. A further
+   * connection loses its first packet, and its client tries again after a second.
+   */
+  backlog: 4_096,
+};
+
 const BODY_LIMIT_BYTES = 4 * 1_024;
 /** A payment header may have 8 KiB, and a client may send two of them. */
 const MAX_HEADER_BYTES = 32 * 1_024;
@@ -202,18 +216,4 @@ async function registerRoutes(app: FastifyInstance, context: RouteContext): Prom
   }
 }
 
-export const SERVER_LIMITS = {
-  /** Time in which a client must send a whole request. The answer may take longer. */
-  requestTimeoutMs: 15_000,
-  /** Interval at which Node looks for slow requests. Node closes a connection up to this time after the limit. */
-  checkIntervalMs: 5_000,
-  /** Further connections are closed at once. An idle connection costs about 15 KiB. */
-  maxConnections: 10_000,
-  /**
-   * Connections that may wait while this thread is busy. The operating system may allow fewer. A further
-   * connection loses its first packet, and its client tries again after a second.
-   */
-  backlog: 4_096,
-};
-
-export type ServerLimits = Readonly<typeof SERVER_LIMITS>;
+type ServerLimits = Readonly<typeof SERVER_LIMITS>;

@@ -120,7 +120,7 @@ export function toPublishedScan(
   };
 }
 
-export function toPayableState({ payableBy }: Pick<ScanReport, 'payableBy'>): PayableState {
+function toPayableState({ payableBy }: Pick<ScanReport, 'payableBy'>): PayableState {
   return payableBy ?? 'noChallenge';
 }
 

@@ -18,7 +18,7 @@ const SECRET_MASK = '(hidden)';
 const MAX_ERROR_DEPTH = 6;
 
 /** Returns the secrets in the settings: keys, and parts of URLs that may be keys. */
-export function listSecrets({ payment }: Pick<Config, 'payment'>): readonly string[] {
+function listSecrets({ payment }: Pick<Config, 'payment'>): readonly string[] {
   const { rpcUrl, facilitatorUrl, settlementKey, cdpKey } = payment;
   const urlKeys = [rpcUrl, facilitatorUrl].flatMap((url) => (url === null ? [] : findKeys(url)));
   const secrets = [settlementKey?.slice(2), cdpKey?.id, ...urlKeys];

@@ -10,7 +10,7 @@ import { type Alarm, MoneyMetrics, raiseAlarm } from './money-metrics.ts';
 
 export type OpenPayments = Awaited<ReturnType<typeof openPayments>>;
 
-export type OpenPaymentsOptions = SellingOptions & {
+type OpenPaymentsOptions = SellingOptions & {
   readonly onError: (message: string, error: unknown) => void;
   /** Called for events that need an operator. */
   readonly onAlarm?: Alarm | undefined;

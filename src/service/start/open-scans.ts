@@ -27,7 +27,7 @@ export type ScanParts = {
   readonly wait?: ((ms: number) => Promise<void>) | undefined;
 };
 
-export type OpenScansOptions = ScanParts & {
+type OpenScansOptions = ScanParts & {
   readonly log: Logger;
   /** Address of the account that sends our settlements; null if this process sends none. */
   readonly signer: string | null;

@@ -97,6 +97,7 @@ export class TurnQueue {
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const sameKind = this.#waiting.filter((waiter) => waiter.claim.kind === claim.kind);
     const isCrowded = sameKind.length >= LIMITS[claim.kind].maxWaiting;
+    // A waiter without a deadline is never refused.
     const isRefused = isCrowded && Number.isFinite(step.expiresAtMs);
     if (isRefused || this.#stopping.signal.aborted) resolve(false);
     else this.#waiting.push({ claim, ...step, resolve });
@@ -157,9 +158,9 @@ export class TurnQueue {
     const isTooSoon = nowMs < this.#lastConnectMs + CONNECT_INTERVAL_MS;
     if (isBesideScans && connects && isTooSoon && this.#needsInterval(claim)) return false;
     return targets.every((target) => {
-      const [oldest, ...newer] = this.#recentStarts.get(target) ?? [];
-      const isFull = oldest !== undefined && newer.length === MAX_REQUESTS_PER_WINDOW - 1;
-      return !isFull || nowMs >= oldest + TARGET_WINDOW_MS;
+      const starts = this.#recentStarts.get(target) ?? [];
+      const [oldest = nowMs] = starts;
+      return starts.length < MAX_REQUESTS_PER_WINDOW || nowMs >= oldest + TARGET_WINDOW_MS;
     });
   }
 

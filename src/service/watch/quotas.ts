@@ -36,7 +36,7 @@ export async function refuseTooMany(store: Store, request: QuotaRequest): Promis
 
 /**
  * Finds room for a watch in the quota of its receiver; null if there is none. If the quota is used up, a domain without
- * a watch gets the room of another watch: the newest watch of the domain that has most. The caller has to end this
+ * a watch gets the room of another watch: the newest watch of the domain with most watches. The caller has to end this
  * `evicted` watch first.
  */
 export async function findRoom(
