@@ -66,7 +66,7 @@ const PRICE_EXTENSION =
   /^x-(?:[a-z0-9]{1,20}-){0,4}(?:price|pricing|payment|x402)(?:-(?:usdc?|atomic))?$/i;
 
 /** The payment information of an operation, and its JSON pointer. */
-export type PaymentInfo = { readonly info: JsonValue | undefined; readonly pointer: string };
+type PaymentInfo = { readonly info: JsonValue | undefined; readonly pointer: string };
 
 type Declaring = { readonly declaring: JsonObject; readonly pointer: string };
 
