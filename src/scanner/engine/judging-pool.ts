@@ -34,18 +34,16 @@ const THREAD_MODULE = new URL('./on-thread.ts', import.meta.url).href;
 export function createPool(options: PoolOptions = {}): Pool {
   const pool = createWorkerPool(options);
   const serializeSeen = createObservationSerializer();
+  const toInput = ({ key: scanKey }: ScanAccount, seen: Partial<Observations>) => {
+    return { scanKey, seen: serializeSeen(seen) };
+  };
 
   return {
     ...pool,
     start: (modules = []) => pool.start(modules.length > 0 ? [THREAD_MODULE, ...modules] : []),
     async runCheck({ impl, url, definition }, seen, scan, signal) {
       const isStanding = isStandingCheck(definition);
-      const work = (): Work => ({
-        modules: [THREAD_MODULE, url],
-        exportName: 'checkOnThread',
-        input: { scanKey: scan.key, seen: serializeSeen(seen) },
-        isRaw: true,
-      });
+      const work = () => toWork(url, 'checkOnThread', toInput(scan, seen));
       const account = isStanding ? scan.standing : scan.origin;
       try {
         const output = await pool.runTask({ name: impl, work, account, signal });
@@ -60,15 +58,15 @@ export function createPool(options: PoolOptions = {}): Pool {
       if (scan === undefined) return pool.run(task);
       const { module, exportName, account = scan.origin, signal } = task;
       const seen = task.input as Partial<Observations>; // as `kitOf` says
-      const work = (): Work => ({
-        modules: [THREAD_MODULE, module],
-        exportName: 'callWithKit',
-        input: { exportName, scanKey: scan.key, seen: serializeSeen(seen) },
-        isRaw: true,
-      });
+      const work = () => toWork(module, 'callWithKit', { exportName, ...toInput(scan, seen) });
       return pool.runTask({ name: exportName, work, account, signal });
     },
   };
+}
+
+/** The thread gets raw input, because it deserializes and caches the observations itself. */
+function toWork(module: string, exportName: string, input: Serialized): Work {
+  return { modules: [THREAD_MODULE, module], exportName, input, isRaw: true };
 }
 
 /** `part` identifies the observation across tasks, so that a worker can cache it. */

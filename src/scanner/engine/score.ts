@@ -109,18 +109,17 @@ function computeSubScore(results: readonly Scored[], category: CategoryKey): num
 
 function computeWeightedMean({ protocol, docs, standing }: SubScores): number {
   const parts = [
-    { sub: protocol, weight: WEIGHTS.protocol },
-    { sub: docs, weight: WEIGHTS.docs },
-    { sub: standing, weight: WEIGHTS.directory },
+    { subScore: protocol, weight: WEIGHTS.protocol },
+    { subScore: docs, weight: WEIGHTS.docs },
+    { subScore: standing, weight: WEIGHTS.directory },
   ];
-  let sum = 0;
-  let weights = 0;
-  for (const { sub, weight } of parts) {
-    if (sub === null) continue;
-    sum += weight * sub;
-    weights += weight;
+  let [weightedSum, weightSum] = [0, 0];
+  for (const { subScore, weight } of parts) {
+    if (subScore === null) continue;
+    weightedSum += weight * subScore;
+    weightSum += weight;
   }
-  return weights === 0 ? 0 : Math.floor(sum / weights);
+  return weightSum === 0 ? 0 : Math.floor(weightedSum / weightSum);
 }
 
 export function isCapping(result: Scored): boolean {

@@ -100,30 +100,31 @@ function isDescribedAsPaid(description: JsonValue | undefined): boolean {
   return PAID_WORDS.test(text) && !FREE_WORDS.test(text);
 }
 
-/** Reads members that name the unit USD, and others if their text does. Other amounts may be base units. */
+/** Reads members whose names or texts name the unit USD. Any other amount may be in base units. */
 function findPrice(
   tool: JsonObject,
   meta: JsonObject,
   annotations: JsonObject,
 ): PaidTerms['price'] {
-  const candidates: readonly (readonly [string, JsonValue | undefined])[] = [
+  const namedInUsd: readonly (readonly [string, JsonValue | undefined])[] = [
     ['/_meta/agents-x402~1priceUSD', meta['agents-x402/priceUSD']],
     ['/_meta/x402~1priceUSD', meta['x402/priceUSD']],
     ['/_meta/x402/priceUSD', jsonObject(meta['x402'])['priceUSD']],
     ['/annotations/paymentPriceUSD', annotations['paymentPriceUSD']],
   ];
-  for (const [member, value] of candidates) {
+  for (const [member, value] of namedInUsd) {
     const text = typeof value === 'number' ? toDecimal(value) : value;
     const [, dollars] = typeof text === 'string' ? (DOLLAR_AMOUNT.exec(text) ?? []) : [];
     if (dollars !== undefined) return { dollars, member };
   }
-  for (const [member, value] of [
+  const withoutUnit: typeof namedInUsd = [
     ['/_meta/x402/price', jsonObject(meta['x402'])['price']],
     ['/_meta/x402~1price', meta['x402/price']],
-    ...['x402', 'payment', 'pricing'].map(
-      (name) => [`/${name}/price`, jsonObject(tool[name])['price']] as const,
-    ),
-  ] as const) {
+    ['/x402/price', jsonObject(tool['x402'])['price']],
+    ['/payment/price', jsonObject(tool['payment'])['price']],
+    ['/pricing/price', jsonObject(tool['pricing'])['price']],
+  ];
+  for (const [member, value] of withoutUnit) {
     const dollars = isInDollars(value) ? toDollars(value) : null;
     if (dollars !== null) return { dollars, member };
   }

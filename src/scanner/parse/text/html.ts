@@ -40,7 +40,7 @@ class TagReader {
   #element = '';
   #attribute = '';
   #value = '';
-  #inTitle = false;
+  #isInTitle = false;
   #title: string | null = null;
 
   constructor(text: string) {
@@ -72,7 +72,7 @@ class TagReader {
         ontextentity: (codePoint) => this.#addToTitle(String.fromCodePoint(codePoint)),
         onclosetag: () => {
           this.#element = '';
-          this.#inTitle = false;
+          this.#isInTitle = false;
         },
         oncdata: ignore,
         oncomment: ignore,
@@ -93,8 +93,8 @@ class TagReader {
     this.#element = this.#slice(start, end).toLowerCase();
     this.#attributes.clear();
     // The first title is the title of the page. SVG images in the page may have titles too.
-    this.#inTitle = this.#element === 'title' && this.#title === null;
-    if (this.#inTitle) this.#title = '';
+    this.#isInTitle = this.#element === 'title' && this.#title === null;
+    if (this.#isInTitle) this.#title = '';
   }
 
   #addToValue(part: string): void {
@@ -109,7 +109,7 @@ class TagReader {
   }
 
   #addToTitle(part: string): void {
-    if (!this.#inTitle || this.#title === null) return;
+    if (!this.#isInTitle || this.#title === null) return;
     if (this.#title.length < MAX_TITLE_CHARS) this.#title += part;
   }
 

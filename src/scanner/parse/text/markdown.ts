@@ -40,8 +40,8 @@ class LineReader {
   readonly #summary: string[] = [];
   #leadH1: string | null = null;
   #hasBlock = false;
-  #summaryIsOpen = true;
-  #inListItem = false;
+  #isSummaryOpen = true;
+  #isInListItem = false;
   #section: 'other' | 'h2' | 'h2-with-links' = 'other';
   #linkLists = 0;
   readonly #calledLinks: string[] = [];
@@ -70,9 +70,9 @@ class LineReader {
   #readGap(isFence: boolean): void {
     this.#scanner.endParagraph();
     this.#hasBlock ||= isFence;
-    this.#inListItem &&= isFence;
+    this.#isInListItem &&= isFence;
     if (!isFence) this.#endItem();
-    if (this.#summary.length > 0) this.#summaryIsOpen = false;
+    if (this.#summary.length > 0) this.#isSummaryOpen = false;
   }
 
   #readHeading(line: string): void {
@@ -80,9 +80,9 @@ class LineReader {
     const title = toHeadingText(rawTitle);
     if (!this.#hasBlock && marks === '#' && title !== '') this.#leadH1 = title;
     if (marks.length <= 2) this.#section = marks === '##' ? 'h2' : 'other';
-    if (marks === '##' || this.#summary.length > 0) this.#summaryIsOpen = false;
+    if (marks === '##' || this.#summary.length > 0) this.#isSummaryOpen = false;
     this.#hasBlock = true;
-    this.#inListItem = false;
+    this.#isInListItem = false;
     this.#endItem();
     this.#scanner.endParagraph();
     this.#scanner.scan(line);
@@ -92,16 +92,16 @@ class LineReader {
   #readText(line: string): void {
     this.#hasBlock = true;
     const quote = QUOTE.exec(line);
-    if (quote !== null && this.#summaryIsOpen) this.#summary.push((quote[1] ?? '').trim());
-    else if (this.#summary.length > 0) this.#summaryIsOpen = false;
+    if (quote !== null && this.#isSummaryOpen) this.#summary.push((quote[1] ?? '').trim());
+    else if (this.#summary.length > 0) this.#isSummaryOpen = false;
     if (LIST_ITEM.test(line)) {
-      this.#inListItem = true;
+      this.#isInListItem = true;
       this.#scanner.endParagraph();
       this.#beginItem();
     } else if (TABLE_ROW.test(line)) this.#beginItem();
     for (const [method] of line.matchAll(METHOD_NAME)) this.#item?.methods.add(method);
     const linkCount = this.#scanner.scan(line);
-    if (linkCount > 0 && this.#inListItem && this.#section === 'h2') {
+    if (linkCount > 0 && this.#isInListItem && this.#section === 'h2') {
       this.#section = 'h2-with-links';
       this.#linkLists += 1;
     }

@@ -30,6 +30,7 @@ export function classifyAddressShape(
   if (namespace === 'eip155') return classifyEvmAddress(address);
   if (namespace === 'solana') return classifySolanaAddress(address);
   const { account, asset, zero } = NAMESPACES[namespace];
+  // We do not judge the addresses of this namespace.
   if (account === undefined || asset === undefined) return 'ok';
   if (address.length > MAX_ADDRESS_CHARS) return 'malformed';
   const isAccount = role !== 'asset' && account.test(address);

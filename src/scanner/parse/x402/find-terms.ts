@@ -129,7 +129,7 @@ export type OwnTerms = {
 
 export const X402_HEADER = /^(?:x-)?payment(?:-|$)|x402/;
 export const X402_WORD = /x402|x-payment|payment-(?:signature|required)/i;
-/** A price or a network beside the protocol's name: `Payment method="x402", network="eip155:8453"`. */
+/** A network or an asset behind the authentication scheme `Payment`: `Payment id="1", network="eip155:8453"`. */
 const X402_AUTH_PARAMETERS = /^payment[ \t].{0,400}\b(?:network|asset)[ \t]*=/i;
 const TERMS_PARAMETER = /\b(?:amount|network|price|asset)[ \t]*=/i;
 const TERMS_HEADER = /amount|price|pay-?to|recipient|network/;
