@@ -11,8 +11,6 @@ export type Engine = {
   readonly newestVersion: string;
   readonly checks: readonly DiscoveredCheck[];
   readonly pool: Pool;
-  /** Commands do not print the texts and images of a directory listing, so no scan reads them. */
-  readonly withBranding: false;
 };
 
 /** A second thread would slow one scan, because each thread loads all checks (docs/speed.md). */
@@ -62,7 +60,7 @@ export async function openEngine(
   const catalog = await loadCatalog(version, { checks });
   const impls = new Set(catalog.checks.map(({ impl }) => impl));
   void pool.start(checks.filter(({ impl }) => impls.has(impl)).map(({ url }) => url));
-  return { catalog, newestVersion, checks, pool, withBranding: false };
+  return { catalog, newestVersion, checks, pool };
 }
 
 /** The newest of `versions` is the last. Throws UsageError if the wanted version is none of them. */

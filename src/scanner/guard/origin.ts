@@ -231,5 +231,5 @@ function parseException(entry: string): string {
   if (!isExact || !URL.canParse(text)) {
     throw new Error(`"${entry}" is not an exact host:port, such as localhost:3000 or [::1]:8443`);
   }
-  return `${removeDot(new URL(text).hostname)}:${Number(port)}`;
+  return toExceptionKey(new URL(text));
 }

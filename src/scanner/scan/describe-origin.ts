@@ -16,7 +16,7 @@ import type { ChainOffer, Payee } from '../model/standing.ts';
 import { type JsonObject, jsonObject, jsonText } from '../parse/json/json.ts';
 import type { Kit } from '../parse/kit/kit.ts';
 import { cleanText } from '../parse/text/text.ts';
-import type { ChallengedResource } from '../parse/x402/challenge.ts';
+import type { Offer } from '../parse/x402/challenge.ts';
 import { isImage } from '../probe/second-wave.ts';
 import { findRoutes } from './find-routes.ts';
 
@@ -33,24 +33,22 @@ export function describeChallenges(
   { resources }: Pick<Observations, 'resources'>,
   kit: Kit,
 ): DescribedChallenges {
-  const challenged = kit.challenged(resources);
+  const offers = kit.challenged(resources).flatMap(({ reading }) => reading.challenge.offers);
   return {
-    payees: findPayees(challenged, kit),
-    chainOffers: findChainOffers(challenged, kit),
+    payees: findPayees(offers, kit),
+    chainOffers: findChainOffers(offers, kit),
     listed: listChallenges(resources, kit),
   };
 }
 
 const MAX_PAYEES = 3;
 
-function findPayees(challenged: readonly ChallengedResource[], kit: Kit): readonly Payee[] {
+function findPayees(offers: readonly Offer[], kit: Kit): readonly Payee[] {
   const payees = new Map<string, Payee>();
-  for (const { reading } of challenged) {
-    for (const { network, payTo } of reading.challenge.offers) {
-      if (typeof network !== 'string' || typeof payTo !== 'string') continue;
-      if (kit.address(network, payTo) !== 'ok') continue;
-      payees.set(`${network} ${payTo.toLowerCase()}`, { network, address: payTo });
-    }
+  for (const { network, payTo } of offers) {
+    if (typeof network !== 'string' || typeof payTo !== 'string') continue;
+    if (kit.address(network, payTo) !== 'ok') continue;
+    payees.set(`${network} ${payTo.toLowerCase()}`, { network, address: payTo });
   }
   return [...payees.values()].slice(0, MAX_PAYEES);
 }
@@ -58,30 +56,25 @@ function findPayees(challenged: readonly ChallengedResource[], kit: Kit): readon
 const MAX_OFFERS = 6;
 const MAX_TEXT_CHARS = 200;
 
-function findChainOffers(
-  challenged: readonly ChallengedResource[],
-  kit: Kit,
-): readonly ChainOffer[] {
-  const offers = new Map<string, ChainOffer>();
-  for (const { reading } of challenged) {
-    for (const { network, asset, payTo, extra } of reading.challenge.offers) {
-      if (typeof network !== 'string' || typeof asset !== 'string' || typeof payTo !== 'string') {
-        continue;
-      }
-      if (kit.address(network, asset) !== 'ok' || kit.address(network, payTo) !== 'ok') continue;
-      const eip712Domain = jsonObject(extra);
-      const offer = {
-        network: kit.caip2(network),
-        asset,
-        payTo,
-        name: jsonText(eip712Domain['name'])?.slice(0, MAX_TEXT_CHARS) ?? null,
-        version: jsonText(eip712Domain['version'])?.slice(0, MAX_TEXT_CHARS) ?? null,
-        isKnown: kit.asset(network, asset) !== null,
-      };
-      if (offers.size < MAX_OFFERS) offers.set(JSON.stringify(offer), offer);
-    }
+/** Equal offers of several resources count once. */
+function findChainOffers(offers: readonly Offer[], kit: Kit): readonly ChainOffer[] {
+  const chainOffers = new Map<string, ChainOffer>();
+  for (const { network, asset, payTo, extra } of offers) {
+    if (typeof network !== 'string' || typeof asset !== 'string') continue;
+    if (typeof payTo !== 'string' || chainOffers.size >= MAX_OFFERS) continue;
+    if (kit.address(network, asset) !== 'ok' || kit.address(network, payTo) !== 'ok') continue;
+    const eip712Domain = jsonObject(extra);
+    const chainOffer = {
+      network: kit.caip2(network),
+      asset,
+      payTo,
+      name: jsonText(eip712Domain['name'])?.slice(0, MAX_TEXT_CHARS) ?? null,
+      version: jsonText(eip712Domain['version'])?.slice(0, MAX_TEXT_CHARS) ?? null,
+      isKnown: kit.asset(network, asset) !== null,
+    };
+    chainOffers.set(JSON.stringify(chainOffer), chainOffer);
   }
-  return [...offers.values()];
+  return [...chainOffers.values()];
 }
 
 const MAX_NAME_CHARS = 80;

@@ -6,7 +6,7 @@ import { type OtherWay, PAYABLE_BY, type Payability } from '../model/payability.
 import type { BudgetName, CheckResult, ScanReport, Signals } from '../model/report.ts';
 import type { ScanAccount } from '../workers/work-account.ts';
 import { type ScanEngine, throwIfBroken } from './broken-checks.ts';
-import { describeOrigin, readIndexed, toPlainBranding } from './readers.ts';
+import { describeOrigin, readIndexed } from './readers.ts';
 import type { ScanOutcome } from './scanner.ts';
 
 export type GradeOptions = {
@@ -26,10 +26,10 @@ export type GradeOptions = {
 export async function gradeObservations(
   observations: Observations,
   scannedAt: string,
-  engine: ScanEngine & { readonly withBranding?: boolean | undefined },
+  engine: ScanEngine,
   options: GradeOptions = {},
 ): Promise<Omit<ScanOutcome, 'timing' | 'observations' | 'sold'>> {
-  const { catalog, checks, pool, withBranding = true } = engine;
+  const { catalog, checks, pool } = engine;
   const { account = pool.openScan('replay'), signal, deadline } = options;
   for (const name of options.exhausted ?? []) account[name].exhaust();
   const work = { pool, account, signal, deadline };
@@ -40,7 +40,7 @@ export async function gradeObservations(
   ]);
   await throwIfBroken(verdicts, observations, engine);
   const results = toResults(verdicts, account);
-  const { advice, otherWays, routes } = description;
+  const { branding, advice, otherWays, routes } = description;
   const summary = toSummary(observations.payability, otherWays, isUnseen({ results }));
   const payment = { ...summary, isUnjudged: isUnjudged({ ...summary, results }) };
   const { score, grade, subScores } = SCORINGS[catalog.scoring](results, payment);
@@ -60,7 +60,6 @@ export async function gradeObservations(
     results,
     ...(exhausted.length > 0 ? { exhausted } : {}),
   };
-  const branding = withBranding ? description.branding : toPlainBranding(observations.origin.host);
   return { report, branding, signals: toSignals(results, observations.x402scan) };
 }
 

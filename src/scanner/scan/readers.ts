@@ -3,12 +3,7 @@ import type { ComparedRow } from '../indexes/compare-listings.ts';
 import { toReason } from '../indexes/listing-reasons.ts';
 import { INDEXED_REASONS } from '../model/indexed.ts';
 import type { Observations } from '../model/observations.ts';
-import {
-  type Branding,
-  type IndexedRow,
-  OTHER_CATEGORY,
-  type ReportRoute,
-} from '../model/report.ts';
+import { type IndexedRow, OTHER_CATEGORY, type ReportRoute } from '../model/report.ts';
 import type { FirstWave } from '../probe/plan/declared-requests.ts';
 import type { Plan } from '../probe/plan/plan.ts';
 import type { DescribedChallenges, OriginDescription } from './describe-origin.ts';
@@ -100,19 +95,14 @@ export async function describeOrigin(
     kit: true,
   });
   if (result.ok) return result.output;
-  const branding = toPlainBranding(observations.origin.host);
-  return { branding, advice: [], otherWays: [], routes: null };
-}
-
-/** Branding for an origin whose documents could not be read, or are not shown. */
-export function toPlainBranding(host: string): Branding {
-  return {
-    displayName: host,
+  const branding = {
+    displayName: observations.origin.host,
     description: '',
     category: OTHER_CATEGORY,
     iconUrl: null,
     ogImageUrl: null,
   };
+  return { branding, advice: [], otherWays: [], routes: null };
 }
 
 const LISTINGS: WorkModule<typeof import('../indexes/compare-listings.ts')> = new URL(

@@ -41,8 +41,6 @@ export type ScannerOptions = ScanEngine &
     readonly createClient?: CreateProbeClient;
     /** Returns true if the running scans leave no memory for another scan. Default: never. */
     readonly isSaturated?: () => boolean;
-    /** Reads the texts and images of the directory listing; default true. */
-    readonly withBranding?: boolean;
     /** Milliseconds from the start until unanswered requests count as silent; default 55,000. */
     readonly gatherDeadlineMs?: number;
   };

@@ -61,15 +61,6 @@ export type PoolTask = {
 
 export type WorkerPool = ReturnType<typeof createWorkerPool>;
 
-export type PoolLoad = {
-  /** The greatest number of threads for first tries. */
-  readonly threads: number;
-  /** Number of threads now; 0 before the first task, and after a time without tasks. */
-  readonly alive: number;
-  readonly running: number;
-  readonly waiting: number;
-};
-
 const WORKER_ENTRY = new URL('./worker.ts', import.meta.url);
 
 export function createWorkerPool(options: PoolOptions = {}) {
@@ -133,7 +124,8 @@ export function createWorkerPool(options: PoolOptions = {}) {
     calibrate: machine.calibrate,
     /** Returns the factor on all limits of processor time, which is greater on a slow machine. */
     getScale: machine.getScale,
-    readLoad(): PoolLoad {
+    /** Counts the tasks, and the threads now (`alive`). `threads` is the greatest number of threads for first tries. */
+    readLoad() {
       const [quickCounts, slowCounts] = [quick.counts(), slow.counts()];
       return {
         threads,

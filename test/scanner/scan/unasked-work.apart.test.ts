@@ -1,4 +1,4 @@
-/** A scan computes branding, recipients and challenges once, and only if the report shows them. */
+/** A scan computes recipients and challenges once, and only if the report shows them. */
 import { afterAll, expect, test, vi } from 'vitest';
 import type { Clients } from '../../../src/scanner/clients/open-clients.ts';
 import { OFFLINE_STANDING, type Standing } from '../../../src/scanner/model/standing.ts';
@@ -23,13 +23,9 @@ const NO_CLIENTS: Clients = {
   close: async () => {},
 };
 
-async function scanAndListTasks(
-  standing: Standing,
-  withBranding = true,
-  clients: Clients | null = NO_CLIENTS,
-) {
+async function scanAndListTasks(standing: Standing, clients: Clients | null = NO_CLIENTS) {
   runSpy.mockClear();
-  const parts = { ...engine, standing, withBranding, clients: clients ?? undefined };
+  const parts = { ...engine, standing, clients: clients ?? undefined };
   const { branding } = await scanLoopback(seller.url, parts);
   return { branding, tasks: runSpy.mock.calls.map(([{ exportName }]) => exportName) };
 }
@@ -40,14 +36,13 @@ test('a scan for a listing computes challenges and branding', async () => {
   expect(branding.displayName).not.toBe(new URL(seller.url).host);
 });
 
-test('a scan for an offline report without clients computes no challenges and no branding', async () => {
-  const { branding, tasks } = await scanAndListTasks(OFFLINE_STANDING, false, null);
+test('a scan for an offline report without clients computes no challenges', async () => {
+  const { tasks } = await scanAndListTasks(OFFLINE_STANDING, null);
   expect(tasks).toContain('makePlan');
   expect(tasks).not.toContain('describeChallenges');
-  expect(branding.displayName).toBe(new URL(seller.url).host);
 });
 
 test('the scan reads challenges again only if the report needs more of the answers', async () => {
-  const { tasks } = await scanAndListTasks(OFFLINE_STANDING, false);
+  const { tasks } = await scanAndListTasks(OFFLINE_STANDING);
   expect(tasks.filter((name) => name === 'describeChallenges')).toHaveLength(1);
 });

@@ -126,15 +126,18 @@ export function createProbeClient(options: ProbeClientOptions): ProbeClient {
     const startedAt = performance.now();
     const elapsedMs = () => Math.round(performance.now() - startedAt);
     const redirects: Hop[] = [];
-    const settings = { userAgent: options.userAgent, limits, reading };
+    const exchange = toExchange(request, { userAgent: options.userAgent, limits, reading });
     let url = toFirstUrl(request);
     // The body of a redirect is decoded only if the redirect is the last answer, because decoding costs time.
     let observePrevious: (() => Promise<AnswerObservation<HttpData>>) | null = null;
 
     for (;;) {
       const isRedirected = observePrevious !== null;
-      const exchange = toExchangeRequest(request, url, { ...settings, isRedirected });
-      const outcome = await send(connections, url, exchange, isRedirected);
+      // A redirect may lead to another origin, which gets none of the further requests.
+      const isFirstOfMany = request.isFirstOfMany === true && !isRedirected;
+      const path = `${url.pathname}${url.search}`;
+      const hop = { ...exchange, path, isFirstOfMany };
+      const outcome = await send(connections, url, hop, isRedirected);
       if (outcome.kind === 'failure') {
         if (observePrevious) {
           return refuseRedirect(await observePrevious(), url.href, outcome.failure);
@@ -193,22 +196,15 @@ function toFirstUrl({ origin, path }: ProbeRequest): URL {
   return withoutFragment(new URL(`${origin.url}${path}`));
 }
 
-type ExchangeContext = {
-  readonly userAgent: string;
-  readonly limits: Limits;
-  readonly isRedirected: boolean;
-  readonly reading: BodyReading;
-};
-
-function toExchangeRequest(
+/** Returns the part of a request that all its redirects repeat. */
+function toExchange(
   request: ProbeRequest,
-  url: URL,
-  { userAgent, limits, isRedirected, reading }: ExchangeContext,
-): ExchangeRequest {
+  context: { readonly userAgent: string; readonly limits: Limits; readonly reading: BodyReading },
+): Omit<ExchangeRequest, 'path' | 'isFirstOfMany'> {
+  const { userAgent, limits, reading } = context;
   const body = request.rpc?.body ?? request.body ?? null;
   return {
     method: request.method,
-    path: `${url.pathname}${url.search}`,
     headers: {
       'user-agent': userAgent,
       accept: request.accept ?? DEFAULT_ACCEPT,
@@ -220,8 +216,6 @@ function toExchangeRequest(
     body,
     capBytes: request.capBytes,
     timeoutMs: request.timeoutMs ?? limits.requestTimeoutMs,
-    // A redirect may lead to another origin, which gets none of the further requests.
-    isFirstOfMany: request.isFirstOfMany === true && !isRedirected,
     reading,
   };
 }

@@ -108,17 +108,16 @@ export class ScanConnections {
   }
 
   #createPool(origin: Origin, addresses: readonly Address[]): OriginPool {
-    const { policy, connector, limits, extraCa, processorTime } = this.#options;
-    const shared = { policy, connector, limits, processorTime };
+    const options = this.#options;
     const secureContext = () => {
-      this.#secureContext ??= createOriginContext(extraCa);
+      this.#secureContext ??= createOriginContext(options.extraCa);
       return this.#secureContext;
     };
     return new OriginPool({
       originUrl: origin.url,
-      limits,
+      limits: options.limits,
       budget: this.budget,
-      open: (opening) => openGuarded({ ...shared, ...opening, origin, addresses, secureContext }),
+      open: (opening) => openGuarded({ ...options, ...opening, origin, addresses, secureContext }),
     });
   }
 }

@@ -109,7 +109,8 @@ function findUnread(wave: FirstWave, kit: Kit): readonly string[] {
     { path: '/.well-known/x402.json', answer: wave.manifestJson },
   ];
   const llmsTxt = kit.document('/llms.txt', wave.llmsTxt, wave.soft404);
-  const isPageEverywhere = kit.isHtml(wave.soft404) && isOk(wave.soft404);
+  const { soft404 } = wave;
+  const isPageEverywhere = kit.isHtml(soft404) && soft404.ok && soft404.data.status === 200;
   const lines = documents.flatMap((document): readonly string[] => {
     const { path, answer } = document;
     if (isBudgetSpent(answer)) return [];
@@ -149,10 +150,6 @@ function listUnreadReasons(
   const type = kit.header(answer.data, 'content-type') ?? '';
   const isOtherType = type !== '' && !/json/i.test(type);
   return isOtherType ? [`GET ${path}: 200 ${kit.quote(type, 40)}`] : [];
-}
-
-function isOk(answer: HttpObservation): boolean {
-  return answer.ok && answer.data.status === 200;
 }
 
 /** `paths` has the icons that the root names, then the paths that browsers try. */
